@@ -5,12 +5,17 @@
 use crate::program::Program;
 use crate::{Outcome, Problem};
 
-const USAGE: &str = "usage: cargo xtask sim [--seeds N] [--seed S] [--verbose]";
+const USAGE: &str = "usage: cargo xtask sim [--seeds N | --thorough] [--seed S] [--verbose]";
 /// Seeds that a test run tries.
-const SEEDS_SHORT: &str = "1000";
+const SEEDS_QUICK: u64 = 1_000;
+/// Seeds that a thorough run tries, which takes some minutes.
+const SEEDS_THOROUGH: u64 = 100_000;
 
 pub(crate) fn main(arguments: &[String]) -> Outcome {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    if matches!(arguments.as_slice(), ["--thorough"]) {
+        return thorough();
+    }
     if !is_good(&arguments) {
         return Err(Problem::failed(USAGE));
     }
@@ -22,8 +27,17 @@ fn cargo(command: &str) -> Program {
 }
 
 /// The part of a test run.
-pub(crate) fn short() -> Outcome {
-    main(&["--seeds".to_owned(), SEEDS_SHORT.to_owned()])
+pub(crate) fn quick() -> Outcome {
+    many(SEEDS_QUICK)
+}
+
+/// The same with many more seeds, which are the same each time, as all of them are.
+pub(crate) fn thorough() -> Outcome {
+    many(SEEDS_THOROUGH)
+}
+
+fn many(seeds: u64) -> Outcome {
+    cargo("run").with(&["--", "--seeds"]).argument(seeds.to_string()).run()
 }
 
 fn is_good(arguments: &[&str]) -> bool {

@@ -17,8 +17,6 @@ use crate::{Outcome, Problem, conformance, fuzz, icount, loom, miri, sim, soak, 
 use lanes::{Lane, Ran};
 use std::time::{Duration, Instant};
 
-/// Seconds of fuzzing that each target gets in a test run, not optimised.
-const FUZZ_SECONDS: u32 = 8;
 /// Seconds that many processes call each other in a test run.
 const SOAK_SECONDS: u32 = 10;
 
@@ -123,13 +121,13 @@ const PARTS: &[Part] = &[
         name: "sim",
         about: "VIs over a thousand simulated bad networks keep every promise",
         lane: Lane::Computes,
-        run: sim::short,
+        run: sim::quick,
     },
     Part {
         name: "loom",
         about: "interleavings of what threads and processes share",
         lane: Lane::Computes,
-        run: || loom::main(&[]),
+        run: loom::quick,
     },
     Part {
         name: "icount",
@@ -141,13 +139,13 @@ const PARTS: &[Part] = &[
         name: "miri",
         about: "undefined behaviour in what has unsafe in it",
         lane: Lane::Computes,
-        run: || miri::main(&[]),
+        run: miri::quick,
     },
     Part {
         name: "fuzz",
         about: "some seconds of nonsense for what reads other people's bytes",
         lane: Lane::Computes,
-        run: || fuzz::run(FUZZ_SECONDS, &[]),
+        run: fuzz::quick,
     },
 ];
 

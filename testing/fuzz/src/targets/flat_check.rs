@@ -4,15 +4,7 @@
 //! The first byte chooses the method; the rest is the frame of its request.
 
 // The generated code's tables are private to its module, so what uses them is in it.
-#[allow(
-    non_camel_case_types,
-    non_snake_case,
-    non_upper_case_globals,
-    dead_code,
-    unused_mut,
-    unused_variables,
-    clippy::all
-)]
+#[allow(non_camel_case_types, non_snake_case, non_upper_case_globals, unused, clippy::all)]
 mod idl {
     include!(concat!(env!("OUT_DIR"), "/shapes.rs"));
 
