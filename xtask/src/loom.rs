@@ -7,7 +7,7 @@ use crate::{Outcome, Problem};
 const PACKAGE: &str = "obvia-via";
 const MANIFEST: &str = "crates/via/Cargo.toml";
 /// How often a thread is stopped for another one in a run in passing. A model then takes a moment; without a limit, minutes.
-const PREEMPTIONS_QUICK: &str = "3";
+const PREEMPTIONS_QUICK: &str = "4";
 
 pub(crate) fn main(arguments: &[String]) -> Outcome {
     if !arguments.is_empty() {
