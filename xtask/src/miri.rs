@@ -41,10 +41,6 @@ struct Module {
     why: &'static str,
 }
 
-/// Modules of `obvia` whose tests have several threads: these are run with each of a number of schedules.
-const THREADED: &[&str] = &["agile::", "dcom::headers::"];
-const SCHEDULES: &str = "-Zmiri-many-seeds=0..16";
-
 pub(crate) fn main(arguments: &[String]) -> Outcome {
     if !arguments.is_empty() {
         return Err(Problem::failed("usage: cargo xtask miri"));
@@ -60,21 +56,19 @@ pub(crate) fn quick() -> Outcome {
         }
         let names: Vec<_> = modules.iter().map(|module| module.name).collect();
         // Neither macros nor tests need lines for debuggers.
-        let program = library(package, "").variable("CARGO_PROFILE_DEV_DEBUG", "0");
+        let program = library(package).variable("CARGO_PROFILE_DEV_DEBUG", "0");
         (program, names)
     };
     run_all(&QUICK.iter().map(run).collect::<Vec<_>>())
 }
 
-/// Everything that Miri can run, and what has threads with other schedules, too.
+/// Everything that Miri can run.
 pub(crate) fn thorough() -> Outcome {
     let skips: Vec<_> = PASSED_OVER.iter().flat_map(|module| ["--skip", module]).collect();
     // Objects that windows-core's `implement` makes break the experimental rules of borrowing; all else is watched.
     let pairs = program(&["--package", "matrix", "--test", "pairs"], "-Zmiri-disable-stacked-borrows");
-    let all =
-        PACKAGES.iter().map(|package| library(package, "")).chain([pairs]).map(|program| (program, skips.clone()));
-    let threaded = (library("obvia", SCHEDULES), THREADED.to_vec());
-    run_all(&all.chain([threaded]).collect::<Vec<_>>())
+    let programs = PACKAGES.iter().map(|package| library(package)).chain([pairs]);
+    run_all(&programs.map(|program| (program, skips.clone())).collect::<Vec<_>>())
 }
 
 /// Runs programs of tests with these options beside each other, as each is one thread.
@@ -86,8 +80,8 @@ fn run_all(runs: &[(Program, Vec<&str>)]) -> Outcome {
 }
 
 /// The unit tests of a package.
-fn library(package: &str, flags: &str) -> Program {
-    program(&["--package", package, "--lib"], flags)
+fn library(package: &str) -> Program {
+    program(&["--package", package, "--lib"], "")
 }
 
 fn program(which: &[&str], flags: &str) -> Program {
@@ -99,7 +93,7 @@ fn program(which: &[&str], flags: &str) -> Program {
 
 #[cfg(test)]
 mod tests {
-    use super::{PASSED_OVER, QUICK, THREADED};
+    use super::{PASSED_OVER, QUICK};
     use crate::repo::root;
 
     /// A name that no test has would have nothing run, and nobody would see it.
@@ -113,8 +107,7 @@ mod tests {
         for (package, modules) in QUICK {
             assert!(modules.iter().all(|module| is_there(package, module.name)), "{package}");
         }
-        assert!(THREADED.iter().all(|module| is_there("obvia", module)));
-        let anywhere = |module: &&str| is_there("obvia", module) || is_there("obvia-via", module);
-        assert!(PASSED_OVER.iter().all(|module| anywhere(&module)));
+        let anywhere = |module: &str| is_there("obvia", module) || is_there("obvia-via", module);
+        assert!(PASSED_OVER.iter().all(|module| anywhere(module)));
     }
 }
