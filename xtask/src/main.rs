@@ -113,14 +113,14 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "fuzz",
-        usage: "[--seconds N] [TARGET ...]",
+        usage: "[--list] [--seconds N] [TARGET ...]",
         about: "feed nonsense to what reads other people's bytes (60 s each)",
         run: fuzz::main,
     },
     Command {
         name: "fuzz-java",
-        usage: "SECONDS",
-        about: "the same with what the runtime in Java reads, so long each",
+        usage: "[SECONDS]",
+        about: "the same with what the runtime in Java reads, so long each (60 s)",
         run: fuzz_java::main,
     },
     Command {
@@ -155,7 +155,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "sim",
-        usage: "[--seeds N] [--seed S] [--verbose]",
+        usage: "[--seeds N | --thorough] [--seed S] [--verbose]",
         about: "VIs over simulated bad networks, every promise checked (10,000 seeds)",
         run: sim::main,
     },

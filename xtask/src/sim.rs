@@ -2,28 +2,40 @@
 //!
 //! A trial that fails prints its seed and everything that happened; `--seed` runs it again to the last bit.
 
-use crate::program::Program;
-use crate::{Outcome, Problem};
+use crate::program::{Program, target};
+use crate::{Outcome, Problem, workspace};
 
-const USAGE: &str = "usage: cargo xtask sim [--seeds N] [--seed S] [--verbose]";
+const USAGE: &str = "usage: cargo xtask sim [--seeds N | --thorough] [--seed S] [--verbose]";
 /// Seeds that a test run tries.
-const SEEDS_SHORT: &str = "1000";
+const SEEDS_QUICK: u64 = 1_000;
+/// Seeds that a thorough run tries, which takes some minutes.
+const SEEDS_THOROUGH: u64 = 100_000;
 
 pub(crate) fn main(arguments: &[String]) -> Outcome {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    if matches!(arguments.as_slice(), ["--thorough"]) {
+        return thorough();
+    }
     if !is_good(&arguments) {
         return Err(Problem::failed(USAGE));
     }
-    cargo("run").with(&["--"]).with(&arguments).run()
+    program().with(&arguments).run()
 }
 
-fn cargo(command: &str) -> Program {
-    Program::cargo_release(&[command, "--quiet", "--package", "obvia-via", "--example", "sim"])
+fn program() -> Program {
+    Program::cargo_release(&["run", "--quiet", "--package", "obvia-via", "--example", "sim", "--"])
 }
 
 /// The part of a test run.
 pub(crate) fn quick() -> Outcome {
-    main(&["--seeds".to_owned(), SEEDS_SHORT.to_owned()])
+    workspace::build()?;
+    let program = target().join("debug/examples/sim").display().to_string();
+    Program::new(&program, &["--seeds", &SEEDS_QUICK.to_string()]).run()
+}
+
+/// The same with many more seeds, which are the same each time, as all of them are.
+pub(crate) fn thorough() -> Outcome {
+    program().with(&["--seeds", &SEEDS_THOROUGH.to_string()]).run()
 }
 
 fn is_good(arguments: &[&str]) -> bool {
@@ -33,10 +45,6 @@ fn is_good(arguments: &[&str]) -> bool {
         ["--seeds" | "--seed", number, rest @ ..] => number.parse::<u64>().is_ok() && is_good(rest),
         _ => false,
     }
-}
-
-pub(crate) fn thorough() -> Outcome {
-    main(&["--seeds".to_owned(), "100000".to_owned()])
 }
 
 #[cfg(test)]

@@ -139,7 +139,6 @@ pub(super) const PARTS: &[Part] = &[
         name: "sim",
         about: "VIs over a thousand simulated bad networks keep every promise",
         lane: Lane::Waits,
-        needs_workspace: false,
         run: sim::quick,
         ..PART
     },

@@ -53,9 +53,9 @@ const ALLOWED: &[(&str, &str)] = &[
     ("testing/torture/src/allocations.rs", "is a global allocator"),
     ("testing/torture/src/lockdown.rs", "has the kernel filter the system calls of a thread"),
     ("testing/torture/src/poll_path.rs", "makes a system call that is not allowed, on purpose"),
-    ("testing/fuzz/fuzz_targets/automation.rs", "makes values of arguments as generated stubs do"),
-    ("testing/fuzz/fuzz_targets/flat_check.rs", "looks at arguments as generated stubs do"),
-    ("testing/fuzz/fuzz_targets/ndr_words.rs", "tells the leak sanitizer that expressions of plans are kept"),
+    ("testing/fuzz/src/targets/automation.rs", "makes values of arguments as generated stubs do"),
+    ("testing/fuzz/src/targets/flat_check.rs", "looks at arguments as generated stubs do"),
+    ("testing/fuzz/src/main.rs", "tells the leak sanitizer that expressions of plans are kept"),
     ("bench/src/reread/file.rs", "has the kernel read into memory that others may write"),
     ("bench/src/raw/", "baselines share memory without the checks that obvia makes"),
 ];

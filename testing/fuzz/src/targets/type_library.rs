@@ -1,11 +1,8 @@
 //! Feeds bytes to the reader of type libraries: what it takes can be shown, and what can be written of it is written the same again.
 
-#![no_main]
-
-use libfuzzer_sys::fuzz_target;
 use obvia_idl::typelib::{idl, read, write};
 
-fuzz_target!(|bytes: &[u8]| {
+pub fn run(bytes: &[u8]) {
     let Ok(library) = read(bytes) else { return };
     idl(&library);
     // Names that differ in case only have become one, and what was said too often for a smaller file is refused.
@@ -14,4 +11,4 @@ fuzz_target!(|bytes: &[u8]| {
     {
         assert_eq!(write(&again), Ok(written));
     }
-});
+}

@@ -1,15 +1,12 @@
 //! Feeds bytes to a server's side of an association, a piece at a time: it answers or ends, within its limits.
 
-#![no_main]
-
-use libfuzzer_sys::fuzz_target;
 use obvia_rpc::co::pdu::Outcome;
 use obvia_rpc::co::{Limits, ServerAssociation, ServerEvent, ServerOptions};
 use obvia_rpc::uuid::{FLAT, NDR};
 
 const MESSAGE_MAX: usize = 16 << 10;
 
-fuzz_target!(|bytes: &[u8]| {
+pub fn run(bytes: &[u8]) {
     let Some((&piece, bytes)) = bytes.split_first() else { return };
     let limits = Limits { message_max: MESSAGE_MAX, calls_max: 4, ..Limits::default() };
     let mut server = ServerAssociation::new(ServerOptions { limits, group: 1, ..ServerOptions::default() });
@@ -33,4 +30,4 @@ fuzz_target!(|bytes: &[u8]| {
             server.output().clear();
         }
     }
-});
+}

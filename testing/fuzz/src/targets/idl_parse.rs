@@ -1,14 +1,12 @@
 //! Feeds texts to the IDL compiler, from the lexer to the code that it writes: whatever they say, it ends, and says what is wrong.
 //! Their syntax trees keep every byte. What stands behind a line `---` is the text's side file.
 
-#![no_main]
-
-use libfuzzer_sys::fuzz_target;
 use obvia_idl::Compiler;
 use obvia_idl::model::InterfaceId;
 use std::path::Path;
 
-fuzz_target!(|text: &str| {
+pub fn run(input: &[u8]) {
+    let text = crate::text(input);
     let (tree, diagnostics) = obvia_idl::syntax::parse(text);
     assert_eq!(tree.text(), text);
     let has_errors = tree.root().descendants().any(|node| node.kind() == obvia_idl::syntax::SyntaxKind::Error);
@@ -34,4 +32,4 @@ fuzz_target!(|text: &str| {
             let _ = failure.to_string();
         }
     }
-});
+}

@@ -3,9 +3,6 @@
 //! The input is cut into datagrams by a length of two bytes before each, whose topmost bits say how much time passes and whether the
 //! client gets it, too.
 
-#![no_main]
-
-use libfuzzer_sys::fuzz_target;
 use obvia_rpc::dg::pdu::{Header, PduType};
 use obvia_rpc::dg::{Activity, Limits, OutgoingCall, Semantics, Server, ServerEvent, ServerOptions};
 use obvia_rpc::uuid::{SyntaxId, Uuid};
@@ -14,7 +11,7 @@ use std::time::{Duration, Instant};
 const MESSAGE_MAX: usize = 16 << 10;
 const HELD_MAX: usize = 64 << 10;
 
-fuzz_target!(|bytes: &[u8]| {
+pub fn run(bytes: &[u8]) {
     let limits = Limits { message_max: MESSAGE_MAX, held_max: HELD_MAX, activities_max: 8, ..Limits::default() };
     let mut drawn = 0;
     let draw = Box::new(move || {
@@ -66,4 +63,4 @@ fuzz_target!(|bytes: &[u8]| {
         client.output().clear();
         assert!(server.held() <= HELD_MAX && server.activities() <= 8);
     }
-});
+}

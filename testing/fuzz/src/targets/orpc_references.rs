@@ -1,8 +1,5 @@
 //! Makes of bytes what hostile clients do to the tables of references: limits hold, and in the end nothing is left.
 
-#![no_main]
-
-use libfuzzer_sys::fuzz_target;
 use obvia::GUID;
 use obvia::orpc::object_exporter::ComplexPing;
 use obvia::orpc::{Client, Limits, Pinging, References, Refs};
@@ -15,7 +12,7 @@ fn client(number: u8) -> Client {
     if number % 2 == 0 { Client::Process(number.into()) } else { Client::Peer(number.into()) }
 }
 
-fuzz_target!(|bytes: &[u8]| {
+pub fn run(bytes: &[u8]) {
     let mut now = Instant::now();
     let mut tables = References::new(Pinging::default(), LIMITS);
     let mut fresh = 1000;
@@ -52,4 +49,4 @@ fuzz_target!(|bytes: &[u8]| {
     drop(tables.collect(end));
     (1..=5).for_each(|who| drop(tables.drop_client(client(who), end)));
     assert!(tables.is_empty() && tables.due().is_none());
-});
+}

@@ -1,9 +1,6 @@
 //! Feeds datagrams to the software wire of a VI: what its parser takes, written again, is the same; and no sequence of datagrams, even
 //! with the right id and checksum, makes an engine panic, send without end, or touch what it may not.
 
-#![no_main]
-
-use libfuzzer_sys::fuzz_target;
 use obvia_via::provider::udp;
 use obvia_via::reliable::{Answer, Answering, Engine, Requesting, Settings, packet};
 use obvia_via::spi::{Intent, Offer, Refusal, Sink};
@@ -142,7 +139,7 @@ fn engine(is_asking: bool, reliability: Reliability) -> Box<Engine> {
     }
 }
 
-fuzz_target!(|bytes: &[u8]| {
+pub fn run(bytes: &[u8]) {
     let Some((choice, mut rest)) = bytes.split_first() else { return };
     let reliability = if choice & 2 == 0 { Reliability::ReliableDelivery } else { Reliability::Unreliable };
     let (mut engine, mut queues) = (engine(choice & 1 == 0, reliability), Queues::default());
@@ -177,4 +174,4 @@ fuzz_target!(|bytes: &[u8]| {
             assert!(sent < 10_000, "it sends without end");
         }
     }
-});
+}

@@ -1,11 +1,9 @@
 //! Feeds text to the reader of registrations: what it takes, written and read again, is the same; what it refuses, it says by its line.
 
-#![no_main]
-
-use libfuzzer_sys::fuzz_target;
 use obvia::scm::Class;
 
-fuzz_target!(|text: &str| {
+pub fn run(input: &[u8]) {
+    let text = crate::text(input);
     match text.parse::<Class>() {
         Ok(class) => assert_eq!(class.to_string().parse::<Class>().unwrap(), class),
         Err(error) => {
@@ -15,4 +13,4 @@ fuzz_target!(|text: &str| {
             assert!(number.map_or(detail.starts_with("no line says"), is_line), "{detail}");
         }
     }
-});
+}

@@ -1,9 +1,6 @@
 //! Feeds bytes to what reads the headers, arguments and results of ORPC's own interfaces: what they take, written in the other order and
 //! read again, is the same.
 
-#![no_main]
-
-use libfuzzer_sys::fuzz_target;
 use obvia::orpc::activator::{self, RemoteActivation, RemoteActivationResults};
 use obvia::orpc::{
     Body, Calls, Decoder, DualStringArray, Encoder, ErrorInfo, Forwarded, OrpcThat, OrpcThis, TimeLeft, TraceContext,
@@ -28,7 +25,7 @@ fn check_calls<C: Calls + Debug + PartialEq>(bytes: &[u8], order: ByteOrder, opn
     check(bytes, order, |from| C::read(opnum, from), C::write);
 }
 
-fuzz_target!(|bytes: &[u8]| {
+pub fn run(bytes: &[u8]) {
     let [order, opnum, asked, stub @ ..] = bytes else { return };
     let order = if order & 1 == 0 { ByteOrder::Little } else { ByteOrder::Big };
     let (opnum, asked) = (u16::from(opnum % 8), usize::from(*asked));
@@ -55,4 +52,4 @@ fuzz_target!(|bytes: &[u8]| {
             assert!(info.to_extent().is_ok());
         }
     }
-});
+}

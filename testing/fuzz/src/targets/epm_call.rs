@@ -1,14 +1,11 @@
 //! Feeds bytes to the endpoint mapper and the management interface as arguments, and to a client of the mapper as results.
 
-#![no_main]
-
-use libfuzzer_sys::fuzz_target;
 use obvia_rpc::ByteOrder;
 use obvia_rpc::epm::{ANY_HOST, Caller, Entry, Mapper, Registrant, Tower, Way, changed, looked_up, mapped};
 use obvia_rpc::mgmt::{self, Statistics};
 use obvia_rpc::uuid::{NDR, Uuid};
 
-fuzz_target!(|bytes: &[u8]| {
+pub fn run(bytes: &[u8]) {
     if let Ok(tower) = Tower::from_wire(bytes) {
         assert_eq!(Tower::from_wire(&tower.to_wire()), Ok(tower));
     }
@@ -35,4 +32,4 @@ fuzz_target!(|bytes: &[u8]| {
     let _ = (mapped(order, stub), looked_up(order, stub).is_ok(), changed(order, stub));
     let _ = mgmt::interfaces(order, stub);
     let _ = mgmt::call(opnum, order, stub, &[NDR], Statistics::default());
-});
+}

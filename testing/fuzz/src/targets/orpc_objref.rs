@@ -1,13 +1,10 @@
 //! Feeds bytes to the reader of object references, and to what reads the data of custom ones: what they take, written and read again, is
 //! the same.
 
-#![no_main]
-
-use libfuzzer_sys::fuzz_target;
 use obvia::orpc::activation::Properties;
 use obvia::orpc::{DualStringArray, ObjRef, ViReference};
 
-fuzz_target!(|bytes: &[u8]| {
+pub fn run(bytes: &[u8]) {
     if let Ok(reference) = ObjRef::from_bytes(bytes) {
         assert_eq!(ObjRef::from_bytes(&reference.to_bytes().unwrap()).as_ref(), Ok(&reference));
         if let Some((_, resolver)) = reference.standard() {
@@ -30,4 +27,4 @@ fuzz_target!(|bytes: &[u8]| {
     if let Ok(properties) = Properties::from_bytes(bytes) {
         assert_eq!(Properties::from_request(&properties.to_request().unwrap()).as_ref(), Ok(&properties));
     }
-});
+}

@@ -1,8 +1,5 @@
 //! Feeds bytes to a client's side of an association that has bound and made calls: it takes them for answers or ends, within its limits.
 
-#![no_main]
-
-use libfuzzer_sys::fuzz_target;
 use obvia_rpc::co::pdu::{Context, Outcome};
 use obvia_rpc::co::{
     ClientAssociation, ClientEvent, ClientOptions, Limits, OutgoingCall, ServerAssociation, ServerOptions,
@@ -32,7 +29,7 @@ fn waiting(is_bound: bool) -> ClientAssociation {
     client
 }
 
-fuzz_target!(|bytes: &[u8]| {
+pub fn run(bytes: &[u8]) {
     let Some((&piece, bytes)) = bytes.split_first() else { return };
     let mut client = waiting(piece % 4 != 0);
     for piece in bytes.chunks(usize::from(piece) + 1) {
@@ -46,4 +43,4 @@ fuzz_target!(|bytes: &[u8]| {
             }
         }
     }
-});
+}

@@ -1,9 +1,6 @@
 //! Feeds bytes to the readers of NTLM's messages, and to both sides of an exchange: what is read, written and read again is the same,
 //! and nobody is let in who does not know the password.
 
-#![no_main]
-
-use libfuzzer_sys::fuzz_target;
 use obvia_rpc::security::NtHash;
 use obvia_rpc::security::credentials::{AccountTable, Credential};
 use obvia_rpc::security::ntlm::{
@@ -31,7 +28,7 @@ fn read_again(bytes: &[u8]) {
     }
 }
 
-fuzz_target!(|bytes: &[u8]| {
+pub fn run(bytes: &[u8]) {
     read_again(bytes);
     let names = ServerNames::of_host("server");
     let initiator = Initiator::new(Credential::user("domain", "user", "password"), "", Flags::SIGN, fresh());
@@ -42,4 +39,4 @@ fuzz_target!(|bytes: &[u8]| {
         assert!(acceptor.finish(bytes, &accounts).is_err());
     }
     let _ = initiator.answer(bytes);
-});
+}

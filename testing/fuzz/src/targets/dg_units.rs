@@ -1,11 +1,8 @@
 //! Feeds bytes to the readers of connectionless units: what they take, written and read again, is the same.
 
-#![no_main]
-
-use libfuzzer_sys::fuzz_target;
 use obvia_rpc::dg::pdu::{Cancel, CancelAck, Fack, Header, PduType, read_status};
 
-fuzz_target!(|bytes: &[u8]| {
+pub fn run(bytes: &[u8]) {
     let Ok((header, body)) = Header::read(bytes) else { return };
     let mut written = Vec::new();
     header.write(&mut written, body);
@@ -29,4 +26,4 @@ fuzz_target!(|bytes: &[u8]| {
         let (header, body) = Header::read(&written).unwrap();
         assert_eq!((header.kind, CancelAck::read(&header, body)), (PduType::CANCEL_ACK, Ok(Some(ack))));
     }
-});
+}

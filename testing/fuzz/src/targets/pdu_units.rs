@@ -1,11 +1,8 @@
 //! Feeds bytes to the readers of units that calls are made of, and of refusals: what they take, written and read again, is the same.
 
-#![no_main]
-
-use libfuzzer_sys::fuzz_target;
 use obvia_rpc::co::pdu::{BindNak, Fault, Header, Request, Response, Unit};
 
-fuzz_target!(|bytes: &[u8]| {
+pub fn run(bytes: &[u8]) {
     let Ok(unit) = Unit::open(bytes) else { return };
     let _ = unit.sealed();
     let mut written = Vec::new();
@@ -24,4 +21,4 @@ fuzz_target!(|bytes: &[u8]| {
         nak.write(&mut written);
         assert_eq!(BindNak::read(&Unit::open(&written).unwrap()), Ok(nak));
     }
-});
+}

@@ -3,20 +3,8 @@
 //!
 //! The first byte chooses the method; the rest is the frame of its request.
 
-#![no_main]
-
-use libfuzzer_sys::fuzz_target;
-
 // The generated code's tables are private to its module, so what uses them is in it.
-#[allow(
-    non_camel_case_types,
-    non_snake_case,
-    non_upper_case_globals,
-    dead_code,
-    unused_mut,
-    unused_variables,
-    clippy::all
-)]
+#[allow(non_camel_case_types, non_snake_case, non_upper_case_globals, unused, clippy::all)]
 mod idl {
     include!(concat!(env!("OUT_DIR"), "/shapes.rs"));
 
@@ -82,8 +70,8 @@ mod idl {
     }
 }
 
-fuzz_target!(|input: &[u8]| {
+pub fn run(input: &[u8]) {
     if let Some((method, frame)) = input.split_first() {
         let _ = idl::request(*method, frame);
     }
-});
+}

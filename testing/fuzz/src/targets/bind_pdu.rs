@@ -1,15 +1,12 @@
 //! Feeds bytes to the readers of the units that open an association: what they take, written and read again, is the same.
 
-#![no_main]
-
-use libfuzzer_sys::fuzz_target;
 use obvia_rpc::co::pdu::{Bind, BindAck};
 
-fuzz_target!(|bytes: &[u8]| {
+pub fn run(bytes: &[u8]) {
     if let Ok(bind) = Bind::from_wire(bytes) {
         assert_eq!(Bind::from_wire(&bind.to_wire()).as_ref(), Ok(&bind));
     }
     if let Ok(ack) = BindAck::from_wire(bytes) {
         assert_eq!(BindAck::from_wire(&ack.to_wire()).as_ref(), Ok(&ack));
     }
-});
+}
