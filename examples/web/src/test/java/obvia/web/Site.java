@@ -1,5 +1,7 @@
 package obvia.web;
 
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -10,10 +12,15 @@ import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 
 /** A server with its handlers, and a browser. */
 final class Site implements AutoCloseable {
     static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    /** As usual, but for how long a handler has: on a machine that is busy it needs more. */
+    static final Server.Limits LIMITS = new Server.Limits(
+            Server.Limits.USUAL.headers(), Server.Limits.USUAL.headerBytes(), Server.Limits.USUAL.bodyBytes(), Server.Limits.USUAL.atOnce(), PATIENCE);
 
     final Routes routes = new Routes();
     final Control control = new Control(routes, new HandlerProcess.Launcher(List.of(), PATIENCE));
@@ -30,11 +37,25 @@ final class Site implements AutoCloseable {
         }
         recorder = record == null ? null : new Recorder(record);
         server = new Server(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), routes, limits, recorder);
-        uri = URI.create("http://127.0.0.1:" + server.address().getPort());
+        uri = uri(server);
+    }
+
+    /** Where a server can be reached. */
+    static URI uri(Server server) {
+        return URI.create("http://127.0.0.1:" + server.address().getPort());
+    }
+
+    /** Waits for something. */
+    static void await(String what, BooleanSupplier isSo) throws InterruptedException {
+        long until = System.nanoTime() + PATIENCE.toNanos();
+        while (!isSo.getAsBoolean()) {
+            assertTrue(System.nanoTime() < until, what);
+            Thread.sleep(10);
+        }
     }
 
     static Site of(String... prefixes) throws IOException {
-        return new Site(Server.Limits.USUAL, null, prefixes);
+        return new Site(LIMITS, null, prefixes);
     }
 
     HttpRequest.Builder request(String path) {
