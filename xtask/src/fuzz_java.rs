@@ -11,6 +11,8 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
     maven(&tools::jdk()?)
         .with(&options)
         .with(&test)
+        // It takes as long as it is told to.
+        .with(&["-Dsurefire.timeout=0"])
         .argument(format!("-Dobvia.fuzz.seconds={seconds}"))
         .with(&["test"])
         .run()

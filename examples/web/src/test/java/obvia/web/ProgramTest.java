@@ -21,8 +21,9 @@ class ProgramTest {
     Path folder;
 
     private static ProcessBuilder program(String... arguments) {
-        List<String> words = new ArrayList<>(List.of(
-                ProcessHandle.current().info().command().orElse("java"), "-cp", System.getProperty("java.class.path"), Web.class.getName()));
+        List<String> words = new ArrayList<>(List.of(ProcessHandle.current().info().command().orElse("java")));
+        words.addAll(Site.OPTIONS);
+        words.addAll(List.of("-cp", System.getProperty("java.class.path"), Web.class.getName()));
         words.addAll(List.of(arguments));
         return new ProcessBuilder(words).redirectErrorStream(true);
     }

@@ -13,17 +13,22 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
 
 /** A server with its handlers, and a browser. */
 final class Site implements AutoCloseable {
     static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    /** Options of the virtual machines that tests start, with spaces between them: a run that is to be short has some. */
+    static final List<String> OPTIONS =
+            Stream.of(System.getProperty("obvia.test.options", "").split(" ")).filter(option -> !option.isEmpty()).toList();
 
     /** As usual, but for how long a handler has: on a machine that is busy it needs more. */
     static final Server.Limits LIMITS = new Server.Limits(
             Server.Limits.USUAL.headers(), Server.Limits.USUAL.headerBytes(), Server.Limits.USUAL.bodyBytes(), Server.Limits.USUAL.atOnce(), PATIENCE);
 
     final Routes routes = new Routes();
-    final Control control = new Control(routes, new HandlerProcess.Launcher(List.of(), PATIENCE));
+    final Control control = new Control(routes, new HandlerProcess.Launcher(OPTIONS, PATIENCE));
     final Server server;
     final URI uri;
     private final Recorder recorder;
