@@ -27,6 +27,8 @@ fn run(seconds: u32) -> Outcome {
     maven(&tools::jdk()?)
         .with(&options)
         .with(&test)
+        // It takes as long as it is told to.
+        .with(&["-Dsurefire.timeout=0"])
         .argument(format!("-Dobvia.fuzz.seconds={seconds}"))
         .with(&["test"])
         .run()

@@ -45,6 +45,9 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
     }
     let parts = choose(&options.names, options.is_thorough)?;
     let _load = prepare(&parts, options.has_load)?;
+    if options.is_fetch {
+        return if parts.iter().any(|part| part.tools.contains(&Tool::Jdk)) { java::prepare() } else { Ok(()) };
+    }
     let started = Instant::now();
     let ran = lanes::run(&parts, options.shuffle)?;
     println!("{}", summary(&ran, started.elapsed()));

@@ -5,25 +5,59 @@ mod newcomer;
 use super::examples::Names;
 use crate::program::{Program, target};
 use crate::repo::root;
-use crate::{Outcome, Problem, tools, workspace};
+use crate::{Outcome, Problem, fuzz_java, reproduce_java, tools, workspace};
 use std::path::{Path, PathBuf};
 
 /// Modules of the build that nobody depends on.
 const NOT_LIBRARIES: [&str; 2] = ["obvia-bom", "obvia-maven-plugin"];
 
+/// How long each reader of what others wrote gets nonsense in a thorough run.
+const FUZZ_SECONDS: &str = "30";
+
+/// A test that needs no moment, and has Maven load what it runs tests with.
+const FIRST_TEST: &str = "-Dtest=FormatsTest,RoutesTest";
+
 pub(super) fn run() -> Outcome {
     let home = tools::jdk()?;
     let names = Names::new()?;
     let libraries = libraries()?;
-    // What obvia-native's jar has in it.
-    workspace::build()?;
-    let library = format!("-Dobvia.library.folder={}", target().join("debug").display());
-    let install = maven(&home).with(&["--quiet", "--file", "java/pom.xml", &library, "install"]);
-    names.see(install).run()?;
+    names.see(install(&home)?.argument(brief_tests())).run()?;
     look_for_internals(&home, &libraries)?;
     newcomer::run(&home)?;
     // With the compiler that the newcomer has.
-    super::web::run(&home)
+    super::web::run(&home, &[&brief_tests()])
+}
+
+/// Has Maven load all that a run needs, so that the run itself asks nobody on any network.
+pub(crate) fn prepare() -> Outcome {
+    let home = tools::jdk()?;
+    let few = [FIRST_TEST, "-Dsurefire.failIfNoSpecifiedTests=false"];
+    Names::new()?.see(install(&home)?.with(&few)).run()?;
+    newcomer::prepare(&home)?;
+    super::web::run(&home, &few)
+}
+
+/// The tests in virtual machines without any option, whose compilers go further than brief ones do, in another order; nonsense that no run had; and
+/// whether two builds of what is published are the same.
+pub(crate) fn thorough() -> Outcome {
+    let home = tools::jdk()?;
+    let names = Names::new()?;
+    names.see(install(&home)?.argument("-Dsurefire.runOrder=random")).run()?;
+    super::web::run(&home, &["-Dsurefire.runOrder=random"])?;
+    fuzz_java::main(&[FUZZ_SECONDS.to_owned()])?;
+    reproduce_java::main(&[])
+}
+
+/// Maven's command that builds, tests and installs the modules, after what obvia-native's jar has in it.
+fn install(home: &Path) -> Outcome<Program> {
+    workspace::build()?;
+    let library = format!("-Dobvia.library.folder={}", target().join("debug").display());
+    Ok(maven(home).with(&["--quiet", "--file", "java/pom.xml", &library, "install"]))
+}
+
+/// Has Maven give the virtual machines that run tests, and those that these start, the options of brief ones.
+fn brief_tests() -> String {
+    format!("-Dobvia.test.options={BRIEF}")
 }
 
 /// Maven with a JDK and a local repository of the project's own: the user's stays as it is, and has no say.
@@ -33,7 +67,7 @@ pub(crate) fn maven(home: &Path) -> Program {
     maven.variable("MAVEN_OPTS", BRIEF)
 }
 
-/// What Maven's own virtual machine does without, as it ends soon: those that it starts for tests have no option.
+/// What virtual machines do without that end soon: a compiler that works longer than what it makes, threads of a collector.
 const BRIEF: &str = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC";
 
 fn repository() -> PathBuf {
@@ -75,14 +109,6 @@ fn look_for_internals(home: &Path, libraries: &[String]) -> Outcome {
         return Ok(());
     }
     Err(Problem::Failed(format!("what is not for others is used:\n{printed}")))
-}
-
-pub(crate) fn prepare() -> Outcome {
-    Ok(())
-}
-
-pub(crate) fn thorough() -> Outcome {
-    Ok(())
 }
 
 #[cfg(test)]

@@ -3,13 +3,15 @@
 use super::order::Seed;
 use crate::{Outcome, Problem};
 
-pub(crate) const USAGE: &str = "[--list] [--shuffle [SEED]] [--load] [--repeat N] [--thorough] [NAME ...]";
+pub(crate) const USAGE: &str = "[--list] [--fetch] [--shuffle [SEED]] [--load] [--repeat N] [--thorough] [NAME ...]";
 
 /// What is asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Options {
     /// Names the parts and groups, and runs nothing.
     pub(super) is_list: bool,
+    /// Installs and fetches everything that the parts need, and runs nothing: a run without a network can follow.
+    pub(super) is_fetch: bool,
     /// Runs groups of the thorough run in place of parts.
     pub(super) is_thorough: bool,
     /// Keeps all processors busy beside the tests.
@@ -31,6 +33,7 @@ impl Options {
         while let Some(argument) = arguments.next() {
             match argument.as_str() {
                 "--list" => options.is_list = true,
+                "--fetch" => options.is_fetch = true,
                 "--thorough" => options.is_thorough = true,
                 "--load" => options.has_load = true,
                 "--repeat" => {

@@ -10,8 +10,8 @@ use std::path::Path;
 pub(crate) const FOLDER: &str = "examples/web";
 
 /// Tests it. What it uses has been installed, and the command `obvia` built.
-pub(super) fn run(home: &Path) -> Outcome {
-    super::examples::Names::new()?.see(build_with(home, &["verify"])).run()
+pub(super) fn run(home: &Path, options: &[&str]) -> Outcome {
+    super::examples::Names::new()?.see(build_with(home, &["verify"]).with(options)).run()
 }
 
 /// Builds it, after what it uses.

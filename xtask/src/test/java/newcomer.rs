@@ -50,14 +50,38 @@ const PROJECTS: [Project; 2] = [
 /// The command on the page that builds.
 const BUILD: &str = "mvn package";
 
+/// The part of a build that compiles IDL.
+const GENERATE: &str = "mvn generate-sources";
+
 /// Runs all of them. The modules that they use have been installed.
 pub(super) fn run(home: &Path) -> Outcome {
-    let page = fs::read_to_string(root().join(PAGE)).map_err(|error| Problem::Failed(format!("{PAGE}: {error}")))?;
+    let page = page()?;
     PROJECTS.iter().try_for_each(|project| project.run(&page, home))
+}
+
+/// Builds all of them, so that Maven has what it needs for that.
+pub(super) fn prepare(home: &Path) -> Outcome {
+    let page = page()?;
+    PROJECTS.iter().try_for_each(|project| project.build(&page, home).map(drop))
+}
+
+/// The page, when there is the command that it uses.
+fn page() -> Outcome<String> {
+    fs::read_to_string(root().join(PAGE)).map_err(|error| Problem::Failed(format!("{PAGE}: {error}")))
 }
 
 impl Project {
     fn run(&self, page: &str, home: &Path) -> Outcome {
+        let (newcomer, shell) = self.build(page, home)?;
+        self.change(&shell)?;
+        let [server, client] = commands(&newcomer.printing)?;
+        let names = Names::new()?;
+        let _server = Server::start(&names.see(shell.command(&server)))?;
+        newcomer.compare(&names.see(shell.command(&client)).read()?)
+    }
+
+    /// Makes it as the page says.
+    fn build<'a>(&self, page: &str, home: &'a Path) -> Outcome<(Newcomer, Shell<'a>)> {
         let text = part(page, self.heading)?;
         let newcomer = Newcomer::read(PAGE, text, self.files)?;
         let folder = target().join("newcomer-java").join(self.name);
@@ -70,18 +94,14 @@ impl Project {
             return Err(Problem::Failed(format!("{PAGE} does not have `{BUILD}` under {}", self.heading)));
         }
         shell.command(BUILD).read()?;
-        self.change(&shell)?;
-        let [server, client] = commands(&newcomer.printing)?;
-        let names = Names::new()?;
-        let _server = Server::start(&names.see(shell.command(&server)))?;
-        newcomer.compare(&names.see(shell.command(&client)).read()?)
+        Ok((newcomer, shell))
     }
 
     /// A second build compiles no IDL; one of an IDL file that is wrong says what and where.
     fn change(&self, shell: &Shell<'_>) -> Outcome {
         let Some((path, line)) = self.idl else { return Ok(()) };
         let build = |wanted: &str| {
-            let printed = shell.command(BUILD).read_all()?;
+            let printed = shell.command(GENERATE).read_all()?;
             if printed.contains(wanted) {
                 return Ok(());
             }

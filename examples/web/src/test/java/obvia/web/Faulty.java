@@ -1,23 +1,45 @@
 package obvia.web;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import obvia.Bytes;
 
-/** A handler that goes wrong in the way that the path says. */
+/**
+ * A handler that goes wrong in the way that the path says.
+ *
+ * <p>One that is made with {@code in FOLDER} is held up by files: it cannot answer as long as {@code FOLDER/closed} is there, and {@code /PREFIX/hold/NAME} is answered
+ * when {@code FOLDER/open} is. As soon as one is held up, {@code FOLDER/NAME} is there.
+ */
 public final class Faulty implements IHandler {
     private final String said;
+    private final Path folder;
 
     /** One that answers `fine` where nothing goes wrong. */
     public Faulty() throws InterruptedException {
         this("fine");
     }
 
-    /** One that answers something; {@code late} takes some seconds until it can. */
+    /** One that answers something. */
     public Faulty(String said) throws InterruptedException {
         this.said = said;
-        if (said.equals("late")) {
-            Thread.sleep(4_000);
+        folder = said.startsWith("in ") ? Path.of(said.substring(3)) : null;
+        while (folder != null && Files.exists(folder.resolve("closed"))) {
+            Thread.sleep(10);
+        }
+    }
+
+    private void hold(String name) throws InterruptedException {
+        try {
+            Files.createFile(folder.resolve(name));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        while (!Files.exists(folder.resolve("open"))) {
+            Thread.sleep(10);
         }
     }
 
@@ -32,6 +54,13 @@ public final class Faulty implements IHandler {
             case "sleep" -> {
                 try {
                     Thread.sleep(Integer.parseInt(words[3]));
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                }
+            }
+            case "hold" -> {
+                try {
+                    hold(words[3]);
                 } catch (InterruptedException e) {
                     Thread.currentThread().interrupt();
                 }

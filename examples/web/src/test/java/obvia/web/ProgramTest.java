@@ -21,8 +21,9 @@ class ProgramTest {
     Path folder;
 
     private static ProcessBuilder program(String... arguments) {
-        List<String> words = new ArrayList<>(List.of(
-                ProcessHandle.current().info().command().orElse("java"), "-cp", System.getProperty("java.class.path"), Web.class.getName()));
+        List<String> words = new ArrayList<>(List.of(ProcessHandle.current().info().command().orElse("java")));
+        words.addAll(Site.OPTIONS);
+        words.addAll(List.of("-cp", System.getProperty("java.class.path"), Web.class.getName()));
         words.addAll(List.of(arguments));
         return new ProcessBuilder(words).redirectErrorStream(true);
     }
@@ -48,7 +49,7 @@ class ProgramTest {
     void aServerIsStartedChangedLoadedAndEnded() throws Exception {
         String name = "web-test-" + ProcessHandle.current().pid();
         Path trace = folder.resolve("some.trace");
-        Process server = program("serve", "--listen", "127.0.0.1:0", "--name", name, "--record", trace.toString(), "--route", "/=pages", "--deadline", "20").start();
+        Process server = program("serve", "--listen", "127.0.0.1:0", "--name", name, "--record", trace.toString(), "--route", "/=pages", "--deadline", "60").start();
         try (BufferedReader log = server.inputReader()) {
             String uri = awaited(log, "serving ").split("serving ")[1];
             assertTrue(said(0, "load", "--to", uri, "--requests", "50", "--rate", "500").contains("by status {200=50}"));
@@ -60,9 +61,9 @@ class ProgramTest {
             var handlers = server.descendants().toList();
             assertEquals(2, handlers.size());
             server.destroy();
-            assertTrue(server.waitFor(30, TimeUnit.SECONDS));
+            assertTrue(server.waitFor(60, TimeUnit.SECONDS));
             for (ProcessHandle handler : handlers) {
-                handler.onExit().get(30, TimeUnit.SECONDS);
+                handler.onExit().get(60, TimeUnit.SECONDS);
             }
         } finally {
             server.destroyForcibly();

@@ -5,9 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -57,7 +60,7 @@ class ServerTest {
 
     @Test
     void whatIsTooMuchIsRefusedAndTheNextRequestIsNot() throws Exception {
-        try (Site site = new Site(limits(1_000, 100, Duration.ofSeconds(30)), null, "/a=echo")) {
+        try (Site site = new Site(limits(1_000, 100, Site.PATIENCE), null, "/a=echo")) {
             assertEquals(404, site.status("/b"));
             assertEquals(200, site.status("/a"));
             assertEquals(200, site.send(site.request("/a").POST(BodyPublishers.ofByteArray(new byte[1_000]))).statusCode());
@@ -88,14 +91,15 @@ class ServerTest {
 
     @Test
     void whatGoesWrongInAHandlerIsThatRequestsAlone() throws Exception {
-        try (Site site = new Site(limits(1_000, 100, Duration.ofSeconds(3)), null, "/=obvia.web.Faulty")) {
-            assertEquals(200, site.status("/"), "the virtual machine is warm");
-            var late = CompletableFuture.supplyAsync(() -> code(site, "/x/sleep/60000"));
+        var here = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+        try (Site site = new Site(limits(1_000, 100, Site.PATIENCE), null, "/=obvia.web.Faulty");
+                Server impatient = new Server(here, site.routes, limits(1_000, 100, Duration.ofMillis(500)), null)) {
+            var late = CompletableFuture.supplyAsync(() -> code(site, Site.uri(impatient).resolve("/x/sleep/100000").toString()));
             assertEquals(500, site.status("/x/throw"));
             assertEquals(502, site.status("/x/split"));
             assertEquals(502, site.status("/x/nothing"));
             assertEquals("fine", site.get("/x").body());
-            assertEquals(504, late.get(30, TimeUnit.SECONDS));
+            assertEquals(504, late.get(60, TimeUnit.SECONDS));
             assertEquals("fine", site.get("/x").body());
         }
     }
@@ -110,16 +114,19 @@ class ServerTest {
 
     @Test
     void aHandlerThatDiesIsStartedAgainAndOthersGoOn() throws Exception {
-        try (Site site = Site.of("/a=obvia.web.Faulty:late", "/b=obvia.web.Faulty:other")) {
-            assertEquals("late", site.get("/a").body());
-            var inFlight = CompletableFuture.supplyAsync(() -> code(site, "/a/sleep/60000"));
-            Thread.sleep(500);
+        String said = "in " + folder;
+        try (Site site = Site.of("/a=obvia.web.Faulty:" + said, "/b=obvia.web.Faulty:other")) {
+            assertEquals(said, site.get("/a").body());
+            var inFlight = CompletableFuture.supplyAsync(() -> code(site, "/a/hold/held"));
+            Site.await("the handler has the request", () -> Files.exists(folder.resolve("held")));
+            Path closed = Files.createFile(folder.resolve("closed"));
             assertEquals(502, site.status("/a/die"));
-            assertEquals(502, inFlight.get(30, TimeUnit.SECONDS));
+            assertEquals(502, inFlight.get(60, TimeUnit.SECONDS));
             var gone = site.get("/a");
             assertEquals(503, gone.statusCode());
             assertEquals("1", gone.headers().firstValue("Retry-After").orElse(""));
             assertEquals("other", site.get("/b").body());
+            Files.delete(closed);
             long until = System.nanoTime() + Site.PATIENCE.toNanos();
             int status;
             do {
@@ -134,15 +141,16 @@ class ServerTest {
 
     @Test
     void moreAtOnceThanIsAllowedComesBackLater() throws Exception {
-        try (Site site = new Site(limits(1_000, 2, Duration.ofSeconds(30)), null, "/=obvia.web.Faulty")) {
-            assertEquals(200, site.status("/"));
-            var one = CompletableFuture.supplyAsync(() -> code(site, "/x/sleep/3000"));
-            var two = CompletableFuture.supplyAsync(() -> code(site, "/x/sleep/3000"));
-            Thread.sleep(700);
+        try (Site site = new Site(limits(1_000, 2, Site.PATIENCE), null, "/=obvia.web.Faulty:in " + folder)) {
+            var one = CompletableFuture.supplyAsync(() -> code(site, "/x/hold/one"), Thread::startVirtualThread);
+            var two = CompletableFuture.supplyAsync(() -> code(site, "/x/hold/two"), Thread::startVirtualThread);
+            Site.await("the handler has two requests", () -> Files.exists(folder.resolve("one")) && Files.exists(folder.resolve("two")));
             assertEquals(503, site.status("/"));
-            assertEquals(200, one.get(30, TimeUnit.SECONDS));
-            assertEquals(200, two.get(30, TimeUnit.SECONDS));
-            assertEquals(200, site.status("/"));
+            Files.createFile(folder.resolve("open"));
+            assertEquals(200, one.get(60, TimeUnit.SECONDS));
+            assertEquals(200, two.get(60, TimeUnit.SECONDS));
+            // A request is done a moment after its answer has come.
+            Site.await("there is room again", () -> code(site, "/") == 200);
         }
     }
 
@@ -151,7 +159,7 @@ class ServerTest {
         Path one = folder.resolve("one.trace");
         Path two = folder.resolve("two.trace");
         List<Trace.Request> load = Load.make(new Load.Site(200, 2_000, 50, 0.9, 7));
-        try (Site site = new Site(Server.Limits.USUAL, one, "/=recent:20")) {
+        try (Site site = new Site(Site.LIMITS, one, "/=recent:20")) {
             var result = Player.play(site.uri, load, 1, 1);
             assertEquals("{200=200}", result.statuses().toString(), result.toString());
             assertEquals(200, site.status("/secret?password=x"));
@@ -159,7 +167,7 @@ class ServerTest {
         List<Trace.Request> recorded = Trace.read(one);
         assertEquals(withoutTimes(load), withoutTimes(recorded.subList(0, 200)));
         assertEquals("/secret", recorded.getLast().path(), "no query is kept");
-        try (Site site = new Site(Server.Limits.USUAL, two, "/=echo")) {
+        try (Site site = new Site(Site.LIMITS, two, "/=echo")) {
             assertEquals(0, Player.play(site.uri, recorded, 5, 1).failures());
         }
         assertEquals(withoutTimes(recorded), withoutTimes(Trace.read(two)));

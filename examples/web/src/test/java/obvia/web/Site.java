@@ -1,5 +1,7 @@
 package obvia.web;
 
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -10,13 +12,23 @@ import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
 
 /** A server with its handlers, and a browser. */
 final class Site implements AutoCloseable {
     static final Duration PATIENCE = Duration.ofSeconds(60);
 
+    /** Options of the virtual machines that tests start, with spaces between them: a run that is to be short has some. */
+    static final List<String> OPTIONS =
+            Stream.of(System.getProperty("obvia.test.options", "").split(" ")).filter(option -> !option.isEmpty()).toList();
+
+    /** As usual, but for how long a handler has: on a machine that is busy it needs more. */
+    static final Server.Limits LIMITS = new Server.Limits(
+            Server.Limits.USUAL.headers(), Server.Limits.USUAL.headerBytes(), Server.Limits.USUAL.bodyBytes(), Server.Limits.USUAL.atOnce(), PATIENCE);
+
     final Routes routes = new Routes();
-    final Control control = new Control(routes, new HandlerProcess.Launcher(List.of(), PATIENCE));
+    final Control control = new Control(routes, new HandlerProcess.Launcher(OPTIONS, PATIENCE));
     final Server server;
     final URI uri;
     private final Recorder recorder;
@@ -30,11 +42,25 @@ final class Site implements AutoCloseable {
         }
         recorder = record == null ? null : new Recorder(record);
         server = new Server(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), routes, limits, recorder);
-        uri = URI.create("http://127.0.0.1:" + server.address().getPort());
+        uri = uri(server);
+    }
+
+    /** Where a server can be reached. */
+    static URI uri(Server server) {
+        return URI.create("http://127.0.0.1:" + server.address().getPort());
+    }
+
+    /** Waits for something. */
+    static void await(String what, BooleanSupplier isSo) throws InterruptedException {
+        long until = System.nanoTime() + PATIENCE.toNanos();
+        while (!isSo.getAsBoolean()) {
+            assertTrue(System.nanoTime() < until, what);
+            Thread.sleep(10);
+        }
     }
 
     static Site of(String... prefixes) throws IOException {
-        return new Site(Server.Limits.USUAL, null, prefixes);
+        return new Site(LIMITS, null, prefixes);
     }
 
     HttpRequest.Builder request(String path) {

@@ -43,7 +43,8 @@ class SwapTest {
             }
             List<Long> processes = new ArrayList<>();
             for (int generation = 1; generation <= 6; generation++) {
-                Thread.sleep(200);
+                String former = "" + (generation - 1);
+                Site.await("the one before has answered", () -> answers.contains(former) || running.stream().anyMatch(Future::isDone));
                 processes.add(pid(site));
                 String handler = "obvia.web.Faulty:" + generation;
                 if (generation % 2 == 0) {
@@ -53,7 +54,7 @@ class SwapTest {
                 }
                 assertEquals("" + generation, site.get("/x").body(), "who asks now is answered by the new one");
             }
-            Thread.sleep(200);
+            Site.await("the last one has answered", () -> answers.contains("6") || running.stream().anyMatch(Future::isDone));
             isOver.set(1);
             for (Future<?> one : running) {
                 one.get();

@@ -1,9 +1,10 @@
 package obvia.rmi;
 
+import java.net.ServerSocket;
 import java.rmi.Remote;
 import obvia.rmi.bank.BankServer;
 
-/** A server in a virtual machine of its own: by RMI where it gets a port, by obvia where it gets a name. */
+/** A server in a virtual machine of its own: by RMI, at a port that it says, or by obvia, where it gets a name. It ends with its starter. */
 final class BankProgram {
     private BankProgram() {}
 
@@ -13,12 +14,16 @@ final class BankProgram {
     public static void main(String[] arguments) throws Exception {
         if (arguments[0].equals("rmi")) {
             bank = new BankServer(object -> java.rmi.server.UnicastRemoteObject.exportObject(object, 0));
-            var registry = java.rmi.registry.LocateRegistry.createRegistry(Integer.parseInt(arguments[1]));
+            var socket = new ServerSocket(0);
+            var registry = java.rmi.registry.LocateRegistry.createRegistry(socket.getLocalPort(), null, _ -> socket);
             registry.rebind("bank", java.rmi.server.UnicastRemoteObject.exportObject(bank, 0));
+            System.out.println("ready " + socket.getLocalPort());
         } else {
             bank = new BankServer(object -> UnicastRemoteObject.exportObject(object, 0));
             Naming.rebind("//localhost/" + arguments[1], bank);
+            System.out.println("ready");
         }
-        System.out.println("ready");
+        System.in.readAllBytes();
+        Runtime.getRuntime().halt(0);
     }
 }

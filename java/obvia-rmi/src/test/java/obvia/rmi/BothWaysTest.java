@@ -3,10 +3,9 @@ package obvia.rmi;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.ProcessBuilder.Redirect;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.rmi.AlreadyBoundException;
 import java.rmi.NoSuchObjectException;
 import java.rmi.NotBoundException;
@@ -29,17 +28,18 @@ import org.junit.jupiter.api.Timeout;
 /** One interface and one implementation, called by RMI and by obvia. */
 @Timeout(120)
 class BothWaysTest {
-    private static final long PATIENCE = 20;
+    private static final long PATIENCE = 60;
 
-    /** A server in another virtual machine. */
-    private record Server(Process process) implements AutoCloseable {
+    /** A server in another virtual machine, and what it says when it is ready. */
+    private record Server(Process process, String said) implements AutoCloseable {
         static Server start(String... arguments) throws Exception {
             String java = ProcessHandle.current().info().command().orElse("java");
             var command = new ProcessBuilder(java, "-cp", System.getProperty("java.class.path"), BankProgram.class.getName());
             command.command().addAll(List.of(arguments));
             Process process = command.redirectError(Redirect.INHERIT).start();
-            assertEquals("ready", process.inputReader().readLine());
-            return new Server(process);
+            String said = process.inputReader().readLine();
+            assertTrue(said != null && said.startsWith("ready"), said);
+            return new Server(process, said);
         }
 
         void kill() {
@@ -77,16 +77,10 @@ class BothWaysTest {
         bank.watch(null);
     }
 
-    private static int freePort() throws Exception {
-        try (var socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
-        }
-    }
-
     @Test
     void byRmi() throws Exception {
-        int port = freePort();
-        try (Server server = Server.start("rmi", Integer.toString(port))) {
+        try (Server server = Server.start("rmi")) {
+            int port = Integer.parseInt(server.said.split(" ")[1]);
             var bank = (Bank) java.rmi.Naming.lookup("//localhost:" + port + "/bank");
             BankServer.Exporter exporter = object -> java.rmi.server.UnicastRemoteObject.exportObject(object, 0);
             use(bank, exporter);

@@ -213,6 +213,11 @@ final class Exports {
         removals++;
     }
 
+    /** Whether others refer to an object. */
+    synchronized boolean has(Object object) {
+        return objects.containsKey(object);
+    }
+
     /** How many interface pointers others refer to. */
     synchronized int count() {
         return table.size() - 1 - vacant.size();

@@ -231,7 +231,8 @@ record Segments(
         static Made of(long length) throws IOException {
             byte[] random = new byte[16];
             RANDOM.nextBytes(random);
-            String name = ".obvia-" + HexFormat.of().formatHex(random);
+            // Whose it was can be seen where a process was killed before the name was gone.
+            String name = ".obvia-" + ProcessHandle.current().pid() + "-" + HexFormat.of().formatHex(random);
             Path folder = Files.isWritable(MEMORY) ? MEMORY : ProcessRuntime.directory().path();
             Path path = folder.resolve(name);
             // The last of these removes the name at once.

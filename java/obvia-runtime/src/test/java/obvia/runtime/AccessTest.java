@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
+import java.util.UUID;
 import obvia.Export;
 import obvia.Guid;
 import obvia.Hresult;
@@ -22,8 +23,14 @@ class AccessTest {
     private static final int REPLACE = 3;
     private static final int CLOSE_ALL_BUT_THIS = 4;
 
-    private static final Guid CLOSED = Guid.of("7b0c3c86-95b5-4a5e-8f0e-4a1a7d1f6a01");
-    private static final Guid GUARDED = Guid.of("7b0c3c86-95b5-4a5e-8f0e-4a1a7d1f6a02");
+    /** A class of the server with this name, and of no other on this machine: whoever registers a class takes a name for it. */
+    private static Guid closed(String server) {
+        return Guid.of(UUID.nameUUIDFromBytes(("closed " + server).getBytes()).toString());
+    }
+
+    private static Guid guarded(String server) {
+        return Guid.of(UUID.nameUUIDFromBytes(("guarded " + server).getBytes()).toString());
+    }
 
     /** Changes the rules of its process as it is told. */
     static final class Guard implements ITest {
@@ -39,9 +46,9 @@ class AccessTest {
                 throw new IllegalStateException("a rule that throws permits nothing");
             });
             guard.hidden = Obvia.export(hidden, ITest.class, name + "-hidden");
-            Obvia.setClassAccess(CLOSED, _ -> false);
-            Obvia.registerClass(CLOSED, ITest.class, Peer.Subject::new);
-            Obvia.registerClass(GUARDED, ITest.class, Peer.Subject::new);
+            Obvia.setClassAccess(closed(name), _ -> false);
+            Obvia.registerClass(closed(name), ITest.class, Peer.Subject::new);
+            Obvia.registerClass(guarded(name), ITest.class, Peer.Subject::new);
         }
 
         @Override
@@ -113,7 +120,7 @@ class AccessTest {
             guard.fail(CLOSE_ALL_BUT_THIS);
             refused(() -> made.add(2, 3));
             assertEquals(5, guard.add(2, 3), "the object's own rule holds instead");
-            refused(() -> Obvia.createInstance(GUARDED, ITest.class));
+            refused(() -> Obvia.createInstance(guarded(peer.name), ITest.class));
             assertTrue(peer.errors().contains("refused method 3 of "), peer.errors());
         }
     }
@@ -122,11 +129,11 @@ class AccessTest {
     void namesAndClassesAreRefused() throws Exception {
         try (Peer peer = Peer.guard()) {
             refused(() -> Obvia.bind(ITest.class, peer.name + "-hidden"));
-            refused(() -> Obvia.createInstance(CLOSED, ITest.class));
-            assertEquals(5, Obvia.createInstance(GUARDED, ITest.class).add(2, 3));
+            refused(() -> Obvia.createInstance(closed(peer.name), ITest.class));
+            assertEquals(5, Obvia.createInstance(guarded(peer.name), ITest.class).add(2, 3));
             Obvia.bind(ITest.class, peer.name).fail(REPLACE);
             refused(() -> Obvia.bind(ITest.class, peer.name + "-hidden"));
-            for (String what : List.of("the object " + peer.name + "-hidden", "objects of the class {" + CLOSED + "}")) {
+            for (String what : List.of("the object " + peer.name + "-hidden", "objects of the class {" + closed(peer.name) + "}")) {
                 assertTrue(peer.errors().contains("refused " + what + " to process "), peer.errors());
             }
         }

@@ -8,19 +8,27 @@ import java.io.InputStreamReader;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import obvia.Obvia;
 import obvia.Remote;
 import obvia.RpcException;
 import obvia.SharedMemory;
 
-/** Another virtual machine, started without any option unless some are given. */
+/** Another virtual machine. It ends when the one that started it does. */
 final class Peer implements AutoCloseable {
     private static final AtomicInteger NEXT = new AtomicInteger();
+
+    /** Options of the virtual machines that tests start, with spaces between them: a run that is to be short has some. */
+    private static final List<String> OPTIONS = List.of(System.getProperty("obvia.test.options", "").trim().split(" +"));
+
+    /** Between two looks at something that changes. */
+    private static final long LOOK_MILLIS = 2;
 
     final String name = "peer-" + ProcessHandle.current().pid() + "-" + NEXT.incrementAndGet();
     private final Process process;
@@ -30,19 +38,21 @@ final class Peer implements AutoCloseable {
     private Peer(List<String> options, List<String> arguments) throws IOException {
         List<String> words = new ArrayList<>(List.of(ProcessHandle.current().info().command().orElse("java")));
         words.addAll(options);
+        words.removeIf(String::isEmpty);
         words.addAll(List.of(
                 "-cp",
                 String.join(":", folder(Remote.class), folder(ProcessRuntime.class), folder(Peer.class)),
                 Program.class.getName(),
                 name));
         words.addAll(arguments);
-        errors = Files.createTempFile("obvia-peer", ".txt");
+        errors = Files.createTempFile("obvia-" + ProcessHandle.current().pid() + "-peer-", ".txt");
         process = new ProcessBuilder(words).redirectError(errors.toFile()).start();
         output = process.inputReader();
-        String first = output.readLine();
-        if (!"ready".equals(first)) {
-            throw new IOException("a peer says " + first + ", " + Files.readString(errors));
-        }
+        awaitWord("ready");
+    }
+
+    private static List<String> with(String... options) {
+        return Stream.concat(OPTIONS.stream(), Stream.of(options)).toList();
     }
 
     private static String folder(Class<?> of) {
@@ -51,45 +61,96 @@ final class Peer implements AutoCloseable {
 
     /** A server that exports an object by its {@link #name}. */
     static Peer server(String... options) throws IOException {
-        return new Peer(List.of(options), List.of("serve"));
+        return new Peer(with(options), List.of("serve"));
+    }
+
+    /** The same without any option of the virtual machine's. */
+    static Peer serverAsIs() throws IOException {
+        return new Peer(List.of(), List.of("serve"));
     }
 
     /** A server of calculators: see {@link Calcs#main}. */
     static Peer calc(String which, String... options) throws IOException {
-        return new Peer(List.of(options), List.of("calc", which));
+        return new Peer(with(options), List.of("calc", which));
     }
 
     /** One with an object that changes who may call. */
     static Peer guard() throws IOException {
-        return new Peer(List.of(), List.of("guard"));
+        return new Peer(OPTIONS, List.of("guard"));
     }
 
     /** One that is just taking a name. */
     static Peer taking(String name) throws IOException {
-        return new Peer(List.of(), List.of("lock", name));
+        return new Peer(OPTIONS, List.of("lock", name));
     }
 
     /** A client that hands an object of its own to a server's, and waits. */
     static Peer visitor(String server) throws IOException {
-        return new Peer(List.of(), List.of("visit", server));
+        return new Peer(OPTIONS, List.of("visit", server));
     }
 
     /** A client that has an object of a server's make one, and keeps it. */
     static Peer holder(String server) throws IOException {
-        return new Peer(List.of(), List.of("hold", server));
+        return new Peer(OPTIONS, List.of("hold", server));
     }
 
     /** A client that has passed so many bytes by reference to a server, and keeps them. */
     static Peer sharer(String server, long bytes) throws IOException {
-        return new Peer(List.of(), List.of("share", server, Long.toString(bytes)));
+        return new Peer(OPTIONS, List.of("share", server, Long.toString(bytes)));
     }
 
-    /** Stops or continues it: {@code STOP}, {@code CONT}. */
-    static void signal(String name, long pid) {
+    /** Waits until it says a word in a line of its own. */
+    void awaitWord(String word) throws IOException {
+        String line = output.readLine();
+        if (!word.equals(line)) {
+            throw new IOException("a peer says " + line + ", " + Files.readString(errors));
+        }
+    }
+
+    /** Stops a process, and waits until each of its threads has stopped. */
+    static void stop(long pid) {
+        signal("STOP", pid);
+        Deadline deadline = Wires.patience();
+        try {
+            while (!isStopped(pid)) {
+                deadline.check();
+                Thread.sleep(LOOK_MILLIS);
+            }
+        } catch (IOException | InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Has a process that was stopped go on. */
+    static void go(long pid) {
+        signal("CONT", pid);
+    }
+
+    private static void signal(String name, long pid) {
         try {
             assertEquals(0, new ProcessBuilder("kill", "-" + name, Long.toString(pid)).start().waitFor());
         } catch (IOException | InterruptedException e) {
             throw new IllegalStateException(e);
+        }
+    }
+
+    /** A signal that stops is on its way when the one who sent it goes on, and reaches each thread by itself. */
+    private static boolean isStopped(long pid) throws IOException {
+        try (var threads = Files.newDirectoryStream(Path.of("/proc", Long.toString(pid), "task"))) {
+            for (Path thread : threads) {
+                String line;
+                try {
+                    line = Files.readString(thread.resolve("stat"));
+                } catch (NoSuchFileException e) {
+                    // It has ended meanwhile.
+                    return false;
+                }
+                // The name before the state may have anything in it.
+                if (line.charAt(line.lastIndexOf(')') + 2) != 'T') {
+                    return false;
+                }
+            }
+            return true;
         }
     }
 
@@ -115,11 +176,13 @@ final class Peer implements AutoCloseable {
     /** What it runs. */
     static final class Program {
         public static void main(String[] arguments) throws Exception {
+            if (List.of("serve", "calc", "guard", "visit").contains(arguments[1])) {
+                Thread.ofPlatform().daemon().start(Program::endWithStarter);
+            }
             if (arguments[1].equals("serve")) {
                 Obvia.export(new Subject(), ITest.class, arguments[0]);
                 Obvia.export(new Trees(), trees.ITrees.class, arguments[0] + "-trees");
                 System.out.println("ready");
-                // As long as somebody reads what it says.
                 return;
             }
             if (arguments[1].equals("calc")) {
@@ -158,6 +221,16 @@ final class Peer implements AutoCloseable {
             System.out.println("ready");
             new BufferedReader(new InputStreamReader(System.in)).readLine();
             held.add(1, 2);
+        }
+
+        /** Ends this process when its input does: nobody kills those of a test run that was killed. */
+        private static void endWithStarter() {
+            try {
+                System.in.readAllBytes();
+            } catch (IOException e) {
+                // Nor is there anybody who writes.
+            }
+            Runtime.getRuntime().halt(0);
         }
     }
 
@@ -214,8 +287,10 @@ final class Peer implements AutoCloseable {
             bytes.fill((byte) 0xee);
         }
 
+        /** Says so when it begins: see {@link Peer#awaitWord}. */
         @Override
         public void sleep(int millis) {
+            System.out.println("asleep");
             try {
                 Thread.sleep(millis);
             } catch (InterruptedException e) {

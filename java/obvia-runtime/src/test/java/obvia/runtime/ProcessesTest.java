@@ -53,7 +53,7 @@ class ProcessesTest {
 
     @Test
     void aServerNeedsNoOptionAndWarnsOfNothing() throws Exception {
-        try (Peer peer = Peer.server()) {
+        try (Peer peer = Peer.serverAsIs()) {
             assertEquals(7, Obvia.bind(ITest.class, peer.name).add(3, 4));
             assertEquals("", peer.errors());
         }
@@ -82,7 +82,7 @@ class ProcessesTest {
     void anObjectThatComesHomeIsItself() throws Exception {
         try (Peer peer = Peer.server()) {
             ITest there = Obvia.bind(ITest.class, peer.name);
-            int before = ((ProcessRuntime) obvia.spi.Runtime.instance()).exports().count();
+            Exports exports = ((ProcessRuntime) obvia.spi.Runtime.instance()).exports();
             Peer.Subject own = new Peer.Subject();
             for (int turn = 0; turn < 20; turn++) {
                 assertEquals(24, there.visit(own));
@@ -90,8 +90,7 @@ class ProcessesTest {
             Obvia.release(there);
             // What the server has is given back when it has no proxy any more, or ends.
             peer.kill();
-            await("the references of a peer that was killed are dropped",
-                    () -> ((ProcessRuntime) obvia.spi.Runtime.instance()).exports().count() == before);
+            await("the references of a peer that was killed are dropped", () -> !exports.has(own));
         }
     }
 
@@ -131,11 +130,9 @@ class ProcessesTest {
         Peer peer = Peer.server();
         ITest there = Obvia.bind(ITest.class, peer.name);
         var call = CompletableFuture.supplyAsync(() -> failure(() -> there.sleep(100_000)));
-        Thread.sleep(300);
-        long began = System.nanoTime();
+        peer.awaitWord("asleep");
         peer.kill();
-        assertEquals(Hresult.RPC_E_DISCONNECTED, call.get(20, TimeUnit.SECONDS));
-        assertTrue(System.nanoTime() - began < 10_000_000_000L);
+        assertEquals(Hresult.RPC_E_DISCONNECTED, call.get(60, TimeUnit.SECONDS), "long before the method would have ended");
         assertEquals(Hresult.RPC_E_DISCONNECTED, failure(() -> there.add(1, 2)));
         assertEquals(Hresult.RPC_S_SERVER_UNAVAILABLE, failure(() -> Obvia.bind(ITest.class, peer.name)));
         peer.close();
@@ -149,7 +146,7 @@ class ProcessesTest {
         try (Peer peer = Peer.server()) {
             ITest there = Obvia.bind(ITest.class, peer.name);
             RpcException late = assertThrows(RpcException.class, () -> Obvia.within(Duration.ofMillis(200), () -> {
-                there.sleep(3_000);
+                there.sleep(100_000);
                 return null;
             }));
             assertEquals(Hresult.RPC_E_TIMEOUT, late.result());
@@ -167,9 +164,9 @@ class ProcessesTest {
                     int code = failure(() -> there.sleep(100_000));
                     result.complete(Thread.currentThread().isInterrupted() ? code : 0);
                 });
-                Thread.sleep(300);
+                peer.awaitWord("asleep");
                 caller.interrupt();
-                assertEquals(Hresult.RPC_E_CALL_CANCELED, result.get(10, TimeUnit.SECONDS));
+                assertEquals(Hresult.RPC_E_CALL_CANCELED, result.get(60, TimeUnit.SECONDS));
             }
             assertEquals(3, there.add(1, 2));
         }
@@ -180,7 +177,7 @@ class ProcessesTest {
         try (Peer peer = Peer.calc("old")) {
             ICalc there = Obvia.bind(ICalc.class, peer.name);
             assertEquals(3, there.add(1, 2));
-            Peer.signal("STOP", peer.pid());
+            Peer.stop(peer.pid());
             // On a connection that is there, on one that has to be made, and of the runtime's own.
             for (Callable<?> work : List.<Callable<?>>of(
                     () -> there.add(1, 2), () -> Obvia.as(there, ITest.class), () -> Obvia.bind(ICalc.class, peer.name).add(1, 2))) {
@@ -189,7 +186,7 @@ class ProcessesTest {
                 }
             }
             assertEquals(Hresult.RPC_E_TIMEOUT, failure(() -> late(() -> there.add(1, 2))), "this thread's own connection");
-            Peer.signal("CONT", peer.pid());
+            Peer.go(peer.pid());
             assertEquals(3, there.add(1, 2));
         }
     }
@@ -206,7 +203,6 @@ class ProcessesTest {
 
     private static void assertLate(Thread.Builder builder, Callable<?> work) throws Exception {
         var result = new CompletableFuture<Integer>();
-        long began = System.nanoTime();
         builder.start(() -> {
             try {
                 result.complete(failure(() -> late(work)));
@@ -214,8 +210,7 @@ class ProcessesTest {
                 result.completeExceptionally(e);
             }
         });
-        assertEquals(Hresult.RPC_E_TIMEOUT, result.get(20, TimeUnit.SECONDS));
-        assertTrue(System.nanoTime() - began < 10_000_000_000L);
+        assertEquals(Hresult.RPC_E_TIMEOUT, result.get(60, TimeUnit.SECONDS));
     }
 
     @Test
@@ -225,18 +220,18 @@ class ProcessesTest {
         ICalc visited = new Calcs.Old() {
             @Override
             public long visit(ICalc other, int pid) {
-                Peer.signal("STOP", pid);
+                Peer.stop(pid);
                 try {
                     result.complete(failure(() -> late(() -> other.add(1, 2))));
                 } finally {
-                    Peer.signal("CONT", pid);
+                    Peer.go(pid);
                 }
                 return 0;
             }
         };
         try (var export = Obvia.export(visited, ICalc.class, name);
                 Peer peer = Peer.visitor(export.name())) {
-            assertEquals(Hresult.RPC_E_TIMEOUT, result.get(30, TimeUnit.SECONDS), peer.name);
+            assertEquals(Hresult.RPC_E_TIMEOUT, result.get(60, TimeUnit.SECONDS), peer.name);
         }
     }
 

@@ -51,6 +51,7 @@ class RegionsTest {
 
     @Test
     void whatLiesInSharedMemoryIsNotCopied() throws Exception {
+        long server;
         try (Peer peer = Peer.server()) {
             ITest there = Obvia.bind(ITest.class, peer.name);
             SharedMemory shared = Obvia.share(LENGTH, Access.WRITE);
@@ -72,8 +73,9 @@ class RegionsTest {
                 assertEquals(0, there.total(other.memory()));
             }
             assertEquals(0, mappings(peer.pid()));
+            server = peer.pid();
         }
-        assertEquals(0, Wires.leftovers());
+        assertEquals(0, Wires.leftovers(server));
     }
 
     @Test
@@ -142,15 +144,17 @@ class RegionsTest {
 
     @Test
     void aClientThatIsKilledLeavesNothing() throws Exception {
+        long killed;
         try (Peer peer = Peer.server()) {
             ITest there = Obvia.bind(ITest.class, peer.name);
             try (Peer client = Peer.sharer(peer.name, LENGTH)) {
                 assertEquals(1, mappings(peer.pid()));
                 assertTrue(mappings(client.pid()) >= 1);
+                killed = client.pid();
             }
             await(() -> mappings(peer.pid()) == 0);
             assertEquals(3, there.add(1, 2));
         }
-        assertEquals(0, Wires.leftovers());
+        assertEquals(0, Wires.leftovers(killed));
     }
 }

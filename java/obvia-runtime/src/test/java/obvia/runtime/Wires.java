@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.LongStream;
 import obvia.Waiting;
 
 /** Two ends of a connection in one process. */
@@ -40,10 +41,11 @@ final class Wires {
         }
     }
 
-    /** Files that nobody has removed where segments are made. */
-    static long leftovers() throws Exception {
+    /** Files of this process, and of others by their numbers, that nobody has removed where segments are made. */
+    static long leftovers(long... others) throws Exception {
+        var makers = LongStream.concat(LongStream.of(ProcessHandle.current().pid()), LongStream.of(others)).mapToObj(pid -> ".obvia-" + pid + "-").toList();
         try (var files = Files.list(Path.of("/dev/shm"))) {
-            return files.filter(file -> file.getFileName().toString().startsWith(".obvia-")).count();
+            return files.filter(file -> makers.stream().anyMatch(file.getFileName().toString()::startsWith)).count();
         }
     }
 }

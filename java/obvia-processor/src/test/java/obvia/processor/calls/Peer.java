@@ -30,10 +30,13 @@ final class Peer implements AutoCloseable {
 
     /** What it runs. */
     static final class Program {
-        public static void main(String[] arguments) {
+        public static void main(String[] arguments) throws IOException {
             Obvia.export(new Subject(), Account.class, arguments[0]);
             Obvia.export(new FormsSubject(), Forms.class, arguments[0] + "-forms");
             System.out.println("ready");
+            // It ends with its starter.
+            System.in.readAllBytes();
+            Runtime.getRuntime().halt(0);
         }
     }
 }
