@@ -1,17 +1,15 @@
-//! `demo`: the main job, built as users build it. The example `pfs` is what runs; then its calls are measured against what the
-//! machine can do at best.
+//! `demo`: the main job. The example `pfs` runs first, as it is built soon; then its calls are measured against what the machine can do at
+//! best, by what users build.
 
 use crate::Outcome;
 use crate::program::Program;
 
-/// Builds the example with everything that it starts, then runs it. Arguments are passed on.
+/// Builds the example, and runs it; then builds the command, and measures. Arguments are for the example.
 pub(crate) fn main(arguments: &[String]) -> Outcome {
-    Program::cargo(&["build", "--release", "--package", "pfs", "--package", "obvia-cli", "--bins"]).run()?;
-    let mut run = Program::cargo(&["run", "--quiet", "--release", "--package", "pfs", "--bin", "pfs-demo", "--"]);
-    for argument in arguments {
-        run = run.argument(argument);
-    }
-    run.run()?;
-    let bench = ["bench", "call_lat", "--sizes", "8K"];
-    Program::cargo(&["run", "--quiet", "--release", "--package", "obvia-cli", "--"]).with(&bench).run()
+    println!("Building the demo: a minute or two, the first time");
+    let demo = Program::cargo_release(&["run", "--package", "pfs", "--bin", "pfs-demo"]).argument("--");
+    arguments.iter().fold(demo, |demo, argument| demo.argument(argument)).run()?;
+    println!("\nBuilding the command that measures calls beside what the machine can do at best");
+    let bench = ["--", "bench", "call_lat", "--sizes", "8K"];
+    Program::cargo(&["run", "--release", "--package", "obvia-cli"]).with(&bench).run()
 }

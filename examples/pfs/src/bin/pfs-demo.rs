@@ -18,6 +18,9 @@ const BYTES_MAX: u64 = 400 << 20;
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
+/// The first argument of the process that serves: the program is its own server, as one is built sooner than two.
+const SERVE: &str = "--serve";
+
 /// The server process, ended when the demo is.
 struct Server(Child);
 
@@ -64,8 +67,8 @@ fn find_tree() -> Outcome<PathBuf> {
 
 /// Starts a server. Returns it with what it is to be connected to by.
 fn start_server(tree: &Path, name: &str, listen: Option<&str>) -> Outcome<(Server, String)> {
-    let server = std::env::current_exe()?.with_file_name("pfs-server");
-    let mut command = Command::new(server);
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg(SERVE);
     if let Some(listen) = listen {
         command.args(["--listen", listen]);
     }
@@ -251,6 +254,9 @@ fn demo() -> Outcome<()> {
 }
 
 fn main() -> ExitCode {
+    if std::env::args().nth(1).is_some_and(|first| first == SERVE) {
+        return pfs::service::run(std::env::args().skip(2));
+    }
     match demo() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
