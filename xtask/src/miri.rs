@@ -34,7 +34,7 @@ const QUICK: &[(&str, &[Module])] = &[
     ),
 ];
 
-/// Tests in these modules that take most of their time and do sums and texts, nothing with `unsafe`.
+/// Tests in these modules that take most of their time, and come to no place with `unsafe` that the others do not come to.
 const QUICK_PASSED_OVER: &[&str] = &[
     "automation::tests::money_and_decimals_are_exact",
     "automation::tests::numbers_become_others",
