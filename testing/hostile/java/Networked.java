@@ -23,10 +23,9 @@ final class Networked {
         released(victim);
         System.out.println("kill");
         System.in.read();
-        long begun = System.nanoTime();
-        int result = result(() -> victim.add(1, 2));
+        // Who does not notice is told of a deadline.
+        int result = Obvia.within(Duration.ofSeconds(40), () -> result(() -> victim.add(1, 2)));
         check(result == Hresult.RPC_E_DISCONNECTED || result == Hresult.RPC_S_SERVER_UNAVAILABLE, "a killed server: " + Hresult.text(result));
-        check(System.nanoTime() - begun < Duration.ofSeconds(10).toNanos(), "a killed server was noticed too late");
         System.out.println("good");
         System.exit(0);
     }
@@ -86,10 +85,9 @@ final class Networked {
 
     private static void slow(IVictim victim) throws Exception {
         Slow thing = new Slow();
-        long begun = System.nanoTime();
+        // The method ends when this one has.
         int result = Obvia.within(Duration.ofMillis(300), () -> result(() -> victim.visit(thing)));
         check(result == Hresult.RPC_E_TIMEOUT, "a late call: " + Hresult.text(result));
-        check(System.nanoTime() - begun < Duration.ofSeconds(5).toNanos(), "a late call took too long");
         thing.goOn.countDown();
         check(victim.add(1, 2) == 3, "a call after a late one");
     }

@@ -1,5 +1,6 @@
 package obvia.runtime;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -20,10 +21,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class WindowTest {
     private static void send(Window window, int kind, int length, int seed) {
         long at = window.place(length);
-        MemorySegment frame = window.memory().asSlice(at, length);
-        for (int index = 0; index < length; index += 8) {
-            frame.set(Flat.LONG, index, (long) seed * index);
-        }
+        MemorySegment.copy(words(length, seed), 0, window.memory(), Flat.LONG, at, length / 8);
         window.publish(kind, 3, seed, length);
     }
 
@@ -32,9 +30,18 @@ class WindowTest {
         assertEquals(kind, window.kind());
         assertEquals(seed, window.target());
         assertEquals(length, window.length);
-        for (int index = 0; index < length; index += 8) {
-            assertEquals((long) seed * index, window.frame.get(Flat.LONG, window.at + index));
+        long[] received = new long[length / 8];
+        MemorySegment.copy(window.frame, Flat.LONG, window.at, received, 0, received.length);
+        assertArrayEquals(words(length, seed), received);
+    }
+
+    /** What a message has in it, that no other has. */
+    private static long[] words(int length, int seed) {
+        long[] words = new long[length / 8];
+        for (int index = 0; index < words.length; index++) {
+            words[index] = 8L * seed * index;
         }
+        return words;
     }
 
     @ParameterizedTest
