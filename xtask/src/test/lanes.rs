@@ -31,11 +31,10 @@ struct Left {
 }
 
 /// What a lane does next.
-#[derive(Debug, PartialEq, Eq)]
 enum Next {
-    Run(&'static str),
+    Run(&'static Part),
     /// The part can't run without the workspace, whose build failed.
-    Refuse(&'static str),
+    Refuse(&'static Part),
     Wait,
     End,
 }
@@ -59,7 +58,7 @@ impl Left {
         };
         let part = self.parts.remove(at);
         let is_possible = self.build == Some(true) || !part.needs_workspace;
-        if is_possible { Next::Run(part.name) } else { Next::Refuse(part.name) }
+        if is_possible { Next::Run(part) } else { Next::Refuse(part) }
     }
 }
 
@@ -82,8 +81,8 @@ pub(super) fn run(parts: &[&'static Part], shuffle: Option<Seed>) -> Outcome<Vec
     let order: Vec<_> = left.parts.iter().map(|part| part.name).collect();
     let run = Run { left: Mutex::new(left), built: Condvar::new(), ran: Mutex::new(Vec::new()), runner };
     std::thread::scope(|scope| {
-        scope.spawn(|| run.work(Lane::Waits, parts));
-        run.work(Lane::Computes, parts);
+        scope.spawn(|| run.work(Lane::Waits));
+        run.work(Lane::Computes);
     });
     let mut ran = run.ran.into_inner().unwrap_or_else(PoisonError::into_inner);
     ran.sort_by_key(|one| order.iter().position(|name| *name == one.name));
@@ -96,24 +95,24 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Run {
     /// Runs what is left for a lane.
-    fn work(&self, lane: Lane, parts: &[&'static Part]) {
+    fn work(&self, lane: Lane) {
         loop {
             let mut left = locked(&self.left);
             let next = left.next(lane);
             let is_built = left.build == Some(true);
-            if next == Next::Wait {
-                drop(self.built.wait(left));
-                continue;
-            }
-            drop(left);
             let ran = match next {
-                Next::End | Next::Wait => return,
-                Next::Run(name) => {
-                    let about = PARTS.iter().chain(parts.iter().copied()).find(|part| part.name == name);
-                    println!("==> {name}: {}", about.map_or("", |part| part.about));
-                    self.runner.run(name, name, is_built)
+                Next::End => return,
+                Next::Wait => {
+                    drop(self.built.wait(left));
+                    continue;
                 }
-                Next::Refuse(name) => {
+                Next::Run(part) => {
+                    drop(left);
+                    println!("==> {}: {}", part.name, part.about);
+                    self.runner.run(part, part.name, is_built)
+                }
+                Next::Refuse(Part { name, .. }) => {
+                    drop(left);
                     let verdict = Verdict::Failed("the workspace was not built".to_owned());
                     Ran { name, verdict, took: Duration::ZERO, work: Duration::ZERO }
                 }
@@ -148,15 +147,15 @@ impl Runner {
     /// Runs a part, which prints to where this program prints.
     fn show(&self, part: &'static Part) -> Ran {
         println!("==> {}: {}", part.name, part.about);
-        let ran = self.measured(part.name, part.name, || self.command(part.name, part.name, false).command().status());
+        let ran = self.measured(part.name, part.name, || self.command(part, part.name, false).command().status());
         println!("<== {} {} in {:.1} s\n", part.name, ran.verdict.word(), ran.took.as_secs_f64());
         ran
     }
 
     /// Runs a part, which prints to a file of the name `file`.
-    pub(super) fn run(&self, name: &'static str, file: &str, is_built: bool) -> Ran {
-        let log = self.path(file, "log");
-        let ran = self.measured(name, file, || wait(name, &self.command(name, file, is_built), &log));
+    pub(super) fn run(&self, part: &'static Part, file: &str, is_built: bool) -> Ran {
+        let (name, log) = (part.name, self.path(file, "log"));
+        let ran = self.measured(name, file, || wait(name, &self.command(part, file, is_built), &log));
         println!("{}<== {name} {} in {:.1} s", shown(&ran.verdict, &log), ran.verdict.word(), ran.took.as_secs_f64());
         ran
     }
@@ -186,10 +185,14 @@ impl Runner {
     }
 
     /// The program that runs a part.
-    fn command(&self, name: &str, file: &str, is_built: bool) -> Program {
+    fn command(&self, part: &Part, file: &str, is_built: bool) -> Program {
         let verdict = self.path(file, "verdict").display().to_string();
-        let mut command = Program::new(&self.program.display().to_string(), &["test", "--verdict", &verdict, name])
-            .variable("TMPDIR", self.temporary.path().display().to_string());
+        let program = self.program.display().to_string();
+        let network = if part.needs_network && can_have_network() { NETWORK } else { &[] };
+        let thorough: &[&str] = if part.is_thorough { &["--thorough"] } else { &[] };
+        let words = [network, &[&program, "test", "--verdict", &verdict, part.name], thorough].concat();
+        let temporary = self.temporary.path().display().to_string();
+        let mut command = Program::new(words[0], &words[1..]).variable("TMPDIR", temporary);
         if is_built {
             command = command.variable(IS_BUILT, "1");
         }
@@ -201,6 +204,14 @@ impl Runner {
             None => command,
         }
     }
+}
+
+/// Begins the command line of a program in a network namespace of its own, with nothing but a loopback interface.
+const NETWORK: &[&str] = &["unshare", "--net", "--", "sh", "-c", "ip link set lo up && exec \"$@\"", "sh"];
+
+/// Whether this user may have such a namespace.
+fn can_have_network() -> bool {
+    Program::new(NETWORK[0], &NETWORK[1..]).argument("true").succeeds()
 }
 
 /// Waits for a part, and gives a sign now and then. The part prints to a file, which nobody waits for: a process that it left running by
@@ -248,6 +259,7 @@ fn last_line(log: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::Lane::{Computes, Waits};
     use super::{LINES_MAX, Lane, Left, Next, last_line, shown};
     use crate::temporary::Folder;
     use crate::test::parts::{BUILD, PARTS};
@@ -271,38 +283,41 @@ mod tests {
         assert!(!text.contains("\nline 6\n"), "{text}");
     }
 
-    /// What two lanes begin with, one after the other.
-    fn begun(left: &mut Left, lanes: &[Lane]) -> Vec<Next> {
-        lanes.iter().map(|lane| left.next(*lane)).collect()
+    /// What lanes do next, one after the other.
+    fn next(left: &mut Left, lanes: &[Lane]) -> Vec<String> {
+        let written = |next| match next {
+            Next::Run(part) => part.name.to_owned(),
+            Next::Refuse(part) => format!("not {}", part.name),
+            Next::Wait => "wait".to_owned(),
+            Next::End => "end".to_owned(),
+        };
+        lanes.iter().map(|lane| written(left.next(*lane))).collect()
+    }
+
+    fn left(names: &[&str]) -> Left {
+        let parts: Vec<_> = PARTS.iter().filter(|part| names.contains(&part.name)).collect();
+        assert_eq!(parts.len(), names.len());
+        Left::new(&parts, None)
     }
 
     #[test]
     fn the_build_comes_first_and_others_wait_for_it() {
-        let part = |name: &str| PARTS.iter().find(|part| part.name == name).unwrap();
-        let mut left = Left::new(&[part("unit"), part("loom"), part("kill")], None);
-        assert_eq!(begun(&mut left, &[Lane::Computes, Lane::Waits]), [Next::Run(BUILD), Next::Run("loom")]);
-        assert_eq!(left.next(Lane::Waits), Next::Wait);
+        let mut left = left(&["unit", "loom", "kill"]);
+        assert_eq!(next(&mut left, &[Computes, Waits, Waits]), [BUILD, "loom", "wait"]);
         left.build = Some(true);
-        assert_eq!(begun(&mut left, &[Lane::Waits, Lane::Waits]), [Next::Run("kill"), Next::Run("unit")]);
-        assert_eq!(left.next(Lane::Waits), Next::End);
+        assert_eq!(next(&mut left, &[Waits, Waits, Waits]), ["kill", "unit", "end"]);
     }
 
     #[test]
     fn nothing_runs_on_a_workspace_that_was_not_built() {
-        let all: Vec<_> = PARTS.iter().collect();
-        let mut left = Left::new(&all, None);
+        let mut left = left(&["unit", "loom", "kill"]);
+        assert_eq!(next(&mut left, &[Computes]), [BUILD]);
         left.build = Some(false);
-        while let next @ (Next::Run(_) | Next::Refuse(_)) = left.next(Lane::Computes) {
-            let (Next::Run(name) | Next::Refuse(name)) = next else { unreachable!() };
-            let needs = PARTS.iter().any(|part| part.name == name && part.needs_workspace);
-            assert_eq!(next == Next::Refuse(name), needs, "{name}");
-        }
+        assert_eq!(next(&mut left, &[Waits, Waits, Waits, Waits]), ["loom", "not kill", "not unit", "end"]);
     }
 
     #[test]
-    fn what_needs_no_workspace_is_not_kept_waiting() {
-        let part = PARTS.iter().find(|part| part.name == "tidy").unwrap();
-        let mut left = Left::new(&[part], None);
-        assert_eq!(begun(&mut left, &[Lane::Waits, Lane::Waits]), [Next::Run("tidy"), Next::End]);
+    fn a_part_that_needs_no_workspace_does_not_wait() {
+        assert_eq!(next(&mut left(&["tidy"]), &[Waits, Waits]), ["tidy", "end"]);
     }
 }

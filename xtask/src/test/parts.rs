@@ -16,6 +16,10 @@ pub(super) struct Part {
     pub(super) profile: Option<&'static str>,
     /// Whether it uses what a build of the workspace makes.
     pub(super) needs_workspace: bool,
+    /// Whether it uses ports that are the same for all the world, and so wants a network of its own.
+    pub(super) needs_network: bool,
+    /// Whether it is a group of the thorough run.
+    pub(super) is_thorough: bool,
     pub(super) tools: &'static [Tool],
     pub(super) run: fn() -> Outcome,
 }
@@ -34,6 +38,8 @@ const PART: Part = Part {
     lane: Lane::Computes,
     profile: None,
     needs_workspace: true,
+    needs_network: false,
+    is_thorough: false,
     tools: &[],
     run: || Ok(()),
 };
@@ -182,7 +188,8 @@ pub(super) const PARTS: &[Part] = &[
         name: "interop",
         about: "Samba, impacket, scapy and tshark find nothing wrong with the standard's protocols",
         lane: Lane::Waits,
-        tools: &[Tool::Judges, Tool::Widl, Tool::Jdk],
+        needs_network: true,
+        tools: &[Tool::Judges, Tool::Widl, Tool::Jdk, Tool::Ip],
         run: interop::run,
         ..PART
     },
@@ -197,6 +204,8 @@ pub(super) const PARTS: &[Part] = &[
     },
 ];
 
+const GROUP: Part = Part { is_thorough: true, ..PART };
+
 /// What takes longer: each group at most an hour.
 pub(super) const GROUPS: &[Part] = &[
     Part {
@@ -205,7 +214,7 @@ pub(super) const GROUPS: &[Part] = &[
         needs_workspace: false,
         tools: &[Tool::Nightly],
         run: fuzz::thorough,
-        ..PART
+        ..GROUP
     },
     Part {
         name: "miri",
@@ -213,21 +222,21 @@ pub(super) const GROUPS: &[Part] = &[
         needs_workspace: false,
         tools: &[Tool::Miri],
         run: miri::thorough,
-        ..PART
+        ..GROUP
     },
     Part {
         name: "loom",
         about: "more interleavings of what threads and processes share",
         needs_workspace: false,
         run: loom::thorough,
-        ..PART
+        ..GROUP
     },
     Part {
         name: "sim",
         about: "VIs over a hundred thousand simulated bad networks",
         needs_workspace: false,
         run: sim::thorough,
-        ..PART
+        ..GROUP
     },
     Part {
         name: "soak",
@@ -235,34 +244,34 @@ pub(super) const GROUPS: &[Part] = &[
         profile: Some("soak"),
         tools: &[Tool::Nextest, Tool::Libfabric],
         run: soak::thorough,
-        ..PART
+        ..GROUP
     },
     Part {
         name: "conformance",
         about: "gigabytes through each provider of VIs, every byte compared",
         tools: &[Tool::Nextest, Tool::Libfabric, Tool::Ip],
         run: conformance::thorough,
-        ..PART
+        ..GROUP
     },
     Part {
         name: "java",
         about: "nonsense for the readers in Java, and two builds of all that is published, compared",
         tools: &[Tool::Jdk],
         run: java::thorough,
-        ..PART
+        ..GROUP
     },
     Part {
         name: "matrix",
         about: "every variant of CMake projects, every project of the wizard in C++",
         tools: &[Tool::Cmake],
         run: cmake::thorough,
-        ..PART
+        ..GROUP
     },
     Part {
         name: "wine",
         about: "programs whose stubs widl wrote, under Wine (installs a gigabyte)",
         tools: &[Tool::Judges, Tool::Wine],
         run: || super::run_wine(&[]),
-        ..PART
+        ..GROUP
     },
 ];

@@ -38,7 +38,7 @@ pub(super) fn run(count: u32, options: &Options) -> Outcome {
         let runner = Runner::new(&folder, Some(seed), filter.clone())?;
         for part in seed.shuffle(chosen.iter().copied()) {
             let file = format!("{}-{:03}", part.name, round + 1);
-            let ran = runner.run(part.name, &file, true);
+            let ran = runner.run(part, &file, true);
             let log = folder.join(&file).with_extension("log");
             if let Verdict::Failed(_) = ran.verdict {
                 failed(part, &log).into_iter().for_each(|name| *failures.entry(name).or_insert(0) += 1);
