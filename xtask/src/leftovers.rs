@@ -1,6 +1,7 @@
 //! Removes what test runs that were killed left in folders for temporary files and in shared memory.
 //!
-//! Tests give what they make there names such as `obvia-KIND-PID-NUMBER`. What names a process that is gone is nobody's.
+//! Tests give what they make there names that tell their process, such as `obvia-417-cli-0` and `obvia-xtask-417-0`; libfabric's have names such as
+//! `417:0:1`. A file that names a process that is gone is left over.
 
 use std::fs;
 use std::path::Path;
@@ -23,10 +24,15 @@ pub(crate) fn sweep() {
     }
 }
 
-/// The process that made a file of such a name: the first number in it.
+/// The process that made a file of such a name: the first number in it. `obvia-1000` alone is the directory of a user's exported names.
 fn maker(name: &str) -> Option<u32> {
-    let rest = name.strip_prefix("obvia-")?;
-    rest.split('-').find_map(|part| part.parse().ok())
+    let Some(rest) = name.strip_prefix("obvia-") else {
+        let numbers: Vec<u32> = name.split(':').map_while(|part| part.parse().ok()).collect();
+        return (numbers.len() == 3 && name.split(':').count() == 3).then(|| numbers[0]);
+    };
+    let parts: Vec<&str> = rest.split('-').collect();
+    let named = parts.iter().find_map(|part| part.parse().ok());
+    named.filter(|_| parts.len() > 1)
 }
 
 fn is_running(process: u32) -> bool {
@@ -40,7 +46,10 @@ mod tests {
     #[test]
     fn names_tell_who_made_them() {
         assert_eq!(maker("obvia-xtask-417-0"), Some(417));
-        assert_eq!(maker("obvia-417-3"), Some(417));
+        assert_eq!(maker("obvia-417-cli-3"), Some(417));
+        assert_eq!(maker("417:0:1"), Some(417));
+        assert_eq!(maker("417:0"), None);
+        assert_eq!(maker("obvia-417"), None, "a user's directory of names");
         assert_eq!(maker("obvia-names"), None);
         assert_eq!(maker("other-417"), None);
         assert_eq!(maker("obvia-shm-99999999999"), None);
