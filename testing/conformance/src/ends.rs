@@ -285,6 +285,9 @@ fn exchange(from: &mut End, to: &mut End, seed: u64) {
     from.sent();
 }
 
+/// A wait that ends by itself and has not ended by then hangs.
+pub const LATE: Duration = Duration::from_secs(60);
+
 /// How long a thing took, and what came of it.
 pub fn timed<T>(act: impl FnOnce() -> T) -> (T, Duration) {
     let began = Instant::now();

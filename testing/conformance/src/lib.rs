@@ -16,11 +16,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Seconds that anything may take that is expected to happen.
-static PATIENCE: AtomicU64 = AtomicU64::new(20);
+static PATIENCE: AtomicU64 = AtomicU64::new(100);
 
 /// A deadline for what is expected to happen, from the moment somebody waits for it.
 pub fn soon() -> Deadline {
-    Deadline::after_secs(PATIENCE.load(Ordering::Relaxed))
+    Deadline::after_secs(patience())
+}
+
+/// How many seconds anything may take.
+pub(crate) fn patience() -> u64 {
+    PATIENCE.load(Ordering::Relaxed)
 }
 
 /// Says how many seconds anything may take. For tests of the suite itself, where much is waited for that never happens.

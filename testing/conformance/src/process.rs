@@ -6,6 +6,10 @@ use std::time::{Duration, Instant};
 
 /// The variable that a task is in.
 const TASK: &str = "OBVIA_CONFORMANCE_TASK";
+/// The variable with how many seconds anything may take.
+const PATIENCE: &str = "OBVIA_CONFORMANCE_PATIENCE";
+/// The least that another process gets.
+const PATIENCE_MIN: u64 = 20;
 
 /// What another process is to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +50,8 @@ impl Task {
 /// When it cannot be done, which is how its process tells.
 pub fn main<F: Fixture>() {
     let Ok(text) = std::env::var(TASK) else { return };
+    let patience = std::env::var(PATIENCE).ok().and_then(|seconds| seconds.parse().ok());
+    crate::set_patience(patience.unwrap_or(PATIENCE_MIN).max(PATIENCE_MIN));
     match Task::from_text(&text).expect("the task is one") {
         Task::Stay { place, address } => crate::statements::stay(&F::at(&place), &address),
         Task::Cycles => crate::statements::cycles::<F>(),
@@ -71,6 +77,7 @@ impl Other {
         let program = std::env::current_exe().expect("the test program has a path");
         let mut command = Command::new(program);
         command.args([test.as_str(), "--exact", "--nocapture", "--test-threads=1"]).env(TASK, task.to_text());
+        command.env(PATIENCE, crate::patience().to_string());
         command.stdin(Stdio::null()).stdout(Stdio::null());
         Self { child: command.spawn().expect("the test program can be started again") }
     }

@@ -8,7 +8,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-const SILENCE: Duration = Duration::from_secs(4);
+/// Longer than a busy machine keeps a thread waiting: a live peer must not be taken for a dead one.
+const SILENCE: Duration = Duration::from_secs(10);
 const UNRELIABLE: Lack = Lack::Level(Reliability::Unreliable);
 const RECEPTION: Lack = Lack::Level(Reliability::ReliableReception);
 
