@@ -91,6 +91,13 @@ fn order(profile: &str, seed: Seed) -> Outcome<PathBuf> {
     Ok(file)
 }
 
+/// Runs the tests of the default profile built without any feature, as users build by default.
+pub(crate) fn test_plain() -> Outcome {
+    tools::ensure(&[Tool::Nextest])?;
+    let folder = target().join("plain").display().to_string();
+    Program::cargo(&["nextest", "run", "--workspace"]).variable("CARGO_TARGET_DIR", folder).run()
+}
+
 /// Runs the examples in the documentation.
 pub(crate) fn test_documentation() -> Outcome {
     if std::env::var_os(FILTER).is_some() {

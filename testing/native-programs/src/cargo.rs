@@ -36,6 +36,9 @@ pub fn program(package: &str, name: &str) -> PathBuf {
     build(&["--package", package, "--bin", name]).join(name)
 }
 
+/// Whether tests, and what [`build`] builds for them, have the feature `fabric`.
+pub const HAS_FABRIC: bool = cfg!(feature = "fabric");
+
 /// The features of the command that the test was built with, so that nothing is built twice.
 fn features() -> Vec<&'static str> {
     let all = [(cfg!(feature = "xdp"), "obvia-cli/xdp"), (cfg!(feature = "fabric"), "obvia-cli/fabric")];

@@ -268,6 +268,14 @@ pub(super) const GROUPS: &[Part] = &[
         ..GROUP
     },
     Part {
+        name: "plain",
+        about: "the part unit, built without any feature, as users build by default",
+        needs_workspace: false,
+        tools: &[Tool::Nextest, Tool::Cxx, Tool::Jdk],
+        run: workspace::test_plain,
+        ..GROUP
+    },
+    Part {
         name: "wine",
         about: "programs whose stubs widl wrote, under Wine (installs a gigabyte)",
         tools: &[Tool::Judges, Tool::Wine],
