@@ -53,7 +53,7 @@ impl Left {
     fn next(&mut self, lane: Lane) -> Next {
         let is_ready = |part: &&Part| self.build.is_some() || !part.needs_workspace;
         let own = self.parts.iter().position(|part| part.lane == lane && is_ready(part));
-        let Some(at) = own.or_else(|| self.parts.iter().rposition(|part| is_ready(part))) else {
+        let Some(at) = own.or_else(|| self.parts.iter().rposition(is_ready)) else {
             return if self.parts.is_empty() { Next::End } else { Next::Wait };
         };
         let part = self.parts.remove(at);

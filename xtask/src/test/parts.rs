@@ -70,7 +70,7 @@ pub(super) const PARTS: &[Part] = &[
         about: "the tests of the whole workspace, but for those of the parts below; examples in documentation",
         profile: Some("default"),
         tools: &[Tool::Nextest, Tool::Cxx, Tool::Jdk, Tool::Libfabric, Tool::Ip],
-        run: || workspace::test("default").and(workspace::test_documentation()),
+        run: || workspace::test("default").and_then(|()| workspace::test_documentation()),
         ..PART
     },
     Part {
@@ -181,7 +181,7 @@ pub(super) const PARTS: &[Part] = &[
         lane: Lane::Waits,
         profile: Some("net"),
         tools: &[Tool::Nextest, Tool::Libfabric, Tool::Ip, Tool::Nft],
-        run: || workspace::test_all("net", &[]).and(workspace::needs_libfabric()),
+        run: || workspace::test_all("net", &[]).and_then(|()| workspace::needs_libfabric()),
         ..PART
     },
     Part {

@@ -69,7 +69,7 @@ fn filter(names: &[&String]) -> Option<String> {
 
 /// The tests of a part that failed, as cargo-nextest reports them; the part itself where it has no such report.
 fn failed(part: &Part, log: &Path) -> Vec<String> {
-    let report = part.profile.map(|profile| workspace::report(profile));
+    let report = part.profile.map(workspace::report);
     let text = report.and_then(|path| fs::read_to_string(path).ok()).unwrap_or_default();
     let _ = fs::write(log.with_extension("xml"), &text);
     let tests: Vec<_> = failures(&text).into_iter().map(|test| format!("{}: {test}", part.name)).collect();
