@@ -221,11 +221,14 @@ class ProcessesTest {
             @Override
             public long visit(ICalc other, int pid) {
                 Peer.stop(pid);
+                int code;
                 try {
-                    result.complete(failure(() -> late(() -> other.add(1, 2))));
+                    code = failure(() -> late(() -> other.add(1, 2)));
                 } finally {
                     Peer.go(pid);
                 }
+                // Who waits for this kills the process.
+                result.complete(code);
                 return 0;
             }
         };
