@@ -141,7 +141,7 @@ impl Runner {
     pub(super) fn new(folder: &Path, shuffle: Option<Seed>, filter: Option<String>) -> Outcome<Self> {
         std::fs::create_dir_all(folder).map_err(|error| Problem::Failed(format!("{}: {error}", folder.display())))?;
         let program = std::env::current_exe().map_err(|error| Problem::failed(error.to_string()))?;
-        Ok(Self { folder: folder.to_owned(), program, shuffle, filter, temporary: Folder::for_all()? })
+        Ok(Self { folder: folder.to_owned(), program, shuffle, filter, temporary: Folder::new()? })
     }
 
     /// Runs a part, which prints to where this program prints.
