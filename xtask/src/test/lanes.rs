@@ -4,7 +4,6 @@ use super::order::Seed;
 use super::parts::{BUILD, Lane, PARTS, Part};
 use super::report::{Ran, Verdict};
 use crate::program::{Program, target};
-use crate::temporary::Folder;
 use crate::workspace::{FILTER, IS_BUILT, SHUFFLE};
 use crate::{Outcome, Problem};
 use std::fs::File;
@@ -132,8 +131,6 @@ pub(super) struct Runner {
     program: PathBuf,
     shuffle: Option<Seed>,
     filter: Option<String>,
-    /// Has what parts make in the folder for temporary files.
-    temporary: Folder,
 }
 
 impl Runner {
@@ -141,7 +138,7 @@ impl Runner {
     pub(super) fn new(folder: &Path, shuffle: Option<Seed>, filter: Option<String>) -> Outcome<Self> {
         std::fs::create_dir_all(folder).map_err(|error| Problem::Failed(format!("{}: {error}", folder.display())))?;
         let program = std::env::current_exe().map_err(|error| Problem::failed(error.to_string()))?;
-        Ok(Self { folder: folder.to_owned(), program, shuffle, filter, temporary: Folder::new()? })
+        Ok(Self { folder: folder.to_owned(), program, shuffle, filter })
     }
 
     /// Runs a part, which prints to where this program prints.
@@ -191,8 +188,7 @@ impl Runner {
         let network = if part.needs_network && can_have_network() { NETWORK } else { &[] };
         let thorough: &[&str] = if part.is_thorough { &["--thorough"] } else { &[] };
         let words = [network, &[&program, "test", "--verdict", &verdict, part.name], thorough].concat();
-        let temporary = self.temporary.path().display().to_string();
-        let mut command = Program::new(words[0], &words[1..]).variable("TMPDIR", temporary);
+        let mut command = Program::new(words[0], &words[1..]);
         if is_built {
             command = command.variable(IS_BUILT, "1");
         }
