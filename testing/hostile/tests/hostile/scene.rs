@@ -209,8 +209,11 @@ thread_local! {
     static STAGE: RefCell<Option<Scene>> = const { RefCell::new(None) };
 }
 
+/// A test of a server, with its name.
+pub(crate) type Named<'a> = (&'a str, fn(Server));
+
 /// Runs tests in turn against one server in Java, since a virtual machine takes long to start. After one that fails there is another.
-pub(crate) fn against_java(tests: &[(&str, fn(Server))]) {
+pub(crate) fn against_java(tests: &[Named<'_>]) {
     if JAVA.is_none() {
         return;
     }
