@@ -26,6 +26,8 @@ pub(crate) fn sweep() {
 
 /// The process that made a file of such a name: the first number in it. `obvia-1000` alone is the directory of a user's exported names.
 fn maker(name: &str) -> Option<u32> {
+    // Segments of Java's runtime have names with a point before them.
+    let name = name.strip_prefix('.').unwrap_or(name);
     let Some(rest) = name.strip_prefix("obvia-") else {
         let numbers: Vec<u32> = name.split(':').map_while(|part| part.parse().ok()).collect();
         return (numbers.len() == 3 && name.split(':').count() == 3).then(|| numbers[0]);
@@ -47,6 +49,7 @@ mod tests {
     fn names_tell_who_made_them() {
         assert_eq!(maker("obvia-xtask-417-0"), Some(417));
         assert_eq!(maker("obvia-417-cli-3"), Some(417));
+        assert_eq!(maker(".obvia-417-15547f58"), Some(417));
         assert_eq!(maker("417:0:1"), Some(417));
         assert_eq!(maker("417:0"), None);
         assert_eq!(maker("obvia-417"), None, "a user's directory of names");
