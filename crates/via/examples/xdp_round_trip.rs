@@ -5,7 +5,7 @@
 //! The program runs in the driver and in the kernel's stack, and UDP is measured beside it as well. Only the ratios mean anything
 //! on another machine.
 
-#[path = "../tests/xdp/rig.rs"]
+#[path = "../tests/providers/xdp/rig.rs"]
 #[expect(dead_code, reason = "the tests use more of it")]
 mod rig;
 

@@ -1,6 +1,6 @@
 //! Two connected VIs with memory, and what tests do with them again and again.
 
-use crate::{Fixture, Run, Side, soon};
+use crate::{Run, Side, soon};
 use obvia_via::{
     Access, Completion, CompletionQueue, Deadline, Descriptor, Ended, Error, MemoryRegion, Nic, ProtectionTag,
     Reliability, RemoteAddress, State, Status, Vi, ViAttributes, Waiting, WorkQueue,
@@ -52,7 +52,7 @@ pub struct Pair {
     pub b: End,
 }
 
-impl<F: Fixture> Run<F> {
+impl Run {
     /// An end that is not connected.
     pub fn end(&self, side: Side, plan: &Plan) -> End {
         self.end_of(&self.fixture.nic(side), plan, None, None)

@@ -119,19 +119,66 @@ pub trait Fixture: Sized + Send + Sync + 'static {
     }
 }
 
-/// One test of one statement.
-#[derive(Debug)]
-pub struct Run<F> {
-    /// The fixture, made for it.
-    pub fixture: F,
-    /// Where the tests of this provider are, as their program names them.
-    pub module: &'static str,
+/// A fixture of any type, so that statements are compiled once for all providers.
+trait Opens: Send + Sync {
+    fn place(&self) -> String;
+    fn nic(&self, side: Side) -> Nic;
+    fn discriminator(&self) -> String;
+    fn address(&self, listener: &Listener) -> String;
+    fn wire(&self) -> Option<&dyn Wire>;
 }
 
-impl<F: Fixture> Run<F> {
+impl<F: Fixture> Opens for F {
+    fn place(&self) -> String {
+        Fixture::place(self)
+    }
+
+    fn nic(&self, side: Side) -> Nic {
+        Fixture::nic(self, side)
+    }
+
+    fn discriminator(&self) -> String {
+        Fixture::discriminator(self)
+    }
+
+    fn address(&self, listener: &Listener) -> String {
+        Fixture::address(self, listener)
+    }
+
+    fn wire(&self) -> Option<&dyn Wire> {
+        Fixture::wire(self)
+    }
+}
+
+/// One test of one statement.
+pub struct Run {
+    /// The fixture, made for it.
+    fixture: Box<dyn Opens>,
+    /// Where the tests of this provider are, as their program names them.
+    module: &'static str,
+    /// What the fixture's type says of the provider.
+    lacks: &'static [Lack],
+    silence: Duration,
+    crosses_processes: bool,
+    is_steady: bool,
+}
+
+impl Run {
+    /// A test with a fixture, in this module of its program.
+    fn new<F: Fixture>(fixture: F, module: &'static str) -> Self {
+        Self {
+            fixture: Box::new(fixture),
+            module,
+            lacks: F::LACKS,
+            silence: F::SILENCE,
+            crosses_processes: F::CROSSES_PROCESSES,
+            is_steady: F::IS_STEADY,
+        }
+    }
+
     /// Whether the provider has no such thing.
     pub fn lacks(&self, lack: Lack) -> bool {
-        F::LACKS.contains(&lack)
+        self.lacks.contains(&lack)
     }
 
     /// The reliability levels that it has, of those that lose nothing.

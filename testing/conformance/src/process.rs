@@ -1,6 +1,6 @@
 //! Other processes: a test program starts itself again, with a task in its environment.
 
-use crate::Fixture;
+use crate::{Fixture, Run};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
@@ -53,8 +53,8 @@ pub fn main<F: Fixture>() {
     let patience = std::env::var(PATIENCE).ok().and_then(|seconds| seconds.parse().ok());
     crate::set_patience(patience.unwrap_or(PATIENCE_MIN).max(PATIENCE_MIN));
     match Task::from_text(&text).expect("the task is one") {
-        Task::Stay { place, address } => crate::statements::stay(&F::at(&place), &address),
-        Task::Cycles => crate::statements::cycles::<F>(),
+        Task::Stay { place, address } => crate::statements::stay(&Run::new(F::at(&place), ""), &address),
+        Task::Cycles => crate::statements::cycles(&Run::new(F::new(), "")),
     }
 }
 

@@ -14,8 +14,8 @@ pub const LIMIT: Duration = Duration::from_secs(500);
 /// # Errors
 ///
 /// What went wrong, for people.
-pub fn run<F: Fixture>(module: &'static str, statement: fn(&Run<F>)) -> Result<(), String> {
-    run_within(LIMIT, module, statement)
+pub fn run<F: Fixture>(module: &'static str, statement: fn(&Run)) -> Result<(), String> {
+    run_within::<F>(LIMIT, module, statement)
 }
 
 /// As [`run`], with another limit.
@@ -23,11 +23,11 @@ pub fn run<F: Fixture>(module: &'static str, statement: fn(&Run<F>)) -> Result<(
 /// # Errors
 ///
 /// What went wrong, for people.
-pub fn run_within<F: Fixture>(limit: Duration, module: &'static str, statement: fn(&Run<F>)) -> Result<(), String> {
+pub fn run_within<F: Fixture>(limit: Duration, module: &'static str, statement: fn(&Run)) -> Result<(), String> {
     let (tell, told) = channel();
     let name = std::thread::current().name().unwrap_or("statement").to_owned();
     let body = move || {
-        let outcome = catch_unwind(AssertUnwindSafe(|| statement(&Run { fixture: F::new(), module })));
+        let outcome = catch_unwind(AssertUnwindSafe(|| statement(&Run::new(F::new(), module))));
         let text = outcome.map_err(|panic| {
             let text = panic.downcast_ref::<String>().cloned();
             text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string)).unwrap_or_default()

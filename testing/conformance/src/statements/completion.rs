@@ -1,13 +1,13 @@
 //! Statements 7 to 12: how completions are learned of.
 
 use crate::ends::{LATE, Plan, drain, entry, next, pattern, timed, until, well, within_ms};
-use crate::{Fixture, Lack, Run, Side, soon};
+use crate::{Lack, Run, Side, soon};
 use obvia_via::{Completion, Deadline, Descriptor, Error, PostFault, Queue, State, Status, Waiting};
 use std::collections::HashMap;
 use std::time::Duration;
 
 /// 7. Looking for a completion returns at once, and waiting returns by its deadline and not before, however the owner waits.
-pub fn s07_poll_never_blocks<F: Fixture>(run: &Run<F>) {
+pub fn s07_poll_never_blocks(run: &Run) {
     let level = run.reliable_levels()[0];
     for waiting in [Waiting::Poll, Waiting::Block, Waiting::Adaptive] {
         let mut pair = run.pair_by(&Plan { waiting, ..Plan::of(level) });
@@ -50,7 +50,7 @@ fn sleeps_of_this_thread() -> u64 {
 }
 
 /// 8. A wait on one VI is not ended by what completes on another of the same NIC.
-pub fn s08_waits_are_for_their_own_vi<F: Fixture>(run: &Run<F>) {
+pub fn s08_waits_are_for_their_own_vi(run: &Run) {
     let level = run.reliable_levels()[0];
     for waiting in [Waiting::Block, Waiting::Adaptive] {
         let plan = Plan { waiting, ..Plan::of(level) };
@@ -80,7 +80,7 @@ pub fn s08_waits_are_for_their_own_vi<F: Fixture>(run: &Run<F>) {
 }
 
 /// 9. A completion queue has an entry for every completion, once, with its VI and queue, in order for each work queue.
-pub fn s09_completion_queues_tell_all_once<F: Fixture>(run: &Run<F>) {
+pub fn s09_completion_queues_tell_all_once(run: &Run) {
     const VIS: usize = 3;
     const EACH: usize = 20;
     for level in run.reliable_levels() {
@@ -131,7 +131,7 @@ pub fn s09_completion_queues_tell_all_once<F: Fixture>(run: &Run<F>) {
 }
 
 /// 10. The queues of a VI go to different completion queues or to one, or one of them to none.
-pub fn s10_queues_choose_their_completion_queues<F: Fixture>(run: &Run<F>) {
+pub fn s10_queues_choose_their_completion_queues(run: &Run) {
     let plan = Plan::of(run.reliable_levels()[0]);
     let nic = run.fixture.nic(Side::Listens);
     let (mut one, mut other) = (nic.completion_queue(64), nic.completion_queue(64));
@@ -167,7 +167,7 @@ pub fn s10_queues_choose_their_completion_queues<F: Fixture>(run: &Run<F>) {
 }
 
 /// 11. A full completion queue says that it missed something, once, and nothing is lost: the descriptors are in their VIs' queues.
-pub fn s11_a_full_completion_queue_says_so<F: Fixture>(run: &Run<F>) {
+pub fn s11_a_full_completion_queue_says_so(run: &Run) {
     let plan = Plan::of(run.reliable_levels()[0]);
     let nic = run.fixture.nic(Side::Listens);
     let mut queue = nic.completion_queue(2);
@@ -202,7 +202,7 @@ pub fn s11_a_full_completion_queue_says_so<F: Fixture>(run: &Run<F>) {
 }
 
 /// 12. Receives may be posted before a VI is connected, and are used when it is; anything else completes with an error then.
-pub fn s12_idle_vis_take_receives_and_fail_sends<F: Fixture>(run: &Run<F>) {
+pub fn s12_idle_vis_take_receives_and_fail_sends(run: &Run) {
     for level in run.reliable_levels() {
         let plan = Plan::of(level);
         let mut pair = crate::ends::Pair { a: run.end(Side::Asks, &plan), b: run.end(Side::Listens, &plan) };

@@ -1,14 +1,14 @@
 //! Statements 40 to 42 and 44: making and ending connections.
 
 use crate::ends::{LATE, Pair, Plan, drain, next, settle, timed, until, within_ms};
-use crate::{Fixture, Run, Side, soon};
+use crate::{Run, Side, soon};
 use obvia_via::spi::Offer;
 use obvia_via::{Descriptor, Ended, Error, PostFault, State, Status};
 use std::time::Duration;
 
 /// 40. A connection is asked for, and accepted or rejected; where nobody listens or answers, asking ends with that error by its deadline.
 ///     Both sides tell each other something.
-pub fn s40_connections_are_asked_for_and_answered<F: Fixture>(run: &Run<F>) {
+pub fn s40_connections_are_asked_for_and_answered(run: &Run) {
     let plan = Plan::of(run.reliable_levels()[0]);
     let mut pair = Pair { a: run.end(Side::Asks, &plan), b: run.end(Side::Listens, &plan) };
     let discriminator = run.fixture.discriminator();
@@ -60,7 +60,7 @@ pub fn s40_connections_are_asked_for_and_answered<F: Fixture>(run: &Run<F>) {
     asks_in_vain(run, &mut pair, listener, &address);
 }
 
-fn asks_in_vain<F: Fixture>(run: &Run<F>, pair: &mut Pair, listener: obvia_via::Listener, address: &str) {
+fn asks_in_vain(run: &Run, pair: &mut Pair, listener: obvia_via::Listener, address: &str) {
     // Nobody answers, though somebody listens.
     let (silence, took) = timed(|| pair.a.vi.request(address, b"", within_ms(300)));
     assert!(matches!(silence, Err(Error::TimedOut)), "{silence:?}");
@@ -80,7 +80,7 @@ fn asks_in_vain<F: Fixture>(run: &Run<F>, pair: &mut Pair, listener: obvia_via::
 }
 
 /// 41. When two VIs have different transfer sizes, the smaller holds for both, in both directions.
-pub fn s41_transfer_sizes_are_settled<F: Fixture>(run: &Run<F>) {
+pub fn s41_transfer_sizes_are_settled(run: &Run) {
     for level in run.reliable_levels() {
         for (one, other) in [(1000, 4096), (4096, 1000), (0, 1000), (1000, 0)] {
             let a = run.end(Side::Asks, &Plan { max_transfer: one, ..Plan::of(level) });
@@ -102,7 +102,7 @@ pub fn s41_transfer_sizes_are_settled<F: Fixture>(run: &Run<F>) {
 
 /// 42. Disconnecting completes what is posted as flushed, in order, at both ends, tells the peer at once, and loses nothing that was
 ///     complete before.
-pub fn s42_disconnecting_tells_the_peer<F: Fixture>(run: &Run<F>) {
+pub fn s42_disconnecting_tells_the_peer(run: &Run) {
     for level in run.reliable_levels() {
         for asks_ends in [true, false] {
             let mut pair = run.pair(level);
@@ -145,7 +145,7 @@ pub fn s42_disconnecting_tells_the_peer<F: Fixture>(run: &Run<F>) {
 
 /// 44. A VI whose request was refused, or whose connection ended for whatever reason, can be connected again after it was disconnected,
 ///     by either side, and nothing of the last connection is in the next.
-pub fn s44_vis_can_be_connected_again<F: Fixture>(run: &Run<F>) {
+pub fn s44_vis_can_be_connected_again(run: &Run) {
     for level in run.reliable_levels() {
         let plan = Plan::of(level);
         let mut pair = Pair { a: run.end(Side::Asks, &plan), b: run.end(Side::Listens, &plan) };

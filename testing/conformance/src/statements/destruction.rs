@@ -1,11 +1,11 @@
 //! Statements 24 to 27: nothing that is in use can be destroyed.
 
 use crate::ends::{Pair, Plan, drain, entry, region, well};
-use crate::{Fixture, Run, Side};
+use crate::{Run, Side};
 use obvia_via::{Access, Descriptor, InUse, State};
 
 /// 24. A region that posted descriptors point to cannot be deregistered: it comes back, and works. When they are completed it can.
-pub fn s24_regions_in_use_stay<F: Fixture>(run: &Run<F>) {
+pub fn s24_regions_in_use_stay(run: &Run) {
     let mut pair = run.pair(run.reliable_levels()[0]);
     for _ in 0..20 {
         let target = region(&pair.b.nic, &pair.b.tag, 4096, Access::LOCAL);
@@ -34,7 +34,7 @@ pub fn s24_regions_in_use_stay<F: Fixture>(run: &Run<F>) {
 }
 
 /// 25. A protection tag that a region or a VI has cannot be destroyed. When they are gone it can, at once.
-pub fn s25_tags_in_use_stay<F: Fixture>(run: &Run<F>) {
+pub fn s25_tags_in_use_stay(run: &Run) {
     let plan = Plan::of(run.reliable_levels()[0]);
     for _ in 0..50 {
         let mut pair = run.pair_by(&plan);
@@ -57,7 +57,7 @@ pub fn s25_tags_in_use_stay<F: Fixture>(run: &Run<F>) {
 }
 
 /// 26. A VI that is connected, or has descriptors that are posted or not taken, cannot be destroyed: it comes back, and works.
-pub fn s26_vis_in_use_stay<F: Fixture>(run: &Run<F>) {
+pub fn s26_vis_in_use_stay(run: &Run) {
     let plan = Plan::of(run.reliable_levels()[0]);
     let mut pair = run.pair_by(&plan);
     let crate::ends::End { vi, area, tag, nic } = pair.b;
@@ -82,7 +82,7 @@ pub fn s26_vis_in_use_stay<F: Fixture>(run: &Run<F>) {
 }
 
 /// 27. A completion queue that a VI has cannot be destroyed: it comes back, and works. When the VI is gone it can, at once.
-pub fn s27_completion_queues_in_use_stay<F: Fixture>(run: &Run<F>) {
+pub fn s27_completion_queues_in_use_stay(run: &Run) {
     let plan = Plan::of(run.reliable_levels()[0]);
     let nic = run.fixture.nic(Side::Listens);
     for _ in 0..20 {

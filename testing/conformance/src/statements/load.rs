@@ -1,13 +1,13 @@
 //! Statements 46 to 50: threads, many VIs and much data.
 
 use crate::ends::{AREA, Pair, Plan, drain, next, pattern, place, settle, until, well};
-use crate::{Fixture, Run, Side, soon};
+use crate::{Run, Side, soon};
 use obvia_via::{Deadline, Descriptor, Operation, Queue, State, Vi, Waiting, WorkQueue};
 use std::time::Duration;
 
 /// 46. The two queues of a VI belong to two threads, which need no lock. That two threads have one queue, the language refuses: posting
 ///     and taking need it mutably.
-pub fn s46_a_thread_for_each_queue<F: Fixture>(run: &Run<F>) {
+pub fn s46_a_thread_for_each_queue(run: &Run) {
     const COUNT: usize = 600;
     const POSTED: usize = 16;
     // Queues can be given to a thread; that these are the methods' types is what keeps two from having one.
@@ -64,7 +64,7 @@ pub fn s46_a_thread_for_each_queue<F: Fixture>(run: &Run<F>) {
 
 /// 47. A sender that is faster than its receiver is held back: as long as receives are posted nothing is dropped, and nothing breaks,
 ///     however late the receiver looks, and both go on afterwards.
-pub fn s47_fast_senders_are_held<F: Fixture>(run: &Run<F>) {
+pub fn s47_fast_senders_are_held(run: &Run) {
     const COUNT: usize = 100;
     for level in run.reliable_levels() {
         let length = (run.fixture.nic(Side::Asks).attributes().max_transfer as usize).min(32 << 10);
@@ -94,7 +94,7 @@ pub fn s47_fast_senders_are_held<F: Fixture>(run: &Run<F>) {
 }
 
 /// 48. Many VIs on one completion queue all get on: none is left behind while others are served, though all have always something to do.
-pub fn s48_many_vis_get_their_turn<F: Fixture>(run: &Run<F>) {
+pub fn s48_many_vis_get_their_turn(run: &Run) {
     const VIS: usize = 256;
     const ROUNDS: usize = 12;
     let plan = Plan { area: 4096, ..Plan::of(run.reliable_levels()[0]) };
@@ -121,7 +121,7 @@ pub fn s48_many_vis_get_their_turn<F: Fixture>(run: &Run<F>) {
     let deadline = Deadline::after_secs(400).start();
     let mut total = 0;
     // Where the wire holds some back by chance, they must catch up in the end.
-    while total < VIS * ROUNDS || (!F::IS_STEADY && counts.iter().min() < Some(&(ROUNDS / 4))) {
+    while total < VIS * ROUNDS || (!run.is_steady && counts.iter().min() < Some(&(ROUNDS / 4))) {
         let entry = match queue.wait(deadline) {
             Ok(entry) if !deadline.is_over() => entry,
             other => panic!("{other:?} after {total}: {counts:?}"),
@@ -137,13 +137,13 @@ pub fn s48_many_vis_get_their_turn<F: Fixture>(run: &Run<F>) {
         a.send(0, 64);
     }
     let (least, most) = (counts.iter().min(), counts.iter().max());
-    let is_fair = least >= Some(&(ROUNDS / 4)) && (!F::IS_STEADY || most <= Some(&(ROUNDS * 4)));
+    let is_fair = least >= Some(&(ROUNDS / 4)) && (!run.is_steady || most <= Some(&(ROUNDS * 4)));
     assert!(is_fair, "{counts:?}");
 }
 
 /// 49. Much data goes through one connection and arrives as it was sent: some here, all ten gigabytes in the test of that name, or as many
 ///     bytes as the variable `OBVIA_CONFORMANCE_BYTES` says.
-pub fn s49_much_data_arrives_as_it_was<F: Fixture>(run: &Run<F>) {
+pub fn s49_much_data_arrives_as_it_was(run: &Run) {
     volume(run, wanted_bytes().unwrap_or(24_000_000));
 }
 
@@ -163,7 +163,7 @@ pub fn rate(took: Duration) -> String {
 }
 
 /// Sends so many bytes through one connection, each message with bytes of its own.
-pub fn volume<F: Fixture>(run: &Run<F>, bytes: u64) {
+pub fn volume(run: &Run, bytes: u64) {
     const POSTED: u64 = 16;
     let length = run.fixture.nic(Side::Asks).attributes().max_transfer.min(64 << 10);
     let area = length as usize * POSTED as usize;
@@ -216,7 +216,7 @@ pub fn volume<F: Fixture>(run: &Run<F>, bytes: u64) {
 }
 
 /// 50. However the two owners wait, the same work gives the same results.
-pub fn s50_all_ways_to_wait_are_alike<F: Fixture>(run: &Run<F>) {
+pub fn s50_all_ways_to_wait_are_alike(run: &Run) {
     let ways = [Waiting::Poll, Waiting::Block, Waiting::Adaptive];
     let level = run.reliable_levels()[0];
     let mut expected: Option<Vec<Seen>> = None;
@@ -238,7 +238,7 @@ pub fn s50_all_ways_to_wait_are_alike<F: Fixture>(run: &Run<F>) {
 type Seen = (Operation, obvia_via::Status, u32, Option<u32>, u64, Vec<u8>);
 
 /// Questions and answers, with pauses that send everybody to sleep, and an error at the end.
-fn conversation<F: Fixture>(run: &Run<F>, pair: &mut Pair) -> Vec<Seen> {
+fn conversation(run: &Run, pair: &mut Pair) -> Vec<Seen> {
     let mut seen = Vec::new();
     let mut note = |end: &crate::ends::End, descriptor: Box<Descriptor>| {
         let at = descriptor.segments().first().map_or(0, |segment| segment.offset as usize);

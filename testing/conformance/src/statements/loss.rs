@@ -1,7 +1,7 @@
 //! Statement 34: messages over a bad wire.
 
 use crate::ends::{Pair, Plan, next, pattern, timed, well};
-use crate::{Faults, Fixture, Run, Wire, soon};
+use crate::{Faults, Run, Wire, soon};
 use obvia_via::{Descriptor, State, Waiting};
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ const POSTED: usize = 32;
 /// 34. Reliable connections deliver exactly once, intact and in order, though the wire loses, doubles, delays and corrupts; in both
 ///     directions at a time, RDMA among the messages. What was lost is sent again though nobody calls the VI any more, or only
 ///     sleeps on its other queue.
-pub fn s34_exactly_once_in_order_over_a_bad_wire<F: Fixture>(run: &Run<F>) {
+pub fn s34_exactly_once_in_order_over_a_bad_wire(run: &Run) {
     for level in run.reliable_levels() {
         let mut pair = run.pair(level);
         if let Some(wire) = run.fixture.wire() {
@@ -57,7 +57,7 @@ pub fn s34_exactly_once_in_order_over_a_bad_wire<F: Fixture>(run: &Run<F>) {
 const AGAIN: Duration = Duration::from_millis(150);
 
 /// A message is lost; whoever sent it computes from then on, and another thread may sleep on the receive queue. How long it took.
-fn is_sent_again<F: Fixture>(run: &Run<F>, wire: &dyn Wire, sleeps: bool) -> Duration {
+fn is_sent_again(run: &Run, wire: &dyn Wire, sleeps: bool) -> Duration {
     let mut pair = run.pair_by(&Plan { waiting: Waiting::Block, ..Plan::of(run.reliable_levels()[0]) });
     pair.check_both(34);
     let Pair { a, b } = &mut pair;

@@ -1,14 +1,14 @@
 //! Statements 16 to 23: what memory descriptors and peers may reach.
 
 use crate::ends::{AREA, End, Pair, drain, next, pattern, place, read, region, settle, until, well, write};
-use crate::{Fixture, Lack, Run};
+use crate::{Lack, Run};
 use obvia_via::{
     Access, Descriptor, Ended, Error, MemoryHandle, MemoryRegion, PostFault, Reliability, RemoteAddress, State, Status,
 };
 
 /// Every way to use a segment: a receive, and what the send queue takes.
 #[expect(clippy::vec_box, reason = "descriptors are posted in boxes")]
-fn uses<F: Fixture>(run: &Run<F>, peer: &End) -> Vec<Box<Descriptor>> {
+fn uses(run: &Run, peer: &End) -> Vec<Box<Descriptor>> {
     let there = place(&peer.area, 0);
     let mut uses = vec![Descriptor::receive(), Descriptor::send()];
     if !run.lacks(Lack::RdmaWrite) {
@@ -33,7 +33,7 @@ fn refused(end: &mut End, descriptor: Box<Descriptor>, fault: PostFault) {
 }
 
 /// 16. A descriptor with a segment that lies outside of its region, if only by a byte, is refused when it is posted.
-pub fn s16_segments_outside_fail_here<F: Fixture>(run: &Run<F>) {
+pub fn s16_segments_outside_fail_here(run: &Run) {
     let mut pair = run.pair(run.reliable_levels()[0]);
     let end = pair.a.area.memory().len() as u64;
     for (offset, length) in [(end, 1), (end - 9, 10), (0, end as u32 + 1), (u64::MAX, 1), (u64::MAX, 0), (1 << 40, 4)] {
@@ -52,7 +52,7 @@ pub fn s16_segments_outside_fail_here<F: Fixture>(run: &Run<F>) {
 }
 
 /// 17. A descriptor with a segment of a region that has another protection tag than the VI, or is another NIC's, is refused.
-pub fn s17_other_tags_fail_here<F: Fixture>(run: &Run<F>) {
+pub fn s17_other_tags_fail_here(run: &Run) {
     let mut pair = run.pair(run.reliable_levels()[0]);
     let other_tag = pair.a.nic.protection_tag();
     let others = region(&pair.a.nic, &other_tag, 4096, run.access());
@@ -69,7 +69,7 @@ pub fn s17_other_tags_fail_here<F: Fixture>(run: &Run<F>) {
 }
 
 /// 18. A region that was deregistered cannot be used any more, neither here nor, by its old handle, from afar.
-pub fn s18_deregistered_handles_fail<F: Fixture>(run: &Run<F>) {
+pub fn s18_deregistered_handles_fail(run: &Run) {
     for level in run.reliable_levels() {
         let mut pair = run.pair(level);
         for descriptor in uses(run, &pair.b) {
@@ -103,7 +103,7 @@ pub fn s18_deregistered_handles_fail<F: Fixture>(run: &Run<F>) {
 /// What a refused RDMA does to a reliable connection: it ends it at both ends, and the descriptor says why, unless it was
 /// done as soon as it was on its way.
 #[track_caller]
-fn breaks<F: Fixture>(run: &Run<F>, pair: &mut Pair, level: Reliability, status: Status, what: &str) {
+fn breaks(run: &Run, pair: &mut Pair, level: Reliability, status: Status, what: &str) {
     let ended = (pair.a.ended(), pair.b.ended());
     let found = next(&mut pair.a.vi.send);
     if run.lacks(Lack::Reasons) && ended == (Ended::Silent, Ended::Silent) {
@@ -124,7 +124,7 @@ type Forbidden = fn(&Pair, usize) -> Option<(RemoteAddress, Vec<MemoryRegion>)>;
 const REACH: usize = 70_000;
 
 /// Tries writes to forbidden places: nothing of them may be seen in any of the memory, and both ends learn of it.
-fn refuses_writes<F: Fixture>(run: &Run<F>, forbidden: Forbidden) {
+fn refuses_writes(run: &Run, forbidden: Forbidden) {
     if run.lacks(Lack::RdmaWrite) {
         return lacks_rdma_write(run);
     }
@@ -185,7 +185,7 @@ fn everything(pair: &Pair, regions: &[MemoryRegion]) -> Vec<Vec<u8>> {
 }
 
 /// A provider without RDMA write says so wherever it could be asked for.
-fn lacks_rdma_write<F: Fixture>(run: &Run<F>) {
+fn lacks_rdma_write(run: &Run) {
     let mut pair = run.pair(run.reliable_levels()[0]);
     assert!(!pair.a.nic.attributes().rdma_write);
     let memory = pair.b.nic.memory(64).expect("there is memory");
@@ -241,27 +241,27 @@ fn other_tag(pair: &Pair, case: usize) -> Option<(RemoteAddress, Vec<MemoryRegio
 }
 
 /// 19. An RDMA write that reaches outside of the region is refused as a whole: not a byte of it is written.
-pub fn s19_writes_outside_are_refused<F: Fixture>(run: &Run<F>) {
+pub fn s19_writes_outside_are_refused(run: &Run) {
     refuses_writes(run, outside);
 }
 
 /// 20. An RDMA write with a handle that names nothing at the target is refused.
-pub fn s20_writes_with_wrong_handles_are_refused<F: Fixture>(run: &Run<F>) {
+pub fn s20_writes_with_wrong_handles_are_refused(run: &Run) {
     refuses_writes(run, wrong_handle);
 }
 
 /// 21. An RDMA write to a region that peers may not write is refused, whatever else they may do with it.
-pub fn s21_writes_without_the_right_are_refused<F: Fixture>(run: &Run<F>) {
+pub fn s21_writes_without_the_right_are_refused(run: &Run) {
     refuses_writes(run, without_write);
 }
 
 /// 22. An RDMA write to a region that has another protection tag than the target's VI is refused.
-pub fn s22_writes_to_other_tags_are_refused<F: Fixture>(run: &Run<F>) {
+pub fn s22_writes_to_other_tags_are_refused(run: &Run) {
     refuses_writes(run, other_tag);
 }
 
 /// 23. RDMA reads are refused for the same reasons, and bring nothing.
-pub fn s23_reads_are_checked_alike<F: Fixture>(run: &Run<F>) {
+pub fn s23_reads_are_checked_alike(run: &Run) {
     if run.lacks(Lack::RdmaRead) {
         return super::rdma::lacks_rdma_read(run);
     }

@@ -2,7 +2,7 @@
 
 use crate::ends::{End, Pair, Plan, next, until, well, within_ms};
 use crate::process::{Other, Task};
-use crate::{Fixture, Run, Side, soon};
+use crate::{Run, Side, soon};
 use obvia_via::{Deadline, Descriptor, Ended, Error, State, Status, Waiting};
 use std::time::{Duration, Instant};
 
@@ -13,9 +13,9 @@ const CYCLES: usize = 1000;
 
 /// 43. A peer whose process was killed, or whose wire was cut, is noticed within the time that is configured, whether the connection
 ///     is busy, idle and waited on, or looked at by nobody until then.
-pub fn s43_dead_peers_are_noticed<F: Fixture>(run: &Run<F>) {
-    assert!(F::CROSSES_PROCESSES || run.fixture.wire().is_some(), "a fixture can kill its peers or cut the wire");
-    if F::CROSSES_PROCESSES {
+pub fn s43_dead_peers_are_noticed(run: &Run) {
+    assert!(run.crosses_processes || run.fixture.wire().is_some(), "a fixture can kill its peers or cut the wire");
+    if run.crosses_processes {
         for manner in [Manner::Waits, Manner::Sends, Manner::Sleeps] {
             is_killed(run, manner);
         }
@@ -38,7 +38,7 @@ pub fn s43_dead_peers_are_noticed<F: Fixture>(run: &Run<F>) {
                 assert_eq!(next(&mut end.vi.receive).status(), Status::Flushed);
                 assert_eq!(end.vi.state(), State::Broken(Ended::Silent));
             }
-            println!("of {:?} it took {:?}", F::SILENCE, cut.elapsed());
+            println!("of {:?} it took {:?}", run.silence, cut.elapsed());
             assert!(!next(&mut a.vi.send).status().is_done());
         }
     }
@@ -52,7 +52,7 @@ enum Manner {
     Sleeps,
 }
 
-fn is_killed<F: Fixture>(run: &Run<F>, manner: Manner) {
+fn is_killed(run: &Run, manner: Manner) {
     let plan = Plan { waiting: Waiting::Block, ..Plan::of(run.reliable_levels()[0]) };
     let mut end = run.end(Side::Listens, &plan);
     let mut listener = end.nic.listen(&run.fixture.discriminator()).expect("the discriminator is free");
@@ -81,11 +81,11 @@ fn is_killed<F: Fixture>(run: &Run<F>, manner: Manner) {
             }
         }
         Manner::Sleeps => {
-            std::thread::sleep(F::SILENCE);
+            std::thread::sleep(run.silence);
             until("it is noticed", || end.vi.receive.posted() == 0);
         }
     }
-    println!("{manner:?}: of {:?} it took {:?}", F::SILENCE, killed.elapsed());
+    println!("{manner:?}: of {:?} it took {:?}", run.silence, killed.elapsed());
     let State::Broken(why) = end.vi.state() else { panic!("{manner:?}: {:?}", end.vi.state()) };
     assert!(matches!(why, Ended::Silent | Ended::ByPeer), "{manner:?}: {why:?}");
     // The survivor goes on.
@@ -97,9 +97,8 @@ fn is_killed<F: Fixture>(run: &Run<F>, manner: Manner) {
 }
 
 /// The other process of statement 43: connects, says hello, and stays until it is killed.
-pub fn stay<F: Fixture>(fixture: &F, address: &str) {
-    let run = Run { fixture: F::new(), module: "" };
-    let mut end = run.end_of(&fixture.nic(Side::Asks), &Plan::of(run.reliable_levels()[0]), None, None);
+pub fn stay(run: &Run, address: &str) {
+    let mut end = run.end_of(&run.fixture.nic(Side::Asks), &Plan::of(run.reliable_levels()[0]), None, None);
     for _ in 0..100 {
         end.vi.receive.post(Descriptor::receive()).expect("it can be posted");
     }
@@ -111,7 +110,7 @@ pub fn stay<F: Fixture>(fixture: &F, address: &str) {
 }
 
 /// 45. A thousand connections leave no file, no thread and no memory behind in the process, and the NICs leave nothing when they are gone.
-pub fn s45_a_thousand_connections_leave_nothing<F: Fixture>(run: &Run<F>) {
+pub fn s45_a_thousand_connections_leave_nothing(run: &Run) {
     let mut other = Other::start(run.module, &Task::Cycles);
     // libfabric's shm touches 4 MiB for each endpoint: seventeen seconds of processor time altogether, which is minutes on a machine
     // with much else to do. Steps of it have limits of their own.
@@ -141,8 +140,7 @@ impl Holdings {
 }
 
 /// The other process of statement 45, which nothing else is done in.
-pub fn cycles<F: Fixture>() {
-    let run: Run<F> = Run { fixture: F::new(), module: "" };
+pub fn cycles(run: &Run) {
     let before = Holdings::now();
     assert!(before.files > 0 && before.threads > 0 && before.mappings > 0, "the system says what a process has");
     let (asking, listening) = (run.fixture.nic(Side::Asks), run.fixture.nic(Side::Listens));

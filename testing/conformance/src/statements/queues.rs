@@ -1,11 +1,11 @@
 //! Statements 1 to 6: work queues, and what is in their descriptors.
 
 use crate::ends::{Plan, drain, pattern, place, settle, well};
-use crate::{Fixture, Lack, Run};
+use crate::{Lack, Run};
 use obvia_via::{Descriptor, Operation, Reliability, Segment, Status};
 
 /// 1. Descriptors of one work queue complete in the order in which they were posted, whatever they do and however long they take.
-pub fn s01_work_queues_complete_in_order<F: Fixture>(run: &Run<F>) {
+pub fn s01_work_queues_complete_in_order(run: &Run) {
     for (level, with_rdma) in run.reliable_levels().into_iter().flat_map(|level| [(level, false), (level, true)]) {
         let mut pair = run.pair(level);
         let count = 48.min(pair.a.nic.attributes().queue_depth / 3);
@@ -44,7 +44,7 @@ pub fn s01_work_queues_complete_in_order<F: Fixture>(run: &Run<F>) {
 
 /// An RDMA write and a read, as far as the provider has them, at a place that no message goes to.
 #[expect(clippy::vec_box, reason = "descriptors are posted in boxes")]
-fn rdma_of_all_kinds<F: Fixture>(run: &Run<F>, target: &crate::ends::End) -> Vec<Box<Descriptor>> {
+fn rdma_of_all_kinds(run: &Run, target: &crate::ends::End) -> Vec<Box<Descriptor>> {
     let there = place(&target.area, 400 << 10);
     let write = (!run.lacks(Lack::RdmaWrite)).then(|| Descriptor::rdma_write(there));
     let read = (!run.lacks(Lack::RdmaRead)).then(|| Descriptor::rdma_read(there));
@@ -52,7 +52,7 @@ fn rdma_of_all_kinds<F: Fixture>(run: &Run<F>, target: &crate::ends::End) -> Vec
 }
 
 /// 2. No order is promised between VIs: one that cannot go on holds no other up, though they share their NICs.
-pub fn s02_vis_do_not_hold_each_other_up<F: Fixture>(run: &Run<F>) {
+pub fn s02_vis_do_not_hold_each_other_up(run: &Run) {
     for level in run.reliable_levels() {
         let plan = Plan::of(level);
         let mut held = run.pair(level);
@@ -84,7 +84,7 @@ pub fn s02_vis_do_not_hold_each_other_up<F: Fixture>(run: &Run<F>) {
 }
 
 /// 3. A completed descriptor says that it is done, what it did and how many bytes it transferred, and is otherwise as it was posted.
-pub fn s03_completions_say_what_was_done<F: Fixture>(run: &Run<F>) {
+pub fn s03_completions_say_what_was_done(run: &Run) {
     for level in run.reliable_levels() {
         let mut pair = run.pair(level);
         assert_eq!(Descriptor::send().status(), Status::Pending);
@@ -115,7 +115,7 @@ pub fn s03_completions_say_what_was_done<F: Fixture>(run: &Run<F>) {
 
 /// 4. Immediate data arrives as it was sent, whatever its value, with messages of any length; where none was sent there is none,
 ///    though the same descriptor had some before.
-pub fn s04_immediate_data_arrives_or_is_absent<F: Fixture>(run: &Run<F>) {
+pub fn s04_immediate_data_arrives_or_is_absent(run: &Run) {
     let values = [None, Some(0), Some(u32::MAX), None, Some(0xdead_beef), Some(1), None];
     for level in run.reliable_levels() {
         let mut pair = run.pair(level);
@@ -149,7 +149,7 @@ pub fn s04_immediate_data_arrives_or_is_absent<F: Fixture>(run: &Run<F>) {
 
 /// 5. Messages are gathered from and scattered to any number of segments, up to the most that the NIC says, empty ones among them,
 ///    divided differently at the two ends; nothing beside the segments is touched. RDMA likewise.
-pub fn s05_gather_and_scatter<F: Fixture>(run: &Run<F>) {
+pub fn s05_gather_and_scatter(run: &Run) {
     for level in run.reliable_levels() {
         let mut pair = run.pair(level);
         let most = pair.a.nic.attributes().max_segments;
@@ -251,7 +251,7 @@ fn gather_and_scatter(pair: &mut crate::ends::Pair, sends: usize, receives: usiz
 }
 
 /// 6. A send without bytes, with and without segments, takes a receive descriptor like any other.
-pub fn s06_an_empty_send_takes_a_receive<F: Fixture>(run: &Run<F>) {
+pub fn s06_an_empty_send_takes_a_receive(run: &Run) {
     for level in run.reliable_levels() {
         let mut pair = run.pair(level);
         for number in 0..3 {

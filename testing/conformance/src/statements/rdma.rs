@@ -1,7 +1,7 @@
 //! Statements 28 to 32: RDMA.
 
 use crate::ends::{Pair, drain, next, pattern, place, read, region, settle, until, well};
-use crate::{Fixture, Lack, Run};
+use crate::{Lack, Run};
 use obvia_via::{Access, Descriptor, Ended, Error, PostFault, Reliability, Status};
 
 /// Waits until everything that was sent before is done at the other end: a send behind it says so.
@@ -12,7 +12,7 @@ fn behind(pair: &mut Pair) {
 }
 
 /// 28. An RDMA write without immediate data takes no receive descriptor, and nothing completes at the target.
-pub fn s28_writes_pass_unnoticed<F: Fixture>(run: &Run<F>) {
+pub fn s28_writes_pass_unnoticed(run: &Run) {
     if run.lacks(Lack::RdmaWrite) {
         return without_rdma(run);
     }
@@ -41,7 +41,7 @@ pub fn s28_writes_pass_unnoticed<F: Fixture>(run: &Run<F>) {
 
 /// 29. With immediate data it takes exactly one, which says how much was written where the writer wanted it; the receive's own
 ///     segments stay as they are. Without a receive it finds none, as a send would.
-pub fn s29_writes_with_immediate_data_take_one_receive<F: Fixture>(run: &Run<F>) {
+pub fn s29_writes_with_immediate_data_take_one_receive(run: &Run) {
     if run.lacks(Lack::RdmaWrite) {
         return without_rdma(run);
     }
@@ -77,7 +77,7 @@ pub fn s29_writes_with_immediate_data_take_one_receive<F: Fixture>(run: &Run<F>)
 }
 
 /// 30. What an RDMA write wrote is there, all of it, when a send behind it on the same VI is received.
-pub fn s30_writes_are_there_before_later_sends<F: Fixture>(run: &Run<F>) {
+pub fn s30_writes_are_there_before_later_sends(run: &Run) {
     if run.lacks(Lack::RdmaWrite) {
         return without_rdma(run);
     }
@@ -99,7 +99,7 @@ pub fn s30_writes_are_there_before_later_sends<F: Fixture>(run: &Run<F>) {
 }
 
 /// 31. An RDMA read brings the target's bytes as they are, and they are there when it completes, in its turn among the sends.
-pub fn s31_reads_bring_what_is_there<F: Fixture>(run: &Run<F>) {
+pub fn s31_reads_bring_what_is_there(run: &Run) {
     if run.lacks(Lack::RdmaRead) {
         return lacks_rdma_read(run);
     }
@@ -129,7 +129,7 @@ pub fn s31_reads_bring_what_is_there<F: Fixture>(run: &Run<F>) {
 
 /// 32. A provider says when it is opened whether it has RDMA read. Where it has none, and on unreliable VIs anyway, asking for it is
 ///     an error at once.
-pub fn s32_absent_rdma_read_is_an_error<F: Fixture>(run: &Run<F>) {
+pub fn s32_absent_rdma_read_is_an_error(run: &Run) {
     let mut pair = run.pair(run.reliable_levels()[0]);
     for end in [&pair.a, &pair.b] {
         let can = end.nic.attributes();
@@ -152,7 +152,7 @@ pub fn s32_absent_rdma_read_is_an_error<F: Fixture>(run: &Run<F>) {
 }
 
 /// What a provider without RDMA read does when it is asked for one.
-pub(super) fn lacks_rdma_read<F: Fixture>(run: &Run<F>) {
+pub(super) fn lacks_rdma_read(run: &Run) {
     let mut pair = run.pair(run.reliable_levels()[0]);
     assert!(!pair.a.nic.attributes().rdma_read);
     let memory = pair.b.nic.memory(64).expect("there is memory");
@@ -165,7 +165,7 @@ pub(super) fn lacks_rdma_read<F: Fixture>(run: &Run<F>) {
 }
 
 /// What a provider without RDMA write does when it is asked for one.
-fn without_rdma<F: Fixture>(run: &Run<F>) {
+fn without_rdma(run: &Run) {
     let mut pair = run.pair(run.reliable_levels()[0]);
     let write = Descriptor::rdma_write(place(&pair.b.area, 0)).with_segment(&pair.a.area, 0, 8);
     for immediate in [None, Some(1)] {

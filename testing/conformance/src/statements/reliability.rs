@@ -1,7 +1,7 @@
 //! Statements 33 and 35 to 39: what the reliability levels promise, and what errors do.
 
 use crate::ends::{AREA, Pair, Plan, drain, next, pattern, place, settle, until, well, within_ms};
-use crate::{Fixture, Lack, Run, Side};
+use crate::{Lack, Run, Side};
 use obvia_via::{Descriptor, Ended, Error, Reliability, RemoteAddress, State, Status, ViAttributes};
 
 const LEVELS: [Reliability; 3] =
@@ -9,7 +9,7 @@ const LEVELS: [Reliability; 3] =
 
 /// 33. VIs of different reliability levels are not connected: both sides get the reason, and both VIs stay idle and usable. A level
 ///     that the provider does not have is refused when the VI is made.
-pub fn s33_levels_must_agree<F: Fixture>(run: &Run<F>) {
+pub fn s33_levels_must_agree(run: &Run) {
     let (asking, listening) = (run.fixture.nic(Side::Asks), run.fixture.nic(Side::Listens));
     let (has, lacks): (Vec<_>, Vec<_>) = LEVELS.into_iter().partition(|level| !run.lacks(Lack::Level(*level)));
     assert!(has.iter().all(|level| asking.attributes().reliability.contains(level)));
@@ -39,7 +39,7 @@ pub fn s33_levels_must_agree<F: Fixture>(run: &Run<F>) {
 }
 
 /// 35. With reliable reception a send, or an RDMA write, is complete only when its bytes are in the target's memory.
-pub fn s35_reception_means_in_memory<F: Fixture>(run: &Run<F>) {
+pub fn s35_reception_means_in_memory(run: &Run) {
     if run.lacks(Lack::Level(Reliability::ReliableReception)) {
         return s33_levels_must_agree(run);
     }
@@ -65,7 +65,7 @@ pub fn s35_reception_means_in_memory<F: Fixture>(run: &Run<F>) {
 
 /// 36. Unreliable delivery brings a message at most once and as it was sent, over any wire. What is lost, and what finds no receive,
 ///     is lost silently, and the connection goes on.
-pub fn s36_unreliable_means_at_most_once<F: Fixture>(run: &Run<F>) {
+pub fn s36_unreliable_means_at_most_once(run: &Run) {
     if run.lacks(Lack::Level(Reliability::Unreliable)) {
         return s33_levels_must_agree(run);
     }
@@ -122,7 +122,7 @@ pub fn s36_unreliable_means_at_most_once<F: Fixture>(run: &Run<F>) {
 }
 
 /// 37. A message that finds no receive descriptor ends a reliable connection, with that reason at both ends.
-pub fn s37_no_receive_breaks_reliable_connections<F: Fixture>(run: &Run<F>) {
+pub fn s37_no_receive_breaks_reliable_connections(run: &Run) {
     for level in run.reliable_levels() {
         for length in [0, 10, 60_000] {
             let mut pair = run.pair(level);
@@ -147,7 +147,7 @@ pub fn s37_no_receive_breaks_reliable_connections<F: Fixture>(run: &Run<F>) {
 
 /// 38. After an error the VI is broken: what is posted, and what is posted later, completes as flushed, in order, and waiting for what
 ///     cannot come ends at once.
-pub fn s38_errors_flush_in_order<F: Fixture>(run: &Run<F>) {
+pub fn s38_errors_flush_in_order(run: &Run) {
     for level in run.reliable_levels() {
         let mut pair = run.pair(level);
         for context in 0..10 {
@@ -198,7 +198,7 @@ pub fn s38_errors_flush_in_order<F: Fixture>(run: &Run<F>) {
 }
 
 /// 39. With reliable reception nothing behind the descriptor that failed is done.
-pub fn s39_nothing_behind_an_error_is_done<F: Fixture>(run: &Run<F>) {
+pub fn s39_nothing_behind_an_error_is_done(run: &Run) {
     if run.lacks(Lack::Level(Reliability::ReliableReception)) {
         return s33_levels_must_agree(run);
     }

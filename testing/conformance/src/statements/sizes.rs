@@ -1,7 +1,7 @@
 //! Statements 13 to 15: how long messages and how many segments may be.
 
 use crate::ends::{Pair, Plan, drain, next, pattern, place, region, settle, until, well};
-use crate::{Fixture, Lack, Run};
+use crate::{Lack, Run};
 use obvia_via::{Access, Descriptor, Ended, PostFault, Reliability, State, Status};
 
 /// Providers that take more are tested with this much.
@@ -9,7 +9,7 @@ const LONGEST: u32 = 16 << 20;
 
 /// 13. A message of the greatest length goes through whole, and RDMA of that length; a byte more is refused when it is posted,
 ///     and nothing of it is sent.
-pub fn s13_the_longest_transfer_and_one_byte_more<F: Fixture>(run: &Run<F>) {
+pub fn s13_the_longest_transfer_and_one_byte_more(run: &Run) {
     for level in run.reliable_levels() {
         let most = run.fixture.nic(crate::Side::Asks).attributes().max_transfer;
         assert!(most >= 1);
@@ -65,7 +65,7 @@ fn refuses_too_long(pair: &mut Pair, descriptor: Box<Descriptor>, length: usize)
 
 /// 14. A message that is longer than the receive it finds completes that with a length error, and nothing outside of the receive's
 ///     segments is touched. Reliable connections end then, at both ends; unreliable ones go on.
-pub fn s14_too_long_for_the_receive<F: Fixture>(run: &Run<F>) {
+pub fn s14_too_long_for_the_receive(run: &Run) {
     for level in run.reliable_levels() {
         for (length, room) in [(101, 100), (60_000, 100), (60_000, 59_999), (1, 0)] {
             let mut pair = run.pair(level);
@@ -120,7 +120,7 @@ pub fn s14_too_long_for_the_receive<F: Fixture>(run: &Run<F>) {
 
 /// 15. A descriptor that makes no sense for its queue, or has too many segments, is handed back with the reason; the connection goes on
 ///     as if it had never been.
-pub fn s15_malformed_descriptors_are_refused<F: Fixture>(run: &Run<F>) {
+pub fn s15_malformed_descriptors_are_refused(run: &Run) {
     let mut pair = run.pair(run.reliable_levels()[0]);
     let there = place(&pair.b.area, 0);
     let most = pair.a.nic.attributes().max_segments;

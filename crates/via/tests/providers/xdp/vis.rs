@@ -1,7 +1,7 @@
 //! VIs over AF_XDP. The statements that every provider must keep are tested in testing/conformance.
 
-use crate::cable;
-use crate::rig::{INTERFACE, Meeting};
+use super::cable;
+use super::rig::{INTERFACE, Meeting};
 use obvia_via::provider::xdp::{self, Options};
 use obvia_via::{
     Access, Deadline, Descriptor, Error, MemoryHandle, MemoryRegion, Nic, ProtectionTag, RemoteAddress, Status, Vi,

@@ -1,7 +1,7 @@
 //! What is left when a process is killed, and what is said to one that may not.
 
-use crate::rig::{Cable, INTERFACE};
-use crate::{Child, cable};
+use super::rig::{Cable, INTERFACE};
+use super::{Child, cable};
 use obvia_via::provider::xdp::{Options, Xdp};
 use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities};
 use std::io::{BufRead, BufReader};
@@ -27,7 +27,7 @@ fn start(cable: &Cable, role: &str) -> Child {
 #[test]
 fn a_killed_process_leaves_no_program() {
     let Some(cable) = cable("a_killed_process_leaves_no_program") else { return };
-    let mut child = start(&cable, "ends::opens_and_stays");
+    let mut child = start(&cable, "xdp::ends::opens_and_stays");
     assert!(cable.left.has_program(), "the process has put its program on the interface");
     child.0.kill().expect("killing it");
     child.0.wait().expect("its end");
@@ -59,7 +59,7 @@ fn a_killed_process_leaves_no_namespace() {
     // The process says which namespaces it made; after its end no process can be in them, and nothing pins them.
     let program = std::env::current_exe().expect("this program");
     let mut command = Command::new(program);
-    command.args(["--exact", "ends::lays_a_cable_and_stays", "--ignored", "--nocapture"]).stdout(Stdio::piped());
+    command.args(["--exact", "xdp::ends::lays_a_cable_and_stays", "--ignored", "--nocapture"]).stdout(Stdio::piped());
     let mut child = Child(command.spawn().expect("a process"));
     let lines = BufReader::new(child.0.stdout.take().expect("its output")).lines();
     let line = lines.map(|line| line.expect("a line")).find(|line| line.contains("is ready")).expect("a cable");
@@ -78,7 +78,7 @@ fn a_killed_process_leaves_no_namespace() {
 #[ignore = "is run by a_killed_process_leaves_no_namespace, in a process of its own"]
 fn lays_a_cable_and_stays() {
     let cable = Cable::lay().expect("a cable");
-    let space = |end: &crate::rig::End| {
+    let space = |end: &super::rig::End| {
         end.on_thread(|| std::fs::read_link("/proc/thread-self/ns/net").expect("a namespace").display().to_string())
     };
     println!("it is ready: {} {}", space(&cable.left), space(&cable.right));

@@ -1,6 +1,6 @@
 //! Two processes: this one, and one that is started from the same program.
 
-use crate::scene::{End, Place, Random, SOON, attributes, connect, pair, pattern};
+use super::scene::{End, Place, Random, SOON, attributes, connect, pair, pattern};
 use obvia_via::provider::shm::{Directory, NicOptions, open};
 use obvia_via::{
     Access, Deadline, Descriptor, Ended, Error, MemoryHandle, Nic, Reliability, RemoteAddress, State, Status, Waiting,
@@ -19,7 +19,7 @@ impl Process {
     /// Starts the part of the test that runs elsewhere.
     fn start(place: &Place, role: &str, waiting: Waiting) -> Self {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--ignored", "--exact", "processes::the_other_process", "--nocapture", "--test-threads=1"]);
+        command.args(["--ignored", "--exact", "shm::processes::the_other_process", "--nocapture", "--test-threads=1"]);
         command
             .env("VIA_SHM_ROLE", role)
             .env("VIA_SHM_PLACE", place.path())

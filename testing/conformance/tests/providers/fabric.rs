@@ -1,5 +1,4 @@
 //! libfabric's `tcp` and `shm` keep the statements, as far as `docs/fabric.md` says.
-#![cfg(feature = "fabric")]
 
 use obvia_conformance::{Fixture, Lack, Side, conformance};
 use obvia_via::provider::fabric::{Options, open};

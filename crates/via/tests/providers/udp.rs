@@ -339,7 +339,7 @@ struct Peer {
 impl Peer {
     fn start() -> Self {
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["the_other_process", "--exact", "--nocapture", "--ignored"])
+            .args(["udp::the_other_process", "--exact", "--nocapture", "--ignored"])
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();

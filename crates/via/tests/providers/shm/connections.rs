@@ -1,6 +1,6 @@
 //! Making and ending connections, and waiting on them.
 
-use crate::scene::{End, LEVELS, Place, SOON, attributes, connect, pair};
+use super::scene::{End, LEVELS, Place, SOON, attributes, connect, pair};
 use obvia_via::window::Options;
 use obvia_via::{
     Access, Deadline, Descriptor, Ended, Error, Nic, Queue, Reliability, State, Status, Vi, ViAttributes, Waiting,

@@ -1,6 +1,5 @@
 //! Windows over providers with descriptors, and over relays: what a mapped window does, an imaged one does too.
 
-#[path = "window/memory.rs"]
 mod memory;
 
 use memory::over_memory;

@@ -1,7 +1,7 @@
 //! Datagrams, without anything that makes them reliable.
 
-use crate::cable;
-use crate::rig::{Cable, INTERFACE, Meeting};
+use super::cable;
+use super::rig::{Cable, INTERFACE, Meeting};
 use obvia_via::Error;
 use obvia_via::provider::xdp::{Mode, Options, Xdp, XdpSocket};
 use obvia_via::reliable::network::DatagramSocket;

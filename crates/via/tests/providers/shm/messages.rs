@@ -1,6 +1,6 @@
 //! Sends and receives.
 
-use crate::scene::{End, LEVELS, Place, SOON, attributes, connect, pair, pattern};
+use super::scene::{End, LEVELS, Place, SOON, attributes, connect, pair, pattern};
 use obvia_via::{Access, Deadline, Descriptor, Ended, Error, Nic, Reliability, State, Status, Waiting};
 
 const ROUNDS: u32 = 200;

@@ -1,6 +1,6 @@
 //! A peer that writes its segment, its words and its socket as it likes. Offsets are those of the layout's documentation.
 
-use crate::scene::{End, LEVELS, Place, Random, SOON, attributes};
+use super::scene::{End, LEVELS, Place, Random, SOON, attributes};
 use obvia_via::{
     Access, Deadline, Descriptor, Ended, Memory, MemoryHandle, PostFault, Reliability, RemoteAddress, State, Waiting,
 };

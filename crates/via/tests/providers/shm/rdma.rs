@@ -1,6 +1,6 @@
 //! RDMA: what is copied by its initiator, what by the target, and what is refused.
 
-use crate::scene::{End, LEVELS, Place, Random, SOON, attributes, connect, pair, pattern};
+use super::scene::{End, LEVELS, Place, Random, SOON, attributes, connect, pair, pattern};
 use obvia_via::{
     Access, Descriptor, Ended, Memory, MemoryHandle, Nic, Operation, Reliability, RemoteAddress, State, Status, Waiting,
 };

@@ -1,6 +1,6 @@
 //! VIs over AF_XDP keep all statements. Each test lays a cable between two network namespaces of its own, which takes root.
 
-#[path = "../../../crates/via/tests/xdp/rig.rs"]
+#[path = "../../../../crates/via/tests/providers/xdp/rig.rs"]
 #[expect(dead_code, reason = "other programs use more of it")]
 mod rig;
 

@@ -1,5 +1,4 @@
 //! Virtual interfaces over libfabric, on its providers `tcp` and `shm`.
-#![cfg(feature = "fabric")]
 
 use ground::Folder;
 use obvia_via::provider::fabric::{self, Options};
@@ -617,7 +616,7 @@ fn a_killed_peer_is_noticed(wire: Wire) {
     let mut listener = server.nic.listen(&wire.address()).unwrap();
     let name = if matches!(wire, Wire::Tcp) { "tcp" } else { "shm" };
     let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "victim", "--nocapture"])
+        .args(["--exact", "fabric::victim", "--nocapture"])
         .env(VICTIM, format!("{name} {}", listener.address()))
         .env(DIRECTORY, server.folder.path())
         .stdin(Stdio::piped())
@@ -667,7 +666,7 @@ fn many_connections_leave_no_files_behind(wire: Wire) {
     // In a process of its own: other tests open files meanwhile.
     let mut child = Command::new(std::env::current_exe().unwrap());
     let name = if matches!(wire, Wire::Tcp) { "tcp" } else { "shm" };
-    let status = child.args(["--exact", "cycles", "--nocapture"]).env(CYCLES, name).status().unwrap();
+    let status = child.args(["--exact", "fabric::cycles", "--nocapture"]).env(CYCLES, name).status().unwrap();
     assert!(status.success());
 }
 
