@@ -1,6 +1,7 @@
-//! `fuzz`: feeds nonsense to what reads other people's bytes. The targets are modules of the program in `testing/fuzz`.
+//! `fuzz`: has libFuzzer feed nonsense to what reads other people's bytes. The targets are files of `testing/fuzz-targets`, whose tests feed
+//! them a little nonsense, too.
 //!
-//! What a run learns stays in `target/fuzz/corpus`; `testing/fuzz/seeds/TARGET` holds inputs to begin with.
+//! What a run learns stays in `target/fuzz/corpus`; `testing/fuzz-targets/seeds/TARGET` holds inputs to begin with.
 
 use crate::program::{Program, at_once, target};
 use crate::repo::root;
@@ -9,51 +10,20 @@ use crate::{Outcome, Problem};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 use std::{fs, io};
 
 const FOLDER: &str = "testing/fuzz";
-/// Where each file is a target.
-const TARGETS: &str = "src/targets";
+/// Where each file but the one that names them is a target.
+const TARGETS: &str = "testing/fuzz-targets/src";
+const NOT_A_TARGET: &str = "lib";
+const SEEDS: &str = "testing/fuzz-targets/seeds";
 /// The variable that names the target to the program.
 const VARIABLE: &str = "OBVIA_FUZZ_TARGET";
-/// The program's own options where everything is built once and nothing is optimised.
-const QUICK_OPTIONS: &str = "testing/fuzz/quick.toml";
-/// Seconds that a target gets unless told otherwise. What gets less is not optimised: that takes longer than it gains.
+/// Seconds that a target gets unless told otherwise.
 const SECONDS: u32 = 60;
-
-/// How much is made of each target.
-#[derive(Clone, Copy)]
-struct Effort {
-    seconds: u32,
-    /// Inputs after which a target is done before its time.
-    inputs_max: Option<u32>,
-    /// Whether it begins with the seeds alone and keeps nothing, so that each run is like the other.
-    is_repeatable: bool,
-}
-
-impl Effort {
-    const QUICK: Self = Self { seconds: 1, inputs_max: Some(4000), is_repeatable: true };
-
-    fn of_seconds(seconds: u32) -> Self {
-        Self { seconds, inputs_max: None, is_repeatable: false }
-    }
-
-    fn is_optimised(self) -> bool {
-        self.seconds >= SECONDS
-    }
-
-    /// An input that takes longer than this is a finding. The time is the wall's, which other programs use, too.
-    fn input_seconds_max(self) -> u32 {
-        if self.is_optimised() { 10 } else { 60 }
-    }
-
-    /// What libFuzzer draws its numbers from; it cannot be 0.
-    fn seed(self) -> u32 {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        if self.is_repeatable { 1 } else { now.subsec_nanos().max(1) }
-    }
-}
+/// An input that takes longer than this is a finding.
+const INPUT_SECONDS_MAX: u32 = 10;
 
 pub(crate) fn main(arguments: &[String]) -> Outcome {
     let mut seconds = SECONDS;
@@ -69,26 +39,18 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
             name => names.push(name.to_owned()),
         }
     }
-    if seconds == SECONDS && names.is_empty() {
-        return thorough();
-    }
-    run(Effort::of_seconds(seconds), &names)
+    run(seconds, &names)
 }
 
-/// The part of a test run: each target's seeds, and what is made of them in a moment.
-pub(crate) fn quick() -> Outcome {
-    run(Effort::QUICK, &[])
-}
-
-/// Each target for a minute, optimised, from what earlier runs have learned on.
+/// Each target for a minute, from what earlier runs have learned on.
 pub(crate) fn thorough() -> Outcome {
-    run(Effort::of_seconds(SECONDS), &[])
+    run(SECONDS, &[])
 }
 
 /// Prints the targets, and what each does.
 fn list() -> Outcome {
     for name in targets()? {
-        let file = root().join(FOLDER).join(TARGETS).join(format!("{name}.rs"));
+        let file = root().join(TARGETS).join(format!("{name}.rs"));
         let text = fs::read_to_string(&file).map_err(|error| unreadable(&file, &error))?;
         println!("{name:<16} {}", text.lines().next().unwrap_or_default().trim_start_matches("//! "));
     }
@@ -96,16 +58,16 @@ fn list() -> Outcome {
 }
 
 /// Fuzzes the targets named, or all.
-fn run(effort: Effort, names: &[String]) -> Outcome {
+fn run(seconds: u32, names: &[String]) -> Outcome {
     let chosen = chosen(targets()?, names)?;
-    let program = build(effort)?;
+    let program = build()?;
     // Each is one thread: as many run at once as there are processors.
     let next = Mutex::new(chosen.iter());
     // On its own, so that the lock is not held while the target runs.
     let take = || next.lock().unwrap_or_else(PoisonError::into_inner).next();
     let work = || {
         while let Some(name) = take() {
-            fuzz(&program, name, effort).map_err(|error| Problem::Failed(format!("{name}: {error}")))?;
+            fuzz(&program, name, seconds).map_err(|error| Problem::Failed(format!("{name}: {error}")))?;
         }
         Ok(())
     };
@@ -114,18 +76,13 @@ fn run(effort: Effort, names: &[String]) -> Outcome {
 }
 
 /// Builds the program as cargo-fuzz does, which would have to be built itself, and says where it is.
-fn build(effort: Effort) -> Outcome<PathBuf> {
+fn build() -> Outcome<PathBuf> {
     tools::ensure(&[Tool::Nightly])?;
     let (manifest, folder) = (format!("{FOLDER}/Cargo.toml"), target().join("fuzz"));
     let options = ["build", "--quiet", "--manifest-path", &manifest, "--target-dir", &folder.display().to_string()];
     let mut cargo = tools::nightly_cargo(&options);
     if let Some(library) = libfuzzer() {
         cargo = cargo.variable("CUSTOM_LIBFUZZER_PATH", library);
-    }
-    if !effort.is_optimised() {
-        // Build scripts have the sanitizer in them, and leave memory to the end of their processes.
-        cargo.with(&["--config", QUICK_OPTIONS]).variable("ASAN_OPTIONS", "detect_leaks=0").run()?;
-        return Ok(folder.join("debug/fuzz"));
     }
     // With the machine's own target named, build scripts and macros are built without these flags.
     cargo.with(&["--release", "--target", &machine()]).variable("RUSTFLAGS", FLAGS.join(" ")).run()?;
@@ -162,11 +119,12 @@ const FLAGS: [&str; 11] = [
 
 /// The targets: the modules' names.
 fn targets() -> Outcome<Vec<String>> {
-    let folder = root().join(FOLDER).join(TARGETS);
+    let folder = root().join(TARGETS);
     let entries = fs::read_dir(&folder).and_then(Iterator::collect::<io::Result<Vec<_>>>);
     let entries = entries.map_err(|error| unreadable(&folder, &error))?;
     let names = entries.iter().map(fs::DirEntry::file_name);
     let mut targets: Vec<_> = names.filter_map(|name| Some(name.to_str()?.strip_suffix(".rs")?.to_owned())).collect();
+    targets.retain(|name| name != NOT_A_TARGET);
     targets.sort();
     Ok(targets)
 }
@@ -183,43 +141,35 @@ fn chosen(targets: Vec<String>, names: &[String]) -> Outcome<Vec<String>> {
     }
     let chosen = if names.is_empty() { targets } else { names.to_vec() };
     if chosen.is_empty() {
-        return Err(Problem::missing(format!("{FOLDER}/{TARGETS} has no target")));
+        return Err(Problem::missing(format!("{TARGETS} has no target")));
     }
     Ok(chosen)
 }
 
 /// Makes folders for what is learned and what is found.
-fn folders(name: &str, effort: Effort) -> Outcome<[PathBuf; 2]> {
-    let corpus = target().join("fuzz").join(if effort.is_repeatable { "quick" } else { "corpus" }).join(name);
-    let found = root().join(FOLDER).join("artifacts").join(name);
-    if effort.is_repeatable && corpus.exists() {
-        fs::remove_dir_all(&corpus).map_err(|error| unreadable(&corpus, &error))?;
-    }
-    for folder in [&corpus, &found] {
+fn folders(name: &str) -> Outcome<[PathBuf; 2]> {
+    let folders = [target().join("fuzz/corpus").join(name), root().join(FOLDER).join("artifacts").join(name)];
+    for folder in &folders {
         fs::create_dir_all(folder).map_err(|error| unreadable(folder, &error))?;
     }
-    Ok([corpus, found])
+    Ok(folders)
 }
 
-fn fuzz(program: &Path, name: &str, effort: Effort) -> Outcome {
-    let [corpus, found] = folders(name, effort)?;
+fn fuzz(program: &Path, name: &str, seconds: u32) -> Outcome {
+    let [corpus, found] = folders(name)?;
     // The sanitizer would take variables for the same that the linker has given one address.
     let mut program = Program::new(&program.display().to_string(), &[])
         .variable(VARIABLE, name)
         .variable("ASAN_OPTIONS", "detect_odr_violation=0")
         .argument(corpus.display().to_string());
-    let seeds = root().join(FOLDER).join("seeds").join(name);
+    let seeds = root().join(SEEDS).join(name);
     if seeds.is_dir() {
         program = program.argument(seeds.display().to_string());
     }
-    if let Some(inputs) = effort.inputs_max {
-        program = program.argument(format!("-runs={inputs}"));
-    }
     let program = program
         .with(&["-verbosity=0", "-print_final_stats=1"])
-        .argument(format!("-seed={}", effort.seed()))
-        .argument(format!("-max_total_time={}", effort.seconds))
-        .argument(format!("-timeout={}", effort.input_seconds_max()))
+        .argument(format!("-max_total_time={seconds}"))
+        .argument(format!("-timeout={INPUT_SECONDS_MAX}"))
         .argument(format!("-artifact_prefix={}/", found.display()));
     println!("    $ {}", program.line());
     let began = Instant::now();

@@ -84,11 +84,9 @@ fn failed(path: &Path, error: &std::io::Error) -> Problem {
     Problem::Failed(format!("{}: {error}", path.display()))
 }
 
-/// Builds the program in Rust that makes the calls, with the features that other people's crates have for the command: see
-/// [`Program::cargo_build`].
+/// Builds the program in Rust that makes the calls.
 fn build() -> Outcome {
-    let packages = ["--package", "obvia-cli", "--package", "obvia-bench"];
-    Program::cargo(&["build", "--quiet", "--release", "--bin", "obvia-icount"]).with(&packages).run()
+    Program::cargo(&["build", "--quiet", "--release", "--package", "obvia-bench", "--bin", "obvia-icount"]).run()
 }
 
 fn measure() -> Outcome<Report> {

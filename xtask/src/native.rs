@@ -3,7 +3,7 @@
 use crate::program::{Program, target};
 use crate::repo::root;
 use crate::tools::{self, Tool};
-use crate::{Outcome, Problem};
+use crate::{Outcome, Problem, workspace};
 use std::fs;
 use std::path::Path;
 
@@ -11,9 +11,10 @@ use std::path::Path;
 /// that is there.
 pub(crate) fn build(idl: &str, sources: &[&str], folder: &Path, binary: &Path) -> Outcome {
     tools::ensure(&[Tool::Cxx])?;
-    Program::cargo(&["build", "--quiet", "--release", "--package", "obvia-capi", "--package", "obvia-cli"]).run()?;
+    Program::cargo(&["build", "--quiet", "--release", "--package", "obvia-capi"]).run()?;
     let library = target().join("release");
-    let compiler = library.join("obvia").display().to_string();
+    // What it writes does not depend on how it was built.
+    let compiler = workspace::command()?.display().to_string();
     let out = folder.display().to_string();
     Program::new(&compiler, &["idl", "--language", "c", "--out", &out, idl]).read()?;
     let stubs = folder.join(format!("{}_stubs.c", stem(idl))).display().to_string();

@@ -10,7 +10,7 @@ mod words;
 
 use crate::repo::load;
 use crate::repo::{File, Repo};
-use crate::{Outcome, Problem};
+use crate::{Outcome, Problem, workspace};
 use std::fmt;
 
 /// Something that a rule has to say about a line.
@@ -64,7 +64,7 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
     if only_rules {
         return rules;
     }
-    let steps = [("rules", rules), ("rustfmt", formats::rustfmt()), ("clippy", formats::clippy())];
+    let steps = [("rules", rules), ("rustfmt", formats::rustfmt()), ("clippy", workspace::lint())];
     let failed: Vec<String> =
         steps.into_iter().filter_map(|(name, outcome)| Some(format!("{name}: {}", outcome.err()?))).collect();
     if failed.is_empty() {

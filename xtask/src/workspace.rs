@@ -19,12 +19,27 @@ pub(crate) const FILTER: &str = "OBVIA_TEST_FILTER";
 const PRIORITY_MAX: i64 = 100;
 
 /// Packages with features that bring further source.
-const FEATURED: [&str; 8] =
-    ["native-programs", "obvia", "obvia-bench", "obvia-cli", "obvia-conformance", "obvia-via", "pfs", "torture"];
+const FEATURED: [&str; 10] = [
+    "native-programs",
+    "obvia",
+    "obvia-bench",
+    "obvia-capi",
+    "obvia-cli",
+    "obvia-conformance",
+    "obvia-java",
+    "obvia-via",
+    "pfs",
+    "torture",
+];
 
-/// The option with the features of all packages: those that need nothing but Rust, and those of libfabric where it is there.
-pub(crate) fn features() -> String {
-    let features: &[&str] = if tools::has_libfabric() { &["xdp", "fabric"] } else { &["xdp"] };
+/// The features that can be had: those that need nothing but Rust, and those of libfabric where it is there.
+pub(crate) fn features() -> &'static [&'static str] {
+    if tools::has_libfabric() { &["xdp", "fabric"] } else { &["xdp"] }
+}
+
+/// The option with these features for all packages that have them.
+fn features_of_all() -> String {
+    let features = features();
     let all = FEATURED.iter().flat_map(|package| features.iter().map(move |feature| format!("{package}/{feature}")));
     format!("--features={}", all.collect::<Vec<_>>().join(","))
 }
@@ -34,7 +49,34 @@ pub(crate) fn build() -> Outcome {
     if std::env::var_os(IS_BUILT).is_some() {
         return Ok(());
     }
-    Program::cargo(&["build", "--workspace", "--all-targets", &features()]).run()
+    everything().run()
+}
+
+/// The build of everything. When it has been done, it repeats the warnings alone.
+fn everything() -> Program {
+    linting(Program::cargo(&["build", "--workspace", "--all-targets", &features_of_all()]))
+}
+
+/// Has cargo compile the workspace by clippy, which is the compiler with more lints: one pass for both. What is compiled without it is
+/// compiled once more.
+pub(crate) fn linting(cargo: Program) -> Program {
+    cargo.variable("RUSTC_WORKSPACE_WRAPPER", "clippy-driver").variable("CLIPPY_ARGS", "")
+}
+
+/// Fails where rustc or clippy has something to say about the workspace.
+pub(crate) fn lint() -> Outcome {
+    build()?;
+    let said = everything().with(&["--quiet"]).read_errors()?;
+    if said.trim().is_empty() { Ok(()) } else { Err(Problem::Failed(said)) }
+}
+
+/// Builds the command `obvia` as the workspace has it, unless that has been done, and says where it is.
+pub(crate) fn command() -> Outcome<PathBuf> {
+    if std::env::var_os(IS_BUILT).is_none() {
+        linting(Program::cargo(&["build", "--quiet", "--package", "obvia-cli", "--features", &features().join(",")]))
+            .run()?;
+    }
+    Ok(target().join("debug/obvia"))
 }
 
 /// Runs the tests of a profile in `.config/nextest.toml`.
@@ -52,8 +94,8 @@ pub(crate) fn test_all(profile: &str, variables: &[(&str, &str)]) -> Outcome {
 pub(crate) fn nextest(profile: &str) -> Outcome<Program> {
     tools::ensure(&[Tool::Nextest])?;
     build()?;
-    let words = ["--workspace", &features(), "--cargo-quiet", "--profile", profile];
-    let run = Program::cargo(&["nextest", "run"]).with(&words).variable(IS_BUILT, "1");
+    let words = ["--workspace", &features_of_all(), "--cargo-quiet", "--profile", profile];
+    let run = linting(Program::cargo(&["nextest", "run"])).with(&words).variable(IS_BUILT, "1");
     let run = match std::env::var(SHUFFLE).ok().and_then(|seed| seed.parse().ok()) {
         Some(seed) => run.argument(format!("--tool-config-file=order:{}", order(profile, Seed::of(seed))?.display())),
         None => run,
@@ -71,8 +113,9 @@ pub(crate) fn report(profile: &str) -> PathBuf {
 
 /// Writes a configuration for cargo-nextest that has all tests in a random order, by their priorities.
 fn order(profile: &str, seed: Seed) -> Outcome<PathBuf> {
-    let words = ["nextest", "list", "--workspace", &features(), "--cargo-quiet", "--run-ignored=all"];
-    let listed = Program::cargo(&words).with(&["--ignore-default-filter", "--message-format=oneline"]).read()?;
+    let words = ["nextest", "list", "--workspace", &features_of_all(), "--cargo-quiet", "--run-ignored=all"];
+    let listed =
+        linting(Program::cargo(&words)).with(&["--ignore-default-filter", "--message-format=oneline"]).read()?;
     let tests: Vec<&str> = listed.lines().collect();
     let mut by_priority: BTreeMap<i64, Vec<String>> = BTreeMap::new();
     for (at, line) in (0..).zip(seed.shuffle(tests.iter().copied())) {
@@ -104,7 +147,7 @@ pub(crate) fn test_documentation() -> Outcome {
         return Ok(());
     }
     build()?;
-    Program::cargo(&["test", "--quiet", "--doc", "--workspace", &features()]).run()
+    linting(Program::cargo(&["test", "--quiet", "--doc", "--workspace", &features_of_all()])).run()
 }
 
 /// A problem where a part lacks libfabric, when all else has been tested.

@@ -18,13 +18,23 @@ use page::Page;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// With obvia as the other parts have it, which is not optimised.
 pub(super) fn run() -> Outcome {
-    tools::ensure(&[Tool::Cmake])?;
     workspace::build()?;
+    check_all(&options("dev"))
+}
+
+/// With obvia as CMake builds it where nobody says how.
+pub(super) fn thorough() -> Outcome {
+    check_all(&options("release"))
+}
+
+fn check_all(options: &[String]) -> Outcome {
+    tools::ensure(&[Tool::Cmake])?;
     let page = Page::read()?;
     let rust = readme::build()?;
     page.check_quotes(&rust.newcomer)?;
-    let outside = Outside::new()?;
+    let outside = Outside::new(options)?;
     let mut pairs = vec![Pair { server: rust.program("server"), client: rust.program("client") }];
     for variant in &VARIANTS {
         pairs.push(outside.build(variant, &page)?);
@@ -39,10 +49,6 @@ pub(super) fn run() -> Outcome {
     pfs::check(&outside)?;
     wizard::check(&outside)?;
     idl::check(&outside)
-}
-
-pub(super) fn thorough() -> Outcome {
-    run()
 }
 
 /// A server and a client of the same making.
@@ -105,15 +111,20 @@ const VARIANTS: [Variant; 7] = [
 struct Outside {
     folder: Folder,
     prefix: PathBuf,
+    /// For CMake, where it builds obvia.
+    options: Vec<String>,
 }
 
 impl Outside {
-    fn new() -> Outcome<Self> {
+    fn new(options: &[String]) -> Outcome<Self> {
         let folder = Folder::new()?;
         let prefix = folder.path().join("prefix");
         let build = target().join("cmake");
-        let cmake = |arguments: &[&str]| Program::new("cmake", arguments).argument(build.display().to_string());
-        cmake(&["-S", ".", &cargo_target(), "-B"]).run()?;
+        let cmake = |arguments: &[&str]| {
+            workspace::linting(Program::new("cmake", arguments)).argument(build.display().to_string())
+        };
+        let words: Vec<&str> = options.iter().map(String::as_str).collect();
+        cmake(&["-S", "."]).with(&words).with(&["-B"]).run()?;
         cmake(&["--build"]).run()?;
         // Where it was installed, and where it is in the end, are not the same: what is installed can be moved.
         let elsewhere = folder.path().join("elsewhere");
@@ -121,7 +132,7 @@ impl Outside {
         cmake(&["--install"]).with(&["--prefix", &option]).read()?;
         fs::rename(&elsewhere, &prefix).map_err(|error| failed(&prefix, &error))?;
         copy(&root().join("examples/first"), &folder.path().join("calc"))?;
-        Ok(Self { folder, prefix })
+        Ok(Self { folder, prefix, options: options.to_vec() })
     }
 
     /// Builds the programs as a variant has it.
@@ -139,7 +150,7 @@ impl Outside {
                 replace(&lists, "find_package(obvia REQUIRED)\n", &page.block(title)?)?;
                 let beside = project.with_file_name("obvia");
                 std::os::unix::fs::symlink(root(), &beside).map_err(|error| failed(&beside, &error))?;
-                options.push(cargo_target());
+                options.clone_from(&self.options);
             }
         }
         let build = self.cmake(name, &project, generator, compilers, &options)?;
@@ -166,7 +177,7 @@ impl Outside {
             .variable("CXXFLAGS", STRICT)
             .with(&options)
             .read()?;
-        self.program("cmake", &["--build", &build]).run()?;
+        workspace::linting(self.program("cmake", &["--build", &build])).run()?;
         Ok(build)
     }
 
@@ -192,9 +203,14 @@ impl Outside {
 
 const STRICT: &str = "-Wall -Wextra -Wpedantic -Werror";
 
-/// Has CMake's cargo build where everything is built.
-fn cargo_target() -> String {
-    format!("-DOBVIA_TARGET_DIR={}", target().display())
+/// Has CMake's cargo build where everything is built, in this profile and with the features that everything has.
+fn options(profile: &str) -> Vec<String> {
+    let features = workspace::features().join(";");
+    vec![
+        format!("-DOBVIA_TARGET_DIR={}", target().display()),
+        format!("-DOBVIA_PROFILE={profile}"),
+        format!("-DOBVIA_FEATURES={features}"),
+    ]
 }
 
 fn failed(path: &Path, error: &std::io::Error) -> Problem {

@@ -314,6 +314,6 @@ mod tests {
 
     #[test]
     fn a_part_that_needs_no_workspace_does_not_wait() {
-        assert_eq!(next(&mut left(&["tidy"]), &[Waits, Waits]), ["tidy", "end"]);
+        assert_eq!(next(&mut left(&["loom"]), &[Waits, Waits]), ["loom", "end"]);
     }
 }

@@ -60,7 +60,6 @@ pub(super) const PARTS: &[Part] = &[
     Part {
         name: "tidy",
         about: "the source keeps its promises; formatting and lints",
-        needs_workspace: false,
         tools: &[Tool::Libfabric],
         run: || tidy::main(&[]),
         ..PART
@@ -110,18 +109,8 @@ pub(super) const PARTS: &[Part] = &[
         name: "icount",
         about: "a call takes no more instructions than its budget",
         lane: Lane::Waits,
-        needs_workspace: false,
         tools: &[Tool::Valgrind, Tool::Addr2line, Tool::Cxx],
         run: || icount::main(&[]),
-        ..PART
-    },
-    Part {
-        name: "fuzz",
-        about: "some seconds of nonsense for what reads other people's bytes",
-        lane: Lane::Waits,
-        needs_workspace: false,
-        tools: &[Tool::Nightly],
-        run: fuzz::quick,
         ..PART
     },
     Part {

@@ -60,6 +60,12 @@ const FLOORS: &[Floor] = &[
     },
     Floor { folder: "bench", package: "obvia-bench", may_know: &["obvia", "obvia-via"], stranger_to: &["obvia-cli"] },
     Floor { folder: "testing/matrix", package: "matrix", may_know: &["obvia"], stranger_to: &[] },
+    Floor {
+        folder: "testing/fuzz-targets",
+        package: "obvia-fuzz-targets",
+        may_know: &["obvia", "obvia-idl", "obvia-ndr", "obvia-rpc", "obvia-via"],
+        stranger_to: &[],
+    },
     Floor { folder: "testing/ground", package: "ground", may_know: &[], stranger_to: &[] },
     Floor {
         folder: "testing/native-programs",

@@ -65,7 +65,8 @@ impl Shell {
                     digest.update(part);
                     Ok(())
                 })?;
-                println!("{:x}  {path}", digest.finalize());
+                let digits: String = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+                println!("{digits}  {path}");
             }
             ["stat", path] => {
                 let fobj = self.walk(path)?;

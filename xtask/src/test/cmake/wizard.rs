@@ -1,6 +1,6 @@
 //! `obvia wizard --language cpp`: what it makes is built, and tested, with an installed obvia, and one of it with a checkout.
 
-use super::{GCC, MAKE, NINJA, Outside, cargo_target, failed};
+use super::{GCC, MAKE, NINJA, Outside, failed};
 use crate::repo::root;
 use crate::test::examples::Names;
 use crate::test::wizard::{PROJECTS, Project};
@@ -30,7 +30,7 @@ pub(super) fn check(outside: &Outside) -> Outcome {
     let [first, ..] = &PROJECTS;
     let checkout = root().display().to_string();
     first.make(&wizard.with(&["--obvia", &checkout]), &folder, "cpp").read()?;
-    let built = outside.cmake("wizard-part", &folder.join(first.name), MAKE, GCC, &[cargo_target()])?;
+    let built = outside.cmake("wizard-part", &folder.join(first.name), MAKE, GCC, &outside.options)?;
     test(outside, &built, 1)
 }
 

@@ -9,7 +9,7 @@ const LIMITS: Limits =
     Limits { objects: 5, clients: 4, interfaces_per_client: 4, sets_per_client: 2, pinged_per_client: 6 };
 
 fn client(number: u8) -> Client {
-    if number % 2 == 0 { Client::Process(number.into()) } else { Client::Peer(number.into()) }
+    if number.is_multiple_of(2) { Client::Process(number.into()) } else { Client::Peer(number.into()) }
 }
 
 pub fn run(bytes: &[u8]) {

@@ -31,7 +31,7 @@ fn is_proved(replaced: u8, bytes: &[u8], (mut client, mut server): (Prover, Veri
         }
         let next = if number % 2 == 0 {
             match server.answer(&leg) {
-                Ok(verdict) if verdict.proved.is_some() && replaced % 2 == 0 => return true,
+                Ok(verdict) if verdict.proved.is_some() && replaced.is_multiple_of(2) => return true,
                 Ok(verdict) => verdict.answer,
                 Err(_) => return false,
             }

@@ -89,7 +89,7 @@ impl Sink for Queues {
     fn remote(&self, place: RemoteAddress, length: u64, _: Intent) -> Result<Arc<Region>, Refusal> {
         let region = Descriptor::send().with_segment(region(), 0, 0).segments()[0].region().clone();
         // Half of the handles are good.
-        let is_good = place.handle.to_bytes()[0] % 2 == 0 && region.memory().holds(place.offset, length);
+        let is_good = place.handle.to_bytes()[0].is_multiple_of(2) && region.memory().holds(place.offset, length);
         if is_good { Ok(region) } else { Err(Refusal::Protection) }
     }
 

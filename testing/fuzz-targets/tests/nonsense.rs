@@ -1,0 +1,111 @@
+//! Feeds every target its seeds, and inputs that are made of them by chance, the same each time. `cargo xtask fuzz` goes further.
+
+use obvia_fuzz_targets::{TARGETS, Target, for_each_target};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Inputs that are made for each target.
+const MADE: usize = 2000;
+/// Bytes of an input that begins with no seed.
+const LENGTH_MAX: usize = 400;
+
+fn folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
+}
+
+/// Numbers by chance: splitmix64, of S. Vigna.
+struct Chance(u64);
+
+impl Chance {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut word = self.0;
+        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        word ^ (word >> 31)
+    }
+
+    /// A number below the limit, which is not zero.
+    fn below(&mut self, limit: usize) -> usize {
+        (self.next() % limit as u64) as usize
+    }
+
+    /// A byte, more often one at which something changes.
+    fn byte(&mut self) -> u8 {
+        const EDGES: [u8; 8] = [0, 1, 2, 0x7f, 0x80, 0xfe, 0xff, 8];
+        if self.below(2) == 0 { EDGES[self.below(EDGES.len())] } else { self.next() as u8 }
+    }
+
+    /// An input by chance, or one of the seeds with a few changes.
+    fn input(&mut self, seeds: &[Vec<u8>]) -> Vec<u8> {
+        if seeds.is_empty() || self.below(10) == 0 {
+            return (0..self.below(LENGTH_MAX)).map(|_| self.byte()).collect();
+        }
+        let mut input = seeds[self.below(seeds.len())].clone();
+        for _ in 0..1 + self.below(6) {
+            let other = &seeds[self.below(seeds.len())];
+            self.change(&mut input, other);
+        }
+        input
+    }
+
+    /// Changes an input in one place.
+    fn change(&mut self, input: &mut Vec<u8>, other: &[u8]) {
+        let at = self.below(input.len() + 1);
+        let end = at + self.below((input.len() - at).min(16) + 1);
+        match self.below(6) {
+            0 if at < input.len() => input[at] = self.byte(),
+            1 if at < input.len() => input[at] ^= 1 << self.below(8),
+            2 => input.insert(at, self.byte()),
+            3 => drop(input.drain(at..end)),
+            4 => input.extend_from_within(at..end),
+            5 => input.splice(at.., other.iter().skip(self.below(other.len() + 1)).copied()).for_each(drop),
+            _ => input.truncate(at),
+        }
+    }
+}
+
+fn feed(name: &str, target: Target) {
+    let mut files: Vec<_> = match fs::read_dir(folder("seeds").join(name)) {
+        Ok(files) => files.map(|file| file.expect("a seed").path()).collect(),
+        Err(_) => Vec::new(),
+    };
+    files.sort();
+    let seeds: Vec<_> = files.iter().map(|file| fs::read(file).expect("a seed can be read")).collect();
+    for (file, seed) in files.iter().zip(&seeds) {
+        println!("{}", file.display());
+        target(seed);
+    }
+    let mut chance = Chance(1);
+    for _ in 0..MADE {
+        let input = chance.input(&seeds);
+        // What is printed of a test that fails ends with the input that it failed with.
+        println!("{}", input.escape_ascii());
+        target(&input);
+    }
+}
+
+macro_rules! tests {
+    ($($name:ident)*) => {
+        $(#[test]
+        fn $name() {
+            let name = stringify!($name);
+            let (_, target) = TARGETS.iter().find(|(known, _)| *known == name).expect("a target");
+            feed(name, *target);
+        })*
+    };
+}
+for_each_target!(tests);
+
+#[test]
+fn every_file_is_a_target_and_every_seed_has_one() {
+    let names = |path: &str| {
+        let entries = fs::read_dir(folder(path)).expect("a folder").map(|entry| entry.expect("an entry").path());
+        let mut names: Vec<_> = entries.map(|path| path.file_stem().expect("a name").display().to_string()).collect();
+        names.sort();
+        names
+    };
+    let targets: Vec<_> = TARGETS.iter().map(|(name, _)| (*name).to_owned()).collect();
+    assert_eq!(names("src").into_iter().filter(|name| name != "lib").collect::<Vec<_>>(), targets);
+    assert!(names("seeds").iter().all(|name| targets.contains(name)));
+}
