@@ -21,5 +21,6 @@ fn fabric() {
              install Debian's gcc and libfabric-dev (Fedora: libfabric-devel), or build without the feature"
         );
     }
-    println!("cargo::rustc-link-lib=fabric");
+    // For dlopen(3): the shim loads libfabric when it is used.
+    println!("cargo::rustc-link-lib=dl");
 }

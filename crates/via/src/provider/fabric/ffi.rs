@@ -81,6 +81,7 @@ unsafe extern "C" {
     pub(super) safe static ob_error_again: u32;
     pub(super) safe static ob_error_truncated: u32;
     pub(super) safe static ob_error_no_data: u32;
+    pub(super) safe fn ob_load() -> *const c_char;
     pub(super) fn ob_info(
         provider: *const c_char,
         domain: *const c_char,

@@ -48,6 +48,17 @@ pub(super) fn error(doing: &'static str, number: u32) -> Error {
     Error::System { doing, source: io::Error::other(text) }
 }
 
+/// Loads libfabric, if that has not been done.
+fn load() -> Result<(), Error> {
+    let missing = ffi::ob_load();
+    if missing.is_null() {
+        return Ok(());
+    }
+    // SAFETY: a C text that lives for ever, as the shim says.
+    let why = unsafe { CStr::from_ptr(missing) }.to_string_lossy().into_owned();
+    Err(Error::System { doing: "loading libfabric", source: io::Error::other(why) })
+}
+
 fn text(text: Option<&str>) -> Result<Option<CString>, Error> {
     let bad = |_| Error::BadAddress { text: text.unwrap_or_default().to_owned(), why: "it has a zero byte" };
     text.map(CString::new).transpose().map_err(bad)
@@ -84,7 +95,10 @@ pub(super) struct Query<'a> {
 
 impl Info {
     /// Asks. `None` when no provider has it.
+    ///
+    /// The first object of libfabric that a process has is one of these: it loads the library.
     pub(super) fn find(query: Query<'_>) -> Result<Option<Self>, Error> {
+        load()?;
         let provider = text(Some(query.provider))?;
         let (domain, node, service) = (text(query.domain)?, text(query.node)?, text(query.service)?);
         let flag = u8::from;

@@ -4,8 +4,10 @@
  * Every function that can fail returns 0 or a positive count, or a negative error number of libfabric.
  */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>
@@ -13,6 +15,7 @@
 #include <rdma/fi_eq.h>
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,13 +51,69 @@ struct ob_done {
 
 enum { EVENT_OTHER, EVENT_REQUEST, EVENT_CONNECTED, EVENT_SHUTDOWN, EVENT_ERROR };
 
+/* libfabric's functions that are not inline. The library is loaded when it is first used, because it brings libraries of adapters that
+ * slow down a program's start and take signals from the program.
+ *
+ * Each name leads to the newest version that the library has of the function. Their types are the same in all versions: structures
+ * are made by the library alone, and newer ones have more fields behind. */
+static struct {
+	int (*getinfo)(uint32_t version, const char *node, const char *service, uint64_t flags, const struct fi_info *hints,
+		       struct fi_info **info);
+	void (*freeinfo)(struct fi_info *info);
+	struct fi_info *(*dupinfo)(const struct fi_info *info);
+	int (*fabric)(struct fi_fabric_attr *attr, struct fid_fabric **fabric, void *context);
+	const char *(*strerror)(int number);
+	/* Why they are not there. */
+	char missing[256];
+} libfabric;
+
+static void find(void *library, const char *name, void *function)
+{
+	/* ISO C has no cast from an object's pointer to a function's. */
+	*(void **)function = library ? dlsym(library, name) : NULL;
+	if (!*(void **)function && !libfabric.missing[0]) {
+		const char *why = dlerror();
+		snprintf(libfabric.missing, sizeof(libfabric.missing), "%s", why ? why : name);
+	}
+}
+
+static void load(void)
+{
+	struct sigaction before[32];
+	void *library;
+	int number;
+
+	for (number = 1; number < 32; number++)
+		sigaction(number, NULL, &before[number]);
+	library = dlopen("libfabric.so.1", RTLD_NOW | RTLD_LOCAL);
+	find(library, "fi_getinfo", &libfabric.getinfo);
+	find(library, "fi_freeinfo", &libfabric.freeinfo);
+	find(library, "fi_dupinfo", &libfabric.dupinfo);
+	find(library, "fi_fabric", &libfabric.fabric);
+	find(library, "fi_strerror", &libfabric.strerror);
+	/* libpsm_infinipath takes SIGSEGV, SIGTERM and others when it is loaded. */
+	for (number = 1; number < 32; number++)
+		if (number != SIGKILL && number != SIGSTOP)
+			sigaction(number, &before[number], NULL);
+}
+
+/* Loads libfabric, once. NULL, or why it can't be, as a text of static life. No other function may be called before. */
+const char *ob_load(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, load);
+	return libfabric.missing[0] ? libfabric.missing : NULL;
+}
+
 /* The size of what libfabric keeps beside an operation. */
 const size_t ob_context_size = sizeof(struct fi_context2);
 
 int ob_info(const char *provider, const char *domain, const char *node, const char *service, uint8_t is_msg,
 	    uint8_t is_source, uint8_t ordered, uint8_t delivered, struct fi_info **info)
 {
-	struct fi_info *hints = fi_allocinfo();
+	/* As the header's fi_allocinfo(). */
+	struct fi_info *hints = libfabric.dupinfo(NULL);
 	uint64_t order = FI_ORDER_SAS | (ordered ? FI_ORDER_SAW : 0);
 	int result = -FI_ENOMEM;
 
@@ -76,17 +135,17 @@ int ob_info(const char *provider, const char *domain, const char *node, const ch
 	if (domain)
 		hints->domain_attr->name = strdup(domain);
 	if ((!provider || hints->fabric_attr->prov_name) && (!domain || hints->domain_attr->name))
-		result = fi_getinfo(VERSION, node, service, node && is_source ? FI_SOURCE : 0, hints, info);
+		result = libfabric.getinfo(VERSION, node, service, node && is_source ? FI_SOURCE : 0, hints, info);
 	/* That was to know whether the provider has it; each operation says for itself what it wants. */
 	if (!result)
 		(*info)->tx_attr->op_flags = 0;
-	fi_freeinfo(hints);
+	libfabric.freeinfo(hints);
 	return result;
 }
 
 void ob_info_free(struct fi_info *info)
 {
-	fi_freeinfo(info);
+	libfabric.freeinfo(info);
 }
 
 void ob_info_capabilities(const struct fi_info *info, struct ob_capabilities *out)
@@ -164,7 +223,7 @@ uint16_t ob_port(const void *name, size_t length)
 
 int ob_fabric(struct fi_info *info, struct fid_fabric **fabric)
 {
-	return fi_fabric(info->fabric_attr, fabric, NULL);
+	return libfabric.fabric(info->fabric_attr, fabric, NULL);
 }
 
 int ob_domain(struct fid_fabric *fabric, struct fi_info *info, struct fid_domain **domain)
@@ -450,7 +509,7 @@ int ob_close(struct fid *handle)
 
 const char *ob_error(int number)
 {
-	return fi_strerror(number);
+	return libfabric.strerror(number);
 }
 
 /* Error numbers that mean something to the caller. */
