@@ -2,6 +2,5 @@
 
 fn main() {
     obvia_idl::build("bench.idl");
-    obvia_idl::build("icount.idl");
     obvia_idl::build("reread.idl");
 }

@@ -9,13 +9,11 @@
 //! - [`reread`]: what a file server makes of calls.
 //! - [`raw`]: the baselines: what two processes can do at best with bare memory, futexes and sockets.
 //! - [`cable`]: two hosts, for what goes over a network.
-//! - [`callgrind`]: has instructions counted while a program runs under valgrind.
 //! - [`ServerProcess`]: the other process of a case. Only the one being measured runs, the others are stopped.
 //!
 //! It is no part of what a program that uses obvia links.
 
 pub mod cable;
-pub mod callgrind;
 pub mod calls;
 mod case;
 mod error;

@@ -24,7 +24,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The methods of `bench/icount.idl`, and how many elements their arrays have.
+/// The methods of `bench/counted/icount.idl`, and how many elements their arrays have.
 const CASES: [(&str, u32); 11] = [
     ("null", 16),
     ("pfs_open", 16),
@@ -86,7 +86,7 @@ fn failed(path: &Path, error: &std::io::Error) -> Problem {
 
 /// Builds the program in Rust that makes the calls.
 fn build() -> Outcome {
-    Program::cargo(&["build", "--quiet", "--release", "--package", "obvia-bench", "--bin", "obvia-icount"]).run()
+    Program::cargo(&["build", "--quiet", "--release", "--package", "obvia-icount"]).run()
 }
 
 fn measure() -> Outcome<Report> {

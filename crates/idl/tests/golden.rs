@@ -70,7 +70,7 @@ fn the_code_is_what_was_written_down() {
 fn the_c_code_is_what_was_written_down() {
     let folder = folder().join("c");
     let mut files = sources(&folder);
-    files.extend(["bench/icount.idl", RPCECHO].map(|file| root().join(file)));
+    files.extend(["bench/counted/icount.idl", RPCECHO].map(|file| root().join(file)));
     let mut differences = Vec::new();
     for idl in files {
         let stem = idl.file_stem().expect("it has a name").to_string_lossy();

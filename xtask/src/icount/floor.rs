@@ -48,7 +48,7 @@ const FLOORS: &[(&str, Floor)] = &[
     ("/crates/via/", Floor::Via),
     ("/windows-core-", Floor::Com),
     ("/out/icount.rs", Floor::Generated),
-    ("/bench/src/", Floor::User),
+    ("/bench/counted/src/", Floor::User),
 ];
 
 /// The floor of an instruction that was inlined from these files, the innermost first.

@@ -10,7 +10,7 @@ const SOURCES: [&str; 2] = ["bench/cpp/icount.cc", "bench/cpp/object.cc"];
 /// Compiles the program.
 pub(super) fn build(folder: &Path) -> Outcome<PathBuf> {
     let binary = folder.join("icount-cpp");
-    native::build("bench/icount.idl", &SOURCES, folder, &binary)?;
+    native::build("bench/counted/icount.idl", &SOURCES, folder, &binary)?;
     Ok(binary)
 }
 

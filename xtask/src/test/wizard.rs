@@ -46,7 +46,7 @@ pub(super) const PROJECTS: [Project; 18] = [
     project("plain", "crates/idl/tests/golden/c/plain.idl", "IPlain", "shm"),
     project("empty", "crates/idl/tests/golden/c/plain.idl", "IEmpty", "shm"),
     project("regions", "crates/capi/tests/native/programs/regions.idl", "IRegions", "shm"),
-    project("stubs", "bench/icount.idl", "IStubs", "shm"),
+    project("stubs", "bench/counted/icount.idl", "IStubs", "shm"),
     Project { is_for_rust: false, ..project("graphs", "crates/idl/tests/golden/c/graphs.idl", "IGraphs", "shm") },
     Project { is_for_rust: false, ..project("deep", "testing/matrix/idl/deep.idl", "IDeep", "shm") },
 ];

@@ -59,6 +59,7 @@ const FLOORS: &[Floor] = &[
         stranger_to: &[],
     },
     Floor { folder: "bench", package: "obvia-bench", may_know: &["obvia", "obvia-via"], stranger_to: &["obvia-cli"] },
+    Floor { folder: "bench/counted", package: "obvia-icount", may_know: &["obvia"], stranger_to: &["obvia-bench"] },
     Floor { folder: "testing/matrix", package: "matrix", may_know: &["obvia"], stranger_to: &[] },
     Floor {
         folder: "testing/fuzz-targets",

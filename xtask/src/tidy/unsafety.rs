@@ -48,7 +48,7 @@ const ALLOWED: &[(&str, &str)] = &[
     ("testing/hostile/tests/", "hostile peers write shared memory as they like"),
     ("examples/notes/tests/", "passes arguments by reference, as C does"),
     ("testing/matrix/tests/pairs/liar.rs", "is a stub that answers what no stub of the compiler's would"),
-    ("bench/src/callgrind.rs", "asks valgrind by instructions that it knows"),
+    ("bench/counted/src/callgrind.rs", "asks valgrind by instructions that it knows"),
     ("bench/src/raw.rs", "baselines share memory without the checks that obvia makes"),
     ("testing/torture/src/allocations.rs", "is a global allocator"),
     ("testing/torture/src/lockdown.rs", "has the kernel filter the system calls of a thread"),

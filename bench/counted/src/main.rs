@@ -7,12 +7,12 @@
 //! both in the functions that hand calls over: see `xtask/src/icount/sides.rs`.
 
 use obvia::{Access, Elements, ElementsMut, Lending, SharedMemory, Waiting};
-use obvia_bench::callgrind;
 use std::ffi::{CStr, CString};
 use std::hint::black_box;
 use std::io::Read;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+mod callgrind;
 mod interface {
     obvia::include_idl!("icount");
 }
@@ -175,7 +175,7 @@ fn main() -> obvia::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     if !callgrind::IS_KNOWN {
-        eprintln!("obvia-icount cannot ask callgrind anything on this processor: see bench/src/callgrind.rs");
+        eprintln!("obvia-icount cannot ask callgrind anything on this processor: see bench/counted/src/callgrind.rs");
         return Err(obvia::code::E_NOTIMPL.into());
     }
     let number = |text: &str| text.parse().unwrap_or(1);
