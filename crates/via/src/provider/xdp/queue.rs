@@ -33,8 +33,9 @@ const HEADROOM: usize = 256;
 const PLACES: [usize; 2] = [2048, 4096];
 /// The most frames that wait in one inbox.
 const INBOX_FRAMES: usize = 256;
-/// How long a queue may be taken by a socket that was closed: a process that is just being started has a copy of it.
-const LINGER: Duration = Duration::from_millis(200);
+/// How long a queue may be taken by a socket that was closed: a process that is just being started has a copy of it, and a busy machine lets
+/// it wait.
+const LINGER: Duration = Duration::from_secs(2);
 /// How often the kernel is asked in one call to go on sending: it takes 32 frames each time.
 const KICKS: usize = 4;
 
@@ -451,7 +452,7 @@ fn bind(socket: BorrowedFd<'_>, interface: &Interface, queue: u32, mode: Mode) -
         if bound != Err(Errno::BUSY) || Instant::now() > end {
             break bound;
         }
-        std::thread::sleep(LINGER / 50);
+        std::thread::sleep(LINGER / 500);
     };
     bound.map_err(|errno| match errno {
         Errno::INVAL => Refused::new("binding an AF_XDP socket: the interface has no such queue, or no support", errno),
