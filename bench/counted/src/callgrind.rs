@@ -5,7 +5,7 @@
 use std::ffi::CStr;
 
 /// Whether programs for this processor can ask.
-pub const IS_KNOWN: bool = cfg!(target_arch = "x86_64");
+pub(crate) const IS_KNOWN: bool = cfg!(target_arch = "x86_64");
 
 /// Requests for callgrind begin with its letters, `CT`: `callgrind.h`.
 const FIRST: usize = 0x4354_0000;
@@ -14,14 +14,14 @@ const DUMP_STATS_AT: usize = FIRST + 3;
 
 /// Has the instructions of this thread counted from now on, if they were not, and else not.
 #[inline(always)]
-pub fn toggle() {
+pub(crate) fn toggle() {
     ask(TOGGLE_COLLECT, 0);
 }
 
 /// Has the counts of each thread written to a file with a name in it, and forgotten. Callgrind's request to forget alone does not forget
 /// the jumps to other libraries.
 #[inline(always)]
-pub fn dump(name: &CStr) {
+pub(crate) fn dump(name: &CStr) {
     ask(DUMP_STATS_AT, name.as_ptr().expose_provenance());
 }
 

@@ -1,134 +1,133 @@
 //! Interfaces of functions: in one process, and at servers that are bound to.
 
-use crate::server::{DATAGRAMS, Server, everywhere};
+use crate::checks::{Check, checks, run_all};
+use crate::places::{DATAGRAMS, at_each, everywhere};
+use crate::server::Server;
 use matrix::functions::{Echo, Keeper};
 use matrix::{Account, Counters, Enum1, Enum1_32, Enum2, Enum3, IPeer, Info, Info5, Info7, Surrounding, Way, rpcecho};
 use obvia::{ContextHandle, GUID, HRESULT, code, u16cstr};
 use std::time::{Duration, Instant};
 
-/// Runs a check against what performs the functions here, in another process, and over each network.
-fn everywhere_alike(check: impl Fn(&rpcecho, &Counters)) {
-    check(&Echo.into(), &Keeper::default().into());
+type Functions = fn(&rpcecho, &Counters);
+
+const CHECKS: &[Check<Functions>] = checks![
+    numbers_and_arrays_come_back,
+    unions_are_results_with_the_arm_that_is_asked_for,
+    unions_go_both_ways,
+    structures_that_end_in_an_array_may_grow,
+    pointers_lead_to_pointers,
+    functions_return_values_beside_their_results,
+];
+
+/// The runtime keeps states, which asks the kernel for more than Miri knows.
+const OF_STATES: &[Check<Functions>] = if cfg!(miri) { &[] } else { checks![a_state_is_kept_until_its_handle_ends] };
+
+/// By what performs them here, in another process, and over each network.
+#[test]
+fn functions_do_the_same_everywhere() {
+    let checks = [CHECKS, OF_STATES].concat();
+    run_all(&checks, "in this process", |check| check(&Echo.into(), &Keeper::default().into()));
     if cfg!(miri) {
         return;
     }
-    for server in everywhere() {
+    at_each(everywhere(), |server| {
         let binding = server.binding();
-        check(&obvia::bind(&binding).unwrap(), &obvia::bind(&binding).unwrap());
+        let place = format!("in {} at {binding}", server.language());
+        run_all(&checks, &place, |check| check(&obvia::bind(&binding).unwrap(), &obvia::bind(&binding).unwrap()));
+    });
+}
+
+fn numbers_and_arrays_come_back(echo: &rpcecho, _: &Counters) {
+    assert_eq!(echo.AddOne(41).unwrap(), 42);
+    for length in [0, 1, 100, 70_000] {
+        let data: Vec<u8> = (0..length).map(|at| (at * 7) as u8).collect();
+        let mut back = vec![0; length];
+        echo.EchoData(&data, &mut back).unwrap();
+        assert_eq!(back, data);
+        echo.SinkData(&data).unwrap();
+        echo.SourceData(&mut back).unwrap();
+        assert!(back.iter().enumerate().all(|(at, byte)| *byte == at as u8));
     }
+    assert_eq!(echo.TestCall(u16cstr!("input")).unwrap().to_string_lossy(), "input");
+    assert_eq!(echo.TestSleep(0).unwrap(), 0);
 }
 
-#[test]
-fn numbers_and_arrays_come_back() {
-    everywhere_alike(|echo, _| {
-        assert_eq!(echo.AddOne(41).unwrap(), 42);
-        for length in [0, 1, 100, 70_000] {
-            let data: Vec<u8> = (0..length).map(|at| (at * 7) as u8).collect();
-            let mut back = vec![0; length];
-            echo.EchoData(&data, &mut back).unwrap();
-            assert_eq!(back, data);
-            echo.SinkData(&data).unwrap();
-            echo.SourceData(&mut back).unwrap();
-            assert!(back.iter().enumerate().all(|(at, byte)| *byte == at as u8));
-        }
-        assert_eq!(echo.TestCall(u16cstr!("input")).unwrap().to_string_lossy(), "input");
-        assert_eq!(echo.TestSleep(0).unwrap(), 0);
-    });
+fn unions_are_results_with_the_arm_that_is_asked_for(echo: &rpcecho, _: &Counters) {
+    for level in 1..=7 {
+        let (info, status) = echo.TestCall2(level).unwrap();
+        assert_eq!((info.tag(), status), (level, 0));
+    }
+    assert!(matches!(echo.TestCall2(5).unwrap().0, Info::Info5(Info5 { v1: 50, v2: 60 })));
+    assert!(matches!(echo.TestCall2(7).unwrap().0, Info::Info7(Info7 { v1: 80, .. })));
+    assert_eq!(echo.TestCall2(8).unwrap_err().code(), code::E_INVALIDARG);
 }
 
-#[test]
-fn unions_are_results_with_the_arm_that_is_asked_for() {
-    everywhere_alike(|echo, _| {
-        for level in 1..=7 {
-            let (info, status) = echo.TestCall2(level).unwrap();
-            assert_eq!((info.tag(), status), (level, 0));
-        }
-        assert!(matches!(echo.TestCall2(5).unwrap().0, Info::Info5(Info5 { v1: 50, v2: 60 })));
-        assert!(matches!(echo.TestCall2(7).unwrap().0, Info::Info7(Info7 { v1: 80, .. })));
-        assert_eq!(echo.TestCall2(8).unwrap_err().code(), code::E_INVALIDARG);
-    });
+fn unions_go_both_ways(echo: &rpcecho, _: &Counters) {
+    let mut first = Enum1::ECHO_ENUM1;
+    let mut second = Enum2 { e1: Enum1::ECHO_ENUM1, e2: Enum1_32::ECHO_ENUM1_32 };
+    let mut third = Enum3::E1(Enum1::ECHO_ENUM1);
+    echo.TestEnum(&mut first, &mut second, &mut third).unwrap();
+    assert_eq!((first, second.e1), (Enum1::ECHO_ENUM1, Enum1::ECHO_ENUM2));
+    assert!(matches!(third, Enum3::E1(Enum1::ECHO_ENUM2)));
+    let failed = echo.TestEnum(&mut Enum1::ECHO_ENUM2.clone(), &mut second, &mut third).unwrap_err();
+    assert_eq!(failed.code(), code::E_INVALIDARG, "the union has another arm");
+    let inner = Enum2 { e1: Enum1::ECHO_ENUM1, e2: Enum1_32::ECHO_ENUM2_32 };
+    let mut third = Enum3::E2(inner);
+    echo.TestEnum(&mut Enum1::ECHO_ENUM2.clone(), &mut second, &mut third).unwrap();
+    assert!(matches!(third, Enum3::E2(Enum2 { e1: Enum1::ECHO_ENUM2, e2: Enum1_32::ECHO_ENUM2_32 })));
 }
 
-#[test]
-fn unions_go_both_ways() {
-    everywhere_alike(|echo, _| {
-        let mut first = Enum1::ECHO_ENUM1;
-        let mut second = Enum2 { e1: Enum1::ECHO_ENUM1, e2: Enum1_32::ECHO_ENUM1_32 };
-        let mut third = Enum3::E1(Enum1::ECHO_ENUM1);
-        echo.TestEnum(&mut first, &mut second, &mut third).unwrap();
-        assert_eq!((first, second.e1), (Enum1::ECHO_ENUM1, Enum1::ECHO_ENUM2));
-        assert!(matches!(third, Enum3::E1(Enum1::ECHO_ENUM2)));
-        let failed = echo.TestEnum(&mut Enum1::ECHO_ENUM2.clone(), &mut second, &mut third).unwrap_err();
-        assert_eq!(failed.code(), code::E_INVALIDARG, "the union has another arm");
-        let inner = Enum2 { e1: Enum1::ECHO_ENUM1, e2: Enum1_32::ECHO_ENUM2_32 };
-        let mut third = Enum3::E2(inner);
-        echo.TestEnum(&mut Enum1::ECHO_ENUM2.clone(), &mut second, &mut third).unwrap();
-        assert!(matches!(third, Enum3::E2(Enum2 { e1: Enum1::ECHO_ENUM2, e2: Enum1_32::ECHO_ENUM2_32 })));
-    });
+fn structures_that_end_in_an_array_may_grow(echo: &rpcecho, _: &Counters) {
+    let mut data = Surrounding::new(&[1, 2, 3]).unwrap();
+    echo.TestSurrounding(&mut data).unwrap();
+    assert_eq!(data.with(|data| (data.x(), data.surrounding().to_vec())), (6, vec![1, 2, 3, 1, 2, 3]));
+    echo.TestSurrounding(&mut data).unwrap();
+    assert_eq!(data.with(|data| data.surrounding().len()), 12);
+    let mut none = Surrounding::new(&[]).unwrap();
+    echo.TestSurrounding(&mut none).unwrap();
+    assert_eq!(none.with(|none| none.x()), 0);
 }
 
-#[test]
-fn structures_that_end_in_an_array_may_grow() {
-    everywhere_alike(|echo, _| {
-        let mut data = Surrounding::new(&[1, 2, 3]).unwrap();
-        echo.TestSurrounding(&mut data).unwrap();
-        assert_eq!(data.with(|data| (data.x(), data.surrounding().to_vec())), (6, vec![1, 2, 3, 1, 2, 3]));
-        echo.TestSurrounding(&mut data).unwrap();
-        assert_eq!(data.with(|data| data.surrounding().len()), 12);
-        let mut none = Surrounding::new(&[]).unwrap();
-        echo.TestSurrounding(&mut none).unwrap();
-        assert_eq!(none.with(|none| none.x()), 0);
-    });
+fn pointers_lead_to_pointers(echo: &rpcecho, _: &Counters) {
+    assert_eq!(echo.TestDoublePointer(&Some(&Some(&7))).unwrap(), 7);
+    assert_eq!(echo.TestDoublePointer(&Some(&None)).unwrap(), 0);
+    assert_eq!(echo.TestDoublePointer(&None).unwrap(), 0);
 }
 
-#[test]
-fn pointers_lead_to_pointers() {
-    everywhere_alike(|echo, _| {
-        assert_eq!(echo.TestDoublePointer(&Some(&Some(&7))).unwrap(), 7);
-        assert_eq!(echo.TestDoublePointer(&Some(&None)).unwrap(), 0);
-        assert_eq!(echo.TestDoublePointer(&None).unwrap(), 0);
-    });
+fn functions_return_values_beside_their_results(_: &rpcecho, counters: &Counters) {
+    assert_eq!(counters.Turn(Way::UP).unwrap(), Way::DOWN);
+    assert_eq!(counters.Open(-1).unwrap(), (ContextHandle::NULL, 22));
+    counters.Tell(5).unwrap();
+    // Nobody has waited for it.
+    wait_until(|| counters.Told().unwrap() == 5);
+    counters.Fail(HRESULT(1)).unwrap();
+    let failure = HRESULT(0x8123_4567_u32.cast_signed());
+    assert_eq!(counters.Fail(failure).unwrap_err().code(), failure);
+    assert_eq!(counters.Fault(failure).unwrap_err().code(), failure);
 }
 
-#[test]
-fn functions_return_values_beside_their_results() {
-    everywhere_alike(|_, counters| {
-        assert_eq!(counters.Turn(Way::UP).unwrap(), Way::DOWN);
-        assert_eq!(counters.Open(-1).unwrap(), (ContextHandle::NULL, 22));
-        counters.Tell(5).unwrap();
-        // Nobody has waited for it.
-        wait_until(|| counters.Told().unwrap() == 5);
-        counters.Fail(HRESULT(1)).unwrap();
-        let failure = HRESULT(0x8123_4567_u32.cast_signed());
-        assert_eq!(counters.Fail(failure).unwrap_err().code(), failure);
-        assert_eq!(counters.Fault(failure).unwrap_err().code(), failure);
-    });
-}
-
-#[test]
-#[cfg_attr(miri, ignore = "the runtime keeps it, which asks the kernel for more than Miri knows")]
-fn a_state_is_kept_until_its_handle_ends() {
-    everywhere_alike(|_, counters| {
-        let (mut one, _) = counters.Open(10).unwrap();
-        let (other, _) = counters.Open(20).unwrap();
-        assert_ne!(one, other);
-        assert_eq!([one, one, other, one].map(|counter| counters.Next(counter).unwrap()), [10, 11, 20, 12]);
-        assert_eq!(counters.Alive().unwrap(), 2);
-        let before = one;
-        assert_eq!(counters.Close(&mut one).unwrap(), Account { first: 10, steps: 3 });
-        assert!(one.is_null() && counters.Alive().unwrap() == 1);
-        for gone in [one, before, ContextHandle::from_wire(1, other.to_wire().1)] {
-            assert_eq!(counters.Next(gone).unwrap_err().code(), code::RPC_X_SS_CONTEXT_MISMATCH);
-        }
-        assert_eq!(counters.Close(&mut { before }).unwrap_err().code(), code::RPC_X_SS_CONTEXT_MISMATCH);
-        assert_eq!(counters.Close(&mut { other }).unwrap().steps, 1);
-    });
+fn a_state_is_kept_until_its_handle_ends(_: &rpcecho, counters: &Counters) {
+    let (mut one, _) = counters.Open(10).unwrap();
+    let (other, _) = counters.Open(20).unwrap();
+    assert_ne!(one, other);
+    assert_eq!([one, one, other, one].map(|counter| counters.Next(counter).unwrap()), [10, 11, 20, 12]);
+    // No other check leaves one behind.
+    assert_eq!(counters.Alive().unwrap(), 2);
+    let before = one;
+    assert_eq!(counters.Close(&mut one).unwrap(), Account { first: 10, steps: 3 });
+    assert!(one.is_null() && counters.Alive().unwrap() == 1);
+    for gone in [one, before, ContextHandle::from_wire(1, other.to_wire().1)] {
+        assert_eq!(counters.Next(gone).unwrap_err().code(), code::RPC_X_SS_CONTEXT_MISMATCH);
+    }
+    assert_eq!(counters.Close(&mut { before }).unwrap_err().code(), code::RPC_X_SS_CONTEXT_MISMATCH);
+    assert_eq!(counters.Close(&mut { other }).unwrap().steps, 1);
 }
 
 #[test]
 #[cfg_attr(miri, ignore = "starts processes")]
 fn a_state_ends_with_its_client_and_is_nobody_elses() {
-    for server in everywhere() {
+    // Over networks it takes its time until a client is given up.
+    at_each(everywhere(), |server| {
         let counters: Counters = obvia::bind(&server.binding()).unwrap();
         let (mine, _) = counters.Open(1).unwrap();
         let mut client = server.start_client("hold", &mine);
@@ -138,7 +137,7 @@ fn a_state_ends_with_its_client_and_is_nobody_elses() {
         client.kill();
         wait_until(|| counters.Alive().unwrap() == 1);
         assert_eq!(counters.Next(mine).unwrap(), 1, "and mine is still there");
-    }
+    });
 }
 
 #[test]

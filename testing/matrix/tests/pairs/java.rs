@@ -1,13 +1,14 @@
 //! The objects and the checks in Java: compiled once, with the runtime.
 //!
-//! Virtual machines take their time to start: one calls all servers, and those that are called serve all tests that run at a time.
+//! Virtual machines take their time to start, so one calls all servers.
 
-use crate::server::{DATAGRAMS, Server, in_native, in_rust};
+use crate::places::{DATAGRAMS, Language, at_each, everywhere, in_java};
+use crate::server::Server;
 use native_programs::java::Classes;
 use native_programs::{Workshop, folder};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Arc, LazyLock, Mutex, Weak};
+use std::sync::LazyLock;
 
 /// What the program listens on that is called from elsewhere.
 pub(crate) const NETWORKS: [&str; 4] =
@@ -40,25 +41,6 @@ pub(crate) fn networked(what: &str) -> Option<Command> {
     Some(command)
 }
 
-/// The server on this host and the one elsewhere, which others may be using; none where there is no JDK.
-pub(crate) fn servers() -> Vec<Arc<Server>> {
-    static HERE: Mutex<Weak<Server>> = Mutex::new(Weak::new());
-    static ELSEWHERE: Mutex<Weak<Server>> = Mutex::new(Weak::new());
-    let starts: [(_, fn() -> _); 2] = [(&HERE, Server::start_java), (&ELSEWHERE, Server::start_java_elsewhere)];
-    starts.into_iter().filter_map(|(running, start)| shared(running, start)).collect()
-}
-
-/// A server that is running, or a new one.
-fn shared(running: &Mutex<Weak<Server>>, start: fn() -> Option<Server>) -> Option<Arc<Server>> {
-    let mut running = running.lock().unwrap();
-    if let Some(server) = running.upgrade() {
-        return Some(server);
-    }
-    let server = Arc::new(start()?);
-    *running = Arc::downgrade(&server);
-    Some(server)
-}
-
 /// Has the program check the objects of servers, or its own.
 fn check(command: Option<Command>, places: &[[String; 3]]) {
     let Some(mut command) = command else { return };
@@ -79,20 +61,23 @@ fn objects_in_java_do_what_is_expected_in_one_virtual_machine() {
 #[test]
 #[cfg_attr(miri, ignore = "starts processes")]
 fn java_calls_every_language() {
-    let (rust, native, own): (Vec<_>, Vec<_>, _) = (in_rust().collect(), in_native().collect(), servers());
-    let mut places: Vec<_> = rust.iter().flat_map(|server| server.places("values,shapes")).collect();
-    places.extend(native.iter().flat_map(|server| server.places("values,shapes,deep,deep-in-c")));
-    places.extend(own.iter().flat_map(|server| server.places("values,shapes-of-java,deep")));
+    let servers = at_each(everywhere().chain(in_java()), |server| server);
+    let objects = |server: &Server| match server.language() {
+        Language::Rust => "values,shapes",
+        Language::Native => "values,shapes,deep,deep-in-c",
+        Language::Java => "values,shapes-of-java,deep",
+    };
+    let places: Vec<_> = servers.iter().flat_map(|server| server.places(objects(server))).collect();
     check(networked("check"), &places);
 }
 
 #[test]
 #[cfg_attr(miri, ignore = "starts processes")]
 fn cpp_and_c_call_java() {
-    for server in servers() {
+    at_each(in_java(), |server| {
         let [shapes, values, deep] = ["shapes", "values", "deep"].map(|object| server.addresses(object));
         for ((shapes, values), deep) in shapes.iter().zip(&values).zip(&deep) {
             crate::native::check_objects([shapes, values, deep]);
         }
-    }
+    });
 }

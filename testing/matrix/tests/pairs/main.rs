@@ -1,9 +1,11 @@
 //! Every construct, in one process and across two, in Rust, C++, C and Java.
 
+mod checks;
 mod functions;
 mod java;
 mod liar;
 mod native;
+mod places;
 mod server;
 mod shapes;
 mod stranger;

@@ -1,6 +1,7 @@
 //! The objects and the checks in C++ and C: built once, with gcc's sanitizers, against libobvia.
 
-use crate::server::{NETWORKS, Server};
+use crate::places::{at_each, in_native, in_rust};
+use crate::server::Server;
 use native_programs::{CHECKED, Workshop, folder};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -83,24 +84,20 @@ fn endpoints_are_registered_in_cpp_and_found() {
 #[test]
 #[cfg_attr(miri, ignore = "starts processes")]
 fn cpp_and_c_call_rust() {
-    let networks = NETWORKS.map(Server::start_elsewhere);
-    for server in std::iter::once(Server::start()).chain(networks) {
-        check(&[server.address("shapes"), server.address("values"), server.binding()]);
-    }
+    at_each(in_rust(), |server| check(&[server.address("shapes"), server.address("values"), server.binding()]));
 }
 
 #[test]
 #[cfg_attr(miri, ignore = "starts processes")]
 fn cpp_and_c_call_cpp_and_c() {
-    let networks = NETWORKS.map(Server::start_native_elsewhere);
-    for server in std::iter::once(Server::start_native()).chain(networks) {
+    at_each(in_native(), |server| {
         let [shapes, values, deep, in_c] =
             ["shapes", "values", "deep", "deep-in-c"].map(|object| server.address(object));
         check(&[shapes, values, server.binding(), deep, in_c]);
         let [shapes, values, deep] =
             ["shapes-by-value", "values-by-value", "deep-by-value"].map(|object| server.address(object));
         check(&[shapes, values, server.binding(), deep]);
-    }
+    });
 }
 
 #[test]

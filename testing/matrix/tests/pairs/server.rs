@@ -1,18 +1,19 @@
 //! The process that has the objects.
 
+use crate::places::{Language, Place};
 use ground::Folder;
 use obvia::ContextHandle;
 use std::io::{BufRead, BufReader, Lines};
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::Once;
 
 /// A process that serves the objects under names of its own.
 pub(crate) struct Server {
     child: Child,
     name: String,
+    language: Language,
     // Where it is reached over networks.
     bindings: Vec<String>,
-    // Whether calls go as the frames that their proxies make.
-    takes_frames: bool,
     // The directory for names that it does not share with this process.
     directory: Option<Folder>,
     // Whether it was to end without warning.
@@ -22,50 +23,44 @@ pub(crate) struct Server {
 impl Server {
     /// A process of this host.
     pub(crate) fn start() -> Self {
-        Self::run(rust(), &[], None)
+        Self::start_as(Language::Rust, &[], rust())
     }
 
     /// The same in C++ and C.
     pub(crate) fn start_native() -> Self {
-        Self::run(native(), &[], None)
+        Self::start_native_with(&[])
     }
 
     /// One in C++ and C with such variables of the environment.
     pub(crate) fn start_native_with(variables: &[(&str, &str)]) -> Self {
         let mut command = native();
         command.envs(variables.iter().copied());
-        Self::run(command, &[], None)
-    }
-
-    /// The same in Java, where there is a JDK.
-    pub(crate) fn start_java() -> Option<Self> {
-        Some(Self::run(crate::java::program("serve")?, &[], None))
-    }
-
-    /// The same for who is elsewhere: one process for all networks.
-    pub(crate) fn start_java_elsewhere() -> Option<Self> {
-        Some(Self::run_elsewhere(crate::java::networked("serve")?, &crate::java::NETWORKS))
+        Self::start_as(Language::Native, &[], command)
     }
 
     /// A process that is reached over a network only, and that reaches this one over it only.
     pub(crate) fn start_elsewhere(binding: &str) -> Self {
-        Self::run_elsewhere(rust(), &[binding])
+        Self::start_as(Language::Rust, &[binding], rust())
     }
 
-    /// The same in C++ and C.
-    pub(crate) fn start_native_elsewhere(binding: &str) -> Self {
-        Self::run_elsewhere(native(), &[binding])
+    /// The one that is to be at a place; none where there is no JDK for it.
+    pub(crate) fn start_at(Place { language, bindings }: Place) -> Option<Self> {
+        let command = match language {
+            Language::Rust => Some(rust()),
+            Language::Native => Some(native()),
+            Language::Java if bindings.is_empty() => crate::java::program("serve"),
+            Language::Java => crate::java::networked("serve"),
+        };
+        Some(Self::start_as(language, bindings, command?))
     }
 
-    fn run_elsewhere(command: Command, bindings: &[&str]) -> Self {
-        matrix::become_known();
-        if bindings.iter().any(|binding| binding.starts_with("ncalrpc:")) {
-            return Self::run(command, bindings, None);
+    fn start_as(language: Language, bindings: &[&str], mut command: Command) -> Self {
+        static KNOWN: Once = Once::new();
+        if !bindings.is_empty() {
+            KNOWN.call_once(matrix::become_known);
         }
-        Self::run(command, bindings, Some(Folder::new("matrix")))
-    }
-
-    fn run(mut command: Command, bindings: &[&str], directory: Option<Folder>) -> Self {
+        let is_elsewhere = !bindings.is_empty() && !bindings.iter().any(|binding| binding.starts_with("ncalrpc:"));
+        let directory = is_elsewhere.then(|| Folder::new("matrix"));
         let name = ground::fresh_name("matrix");
         command.arg(&name).args(bindings).stdin(Stdio::piped()).stdout(Stdio::piped());
         if let Some(directory) = &directory {
@@ -73,10 +68,14 @@ impl Server {
         }
         let mut child = command.spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
-        let takes_frames = bindings.iter().all(|binding| !binding.contains("transfer=ndr") && *binding != DATAGRAMS);
         let bindings = bindings.iter().map(|_| lines.next().unwrap()).collect();
         assert_eq!(lines.next().as_deref(), Some("serving"));
-        Self { child, name, bindings, takes_frames, directory, is_killed: false }
+        Self { child, name, language, bindings, directory, is_killed: false }
+    }
+
+    /// What its objects are written in.
+    pub(crate) fn language(&self) -> Language {
+        self.language
     }
 
     /// Ends it without warning.
@@ -102,11 +101,6 @@ impl Server {
         let here = ["ncacn_vi_shm:".to_owned()];
         let bindings = if self.bindings.is_empty() { &here } else { self.bindings.as_slice() };
         bindings.iter().map(|binding| [binding.clone(), self.name.clone(), objects.to_owned()]).collect()
-    }
-
-    /// Whether calls go as the frames that their proxies make, whatever is in them.
-    pub(crate) fn takes_frames(&self) -> bool {
-        self.takes_frames
     }
 
     /// What to bind to for its functions.
@@ -169,32 +163,3 @@ impl Drop for Server {
         assert!(ended || self.is_killed || std::thread::panicking(), "the server has not ended as it should");
     }
 }
-
-/// Where the objects are that a check runs against: in a process of this host, and over each network; in Rust, and in C++ and C.
-pub(crate) fn everywhere() -> impl Iterator<Item = Server> {
-    in_rust().chain(in_native())
-}
-
-/// Those in Rust.
-pub(crate) fn in_rust() -> impl Iterator<Item = Server> {
-    std::iter::once_with(Server::start).chain(NETWORKS.into_iter().map(Server::start_elsewhere))
-}
-
-/// Those in C++ and C.
-pub(crate) fn in_native() -> impl Iterator<Item = Server> {
-    std::iter::once_with(Server::start_native).chain(NETWORKS.into_iter().map(Server::start_native_elsewhere))
-}
-
-/// What servers listen on that have no connections. Clients that are gone are given up soon.
-pub(crate) const DATAGRAMS: &str = "ncadg_ip_udp:127.0.0.1[,rundown=9]";
-
-/// What servers listen on that are reached by nothing else, and in which transfer syntax calls go.
-pub(crate) const NETWORKS: [&str; 7] = [
-    "ncacn_vi_udp:127.0.0.1",
-    "ncacn_ip_tcp:127.0.0.1",
-    "ncacn_ip_tcp:127.0.0.1[,transfer=ndr]",
-    "ncacn_ip_tcp:127.0.0.1[,transfer=ndr64]",
-    "ncacn_ip_tcp:127.0.0.1[,transfer=ndr,security=privacy]",
-    "ncalrpc:[,transfer=ndr]",
-    DATAGRAMS,
-];

@@ -1,55 +1,61 @@
 //! Values: the same calls in one process, where they are plain, and elsewhere.
 
-use crate::java;
-use crate::server::everywhere;
+use crate::checks::{Check, checks, run_all};
+use crate::places::{at_each, everywhere, in_java};
 use matrix::shapes::Peer;
 use matrix::values::Values;
 use matrix::{IPeer, IValues, Line, Mode, Point};
 use obvia::{GUID, HRESULT, Interface, U16CString, code, u16cstr};
 
-/// Runs a check against an object here, one in another process, and one over each network, in each language.
-fn everywhere_alike(check: impl Fn(&IValues, bool)) {
-    check(&Values.into(), false);
+/// Gets an object, and whether that is elsewhere.
+type OfValues = fn(&IValues, bool);
+
+const CHECKS: &[Check<OfValues>] = checks![
+    integers_go_to_their_limits,
+    other_values_keep_their_bits,
+    structures_are_values_places_and_options,
+    arrays_have_the_lengths_that_are_said,
+    strings_end_with_their_zero,
+    ranges_are_kept_both_ways,
+    objects_are_of_the_interface_that_is_named,
+    failures_bring_their_code,
+];
+
+/// With an object here, one in another process, and one over each network, in each language.
+#[test]
+fn values_are_the_same_everywhere() {
+    run_all(CHECKS, "in this process", |check| check(&Values.into(), false));
     // There is no other process there.
     if cfg!(miri) {
         return;
     }
-    for server in everywhere() {
-        check(&obvia::connect(&server.address("values")).unwrap(), true);
-    }
-    for server in java::servers() {
+    at_each(everywhere().chain(in_java()), |server| {
         for values in server.addresses("values") {
-            check(&obvia::connect(&values).unwrap(), true);
+            let place = format!("in {} at {values}", server.language());
+            run_all(CHECKS, &place, |check| check(&obvia::connect(&values).unwrap(), true));
         }
+    });
+}
+
+fn integers_go_to_their_limits(values: &IValues, _: bool) {
+    for (a, b, c, d) in [(0, 0, 0, 0), (i8::MAX, i16::MAX, i32::MAX, i64::MAX), (i8::MIN, i16::MIN, i32::MIN, i64::MIN)]
+    {
+        let (mut e, mut f, mut g, mut h) = (a, b, c, d);
+        values.Integers(&mut e, &mut f, &mut g, &mut h).unwrap();
+        assert_eq!((e, f, g, h), (!a, !b, !c, !d));
     }
+    let (mut a, mut b, mut c, mut d) = (1, 2, u32::MAX, 1 << 63);
+    values.Unsigned(&mut a, &mut b, &mut c, &mut d).unwrap();
+    assert_eq!((a, b, c, d), (254, 65533, 0, i64::MAX.cast_unsigned()));
 }
 
-#[test]
-fn integers_go_to_their_limits() {
-    everywhere_alike(|values, _| {
-        for (a, b, c, d) in
-            [(0, 0, 0, 0), (i8::MAX, i16::MAX, i32::MAX, i64::MAX), (i8::MIN, i16::MIN, i32::MIN, i64::MIN)]
-        {
-            let (mut e, mut f, mut g, mut h) = (a, b, c, d);
-            values.Integers(&mut e, &mut f, &mut g, &mut h).unwrap();
-            assert_eq!((e, f, g, h), (!a, !b, !c, !d));
-        }
-        let (mut a, mut b, mut c, mut d) = (1, 2, u32::MAX, 1 << 63);
-        values.Unsigned(&mut a, &mut b, &mut c, &mut d).unwrap();
-        assert_eq!((a, b, c, d), (254, 65533, 0, i64::MAX.cast_unsigned()));
-    });
-}
-
-#[test]
-fn other_values_keep_their_bits() {
-    everywhere_alike(|values, _| {
-        let key = GUID::from_u128(0x0d4f_4c52_0a34_4ac4_8d6c_2c9f_3a1f_7a10);
-        let got = values.Others(true, b'x', 0xd83d, f32::MIN_POSITIVE, f64::INFINITY, HRESULT(7), key).unwrap();
-        assert_eq!((got.0, got.1, got.2, got.3), (false, !b'x', !0xd83d, -f32::MIN_POSITIVE));
-        assert_eq!((got.4, got.5, got.6.to_u128()), (f64::NEG_INFINITY, HRESULT(-8), !key.to_u128()));
-        let nan = values.Others(false, 0, 0, f32::NAN, -0.0, HRESULT(0), GUID::zeroed()).unwrap();
-        assert!(nan.3.is_nan() && nan.4 == 0.0 && nan.4.is_sign_positive());
-    });
+fn other_values_keep_their_bits(values: &IValues, _: bool) {
+    let key = GUID::from_u128(0x0d4f_4c52_0a34_4ac4_8d6c_2c9f_3a1f_7a10);
+    let got = values.Others(true, b'x', 0xd83d, f32::MIN_POSITIVE, f64::INFINITY, HRESULT(7), key).unwrap();
+    assert_eq!((got.0, got.1, got.2, got.3), (false, !b'x', !0xd83d, -f32::MIN_POSITIVE));
+    assert_eq!((got.4, got.5, got.6.to_u128()), (f64::NEG_INFINITY, HRESULT(-8), !key.to_u128()));
+    let nan = values.Others(false, 0, 0, f32::NAN, -0.0, HRESULT(0), GUID::zeroed()).unwrap();
+    assert!(nan.3.is_nan() && nan.4 == 0.0 && nan.4.is_sign_positive());
 }
 
 fn line(id: i64) -> Line {
@@ -58,85 +64,67 @@ fn line(id: i64) -> Line {
     Line { ends, key: GUID::from_u128(id as u128), id, width: 0.25, s: -1, w: 0x20ac }
 }
 
-#[test]
-fn structures_are_values_places_and_options() {
-    everywhere_alike(|values, _| {
-        let sum = values.Structure(line(1), &line(20), Some(&line(300))).unwrap();
-        assert_eq!(sum, Line { id: 321, ..line(1) });
-        let sum = values.Structure(line(1), &line(20), None).unwrap();
-        assert_eq!(sum, Line { id: 21, width: 0.0, ..line(1) });
-    });
+fn structures_are_values_places_and_options(values: &IValues, _: bool) {
+    let sum = values.Structure(line(1), &line(20), Some(&line(300))).unwrap();
+    assert_eq!(sum, Line { id: 321, ..line(1) });
+    let sum = values.Structure(line(1), &line(20), None).unwrap();
+    assert_eq!(sum, Line { id: 21, width: 0.0, ..line(1) });
 }
 
-#[test]
-fn arrays_have_the_lengths_that_are_said() {
-    everywhere_alike(|values, _| {
-        for count in [0, 1, 5, 5000] {
-            let modes: Vec<Mode> = (0..count).map(|at| [Mode::SLOW, Mode::NORMAL, Mode::FAST][at % 3]).collect();
-            let mut turned = vec![Mode::default(); count];
-            values.Modes(&modes, &mut turned).unwrap();
-            turned.reverse();
-            assert_eq!(turned, modes);
-        }
-        assert_eq!(values.Modes(&[Mode::FAST], &mut []).unwrap_err().code(), code::E_INVALIDARG);
-        let mut lines: Vec<Line> = (0..100).map(line).collect();
-        values.Lines(&mut lines).unwrap();
-        assert_eq!((lines[0].id, lines[99].id, lines[99].ends[0].mode), (99, 0, Mode::SLOW));
-        assert_eq!(values.Matrix(&[[1, 2], [3, 4], [5, 6]]).unwrap(), [[1, 3, 5], [2, 4, 6]]);
-        for room in [0, 3, 10, 200] {
-            let mut filled = vec![-1; room];
-            let used = values.Fill(5, &mut filled).unwrap() as usize;
-            assert_eq!(used, room.min(10));
-            assert!(filled[..used].iter().enumerate().all(|(at, value)| *value == 5 + at as i16), "{filled:?}");
-        }
-        assert_eq!(values.Made(5).unwrap(), [0.0, 0.5, 1.0, 1.5, 2.0]);
-        assert_eq!(values.Made(0).unwrap(), [0.0; 0]);
-        assert_eq!(values.Expression(2, 3, &[1; 7]).unwrap(), 6);
-        assert_eq!(values.Expression(-1, 3, &[9]).unwrap(), 5);
-        assert_eq!(values.Expression(2, 3, &[1; 6]).unwrap_err().code(), code::E_INVALIDARG);
-    });
+fn arrays_have_the_lengths_that_are_said(values: &IValues, _: bool) {
+    for count in [0, 1, 5, 5000] {
+        let modes: Vec<Mode> = (0..count).map(|at| [Mode::SLOW, Mode::NORMAL, Mode::FAST][at % 3]).collect();
+        let mut turned = vec![Mode::default(); count];
+        values.Modes(&modes, &mut turned).unwrap();
+        turned.reverse();
+        assert_eq!(turned, modes);
+    }
+    assert_eq!(values.Modes(&[Mode::FAST], &mut []).unwrap_err().code(), code::E_INVALIDARG);
+    let mut lines: Vec<Line> = (0..100).map(line).collect();
+    values.Lines(&mut lines).unwrap();
+    assert_eq!((lines[0].id, lines[99].id, lines[99].ends[0].mode), (99, 0, Mode::SLOW));
+    assert_eq!(values.Matrix(&[[1, 2], [3, 4], [5, 6]]).unwrap(), [[1, 3, 5], [2, 4, 6]]);
+    for room in [0, 3, 10, 200] {
+        let mut filled = vec![-1; room];
+        let used = values.Fill(5, &mut filled).unwrap() as usize;
+        assert_eq!(used, room.min(10));
+        assert!(filled[..used].iter().enumerate().all(|(at, value)| *value == 5 + at as i16), "{filled:?}");
+    }
+    assert_eq!(values.Made(5).unwrap(), [0.0, 0.5, 1.0, 1.5, 2.0]);
+    assert_eq!(values.Made(0).unwrap(), [0.0; 0]);
+    assert_eq!(values.Expression(2, 3, &[1; 7]).unwrap(), 6);
+    assert_eq!(values.Expression(-1, 3, &[9]).unwrap(), 5);
+    assert_eq!(values.Expression(2, 3, &[1; 6]).unwrap_err().code(), code::E_INVALIDARG);
 }
 
-#[test]
-fn strings_end_with_their_zero() {
-    everywhere_alike(|values, _| {
-        let (both, none) = values.Texts(c"ab", u16cstr!("cd"), Some(u16cstr!("ef"))).unwrap();
-        assert_eq!((both.as_c_str(), none), (c"ab|cd|ef", U16CString::new()));
-        let (both, _) = values.Texts(c"", u16cstr!(""), None).unwrap();
-        assert_eq!(both.as_c_str(), c"||-");
-    });
+fn strings_end_with_their_zero(values: &IValues, _: bool) {
+    let (both, none) = values.Texts(c"ab", u16cstr!("cd"), Some(u16cstr!("ef"))).unwrap();
+    assert_eq!((both.as_c_str(), none), (c"ab|cd|ef", U16CString::new()));
+    let (both, _) = values.Texts(c"", u16cstr!(""), None).unwrap();
+    assert_eq!(both.as_c_str(), c"||-");
 }
 
-#[test]
-fn ranges_are_kept_both_ways() {
-    everywhere_alike(|values, elsewhere| {
-        assert_eq!(values.Ranged(-4).unwrap(), 16);
-        // In one process a call is the plain call, and nobody stands between.
-        if elsewhere {
-            assert_eq!(values.Ranged(6).unwrap_err().code(), code::E_INVALIDARG, "it is not even sent");
-            assert_eq!(values.Ranged(5).unwrap_err().code(), code::RPC_E_INVALID_DATA);
-        }
-        assert_eq!(values.Ranged(3).unwrap(), 9, "and the connection goes on");
-    });
+fn ranges_are_kept_both_ways(values: &IValues, elsewhere: bool) {
+    assert_eq!(values.Ranged(-4).unwrap(), 16);
+    // In one process a call is the plain call, and nobody stands between.
+    if elsewhere {
+        assert_eq!(values.Ranged(6).unwrap_err().code(), code::E_INVALIDARG, "it is not even sent");
+        assert_eq!(values.Ranged(5).unwrap_err().code(), code::RPC_E_INVALID_DATA);
+    }
+    assert_eq!(values.Ranged(3).unwrap(), 9, "and the connection goes on");
 }
 
-#[test]
-fn objects_are_of_the_interface_that_is_named() {
+fn objects_are_of_the_interface_that_is_named(values: &IValues, _: bool) {
     // Another file declares it, and this process has neither exported nor received one.
     obvia::register(&[<IPeer as obvia::Remote>::INFO]);
-    everywhere_alike(|values, _| {
-        let peer: IPeer = Peer(5).into();
-        let unknown = peer.cast().unwrap();
-        let back = values.Same(&IPeer::IID, Some(&unknown)).unwrap();
-        assert_eq!(back.cast::<IPeer>().unwrap(), peer, "a reference that comes home is the object itself");
-        assert_eq!(values.Same(&IPeer::IID, None).unwrap_err().code(), code::E_POINTER);
-    });
+    let peer: IPeer = Peer(5).into();
+    let unknown = peer.cast().unwrap();
+    let back = values.Same(&IPeer::IID, Some(&unknown)).unwrap();
+    assert_eq!(back.cast::<IPeer>().unwrap(), peer, "a reference that comes home is the object itself");
+    assert_eq!(values.Same(&IPeer::IID, None).unwrap_err().code(), code::E_POINTER);
 }
 
-#[test]
-fn failures_bring_their_code() {
-    everywhere_alike(|values, _| {
-        let failed = values.Fail(HRESULT(0x8123_4567_u32.cast_signed())).unwrap_err();
-        assert_eq!(failed.code(), HRESULT(0x8123_4567_u32.cast_signed()));
-    });
+fn failures_bring_their_code(values: &IValues, _: bool) {
+    let failed = values.Fail(HRESULT(0x8123_4567_u32.cast_signed())).unwrap_err();
+    assert_eq!(failed.code(), HRESULT(0x8123_4567_u32.cast_signed()));
 }

@@ -1,6 +1,6 @@
 //! The vectors of frames, and frames that are nearly right, sent to objects in every language.
 
-use crate::server::{Server, everywhere};
+use crate::places::{Place, at_each, everywhere};
 use matrix::IShapes;
 use obvia::dynamic::{Identity, Object};
 use obvia::{HRESULT, Interface as _, Remote, Result};
@@ -63,15 +63,16 @@ fn is_refused(answer: &Result<(HRESULT, Vec<u8>)>) -> bool {
 #[test]
 #[cfg_attr(miri, ignore = "starts processes")]
 fn vectors_are_taken_or_refused_alike() {
-    for server in everywhere().filter(Server::takes_frames) {
+    let vectors = [("valid", false), ("invalid", true)].map(|(what, refused)| (what, refused, frames(what, "request")));
+    at_each(everywhere().filter(Place::takes_frames), |server| {
         let object = connect(&server.address("shapes"));
-        for (what, refused) in [("valid", false), ("invalid", true)] {
-            for request in frames(what, "request") {
+        for (what, refused, requests) in &vectors {
+            for request in requests {
                 let answer = object.call(request.opnum, &request.frame);
-                assert_eq!(is_refused(&answer), refused, "{}, {what}: {answer:?}", request.name);
+                assert_eq!(is_refused(&answer), *refused, "{}, {what}: {answer:?}", request.name);
             }
         }
-    }
+    });
 }
 
 #[test]

@@ -22,6 +22,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const PATH_MAX: usize = 107;
 /// Dead names that one look at the directory removes; the next look removes more.
 const SWEPT_MAX: usize = 16;
+/// How long whoever holds the lock of a name, and does not answer at it, is waited for.
+const PATIENCE: Deadline = Deadline::after_secs(3);
 /// Connections that wait to be accepted.
 const BACKLOG: i32 = 128;
 
@@ -153,7 +155,7 @@ impl Directory {
         if self.answers(name) {
             return Err(Error::NameInUse { name: name.to_owned(), pid: self.owner(name) });
         }
-        let lock = self.lock(name)?;
+        let lock = self.lock(name, PATIENCE)?;
         let socket = self.socket(name);
         // The lock is ours and nobody answered, so whoever made this file is dead.
         let _ = fs::remove_file(&socket);
@@ -235,7 +237,7 @@ impl Directory {
     fn sweep(&self, name: &str) {
         // With the lock held they are nobody's. A server that wants the name meanwhile waits a moment, and then finds
         // that the lock it opened is gone.
-        if let Ok(_lock) = self.lock(name) {
+        if let Ok(_lock) = self.lock(name, Deadline::after_secs(0)) {
             let _ = fs::remove_file(self.socket(name));
             let _ = fs::remove_file(self.lock_path(name));
         }
@@ -263,7 +265,7 @@ impl Directory {
     }
 
     /// Takes the lock of a name and writes this process into it.
-    fn lock(&self, name: &str) -> Result<OwnedFd, Error> {
+    fn lock(&self, name: &str, patience: Deadline) -> Result<OwnedFd, Error> {
         let path = self.lock_path(name);
         let in_use = || Error::NameInUse { name: name.to_owned(), pid: self.owner(name) };
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW;
@@ -271,14 +273,14 @@ impl Directory {
         for _ in 0..16 {
             let file = rustix::fs::open(&path, flags, Mode::from_raw_mode(0o600))
                 .map_err(Error::system("opening the lock of a name"))?;
-            // A look of `list` holds a shared lock for a moment, so one refusal does not settle it.
-            let mut tries = 0;
+            // A look of `list` holds the lock for a moment, shared or to remove the files of a name that it takes for a dead one's. Any thread
+            // may be stopped while it does. A server answers soon after it has the lock.
+            let deadline = patience.start();
             while let Err(errno) = rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-                tries += 1;
                 if errno != Errno::WOULDBLOCK {
                     return Err(Error::system("locking a name")(errno));
                 }
-                if tries == 5 {
+                if deadline.is_over() || self.answers(name) {
                     return Err(in_use());
                 }
                 std::thread::sleep(std::time::Duration::from_millis(2));

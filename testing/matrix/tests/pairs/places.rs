@@ -1,0 +1,104 @@
+//! Where the objects are that a check runs against: in Rust, C++ and C, and Java; in a process of this host, and over each network.
+
+use crate::java;
+use crate::server::Server;
+use std::fmt;
+use std::thread::Builder;
+
+/// What objects are written in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Language {
+    Rust,
+    /// C++ and C.
+    Native,
+    Java,
+}
+
+impl fmt::Display for Language {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Rust => "Rust",
+            Self::Native => "C++ and C",
+            Self::Java => "Java",
+        })
+    }
+}
+
+/// What a server is to be.
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    pub(crate) language: Language,
+    /// What it listens on, if it is not of this host.
+    pub(crate) bindings: &'static [&'static str],
+}
+
+impl Place {
+    /// Whether calls go as the frames that their proxies make, whatever is in them.
+    pub(crate) fn takes_frames(&self) -> bool {
+        self.bindings.iter().all(|binding| !binding.contains("transfer=ndr") && *binding != DATAGRAMS)
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let at = if self.bindings.is_empty() { "this host".to_owned() } else { self.bindings.join(" ") };
+        write!(f, "{} at {at}", self.language)
+    }
+}
+
+/// Starts a server at each place, and works with it: all at a time, since most of it is waiting. A thread is called after its place, so that
+/// what fails tells where.
+pub(crate) fn at_each<R: Send>(places: impl Iterator<Item = Place>, work: impl Fn(Server) -> R + Sync) -> Vec<R> {
+    std::thread::scope(|scope| {
+        let begin = |place: Place| {
+            let work = &work;
+            let work = move || Server::start_at(place).map(work);
+            (place, Builder::new().name(place.to_string()).spawn_scoped(scope, work).unwrap())
+        };
+        let (mut results, mut failed) = (Vec::new(), Vec::new());
+        for (place, thread) in places.map(begin).collect::<Vec<_>>() {
+            match thread.join() {
+                Ok(result) => results.extend(result),
+                Err(_) => failed.push(place.to_string()),
+            }
+        }
+        assert!(failed.is_empty(), "these have failed: {failed:#?}");
+        results
+    })
+}
+
+/// All but Java, which has not every interface.
+pub(crate) fn everywhere() -> impl Iterator<Item = Place> {
+    in_rust().chain(in_native())
+}
+
+pub(crate) fn in_rust() -> impl Iterator<Item = Place> {
+    in_language(Language::Rust)
+}
+
+pub(crate) fn in_native() -> impl Iterator<Item = Place> {
+    in_language(Language::Native)
+}
+
+/// Those in Java: virtual machines take their time to start, so one is reached over all networks.
+pub(crate) fn in_java() -> impl Iterator<Item = Place> {
+    [&[][..], &java::NETWORKS].into_iter().map(|bindings| Place { language: Language::Java, bindings })
+}
+
+fn in_language(language: Language) -> impl Iterator<Item = Place> {
+    std::iter::once(&[][..]).chain(NETWORKS.chunks(1)).map(move |bindings| Place { language, bindings })
+}
+
+/// What servers listen on that have no connections. Clients that are gone are given up soon.
+pub(crate) const DATAGRAMS: &str = "ncadg_ip_udp:127.0.0.1[,rundown=9]";
+
+/// What servers listen on that are reached by nothing else, and in which transfer syntax calls go.
+const NETWORKS: [&str; 7] = [
+    "ncacn_vi_udp:127.0.0.1",
+    "ncacn_ip_tcp:127.0.0.1",
+    "ncacn_ip_tcp:127.0.0.1[,transfer=ndr]",
+    "ncacn_ip_tcp:127.0.0.1[,transfer=ndr64]",
+    "ncacn_ip_tcp:127.0.0.1[,transfer=ndr,security=privacy]",
+    "ncalrpc:[,transfer=ndr]",
+    DATAGRAMS,
+];
