@@ -18,6 +18,7 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.nio.file.attribute.UserPrincipal;
+import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 import jdk.net.ExtendedSocketOptions;
 import obvia.Hresult;
@@ -32,7 +33,8 @@ import obvia.RpcException;
 final class Directory {
     private static final int PATH_MAX = 107;
     private static final int OTHERS_WRITE = 0022;
-    private static final int LOCK_TRIES = 5;
+    /** How long whoever holds the lock of a name, and does not answer at it, is waited for. */
+    private static final Duration LOCK_PATIENCE = Duration.ofSeconds(3);
 
     private final Path path;
     private final UserPrincipal user;
@@ -163,7 +165,7 @@ final class Directory {
         ServerSocketChannel listener = null;
         boolean isDone = false;
         try {
-            lock = answers(socket) ? null : lock(lockPath);
+            lock = answers(socket) ? null : lock(lockPath, socket);
             // Who has taken the name since has let the lock go, or answers.
             if (lock == null || answers(socket)) {
                 throw new RpcException(Hresult.RPC_S_DUPLICATE_ENDPOINT, "another process serves the name `" + name + "`");
@@ -187,9 +189,11 @@ final class Directory {
     }
 
     /** Takes the lock of a name; {@code null} where another has it. */
-    private static FileChannel lock(Path path) throws IOException {
-        // Somebody who looks for names without a server has it for a moment. A lock file that its last owner removes between our open and our lock is no lock.
-        for (int turn = 0; turn < LOCK_TRIES; turn++) {
+    private static FileChannel lock(Path path, Path socket) throws IOException {
+        // Somebody who looks for names without a server has it for a moment, or longer where the machine is busy; a server answers soon after it has it. A lock file
+        // that its last owner removes between our open and our lock is no lock.
+        long began = System.nanoTime();
+        do {
             FileChannel file = null;
             boolean isOurs = false;
             try {
@@ -211,7 +215,7 @@ final class Directory {
                 return file;
             }
             LockSupport.parkNanos(2_000_000);
-        }
+        } while (System.nanoTime() - began < LOCK_PATIENCE.toNanos() && !answers(socket));
         return null;
     }
 
