@@ -3,8 +3,9 @@
 use super::registration::Program;
 use super::{IDLE, STARTED, class_endpoint};
 use crate::error::{Error, Result, code};
-use obvia_via::Deadline;
 use obvia_via::provider::shm::Directory;
+use obvia_via::window::Options;
+use obvia_via::{Deadline, Error as ViError};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::inotify;
@@ -20,6 +21,10 @@ use windows_core::GUID;
 const LINE_MAX: usize = 1024;
 /// How long one wait for a server takes at most; then comes the next.
 const WAIT_MAX: Duration = Duration::from_secs(3600);
+/// How often a server is looked for: that a name is listened on from now on, the kernel does not tell.
+const LOOK: Duration = Duration::from_millis(20);
+/// How long a server may take to greet who looks for it; then it is looked for again.
+const GREETING_MAX: Duration = Duration::from_secs(1);
 /// What a server that has ended may still have in its pipe.
 const REST_MAX: usize = 64 << 10;
 
@@ -83,7 +88,7 @@ pub(super) fn launch(directory: &Directory, class: &GUID, program: &Program) -> 
     let mut launched = spawn(program).map_err(|error| failed(format!("cannot be started: {error}")))?;
     let deadline = Deadline::Within(program.start_timeout).start();
     let endpoint = class_endpoint(class);
-    while !directory.is_served(&endpoint) {
+    while !is_there(directory, &endpoint) {
         if deadline.is_over() {
             launched.kill();
             let said = launched.said();
@@ -92,7 +97,7 @@ pub(super) fn launch(directory: &Directory, class: &GUID, program: &Program) -> 
                 "had not registered the class {{{class:?}}} after {seconds} seconds, and was killed{said}"
             )));
         }
-        let seen = launched.wait(Some(&names), deadline.remaining());
+        let seen = launched.wait(Some(&names), deadline.remaining().min(LOOK));
         if seen.has_named {
             empty(&names);
         }
@@ -106,6 +111,17 @@ pub(super) fn launch(directory: &Directory, class: &GUID, program: &Program) -> 
         }
     }
     Ok(launched)
+}
+
+/// Whether a server can be called by a name. That the name is taken does not say so: who removes the files of a server that was killed has it
+/// taken for a moment, too.
+fn is_there(directory: &Directory, endpoint: &str) -> bool {
+    let options = Options { quiet: true, ..Options::default() };
+    match directory.connect(endpoint, &options, Deadline::Within(GREETING_MAX).start()) {
+        Err(ViError::NotFound { .. } | ViError::PeerGone { .. } | ViError::TimedOut | ViError::System { .. }) => false,
+        // What is wrong with it, clients are told as well.
+        _ => true,
+    }
 }
 
 /// Tells when names come into the directory.

@@ -106,10 +106,7 @@ impl Starter {
         if !self.is_serving() {
             return Err(Error::new(code::E_ACCESSDENIED, "this process is no service for activation"));
         }
-        if runtime.directory().is_served(&class_endpoint(class)) {
-            return Ok(false);
-        }
-        let attempt = self.attempt(runtime, class)?;
+        let Some(attempt) = self.attempt(runtime, class)? else { return Ok(false) };
         let late = || {
             let text =
                 format!("the server of the class {{{class:?}}} is being started, and takes longer than its client");
@@ -118,12 +115,16 @@ impl Starter {
         attempt.wait(deadline).unwrap_or_else(late).map(|()| true)
     }
 
-    /// The start of a class's server that is under way: a new one, where none is.
-    fn attempt(&'static self, runtime: &'static Runtime, class: &GUID) -> Result<Arc<Attempt>> {
+    /// The start of a class's server that is under way: a new one, where none is. `None` where a server runs.
+    fn attempt(&'static self, runtime: &'static Runtime, class: &GUID) -> Result<Option<Arc<Attempt>>> {
         let class = *class;
         let mut attempts = lock(&self.attempts);
         if let Some(known) = attempts.get(&class.to_u128()) {
-            return Ok(Arc::clone(known));
+            return Ok(Some(Arc::clone(known)));
+        }
+        // Under the lock: an attempt that has just ended has left a server.
+        if runtime.directory().is_served(&class_endpoint(&class)) {
+            return Ok(None);
         }
         if attempts.len() >= STARTING_MAX {
             return Err(Error::new(code::E_OUTOFMEMORY, format!("{STARTING_MAX} other servers are being started")));
@@ -151,6 +152,6 @@ impl Starter {
             Error::new(code::E_OUTOFMEMORY, format!("starting a thread to look after a server: {error}"))
         })?;
         attempts.insert(class.to_u128(), Arc::clone(&attempt));
-        Ok(attempt)
+        Ok(Some(attempt))
     }
 }
