@@ -1,12 +1,15 @@
 //! Orders about servers that are started on demand, and being one.
 
 use crate::IFactory;
-use crate::orders::{Answer, CLASS, State, number, pinging, register};
+use crate::orders::{Answer, CLASS, State, made, number, pinging, register};
+use crate::process::{LATEST, within};
+use crate::registered::go_file;
 use obvia::dcom::{ClassContext, create_instance, create_instance_in, serve_until_idle};
 use obvia::{Agile, code};
 use std::collections::BTreeSet;
 use std::fs::OpenOptions;
 use std::io::Write;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Has a factory made in each of so many threads at once. Returns how many processes they are in.
@@ -43,7 +46,8 @@ pub(crate) fn running() -> Answer {
 
 /// Is a server that was started on demand, or one that fails in a way.
 pub(crate) fn serve(how: Option<&str>) {
-    if let Some(path) = std::env::var_os("TORTURE_STARTS") {
+    let starts = std::env::var_os("TORTURE_STARTS").map(PathBuf::from);
+    if let Some(path) = &starts {
         let file = OpenOptions::new().create(true).append(true).open(path);
         writeln!(file.unwrap(), "{}", std::process::id()).unwrap();
     }
@@ -58,12 +62,17 @@ pub(crate) fn serve(how: Option<&str>) {
         }
         Some("die") => std::process::abort(),
         _ => {
+            if let Some(starts) = starts.filter(|_| how == Some("wait")) {
+                within(LATEST, || if go_file(&starts).exists() { Ok(()) } else { Err("it may not go on".to_owned()) });
+            }
             if let Ok(period) = std::env::var("TORTURE_PINGING") {
                 pinging(Duration::from_millis(period.parse().unwrap())).unwrap();
             }
             let mut state = State::default();
             register(&mut state).unwrap();
             eprintln!("serving");
+            // Before it is used it does not end, however slow the machine is: tests count how many are started.
+            within(LATEST, || if made() > 1 { Ok(()) } else { Err("nobody uses it".to_owned()) });
             serve_until_idle(Duration::from_secs(3600)).unwrap();
         }
     }

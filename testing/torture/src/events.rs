@@ -18,8 +18,8 @@ mod interfaces {
 
 use interfaces::{CONNECTDATA, IAnnouncer, IAnnouncer_Impl, IHearer, IHearer_Impl};
 
-/// What is small enough for tests to reach it.
-const LIMITS: Limits = Limits { sinks: 4, timeout: Duration::from_millis(300), unanswered: 2, queued: 3 };
+/// What is small enough for tests to reach it, but for the time: no sink that lives is too slow.
+const LIMITS: Limits = Limits { sinks: 4, timeout: Duration::from_secs(25), unanswered: 2, queued: 3 };
 
 /// What the orders so far have brought.
 #[derive(Default)]
@@ -78,9 +78,10 @@ impl IHearer_Impl for Hearer_Impl {
     }
 }
 
-/// Exports an announcer by a name.
+/// Exports an announcer by a name, which waits for its hearers for so many milliseconds.
 pub(crate) fn announcer(state: &mut State, words: &[&str]) -> Answer {
-    let announcer = ComObject::new(Announcer { hearers: ConnectionPoint::with_limits(LIMITS) });
+    let timeout = number(words, 1).map_or(LIMITS.timeout, Duration::from_millis);
+    let announcer = ComObject::new(Announcer { hearers: ConnectionPoint::with_limits(Limits { timeout, ..LIMITS }) });
     let export = obvia::export(word(words, 0)?, announcer.to_interface::<IAnnouncer>())?;
     done(state.events.announcer = Some((announcer, export)))
 }

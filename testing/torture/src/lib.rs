@@ -24,6 +24,7 @@ use windows_core::{Interface, implement};
 static LIVE: AtomicI64 = AtomicI64::new(0);
 static NOTICED: AtomicI64 = AtomicI64::new(0);
 static SLEEPING: AtomicI64 = AtomicI64::new(0);
+static BEGUN: AtomicI64 = AtomicI64::new(0);
 
 /// Counters alive in this process.
 pub fn live() -> i64 {
@@ -33,6 +34,11 @@ pub fn live() -> i64 {
 /// Sleeps that run in this process.
 pub fn sleeping() -> i64 {
     SLEEPING.load(Ordering::SeqCst)
+}
+
+/// Sleeps that this process has ever begun.
+pub fn begun() -> i64 {
+    BEGUN.load(Ordering::SeqCst)
 }
 
 /// Sleeps of this process that noticed that their caller gave up.
@@ -65,6 +71,7 @@ struct Sleeper;
 impl Sleeper {
     fn new() -> Self {
         SLEEPING.fetch_add(1, Ordering::SeqCst);
+        BEGUN.fetch_add(1, Ordering::SeqCst);
         Self
     }
 }

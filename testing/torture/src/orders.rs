@@ -6,7 +6,7 @@
 
 use crate::access::functions::Bell;
 use crate::{Counter, Factory, ICounter, IFactory, IListener, IListener_Impl, Listener};
-use crate::{access, activation, events, live, noticed, poll_path, sleeping, soak};
+use crate::{access, activation, begun, events, live, noticed, poll_path, sleeping, soak};
 use obvia::dcom::{ClassRegistration, Pinging, class_object, create_instance, register_class, set_pinging};
 use obvia::security::{AccountTable, Credential, NtHash};
 use obvia::{Agile, Canceller, GUID, Waiting, code};
@@ -24,8 +24,12 @@ const CONNECTING_MAX: Duration = Duration::from_secs(100);
 /// The class of factories. What stands for the class is a factory, too.
 pub const CLASS: GUID = GUID::from_u128(0x3f0d_52c1_77a4_4c1e_9a0b_0b51_2f6e_9d40);
 
-/// Factories that were made for the class.
 static MADE: AtomicI64 = AtomicI64::new(0);
+
+/// Factories that were made for the class, with the one that stands for it.
+pub(crate) fn made() -> i64 {
+    MADE.load(Ordering::SeqCst)
+}
 
 /// What the orders so far have brought.
 #[derive(Default)]
@@ -56,7 +60,7 @@ const ORDERS: &[(&str, Order)] = &[
     ("who", |state, _| Ok(state.factory()?.Who()?.to_string_lossy())),
     ("pinging", |_, words| pinging(Duration::from_millis(number(words, 0)?))),
     ("register", |state, _| register(state)),
-    ("made", |_, _| Ok(MADE.load(Ordering::SeqCst).to_string())),
+    ("made", |_, _| Ok(made().to_string())),
     ("activate", |state, words| activate(state, words.first().copied())),
     ("scm", |state, _| done(state.service = Some(obvia::scm::serve()?))),
     ("no-scm", |state, _| done(state.service = None)),
@@ -86,6 +90,7 @@ const ORDERS: &[(&str, Order)] = &[
     ("live", |_, _| Ok(live().to_string())),
     ("exported", |_, _| Ok(obvia::exported()?.to_string())),
     ("sleeping", |_, _| Ok(sleeping().to_string())),
+    ("begun", |_, _| Ok(begun().to_string())),
     ("noticed", |_, _| Ok(noticed().to_string())),
     ("connect", |state, words| connect(state, word(words, 0)?)),
     ("timeout", timeout),
@@ -319,17 +324,19 @@ fn calls(state: &mut State, words: &[&str]) -> Answer {
     })
 }
 
-/// Adds one again and again, in so many threads and for so many milliseconds. Returns how often.
+/// Adds one again and again, in so many threads and for so many milliseconds, each of them once at least. Returns how often.
 fn adds(counter: &ICounter, threads: usize, milliseconds: u64) -> Answer {
     let agile = Agile::new(counter)?;
     let end = Instant::now() + Duration::from_millis(milliseconds);
     let add = move |counter: Agile<ICounter>| {
         let mut made = 0_u64;
-        while Instant::now() < end {
+        loop {
             counter.get().Add(1)?;
             made += 1;
+            if Instant::now() >= end {
+                return Ok(made);
+            }
         }
-        Ok(made)
     };
     let threads: Vec<_> = (0..threads)
         .map(|_| {

@@ -220,6 +220,24 @@ impl Process {
         self.good("keep-none");
     }
 
+    /// Has a call of this client's to a server time out after the server has begun it: how long that takes, the machine says.
+    #[track_caller]
+    pub fn times_out(&mut self, server: &mut Self) {
+        let before = server.number("begun");
+        let mut timeout = Duration::from_millis(100);
+        while server.number("begun") == before {
+            assert!(timeout < LATEST, "no call is begun");
+            self.good(&format!("timeout {}", timeout.as_millis()));
+            let error = self.bad("sleep 600000");
+            assert!(error.contains("RPC_E_TIMEOUT"), "{error}");
+            timeout *= 2;
+        }
+        self.good("timeout");
+        // All that have begun notice it.
+        within(LATEST, || same(server.number("noticed"), server.number("begun")));
+        server.becomes(LATEST, "sleeping", 0);
+    }
+
     /// The number that answers an order.
     #[track_caller]
     pub fn number(&mut self, order: &str) -> i64 {
@@ -300,10 +318,13 @@ impl Drop for Process {
     }
 }
 
-/// Whether a process is there that is not just a corpse.
+/// Whether a process is there that is not just a corpse. One whose first thread has ended may still have others, with all its files.
 fn is_there(pid: u32) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit(')').next().is_some_and(|rest| !rest.is_empty() && !rest.trim_start().starts_with('Z'))
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    threads.filter_map(|thread| fs::read_to_string(thread.path().join("stat")).ok()).any(|stat| {
+        let state = stat.rsplit(')').next().and_then(|rest| rest.trim_start().chars().next());
+        !matches!(state, None | Some('Z' | 'X'))
+    })
 }
 
 /// Waits until a process that this one has not started has ended.
@@ -316,4 +337,12 @@ pub fn ends(pid: u32) {
 pub fn kill(pid: u32) {
     let pid = Pid::from_raw(pid.cast_signed()).unwrap();
     kill_process(pid, Signal::KILL).unwrap();
+}
+
+/// The same if it runs this program: its number may be another's by now.
+pub(crate) fn kill_if_it_runs(program: &Path, pid: u32) {
+    let runs = fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|path| path == program);
+    if let Some(pid) = Pid::from_raw(pid.cast_signed()).filter(|_| runs) {
+        let _ = kill_process(pid, Signal::KILL);
+    }
 }

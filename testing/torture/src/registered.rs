@@ -1,15 +1,28 @@
 //! A host with a class whose server is started on demand.
 
 use crate::orders::CLASS;
-use crate::process::{Directory, Process};
+use crate::process::{Directory, Process, kill_if_it_runs};
 use obvia::scm::{Class, Program, Remote};
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// A directory with a class, whose server writes its process's number to a file when it starts.
+/// A directory with a class, whose server writes its process's number to a file when it starts. Servers end with it.
 pub struct Host {
     program: String,
     directory: Directory,
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        let program = Path::new(&self.program).canonicalize().unwrap_or_default();
+        self.starts().into_iter().for_each(|pid| kill_if_it_runs(&program, pid));
+    }
+}
+
+/// The file by which a server that waits for it may go on, beside the one with the starts.
+pub(crate) fn go_file(starts: &Path) -> PathBuf {
+    starts.with_extension("go")
 }
 
 impl Host {
@@ -33,7 +46,7 @@ impl Host {
     fn class(&self, how: &[&str]) -> Class {
         let program = Program {
             arguments: ["serve"].iter().chain(how).map(|&word| word.to_owned()).collect(),
-            environment: vec![("TORTURE_STARTS".to_owned(), self.starts_file())],
+            environment: vec![("TORTURE_STARTS".to_owned(), self.starts_file().display().to_string())],
             start_timeout: Duration::from_secs(if how == ["hang"] { 5 } else { 120 }),
             idle_timeout: Some(Duration::from_secs(1)),
             ..Program::new(&self.program)
@@ -53,8 +66,13 @@ impl Host {
         fs::write(folder.join(format!("{CLASS:?}.class").to_lowercase()), text).unwrap();
     }
 
-    fn starts_file(&self) -> String {
-        self.directory.path().join("starts").display().to_string()
+    fn starts_file(&self) -> PathBuf {
+        self.directory.path().join("starts")
+    }
+
+    /// Lets servers go on that wait before they register the class.
+    pub fn go(&self) {
+        fs::write(go_file(&self.starts_file()), "").unwrap();
     }
 
     /// The processes that were started.

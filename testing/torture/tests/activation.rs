@@ -63,7 +63,7 @@ fn classes_that_nobody_has_are_refused() {
 }
 
 #[test]
-fn ten_thousand_objects_leave_nothing() {
+fn thousands_of_objects_leave_nothing() {
     for listening in ["ncacn_vi_shm:[there]", "ncacn_ip_tcp:127.0.0.1[,transfer=ndr]"] {
         let directory = Directory::new();
         let mut server = directory.start(PROGRAM, &[]);
@@ -71,9 +71,10 @@ fn ten_thousand_objects_leave_nothing() {
         let binding = server.good(&format!("listen {listening}"));
         let mut client = directory.start(PROGRAM, &[]);
         client.good(&format!("activate {binding}"));
-        client.good("make 10000");
-        assert_eq!(server.number("live"), 10_000);
-        assert!(server.number("exported") >= 10_000);
+        // More than are given back at a time.
+        client.good("make 2500");
+        assert_eq!(server.number("live"), 2500);
+        assert!(server.number("exported") >= 2500);
         client.good("leave");
         server.becomes(LATEST, "live", 0);
         server.becomes(LATEST, "exported", 0);

@@ -48,13 +48,7 @@ fn a_call_that_times_out_is_cancelled_in_the_server() {
         let directory = Directory::new();
         let (mut server, mut client) = pair(&directory, way);
         for round in 1..=3 {
-            // Long enough for the server to have begun.
-            client.good("timeout 2000");
-            let error = client.bad("sleep 600000");
-            assert!(error.contains("RPC_E_TIMEOUT"), "{error}");
-            server.becomes(LATEST, "noticed", round);
-            server.becomes(LATEST, "sleeping", 0);
-            client.good("timeout");
+            client.times_out(&mut server);
             if round == 2 {
                 assert_eq!(client.good("add 1"), "2");
             }

@@ -27,9 +27,13 @@ struct Source {
 
 impl Source {
     fn start(listening: &str) -> Self {
+        Self::announce(listening, "announcer events")
+    }
+
+    fn announce(listening: &str, order: &str) -> Self {
         let directory = Directory::new();
         let mut process = directory.start(PROGRAM, &[]);
-        process.good("announcer events");
+        process.good(order);
         let place = match listening {
             "" => "events".to_owned(),
             binding => process.good(&format!("listen {binding}")).replace(']', ",name=events]"),
@@ -142,7 +146,8 @@ fn a_killed_sink_is_dropped_and_the_others_are_called() {
 
 #[test]
 fn a_sink_that_hangs_holds_nobody_up_and_is_dropped_after_a_while() {
-    let mut source = Source::start("");
+    // Short enough to wait for, and long enough for who answers on a machine that stops it for a while.
+    let mut source = Source::announce("", "announcer events 2000");
     let (hung, mut well) = (source.hearer(), source.hearer());
     hung.stop();
     let start = Instant::now();

@@ -65,11 +65,12 @@ fn one_server_is_started_for_all_who_ask_and_ends_when_nobody_pings() {
     let oids: Vec<u64> = made.iter().map(|made| made.std.oid).collect();
     let (set, status) = client.change(0, 1, &oids, &[]);
     assert_eq!(status, DONE);
-    keep(&mut client, set);
-    assert_eq!(host.starts().len(), 1);
-    // What leaves the set, and what is no longer pinged, is nobody's: the server has nothing to stay for.
+    // One object is enough to stay for.
     assert_eq!(client.change(set, 2, &[], &oids[1..]), (set, DONE));
     keep(&mut client, set);
+    assert_eq!(client.resolve(oxid).map(|_| ()), Ok(()));
+    assert_eq!(host.starts(), [server]);
+    // What is no longer pinged is nobody's: the server has nothing to stay for.
     drop(client);
     ends(server);
 }
@@ -92,6 +93,7 @@ fn a_server_that_was_killed_is_started_again() {
     assert_ne!(first.std.oxid, second.std.oxid);
     assert_eq!(client.change(set, 3, &[second.std.oid], &[first.std.oid]), (set, DONE));
     keep(&mut client, set);
+    assert_eq!(client.resolve(second.std.oxid).map(|_| ()), Ok(()));
     // Whoever is killed pings no more.
     drop(client);
     ends(host.starts()[1]);
@@ -119,27 +121,32 @@ fn a_set_has_objects_of_several_servers() {
     let host = host(&[Remote::Everybody]);
     let (_service, binding) = service(&host);
     let mut client = Stranger::new(&binding);
-    let first = client.activate().unwrap();
-    // Whose name it is no more is not found, and another one is started.
-    for file in host.directory().files().iter().filter(|file| file.starts_with("class-")) {
-        fs::remove_file(host.directory().path().join(file)).unwrap();
-    }
-    let second = client.activate().unwrap();
-    let [one, other] = host.starts()[..] else { panic!("{:?}", host.starts()) };
+    let activate = |client: &mut Stranger| {
+        // Whose name it is no more is not found, and another one is started.
+        for file in host.directory().files().iter().filter(|file| file.starts_with("class-")) {
+            fs::remove_file(host.directory().path().join(file)).unwrap();
+        }
+        client.activate().unwrap().std
+    };
+    let (first, second) = (activate(&mut client), activate(&mut client));
     let nobodys = 0x1234_5678_0000_0001;
-    let (set, status) = client.change(0, 1, &[first.std.oid, second.std.oid, nobodys], &[]);
+    let (set, status) = client.change(0, 1, &[first.oid, second.oid, nobodys], &[]);
     assert_eq!(status, DONE);
     assert_eq!(client.change(set, 2, &[nobodys], &[]), (set, INVALID_OID));
+    let third = activate(&mut client);
+    assert_eq!(client.change(set, 3, &[third.oid], &[]), (set, DONE));
     // A change that comes too late changes nothing.
-    assert_eq!(client.change(set, 1, &[], &[first.std.oid]), (set, DONE));
+    assert_eq!(client.change(set, 1, &[], &[second.oid]), (set, DONE));
+    let [one, others @ ..] = &host.starts()[..] else { panic!("{:?}", host.starts()) };
+    kill(*one);
+    ends(*one);
     keep(&mut client, set);
-    kill(one);
-    ends(one);
-    keep(&mut client, set);
-    assert_eq!(client.resolve(second.std.oxid).map(|_| ()), Ok(()));
+    for made in [second, third] {
+        assert_eq!(client.resolve(made.oxid).map(|_| ()), Ok(()));
+    }
     drop(client);
-    ends(other);
-    assert_eq!(host.starts().len(), 2);
+    others.iter().copied().for_each(ends);
+    assert_eq!(host.starts().len(), 3);
 }
 
 #[test]

@@ -2,8 +2,9 @@
 
 use native_programs::{Workshop, folder};
 use obvia::code;
-use std::fs;
+use std::fs::{self, File};
 use std::path::PathBuf;
+use std::time::Duration;
 use torture::orders::CLASS;
 use torture::process::{Directory, LATEST, Process, ends, kill, same, within};
 use torture::registered::Host;
@@ -62,6 +63,30 @@ fn a_server_that_was_killed_is_started_again() {
         if now.0 <= files && now.1 <= threads { Ok(()) } else { Err(format!("{now:?}, before {:?}", (files, threads))) }
     });
     service.end();
+}
+
+#[test]
+fn who_removes_what_a_dead_server_left_is_not_taken_for_a_server() {
+    let host = Host::new(PROGRAM, &["wait"]);
+    let _service = host.service();
+    let mut client = host.process();
+    client.order("activate");
+    within(LATEST, || same(host.starts().len(), 1));
+    let path = host.directory().path().join(format!("class-{:032x}.lock", CLASS.to_u128()));
+    for _ in 0..20 {
+        // That the service has looked meanwhile, nothing says.
+        let look = || std::thread::sleep(Duration::from_millis(5));
+        let file = File::create(&path).unwrap();
+        file.lock().unwrap();
+        look();
+        // A process that takes a name may have removed it.
+        let _ = fs::remove_file(&path);
+        drop(file);
+        look();
+    }
+    host.go();
+    assert!(client.line().starts_with("ok ncacn_vi_shm:"));
+    assert_eq!(host.starts().len(), 1);
 }
 
 #[test]

@@ -76,8 +76,8 @@ fn objects_go_both_ways_at_each_level_by_each_mechanism() {
             client.passes_objects();
             // Messages of many fragments, and several associations at a time.
             // A cipher that is not optimised takes its time, in which its peer may be given up.
-            client.good(if listening == VI { "echo 30000" } else { "echo 300000" });
-            client.good("adds 4 100");
+            client.good(if listening == VI { "echo 30000" } else { "echo 100000" });
+            client.good("adds 4 20");
             client.good("leave");
             server.process.becomes(LATEST, "live", 0);
         }
