@@ -21,20 +21,18 @@ use std::path::{Path, PathBuf};
 /// With obvia as the other parts have it, which is not optimised.
 pub(super) fn run() -> Outcome {
     workspace::build()?;
-    check_all(&options("dev"))
+    check_all(Outside::new(options("dev"), false)?)
 }
 
-/// With obvia as CMake builds it where nobody says how.
+/// With obvia as CMake builds it where nobody says how, and with every project of the wizard.
 pub(super) fn thorough() -> Outcome {
-    check_all(&options("release"))
+    check_all(Outside::new(options("release"), true)?)
 }
 
-fn check_all(options: &[String]) -> Outcome {
-    tools::ensure(&[Tool::Cmake])?;
+fn check_all(outside: Outside) -> Outcome {
     let page = Page::read()?;
     let rust = readme::build()?;
     page.check_quotes(&rust.newcomer)?;
-    let outside = Outside::new(options)?;
     let mut pairs = vec![Pair { server: rust.program("server"), client: rust.program("client") }];
     for variant in &VARIANTS {
         pairs.push(outside.build(variant, &page)?);
@@ -113,10 +111,12 @@ struct Outside {
     prefix: PathBuf,
     /// For CMake, where it builds obvia.
     options: Vec<String>,
+    is_thorough: bool,
 }
 
 impl Outside {
-    fn new(options: &[String]) -> Outcome<Self> {
+    fn new(options: Vec<String>, is_thorough: bool) -> Outcome<Self> {
+        tools::ensure(&[Tool::Cmake])?;
         let folder = Folder::new()?;
         let prefix = folder.path().join("prefix");
         let build = target().join("cmake");
@@ -132,7 +132,7 @@ impl Outside {
         cmake(&["--install"]).with(&["--prefix", &option]).read()?;
         fs::rename(&elsewhere, &prefix).map_err(|error| failed(&prefix, &error))?;
         copy(&root().join("examples/first"), &folder.path().join("calc"))?;
-        Ok(Self { folder, prefix, options: options.to_vec() })
+        Ok(Self { folder, prefix, options, is_thorough })
     }
 
     /// Builds the programs as a variant has it.
