@@ -8,7 +8,7 @@ use torture::process::{Directory, LATEST, Process, within};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
 /// By when a peer that does not answer any more is taken for gone.
-const GONE: Duration = Duration::from_secs(20);
+const GONE: Duration = Duration::from_secs(60);
 /// The protocol sequences that this program was built with, the best first, with the options that each end gets.
 const PROTOCOLS: &[(&str, &str)] = &[
     #[cfg(feature = "fabric")]

@@ -70,8 +70,10 @@ fn on_a_connection(server: Server, act: impl FnOnce(&mut Peer, wire::Target)) {
 fn targets_that_are_none_are_not_found(server: Server) {
     on_a_connection(server, |peer, object| {
         let add = Frame::block(8).bytes;
+        peer.refused((object.0, object.1 + 1), 3, &add, NOT_FOUND);
         for index in [object.0, object.0 + 1, 1000, u32::MAX] {
-            for generation in [0, object.1 + 1, 77, u32::MAX] {
+            // None that other clients' objects may have: they come and go, and with each the place's generation grows by one.
+            for generation in [0, 1 << 30, u32::MAX] {
                 if (index, generation) != SYSTEM {
                     peer.refused((index, generation), 3, &add, NOT_FOUND);
                 }
