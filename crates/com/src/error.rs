@@ -264,10 +264,6 @@ impl From<ViError> for Error {
             ViError::System { source, .. } if source.kind() == std::io::ErrorKind::PermissionDenied => {
                 code::E_ACCESSDENIED
             }
-            // It ended when it was about to be greeted.
-            ViError::System { source, .. } if source.kind() == std::io::ErrorKind::BrokenPipe => {
-                code::RPC_E_DISCONNECTED
-            }
             ViError::Refused { .. } => code::RPC_S_SERVER_UNAVAILABLE,
             ViError::BadAddress { .. } | ViError::Unsupported { .. } => code::E_INVALIDARG,
             ViError::PeerGone { .. } | ViError::Disconnected { .. } => code::RPC_E_DISCONNECTED,

@@ -74,9 +74,17 @@ pub(super) fn send_with_fd(socket: &OwnedFd, bytes: &[u8], fd: &OwnedFd) -> Resu
     control.push(SendAncillaryMessage::ScmRights(&fds));
     let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
     let sent = rustix::net::sendmsg(socket, &[IoSlice::new(bytes)], &mut control, flags)
-        .map_err(Error::system("handing over a segment"))?;
+        .map_err(|errno| failed(socket, "handing over a segment", errno))?;
     debug_assert_eq!(sent, bytes.len());
     Ok(())
+}
+
+/// What an error of the socket says: that the peer is gone, or what the system says.
+fn failed(socket: &OwnedFd, doing: &'static str, errno: Errno) -> Error {
+    match errno {
+        Errno::PIPE | Errno::CONNRESET => Error::PeerGone { pid: peer_pid(socket) },
+        _ => Error::system(doing)(errno),
+    }
 }
 
 /// Receives exactly `bytes.len()` bytes and one file descriptor.
@@ -92,7 +100,7 @@ fn receive_with_any(socket: &OwnedFd, bytes: &mut [u8], deadline: Deadline) -> R
     let wanted = bytes.len();
     let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT;
     let got = rustix::net::recvmsg(socket, &mut [IoSliceMut::new(bytes)], &mut control, flags)
-        .map_err(Error::system("receiving a segment"))?;
+        .map_err(|errno| failed(socket, "receiving a segment", errno))?;
     let mut fds = control.drain().flat_map(|message| match message {
         RecvAncillaryMessage::ScmRights(fds) => fds.collect::<Vec<_>>(),
         _ => Vec::new(),
