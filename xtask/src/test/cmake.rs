@@ -123,8 +123,8 @@ impl Outside {
         let cmake = |arguments: &[&str]| {
             workspace::linting(Program::new("cmake", arguments)).argument(build.display().to_string())
         };
-        let words: Vec<&str> = options.iter().map(String::as_str).collect();
-        cmake(&["-S", "."]).with(&words).with(&["-B"]).run()?;
+        let words: Vec<&str> = options.iter().map(String::as_str).chain(["-S", ".", "-B"]).collect();
+        cmake(&words).run()?;
         cmake(&["--build"]).run()?;
         // Where it was installed, and where it is in the end, are not the same: what is installed can be moved.
         let elsewhere = folder.path().join("elsewhere");
