@@ -5,8 +5,9 @@ use crate::{Outcome, Problem};
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
-/// A program of a test run that takes longer than this is stuck.
+/// A program of a test run that takes longer than this is stuck; so is one of a thorough run after more than an hour.
 const SECONDS_MAX: u32 = 1200;
+const SECONDS_MAX_THOROUGH: u32 = 4000;
 
 /// Settings of builds for tests, where they have none: what is built once is built faster without what would help the next time, and without
 /// lines for backtraces, as a panic names its own.
@@ -88,7 +89,9 @@ impl Program {
         if !is_ci() {
             return self.command();
         }
-        let limit = ["timeout".to_owned(), "--kill-after=10".to_owned(), SECONDS_MAX.to_string()];
+        let is_thorough = std::env::args().any(|argument| argument == "--thorough");
+        let seconds = if is_thorough { SECONDS_MAX_THOROUGH } else { SECONDS_MAX };
+        let limit = ["timeout".to_owned(), "--kill-after=10".to_owned(), seconds.to_string()];
         self.command_of(&[&limit[..], &self.words].concat())
     }
 

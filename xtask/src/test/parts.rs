@@ -47,7 +47,8 @@ const PART: Part = Part {
 /// The name of the part that others wait for.
 pub(super) const BUILD: &str = "build";
 
-/// In the order in which each lane runs them. Parts that need nothing built run beside the build.
+/// In the order in which each lane runs them. Parts that need nothing built run beside the build; `interop`, which waits for long, begins soon
+/// after it.
 pub(super) const PARTS: &[Part] = &[
     Part {
         name: BUILD,
@@ -103,6 +104,15 @@ pub(super) const PARTS: &[Part] = &[
         about: "the Java side builds without a warning, passes its tests, and needs no option of the virtual machine's",
         tools: &[Tool::Jdk],
         run: java::run,
+        ..PART
+    },
+    Part {
+        name: "interop",
+        about: "Samba, impacket, scapy and tshark find nothing wrong with the standard's protocols",
+        lane: Lane::Waits,
+        needs_network: true,
+        tools: &[Tool::Judges, Tool::Widl, Tool::Jdk, Tool::Ip],
+        run: interop::run,
         ..PART
     },
     Part {
@@ -171,15 +181,6 @@ pub(super) const PARTS: &[Part] = &[
         profile: Some("net"),
         tools: &[Tool::Nextest, Tool::Libfabric, Tool::Ip, Tool::Nft],
         run: || workspace::test_all("net", &[]).and_then(|()| workspace::needs_libfabric()),
-        ..PART
-    },
-    Part {
-        name: "interop",
-        about: "Samba, impacket, scapy and tshark find nothing wrong with the standard's protocols",
-        lane: Lane::Waits,
-        needs_network: true,
-        tools: &[Tool::Judges, Tool::Widl, Tool::Jdk, Tool::Ip],
-        run: interop::run,
         ..PART
     },
     Part {
