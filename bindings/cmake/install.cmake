@@ -12,7 +12,7 @@ configure_package_config_file(bindings/cmake/obviaConfig.cmake.in obviaConfig.cm
 write_basic_package_version_file(obviaConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 # Where the files are is said relative to each other: a prefix can be chosen when installing, and moved.
 file(RELATIVE_PATH to_prefix "/prefix/${pkgconfig}" "/prefix")
-list(TRANSFORM needed PREPEND -l OUTPUT_VARIABLE needed_flags)
+list(TRANSFORM needed PREPEND -l REGEX "^[a-z]" OUTPUT_VARIABLE needed_flags)
 list(JOIN needed_flags " " needed_flags)
 configure_file(bindings/cmake/obvia.pc.in obvia.pc @ONLY)
 

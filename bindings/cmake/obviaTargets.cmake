@@ -17,9 +17,7 @@ function(obvia_import_targets shared static needed command)
     set_target_properties(obvia::obvia_static PROPERTIES
         IMPORTED_LOCATION "${static}"
         INTERFACE_INCLUDE_DIRECTORIES "${ARGN}"
-        INTERFACE_LINK_LIBRARIES "${needed}"
-        # What nothing calls is left out: where it was not optimised, calls of other systems are in it.
-        INTERFACE_LINK_OPTIONS "LINKER:--gc-sections")
+        INTERFACE_LINK_LIBRARIES "${needed}")
     add_executable(obvia::command IMPORTED GLOBAL)
     set_target_properties(obvia::command PROPERTIES IMPORTED_LOCATION "${command}")
 endfunction()

@@ -14,7 +14,7 @@ use std::time::Instant;
 use std::{fs, io};
 
 const FOLDER: &str = "testing/fuzz";
-/// Where each file but the one that names them is a target.
+/// Each file here is a target, except `lib.rs`.
 const TARGETS: &str = "testing/fuzz-targets/src";
 const NOT_A_TARGET: &str = "lib";
 const SEEDS: &str = "testing/fuzz-targets/seeds";
@@ -42,7 +42,7 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
     run(seconds, &names)
 }
 
-/// Each target for a minute, from what earlier runs have learned on.
+/// Each target for a minute, starting from the corpus of earlier runs.
 pub(crate) fn thorough() -> Outcome {
     run(SECONDS, &[])
 }

@@ -13,7 +13,7 @@ pub(crate) fn build(idl: &str, sources: &[&str], folder: &Path, binary: &Path) -
     tools::ensure(&[Tool::Cxx])?;
     Program::cargo(&["build", "--quiet", "--release", "--package", "obvia-capi"]).run()?;
     let library = target().join("release");
-    // What it writes does not depend on how it was built.
+    // The debug build of the compiler writes the same stubs.
     let compiler = workspace::command()?.display().to_string();
     let out = folder.display().to_string();
     Program::new(&compiler, &["idl", "--language", "c", "--out", &out, idl]).read()?;

@@ -5,7 +5,7 @@ use crate::{Outcome, Problem};
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
-/// A program of a test run that takes longer than this is stuck; so is one of a thorough run after more than an hour.
+/// A program that runs longer than this is taken for stuck. Thorough runs have the second limit.
 const SECONDS_MAX: u32 = 1200;
 const SECONDS_MAX_THOROUGH: u32 = 4000;
 

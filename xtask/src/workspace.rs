@@ -18,6 +18,9 @@ pub(crate) const FILTER: &str = "OBVIA_TEST_FILTER";
 /// cargo-nextest's highest priority of a test; the lowest is as far below zero.
 const PRIORITY_MAX: i64 = 100;
 
+/// What clippy-driver is told: a lint ends no build, so that the tests run; [`lint`] fails on each warning.
+const LINTS: &str = "--cap-lints__CLIPPY_HACKERY__warn";
+
 /// Packages with features that bring further source.
 const FEATURED: [&str; 10] = [
     "native-programs",
@@ -52,15 +55,15 @@ pub(crate) fn build() -> Outcome {
     everything().run()
 }
 
-/// The build of everything. When it has been done, it repeats the warnings alone.
+/// Builds everything. If nothing has changed, cargo only prints the earlier warnings again.
 fn everything() -> Program {
     linting(Program::cargo(&["build", "--workspace", "--all-targets", &features_of_all()]))
 }
 
-/// Has cargo compile the workspace by clippy, which is the compiler with more lints: one pass for both. What is compiled without it is
-/// compiled once more.
+/// Has cargo use clippy-driver as the compiler, so that one pass compiles and lints. A cargo command without these variables compiles the
+/// workspace again.
 pub(crate) fn linting(cargo: Program) -> Program {
-    cargo.variable("RUSTC_WORKSPACE_WRAPPER", "clippy-driver").variable("CLIPPY_ARGS", "")
+    cargo.variable("RUSTC_WORKSPACE_WRAPPER", "clippy-driver").variable("CLIPPY_ARGS", LINTS)
 }
 
 /// Fails where rustc or clippy has something to say about the workspace.
@@ -70,7 +73,7 @@ pub(crate) fn lint() -> Outcome {
     if said.trim().is_empty() { Ok(()) } else { Err(Problem::Failed(said)) }
 }
 
-/// Builds the command `obvia` as the workspace has it, unless that has been done, and says where it is.
+/// Returns the path of the debug command `obvia`, and builds it if the run has not.
 pub(crate) fn command() -> Outcome<PathBuf> {
     if std::env::var_os(IS_BUILT).is_none() {
         linting(Program::cargo(&["build", "--quiet", "--package", "obvia-cli", "--features", &features().join(",")]))

@@ -156,7 +156,7 @@ pub struct Run {
     fixture: Box<dyn Opens>,
     /// Where the tests of this provider are, as their program names them.
     module: &'static str,
-    /// What the fixture's type says of the provider.
+    /// The constants of [`Fixture`].
     lacks: &'static [Lack],
     silence: Duration,
     crosses_processes: bool,

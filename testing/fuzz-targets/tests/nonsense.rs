@@ -1,19 +1,25 @@
-//! Feeds every target its seeds, and inputs that are made of them by chance, the same each time. `cargo xtask fuzz` goes further.
+//! Feeds every target its seeds, and random changes of them, the same each time. `cargo xtask fuzz` goes further.
 
 use obvia_fuzz_targets::{TARGETS, Target, for_each_target};
+use rustix::process::{Resource, Rlimit, setrlimit};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// Inputs that are made for each target.
 const MADE: usize = 2000;
 /// Bytes of an input that begins with no seed.
 const LENGTH_MAX: usize = 400;
+/// Memory that a test may map: an input that makes a target allocate more ends it.
+const BYTES_MAX: u64 = 8 << 30;
+/// An input that takes longer has found a loop that is far too long.
+const INPUT_MAX: Duration = Duration::from_secs(60);
 
 fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 
-/// Numbers by chance: splitmix64, of S. Vigna.
+/// Random numbers: splitmix64, of S. Vigna.
 struct Chance(u64);
 
 impl Chance {
@@ -30,13 +36,13 @@ impl Chance {
         (self.next() % limit as u64) as usize
     }
 
-    /// A byte, more often one at which something changes.
+    /// A random byte; half of the time one of the edge values.
     fn byte(&mut self) -> u8 {
         const EDGES: [u8; 8] = [0, 1, 2, 0x7f, 0x80, 0xfe, 0xff, 8];
         if self.below(2) == 0 { EDGES[self.below(EDGES.len())] } else { self.next() as u8 }
     }
 
-    /// An input by chance, or one of the seeds with a few changes.
+    /// A random input, or one of the seeds with a few changes.
     fn input(&mut self, seeds: &[Vec<u8>]) -> Vec<u8> {
         if seeds.is_empty() || self.below(10) == 0 {
             return (0..self.below(LENGTH_MAX)).map(|_| self.byte()).collect();
@@ -72,16 +78,39 @@ fn feed(name: &str, target: Target) {
     };
     files.sort();
     let seeds: Vec<_> = files.iter().map(|file| fs::read(file).expect("a seed can be read")).collect();
-    for (file, seed) in files.iter().zip(&seeds) {
-        println!("{}", file.display());
-        target(seed);
+    let limit = Some(BYTES_MAX);
+    setrlimit(Resource::As, Rlimit { current: limit, maximum: limit }).expect("a limit can be lowered");
+    for seed in &seeds {
+        give(name, target, seed);
     }
     let mut chance = Chance(1);
     for _ in 0..MADE {
-        let input = chance.input(&seeds);
-        // What is printed of a test that fails ends with the input that it failed with.
-        println!("{}", input.escape_ascii());
-        target(&input);
+        give(name, target, &chance.input(&seeds));
+    }
+}
+
+/// Gives a target one input.
+fn give(name: &str, target: Target, input: &[u8]) {
+    let _keeper = Keeper { name, input };
+    let began = Instant::now();
+    target(input);
+    let took = began.elapsed();
+    assert!(took < INPUT_MAX, "one input took {took:?}");
+}
+
+/// Leaves the input of a test that fails in a file, which can become a seed.
+struct Keeper<'a> {
+    name: &'a str,
+    input: &'a [u8],
+}
+
+impl Drop for Keeper<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("nonsense-{}", self.name));
+            let written = fs::write(&file, self.input);
+            eprintln!("the input is in {}: {written:?}", file.display());
+        }
     }
 }
 

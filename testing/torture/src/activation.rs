@@ -71,7 +71,7 @@ pub(crate) fn serve(how: Option<&str>) {
             let mut state = State::default();
             register(&mut state).unwrap();
             eprintln!("serving");
-            // Before it is used it does not end, however slow the machine is: tests count how many are started.
+            // The server waits for its first use before it may become idle: tests count starts, and a slow client must not cause a second one.
             within(LATEST, || if made() > 1 { Ok(()) } else { Err("nobody uses it".to_owned()) });
             serve_until_idle(Duration::from_secs(3600)).unwrap();
         }

@@ -18,7 +18,7 @@ mod interfaces {
 
 use interfaces::{CONNECTDATA, IAnnouncer, IAnnouncer_Impl, IHearer, IHearer_Impl};
 
-/// What is small enough for tests to reach it, but for the time: no sink that lives is too slow.
+/// Limits that tests reach. Only the timeout is long: no live sink must exceed it.
 const LIMITS: Limits = Limits { sinks: 4, timeout: Duration::from_secs(25), unanswered: 2, queued: 3 };
 
 /// What the orders so far have brought.
@@ -78,7 +78,7 @@ impl IHearer_Impl for Hearer_Impl {
     }
 }
 
-/// Exports an announcer by a name, which waits for its hearers for so many milliseconds.
+/// Exports an announcer by a name. The second word is its timeout in milliseconds.
 pub(crate) fn announcer(state: &mut State, words: &[&str]) -> Answer {
     let timeout = number(words, 1).map_or(LIMITS.timeout, Duration::from_millis);
     let announcer = ComObject::new(Announcer { hearers: ConnectionPoint::with_limits(Limits { timeout, ..LIMITS }) });

@@ -26,7 +26,7 @@ pub const CLASS: GUID = GUID::from_u128(0x3f0d_52c1_77a4_4c1e_9a0b_0b51_2f6e_9d4
 
 static MADE: AtomicI64 = AtomicI64::new(0);
 
-/// Factories that were made for the class, with the one that stands for it.
+/// Factories made for the class, the class object included.
 pub(crate) fn made() -> i64 {
     MADE.load(Ordering::SeqCst)
 }

@@ -220,7 +220,7 @@ impl Process {
         self.good("keep-none");
     }
 
-    /// Has a call of this client's to a server time out after the server has begun it: how long that takes, the machine says.
+    /// Makes a call that times out after the server has begun it. The timeout doubles until that happens.
     #[track_caller]
     pub fn times_out(&mut self, server: &mut Self) {
         let before = server.number("begun");
@@ -318,7 +318,7 @@ impl Drop for Process {
     }
 }
 
-/// Whether a process is there that is not just a corpse. One whose first thread has ended may still have others, with all its files.
+/// Whether a process has a thread that runs. Its first thread may be a zombie while others live and hold its files.
 fn is_there(pid: u32) -> bool {
     let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     threads.filter_map(|thread| fs::read_to_string(thread.path().join("stat")).ok()).any(|stat| {
@@ -339,7 +339,7 @@ pub fn kill(pid: u32) {
     kill_process(pid, Signal::KILL).unwrap();
 }
 
-/// The same if it runs this program: its number may be another's by now.
+/// Kills a process if it runs this program. Another process may have the number by now.
 pub(crate) fn kill_if_it_runs(program: &Path, pid: u32) {
     let runs = fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|path| path == program);
     if let Some(pid) = Pid::from_raw(pid.cast_signed()).filter(|_| runs) {

@@ -20,7 +20,7 @@ impl Drop for Host {
     }
 }
 
-/// The file by which a server that waits for it may go on, beside the one with the starts.
+/// The file that a waiting server waits for. It lies beside the file of starts.
 pub(crate) fn go_file(starts: &Path) -> PathBuf {
     starts.with_extension("go")
 }

@@ -71,7 +71,7 @@ fn thousands_of_objects_leave_nothing() {
         let binding = server.good(&format!("listen {listening}"));
         let mut client = directory.start(PROGRAM, &[]);
         client.good(&format!("activate {binding}"));
-        // More than are given back at a time.
+        // More objects than one message releases.
         client.good("make 2500");
         assert_eq!(server.number("live"), 2500);
         assert!(server.number("exported") >= 2500);

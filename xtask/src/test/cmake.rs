@@ -18,18 +18,19 @@ use page::Page;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// With obvia as the other parts have it, which is not optimised.
+/// Tests with the obvia that the other parts use, which is not optimised.
 pub(super) fn run() -> Outcome {
-    workspace::build()?;
-    check_all(Outside::new(options("dev"), false)?)
+    check_all(false)
 }
 
-/// With obvia as CMake builds it where nobody says how, and with every project of the wizard.
+/// Tests with obvia as CMake's users get it, and with every project of the wizard.
 pub(super) fn thorough() -> Outcome {
-    check_all(Outside::new(options("release"), true)?)
+    check_all(true)
 }
 
-fn check_all(outside: Outside) -> Outcome {
+fn check_all(is_thorough: bool) -> Outcome {
+    workspace::build()?;
+    let outside = Outside::new(is_thorough)?;
     let page = Page::read()?;
     let rust = readme::build()?;
     page.check_quotes(&rust.newcomer)?;
@@ -109,19 +110,20 @@ const VARIANTS: [Variant; 7] = [
 struct Outside {
     folder: Folder,
     prefix: PathBuf,
-    /// For CMake, where it builds obvia.
+    /// CMake's options for projects that build obvia themselves.
     options: Vec<String>,
     is_thorough: bool,
 }
 
 impl Outside {
-    fn new(options: Vec<String>, is_thorough: bool) -> Outcome<Self> {
+    fn new(is_thorough: bool) -> Outcome<Self> {
         tools::ensure(&[Tool::Cmake])?;
+        let options = options(is_thorough);
         let folder = Folder::new()?;
         let prefix = folder.path().join("prefix");
         let build = target().join("cmake");
         let cmake = |arguments: &[&str]| {
-            workspace::linting(Program::new("cmake", arguments)).argument(build.display().to_string())
+            compiling(is_thorough, Program::new("cmake", arguments)).argument(build.display().to_string())
         };
         let words: Vec<&str> = options.iter().map(String::as_str).chain(["-S", ".", "-B"]).collect();
         cmake(&words).run()?;
@@ -177,7 +179,7 @@ impl Outside {
             .variable("CXXFLAGS", STRICT)
             .with(&options)
             .read()?;
-        workspace::linting(self.program("cmake", &["--build", &build])).run()?;
+        compiling(self.is_thorough, self.program("cmake", &["--build", &build])).run()?;
         Ok(build)
     }
 
@@ -203,14 +205,19 @@ impl Outside {
 
 const STRICT: &str = "-Wall -Wextra -Wpedantic -Werror";
 
-/// Has CMake's cargo build where everything is built, in this profile and with the features that everything has.
-fn options(profile: &str) -> Vec<String> {
+/// CMake's options: cargo's target folder; in a run that is not thorough the profile and the features of the test build, too.
+fn options(is_thorough: bool) -> Vec<String> {
+    let folder = format!("-DOBVIA_TARGET_DIR={}", target().display());
+    if is_thorough {
+        return vec![folder];
+    }
     let features = workspace::features().join(";");
-    vec![
-        format!("-DOBVIA_TARGET_DIR={}", target().display()),
-        format!("-DOBVIA_PROFILE={profile}"),
-        format!("-DOBVIA_FEATURES={features}"),
-    ]
+    vec![folder, "-DOBVIA_PROFILE=dev".to_owned(), format!("-DOBVIA_FEATURES={features}")]
+}
+
+/// Has CMake's cargo take what the test build has compiled, unless the run is thorough.
+fn compiling(is_thorough: bool, cmake: Program) -> Program {
+    if is_thorough { cmake } else { workspace::linting(cmake) }
 }
 
 fn failed(path: &Path, error: &std::io::Error) -> Problem {

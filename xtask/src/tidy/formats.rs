@@ -1,4 +1,4 @@
-//! What rustfmt checks.
+//! What rustfmt checks, and the versions of the workspace that the compiler for tests does not see.
 
 use crate::Outcome;
 use crate::program::Program;
@@ -10,5 +10,7 @@ pub(super) fn rustfmt() -> Outcome {
     if !crate::repo::root().join(fuzz).exists() {
         return Ok(());
     }
-    Program::cargo(&["fmt", "--manifest-path", fuzz, "--check"]).run()
+    Program::cargo(&["fmt", "--manifest-path", fuzz, "--check"]).run()?;
+    // A long run alone builds it: that its lock file is right is seen here.
+    Program::cargo(&["metadata", "--locked", "--format-version", "1", "--manifest-path", fuzz]).read().map(drop)
 }

@@ -21,9 +21,9 @@ use windows_core::GUID;
 const LINE_MAX: usize = 1024;
 /// How long one wait for a server takes at most; then comes the next.
 const WAIT_MAX: Duration = Duration::from_secs(3600);
-/// How often a server is looked for: that a name is listened on from now on, the kernel does not tell.
+/// The time between two looks for a server. The kernel does not report when a socket begins to listen.
 const LOOK: Duration = Duration::from_millis(20);
-/// How long a server may take to greet who looks for it; then it is looked for again.
+/// The longest wait for a server's greeting. The next look comes after it.
 const GREETING_MAX: Duration = Duration::from_secs(1);
 /// What a server that has ended may still have in its pipe.
 const REST_MAX: usize = 64 << 10;
@@ -88,7 +88,7 @@ pub(super) fn launch(directory: &Directory, class: &GUID, program: &Program) -> 
     let mut launched = spawn(program).map_err(|error| failed(format!("cannot be started: {error}")))?;
     let deadline = Deadline::Within(program.start_timeout).start();
     let endpoint = class_endpoint(class);
-    while !is_there(directory, &endpoint) {
+    while !is_there(directory, &endpoint, deadline.remaining().min(GREETING_MAX)) {
         if deadline.is_over() {
             launched.kill();
             let said = launched.said();
@@ -113,13 +113,13 @@ pub(super) fn launch(directory: &Directory, class: &GUID, program: &Program) -> 
     Ok(launched)
 }
 
-/// Whether a server can be called by a name. That the name is taken does not say so: who removes the files of a server that was killed has it
-/// taken for a moment, too.
-fn is_there(directory: &Directory, endpoint: &str) -> bool {
+/// Whether a server can be called by a name. A locked name is not enough: a process that removes a dead server's files locks the name for a
+/// moment, too.
+fn is_there(directory: &Directory, endpoint: &str, patience: Duration) -> bool {
     let options = Options { quiet: true, ..Options::default() };
-    match directory.connect(endpoint, &options, Deadline::Within(GREETING_MAX).start()) {
-        Err(ViError::NotFound { .. } | ViError::PeerGone { .. } | ViError::TimedOut | ViError::System { .. }) => false,
-        // What is wrong with it, clients are told as well.
+    match directory.connect(endpoint, &options, Deadline::Within(patience).start()) {
+        Err(ViError::NotFound { .. } | ViError::PeerGone { .. } | ViError::TimedOut) => false,
+        // Clients get any other error from the server themselves.
         _ => true,
     }
 }

@@ -115,14 +115,14 @@ impl Starter {
         attempt.wait(deadline).unwrap_or_else(late).map(|()| true)
     }
 
-    /// The start of a class's server that is under way: a new one, where none is. `None` where a server runs.
+    /// Returns the running start of the class's server, or begins one. `None` if a server runs.
     fn attempt(&'static self, runtime: &'static Runtime, class: &GUID) -> Result<Option<Arc<Attempt>>> {
         let class = *class;
         let mut attempts = lock(&self.attempts);
         if let Some(known) = attempts.get(&class.to_u128()) {
             return Ok(Some(Arc::clone(known)));
         }
-        // Under the lock: an attempt that has just ended has left a server.
+        // This look needs the lock: without it an attempt could end between the two checks, and a second server would start.
         if runtime.directory().is_served(&class_endpoint(&class)) {
             return Ok(None);
         }

@@ -705,3 +705,16 @@ fn cycles() {
     ground::until("no file is left", || count("/proc/self/fd") <= before.0);
     ground::until("no thread is left", || count("/proc/self/task") <= before.1);
 }
+
+/// The signals that this process handles, as the system says.
+fn handled() -> String {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    status.lines().find(|line| line.starts_with("SigCgt:")).unwrap().to_owned()
+}
+
+#[test]
+fn the_program_keeps_its_signals() {
+    let before = handled();
+    fabric::open(&Options::new("tcp")).expect("tcp is everywhere");
+    assert_eq!(handled(), before);
+}

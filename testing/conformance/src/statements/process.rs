@@ -141,7 +141,7 @@ impl Holdings {
 
 /// The other process of statement 45, which nothing else is done in.
 pub fn cycles(run: &Run) {
-    // What a provider loads with its first NIC stays.
+    // The first NIC may load a library, which stays loaded and is not counted.
     drop(run.fixture.nic(Side::Asks));
     let before = Holdings::now();
     assert!(before.files > 0 && before.threads > 0 && before.mappings > 0, "the system says what a process has");

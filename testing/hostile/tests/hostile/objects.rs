@@ -72,7 +72,7 @@ fn targets_that_are_none_are_not_found(server: Server) {
         let add = Frame::block(8).bytes;
         peer.refused((object.0, object.1 + 1), 3, &add, NOT_FOUND);
         for index in [object.0, object.0 + 1, 1000, u32::MAX] {
-            // None that other clients' objects may have: they come and go, and with each the place's generation grows by one.
+            // Other clients' objects have small generations, which grow by one with each object. These are far from them.
             for generation in [0, 1 << 30, u32::MAX] {
                 if (index, generation) != SYSTEM {
                     peer.refused((index, generation), 3, &add, NOT_FOUND);

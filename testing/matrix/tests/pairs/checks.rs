@@ -1,17 +1,17 @@
-//! Checks that share what they run against: each by its name, whatever becomes of those before.
+//! Checks that share a server. All of them run, even after one has failed, and failures are named.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// A check and what it is called.
 pub(crate) type Check<F> = (&'static str, F);
 
-/// The table of checks that are called so.
+/// Makes a table of these functions with their names.
 macro_rules! checks {
     ($($name:ident),+ $(,)?) => { &[$((stringify!($name), $name)),+] };
 }
 pub(crate) use checks;
 
-/// Runs all. What has failed is told with where that was.
+/// Runs all. Panics with the place and the names of the checks that failed.
 pub(crate) fn run_all<F: Copy>(checks: &[Check<F>], place: &str, run: impl Fn(F)) {
     let fails = |check: F| catch_unwind(AssertUnwindSafe(|| run(check))).is_err();
     let failed: Vec<&str> = checks.iter().filter(|(_, check)| fails(*check)).map(|(name, _)| *name).collect();

@@ -24,7 +24,7 @@ impl fmt::Display for Language {
     }
 }
 
-/// What a server is to be.
+/// Which server to start.
 #[derive(Clone, Copy)]
 pub(crate) struct Place {
     pub(crate) language: Language,
@@ -46,8 +46,8 @@ impl fmt::Display for Place {
     }
 }
 
-/// Starts a server at each place, and works with it: all at a time, since most of it is waiting. A thread is called after its place, so that
-/// what fails tells where.
+/// Starts a server at each place and runs the work on it, all at once, since most of it is waiting. Each thread has its place's name, which
+/// a panic shows.
 pub(crate) fn at_each<R: Send>(places: impl Iterator<Item = Place>, work: impl Fn(Server) -> R + Sync) -> Vec<R> {
     std::thread::scope(|scope| {
         let begin = |place: Place| {
@@ -67,7 +67,7 @@ pub(crate) fn at_each<R: Send>(places: impl Iterator<Item = Place>, work: impl F
     })
 }
 
-/// All but Java, which has not every interface.
+/// All places but those in Java, which lacks some interfaces.
 pub(crate) fn everywhere() -> impl Iterator<Item = Place> {
     in_rust().chain(in_native())
 }
@@ -80,7 +80,7 @@ pub(crate) fn in_native() -> impl Iterator<Item = Place> {
     in_language(Language::Native)
 }
 
-/// Those in Java: virtual machines take their time to start, so one is reached over all networks.
+/// Those in Java. A virtual machine starts slowly, so one server listens on all networks.
 pub(crate) fn in_java() -> impl Iterator<Item = Place> {
     [&[][..], &java::NETWORKS].into_iter().map(|bindings| Place { language: Language::Java, bindings })
 }
@@ -90,7 +90,7 @@ fn in_language(language: Language) -> impl Iterator<Item = Place> {
 }
 
 /// What servers listen on that have no connections. Clients that are gone are given up soon.
-pub(crate) const DATAGRAMS: &str = "ncadg_ip_udp:127.0.0.1[,rundown=9]";
+pub(crate) const DATAGRAMS: &str = "ncadg_ip_udp:127.0.0.1[,rundown=20]";
 
 /// What servers listen on that are reached by nothing else, and in which transfer syntax calls go.
 const NETWORKS: [&str; 7] = [

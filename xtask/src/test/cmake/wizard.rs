@@ -7,8 +7,8 @@ use crate::test::wizard::{PROJECTS, Project};
 use crate::{Outcome, Problem};
 use std::fs;
 
-/// What C++ has a way of its own for: an example, the same over virtual interfaces, objects, structures, graphs, strings, and functions. The others take minutes,
-/// and are built in a thorough run.
+/// Projects that cover what is special in C++: an example, the same over virtual interfaces, objects, structures, graphs, strings, and functions. A thorough run
+/// builds the others, which take minutes.
 const IN_CPP: [&str; 7] = ["new-two", "over-vi", "calc", "shapes", "values", "graphs", "echo"];
 
 pub(super) fn check(outside: &Outside) -> Outcome {

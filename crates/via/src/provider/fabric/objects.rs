@@ -41,7 +41,7 @@ pub(super) fn error(doing: &'static str, number: u32) -> Error {
     if number < 256 {
         return Error::System { doing, source: io::Error::from_raw_os_error(number) };
     }
-    // SAFETY: any number is answered with a text of static life.
+    // SAFETY: any number is answered with a text of static life. Numbers of 256 and more come from libfabric, which is loaded.
     let text = unsafe { ffi::ob_error(number) };
     // SAFETY: a C text that lives for ever, by the man page of fi_strerror.
     let text = unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned();
@@ -56,7 +56,8 @@ fn load() -> Result<(), Error> {
     }
     // SAFETY: a C text that lives for ever, as the shim says.
     let why = unsafe { CStr::from_ptr(missing) }.to_string_lossy().into_owned();
-    Err(Error::System { doing: "loading libfabric", source: io::Error::other(why) })
+    let advice = format!("{why}; install it (Debian: libfabric1), or set LD_LIBRARY_PATH to its folder");
+    Err(Error::System { doing: "loading libfabric", source: io::Error::other(advice) })
 }
 
 fn text(text: Option<&str>) -> Result<Option<CString>, Error> {
@@ -96,14 +97,14 @@ pub(super) struct Query<'a> {
 impl Info {
     /// Asks. `None` when no provider has it.
     ///
-    /// The first object of libfabric that a process has is one of these: it loads the library.
+    /// Loads libfabric first: every other object is made from an [`Info`].
     pub(super) fn find(query: Query<'_>) -> Result<Option<Self>, Error> {
         load()?;
         let provider = text(Some(query.provider))?;
         let (domain, node, service) = (text(query.domain)?, text(query.node)?, text(query.service)?);
         let flag = u8::from;
         let mut info = null_mut();
-        // SAFETY: the texts live until the call returns, and the result has its place.
+        // SAFETY: libfabric is loaded, the texts live until the call returns, and the result has its place.
         let result = unsafe {
             ffi::ob_info(
                 pointer(&provider),

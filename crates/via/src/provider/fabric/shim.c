@@ -1,7 +1,7 @@
 /* Plain functions for libfabric's inline ones, with types whose layout this file and ffi.rs agree on by themselves.
  *
  * Nothing is decided here but which flags a call needs. Handles are opaque to Rust; numbers have fixed widths.
- * Every function that can fail returns 0 or a positive count, or a negative error number of libfabric.
+ * ob_load comes first. Every other function that can fail returns 0 or a positive count, or a negative error number of libfabric.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -54,8 +54,8 @@ enum { EVENT_OTHER, EVENT_REQUEST, EVENT_CONNECTED, EVENT_SHUTDOWN, EVENT_ERROR 
 /* libfabric's functions that are not inline. The library is loaded when it is first used, because it brings libraries of adapters that
  * slow down a program's start and take signals from the program.
  *
- * Each name leads to the newest version that the library has of the function. Their types are the same in all versions: structures
- * are made by the library alone, and newer ones have more fields behind. */
+ * dlsym finds the newest version of each function. All versions have the same signature; later structures only add fields at the end, and
+ * the library allocates them. */
 static struct {
 	int (*getinfo)(uint32_t version, const char *node, const char *service, uint64_t flags, const struct fi_info *hints,
 		       struct fi_info **info);
@@ -63,13 +63,13 @@ static struct {
 	struct fi_info *(*dupinfo)(const struct fi_info *info);
 	int (*fabric)(struct fi_fabric_attr *attr, struct fid_fabric **fabric, void *context);
 	const char *(*strerror)(int number);
-	/* Why they are not there. */
+	/* Why loading failed; empty if it did not. */
 	char missing[256];
 } libfabric;
 
 static void find(void *library, const char *name, void *function)
 {
-	/* ISO C has no cast from an object's pointer to a function's. */
+	/* ISO C cannot cast an object pointer to a function pointer; POSIX writes it like this. */
 	*(void **)function = library ? dlsym(library, name) : NULL;
 	if (!*(void **)function && !libfabric.missing[0]) {
 		const char *why = dlerror();
@@ -77,27 +77,53 @@ static void find(void *library, const char *name, void *function)
 	}
 }
 
-static void load(void)
+#define SIGNALS 32
+
+static void keep_signals(struct sigaction *before)
 {
-	struct sigaction before[32];
-	void *library;
 	int number;
 
-	for (number = 1; number < 32; number++)
+	for (number = 1; number < SIGNALS; number++)
 		sigaction(number, NULL, &before[number]);
+}
+
+/* Gives back what libraries of adapters have taken: libpsm_infinipath handles SIGSEGV, SIGTERM and others. Handlers of the program stay,
+ * whoever has installed them meanwhile. */
+static void give_signals_back(const struct sigaction *before)
+{
+	struct sigaction now;
+	Dl_info place;
+	int number;
+
+	for (number = 1; number < SIGNALS; number++) {
+		void *handler;
+
+		if (sigaction(number, NULL, &now) || now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN ||
+		    now.sa_handler == before[number].sa_handler)
+			continue;
+		*(void (**)(int))&handler = now.sa_handler;
+		if (dladdr(handler, &place) && place.dli_fname &&
+		    (strstr(place.dli_fname, "infinipath") || strstr(place.dli_fname, "psm")))
+			sigaction(number, &before[number], NULL);
+	}
+}
+
+static void load(void)
+{
+	struct sigaction before[SIGNALS];
+	void *library;
+
+	keep_signals(before);
 	library = dlopen("libfabric.so.1", RTLD_NOW | RTLD_LOCAL);
 	find(library, "fi_getinfo", &libfabric.getinfo);
 	find(library, "fi_freeinfo", &libfabric.freeinfo);
 	find(library, "fi_dupinfo", &libfabric.dupinfo);
 	find(library, "fi_fabric", &libfabric.fabric);
 	find(library, "fi_strerror", &libfabric.strerror);
-	/* libpsm_infinipath takes SIGSEGV, SIGTERM and others when it is loaded. */
-	for (number = 1; number < 32; number++)
-		if (number != SIGKILL && number != SIGSTOP)
-			sigaction(number, &before[number], NULL);
+	give_signals_back(before);
 }
 
-/* Loads libfabric, once. NULL, or why it can't be, as a text of static life. No other function may be called before. */
+/* Loads libfabric once. Returns NULL, or a static text that says why it failed. */
 const char *ob_load(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -115,6 +141,7 @@ int ob_info(const char *provider, const char *domain, const char *node, const ch
 	/* As the header's fi_allocinfo(). */
 	struct fi_info *hints = libfabric.dupinfo(NULL);
 	uint64_t order = FI_ORDER_SAS | (ordered ? FI_ORDER_SAW : 0);
+	struct sigaction before[SIGNALS];
 	int result = -FI_ENOMEM;
 
 	*info = NULL;
@@ -134,8 +161,12 @@ int ob_info(const char *provider, const char *domain, const char *node, const ch
 		hints->fabric_attr->prov_name = strdup(provider);
 	if (domain)
 		hints->domain_attr->name = strdup(domain);
-	if ((!provider || hints->fabric_attr->prov_name) && (!domain || hints->domain_attr->name))
+	if ((!provider || hints->fabric_attr->prov_name) && (!domain || hints->domain_attr->name)) {
+		/* The first time it may load libraries of adapters. */
+		keep_signals(before);
 		result = libfabric.getinfo(VERSION, node, service, node && is_source ? FI_SOURCE : 0, hints, info);
+		give_signals_back(before);
+	}
 	/* That was to know whether the provider has it; each operation says for itself what it wants. */
 	if (!result)
 		(*info)->tx_attr->op_flags = 0;

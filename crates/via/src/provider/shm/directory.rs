@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const PATH_MAX: usize = 107;
 /// Dead names that one look at the directory removes; the next look removes more.
 const SWEPT_MAX: usize = 16;
-/// How long whoever holds the lock of a name, and does not answer at it, is waited for.
+/// The longest wait for a lock whose holder does not answer at the name.
 const PATIENCE: Deadline = Deadline::after_secs(3);
 /// Connections that wait to be accepted.
 const BACKLOG: i32 = 128;
@@ -269,13 +269,13 @@ impl Directory {
         let path = self.lock_path(name);
         let in_use = || Error::NameInUse { name: name.to_owned(), pid: self.owner(name) };
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        let deadline = patience.start();
         // A lock file that its last owner removes between our open and our lock is no lock; then open again.
         for _ in 0..16 {
             let file = rustix::fs::open(&path, flags, Mode::from_raw_mode(0o600))
                 .map_err(Error::system("opening the lock of a name"))?;
-            // A look of `list` holds the lock for a moment, shared or to remove the files of a name that it takes for a dead one's. Any thread
-            // may be stopped while it does. A server answers soon after it has the lock.
-            let deadline = patience.start();
+            // `list` locks a name for a moment: shared to look, exclusive to remove a dead server's files. Its thread may be stopped meanwhile.
+            // A server that holds the lock answers soon.
             while let Err(errno) = rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
                 if errno != Errno::WOULDBLOCK {
                     return Err(Error::system("locking a name")(errno));

@@ -79,7 +79,7 @@ pub(super) fn send_with_fd(socket: &OwnedFd, bytes: &[u8], fd: &OwnedFd) -> Resu
     Ok(())
 }
 
-/// What an error of the socket says: that the peer is gone, or what the system says.
+/// Turns a socket's error into `PeerGone` where the peer has hung up.
 fn failed(socket: &OwnedFd, doing: &'static str, errno: Errno) -> Error {
     match errno {
         Errno::PIPE | Errno::CONNRESET => Error::PeerGone { pid: peer_pid(socket) },

@@ -33,8 +33,7 @@ const HEADROOM: usize = 256;
 const PLACES: [usize; 2] = [2048, 4096];
 /// The most frames that wait in one inbox.
 const INBOX_FRAMES: usize = 256;
-/// How long a queue may be taken by a socket that was closed: a process that is just being started has a copy of it, and a busy machine lets
-/// it wait.
+/// How long a closed socket may still hold its queue. A child between fork and exec has a copy of it, and may wait long for a processor.
 const LINGER: Duration = Duration::from_secs(2);
 /// How often the kernel is asked in one call to go on sending: it takes 32 frames each time.
 const KICKS: usize = 4;

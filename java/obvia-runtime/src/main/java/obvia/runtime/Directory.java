@@ -33,7 +33,7 @@ import obvia.RpcException;
 final class Directory {
     private static final int PATH_MAX = 107;
     private static final int OTHERS_WRITE = 0022;
-    /** How long whoever holds the lock of a name, and does not answer at it, is waited for. */
+    /** The longest wait for a lock whose holder does not answer at the name. */
     private static final Duration LOCK_PATIENCE = Duration.ofSeconds(3);
 
     private final Path path;
@@ -190,8 +190,8 @@ final class Directory {
 
     /** Takes the lock of a name; {@code null} where another has it. */
     private static FileChannel lock(Path path, Path socket) throws IOException {
-        // Somebody who looks for names without a server has it for a moment, or longer where the machine is busy; a server answers soon after it has it. A lock file
-        // that its last owner removes between our open and our lock is no lock.
+        // A process that lists names may hold the lock, on a busy machine for long. A server that holds it answers soon. A lock file that its last owner removes between
+        // our open and our lock is no lock.
         long began = System.nanoTime();
         do {
             FileChannel file = null;
