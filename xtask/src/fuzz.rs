@@ -1,7 +1,7 @@
 //! `fuzz`: has libFuzzer feed nonsense to what reads other people's bytes. The targets are files of `testing/fuzz-targets`, whose tests feed
 //! them a little nonsense, too.
 //!
-//! What a run learns stays in `target/fuzz/corpus`; `testing/fuzz-targets/seeds/TARGET` holds inputs to begin with.
+//! The corpus of a run stays in `target/fuzz/corpus`; `testing/fuzz-targets/seeds/TARGET` holds inputs to begin with.
 
 use crate::program::{Program, at_once, target};
 use crate::repo::root;

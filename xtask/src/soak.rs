@@ -19,14 +19,11 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
 
 /// Soaks for half an hour.
 pub(crate) fn thorough() -> Outcome {
-    run_by("soak-thorough", SECONDS_THOROUGH)
+    run(SECONDS_THOROUGH)
 }
 
 /// Soaks for so many seconds.
 pub(crate) fn run(seconds: u32) -> Outcome {
-    run_by(if seconds > SECONDS { "soak-thorough" } else { "soak" }, seconds)
-}
-
-fn run_by(profile: &str, seconds: u32) -> Outcome {
+    let profile = if seconds > SECONDS { "soak-thorough" } else { "soak" };
     workspace::test_all(profile, &[("OBVIA_SOAK_SECONDS", &seconds.to_string())])
 }

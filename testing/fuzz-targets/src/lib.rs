@@ -1,4 +1,4 @@
-//! Whatever reads other people's bytes. Each file is a target: its function `run` takes an input, and panics where the reader is wrong.
+//! Fuzz targets for the readers of other people's bytes. Each file is one: its function `run` takes an input, and panics where the reader is wrong.
 
 mod accounts;
 mod automation;

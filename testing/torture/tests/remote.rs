@@ -70,7 +70,7 @@ fn one_server_is_started_for_all_who_ask_and_ends_when_nobody_pings() {
     keep(&mut client, set);
     assert_eq!(client.resolve(oxid).map(|_| ()), Ok(()));
     assert_eq!(host.starts(), [server]);
-    // What is no longer pinged is nobody's: the server has nothing to stay for.
+    // Nobody holds an object that is no longer pinged, so the server ends.
     drop(client);
     ends(server);
 }
@@ -122,7 +122,7 @@ fn a_set_has_objects_of_several_servers() {
     let (_service, binding) = service(&host);
     let mut client = Stranger::new(&binding);
     let activate = |client: &mut Stranger| {
-        // Whose name it is no more is not found, and another one is started.
+        // A server that has lost its name is not found, so another starts.
         for file in host.directory().files().iter().filter(|file| file.starts_with("class-")) {
             fs::remove_file(host.directory().path().join(file)).unwrap();
         }

@@ -1,4 +1,4 @@
-//! What rustfmt checks, and the versions of the workspace that the compiler for tests does not see.
+//! Formatting, by rustfmt, and the lock file of `testing/fuzz`, which no test build reads.
 
 use crate::Outcome;
 use crate::program::Program;

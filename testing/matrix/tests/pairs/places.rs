@@ -5,7 +5,7 @@ use crate::server::Server;
 use std::fmt;
 use std::thread::Builder;
 
-/// What objects are written in.
+/// The language that objects are written in.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Language {
     Rust,
@@ -28,7 +28,7 @@ impl fmt::Display for Language {
 #[derive(Clone, Copy)]
 pub(crate) struct Place {
     pub(crate) language: Language,
-    /// What it listens on, if it is not of this host.
+    /// The bindings that the server listens on; none for this host.
     pub(crate) bindings: &'static [&'static str],
 }
 
@@ -89,10 +89,10 @@ fn in_language(language: Language) -> impl Iterator<Item = Place> {
     std::iter::once(&[][..]).chain(NETWORKS.chunks(1)).map(move |bindings| Place { language, bindings })
 }
 
-/// What servers listen on that have no connections. Clients that are gone are given up soon.
+/// The binding without connections. Its servers give up dead clients soon.
 pub(crate) const DATAGRAMS: &str = "ncadg_ip_udp:127.0.0.1[,rundown=20]";
 
-/// What servers listen on that are reached by nothing else, and in which transfer syntax calls go.
+/// The bindings of servers that are reached by nothing else, with the transfer syntax of the calls.
 const NETWORKS: [&str; 7] = [
     "ncacn_vi_udp:127.0.0.1",
     "ncacn_ip_tcp:127.0.0.1",

@@ -73,7 +73,7 @@ impl Server {
         Self { child, name, language, bindings, directory, is_killed: false }
     }
 
-    /// What its objects are written in.
+    /// The language that its objects are written in.
     pub(crate) fn language(&self) -> Language {
         self.language
     }
