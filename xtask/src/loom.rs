@@ -24,7 +24,7 @@ pub(crate) fn quick() -> Outcome {
 
 /// All interleavings.
 pub(crate) fn thorough() -> Outcome {
-    explore(&Program::cargo_release(&["test"]))
+    explore(&Program::cargo_release("test"))
 }
 
 fn explore(cargo: &Program) -> Outcome {

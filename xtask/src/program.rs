@@ -31,9 +31,8 @@ impl Program {
 
     /// `cargo` for tests in release mode: optimised as what is published, but without what the linker does for that, which takes longer
     /// than most tests, and without lines for backtraces.
-    pub(crate) fn cargo_release(command: &[&str]) -> Self {
-        Self::cargo(command)
-            .argument("--release")
+    pub(crate) fn cargo_release(command: &str) -> Self {
+        Self::cargo(&[command, "--release"])
             .variable("CARGO_PROFILE_RELEASE_DEBUG", "0")
             .variable("CARGO_PROFILE_RELEASE_LTO", "off")
             .variable("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")

@@ -23,7 +23,7 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
 }
 
 fn program() -> Program {
-    Program::cargo_release(&["run", "--quiet", "--package", "obvia-via", "--example", "sim", "--"])
+    Program::cargo_release("run").with(&["--quiet", "--package", "obvia-via", "--example", "sim", "--"])
 }
 
 /// The part of a test run.

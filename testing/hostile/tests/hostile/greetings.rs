@@ -31,10 +31,11 @@ fn is_turned_away(scene: &Scene, bytes: &[u8], fds: &[BorrowedFd<'_>]) {
     if !bytes.is_empty() {
         send(&socket, bytes, fds).unwrap();
     }
+    // The server opens it by its name, so it stays open until the server has made up its mind.
+    let other = memory_file((AREA + (256 << 20)) as u64);
     if scene.kind == Server::Java && [good_greeting(), wire::greeting(256 << 20)].iter().any(|good| good == bytes) {
         // It is greeted, and tells the names of its files.
         assert!(receive_either(&socket, &mut [0; 24]).is_some(), "a greeting");
-        let other = memory_file((AREA + (256 << 20)) as u64);
         name_segments(&socket, [fds[0], other.as_fd()]);
     }
     await_end(&socket);
@@ -132,10 +133,13 @@ fn what_is_no_memory_file_is_turned_away(server: Server) {
     std::fs::write(&path, vec![0; AREA + AREA_LENGTH]).unwrap();
     let plain = std::fs::File::options().read(true).write(true).open(&path).unwrap();
     let directory = std::fs::File::open(scene.directory.path()).unwrap();
-    let fds =
-        [reader.as_fd(), writer.as_fd(), null.as_fd(), zero.as_fd(), program.as_fd(), socket.as_fd(), plain.as_fd()];
-    for fd in fds.into_iter().chain([directory.as_fd()]) {
-        is_turned_away(&scene, &good_greeting(), &[fd]);
+    let none = [&reader.as_fd(), &writer.as_fd(), &null.as_fd(), &zero.as_fd(), &program.as_fd(), &socket.as_fd()];
+    for fd in none.into_iter().chain([&directory.as_fd()]) {
+        is_turned_away(&scene, &good_greeting(), &[*fd]);
+    }
+    // A virtual machine takes plain files, which are all that another one can make.
+    if server != Server::Java {
+        is_turned_away(&scene, &good_greeting(), &[plain.as_fd()]);
     }
     drop(socket);
     scene.assert_unharmed();
