@@ -45,6 +45,10 @@ struct Progress {
     began: Duration,
     had_accident: bool,
     ghosts: usize,
+    /// The connection id of the side that asks.
+    asker: u64,
+    /// Whether the side that listens has heard a late request of an earlier round instead of this one's.
+    is_misled: bool,
     thinks: Duration,
     satisfied_since: Option<Duration>,
 }
@@ -126,7 +130,7 @@ impl Run {
             }
             self.core.net.advance_to(next);
         }
-        self.end(round, key, progress.had_accident)
+        self.end(round, key, &progress)
     }
 
     fn begin(&mut self, key: u64, round: &Round) -> Result<Progress, Error> {
@@ -135,6 +139,7 @@ impl Run {
         }
         let links = self.core.net.wire([0, 1], self.plan.conditions.clone(), self.plan.mtu)?;
         let wire = links[0].number();
+        let asker = self.core.word().max(1);
         for (side, link) in links.into_iter().enumerate() {
             link.attach();
             self.sides[side].stage = if side == round.asks {
@@ -145,7 +150,7 @@ impl Run {
                         _ => Reliability::Unreliable,
                     };
                 }
-                let requesting = Requesting::new(&self.core.settings, self.core.word(), "trial", &offer)?;
+                let requesting = Requesting::new(&self.core.settings, asker, "trial", &offer)?;
                 Stage::Asks(Box::new(requesting), link)
             } else {
                 Stage::Listens(link)
@@ -153,7 +158,16 @@ impl Run {
         }
         let thinks = Duration::from_micros(self.random.below(30_000));
         let began = self.core.net.now();
-        Ok(Progress { wire, began, had_accident: false, ghosts: 0, thinks, satisfied_since: None })
+        Ok(Progress {
+            wire,
+            began,
+            had_accident: false,
+            ghosts: 0,
+            asker,
+            is_misled: false,
+            thinks,
+            satisfied_since: None,
+        })
     }
 
     /// Goes on with making the connection.
@@ -193,6 +207,7 @@ impl Run {
             Stage::Listens(mut link) => match listen(&mut link)? {
                 None => own.stage = Stage::Listens(link),
                 Some(answering) => {
+                    progress.is_misled |= answering.id() != progress.asker;
                     link.settle(Some(now + progress.thinks));
                     own.stage = Stage::Thinks(answering, link, now + progress.thinks);
                 }
@@ -203,13 +218,19 @@ impl Run {
                 link.settle(Some(until));
                 own.stage = Stage::Thinks(answering, link, until);
             }
-            Stage::Thinks(answering, link, _) => {
+            Stage::Thinks(answering, mut link, _) => {
                 let offer = offer(own.vi.core.reliability);
                 match answering.accept(&core.settings, nanoseconds(now), core.word(), &offer, link.mtu()) {
                     Ok(engine) => connect(own, Box::new(engine), link),
                     Err(Error::BadState { what }) if round.is_mismatched => {
                         link.answer_always(answering.reject(what).into());
                         own.disconnect();
+                    }
+                    // That round's reliability level was another.
+                    Err(Error::BadState { what }) if answering.id() != progress.asker => {
+                        link.send(&answering.reject(what)).map_err(|error| error.to_string())?;
+                        link.settle(None);
+                        own.stage = Stage::Listens(link);
                     }
                     Err(error) => return Err(format!("the request could not be accepted: {error}")),
                 }
@@ -256,6 +277,8 @@ impl Run {
             if progress.began + at <= now {
                 progress.had_accident = true;
                 self.happen(accident);
+                // What it ended is to be looked at, even if nothing else is to come.
+                plan(now);
             } else {
                 plan(progress.began + at);
             }
@@ -306,10 +329,11 @@ impl Run {
     }
 
     /// Judges what is left of a round, and clears up.
-    fn end(&mut self, round: &Round, key: u64, had_accident: bool) -> Result<(), String> {
-        let judge = Judge { plan: &self.plan, round, key, had_accident };
+    fn end(&mut self, round: &Round, key: u64, progress: &Progress) -> Result<(), String> {
+        let judge = Judge { plan: &self.plan, round, key, had_accident: progress.had_accident };
         judge.finally(&self.sides)?;
-        let is_severed = had_accident || round.is_mismatched || self.plan.may_seem_silent();
+        let is_severed =
+            progress.had_accident || progress.is_misled || round.is_mismatched || self.plan.may_seem_silent();
         if self.sides.iter().all(Side::is_connected) {
             self.summary.connections += 1;
         } else if !is_severed {
