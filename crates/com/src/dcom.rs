@@ -27,14 +27,15 @@ use crate::error::{Result, code};
 use crate::network;
 use crate::objref;
 use crate::orpc::{
-    Calls, ComVersion, Decoder, DualStringArray, Encoder, Forwarded, Interface, Malformed, Resolved, SecurityBinding,
-    TowerBinding, activator as scm, object_exporter as exporter, rem_unknown as unknown,
+    Calls, Client, ComVersion, Decoder, DualStringArray, Encoder, Forwarded, Interface, Malformed, Resolved,
+    SecurityBinding, TowerBinding, activator as scm, object_exporter as exporter, rem_unknown as unknown,
 };
 use crate::runtime::{Runtime, janitor};
 use crate::security;
 use crate::server::{Caller, caller};
 use crate::stub::{StubCall, results, serve};
 use obvia_rpc::ByteOrder;
+use obvia_rpc::co::Exemption;
 use obvia_rpc::co::pdu::{Context, Outcome};
 use obvia_rpc::co::relay::{Form, Interface as Relayed, octets, put_octets};
 use obvia_rpc::security::{AuthType, Level};
@@ -93,6 +94,22 @@ impl Own {
 /// What becomes of a context of one of these interfaces; `None` for all others.
 pub(crate) fn judge(context: &Context) -> Option<Outcome> {
     Own::find(context.interface).map(|_| Outcome::choose(context, &[NDR]))
+}
+
+/// Calls of these interfaces for which another least level holds than for all others. Nobody is asked who it is before it learns how to prove that: by
+/// ServerAlive and ServerAlive2 (MS-DCOM 3.1.2.5.1.6, 3.2.4.1.1.1). Where nobody has to, whoever pings need not either: some clients
+/// ping with proofs that fail. Objects are activated at a level of its own, if that is said.
+pub(crate) fn exemptions(least: Option<Level>, activation: Option<Option<Level>>) -> Vec<Exemption> {
+    let exemption = |interface: &Interface, opnums, least| {
+        let interface = SyntaxId { uuid: Uuid(interface.id.to_u128()), version: 0 };
+        Exemption { interface, opnums, least }
+    };
+    let opnums: &[u16] = if least.is_some() { &exporter::SERVER_ALIVE } else { &[] };
+    let mut exemptions = vec![exemption(&exporter::INTERFACE, opnums, None)];
+    if let Some(least) = activation {
+        exemptions.extend([&scm::ACTIVATION, &scm::SCM_ACTIVATOR].map(|it| exemption(it, &[], least)));
+    }
+    exemptions
 }
 
 /// Whom a call of one of these interfaces is for. `None` for all others.
@@ -181,15 +198,23 @@ fn resolved(caller: &Arc<Caller>, protseqs: &[u16]) -> Resolved {
     // Some clients take the hint for what they are to do, and would go on as somebody who has proved nothing.
     let own = caller.authenticated().map(|caller| caller.level);
     let level = heard.iter().filter_map(network::level_of).max().max(own);
-    let services = if security::has_accounts() { vec![AuthType::SPNEGO, AuthType::NTLM] } else { Vec::new() };
-    let securities =
-        services.into_iter().map(|kind| SecurityBinding { service: kind.0.into(), principal: String::new() });
     Resolved {
-        bindings: DualStringArray { strings, securities: securities.collect() },
+        bindings: DualStringArray { strings, securities: securities() },
         rem_unknown: rem_unknown_of(runtime),
         authn_hint: authn_hint(level),
         version: ComVersion::OURS,
     }
+}
+
+/// How a client may prove who it is, as its references say: processes of obvia's read it in the bindings.
+pub(crate) fn securities_for(client: Client) -> Vec<SecurityBinding> {
+    if matches!(client, Client::Peer(_)) { securities() } else { Vec::new() }
+}
+
+/// How strangers may prove who they are.
+fn securities() -> Vec<SecurityBinding> {
+    let services: &[AuthType] = if security::has_accounts() { &[AuthType::SPNEGO, AuthType::NTLM] } else { &[] };
+    services.iter().map(|kind| SecurityBinding { service: kind.0.into(), principal: String::new() }).collect()
 }
 
 /// RPC_C_AUTHN_LEVEL_NONE, or the level that calls have to be protected at (MS-RPCE 2.2.1.1.8).

@@ -79,6 +79,8 @@ pub mod code {
     pub const RPC_E_INVALID_DATA: HRESULT = HRESULT(0x8001_000f_u32.cast_signed());
     /// The server answered with a fault.
     pub const RPC_E_SERVERFAULT: HRESULT = HRESULT(0x8001_0105_u32.cast_signed());
+    /// There is no object with this identifier of an interface pointer.
+    pub const RPC_E_INVALID_OBJECT: HRESULT = HRESULT(0x8001_0114_u32.cast_signed());
     /// The reference names no object.
     pub const RPC_E_INVALID_OBJREF: HRESULT = HRESULT(0x8001_011d_u32.cast_signed());
     /// The interface is described differently on the two sides.
@@ -191,6 +193,7 @@ fn name_of(hresult: HRESULT) -> Option<&'static str> {
         code::RPC_E_TIMEOUT => "RPC_E_TIMEOUT",
         code::RPC_E_INVALID_DATA => "RPC_E_INVALID_DATA",
         code::RPC_E_SERVERFAULT => "RPC_E_SERVERFAULT",
+        code::RPC_E_INVALID_OBJECT => "RPC_E_INVALID_OBJECT",
         code::RPC_E_INVALID_OBJREF => "RPC_E_INVALID_OBJREF",
         code::RPC_E_VERSION_MISMATCH => "RPC_E_VERSION_MISMATCH",
         code::RPC_S_UNKNOWN_AUTHN_SERVICE => "RPC_S_UNKNOWN_AUTHN_SERVICE",

@@ -13,7 +13,7 @@ use crate::objref;
 use crate::orpc::object_exporter::ComplexPing;
 use crate::orpc::{Client, Dropped, Limits, PingAnswer, Pinging, References, Refs};
 use crate::registry::InterfaceInfo;
-use crate::runtime::janitor;
+use crate::runtime::{DRAWS, draw_set, janitor};
 use crate::stub::Stubs;
 use data::Data;
 use obvia_rpc::object_table::SharedTable;
@@ -274,9 +274,24 @@ impl Exports {
         self.books().references.simple_ping(set, Instant::now())
     }
 
-    /// A peer changes a set, or makes one, which gets this identifier.
-    pub(crate) fn complex_ping(&self, ping: &ComplexPing, client: Client, fresh: u64) -> PingAnswer {
-        self.books().references.complex_ping(ping, client, fresh, Instant::now())
+    /// A peer changes a set, or makes one.
+    pub(crate) fn complex_ping(&self, ping: &ComplexPing, client: Client) -> Result<PingAnswer> {
+        let references = &mut self.books().references;
+        let mut fresh = draw_set()?;
+        // An identifier has few bits. Where most are taken, the last one drawn is refused.
+        for _ in 0..DRAWS {
+            if !references.has_set(fresh) {
+                break;
+            }
+            fresh = draw_set()?;
+        }
+        Ok(references.complex_ping(ping, client, fresh, Instant::now()))
+    }
+
+    /// A peer that has to ping calls an interface pointer, which is as good (MS-DCOM 3.1.1.6.2).
+    pub(crate) fn note_call(&self, target: TargetId) {
+        let ipid = self.ipid(target);
+        self.books().references.note_call(&ipid, Instant::now());
     }
 
     /// The entry's interface, as long as it is there.

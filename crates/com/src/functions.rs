@@ -218,7 +218,8 @@ fn reach_stranger(
     let link = Arc::new(Link::to_stranger(runtime, address, stranger, info, thread::deadline())?);
     // What the server would say of itself: there is one target, and references to it are not counted.
     let target = TargetId { index: 1, generation: 1 };
-    let reference = ObjRef { iid: info.iid, public_refs: 0, oxid: link.oxid(), oid: 1, target, bindings: Vec::new() };
+    let (bindings, securities) = (Vec::new(), Vec::new());
+    let reference = ObjRef { iid: info.iid, public_refs: 0, oxid: link.oxid(), oid: 1, target, bindings, securities };
     Ok((link, reference))
 }
 

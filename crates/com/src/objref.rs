@@ -4,7 +4,7 @@
 //! by host and endpoint.
 
 use crate::error::{Error, Result, code};
-use crate::orpc::{DualStringArray, ObjRef as Any, StdObjRef};
+use crate::orpc::{DualStringArray, ObjRef as Any, SecurityBinding, StdObjRef};
 use obvia_rpc::string_binding::StringBinding;
 use obvia_rpc::vi_call::TargetId;
 use windows_core::GUID;
@@ -27,6 +27,8 @@ pub(crate) struct ObjRef {
     pub(crate) target: TargetId,
     /// How to get to that process.
     pub(crate) bindings: Vec<StringBinding>,
+    /// How a stranger may prove who it is there; processes of obvia's read it in the bindings.
+    pub(crate) securities: Vec<SecurityBinding>,
 }
 
 /// IPID: index, generation and OXID, so that it is unique beyond one process.
@@ -87,7 +89,7 @@ impl ObjRef {
     /// The same, with such flags (MS-DCOM 2.2.18.2), and the class that stands for the object in clients that have it.
     pub(crate) fn to_wire_with(&self, flags: u32, handler: Option<GUID>) -> Result<Vec<u8>> {
         let (iid, std) = (self.iid, StdObjRef { flags, ..self.std() });
-        let resolver = DualStringArray::new(&self.bindings);
+        let resolver = DualStringArray { securities: self.securities.clone(), ..DualStringArray::new(&self.bindings) };
         let any = match handler {
             None => Any::Standard { iid, std, resolver },
             Some(clsid) => Any::Handler { iid, std, clsid, resolver },
@@ -112,7 +114,8 @@ impl ObjRef {
             return Err(bad("it has no binding that this process knows"));
         }
         let StdObjRef { public_refs, oxid, oid, .. } = *std;
-        Ok(Self { iid: *any.iid(), public_refs, oxid, oid, target, bindings })
+        let securities = resolver.securities.clone();
+        Ok(Self { iid: *any.iid(), public_refs, oxid, oid, target, bindings, securities })
     }
 }
 
@@ -132,6 +135,7 @@ mod tests {
                 StringBinding::new(ProtocolSequence::ViShm, "oxid-1122334455667788", ""),
                 StringBinding::new(ProtocolSequence::ViUdp, "10.0.0.1", "5555"),
             ],
+            securities: vec![SecurityBinding { service: 9, principal: String::new() }],
         }
     }
 

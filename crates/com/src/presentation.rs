@@ -282,6 +282,9 @@ impl Interfaces for Visitor {
     }
 
     fn admit(&self, target: TargetId, opnum: u16, maker: Option<&Authenticated>) -> Result<(), Status> {
+        if self.is_stranger.load(Ordering::Relaxed) {
+            self.runtime.exports().note_call(target);
+        }
         self.admitted.admit(self.runtime, (target, opnum), maker, &self.peer)
     }
 

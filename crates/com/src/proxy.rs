@@ -4,7 +4,7 @@
 //! for. An interface proxy begins with a pointer to the vtable that the compiler made, so to its holder it is an interface
 //! pointer like any other. There is one for each way to the process by which the interface came, and what is asked through it goes that way.
 
-use crate::error::{Failed, Result, code, leave};
+use crate::error::{Error, Failed, Result, code, leave};
 use crate::frame::Measure;
 use crate::link::Link;
 use crate::registry::{self, InterfaceInfo, VtablePointer};
@@ -415,7 +415,8 @@ impl ProxyManager {
             return Ok(NonNull::from(&**proxy).cast());
         }
         drop(proxies);
-        let info = registry::find(iid)?;
+        let unknown = |error: Error| Error::new(code::E_NOINTERFACE, error.detail().unwrap_or_default());
+        let info = registry::find(iid).map_err(unknown)?;
         if through.target == NOTHING {
             return Err(code::E_NOINTERFACE.into());
         }

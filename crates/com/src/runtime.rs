@@ -9,7 +9,7 @@ mod ways;
 
 use crate::agile::Agile;
 use crate::context::Contexts;
-use crate::dcom::{Classes, Libraries};
+use crate::dcom::{Classes, Libraries, securities_for};
 use crate::endpoints::OwnInterfaces;
 use crate::error::{Error, Result, code};
 use crate::exports::Exports;
@@ -130,6 +130,9 @@ pub(crate) fn draw() -> Result<u64> {
         .map_err(|error| Error::new(code::E_FAIL, format!("drawing a process identity: {error}")))?;
     Ok(u64::from_le_bytes(bytes))
 }
+
+/// How often an identifier of a ping set is drawn, until one is drawn that is free.
+pub(crate) const DRAWS: usize = 16;
 
 /// What a ping set is to be called. Some clients in the field send it as a number of 16 bits.
 pub(crate) fn draw_set() -> Result<u64> {
@@ -398,6 +401,7 @@ impl Runtime {
             oid: found.oid,
             target: found.target,
             bindings: self.bindings_for(client),
+            securities: securities_for(client),
         })
     }
 
@@ -425,6 +429,7 @@ impl Runtime {
             oid: imported.oid,
             target: imported.target,
             bindings: imported.link.bindings(),
+            securities: Vec::new(),
         })
     }
 

@@ -9,6 +9,7 @@ pub(crate) use caller::{Caller, Identity, caller, take_back_sent};
 pub use connection::{Loop, Served, set_loop};
 
 use crate::binding::Transfers;
+use crate::dcom;
 use crate::error::Result;
 use crate::presentation::Visitor;
 use crate::runtime::{Runtime, janitor};
@@ -207,6 +208,8 @@ pub(crate) struct Terms {
     pub(crate) transfers: Transfers,
     /// They are protected at this level at least.
     pub(crate) least: Option<Level>,
+    /// Where objects are activated at another least level: that level, or none.
+    pub(crate) activation: Option<Option<Level>>,
     /// What clients are told to use for further associations.
     pub(crate) endpoint: String,
 }
@@ -244,7 +247,7 @@ pub(crate) fn attend(
 }
 
 fn visited(runtime: &'static Runtime, stream: Stream, terms: Terms) -> std::result::Result<Caught, ViError> {
-    let Terms { transfers, least, endpoint } = terms;
+    let Terms { transfers, least, activation, endpoint } = terms;
     let visitor = Arc::new(Visitor::new(runtime, &stream, transfers));
     // The group is this process: any part of its number that is not zero does.
     let group = runtime.oxid() as u32 | 1;
@@ -256,6 +259,7 @@ fn visited(runtime: &'static Runtime, stream: Stream, terms: Terms) -> std::resu
         secondary_address: endpoint,
         acceptor,
         least,
+        exemptions: dcom::exemptions(least, activation),
         counters,
         witness,
         ..ServerOptions::default()

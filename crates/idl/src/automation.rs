@@ -153,7 +153,15 @@ pub(crate) const fn element_name(vartype: u16) -> &'static str {
     }
 }
 
+/// The IID of IDispatch.
+const IDISPATCH: u128 = 0x00020400_0000_0000_c000_000000000046;
+
 impl Model {
+    /// The same as [`Self::is_dispatch`], in Automation's own file, too.
+    pub fn extends_dispatch(&self, id: crate::model::InterfaceId) -> bool {
+        self.lineage(id).first().is_some_and(|first| self.interfaces[first.0].uuid == IDISPATCH)
+    }
+
     /// Whether an interface is IDispatch, or extends it.
     pub fn is_dispatch(&self, id: crate::model::InterfaceId) -> bool {
         self.lineage(id).first().is_some_and(|first| self.is_built_in(*first))

@@ -1,6 +1,8 @@
 //! Plans for NDR: what `obvia_ndr::ndr` translates an interface's messages by, as words, the same for every language.
 
-use crate::model::{Base, Extent, Field, InterfaceId, Model, Pointer, PointerClass, Returns, Type, UnionId, Varying};
+use crate::model::{
+    Base, Extent, Field, InterfaceId, Method, Model, Pointer, PointerClass, Returns, Type, UnionId, Varying,
+};
 use crate::plan::{self, MethodPlan, ParamPlan, Passing, kind_of, kinds};
 use crate::shapes::flat::{binary, int, unary};
 use crate::shapes::{About, Expr, NOWHERE, Operands, expr};
@@ -22,11 +24,16 @@ pub fn words(model: &Model, id: InterfaceId) -> Vec<i64> {
     let kinds = kinds(model, &methods);
     let mut types = Types { model, kinds: &kinds, known: HashMap::new(), words: Vec::new() };
     let of_kinds: Vec<i64> = kinds.iter().map(|ty| types.add(ty, About::default(), NOWHERE)).collect();
-    let of_methods = list(methods.iter().map(|method| types.method(&plan::plan(model, method))));
+    let is_invoke = |method: &Method| method.opnum == INVOKE && model.extends_dispatch(id);
+    let of_methods = methods.iter().map(|method| types.method(&plan::plan(model, method), is_invoke(method)));
+    let of_methods = list(of_methods);
     let count = types.known.len() as i64;
     let of_kinds = list(of_kinds.into_iter().map(|kind| vec![kind]));
     [vec![count], types.words, of_kinds, of_methods].concat()
 }
+
+/// The number of `IDispatch::Invoke`, whose failures have results (MS-OAUT 3.1.4.4).
+const INVOKE: u16 = 6;
 
 /// How many, and so many things.
 fn list(things: impl Iterator<Item = Vec<i64>>) -> Vec<i64> {
@@ -171,7 +178,7 @@ impl Types<'_> {
         }
     }
 
-    fn method(&mut self, plan: &MethodPlan<'_>) -> Vec<i64> {
+    fn method(&mut self, plan: &MethodPlan<'_>, fails_with_results: bool) -> Vec<i64> {
         let outer = RefCell::new(Vec::new());
         let [request, reply] = [true, false].map(|request| self.message(plan, request, &outer));
         let outer = outer.into_inner();
@@ -184,7 +191,7 @@ impl Types<'_> {
             vec![i64::from(param.request.unwrap_or(0)), int(base) as i64]
         };
         let has_status = i64::from(plan.method.returns == Returns::Hresult);
-        let flags = has_status | i64::from(plan.method.idempotent) << 1;
+        let flags = has_status | i64::from(plan.method.idempotent) << 1 | i64::from(fails_with_results) << 2;
         [vec![i64::from(plan.opnum), flags], request, reply, list(outer.iter().map(place))].concat()
     }
 

@@ -27,7 +27,7 @@ pub use direct::{DirectCalls, DirectError};
 pub use error::AssociationError;
 pub use groups::Groups;
 pub use input::Input;
-pub use server::{Denial, IncomingCall, ServerAssociation, ServerEvent, ServerOptions, Witness};
+pub use server::{Denial, Exemption, IncomingCall, ServerAssociation, ServerEvent, ServerOptions, Witness};
 
 use crate::security::Level;
 use crate::uuid::{SyntaxId, Uuid};

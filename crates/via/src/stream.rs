@@ -15,7 +15,7 @@ use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, SocketFlags, SocketType, sockopt};
 use rustix::time::Timespec;
-use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6, TcpListener, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
 /// When a TCP connection has nothing to carry, how long until its peer is asked whether it is there.
@@ -236,6 +236,28 @@ pub(crate) fn accept(listener: &impl AsFd, deadline: Deadline) -> Result<OwnedFd
     }
 }
 
+/// Listens on a port of every address of this host: of IPv4 alone where it has no IPv6.
+fn bind_all(port: u16) -> std::io::Result<TcpListener> {
+    use rustix::net::{AddressFamily, bind, ipproto, listen, socket_with};
+    /// Connections that may wait to be accepted: the kernel takes fewer where it has been told so.
+    const WAITING_MAX: i32 = 4096;
+    let listener = socket_with(AddressFamily::INET6, SocketType::STREAM, SocketFlags::CLOEXEC, Some(ipproto::TCP));
+    let bound = listener.and_then(|listener| {
+        sockopt::set_ipv6_v6only(&listener, false)?;
+        sockopt::set_socket_reuseaddr(&listener, true)?;
+        bind(&listener, &SocketAddrV6::new(Ipv6Addr::UNSPECIFIED, port, 0, 0))?;
+        listen(&listener, WAITING_MAX)?;
+        Ok(listener)
+    });
+    match bound {
+        Ok(listener) => Ok(listener.into()),
+        Err(Errno::AFNOSUPPORT | Errno::ADDRNOTAVAIL | Errno::PROTONOSUPPORT) => {
+            TcpListener::bind((Ipv4Addr::UNSPECIFIED, port))
+        }
+        Err(errno) => Err(errno.into()),
+    }
+}
+
 /// What accepts connections.
 #[derive(Debug)]
 pub struct StreamListener {
@@ -249,7 +271,7 @@ enum Door {
 }
 
 impl StreamListener {
-    /// Listens on a port of an address of this host, which for an empty one are all; port 0 is one that is free.
+    /// Listens on a port of an address of this host, which for an empty one are all, of IPv6 and of IPv4; port 0 is one that is free.
     ///
     /// # Errors
     ///
@@ -258,9 +280,8 @@ impl StreamListener {
         // What is wrong with it is better said now than of each stream.
         SharedCapture::of_process()?;
         let doing = "listening on a port";
-        let host = if host.is_empty() { "0.0.0.0" } else { host };
-        let listener = TcpListener::bind((host, port)).map_err(Error::io(doing))?;
-        Self::tcp(listener)
+        let listener = if host.is_empty() { bind_all(port) } else { TcpListener::bind((host, port)) };
+        Self::tcp(listener.map_err(Error::io(doing))?)
     }
 
     /// Listens on a socket that somebody else has bound to a port, and listens on.

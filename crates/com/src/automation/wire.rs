@@ -166,7 +166,9 @@ impl Wires {
         if vt & vt::ARRAY != 0 {
             // SAFETY: the caller's promise.
             let array = unsafe { &*from.cast::<SafeArray>() };
-            arm[0] = self.array(array, depth + 1)?;
+            let made = self.array(array, depth + 1)?;
+            // A PSAFEARRAY leads to a pointer (MS-OAUT 2.2.29.1).
+            arm[0] = if made.is_null() { made } else { self.cell(made)? };
             return Ok((arm, 44 + array.len() * array.element_size()));
         }
         // SAFETY: the caller's promise; an arm has 16 bytes.
@@ -349,7 +351,13 @@ unsafe fn of_arm(vt: u16, from: *const u8, depth: usize) -> Result<Variant> {
     }
     if vt & vt::ARRAY != 0 {
         // SAFETY: the caller's promise.
-        let array = unsafe { pointer(from) };
+        let cell = unsafe { pointer(from) };
+        let array = if cell.is_null() {
+            cell
+        } else {
+            // SAFETY: as above: where another pointer is.
+            unsafe { pointer(cell) }
+        };
         // SAFETY: as above.
         let array = unsafe { to_array(array, depth + 1) }?;
         if !array.is_null() && vt::ARRAY | array.vt() != vt {

@@ -4,10 +4,10 @@
 use super::classes::Activated;
 use super::{answer, request, resolved};
 use crate::error::{Result, code};
+use crate::marshal::Wanted;
 use crate::orpc::activation::{OutInterface, Properties, Property, PropsOutInfo, ScmReplyInfo};
 use crate::orpc::activator::{RemoteActivation, RemoteActivationResults, Request, Response};
 use crate::orpc::{Body, ComVersion, Decoder, OrpcThat, OrpcThis, Resolved};
-use crate::registry;
 use crate::scm;
 use crate::server::Caller;
 use obvia_rpc::status::Status;
@@ -160,7 +160,7 @@ fn provide(caller: &Arc<Caller>, asked: &RemoteActivation) -> Result<RemoteActiv
 }
 
 fn marshal(caller: &Arc<Caller>, object: &IUnknown, iid: &GUID) -> Result<Vec<u8>> {
-    let info = registry::find(iid).map_err(|_| code::E_NOINTERFACE)?;
+    let info = Wanted::Iid(*iid).info().map_err(|_| code::E_NOINTERFACE)?;
     caller.marshal(object, info)?.to_wire()
 }
 

@@ -44,8 +44,8 @@ impl BitOr for ClassContext {
     }
 }
 
-/// Has an object of a class made (CoCreateInstanceEx): in this process, where it has registered the class; otherwise by the one at `server`,
-/// a name that it exports or a string binding, as one [connects](crate::connect) to. Where none is named, by what is
+/// Has an object of a class made (CoCreateInstanceEx): by the process at `server`, a name that it exports or a string binding, as one
+/// [connects](crate::connect) to. Where none is named, in this process if it has registered the class; otherwise by what is
 /// [registered](crate::scm) on this host: a process that runs, or one that the host's service starts.
 ///
 /// # Errors
@@ -101,14 +101,13 @@ pub(crate) fn activate(
 ) -> Result<IUnknown> {
     let runtime = Runtime::of_process()?;
     registry::register_module(info);
-    match runtime.classes().activate(&class, wanted) {
-        Err(error) if error.code() == code::REGDB_E_CLASSNOTREG => {}
-        own => return Ok(own?.get().clone()),
-    }
     let sought = Sought { runtime, class, wanted, info };
-    match server {
-        Some(server) => sought.at(server),
-        None => sought.registered(context),
+    if let Some(server) = server {
+        return sought.at(server);
+    }
+    match runtime.classes().activate(&class, wanted) {
+        Err(error) if error.code() == code::REGDB_E_CLASSNOTREG => sought.registered(context),
+        own => Ok(own?.get().clone()),
     }
 }
 

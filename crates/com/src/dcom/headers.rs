@@ -12,8 +12,10 @@ use std::time::Instant;
 use windows_core::{GUID, HRESULT};
 
 thread_local! {
-    /// The causality of the call that this thread performs, or of those that it makes; 0 for none yet.
+    /// The causality of the call that this thread performs; 0 for none.
     static CAUSALITY: Cell<u128> = const { Cell::new(0) };
+    /// That of the call that this thread has made last by itself; 0 for none yet.
+    static OWN_CAUSALITY: Cell<u128> = const { Cell::new(0) };
     /// The trace that they belong to, if any.
     static TRACE: RefCell<Option<TraceContext>> = const { RefCell::new(None) };
 }
@@ -60,17 +62,23 @@ pub(super) fn enter(this: &OrpcThis) -> Result<(), Status> {
 
 /// The thread performs no call of anybody's any more.
 pub(super) fn leave() {
+    CAUSALITY.set(0);
     TRACE.take();
     thread::limit_to(None);
 }
 
-/// The causality of calls that this thread makes now.
+/// The causality of a call that this thread makes now: that of the call which it performs, or a new one (MS-DCOM 1.3.5).
 fn causality() -> GUID {
-    if CAUSALITY.get() == 0 {
-        // Without random numbers all calls of the thread are of none.
-        CAUSALITY.set(obvia_rpc::dg::relay::draw().map_or(0, |drawn| drawn.0));
+    if CAUSALITY.get() != 0 {
+        return GUID::from_u128(CAUSALITY.get());
     }
-    GUID::from_u128(CAUSALITY.get())
+    // Drawn once, and counted on. Without random numbers the first call is of none.
+    let next = match OWN_CAUSALITY.get() {
+        0 => obvia_rpc::dg::relay::draw().map_or(0, |drawn| drawn.0),
+        last => last.wrapping_add(1),
+    };
+    OWN_CAUSALITY.set(next);
+    GUID::from_u128(next)
 }
 
 fn append(header: &impl Body, stub: &mut Vec<u8>) {
@@ -176,10 +184,11 @@ mod tests {
         let stub = crate::with_timeout(Duration::from_secs(5), || with_trace(TRACE.parse().unwrap(), request));
         let (left, trace, causality, answer) = performed(&stub, code::S_OK);
         assert!(left <= Duration::from_secs(5) && left > Duration::from_secs(3), "{left:?}");
-        assert_eq!((trace.as_deref(), causality), (Some(TRACE), CAUSALITY.get()));
+        assert_eq!((trace.as_deref(), causality), (Some(TRACE), OWN_CAUSALITY.get()));
         assert_eq!(HEADERS.read_response(ByteOrder::Little, &answer), Ok(answer.len() - 4));
         let (_, trace, again, _) = performed(&request(), code::S_OK);
-        assert_eq!((trace, again), (None, causality));
+        assert_eq!(trace, None);
+        assert_ne!(again, causality, "each call has one of its own");
     }
 
     #[test]

@@ -4,9 +4,8 @@
 use super::{answer, request, resolved};
 use crate::orpc::object_exporter::{Request, Resolve, Response};
 use crate::orpc::{ComVersion, Decoder, DualStringArray, INVALID_OXID, Resolved, TowerBinding};
+use crate::scm;
 use crate::server::Caller;
-use crate::{runtime, scm};
-use obvia_rpc::epm;
 use obvia_rpc::status::Status;
 use std::sync::Arc;
 
@@ -24,8 +23,7 @@ pub(super) fn perform(caller: &Arc<Caller>, opnum: u16, from: &mut Decoder<'_>) 
             let answer = if scm::is_for(caller) {
                 pings.complex_ping(caller, &ping)
             } else {
-                let fresh = runtime::draw_set().map_err(|_| Status::REMOTE_NO_MEMORY)?;
-                exports.complex_ping(&ping, caller.holder(), fresh)
+                exports.complex_ping(&ping, caller.holder()).map_err(|_| Status::REMOTE_NO_MEMORY)?
             };
             Response::ComplexPing { set: answer.set, backoff: 0, status: answer.status }
         }
@@ -45,14 +43,8 @@ fn resolve(caller: &Arc<Caller>, wanted: &Resolve) -> Result<Resolved, Status> {
     found.filter(is_reachable).ok_or(INVALID_OXID)
 }
 
-/// How the resolver is reached: without endpoint where that is the one that everybody knows.
+/// How the resolver is reached. Everybody knows its endpoint, which is not named (MS-DCOM 3.1.2.5.1.6).
 fn own_ways(caller: &Arc<Caller>) -> DualStringArray {
-    let mut ways = resolved(caller, &[]).bindings;
-    let everybodys = format!("[{}]", epm::PORT);
-    for TowerBinding { address, .. } in &mut ways.strings {
-        if let Some(host) = address.strip_suffix(&everybodys) {
-            *address = host.to_owned();
-        }
-    }
-    ways
+    let ways = resolved(caller, &[]).bindings;
+    DualStringArray { strings: ways.strings.iter().map(TowerBinding::without_endpoint).collect(), ..ways }
 }

@@ -1,12 +1,12 @@
 //! `IRemUnknown` and `IRemUnknown2` (MS-DCOM 3.1.1.5.6, 3.1.1.5.7): clients ask for further interfaces of objects, and have their references
 //! counted.
 
-use super::{answer, request};
+use super::{answer, request, securities_for};
 use crate::error::{Error, Result, code};
+use crate::marshal::Wanted;
 use crate::objref::{self, ObjRef};
 use crate::orpc::rem_unknown::{InterfaceRef, QueryResult, Request, Response};
 use crate::orpc::{Body, Decoder, OrpcThat, OrpcThis, Refs, StdObjRef};
-use crate::registry;
 use crate::server::Caller;
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::TargetId;
@@ -81,19 +81,19 @@ fn outcome<T, R>(done: impl Iterator<Item = Result<T>>, tell: impl Fn(Result<T>)
 fn target(caller: &Caller, ipid: &GUID) -> Result<TargetId> {
     let (target, oxid) = objref::split_ipid(ipid);
     let is_own = oxid == caller.runtime.oxid() && target.generation != 0;
-    if is_own { Ok(target) } else { Err(code::RPC_E_INVALID_OBJREF.into()) }
+    if is_own { Ok(target) } else { Err(code::RPC_E_INVALID_OBJECT.into()) }
 }
 
 /// A reference to a further interface of an object, with so many counts.
 fn query(caller: &Arc<Caller>, ipid: &GUID, iid: &GUID, refs: u32) -> Result<ObjRef> {
     let runtime = caller.runtime;
-    let object = runtime.exports().get(target(caller, ipid)?)?.object;
-    let info = registry::find(iid).map_err(|_| code::E_NOINTERFACE)?;
+    let object = runtime.exports().get(target(caller, ipid)?).map_err(|_| code::RPC_E_INVALID_OBJECT)?.object;
+    let info = Wanted::Iid(*iid).info().map_err(|_| code::E_NOINTERFACE)?;
     let (holder, refs) = (caller.holder(), refs.max(1));
     let found = runtime.exports().add(object.get(), info, holder, refs.into())?;
     caller.note_sent(found.target, refs.into());
-    let (oxid, bindings) = (runtime.oxid(), runtime.bindings_for(holder));
-    Ok(ObjRef { iid: *iid, public_refs: refs, oxid, oid: found.oid, target: found.target, bindings })
+    let (oxid, bindings, securities) = (runtime.oxid(), runtime.bindings_for(holder), securities_for(holder));
+    Ok(ObjRef { iid: *iid, public_refs: refs, oxid, oid: found.oid, target: found.target, bindings, securities })
 }
 
 fn counts(refs: &InterfaceRef) -> Refs {

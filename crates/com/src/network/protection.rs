@@ -11,6 +11,8 @@ use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 pub(super) const SECURITY: &str = "security";
 /// Its value where they are not.
 const NO_SECURITY: &str = "none";
+/// The option that says how calls of the activator are protected at least.
+pub(super) const ACTIVATION: &str = "activation";
 /// The option with what holds where nothing is said, as both ends have to know it.
 pub(super) const SHARED: (&str, &str) = (SECURITY, NO_SECURITY);
 /// What clients say besides.
@@ -28,7 +30,10 @@ fn most(protocol: ProtocolSequence) -> Option<Level> {
 
 /// The level that is wanted, if any.
 fn level(wanted: &Wanted) -> Result<Option<Level>> {
-    let name = wanted.value(SECURITY);
+    level_named(wanted, wanted.value(SECURITY))
+}
+
+fn level_named(wanted: &Wanted, name: &str) -> Result<Option<Level>> {
     if name.is_empty() || name == NO_SECURITY {
         return Ok(None);
     }
@@ -82,6 +87,23 @@ pub(super) fn demanded(wanted: &Wanted, binding: &StringBinding) -> Result<Optio
         return Err(Error::new(code::E_INVALIDARG, text));
     }
     Ok(least)
+}
+
+/// The least level at which a server that listens on a binding activates objects, where it is another than that of calls; clients of DCOM activate
+/// them at `connect`, whatever they protect calls by, unless they have been hardened (MS-DCOM 3.2.4.1.1).
+pub(super) fn activation(wanted: &Wanted, binding: &StringBinding) -> Result<Option<Option<Level>>> {
+    let name = wanted.value(ACTIVATION);
+    if name.is_empty() {
+        return Ok(None);
+    }
+    let least = level_named(wanted, name)?;
+    if least > level(wanted)? {
+        let text = format!(
+            "`{binding}`: who may not activate an object by `{ACTIVATION}={name}` could still call it: `{SECURITY}` has to be as much at least"
+        );
+        return Err(Error::new(code::E_INVALIDARG, text));
+    }
+    Ok(Some(least))
 }
 
 /// The level that whoever uses a binding has to protect calls at; the greatest for one that is not known here.

@@ -2,9 +2,9 @@
 //!
 //! The option `transfer` names the transfer syntax that calls are to go in; without, the two sides take the best one that both have.
 
-use super::protection::{self, OF_CLIENTS, demanded};
+use super::port;
+use super::protection::{self, ACTIVATION, OF_CLIENTS, demanded};
 use super::sequence::{Means, Sequence, Wanted};
-use super::{complete, port};
 use crate::binding::Transfers;
 use crate::error::{Error, Result, code};
 use crate::presentation::Targets;
@@ -26,7 +26,7 @@ const fn sequence(protocol: ProtocolSequence) -> Sequence {
     Sequence {
         protocol,
         shared: &[protection::SHARED],
-        own: &["transfer", OF_CLIENTS[0], OF_CLIENTS[1]],
+        own: &["transfer", ACTIVATION, OF_CLIENTS[0], OF_CLIENTS[1]],
         alone: None,
         means: Means::Stream,
     }
@@ -70,8 +70,14 @@ pub(super) fn listen(runtime: &'static Runtime, wanted: &Wanted, binding: &mut S
         }
         StreamListener::bind_local(runtime.directory(), &binding.endpoint)?
     } else {
-        complete(binding);
-        StreamListener::bind(&binding.address, port(binding)?)?
+        if binding.endpoint.is_empty() {
+            "0".clone_into(&mut binding.endpoint);
+        }
+        let listener = StreamListener::bind(&binding.address, port(binding)?)?;
+        if let Some(address) = listener.address().filter(|_| binding.address.is_empty()) {
+            binding.address = address.ip().to_string();
+        }
+        listener
     };
     binding.endpoint = listener.endpoint();
     accept_streams(runtime, listener, Terms { endpoint: binding.endpoint.clone(), ..terms })
@@ -95,5 +101,6 @@ pub(super) fn listen_on(
 fn terms(wanted: &Wanted, binding: &StringBinding) -> Result<Terms> {
     let transfers = transfers(wanted)?;
     let least = demanded(wanted, binding)?;
-    Ok(Terms { transfers, least, endpoint: String::new() })
+    let activation = protection::activation(wanted, binding)?;
+    Ok(Terms { transfers, least, activation, endpoint: String::new() })
 }

@@ -24,6 +24,13 @@ impl TowerBinding {
         ProtocolSequence::from_tower(self.tower)
     }
 
+    /// The same host without the endpoint, as the endpoint of a resolver is one that everybody knows.
+    #[must_use]
+    pub fn without_endpoint(&self) -> Self {
+        let host = self.address.find('[').map_or(&*self.address, |at| &self.address[..at]);
+        Self { tower: self.tower, address: host.to_owned() }
+    }
+
     /// As a string binding. `None` where the protocol sequence is none of those that there are here, or the address none of its own.
     pub fn to_string_binding(&self) -> Option<StringBinding> {
         format!("{}:{}", self.protocol()?, self.address).parse().ok()

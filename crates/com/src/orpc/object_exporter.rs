@@ -23,6 +23,9 @@ pub const INTERFACE: Interface = Interface {
     ],
 };
 
+/// The methods that say whether a resolver is there: ServerAlive and ServerAlive2.
+pub const SERVER_ALIVE: [u16; 2] = [3, 5];
+
 /// Protocol sequences that a client may name: more than there are.
 const PROTSEQS_MAX: usize = 256;
 

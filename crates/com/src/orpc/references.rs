@@ -179,6 +179,11 @@ impl References {
         merged(self.drop_holders(oid, |_| true))
     }
 
+    /// Whether there is a set with this identifier.
+    pub fn has_set(&self, set: u64) -> bool {
+        self.sets.contains_key(&set)
+    }
+
     /// A call came to an interface pointer: somebody uses the object (3.1.1.6.2).
     pub fn note_call(&mut self, ipid: &GUID, now: Instant) {
         if let Some(oid) = self.oid(ipid) {

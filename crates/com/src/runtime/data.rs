@@ -75,7 +75,9 @@ impl Runtime {
             }
         };
         let public_refs = if flags.is_table() { REFS_IN_TABLE } else { REFS_PER_POINTER };
-        let reference = ObjRef { iid: info.iid, public_refs, oxid, oid: found.oid, target: found.target, bindings };
+        let Exported { oid, target } = found;
+        let securities = Vec::new();
+        let reference = ObjRef { iid: info.iid, public_refs, oxid, oid, target, bindings, securities };
         let no_ping = if flags.contains(Flags::NO_PING) { NO_PING } else { 0 };
         reference.to_wire_with(no_ping, handler)
     }

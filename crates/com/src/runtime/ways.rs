@@ -30,12 +30,18 @@ impl Runtime {
         }
     }
 
-    /// How strangers reach this process: those who call now, or at any of its addresses.
+    /// How strangers reach the resolver of this process: those who call now, or at any of its addresses. Over TCP everybody knows its endpoint,
+    /// which is not named (MS-DCOM 2.2.19.3).
     fn bindings_for_strangers(&self) -> Vec<StringBinding> {
         let heard = self.heard_by(server::caller().as_deref()).into_iter();
         let heard =
             heard.filter(|binding| matches!(binding.protocol, ProtocolSequence::IpTcp | ProtocolSequence::Lrpc));
-        heard.map(|binding| StringBinding { options: Vec::new(), ..binding }).collect()
+        let plain = heard.map(|binding| StringBinding { options: Vec::new(), ..binding });
+        let known = |binding: StringBinding| match binding.protocol {
+            ProtocolSequence::IpTcp => StringBinding { endpoint: String::new(), ..binding },
+            _ => binding,
+        };
+        plain.map(known).collect()
     }
 
     /// How a peer reaches this process.

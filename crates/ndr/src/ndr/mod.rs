@@ -255,6 +255,8 @@ impl Method {
         out: &mut Vec<u8>,
     ) -> Result<()> {
         let start = out.len();
+        let status =
+            if self.fails_with_results && status & !CODE == DISPATCH_SUCCESS { status | FAILURE } else { status };
         let zeros;
         let frame = if frame.is_empty() && status.cast_signed() < 0 {
             zeros = vec![0; self.response.block as usize];
@@ -306,6 +308,8 @@ impl Method {
         frame: &mut Vec<u8>,
     ) -> Result<u32> {
         let status = if self.has_status { status(stub, format.order)? } else { 0 };
+        let has_results = self.fails_with_results && status & !CODE == DISPATCH_SUCCESS | FAILURE;
+        let status = if has_results { status & !FAILURE } else { status };
         if status.cast_signed() < 0 {
             frame.clear();
             return Ok(status);
@@ -318,6 +322,13 @@ impl Method {
         outcome.map(|()| status).inspect_err(|_| frame.clear())
     }
 }
+
+/// The bit of an HRESULT that says that it is a failure.
+const FAILURE: u32 = 1 << 31;
+/// The bits that are its code.
+const CODE: u32 = 0xffff;
+/// A success of FACILITY_DISPATCH.
+const DISPATCH_SUCCESS: u32 = 2 << 16;
 
 /// The HRESULT, which a response ends with.
 fn status(stub: &[u8], order: Order) -> Result<u32> {

@@ -28,6 +28,9 @@ pub struct Method {
     pub(super) opnum: u16,
     /// Whether responses end with an HRESULT.
     pub(super) has_status: bool,
+    /// Whether results come with its failures of FACILITY_DISPATCH, too. In frames, where a failure has none, such a failure is the success of
+    /// the same facility and code.
+    pub(super) fails_with_results: bool,
     pub(super) is_idempotent: bool,
     pub(super) request: Message,
     pub(super) response: Message,

@@ -13,7 +13,7 @@
 //! | arm | discriminants, type?; the default arm: type? |
 //! | target | 0 one: kind; 1 array: kind, size, length?; 2 string; 3 string of 16-bit characters; 4 interface |
 //! | kind | type |
-//! | method | opnum, flags (1: it returns an HRESULT; 2: it is idempotent), request, response, outer values |
+//! | method | opnum, flags (1: it returns an HRESULT; 2: it is idempotent; 4: its failures of FACILITY_DISPATCH have results), request, response, outer values |
 //! | request, response | bytes of the block, parameters |
 //! | parameter | offset; 0 value: type; 1 reference: target; 2 lent: kind, size |
 //! | outer value | offset in the request's block, integer |
@@ -159,12 +159,12 @@ impl Types {
 
     fn method(&mut self, reader: &mut Reader<'_>) -> Option<Method> {
         let opnum = reader.number()?;
-        let (has_status, is_idempotent) =
-            reader.one_of(&[(false, false), (true, false), (false, true), (true, true)])?;
+        let flags = reader.number::<u8>().filter(|flags| flags >> 3 == 0)?;
         Some(Method {
             opnum,
-            has_status,
-            is_idempotent,
+            has_status: flags & 1 != 0,
+            is_idempotent: flags & 2 != 0,
+            fails_with_results: flags & 4 != 0,
             request: self.message(reader)?,
             response: self.message(reader)?,
             outer: reader.list(|reader| Some((reader.number()?, reader.one_of(&INTS)?)))?,

@@ -4,7 +4,7 @@ use super::pdu::{ACCEPTED, Context};
 use super::{AssociationError, ClientAssociation, ClientEvent, ClientOptions, Limits, OutgoingCall};
 use crate::octets::ByteOrder;
 use crate::status::Status;
-use crate::uuid::{NDR, SyntaxId};
+use crate::uuid::{NDR, SyntaxId, Uuid};
 use obvia_via::stream::Stream;
 use obvia_via::{Deadline, Error as ViError};
 use std::fmt;
@@ -82,19 +82,37 @@ impl DirectCalls {
         if is_accepted { Ok(calls) } else { Err(DirectError::NoInterface(interface)) }
     }
 
+    /// The same for a method of an object.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::call`].
+    pub fn call_object(
+        &mut self,
+        object: Uuid,
+        call: (u16, Vec<u8>),
+        deadline: Deadline,
+    ) -> Result<(ByteOrder, Vec<u8>), DirectError> {
+        self.call_of(Some(object), call, deadline)
+    }
+
     /// Calls a method: with arguments in NDR little endian. Returns the results in NDR, and their byte order.
     ///
     /// # Errors
     ///
     /// [`DirectError::Fault`]; or why the association is of no use any more.
-    pub fn call(
+    pub fn call(&mut self, call: (u16, Vec<u8>), deadline: Deadline) -> Result<(ByteOrder, Vec<u8>), DirectError> {
+        self.call_of(None, call, deadline)
+    }
+
+    fn call_of(
         &mut self,
+        object: Option<Uuid>,
         (opnum, stub): (u16, Vec<u8>),
         deadline: Deadline,
     ) -> Result<(ByteOrder, Vec<u8>), DirectError> {
         let deadline = deadline.start();
-        let call =
-            OutgoingCall { context_id: CONTEXT, opnum, object: None, is_maybe: false, security: None, stub: &stub };
+        let call = OutgoingCall { context_id: CONTEXT, opnum, object, is_maybe: false, security: None, stub: &stub };
         let number = self.association.call(&call)?;
         self.next(deadline, |event| match event {
             ClientEvent::Response(response) if response.id == number => {

@@ -35,8 +35,27 @@ pub struct ServerOptions {
     /// The least level at which calls are taken; without, also those are that nothing protects. Others are never seen: the answer to
     /// them is [`Status::ACCESS_DENIED`], as it is Windows'.
     pub least: Option<Level>,
+    /// Calls that another level holds for.
+    pub exemptions: Vec<Exemption>,
     /// Who is told of those.
     pub witness: Option<Arc<dyn Witness>>,
+}
+
+/// Calls of one interface for which another level than [`ServerOptions::least`] holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exemption {
+    /// The interface.
+    pub interface: SyntaxId,
+    /// Its methods; all of them for none.
+    pub opnums: &'static [u16],
+    /// The least level. Without, the calls are also taken from clients who have failed to prove who they are: as from nobody in particular.
+    pub least: Option<Level>,
+}
+
+impl Exemption {
+    fn holds_for(&self, presentation: &Presentation, opnum: u16) -> bool {
+        self.interface == presentation.interface && (self.opnums.is_empty() || self.opnums.contains(&opnum))
+    }
 }
 
 /// What a client was refused for who it is, before anybody was asked about it.
@@ -241,9 +260,10 @@ impl ServerAssociation {
     /// Takes a request. One that breaks the rules is answered with a fault before the association ends.
     fn request(&mut self, unit: Range<usize>, header: &Header) -> Result<Found, AssociationError> {
         // What is before the stub data is never encrypted.
-        let context_id = Request::read(&Unit::open(self.input.bytes(unit.clone()))?)?.context_id;
+        let Request { context_id, opnum, .. } = Request::read(&Unit::open(self.input.bytes(unit.clone()))?)?;
         let security = match self.security.unprotect(self.input.bytes_mut(unit.clone())) {
             Ok(security) => security,
+            Err(_) if self.is_anyones(context_id, opnum, unit.clone()) => None,
             Err(error) => {
                 let is_forged = error == AssociationError::Security(SecurityError::Signature);
                 let status = if is_forged { Status::SEC_PKG_ERROR } else { Status::ACCESS_DENIED };
@@ -285,7 +305,7 @@ impl ServerAssociation {
     ) -> Result<Found, AssociationError> {
         let (id, limit) = (header.call_id, self.options.limits.message_max);
         // Nothing is kept for who may not call: a call of several fragments ends the association.
-        if !header.has(flags::WHOLE) && self.denies(origin) {
+        if !header.has(flags::WHOLE) && self.denies(origin, &head) {
             self.note_denied(origin, &head);
             return Err(SecurityError::Denied.into());
         }
@@ -319,16 +339,35 @@ impl ServerAssociation {
         witness.denied(Denial::Call { interface, opnum: head.opnum, maker });
     }
 
+    /// What holds for a call instead of the least level.
+    fn exemption(&self, context_id: u16, opnum: u16) -> Option<&Exemption> {
+        let presentation = self.presentation(context_id)?;
+        self.options.exemptions.iter().find(|exemption| exemption.holds_for(presentation, opnum))
+    }
+
+    /// Whether a call is taken although its maker has failed to prove who it is, and can be read all the same.
+    fn is_anyones(&self, context_id: u16, opnum: u16, unit: Range<usize>) -> bool {
+        let is_clear = || Unit::open(self.input.bytes(unit)).ok()?.trailer.map(|trailer| trailer.head.level);
+        self.is_denied
+            && self.exemption(context_id, opnum).is_some_and(|exemption| exemption.least.is_none())
+            && is_clear().and_then(Level::from_wire).is_some_and(|level| level < Level::Privacy)
+    }
+
     /// Whether a call is refused for who makes it, or for how it is protected.
-    fn denies(&self, origin: Origin) -> bool {
-        self.is_denied || origin.security.map(|security| security.level) < self.options.least
+    fn denies(&self, origin: Origin, head: &Head) -> bool {
+        let level = origin.security.map(|security| security.level);
+        if !self.is_denied && level >= self.options.least {
+            return false;
+        }
+        let exempt = self.exemption(head.context_id, head.opnum);
+        exempt.is_none_or(|exemption| level < exemption.least || self.is_denied && exemption.least.is_some())
     }
 
     /// All of a request is there.
     fn complete(&mut self, id: u32, origin: Origin, head: Head, stub: Stub) -> Result<Found, AssociationError> {
         let Head { context_id, flags, .. } = head;
         let is_maybe = flags & flags::MAYBE != 0;
-        let is_denied = self.denies(origin);
+        let is_denied = self.denies(origin, &head);
         if is_denied {
             self.note_denied(origin, &head);
         }

@@ -18,8 +18,6 @@ use windows_core::HRESULT;
 /// Sets that there may be, and that one client may have made.
 const SETS_MAX: usize = 1 << 14;
 const SETS_PER_CLIENT: usize = 64;
-/// How often a number is drawn that no other set has.
-const DRAWS: usize = 16;
 
 const DONE: Status = Status(0);
 
@@ -106,7 +104,7 @@ impl PingSets {
         if sets.len() >= SETS_MAX || own >= SETS_PER_CLIENT {
             return Err(OUT_OF_RESOURCES);
         }
-        for _ in 0..DRAWS {
+        for _ in 0..runtime::DRAWS {
             let fresh = runtime::draw_set().map_err(|_| Status::REMOTE_NO_MEMORY)?;
             if let Entry::Vacant(place) = sets.entry(fresh) {
                 let parts = Arc::new(Mutex::new(Parts { sequence, ..Parts::default() }));
@@ -212,7 +210,7 @@ fn ask(caller: &Caller, oxid: u64, request: Request) -> Result<Response> {
     Ok(match request {
         Request::SimplePing { set } if oxid == caller.runtime.oxid() => Response::SimplePing(exports.simple_ping(set)),
         Request::ComplexPing(ping) if oxid == caller.runtime.oxid() => {
-            let PingAnswer { set, status } = exports.complex_ping(&ping, caller.holder(), runtime::draw_set()?);
+            let PingAnswer { set, status } = exports.complex_ping(&ping, caller.holder())?;
             Response::ComplexPing { set, backoff: 0, status }
         }
         request => resolver_call(caller, oxid, &request)?,

@@ -5,7 +5,7 @@ use obvia::orpc::object_exporter::{ComplexPing, INTERFACE, Request, Resolve, Res
 use obvia::orpc::{Body, Calls, Decoder, Encoder, ObjRef, OrpcThis, Resolved, StdObjRef};
 use obvia::{GUID, HRESULT, Interface};
 use obvia_rpc::ByteOrder;
-use obvia_rpc::co::DirectCalls;
+use obvia_rpc::co::{DirectCalls, DirectError};
 use obvia_rpc::status::Status;
 use obvia_rpc::string_binding::StringBinding;
 use obvia_rpc::uuid::{SyntaxId, Uuid};
@@ -16,7 +16,7 @@ use torture::IFactory;
 use torture::orders::CLASS;
 
 /// How long it waits for anything: as long as a server may take to start on a busy machine.
-const PATIENCE: Deadline = Deadline::after_secs(60);
+pub const PATIENCE: Deadline = Deadline::after_secs(60);
 /// The tower identifier of `ncacn_ip_tcp`.
 const TCP: u16 = 7;
 
@@ -24,6 +24,13 @@ const TCP: u16 = 7;
 pub struct Stranger {
     activation: DirectCalls,
     exporter: DirectCalls,
+}
+
+/// An association with one interface of whoever is at a binding of `ncacn_ip_tcp`.
+pub fn bound(binding: &StringBinding, id: GUID) -> DirectCalls {
+    let stream = Stream::connect(&binding.address, binding.endpoint.parse().unwrap(), PATIENCE).unwrap();
+    let interface = SyntaxId { uuid: Uuid(id.to_u128()), version: 0 };
+    DirectCalls::bind(Arc::new(stream), interface, PATIENCE).unwrap()
 }
 
 /// An object that was made for it.
@@ -39,12 +46,7 @@ impl Stranger {
     /// Connects to whoever is at a binding of `ncacn_ip_tcp`.
     pub fn new(binding: &str) -> Self {
         let binding: StringBinding = binding.parse().unwrap();
-        let bind = |id: GUID| {
-            let stream = Stream::connect(&binding.address, binding.endpoint.parse().unwrap(), PATIENCE).unwrap();
-            let interface = SyntaxId { uuid: Uuid(id.to_u128()), version: 0 };
-            DirectCalls::bind(Arc::new(stream), interface, PATIENCE).unwrap()
-        };
-        Self { activation: bind(ACTIVATION.id), exporter: bind(INTERFACE.id) }
+        Self { activation: bound(&binding, ACTIVATION.id), exporter: bound(&binding, INTERFACE.id) }
     }
 
     /// Has a factory made.
@@ -53,19 +55,7 @@ impl Stranger {
     ///
     /// What the activator says.
     pub fn activate(&mut self) -> Result<Made, HRESULT> {
-        let asked = RemoteActivation {
-            this: OrpcThis::new(GUID::from_u128(1)),
-            class: CLASS,
-            object_name: None,
-            storage: None,
-            impersonation: 0,
-            mode: 0,
-            iids: vec![IFactory::IID],
-            protseqs: vec![TCP],
-        };
-        let stub = asked.encode(ByteOrder::Little).unwrap();
-        let (order, stub) = self.activation.call((0, stub), PATIENCE).unwrap();
-        let made = RemoteActivationResults::read(1, &mut Decoder::new(&stub, order)).unwrap();
+        let made = self.activate_as(&[IFactory::IID]).unwrap();
         if made.result.is_err() {
             return Err(made.result);
         }
@@ -75,10 +65,40 @@ impl Stranger {
         Ok(Made { std: *std, ways: made.bindings.unwrap().string_bindings().collect() })
     }
 
-    fn exporter(&mut self, request: &Request) -> Response {
+    /// Has a factory made, and asks it for these interfaces.
+    ///
+    /// # Errors
+    ///
+    /// Why there are no results.
+    pub fn activate_as(&mut self, iids: &[GUID]) -> Result<RemoteActivationResults, DirectError> {
+        let asked = RemoteActivation {
+            this: OrpcThis::new(GUID::from_u128(1)),
+            class: CLASS,
+            object_name: None,
+            storage: None,
+            impersonation: 0,
+            mode: 0,
+            iids: iids.to_vec(),
+            protseqs: vec![TCP],
+        };
+        let stub = asked.encode(ByteOrder::Little).unwrap();
+        let (order, stub) = self.activation.call((0, stub), PATIENCE)?;
+        Ok(RemoteActivationResults::read(iids.len(), &mut Decoder::new(&stub, order)).unwrap())
+    }
+
+    /// Asks the resolver.
+    ///
+    /// # Errors
+    ///
+    /// Why there are no results.
+    pub fn ask(&mut self, request: &Request) -> Result<Response, DirectError> {
         let stub = Encoder::encode(ByteOrder::Little, |to| request.write(to)).unwrap();
-        let (order, stub) = self.exporter.call((request.opnum(), stub), PATIENCE).unwrap();
-        Response::read(request.opnum(), &mut Decoder::new(&stub, order)).unwrap()
+        let (order, stub) = self.exporter.call((request.opnum(), stub), PATIENCE)?;
+        Ok(Response::read(request.opnum(), &mut Decoder::new(&stub, order)).unwrap())
+    }
+
+    fn exporter(&mut self, request: &Request) -> Response {
+        self.ask(request).unwrap()
     }
 
     /// Asks how a process is reached.

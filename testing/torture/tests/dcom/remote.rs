@@ -1,8 +1,7 @@
 //! Clients of other hosts have objects made by the service, which starts the server: DCOM's own clients, and obvia's. Each of the three may end at
 //! any time.
 
-mod stranger;
-
+use crate::stranger::{Made, Stranger};
 use obvia::code;
 use obvia::orpc::{INVALID_OID, INVALID_OXID, INVALID_SET};
 use obvia::scm::Remote;
@@ -11,7 +10,6 @@ use obvia_rpc::status::Status;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
-use stranger::{Made, Stranger};
 use torture::orders::CLASS;
 use torture::process::{Directory, LATEST, Process, ends, kill, same, within};
 use torture::registered::Host;
