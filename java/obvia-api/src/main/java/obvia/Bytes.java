@@ -96,14 +96,32 @@ public final class Bytes {
         return scope == null ? this : new Bytes(toArray());
     }
 
-    /** The bytes of the elements, read-only and little endian: to be read no longer than this. */
+    /**
+     * The bytes of the elements, read-only and little endian, for good: a copy of them, unless they are in memory of this one's own.
+     *
+     * @return a segment that stays as it is
+     */
     public MemorySegment segment() {
+        return copy().reached();
+    }
+
+    /**
+     * The bytes of the elements where they lie. Whether they may be read is checked now, and not while they are: the memory has something else in it when the call has returned. For
+     * runtimes.
+     *
+     * @return a segment, read-only and little endian
+     */
+    public MemorySegment uncopied() {
         return reached();
     }
 
-    /** The elements as a buffer, read-only: to be read no longer than this. */
+    /**
+     * The elements as a buffer, read-only, for good: see {@link #segment}.
+     *
+     * @return a buffer that stays as it is
+     */
     public ByteBuffer asByteBuffer() {
-        return reached().asByteBuffer();
+        return segment().asByteBuffer();
     }
 
     private MemorySegment reached() {

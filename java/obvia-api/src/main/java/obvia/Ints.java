@@ -61,8 +61,22 @@ public final class Ints {
         return scope == null ? this : new Ints(MemorySegment.ofArray(reached().toArray(ValueLayout.JAVA_BYTE)).asReadOnly(), null);
     }
 
-    /** The bytes of the elements, read-only and little endian: to be read no longer than this. */
+    /**
+     * The bytes of the elements, read-only and little endian, for good: a copy of them, unless they are in memory of this one's own.
+     *
+     * @return a segment that stays as it is
+     */
     public MemorySegment segment() {
+        return copy().reached();
+    }
+
+    /**
+     * The bytes of the elements where they lie. Whether they may be read is checked now, and not while they are: the memory has something else in it when the call has returned. For
+     * runtimes.
+     *
+     * @return a segment, read-only and little endian
+     */
+    public MemorySegment uncopied() {
         return reached();
     }
 

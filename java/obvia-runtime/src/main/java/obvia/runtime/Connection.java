@@ -142,6 +142,7 @@ final class Connection implements Runnable {
             if (e.result() == Hresult.RPC_E_TIMEOUT || e.result() == Hresult.RPC_E_CALL_CANCELED) {
                 // Keeps nobody's object alive while nothing is called.
                 last = null;
+                setContext(Connection.class.getClassLoader());
                 return e.result() == Hresult.RPC_E_CALL_CANCELED || !rest();
             }
             throw e;
@@ -293,6 +294,13 @@ final class Connection implements Runnable {
         }
     }
 
+    /** Services that a method looks for are those of its object's program, and of none that happened to be there first. */
+    private static void setContext(ClassLoader loader) {
+        if (loader != null) {
+            Thread.currentThread().setContextClassLoader(loader);
+        }
+    }
+
     private Exports.Entry find(long target) {
         Exports.Entry entry = last;
         int removals = exports.removals();
@@ -308,6 +316,9 @@ final class Connection implements Runnable {
         if (entry != null && entry.isVirtual() != isVirtual) {
             last = null;
             throw goElsewhere();
+        }
+        if (entry != null) {
+            setContext(entry.object().getClass().getClassLoader());
         }
         last = entry;
         lastRemovals = removals;

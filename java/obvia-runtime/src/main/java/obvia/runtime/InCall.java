@@ -130,14 +130,17 @@ public abstract class InCall {
     /** The most bytes that these have. */
     static final int WORDS_BYTES_MAX = 4 * WORDS_MAX;
 
-    /** What the caller is told besides the HRESULT: the message of an {@link RpcException}, or of a checked exception, which the method declares. */
+    /**
+     * What the caller is told besides the HRESULT: the message of an {@link RpcException}, or of a checked exception, which the method declares. Of anything else the class comes before it,
+     * as the HRESULT does not say it.
+     */
     static String words(Throwable why) {
-        boolean isTold = why instanceof RpcException || why instanceof Exception && !(why instanceof RuntimeException);
+        boolean isExpected = why instanceof RpcException || why instanceof Exception && !(why instanceof RuntimeException);
         try {
-            String words = isTold ? why.getMessage() : null;
+            String words = isExpected ? why.getMessage() : "the method threw " + why;
             return words == null ? "" : words.substring(0, Math.min(words.length(), WORDS_MAX));
-        } catch (RuntimeException e) {
-            // The user's class says nothing.
+        } catch (RuntimeException | Error e) {
+            // The user's class says nothing, or there is no memory to say it.
             return "";
         }
     }

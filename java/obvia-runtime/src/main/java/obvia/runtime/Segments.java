@@ -161,7 +161,7 @@ record Segments(
                 throw Line.broken("a region is not where it says; is it in another container?");
             }
         } catch (IOException e) {
-            throw new RpcException(Hresult.E_FAIL, "opening a region of the peer's: " + e, e);
+            throw RpcException.of(Hresult.E_FAIL, "opening a region of the peer's: " + e, e);
         }
     }
 
@@ -184,7 +184,7 @@ record Segments(
             }
             return file.map(mode, 0, length, arena);
         } catch (IOException e) {
-            throw new RpcException(Hresult.E_FAIL, "mapping a segment of the peer's: " + e, e);
+            throw RpcException.of(Hresult.E_FAIL, "mapping a segment of the peer's: " + e, e);
         }
     }
 
@@ -207,7 +207,7 @@ record Segments(
             isDone = true;
             return new Segments(arena, ownMemory, peer, -1, theirs.has(MAY_SLEEP), theirs.has(QUIET), true);
         } catch (IOException e) {
-            throw new RpcException(Hresult.E_FAIL, "making segments: " + e, e);
+            throw RpcException.of(Hresult.E_FAIL, "making segments: " + e, e);
         } finally {
             if (!isDone) {
                 arena.close();

@@ -114,7 +114,7 @@ final class Window implements AutoCloseable {
             window = greet.greet(line);
             return window;
         } catch (IOException e) {
-            throw new RpcException(Hresult.E_FAIL, "greeting a peer: " + e, e);
+            throw RpcException.of(Hresult.E_FAIL, "greeting a peer: " + e, e);
         } finally {
             if (window == null) {
                 Directory.close(line);
@@ -187,7 +187,7 @@ final class Window implements AutoCloseable {
     private long placeInArea(long length) {
         long needed = length + Layout.LINE;
         if (needed > Segments.AREA_MAX) {
-            throw new RpcException(Hresult.E_OUTOFMEMORY, "a frame of " + length + " bytes; " + Segments.AREA_MAX + " is the most");
+            throw RpcException.of(Hresult.E_OUTOFMEMORY, "a frame of " + length + " bytes; " + Segments.AREA_MAX + " is the most");
         }
         if (Layout.AREA + needed > end) {
             awaitCredit(true, lastInArea);
@@ -257,6 +257,18 @@ final class Window implements AutoCloseable {
             check();
             deadline.check();
             LockSupport.parkNanos(50_000);
+        }
+    }
+
+    /** Tells the peer that nobody waits for a call any more, if that takes no waiting. */
+    void cancel(int callId) {
+        int consumed = (int) Layout.WORD.getAcquire(peer, Layout.CONSUMED);
+        if (consumed - taken > 0 && consumed - (next - 1) <= 0) {
+            taken = consumed;
+        }
+        if (next - taken <= Layout.SLOT_COUNT) {
+            place(0);
+            publish(CANCEL, 0, (long) callId << 32, 0);
         }
     }
 
@@ -414,10 +426,10 @@ final class Window implements AutoCloseable {
         }
         if ((why & RUNG) != 0) {
             state.getAndAccumulate(~RUNG, (now, mask) -> now & mask);
-            throw new RpcException(Hresult.RPC_E_CALL_CANCELED, "the wait was interrupted");
+            throw RpcException.of(Hresult.RPC_E_CALL_CANCELED, "the wait was interrupted");
         }
         if (Thread.currentThread().isInterrupted()) {
-            throw new RpcException(Hresult.RPC_E_CALL_CANCELED, "the thread was interrupted");
+            throw RpcException.of(Hresult.RPC_E_CALL_CANCELED, "the thread was interrupted");
         }
     }
 

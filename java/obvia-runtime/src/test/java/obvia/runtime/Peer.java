@@ -89,6 +89,16 @@ final class Peer implements AutoCloseable {
         return new Peer(OPTIONS, List.of("visit", server));
     }
 
+    /** One that forks a task. */
+    static Peer forking() throws IOException {
+        return new Peer(with("--enable-preview"), List.of("fork"));
+    }
+
+    /** One whose thread has a class loader to which this library is unknown. */
+    static Peer stranger() throws IOException {
+        return new Peer(OPTIONS, List.of("stranger"));
+    }
+
     /** A client that has an object of a server's make one, and keeps it. */
     static Peer holder(String server) throws IOException {
         return new Peer(OPTIONS, List.of("hold", server));
@@ -154,6 +164,14 @@ final class Peer implements AutoCloseable {
         }
     }
 
+    static void sleep(long millis) {
+        try {
+            Thread.sleep(millis);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
     long pid() {
         return process.pid();
     }
@@ -203,6 +221,16 @@ final class Peer implements AutoCloseable {
                 new BufferedReader(new InputStreamReader(System.in)).readLine();
                 return;
             }
+            if (arguments[1].equals("fork")) {
+                System.out.println("ready");
+                System.out.println(fork());
+                return;
+            }
+            if (arguments[1].equals("stranger")) {
+                findFromElsewhere();
+                System.out.println("ready");
+                return;
+            }
             if (arguments[1].equals("visit")) {
                 System.out.println("ready");
                 ICalc there = Obvia.bind(ICalc.class, arguments[2]);
@@ -221,6 +249,27 @@ final class Peer implements AutoCloseable {
             System.out.println("ready");
             new BufferedReader(new InputStreamReader(System.in)).readLine();
             held.add(1, 2);
+        }
+
+        /** What a task says that was forked by work without time. A scope for tasks is a preview yet, which the compiler would mark this class for. */
+        private static String fork() throws Exception {
+            Class<?> scopes = Class.forName("java.util.concurrent.StructuredTaskScope");
+            return Obvia.within(java.time.Duration.ZERO, () -> {
+                try (AutoCloseable scope = (AutoCloseable) scopes.getMethod("open").invoke(null)) {
+                    Object task = scopes.getMethod("fork", java.util.concurrent.Callable.class)
+                            .invoke(scope, (java.util.concurrent.Callable<String>) () -> Deadline.ofCall().isOver() ? "late" : "in time");
+                    scopes.getMethod("join").invoke(scope);
+                    return (String) Class.forName("java.util.concurrent.StructuredTaskScope$Subtask").getMethod("get").invoke(task);
+                }
+            });
+        }
+
+        /** Looks for the runtime on a thread that works for somebody who has never heard of it, and then again. */
+        private static void findFromElsewhere() throws IOException {
+            try (var elsewhere = new java.net.URLClassLoader(new java.net.URL[0], null)) {
+                Thread.currentThread().setContextClassLoader(elsewhere);
+                Obvia.connections();
+            }
         }
 
         /** Ends this process when its input does: nobody kills those of a test run that was killed. */
