@@ -2,6 +2,7 @@ package obvia.runtime;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -114,7 +115,14 @@ final class Connection implements Runnable {
         }
     }
 
+    /** Nobody calls here for a while: the next who does makes what is needed anew. */
+    private static void clearPools() {
+        GraphReader.clearPool();
+        GraphWriter.clearPool();
+    }
+
     private void close() {
+        clearPools();
         window.close();
         regions.close();
         runtime.leave(client);
@@ -182,6 +190,7 @@ final class Connection implements Runnable {
         if (!window.rest()) {
             return false;
         }
+        clearPools();
         Idle.WARM.incrementAndGet();
         isResting.set(true);
         try {
@@ -263,8 +272,26 @@ final class Connection implements Runnable {
         if (words.isEmpty() || !window.takesWords()) {
             return 0;
         }
-        RuntimeCalls.answer(call, words);
+        try {
+            RuntimeCalls.answer(call, words);
+        } catch (RpcException e) {
+            if (e.result() != Hresult.E_OUTOFMEMORY) {
+                throw e;
+            }
+            // Nor is there room for many words.
+            RuntimeCalls.answer(call, beginning(words));
+        }
         return call.replyLength;
+    }
+
+    /** As much of a text as goes into a slot. */
+    private static String beginning(String words) {
+        byte[] bytes = words.getBytes(StandardCharsets.UTF_8);
+        int end = Math.min(bytes.length, Layout.INLINE_MAX);
+        while (end > 0 && end < bytes.length && (bytes[end] & 0xc0) == 0x80) {
+            end--;
+        }
+        return new String(bytes, 0, end, StandardCharsets.UTF_8);
     }
 
     /** What the method returned, or a fault's status with a bit above it. */

@@ -94,6 +94,11 @@ public final class GraphWriter extends Pool.Member {
         return writer;
     }
 
+    /** Lets go of what is kept for others. */
+    static void clearPool() {
+        POOL.clear();
+    }
+
     /** The frame is done with: this is not used again by whoever has it. */
     void close() {
         if (words.length > KEPT_MAX / 8) {

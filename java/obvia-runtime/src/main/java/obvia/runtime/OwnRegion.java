@@ -55,7 +55,7 @@ final class OwnRegion implements SharedMemory {
             isDone = true;
             return made;
         } catch (IOException e) {
-            throw RpcException.of(Hresult.E_FAIL, "making shared memory: " + e, e);
+            throw Room.isFull() ? Room.missing(bytes, e) : RpcException.of(Hresult.E_FAIL, "making shared memory: " + e, e);
         } finally {
             if (!isDone) {
                 arena.close();

@@ -46,6 +46,7 @@ final class Window implements AutoCloseable {
     private final Notes notes;
     private final MemorySegment own;
     private final MemorySegment peer;
+    private final Room room;
     private final boolean peerMaySleep;
     private final Polls polls;
     private final AtomicInteger state = new AtomicInteger();
@@ -81,6 +82,7 @@ final class Window implements AutoCloseable {
         notes = new Notes(line, segments.pid());
         own = segments.own();
         peer = segments.peer();
+        room = segments.room();
         peerMaySleep = segments.peerMaySleep();
         frame = peer;
         polls = new Polls(waiting);
@@ -197,6 +199,9 @@ final class Window implements AutoCloseable {
         if (cursor + length > end) {
             awaitCredit(true, lastInArea);
             cursor = Layout.AREA;
+        }
+        if (room != null) {
+            room.take(cursor + length);
         }
         hasUsedArea |= cursor + length > Layout.AREA + AREA_LITTLE;
         return cursor;
@@ -509,6 +514,7 @@ final class Window implements AutoCloseable {
         line.close();
         if ((before & CLOSED) == 0) {
             segments.arena().close();
+            Directory.close(room);
             Directory.close(areaArena);
         }
     }

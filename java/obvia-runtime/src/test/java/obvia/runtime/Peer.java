@@ -36,7 +36,12 @@ final class Peer implements AutoCloseable {
     private final Path errors;
 
     private Peer(List<String> options, List<String> arguments) throws IOException {
-        List<String> words = new ArrayList<>(List.of(ProcessHandle.current().info().command().orElse("java")));
+        this(List.of(), options, arguments);
+    }
+
+    private Peer(List<String> by, List<String> options, List<String> arguments) throws IOException {
+        List<String> words = new ArrayList<>(by);
+        words.add(ProcessHandle.current().info().command().orElse("java"));
         words.addAll(options);
         words.removeIf(String::isEmpty);
         words.addAll(List.of(
@@ -87,6 +92,23 @@ final class Peer implements AutoCloseable {
     /** A client that hands an object of its own to a server's, and waits. */
     static Peer visitor(String server) throws IOException {
         return new Peer(OPTIONS, List.of("visit", server));
+    }
+
+    /** What a command needs that gives what follows so many bytes of shared memory of its own. */
+    private static List<String> withMemory(String size) {
+        return List.of("unshare", "--map-root-user", "--mount", "sh", "-c", "mount -t tmpfs -o size=" + size + " tmpfs /dev/shm && exec \"$@\"", "sh");
+    }
+
+    /** Whether that can be had here. */
+    static boolean hasMemoryOfItsOwn() throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(withMemory("2m"));
+        command.add("true");
+        return new ProcessBuilder(command).redirectErrorStream(true).start().waitFor() == 0;
+    }
+
+    /** One with little shared memory, which it fills. */
+    static Peer full() throws IOException {
+        return new Peer(withMemory("2m"), OPTIONS, List.of("full"));
     }
 
     /** One that forks a task. */
@@ -219,6 +241,11 @@ final class Peer implements AutoCloseable {
                 file.lock();
                 System.out.println("ready");
                 new BufferedReader(new InputStreamReader(System.in)).readLine();
+                return;
+            }
+            if (arguments[1].equals("full")) {
+                RoomTest.Full.main(arguments[0]);
+                System.out.println("ready");
                 return;
             }
             if (arguments[1].equals("fork")) {

@@ -209,6 +209,11 @@ class ThreadsTest {
         }
     }
 
+    @Test
+    void theRuntimeIsFoundByThreadsThatWorkForSomebodyElse() throws Exception {
+        Peer.stranger().close();
+    }
+
     /** Makes a call that fails, in a thread of its own. */
     private static void assertFails(Thread.Builder builder, Executable call) throws Exception {
         var why = new CompletableFuture<RpcException>();
