@@ -93,6 +93,9 @@ final class Known {
 
     /** What there is to say where a class is there, and not for this module. */
     private static String unexported(Class<?> type, String name) {
+        if (!type.getModule().isNamed()) {
+            return name + " is not public, or its INFO is not";
+        }
         String own = Known.class.getModule().isNamed() ? Known.class.getModule().getName() : "obvia.runtime";
         return "module " + type.getModule().getName() + " keeps " + name + " to itself: its module-info.java has to say `exports " + type.getPackageName() + " to " + own + ";`";
     }
