@@ -118,7 +118,7 @@ public abstract class InCall {
             case RpcException e -> Integer.toUnsignedLong(e.result() < 0 ? e.result() : Hresult.E_FAIL);
             case OutOfMemoryError _ -> Integer.toUnsignedLong(Hresult.E_OUTOFMEMORY);
             default -> {
-                LOG.warn("a method failed in a way that its caller cannot be told", why);
+                LOG.warn("a method failed with what it does not declare", why);
                 yield Integer.toUnsignedLong(Hresult.RPC_E_SERVERFAULT);
             }
         };
