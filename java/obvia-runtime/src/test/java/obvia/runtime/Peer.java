@@ -111,6 +111,11 @@ final class Peer implements AutoCloseable {
         return new Peer(withMemory("2m"), OPTIONS, List.of("full"));
     }
 
+    /** One without any option of the virtual machine's, whose collector takes all that it finds. */
+    static Peer collecting() throws IOException {
+        return new Peer(List.of(), List.of("collect"));
+    }
+
     /** One that forks a task. */
     static Peer forking() throws IOException {
         return new Peer(with("--enable-preview"), List.of("fork"));
@@ -241,6 +246,11 @@ final class Peer implements AutoCloseable {
                 file.lock();
                 System.out.println("ready");
                 new BufferedReader(new InputStreamReader(System.in)).readLine();
+                return;
+            }
+            if (arguments[1].equals("collect")) {
+                ReachabilityTest.Collected.main();
+                System.out.println("ready");
                 return;
             }
             if (arguments[1].equals("full")) {
