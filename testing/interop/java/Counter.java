@@ -73,7 +73,10 @@ final class Counter implements ICounter, INamed {
         if (!tellsCaller) {
             return "a counter";
         }
+        if (!Obvia.isCalled()) {
+            return "nobody";
+        }
         Caller caller = Obvia.caller();
-        return caller == null ? "nobody" : caller.domain() + "/" + caller.user() + " " + caller.level();
+        return caller.domain() + "/" + caller.user() + " " + caller.level();
     }
 }

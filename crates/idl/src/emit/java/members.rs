@@ -306,7 +306,7 @@ pub(super) fn tail(context: &Context<'_>, ty: &Type, reader: &str, base: &str, p
 pub(super) fn write_tail(out: &mut Writer, context: &Context<'_>, ty: &Type, place: &str, value: &str) {
     let Type::Pointer(pointer) = ty else { return };
     out.line(if is_number(&pointer.to) {
-        format!("out.putArray({place}, {value}.segment());")
+        format!("out.putArray({place}, {value}.uncopied());")
     } else {
         format!("out.putList({place}, {}, {value});", graph_type(context, &pointer.to))
     });
@@ -328,7 +328,7 @@ pub(super) fn write(
         Ok(Seen::Plain) => match ty {
             Type::Base(_) => format!("{writer}.put{}({place}, {value});", in_name(ty)),
             Type::Enum(_) => format!("{writer}.putInt({place}, {value}.value());"),
-            Type::Fixed(..) if is_number(flat(ty).0) => format!("{writer}.putArray({place}, {value}.segment());"),
+            Type::Fixed(..) if is_number(flat(ty).0) => format!("{writer}.putArray({place}, {value}.uncopied());"),
             Type::Fixed(..) => format!("{writer}.putList({place}, {}, {value});", graph_type(context, flat(ty).0)),
             _ => format!("{value}.write({writer}.memory(), {place});"),
         },

@@ -80,7 +80,7 @@ const METHODS: [&str; 13] = [
 ];
 
 /// Names that the generated methods use themselves.
-const LOCALS: [&str; 9] = ["arguments", "call", "frame", "i", "length", "memory", "object", "results", "target"];
+const LOCALS: [&str; 8] = ["arguments", "call", "frame", "i", "length", "memory", "object", "results"];
 
 /// Types that the generated code names without their package.
 const TYPES: [&str; 53] = [

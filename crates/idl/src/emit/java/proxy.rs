@@ -35,9 +35,9 @@ pub(super) fn proxy(out: &mut Writer, method: &Method<'_>, by_reference: Option<
     };
     let (plan, opnum) = (method.plan, method.plan.opnum);
     if plan.method.oneway {
-        out.line(format!("call.oneway(target, {opnum}, {length});"));
+        out.line(format!("oneway(call, {opnum}, {length});"));
     } else {
-        out.line(format!("call.call(target, {opnum}, {length});"));
+        out.line(format!("call(call, {opnum}, {length});"));
         reply(out, method);
     }
     out.line("}");
@@ -60,7 +60,7 @@ fn refer(out: &mut Writer, method: &Method<'_>) {
     }
     out.line(format!("if ({}) {{", known.join(" && ")));
     frame(out, method);
-    out.line(format!("call.call(target, {}, {length});", plan.opnum));
+    out.line(format!("call(call, {}, {length});", plan.opnum));
     reply(out, method);
     if method.results().is_empty() {
         out.line("return;");

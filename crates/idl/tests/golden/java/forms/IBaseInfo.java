@@ -76,7 +76,7 @@ public final class IBaseInfo {
             call.memory.set(Flat.BYTE, call.at + 1, (byte) 0);
             call.memory.set(Flat.SHORT, call.at + 2, length_);
             call.memory.set(Flat.INT, call.at + 4, 0);
-            call.call(target, 3, 8);
+            call(call, 3, 8);
             call.expect(8);
             short length_Result = call.replyMemory.get(Flat.SHORT, call.replyAt);
             byte letter = call.replyMemory.get(Flat.BYTE, call.replyAt + 2);
@@ -88,7 +88,7 @@ public final class IBaseInfo {
         public void wait_(long class_) {
             Channel call = begin(8);
             call.memory.set(Flat.LONG, call.at, class_);
-            call.call(target, 4, 8);
+            call(call, 4, 8);
             call.expect(0);
             call.end();
         }

@@ -362,7 +362,7 @@ public final class IFormsInfo {
             call.memory.set(Flat.BYTE, call.at + 1, (byte) 0);
             call.memory.set(Flat.SHORT, call.at + 2, length_);
             call.memory.set(Flat.INT, call.at + 4, 0);
-            call.call(target, 3, 8);
+            call(call, 3, 8);
             call.expect(8);
             short length_Result = call.replyMemory.get(Flat.SHORT, call.replyAt);
             byte letter = call.replyMemory.get(Flat.BYTE, call.replyAt + 2);
@@ -374,7 +374,7 @@ public final class IFormsInfo {
         public void wait_(long class_) {
             Channel call = begin(8);
             call.memory.set(Flat.LONG, call.at, class_);
-            call.call(target, 4, 8);
+            call(call, 4, 8);
             call.expect(0);
             call.end();
         }
@@ -396,7 +396,7 @@ public final class IFormsInfo {
             call.memory.set(Flat.FLOAT, call.at + 20, f);
             call.memory.set(Flat.INT, call.at + 24, result);
             call.memory.set(Flat.INT, call.at + 28, 0);
-            call.call(target, 5, 32);
+            call(call, 5, 32);
             call.expect(0);
             call.end();
         }
@@ -412,7 +412,7 @@ public final class IFormsInfo {
             call.memory.set(Flat.BYTE, call.at + 148, (byte) (yes ? 1 : 0));
             call.memory.set(Flat.BYTE, call.at + 149, (byte) 0);
             call.memory.set(Flat.SHORT, call.at + 150, number);
-            call.call(target, 6, 152);
+            call(call, 6, 152);
             try {
                 FrameReader results = new FrameReader(call, 152);
                 Row rowResult = Row.read(results, 0);
@@ -439,7 +439,7 @@ public final class IFormsInfo {
             for (int i = 0; i < 2; i++) {
                 call.memory.set(Flat.INT, call.at + 32 + i * 4, colorsCopy[i].value());
             }
-            call.call(target, 7, 40);
+            call(call, 7, 40);
             try {
                 FrameReader results = new FrameReader(call, 24);
                 Point point = Point.read(results, 0);
@@ -476,7 +476,7 @@ public final class IFormsInfo {
             for (int i = 0; i < colors.length; i++) {
                 call.memory.set(Flat.INT, colorsAt + i * 4, colorsCopy[i].value());
             }
-            call.call(target, 8, length);
+            call(call, 8, length);
             call.expect(0);
             call.end();
         }
@@ -497,7 +497,7 @@ public final class IFormsInfo {
                 rowsCopy[i].write(call.memory, rowsAt + i * 144);
             }
             arguments.put(letters, 16, 20, letters.length);
-            call.call(target, 9, length);
+            call(call, 9, length);
             try {
                 FrameReader results = new FrameReader(call, 16);
                 int rowsBody = results.find(0, 19, rows.length, 144);
@@ -526,7 +526,7 @@ public final class IFormsInfo {
             FrameWriter arguments = new FrameWriter(call, 40);
             arguments.put(cells, 16, 21, cells.length);
             arguments.put(more, 32, 22, more.length);
-            call.call(target, 10, length);
+            call(call, 10, length);
             call.expect(0);
             call.end();
         }
@@ -539,7 +539,7 @@ public final class IFormsInfo {
             Channel call = begin(8);
             call.memory.set(Flat.INT, call.at, rows.length);
             call.memory.set(Flat.INT, call.at + 4, n);
-            call.call(target, 11, 8);
+            call(call, 11, 8);
             try {
                 FrameReader results = new FrameReader(call, 24);
                 int nResult = results.getInt(0);
@@ -567,7 +567,7 @@ public final class IFormsInfo {
             FrameWriter arguments = new FrameWriter(call, 16);
             arguments.text(0, narrowBytes);
             arguments.wide(8, wideCharacters);
-            call.call(target, 12, length);
+            call(call, 12, length);
             try {
                 FrameReader results = new FrameReader(call, 16);
                 String loud = results.text(0);
@@ -601,7 +601,7 @@ public final class IFormsInfo {
             } else {
                 call.memory.set(Flat.BYTE, arguments.object(16, 17, 1, 1), (byte) (yes ? 1 : 0));
             }
-            call.call(target, 13, length);
+            call(call, 13, length);
             call.expect(0);
             call.end();
         }
@@ -609,7 +609,7 @@ public final class IFormsInfo {
         @Override
         public AllocatedResult allocated() {
             Channel call = begin(0);
-            call.call(target, 14, 0);
+            call(call, 14, 0);
             try {
                 FrameReader results = new FrameReader(call, 32);
                 int n = results.getInt(0);
@@ -645,7 +645,7 @@ public final class IFormsInfo {
             arguments.reference(0, baseReference);
             arguments.reference(8, anyReference);
             arguments.reference(32, object_Reference);
-            call.call(target, 15, length);
+            call(call, 15, length);
             byte[] formsReference;
             int number;
             byte[] otherReference;
@@ -675,7 +675,7 @@ public final class IFormsInfo {
             FrameWriter arguments = new FrameWriter(call, 16);
             arguments.text(0, whatBytes);
             arguments.reference(8, toReference);
-            call.oneway(target, 16, length);
+            oneway(call, 16, length);
         }
 
         @Override
@@ -683,7 +683,7 @@ public final class IFormsInfo {
             Channel call = begin(8);
             call.memory.set(Flat.INT, call.at, what);
             call.memory.set(Flat.INT, call.at + 4, 0);
-            call.call(target, 17, 8);
+            call(call, 17, 8);
             call.expect(0);
             call.end();
         }

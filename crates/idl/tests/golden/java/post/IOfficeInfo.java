@@ -197,7 +197,7 @@ public final class IOfficeInfo {
             Channel call = begin(8);
             call.memory.set(Flat.INT, call.at, class_.value());
             call.memory.set(Flat.INT, call.at + 4, weight);
-            call.call(target, 3, 8);
+            call(call, 3, 8);
             call.expect(8);
             double cost = call.replyMemory.get(Flat.DOUBLE, call.replyAt);
             call.end();
@@ -210,7 +210,7 @@ public final class IOfficeInfo {
             Channel call = begin(40);
             stamp.write(call.memory, call.at);
             call.memory.set(Flat.LONG, call.at + 32, number);
-            call.call(target, 4, 40);
+            call(call, 4, 40);
             try {
                 FrameReader results = new FrameReader(call, 40);
                 long numberResult = results.getLong(0);
@@ -236,7 +236,7 @@ public final class IOfficeInfo {
             for (int i = 0; i < stamps.length; i++) {
                 stampsCopy[i].write(call.memory, stampsAt + i * 32);
             }
-            call.call(target, 5, length);
+            call(call, 5, length);
             call.expect(0);
             call.end();
         }
@@ -247,7 +247,7 @@ public final class IOfficeInfo {
             Channel call = begin(8);
             call.memory.set(Flat.INT, call.at, letters.length);
             call.memory.set(Flat.INT, call.at + 4, 0);
-            call.call(target, 6, 8);
+            call(call, 6, 8);
             try {
                 FrameReader results = new FrameReader(call, 16);
                 int got = results.getInt(8);
@@ -263,7 +263,7 @@ public final class IOfficeInfo {
         @Override
         public Stamp[] list() {
             Channel call = begin(0);
-            call.call(target, 7, 0);
+            call(call, 7, 0);
             try {
                 FrameReader results = new FrameReader(call, 16);
                 int count = results.getInt(0);
@@ -291,7 +291,7 @@ public final class IOfficeInfo {
             FrameWriter arguments = new FrameWriter(call, 16);
             arguments.wide(0, toCharacters);
             arguments.text(8, fromBytes);
-            call.call(target, 8, length);
+            call(call, 8, length);
             try {
                 FrameReader results = new FrameReader(call, 8);
                 String receipt = results.wide(0);
@@ -309,7 +309,7 @@ public final class IOfficeInfo {
             Channel call = begin(length);
             FrameWriter arguments = new FrameWriter(call, 8);
             arguments.reference(0, readerReference);
-            call.call(target, 9, length);
+            call(call, 9, length);
             byte[] beforeReference;
             try {
                 FrameReader results = new FrameReader(call, 8);
@@ -326,7 +326,7 @@ public final class IOfficeInfo {
             Objects.requireNonNull(iid, "iid");
             Channel call = begin(16);
             FrameWriter.put(iid, call.memory, call.at);
-            call.call(target, 10, 16);
+            call(call, 10, 16);
             byte[] foundReference;
             try {
                 FrameReader results = new FrameReader(call, 8);

@@ -60,7 +60,7 @@ public final class IReaderInfo {
             Channel call = begin(8);
             call.memory.set(Flat.INT, call.at, letter);
             call.memory.set(Flat.INT, call.at + 4, 0);
-            call.oneway(target, 3, 8);
+            oneway(call, 3, 8);
         }
     }
 }

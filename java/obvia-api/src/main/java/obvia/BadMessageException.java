@@ -4,12 +4,21 @@ package obvia;
 public final class BadMessageException extends RpcException {
     private static final long serialVersionUID = 1;
 
-    /** What is wrong, for people. */
+    /**
+     * What is wrong, for people.
+     *
+     * @param message the words
+     */
     public BadMessageException(String message) {
         super(Hresult.RPC_E_INVALID_DATA, message);
     }
 
-    /** The same with what was noticed first. */
+    /**
+     * The same with what was noticed first.
+     *
+     * @param message the words
+     * @param cause what was noticed
+     */
     public BadMessageException(String message, Throwable cause) {
         super(Hresult.RPC_E_INVALID_DATA, message, cause);
     }

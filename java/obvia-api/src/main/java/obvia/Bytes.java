@@ -38,17 +38,32 @@ public final class Bytes {
         this.array = array;
     }
 
-    /** A copy of these elements. */
+    /**
+     * A copy of these elements.
+     *
+     * @param elements the elements
+     * @return an array of its own
+     */
     public static Bytes of(byte... elements) {
         return new Bytes(elements.clone());
     }
 
-    /** Elements in memory, little endian, which can be read as long as their scope allows it; {@code null} where that is for good. For runtimes. */
+    /**
+     * Elements in memory, little endian, which can be read as long as their scope allows it; {@code null} where that is for good. For runtimes.
+     *
+     * @param segment the memory
+     * @param scope how long it may be read, or {@code null}
+     * @return an array that reads them there
+     */
     public static Bytes of(MemorySegment segment, Scope scope) {
         return new Bytes(segment.asReadOnly(), scope);
     }
 
-    /** How many elements there are. */
+    /**
+     * How many elements there are.
+     *
+     * @return the number
+     */
     public int size() {
         return size;
     }
@@ -56,20 +71,31 @@ public final class Bytes {
     /**
      * An element.
      *
+     * @param index its place, from 0 on
+     * @return the element
      * @throws IndexOutOfBoundsException where there are not as many
      */
     public byte get(int index) {
         return reached().get(LAYOUT, index);
     }
 
-    /** A copy of the elements. */
+    /**
+     * A copy of the elements.
+     *
+     * @return an array that anybody may change
+     */
     public byte[] toArray() {
         byte[] copy = new byte[size];
         copyTo(copy, 0);
         return copy;
     }
 
-    /** Copies the elements to an array, from a place there on. */
+    /**
+     * Copies the elements to an array, from a place there on.
+     *
+     * @param to the array
+     * @param at the place
+     */
     public void copyTo(byte[] to, int at) {
         if (array == null) {
             MemorySegment.copy(reached(), LAYOUT, 0, to, at, size);
@@ -78,7 +104,12 @@ public final class Bytes {
         }
     }
 
-    /** Copies the elements to words, from one on: the first to the lowest bits, and zeros to what is left of the last. For runtimes. */
+    /**
+     * Copies the elements to words, from one on: the first to the lowest bits, and zeros to what is left of the last. For runtimes.
+     *
+     * @param to the words
+     * @param at the first of them
+     */
     public void copyTo(long[] to, int at) {
         byte[] from = array;
         if (from != null && from.length >= 8 && from.length <= 16) {
@@ -91,19 +122,41 @@ public final class Bytes {
         MemorySegment.copy(reached(), 0, MemorySegment.ofArray(to), 8L * at, size);
     }
 
-    /** A copy which can be read for good; itself, where it can. */
+    /**
+     * A copy which can be read for good; itself, where it can.
+     *
+     * @return such an array
+     */
     public Bytes copy() {
         return scope == null ? this : new Bytes(toArray());
     }
 
-    /** The bytes of the elements, read-only and little endian: to be read no longer than this. */
+    /**
+     * The bytes of the elements, read-only and little endian, for good: a copy of them, unless they are in memory of this one's own.
+     *
+     * @return a segment that stays as it is
+     */
     public MemorySegment segment() {
+        return copy().reached();
+    }
+
+    /**
+     * The bytes of the elements where they lie. Whether they may be read is checked now, and not while they are: the memory has something else in it when the call has returned. For
+     * runtimes.
+     *
+     * @return a segment, read-only and little endian
+     */
+    public MemorySegment uncopied() {
         return reached();
     }
 
-    /** The elements as a buffer, read-only: to be read no longer than this. */
+    /**
+     * The elements as a buffer, read-only, for good: see {@link #segment}.
+     *
+     * @return a buffer that stays as it is
+     */
     public ByteBuffer asByteBuffer() {
-        return reached().asByteBuffer();
+        return segment().asByteBuffer();
     }
 
     private MemorySegment reached() {

@@ -23,19 +23,34 @@ public final class Floats {
         size = (int) (segment.byteSize() / 4);
     }
 
-    /** A copy of these elements. */
+    /**
+     * A copy of these elements.
+     *
+     * @param elements the elements
+     * @return an array of its own
+     */
     public static Floats of(float... elements) {
         MemorySegment copy = MemorySegment.ofArray(new byte[Math.multiplyExact(elements.length, 4)]);
         MemorySegment.copy(elements, 0, copy, LAYOUT, 0, elements.length);
         return new Floats(copy.asReadOnly(), null);
     }
 
-    /** Elements in memory, little endian, which can be read as long as their scope allows it; {@code null} where that is for good. For runtimes. */
+    /**
+     * Elements in memory, little endian, which can be read as long as their scope allows it; {@code null} where that is for good. For runtimes.
+     *
+     * @param segment the memory
+     * @param scope how long it may be read, or {@code null}
+     * @return an array that reads them there
+     */
     public static Floats of(MemorySegment segment, Scope scope) {
         return new Floats(segment.asReadOnly(), scope);
     }
 
-    /** How many elements there are. */
+    /**
+     * How many elements there are.
+     *
+     * @return the number
+     */
     public int size() {
         return size;
     }
@@ -43,26 +58,50 @@ public final class Floats {
     /**
      * An element.
      *
+     * @param index its place, from 0 on
+     * @return the element
      * @throws IndexOutOfBoundsException where there are not as many
      */
     public float get(int index) {
         return reached().get(LAYOUT, (long) index * 4);
     }
 
-    /** A copy of the elements. */
+    /**
+     * A copy of the elements.
+     *
+     * @return an array that anybody may change
+     */
     public float[] toArray() {
         float[] copy = new float[size];
         MemorySegment.copy(reached(), LAYOUT, 0, copy, 0, size);
         return copy;
     }
 
-    /** A copy which can be read for good; itself, where it can. */
+    /**
+     * A copy which can be read for good; itself, where it can.
+     *
+     * @return such an array
+     */
     public Floats copy() {
         return scope == null ? this : new Floats(MemorySegment.ofArray(reached().toArray(ValueLayout.JAVA_BYTE)).asReadOnly(), null);
     }
 
-    /** The bytes of the elements, read-only and little endian: to be read no longer than this. */
+    /**
+     * The bytes of the elements, read-only and little endian, for good: a copy of them, unless they are in memory of this one's own.
+     *
+     * @return a segment that stays as it is
+     */
     public MemorySegment segment() {
+        return copy().reached();
+    }
+
+    /**
+     * The bytes of the elements where they lie. Whether they may be read is checked now, and not while they are: the memory has something else in it when the call has returned. For
+     * runtimes.
+     *
+     * @return a segment, read-only and little endian
+     */
+    public MemorySegment uncopied() {
         return reached();
     }
 

@@ -51,7 +51,12 @@ public final class Hresult {
 
     private Hresult() {}
 
-    /** How a result is written: {@code 0x80004005}. */
+    /**
+     * How a result is written: {@code 0x80004005}.
+     *
+     * @param result the number
+     * @return the text
+     */
     public static String text(int result) {
         return String.format("0x%08x", result);
     }

@@ -14,6 +14,10 @@ import java.lang.annotation.Target;
 @Retention(RetentionPolicy.CLASS)
 @Target(ElementType.TYPE)
 public @interface Iid {
-    /** The GUID as it is written: {@code 0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a20}. */
+    /**
+     * The GUID as it is written: {@code 0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a20}.
+     *
+     * @return the text
+     */
     String value();
 }

@@ -9,6 +9,10 @@ import java.lang.annotation.Target;
 @Retention(RetentionPolicy.SOURCE)
 @Target({ElementType.TYPE, ElementType.PACKAGE})
 public @interface Interfaces {
-    /** The interfaces. */
+    /**
+     * The interfaces.
+     *
+     * @return their classes
+     */
     Class<?>[] value();
 }

@@ -14,27 +14,47 @@ public final class Occupancy {
 
     private Occupancy() {}
 
-    /** Bytes of all frames with structures that have been received. */
+    /**
+     * Bytes of all frames with structures that have been received.
+     *
+     * @return how many
+     */
     public static long received() {
         return RECEIVED.sum();
     }
 
-    /** Bytes that are kept for what is retained. */
+    /**
+     * Bytes that are kept for what is retained.
+     *
+     * @return how many
+     */
     public static long held() {
         return HELD.sum();
     }
 
-    /** How many arguments are retained. */
+    /**
+     * How many arguments are retained.
+     *
+     * @return the number
+     */
     public static long retained() {
         return RETAINED.sum();
     }
 
-    /** How many were retained and dropped without being closed. */
+    /**
+     * How many were retained and dropped without being closed.
+     *
+     * @return the number
+     */
     public static long leaks() {
         return LEAKS.sum();
     }
 
-    /** A frame has been received. For runtimes. */
+    /**
+     * A frame has been received. For runtimes.
+     *
+     * @param bytes its bytes
+     */
     public static void receive(int bytes) {
         RECEIVED.add(bytes);
     }

@@ -31,7 +31,14 @@ public final class Retained<T> implements AutoCloseable {
         Occupancy.add(hold.bytes());
     }
 
-    /** One of a value that can be read until the hold is let go. For runtimes. */
+    /**
+     * One of a value that can be read until the hold is let go. For runtimes.
+     *
+     * @param <T> its type
+     * @param value the value
+     * @param hold what keeps it
+     * @return what the program has of it
+     */
     public static <T> Retained<T> of(T value, Hold hold) {
         return new Retained<>(value, hold);
     }
@@ -39,6 +46,7 @@ public final class Retained<T> implements AutoCloseable {
     /**
      * The value.
      *
+     * @return the argument, or a view of it
      * @throws IllegalStateException where this was closed
      */
     public T get() {

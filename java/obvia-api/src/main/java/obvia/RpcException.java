@@ -1,9 +1,15 @@
 package obvia;
 
-/** Why a call has no results: an HRESULT, and words where there are any. */
+/**
+ * Why a call has no results: an HRESULT, and words where there are any.
+ *
+ * <p>Failures that programs tell apart are classes of their own: {@link CallTimeoutException}, {@link CallCanceledException}, {@link DisconnectedException},
+ * {@link AccessDeniedException}, {@link NotFoundException} and {@link BadMessageException}. Whatever the runtime throws is of the class that {@link #of(int, String)} chooses.
+ */
 public class RpcException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
+    /** The HRESULT. */
     private final int result;
 
     /**
@@ -13,22 +19,79 @@ public class RpcException extends RuntimeException {
      * @param message what it means here
      */
     public RpcException(int result, String message) {
-        super(message);
-        this.result = result;
+        this(result, message, null);
     }
 
-    /** A failure with its cause. */
+    /**
+     * A failure with its cause.
+     *
+     * @param result the HRESULT, a negative number
+     * @param message what it means here
+     * @param cause what was thrown before, or {@code null}
+     */
     public RpcException(int result, String message, Throwable cause) {
         super(message, cause);
         this.result = result;
     }
 
-    /** A failure that its number says all about. */
+    /**
+     * A failure that its number says all about.
+     *
+     * @param result the HRESULT, a negative number
+     */
     public RpcException(int result) {
-        this(result, "the call failed with " + Hresult.text(result));
+        this(result, meaning(result));
     }
 
-    /** The HRESULT: see {@link Hresult}. */
+    /**
+     * A failure, of the class that its HRESULT has.
+     *
+     * @param result the HRESULT, a negative number
+     * @param message what it means here
+     * @return the exception, to be thrown
+     */
+    public static RpcException of(int result, String message) {
+        return of(result, message, null);
+    }
+
+    /**
+     * The same with its cause.
+     *
+     * @param result the HRESULT, a negative number
+     * @param message what it means here
+     * @param cause what was thrown before, or {@code null}
+     * @return the exception, to be thrown
+     */
+    public static RpcException of(int result, String message, Throwable cause) {
+        return switch (result) {
+            case Hresult.RPC_E_TIMEOUT -> new CallTimeoutException(result, message, cause);
+            case Hresult.RPC_E_CALL_CANCELED -> new CallCanceledException(result, message, cause);
+            case Hresult.RPC_E_DISCONNECTED, Hresult.CO_E_OBJNOTCONNECTED -> new DisconnectedException(result, message, cause);
+            case Hresult.E_ACCESSDENIED -> new AccessDeniedException(result, message, cause);
+            case Hresult.RPC_S_SERVER_UNAVAILABLE, Hresult.REGDB_E_CLASSNOTREG -> new NotFoundException(result, message, cause);
+            default -> new RpcException(result, message, cause);
+        };
+    }
+
+    /**
+     * The same for a number that says all about it.
+     *
+     * @param result the HRESULT, a negative number
+     * @return the exception, to be thrown
+     */
+    public static RpcException of(int result) {
+        return of(result, meaning(result));
+    }
+
+    private static String meaning(int result) {
+        return "the call failed with " + Hresult.text(result);
+    }
+
+    /**
+     * Which failure it is.
+     *
+     * @return the HRESULT: see {@link Hresult}
+     */
     public int result() {
         return result;
     }

@@ -16,7 +16,11 @@ public interface SharedMemory extends AutoCloseable {
         WRITE
     }
 
-    /** The memory: zeros at first, writable, and for all threads, until it is closed. Slices of it are what calls pass by reference. */
+    /**
+     * The memory: zeros at first, writable, and for all threads, until it is closed. Slices of it are what calls pass by reference.
+     *
+     * @return the memory
+     */
     MemorySegment memory();
 
     /**

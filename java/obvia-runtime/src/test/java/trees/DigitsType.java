@@ -24,7 +24,7 @@ final class DigitsType extends GraphType {
         Digits of = (Digits) value;
         out.putByte(at, of.room());
         out.putByte(at + 1, of.count());
-        out.putArray(at + 4, of.all().segment());
+        out.putArray(at + 4, of.all().uncopied());
     }
 
     @Override

@@ -50,7 +50,7 @@ final class HolderType extends GraphType {
         out.inner(at, ItemType.TYPE, of.item());
         out.putInt(at + 24, of.color().value());
         out.putList(at + 28, PointType.TYPE, of.points());
-        out.putArray(at + 52, of.grid().segment());
+        out.putArray(at + 52, of.grid().uncopied());
         out.putGuid(at + 76, of.id());
         out.text8(at + 96, of.label());
         out.putByte(at + 104, (byte) Frames.length(of.more(), of.items()));

@@ -1111,7 +1111,7 @@ public final class ITreesInfo {
             GraphWriter arguments = GraphWriter.of(KINDS, 8);
             arguments.one(0, ItemType.TYPE, list);
             Channel call = begin(arguments);
-            call.call(target, 3, call.length);
+            call(call, 3, call.length);
             try {
                 FrameReader results = new FrameReader(call, 16);
                 long sum = results.getLong(0);
@@ -1128,7 +1128,7 @@ public final class ITreesInfo {
             Channel call = begin(8);
             call.memory.set(Flat.INT, call.at, first);
             call.memory.set(Flat.INT, call.at + 4, count);
-            call.call(target, 4, 8);
+            call(call, 4, 8);
             GraphReader results = GraphReader.of(call, 8, KINDS);
             try {
                 results.checkOne(0, ItemType.TYPE, GraphReader.UNIQUE);
@@ -1147,7 +1147,7 @@ public final class ITreesInfo {
             GraphWriter arguments = GraphWriter.of(KINDS, 8);
             arguments.one(0, ItemType.TYPE, list);
             Channel call = begin(arguments);
-            call.call(target, 5, call.length);
+            call(call, 5, call.length);
             GraphReader results = GraphReader.of(call, 8, KINDS);
             try {
                 results.checkOne(0, ItemType.TYPE, GraphReader.UNIQUE);
@@ -1168,7 +1168,7 @@ public final class ITreesInfo {
             arguments.putInt(0, by);
             arguments.inner(8, ItemType.TYPE, item);
             Channel call = begin(arguments);
-            call.call(target, 6, call.length);
+            call(call, 6, call.length);
             GraphReader results = GraphReader.of(call, 24, KINDS);
             try {
                 results.checkBoolean(4);
@@ -1191,7 +1191,7 @@ public final class ITreesInfo {
             arguments.inner(0, TreeType.TYPE, tree);
             arguments.putLong(24, key);
             Channel call = begin(arguments);
-            call.call(target, 7, call.length);
+            call(call, 7, call.length);
             GraphReader results = GraphReader.of(call, 8, KINDS);
             try {
                 results.checkOne(0, TreeType.TYPE, GraphReader.UNIQUE);
@@ -1211,7 +1211,7 @@ public final class ITreesInfo {
             GraphWriter arguments = GraphWriter.of(KINDS, 56);
             arguments.inner(0, SamplesType.TYPE, samples);
             Channel call = begin(arguments);
-            call.call(target, 8, call.length);
+            call(call, 8, call.length);
             call.expect(8);
             double average = call.replyMemory.get(Flat.DOUBLE, call.replyAt);
             call.end();
@@ -1223,7 +1223,7 @@ public final class ITreesInfo {
             Channel call = begin(8);
             call.memory.set(Flat.INT, call.at, count);
             call.memory.set(Flat.INT, call.at + 4, 0);
-            call.call(target, 9, 8);
+            call(call, 9, 8);
             GraphReader results = GraphReader.of(call, 56, KINDS);
             try {
                 results.checkMany(8, GraphType.DOUBLE, GraphReader.UNIQUE, Integer.toUnsignedLong(results.getInt(0)));
@@ -1247,7 +1247,7 @@ public final class ITreesInfo {
             GraphWriter arguments = GraphWriter.of(KINDS, 152);
             arguments.inner(0, HolderType.TYPE, in);
             Channel call = begin(arguments);
-            call.call(target, 10, call.length);
+            call(call, 10, call.length);
             GraphReader results = GraphReader.of(call, 8, KINDS);
             try {
                 results.checkOne(0, HolderType.TYPE, GraphReader.UNIQUE);
@@ -1275,7 +1275,7 @@ public final class ITreesInfo {
             arguments.one(40, PointType.TYPE, maybe);
             arguments.text8(48, text);
             Channel call = begin(arguments);
-            call.call(target, 11, call.length);
+            call(call, 11, call.length);
             GraphReader results = GraphReader.of(call, 32, KINDS);
             try {
                 results.checkMany(8, ItemType.TYPE, GraphReader.UNIQUE, Integer.toUnsignedLong(results.getInt(0)));
@@ -1296,13 +1296,13 @@ public final class ITreesInfo {
             GraphWriter arguments = GraphWriter.of(KINDS, 8);
             arguments.one(0, ItemType.TYPE, list);
             Channel call = begin(arguments);
-            call.oneway(target, 12, call.length);
+            oneway(call, 12, call.length);
         }
 
         @Override
         public int noted() {
             Channel call = begin(0);
-            call.call(target, 13, 0);
+            call(call, 13, 0);
             call.expect(8);
             int values = call.replyMemory.get(Flat.INT, call.replyAt);
             call.end();
@@ -1314,7 +1314,7 @@ public final class ITreesInfo {
             Channel call = begin(8);
             call.memory.set(Flat.INT, call.at, count);
             call.memory.set(Flat.INT, call.at + 4, 0);
-            call.call(target, 14, 8);
+            call(call, 14, 8);
             GraphReader results = GraphReader.of(call, 8, KINDS);
             try {
                 results.checkOne(0, NodeType.TYPE, GraphReader.FULL);
@@ -1334,7 +1334,7 @@ public final class ITreesInfo {
             arguments.shared(0, NodeType.TYPE, start);
             arguments.putInt(8, steps);
             Channel call = begin(arguments);
-            call.call(target, 15, call.length);
+            call(call, 15, call.length);
             call.expect(8);
             int number = call.replyMemory.get(Flat.INT, call.replyAt);
             call.end();
@@ -1347,7 +1347,7 @@ public final class ITreesInfo {
             arguments.shared(0, NodeType.TYPE, a);
             arguments.shared(8, NodeType.TYPE, b);
             Channel call = begin(arguments);
-            call.call(target, 16, call.length);
+            call(call, 16, call.length);
             try {
                 FrameReader results = new FrameReader(call, 8);
                 boolean same = results.getBoolean(0);
@@ -1363,7 +1363,7 @@ public final class ITreesInfo {
             GraphWriter arguments = GraphWriter.of(KINDS, 8);
             arguments.one(0, NodeType.TYPE, start);
             Channel call = begin(arguments);
-            call.call(target, 17, call.length);
+            call(call, 17, call.length);
             call.expect(8);
             int number = call.replyMemory.get(Flat.INT, call.replyAt);
             call.end();
@@ -1375,7 +1375,7 @@ public final class ITreesInfo {
             GraphWriter arguments = GraphWriter.of(KINDS, 8);
             arguments.shared(0, NodeType.TYPE, ring);
             Channel call = begin(arguments);
-            call.call(target, 18, call.length);
+            call(call, 18, call.length);
             GraphReader results = GraphReader.of(call, 8, KINDS);
             try {
                 results.checkOne(0, NodeType.TYPE, GraphReader.FULL);
@@ -1397,7 +1397,7 @@ public final class ITreesInfo {
             arguments.putInt(0, kind);
             AnyType.put(arguments, value, 8);
             Channel call = begin(arguments);
-            call.call(target, 19, call.length);
+            call(call, 19, call.length);
             try {
                 FrameReader results = new FrameReader(call, 8);
                 String text = results.wide(0);
@@ -1413,7 +1413,7 @@ public final class ITreesInfo {
             Channel call = begin(8);
             call.memory.set(Flat.INT, call.at, kind);
             call.memory.set(Flat.INT, call.at + 4, 0);
-            call.call(target, 20, 8);
+            call(call, 20, 8);
             GraphReader results = GraphReader.of(call, 8, KINDS);
             try {
                 switch (kind) {
@@ -1449,7 +1449,7 @@ public final class ITreesInfo {
             GraphWriter arguments = GraphWriter.of(KINDS, 32);
             arguments.inner(0, ChoiceType.TYPE, choice);
             Channel call = begin(arguments);
-            call.call(target, 21, call.length);
+            call(call, 21, call.length);
             call.expect(8);
             long sum = call.replyMemory.get(Flat.LONG, call.replyAt);
             call.end();
@@ -1462,7 +1462,7 @@ public final class ITreesInfo {
             GraphWriter arguments = GraphWriter.of(KINDS, 144);
             arguments.inner(0, BoxType.TYPE, box);
             Channel call = begin(arguments);
-            call.call(target, 22, call.length);
+            call(call, 22, call.length);
             GraphReader results = GraphReader.of(call, 144, KINDS);
             try {
                 switch (results.getInt(0)) {
@@ -1509,7 +1509,7 @@ public final class ITreesInfo {
             arguments.putInt(0, Frames.length(entries));
             arguments.list(8, EntryType.TYPE, entries);
             Channel call = begin(arguments);
-            call.call(target, 23, call.length);
+            call(call, 23, call.length);
             call.expect(0);
             call.end();
         }
@@ -1517,7 +1517,7 @@ public final class ITreesInfo {
         @Override
         public List<Entry> list() {
             Channel call = begin(0);
-            call.call(target, 24, 0);
+            call(call, 24, 0);
             GraphReader results = GraphReader.of(call, 16, KINDS);
             try {
                 results.checkMany(8, EntryType.TYPE, GraphReader.UNIQUE, Integer.toUnsignedLong(results.getInt(0)));
@@ -1538,7 +1538,7 @@ public final class ITreesInfo {
             arguments.putInt(0, Frames.length(words));
             arguments.list(8, GraphType.TEXT16.pointer(GraphReader.UNIQUE), words);
             Channel call = begin(arguments);
-            call.call(target, 25, call.length);
+            call(call, 25, call.length);
             GraphReader results = GraphReader.of(call, 16, KINDS);
             try {
                 results.checkMany(8, GraphType.TEXT16.pointer(GraphReader.UNIQUE), GraphReader.UNIQUE, Integer.toUnsignedLong(results.getInt(0)));
@@ -1558,7 +1558,7 @@ public final class ITreesInfo {
             arguments.one(0, ItemType.TYPE, list);
             arguments.reference(8, to, ITreesInfo.INFO);
             Channel call = begin(arguments);
-            call.call(target, 26, call.length);
+            call(call, 26, call.length);
             GraphReader results = GraphReader.of(call, 16, KINDS);
             try {
                 results.checkOne(0, ItemType.TYPE, GraphReader.UNIQUE);
@@ -1582,7 +1582,7 @@ public final class ITreesInfo {
             arguments.inner(0, PairType.TYPE, pair);
             arguments.reference(24, last, ITreesInfo.INFO);
             Channel call = begin(arguments);
-            call.call(target, 27, call.length);
+            call(call, 27, call.length);
             GraphReader results = GraphReader.of(call, 16, KINDS);
             try {
                 results.checkReference(0, ITreesInfo.INFO);
@@ -1605,7 +1605,7 @@ public final class ITreesInfo {
             GraphWriter arguments = GraphWriter.of(KINDS, 56);
             arguments.inner(0, CrowdType.TYPE, crowd);
             Channel call = begin(arguments);
-            call.call(target, 28, call.length);
+            call(call, 28, call.length);
             GraphReader results = GraphReader.of(call, 56, KINDS);
             try {
                 results.checkMany(8, GraphType.object(ITrees.class), GraphReader.UNIQUE, Integer.toUnsignedLong(results.getInt(0)));
@@ -1632,7 +1632,7 @@ public final class ITreesInfo {
             arguments.one(0, RowType.TYPE, row);
             arguments.one(8, DigitsType.TYPE, digits);
             Channel call = begin(arguments);
-            call.call(target, 29, call.length);
+            call(call, 29, call.length);
             GraphReader results = GraphReader.of(call, 16, KINDS);
             try {
                 results.checkOne(0, RowType.TYPE, GraphReader.UNIQUE);
@@ -1655,7 +1655,7 @@ public final class ITreesInfo {
             arguments.putInt(0, Frames.length(items));
             arguments.list(8, ItemType.TYPE, items);
             Channel call = begin(arguments);
-            call.call(target, 30, call.length);
+            call(call, 30, call.length);
             GraphReader results = GraphReader.of(call, 8, KINDS);
             try {
                 results.checkMany(0, ItemType.TYPE, GraphReader.REF, Frames.length(items));
@@ -1679,7 +1679,7 @@ public final class ITreesInfo {
             arguments.putInt(4, used);
             arguments.list(8, ItemType.TYPE, items);
             Channel call = begin(arguments);
-            call.call(target, 31, call.length);
+            call(call, 31, call.length);
             GraphReader results = GraphReader.of(call, 16, KINDS);
             try {
                 results.checkMany(8, ItemType.TYPE, GraphReader.REF, results.getInt(0), room);
@@ -1700,7 +1700,7 @@ public final class ITreesInfo {
             Channel call = begin(8);
             call.memory.set(Flat.INT, call.at, room);
             call.memory.set(Flat.INT, call.at + 4, 0);
-            call.call(target, 32, 8);
+            call(call, 32, 8);
             GraphReader results = GraphReader.of(call, 16, KINDS);
             try {
                 results.checkMany(0, EntryType.TYPE, GraphReader.REF, Integer.toUnsignedLong(results.getInt(8)), Integer.toUnsignedLong(room));
@@ -1723,7 +1723,7 @@ public final class ITreesInfo {
             arguments.putInt(0, kind);
             AnyType.put(arguments, value, 8);
             Channel call = begin(arguments);
-            call.call(target, 33, call.length);
+            call(call, 33, call.length);
             GraphReader results = GraphReader.of(call, 8, KINDS);
             try {
                 switch (kind) {
@@ -1759,7 +1759,7 @@ public final class ITreesInfo {
             GraphWriter arguments = GraphWriter.of(KINDS, 56);
             arguments.inner(0, SeveralType.TYPE, given);
             Channel call = begin(arguments);
-            call.call(target, 34, call.length);
+            call(call, 34, call.length);
             GraphReader results = GraphReader.of(call, 56, KINDS);
             try {
                 switch (results.getInt(0)) {
@@ -1794,7 +1794,7 @@ public final class ITreesInfo {
             arguments.one(0, ChunkType.TYPE, first);
             arguments.one(8, ChunkType.TYPE, second);
             Channel call = begin(arguments);
-            call.call(target, 35, call.length);
+            call(call, 35, call.length);
             GraphReader results = GraphReader.of(call, 8, KINDS);
             try {
                 results.checkOne(0, ChunkType.TYPE, GraphReader.UNIQUE);
@@ -1816,7 +1816,7 @@ public final class ITreesInfo {
             arguments.one(8, ItemType.TYPE, list);
             arguments.inner(16, SamplesType.TYPE, samples);
             Channel call = begin(arguments);
-            call.call(target, 36, call.length);
+            call(call, 36, call.length);
             call.expect(8);
             long answer = call.replyMemory.get(Flat.LONG, call.replyAt);
             call.end();
@@ -1829,7 +1829,7 @@ public final class ITreesInfo {
             GraphWriter arguments = GraphWriter.of(KINDS, 40);
             arguments.inner(0, WeighedType.TYPE, given);
             Channel call = begin(arguments);
-            call.call(target, 37, call.length);
+            call(call, 37, call.length);
             GraphReader results = GraphReader.of(call, 40, KINDS);
             try {
                 long which_8 = results.getLong(0);
@@ -1900,7 +1900,7 @@ public final class ITreesInfo {
             AnyType.put(arguments, any, 24);
             arguments.inner(32, HugeType.TYPE, huge);
             Channel call = begin(arguments);
-            call.call(target, 38, call.length);
+            call(call, 38, call.length);
             GraphReader results = GraphReader.of(call, 56, KINDS);
             try {
                 long which_8 = results.value(0, () -> Frames.unsigned(results.getLong(0)));

@@ -55,7 +55,7 @@ final class SeveralType extends GraphType {
     static void put(GraphWriter out, Several value, int at) {
         switch (value) {
             case Several.Three of -> {
-                out.putArray(at, of.three().segment());
+                out.putArray(at, of.three().uncopied());
             }
             case Several.Two of -> {
                 out.putList(at, ItemType.TYPE, of.two());

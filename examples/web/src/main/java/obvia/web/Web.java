@@ -169,7 +169,7 @@ public final class Web {
 
     private static <R> R within(Duration time, Callable<R> work) throws Exception {
         try {
-            return Obvia.within(time, work);
+            return Obvia.within(time, work::call);
         } catch (RpcException e) {
             throw new IOException(e.getMessage() + "; the server's log says more", e);
         }

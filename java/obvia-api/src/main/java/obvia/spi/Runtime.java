@@ -3,7 +3,6 @@ package obvia.spi;
 import java.time.Duration;
 import java.util.Map;
 import java.util.ServiceLoader;
-import java.util.concurrent.Callable;
 import java.util.function.Supplier;
 import obvia.Access;
 import obvia.Caller;
@@ -25,7 +24,8 @@ public interface Runtime {
      * @throws IllegalStateException where there is none
      */
     static Runtime instance() {
-        return Holder.INSTANCE;
+        Runtime known = Holder.instance;
+        return known != null ? known : Holder.find();
     }
 
     /** See {@link obvia.Obvia#export}. */
@@ -33,6 +33,9 @@ public interface Runtime {
 
     /** See {@link obvia.Obvia#connect(String)}; empty for this host. */
     Endpoint connect(String binding);
+
+    /** See {@link obvia.Obvia#loopback}. */
+    Endpoint loopback();
 
     /** See {@link obvia.Obvia#connect(String, Credentials)}. */
     Endpoint connect(String binding, Credentials credentials);
@@ -58,7 +61,7 @@ public interface Runtime {
     /** See {@link obvia.Obvia#setClassAccess}: of no class those without a rule. */
     void setClassAccess(Guid classId, Access rule);
 
-    /** See {@link obvia.Obvia#caller}. */
+    /** See {@link obvia.Obvia#caller}; {@code null} where there is none. */
     Caller caller();
 
     /** See {@link obvia.Obvia#marshal}. */
@@ -79,8 +82,11 @@ public interface Runtime {
     /** See {@link obvia.Obvia#release}. */
     void release(Object object);
 
-    /** See {@link obvia.Obvia#within}. */
-    <R> R within(Duration time, Callable<R> work) throws Exception;
+    /** See {@link obvia.Obvia#isSame}. */
+    boolean isSame(Object one, Object other);
+
+    /** See {@link obvia.Obvia#within(Duration, ScopedValue.CallableOp)}. */
+    <R, E extends Throwable> R within(Duration time, ScopedValue.CallableOp<? extends R, E> work) throws E;
 
     /** See {@link obvia.Obvia#share}. */
     SharedMemory share(long bytes, SharedMemory.Access access);
@@ -91,12 +97,20 @@ public interface Runtime {
     /** See {@link obvia.Obvia#setWaiting}. */
     void setWaiting(Waiting waiting);
 
-    /** Finds it once. */
+    /** Keeps it, once it was found: who looks too early may look again. */
     final class Holder {
-        private static final Runtime INSTANCE = ServiceLoader.load(Runtime.class)
-                .findFirst()
-                .orElseThrow(() -> new IllegalStateException("there is no obvia-runtime on the module path or class path"));
+        private static volatile Runtime instance;
 
         private Holder() {}
+
+        private static synchronized Runtime find() {
+            if (instance == null) {
+                instance = Providers.first(Runtime.class, loader -> ServiceLoader.load(Runtime.class, loader));
+            }
+            if (instance == null) {
+                throw new IllegalStateException("there is no obvia-runtime on the module path or class path");
+            }
+            return instance;
+        }
     }
 }

@@ -130,7 +130,7 @@ final class Functions {
         MemorySegment dropRule = upcall("dropRule", FunctionDescriptor.ofVoid(JAVA_LONG), void.class, long.class);
         try {
             if ((int) abi.invokeExact() != ABI) {
-                throw new RpcException(Hresult.RPC_E_VERSION_MISMATCH, "the native library is of another version than obvia-native");
+                throw RpcException.of(Hresult.RPC_E_VERSION_MISMATCH, "the native library is of another version than obvia-native");
             }
             MemorySegment callbacks = Arena.global().allocate(ADDRESS, 6);
             callbacks.setAtIndex(ADDRESS, 0, perform);
@@ -159,7 +159,7 @@ final class Functions {
             try (Arena arena = Arena.ofConfined()) {
                 MemorySegment words = arena.allocate(WORDS_MAX);
                 long length = (long) WORDS.invokeExact(result, words, (long) WORDS_MAX);
-                throw new RpcException(result, new String(words.asSlice(0, length).toArray(JAVA_BYTE), StandardCharsets.UTF_8));
+                throw RpcException.of(result, new String(words.asSlice(0, length).toArray(JAVA_BYTE), StandardCharsets.UTF_8));
             }
         }
     }

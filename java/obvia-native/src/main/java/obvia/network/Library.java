@@ -28,7 +28,7 @@ final class Library {
             try {
                 loaded = find();
             } catch (IllegalCallerException e) {
-                throw new RpcException(Hresult.E_ACCESSDENIED, "networks need native code, which this virtual machine was not allowed: start it with "
+                throw RpcException.of(Hresult.E_ACCESSDENIED, "networks need native code, which this virtual machine was not allowed: start it with "
                         + "--enable-native-access=obvia.network (or ALL-UNNAMED, for the class path)", e);
             }
         }
@@ -49,12 +49,12 @@ final class Library {
         String resource = "/META-INF/native/" + platform() + "/" + NAME;
         try (InputStream bytes = Library.class.getResourceAsStream(resource)) {
             if (bytes == null) {
-                throw new RpcException(Hresult.E_FAIL, "there is no native library for " + platform()
+                throw RpcException.of(Hresult.E_FAIL, "there is no native library for " + platform()
                         + " in obvia-native's jar: say where one is by -Dobvia.native=PATH or OBVIA_NATIVE");
             }
             return unpack(bytes);
         } catch (IOException e) {
-            throw new RpcException(Hresult.E_FAIL, "the native library cannot be unpacked: " + e.getMessage(), e);
+            throw RpcException.of(Hresult.E_FAIL, "the native library cannot be unpacked: " + e.getMessage(), e);
         }
     }
 
@@ -84,7 +84,7 @@ final class Library {
         try {
             return SymbolLookup.libraryLookup(file, Arena.global());
         } catch (IllegalArgumentException e) {
-            throw new RpcException(Hresult.E_FAIL, "the native library " + file + " cannot be loaded: is it there, and for this machine?", e);
+            throw RpcException.of(Hresult.E_FAIL, "the native library " + file + " cannot be loaded: is it there, and for this machine?", e);
         }
     }
 }

@@ -61,13 +61,13 @@ record Limit(long until, long canceller) {
                     return isBegun.get() ? task.get() : task.get(limit.left(), TimeUnit.NANOSECONDS);
                 } catch (TimeoutException e) {
                     if (isBegun.compareAndSet(false, true)) {
-                        throw new RpcException(Hresult.RPC_E_TIMEOUT, "other threads' calls took all connections until the deadline");
+                        throw RpcException.of(Hresult.RPC_E_TIMEOUT, "other threads' calls took all connections until the deadline");
                     }
                 } catch (InterruptedException e) {
                     isInterrupted = true;
                     Functions.cancel(limit.canceller);
                     if (isBegun.compareAndSet(false, true)) {
-                        throw new RpcException(Hresult.RPC_E_CALL_CANCELED, "the thread was interrupted", e);
+                        throw RpcException.of(Hresult.RPC_E_CALL_CANCELED, "the thread was interrupted", e);
                     }
                 } catch (ExecutionException e) {
                     if (e.getCause() instanceof Error error) {

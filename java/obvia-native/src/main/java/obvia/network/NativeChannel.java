@@ -35,7 +35,7 @@ final class NativeChannel extends Channel {
     }
 
     @Override
-    public int exchange(long target, int opnum, int length) {
+    protected int exchange(long target, int opnum, int length) {
         int result;
         try {
             result = Limit.run(NativeWay.time(), limit -> Functions.call(target, opnum, memory, length, limit, returned, reply));
@@ -49,7 +49,7 @@ final class NativeChannel extends Channel {
     }
 
     @Override
-    public void oneway(long target, int opnum, int length) {
+    protected void oneway(long target, int opnum, int length) {
         try {
             Limit.run(NativeWay.time(), limit -> {
                 Functions.callOneway(target, opnum, memory, length, limit);

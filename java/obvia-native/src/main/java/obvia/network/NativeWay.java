@@ -77,7 +77,11 @@ final class NativeWay extends Way {
     private byte[] withHandle(Object object, LongFunction<byte[]> work) {
         long proxy = targetOf(object);
         if (proxy != 0) {
-            return work.apply(proxy);
+            try {
+                return work.apply(proxy);
+            } finally {
+                java.lang.ref.Reference.reachabilityFence(object);
+            }
         }
         long own = Objects.wrap(object);
         try {
@@ -118,7 +122,7 @@ final class NativeWay extends Way {
             Functions.release(found.handle());
         }
         if (!info.type().isInstance(own)) {
-            throw new RpcException(Hresult.RPC_E_INVALID_OBJREF, "a reference to an object that has no such interface");
+            throw RpcException.of(Hresult.RPC_E_INVALID_OBJREF, "a reference to an object that has no such interface");
         }
         return info.type().cast(own);
     }

@@ -46,7 +46,7 @@ final class Objects {
                 return;
             }
             if (NUMBERS.containsKey(object)) {
-                throw new RpcException(Hresult.E_INVALIDARG, "others refer to the new object already: it cannot be the former one as well");
+                throw RpcException.of(Hresult.E_INVALIDARG, "others refer to the new object already: it cannot be the former one as well");
             }
             NUMBERS.remove(former);
             NUMBERS.put(object, number);
@@ -58,7 +58,7 @@ final class Objects {
     static Object get(long number) {
         Object object = OBJECTS.get(number);
         if (object == null) {
-            throw new RpcException(Hresult.RPC_E_DISCONNECTED, "there is no such object, or no longer");
+            throw RpcException.of(Hresult.RPC_E_DISCONNECTED, "there is no such object, or no longer");
         }
         return object;
     }
@@ -96,7 +96,8 @@ final class Objects {
     /** Whether an object has an interface. */
     static int isImplemented(long number, MemorySegment iid) {
         try {
-            return Interfaces.of(Functions.guid(iid)).type().isInstance(OBJECTS.get(number)) ? 1 : 0;
+            Object object = OBJECTS.get(number);
+            return Interfaces.of(Functions.guid(iid), object).type().isInstance(object) ? 1 : 0;
         } catch (RpcException e) {
             // Nobody here knows it.
             return 0;
@@ -139,7 +140,8 @@ final class Objects {
         try {
             NativeCall call = NativeCall.enter(opnum, request, length);
             try {
-                perform(get(number), Interfaces.of(Functions.guid(iid)), call);
+                Object object = get(number);
+                perform(object, Interfaces.of(Functions.guid(iid), object), call);
                 MemorySegment results = Functions.foreign(reply, 16);
                 results.set(ADDRESS, 0, call.replyMemory);
                 results.set(JAVA_LONG, 8, call.replyLength());
@@ -155,7 +157,7 @@ final class Objects {
     private static <T> void perform(Object object, InterfaceInfo<T> info, InCall call) throws Throwable {
         if (!info.type().isInstance(object)) {
             // It took the place of one that had the interface.
-            throw new RpcException(Hresult.E_NOINTERFACE);
+            throw RpcException.of(Hresult.E_NOINTERFACE);
         }
         info.stub().perform(info.type().cast(object), call);
     }

@@ -10,7 +10,7 @@ import java.util.Set;
 /** What proxies and stubs have in common: the names of a method's variables, its frames, and how values are stored and loaded. */
 final class MethodCode {
     /** Names that the generated methods use themselves. */
-    private static final Set<String> LOCALS = Set.of("arguments", "call", "e", "i", "length", "object", "result", "results", "target");
+    private static final Set<String> LOCALS = Set.of("arguments", "call", "e", "i", "length", "object", "result", "results");
 
     final Code code;
     final World world;

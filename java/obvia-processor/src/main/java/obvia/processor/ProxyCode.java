@@ -29,12 +29,12 @@ final class ProxyCode {
         }
         if (names.request.isGraph()) {
             code.line(code.runtime("Channel") + " call = begin(" + names.writeGraph(names.request, "arguments") + ");");
-            code.line("call.call(target, " + opnum + ", call.length);");
+            code.line("call(call, " + opnum + ", call.length);");
         } else {
             String length = names.measure(names.request, "this");
             code.line(code.runtime("Channel") + " call = begin(" + length + ");");
             names.write(names.request, "call.memory", "call.at", "arguments");
-            code.line("call.call(target, " + opnum + ", " + length + ");");
+            code.line("call(call, " + opnum + ", " + length + ");");
         }
         result();
         if (isWrapped) {

@@ -25,7 +25,7 @@ public final class Registry {
     /** RMI's usual port. */
     public static final int REGISTRY_PORT = java.rmi.registry.Registry.REGISTRY_PORT;
 
-    /** What this process has bound. */
+    /** What this process has bound. Changes are made one after another, with its lock. */
     private static final Map<Key, Bound> BOUND = new ConcurrentHashMap<>();
 
     private final int port;
@@ -59,9 +59,11 @@ public final class Registry {
 
     /** See {@link Naming#bind}. */
     public void bind(String name, Remote object) throws AlreadyBoundException, RemoteException {
+        Key key = new Key(port, name);
         try {
-            Key key = new Key(port, name);
-            BOUND.put(key, new Bound(export(key.known(), object), object));
+            synchronized (BOUND) {
+                BOUND.put(key, new Bound(export(key.known(), object, type(object)), object));
+            }
         } catch (RpcException e) {
             if (e.result() == Hresult.RPC_S_DUPLICATE_ENDPOINT) {
                 AlreadyBoundException bound = new AlreadyBoundException(name);
@@ -72,14 +74,21 @@ public final class Registry {
         }
     }
 
-    /** See {@link Naming#rebind}. */
+    /** See {@link Naming#rebind}. Whoever looks the name up meanwhile finds the one object or the other. */
     public void rebind(String name, Remote object) throws RemoteException {
-        Bound before = BOUND.remove(new Key(port, name));
-        if (before != null) {
-            before.export.close();
-        }
+        Key key = new Key(port, name);
         try {
-            bind(name, object);
+            synchronized (BOUND) {
+                Bound before = BOUND.get(key);
+                if (before == null) {
+                    bind(name, object);
+                } else {
+                    rebind(before.export, object, type(object));
+                    BOUND.put(key, new Bound(before.export, object));
+                }
+            }
+        } catch (RpcException e) {
+            throw failed(e);
         } catch (AlreadyBoundException e) {
             throw new AccessException("`" + name + "` is bound by another process, which it cannot be taken from", e);
         }
@@ -87,11 +96,13 @@ public final class Registry {
 
     /** See {@link Naming#unbind}. */
     public void unbind(String name) throws NotBoundException, RemoteException {
-        Bound before = BOUND.remove(new Key(port, name));
-        if (before == null) {
-            throw new NotBoundException(name);
+        synchronized (BOUND) {
+            Bound before = BOUND.remove(new Key(port, name));
+            if (before == null) {
+                throw new NotBoundException(name);
+            }
+            before.export.close();
         }
-        before.export.close();
     }
 
     /** The names that this process has bound here. */
@@ -105,21 +116,22 @@ public final class Registry {
 
     /** Ends all names of an object; whether there were any. */
     static boolean unbindAll(Remote object) {
-        boolean wasBound = false;
-        for (Map.Entry<Key, Bound> entry : BOUND.entrySet()) {
-            if (entry.getValue().object == object && BOUND.remove(entry.getKey(), entry.getValue())) {
+        synchronized (BOUND) {
+            List<Map.Entry<Key, Bound>> own = BOUND.entrySet().stream().filter(entry -> entry.getValue().object == object).toList();
+            for (Map.Entry<Key, Bound> entry : own) {
+                BOUND.remove(entry.getKey());
                 entry.getValue().export.close();
-                wasBound = true;
             }
+            return !own.isEmpty();
         }
-        return wasBound;
     }
 
     private static RemoteException failed(RpcException why) {
         return new RemoteException(why.getMessage(), why);
     }
 
-    private static Export export(String name, Remote object) throws RemoteException {
+    /** The interface by which an object is exported. */
+    private static Class<?> type(Remote object) throws RemoteException {
         List<Class<?>> types = new ArrayList<>();
         for (Class<?> type = object.getClass(); type != null; type = type.getSuperclass()) {
             collect(type, types);
@@ -133,11 +145,15 @@ public final class Registry {
         } catch (IllegalArgumentException e) {
             throw new RemoteException("an interface was compiled without obvia-processor: " + e.getMessage(), e);
         }
-        return export(name, object, types.get(0));
+        return types.get(0);
     }
 
     private static <T> Export export(String name, Remote object, Class<T> type) {
         return Obvia.export(type.cast(object), type, name);
+    }
+
+    private static <T> void rebind(Export export, Remote object, Class<T> type) {
+        export.rebind(type.cast(object), type);
     }
 
     /** Collects the remote interfaces of a class, those that it names before what they extend. */

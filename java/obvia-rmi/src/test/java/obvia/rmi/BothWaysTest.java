@@ -13,8 +13,12 @@ import java.rmi.Remote;
 import java.rmi.RemoteException;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import obvia.Endpoint;
+import obvia.Obvia;
 import obvia.rmi.bank.Account;
 import obvia.rmi.bank.Bank;
 import obvia.rmi.bank.BankServer;
@@ -87,6 +91,32 @@ class BothWaysTest {
             server.kill();
             assertThrows(RemoteException.class, () -> bank.balance("ann"));
         }
+    }
+
+    @Test
+    void aNameThatIsReboundIsAlwaysBound() throws Exception {
+        String name = "rebound-" + ProcessHandle.current().pid();
+        Registry registry = LocateRegistry.getRegistry();
+        registry.rebind(name, new BankServer(object -> object));
+        var isDone = new AtomicBoolean();
+        var rebinding = CompletableFuture.runAsync(() -> {
+            try {
+                while (!isDone.get()) {
+                    registry.rebind(name, new BankServer(object -> object));
+                }
+            } catch (RemoteException e) {
+                throw new java.io.UncheckedIOException(e);
+            }
+        });
+        try (Endpoint others = Obvia.loopback()) {
+            for (int turn = 0; turn < 500; turn++) {
+                assertEquals(0, others.bind(Bank.class, name).balance("ann"));
+            }
+        } finally {
+            isDone.set(true);
+        }
+        rebinding.get(PATIENCE, TimeUnit.SECONDS);
+        registry.unbind(name);
     }
 
     @Test

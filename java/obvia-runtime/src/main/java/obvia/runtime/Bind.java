@@ -78,11 +78,11 @@ final class Bind {
                 new Context(RUNTIME, List.of(FLAT)), new Context(Syntax.process(oxid), List.of(FLAT)));
         List<Outcome> outcomes = exchange(channel, BIND, 1, contexts);
         if (outcomes.get(0).result != ACCEPTED || outcomes.get(1).result != NEGOTIATED) {
-            throw new RpcException(Hresult.RPC_E_VERSION_MISMATCH, "the server speaks another version of the runtime's protocol");
+            throw RpcException.of(Hresult.RPC_E_VERSION_MISMATCH, "the server speaks another version of the runtime's protocol");
         }
         Syntax process = outcomes.get(1).transfer;
         if (!process.isProcess()) {
-            throw new RpcException(Hresult.RPC_E_INVALID_DATA, "the server does not say which process it is");
+            throw RpcException.of(Hresult.RPC_E_INVALID_DATA, "the server does not say which process it is");
         }
         return process.uuid.low();
     }
@@ -96,11 +96,11 @@ final class Bind {
             return;
         }
         if (outcome.reason == UNKNOWN_INTERFACE) {
-            throw new RpcException(Hresult.E_NOINTERFACE, "the server does not know interface " + info);
+            throw RpcException.of(Hresult.E_NOINTERFACE, "the server does not know interface " + info);
         }
         Syntax theirs = outcome.transfer;
         String there = theirs.version == FINGERPRINT_VERSION ? hex(theirs) : "none";
-        throw new RpcException(
+        throw RpcException.of(
                 Hresult.RPC_E_VERSION_MISMATCH,
                 "interface " + info.name() + " differs between client and server (fingerprint " + hex(own) + " here, " + there + " there); an interface does not"
                         + " change once it is in use: give the new one a new uuid, or build both sides from the same IDL");
@@ -212,12 +212,12 @@ final class Bind {
         if (context.abstractSyntax.equals(RUNTIME) || iid.equals(Guid.IUNKNOWN)) {
             return hasFlat ? new Outcome(ACCEPTED, 0, FLAT) : Outcome.refused(NO_TRANSFER_SYNTAX);
         }
-        if (!Known.has(iid)) {
+        List<Syntax> own = Known.all(iid).stream().map(Syntax::fingerprint).toList();
+        if (own.isEmpty()) {
             return Outcome.refused(UNKNOWN_INTERFACE);
         }
-        Syntax own = Syntax.fingerprint(Known.find(iid));
-        boolean isSame = context.transfers.contains(own);
-        return isSame && hasFlat ? new Outcome(ACCEPTED, 0, FLAT) : new Outcome(REFUSED, NO_TRANSFER_SYNTAX, own);
+        boolean isSame = own.stream().anyMatch(context.transfers::contains);
+        return isSame && hasFlat ? new Outcome(ACCEPTED, 0, FLAT) : new Outcome(REFUSED, NO_TRANSFER_SYNTAX, own.getFirst());
     }
 
     private static byte[] ack(int type, int callId, long own, List<Outcome> outcomes) {

@@ -7,8 +7,8 @@ import obvia.RpcException;
 /**
  * What one thread at a time makes calls by.
  *
- * <p>A proxy's method asks for one by {@link Proxy#begin}, writes the arguments' frame at {@link #at} of {@link #memory}, calls {@link #call}, reads the results' frame at {@link
- * #replyAt} of {@link #replyMemory}, and ends with {@link #end}.
+ * <p>A proxy's method asks for one by {@link Proxy#begin}, writes the arguments' frame at {@link #at} of {@link #memory}, calls by {@link Proxy#call}, reads the results' frame at
+ * {@link #replyAt} of {@link #replyMemory}, and ends with {@link #end}. Calls themselves are no proxy's to make: {@link Proxy} does, and keeps the object meanwhile.
  */
 public abstract class Channel {
     /** Where the request's frame lies. */
@@ -17,7 +17,7 @@ public abstract class Channel {
     /** Where it begins. */
     public long at;
 
-    /** Where the reply's frame lies, after {@link #call}. */
+    /** Where the reply's frame lies, after the call. */
     public MemorySegment replyMemory;
 
     /** Where it begins. */
@@ -40,12 +40,12 @@ public abstract class Channel {
      * @param length bytes of the request's frame: as many as were asked for, or fewer
      * @throws RpcException what the method returned where it failed, or why there are no results
      */
-    public final void call(long target, int opnum, int length) {
+    final void call(long target, int opnum, int length) {
         int result = exchange(target, opnum, length);
         if (result < 0) {
             String words = words();
             end();
-            throw words.isEmpty() ? new RpcException(result) : new RpcException(result, words);
+            throw words.isEmpty() ? RpcException.of(result) : RpcException.of(result, words);
         }
     }
 
@@ -55,10 +55,10 @@ public abstract class Channel {
     }
 
     /** The same for methods that do not fail by what they return: the result, whatever it is. */
-    public abstract int exchange(long target, int opnum, int length);
+    protected abstract int exchange(long target, int opnum, int length);
 
     /** Publishes the request as a call without response. */
-    public abstract void oneway(long target, int opnum, int length);
+    protected abstract void oneway(long target, int opnum, int length);
 
     /**
      * A reference to an array, before the request's frame is written; 0 where the other side does not take it, so that it has to be copied.

@@ -53,7 +53,7 @@ final class Classes {
     }
 
     private static RpcException unknown(Guid id, String why) {
-        return new RpcException(Hresult.REGDB_E_CLASSNOTREG, "the class {" + id + "} " + why);
+        return RpcException.of(Hresult.REGDB_E_CLASSNOTREG, "the class {" + id + "} " + why);
     }
 
     // Making objects.
@@ -91,8 +91,8 @@ final class Classes {
             Object object = wantsClass ? classObject : make.get();
             if (object == null) {
                 throw wantsClass
-                        ? new RpcException(Hresult.E_NOINTERFACE, "the class {" + id + "} has no class object")
-                        : new RpcException(Hresult.E_POINTER, "what makes objects of the class {" + id + "} has made none");
+                        ? RpcException.of(Hresult.E_NOINTERFACE, "the class {" + id + "} has no class object")
+                        : RpcException.of(Hresult.E_POINTER, "what makes objects of the class {" + id + "} has made none");
             }
             return object;
         }
@@ -102,7 +102,7 @@ final class Classes {
         Registered own = new Registered(id, make, classObject);
         synchronized (this) {
             if (registered.putIfAbsent(id, own) != null) {
-                throw new RpcException(Hresult.E_INVALIDARG, "the class {" + id + "} is registered already");
+                throw RpcException.of(Hresult.E_INVALIDARG, "the class {" + id + "} is registered already");
             }
             try {
                 networks.registerClass(id, info, () -> provide(id, false, Function.identity()), classObject);
@@ -155,12 +155,7 @@ final class Classes {
         }
         InterfaceInfo<T> info = Known.of(type);
         Deadline deadline = Deadline.ofCall();
-        Deadline before = Deadline.set(deadline);
-        try {
-            return createBy(id, info, wantsClass, deadline);
-        } finally {
-            Deadline.restore(before);
-        }
+        return deadline.during(() -> createBy(id, info, wantsClass, deadline));
     }
 
     /** The object, by a process that makes them: one that runs, or that the service starts. */
@@ -213,7 +208,7 @@ final class Classes {
             Thread.sleep(look);
             if (!isUnused()) {
                 unusedSince = System.nanoTime();
-            } else if (System.nanoTime() - unusedSince >= idle.toNanos() && end(idle)) {
+            } else if (System.nanoTime() - unusedSince >= Deadline.nanos(idle) && end(idle)) {
                 return;
             }
         }
@@ -234,7 +229,7 @@ final class Classes {
 
     /** Ends the service of all classes, if nobody has used any for so long, nor refers to any object. */
     private synchronized boolean end(Duration idle) {
-        if (busy > 0 || System.nanoTime() - used < idle.toNanos() || !isUnused()) {
+        if (busy > 0 || System.nanoTime() - used < Deadline.nanos(idle) || !isUnused()) {
             return false;
         }
         isEnding = true;

@@ -2,6 +2,7 @@ package obvia.runtime;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -114,7 +115,14 @@ final class Connection implements Runnable {
         }
     }
 
+    /** Nobody calls here for a while: the next who does makes what is needed anew. */
+    private static void clearPools() {
+        GraphReader.clearPool();
+        GraphWriter.clearPool();
+    }
+
     private void close() {
+        clearPools();
         window.close();
         regions.close();
         runtime.leave(client);
@@ -142,6 +150,7 @@ final class Connection implements Runnable {
             if (e.result() == Hresult.RPC_E_TIMEOUT || e.result() == Hresult.RPC_E_CALL_CANCELED) {
                 // Keeps nobody's object alive while nothing is called.
                 last = null;
+                setContext(Connection.class.getClassLoader());
                 return e.result() == Hresult.RPC_E_CALL_CANCELED || !rest();
             }
             throw e;
@@ -181,6 +190,7 @@ final class Connection implements Runnable {
         if (!window.rest()) {
             return false;
         }
+        clearPools();
         Idle.WARM.incrementAndGet();
         isResting.set(true);
         try {
@@ -262,8 +272,26 @@ final class Connection implements Runnable {
         if (words.isEmpty() || !window.takesWords()) {
             return 0;
         }
-        RuntimeCalls.answer(call, words);
+        try {
+            RuntimeCalls.answer(call, words);
+        } catch (RpcException e) {
+            if (e.result() != Hresult.E_OUTOFMEMORY) {
+                throw e;
+            }
+            // Nor is there room for many words.
+            RuntimeCalls.answer(call, beginning(words));
+        }
         return call.replyLength;
+    }
+
+    /** As much of a text as goes into a slot. */
+    private static String beginning(String words) {
+        byte[] bytes = words.getBytes(StandardCharsets.UTF_8);
+        int end = Math.min(bytes.length, Layout.INLINE_MAX);
+        while (end > 0 && end < bytes.length && (bytes[end] & 0xc0) == 0x80) {
+            end--;
+        }
+        return new String(bytes, 0, end, StandardCharsets.UTF_8);
     }
 
     /** What the method returned, or a fault's status with a bit above it. */
@@ -293,6 +321,13 @@ final class Connection implements Runnable {
         }
     }
 
+    /** Services that a method looks for are those of its object's program, and of none that happened to be there first. */
+    private static void setContext(ClassLoader loader) {
+        if (loader != null) {
+            Thread.currentThread().setContextClassLoader(loader);
+        }
+    }
+
     private Exports.Entry find(long target) {
         Exports.Entry entry = last;
         int removals = exports.removals();
@@ -308,6 +343,9 @@ final class Connection implements Runnable {
         if (entry != null && entry.isVirtual() != isVirtual) {
             last = null;
             throw goElsewhere();
+        }
+        if (entry != null) {
+            setContext(entry.object().getClass().getClassLoader());
         }
         last = entry;
         lastRemovals = removals;

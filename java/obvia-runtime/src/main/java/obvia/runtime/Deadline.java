@@ -9,31 +9,30 @@ record Deadline(long at) {
     /** How long calls may take where nobody says otherwise. */
     private static final Duration USUAL = Duration.ofSeconds(30);
 
-    private static final ThreadLocal<Deadline> OF_THREAD = new ThreadLocal<>();
+    /** As good as for ever: two points of time that are further apart cannot be compared. */
+    private static final Duration LONGEST = Duration.ofNanos(Long.MAX_VALUE / 4);
+
+    /** The one of the work that a thread does. Tasks that the work forks, and waits for, have it as well. */
+    private static final ScopedValue<Deadline> OF_WORK = ScopedValue.newInstance();
 
     static Deadline in(Duration time) {
-        return new Deadline(System.nanoTime() + time.toNanos());
+        return new Deadline(System.nanoTime() + nanos(time));
+    }
+
+    /** A time in nanoseconds: none where it is negative, and not more than can be counted. */
+    static long nanos(Duration time) {
+        return time.isNegative() ? 0 : time.compareTo(LONGEST) > 0 ? LONGEST.toNanos() : time.toNanos();
     }
 
     /** The one of a call that begins on this thread now. */
     static Deadline ofCall() {
-        Deadline set = OF_THREAD.get();
-        return set == null ? in(USUAL) : set;
+        return OF_WORK.isBound() ? OF_WORK.get() : in(USUAL);
     }
 
-    /** Sets the one of this thread, and returns what was. */
-    static Deadline set(Deadline deadline) {
-        Deadline before = OF_THREAD.get();
-        restore(before == null || deadline.at - before.at < 0 ? deadline : before);
-        return before;
-    }
-
-    static void restore(Deadline before) {
-        if (before == null) {
-            OF_THREAD.remove();
-        } else {
-            OF_THREAD.set(before);
-        }
+    /** Does some work by this point of time, or by an earlier one that this thread has. */
+    <R, E extends Throwable> R during(ScopedValue.CallableOp<? extends R, E> work) throws E {
+        boolean isSooner = !OF_WORK.isBound() || at - OF_WORK.get().at < 0;
+        return ScopedValue.where(OF_WORK, isSooner ? this : OF_WORK.get()).call(work);
     }
 
     /** Nanoseconds that are left, or 0. */
@@ -48,7 +47,7 @@ record Deadline(long at) {
     /** Throws when it is over. */
     void check() {
         if (isOver()) {
-            throw new RpcException(Hresult.RPC_E_TIMEOUT, "the deadline passed");
+            throw RpcException.of(Hresult.RPC_E_TIMEOUT, "the deadline passed");
         }
     }
 }

@@ -59,7 +59,7 @@ final class Directory {
             }
             return new Directory(path, user).checked();
         } catch (IOException e) {
-            throw new RpcException(Hresult.E_FAIL, "making the directory for names: " + e, e);
+            throw RpcException.of(Hresult.E_FAIL, "making the directory for names: " + e, e);
         }
     }
 
@@ -85,7 +85,7 @@ final class Directory {
                         ? "it belongs to another user"
                         : (mode & OTHERS_WRITE) != 0 ? "others may write to it" : null;
         if (why != null) {
-            throw new RpcException(Hresult.E_ACCESSDENIED, "the directory for names, " + path + ": " + why);
+            throw RpcException.of(Hresult.E_ACCESSDENIED, "the directory for names, " + path + ": " + why);
         }
         return this;
     }
@@ -111,7 +111,7 @@ final class Directory {
             why = "with its directory it is longer than the 107 bytes of a socket's path";
         }
         if (why != null) {
-            throw new RpcException(Hresult.E_INVALIDARG, "`" + name + "`: " + why);
+            throw RpcException.of(Hresult.E_INVALIDARG, "`" + name + "`: " + why);
         }
         return socket;
     }
@@ -128,7 +128,7 @@ final class Directory {
             return channel;
         } catch (IOException | RpcException e) {
             close(channel);
-            throw e instanceof RpcException known ? known : new RpcException(Hresult.E_FAIL, "asking who serves `" + name + "`: " + e, e);
+            throw e instanceof RpcException known ? known : RpcException.of(Hresult.E_FAIL, "asking who serves `" + name + "`: " + e, e);
         }
     }
 
@@ -136,16 +136,45 @@ final class Directory {
         Path socket = socket(name);
         while (true) {
             try {
-                return SocketChannel.open(UnixDomainSocketAddress.of(socket));
-            } catch (IOException e) {
-                // A server whose queue is full is there, and somebody else's connection is accepted soon.
-                boolean isBusy = !(e instanceof ConnectException) && Files.exists(socket);
-                if (!isBusy) {
-                    throw new RpcException(Hresult.RPC_S_SERVER_UNAVAILABLE, "nobody serves the name `" + name + "`", e);
+                SocketChannel channel = knock(socket);
+                if (channel != null) {
+                    return channel;
                 }
+                // The server is there, and somebody else's connection is accepted soon.
+            } catch (IOException e) {
+                throw RpcException.of(Hresult.RPC_S_SERVER_UNAVAILABLE, "nobody serves the name `" + name + "`", e);
             }
             deadline.check();
+            if (Thread.currentThread().isInterrupted()) {
+                throw RpcException.of(Hresult.RPC_E_CALL_CANCELED, "the thread was interrupted");
+            }
             LockSupport.parkNanos(1_000_000);
+        }
+    }
+
+    /**
+     * A socket that is connected, without waiting; {@code null} where the queue of who listens there is full.
+     *
+     * <p>Such a socket is in no queue, and never will be: the one that finds a place is another.
+     *
+     * @throws IOException where nobody listens
+     */
+    private static SocketChannel knock(Path socket) throws IOException {
+        SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
+        boolean isConnected = false;
+        try {
+            channel.configureBlocking(false);
+            isConnected = channel.connect(UnixDomainSocketAddress.of(socket));
+            return isConnected ? channel : null;
+        } catch (IOException e) {
+            if (e instanceof ConnectException || !Files.exists(socket)) {
+                throw e;
+            }
+            return null;
+        } finally {
+            if (!isConnected) {
+                close(channel);
+            }
         }
     }
 
@@ -153,7 +182,7 @@ final class Directory {
     void checkPeer(SocketChannel channel) throws IOException {
         UserPrincipal peer = channel.getOption(ExtendedSocketOptions.SO_PEERCRED).user();
         if (!isTrusted(peer)) {
-            throw new RpcException(Hresult.E_ACCESSDENIED, "the peer runs as another user, " + peer.getName());
+            throw RpcException.of(Hresult.E_ACCESSDENIED, "the peer runs as another user, " + peer.getName());
         }
     }
 
@@ -168,7 +197,7 @@ final class Directory {
             lock = answers(socket) ? null : lock(lockPath, socket);
             // Who has taken the name since has let the lock go, or answers.
             if (lock == null || answers(socket)) {
-                throw new RpcException(Hresult.RPC_S_DUPLICATE_ENDPOINT, "another process serves the name `" + name + "`");
+                throw RpcException.of(Hresult.RPC_S_DUPLICATE_ENDPOINT, "another process serves the name `" + name + "`");
             }
             // Nobody answered there, so whoever made this file is dead.
             Files.deleteIfExists(socket);
@@ -179,7 +208,7 @@ final class Directory {
             isDone = true;
             return new Name(listener, socket, lock, lockPath);
         } catch (IOException e) {
-            throw new RpcException(Hresult.E_FAIL, "serving the name `" + name + "`: " + e, e);
+            throw RpcException.of(Hresult.E_FAIL, "serving the name `" + name + "`: " + e, e);
         } finally {
             if (!isDone) {
                 close(listener);
@@ -236,8 +265,10 @@ final class Directory {
 
     /** Whether somebody listens there, and takes us for a client that has thought better of it. */
     private static boolean answers(Path socket) {
-        try (SocketChannel channel = SocketChannel.open(UnixDomainSocketAddress.of(socket))) {
-            return channel.isConnected();
+        try {
+            // Who has a full queue is there as well.
+            close(knock(socket));
+            return true;
         } catch (IOException e) {
             return false;
         }

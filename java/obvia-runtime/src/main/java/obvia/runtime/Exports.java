@@ -109,8 +109,9 @@ final class Exports {
     }
 
     /** The same for another interface of the object behind an interface pointer. */
-    synchronized Entry query(long target, InterfaceInfo<?> info, long client, int refs) {
+    synchronized Entry query(long target, Guid iid, long client, int refs) {
         Entry entry = get(target);
+        InterfaceInfo<?> info = Known.find(iid, entry.object);
         info.check(entry.object);
         return add(entry.object, info, client, refs, entry.isVirtual());
     }
@@ -136,10 +137,11 @@ final class Exports {
             return;
         }
         if (objects.containsKey(object)) {
-            throw new RpcException(Hresult.E_INVALIDARG, "others refer to the new object already: it cannot be the former one as well");
+            throw RpcException.of(Hresult.E_INVALIDARG, "others refer to the new object already: it cannot be the former one as well");
         }
-        identity.entries.values().forEach(entry -> entry.info.check(object));
-        identity.entries.replaceAll((iid, entry) -> new Entry(object, entry.info, entry.target, identity, entry.holders));
+        // Its class loader may be another, which has interfaces of its own.
+        identity.entries.keySet().forEach(iid -> Known.find(iid, object).check(object));
+        identity.entries.replaceAll((iid, entry) -> new Entry(object, Known.find(iid, object), entry.target, identity, entry.holders));
         identity.entries.values().forEach(entry -> table.set((int) entry.target, entry));
         objects.remove(former);
         objects.put(object, identity);
@@ -159,7 +161,7 @@ final class Exports {
     synchronized Entry get(long target) {
         Entry entry = find(target);
         if (entry == null) {
-            throw new RpcException(Hresult.RPC_E_DISCONNECTED, "there is no such object, or no longer");
+            throw RpcException.of(Hresult.RPC_E_DISCONNECTED, "there is no such object, or no longer");
         }
         return entry;
     }

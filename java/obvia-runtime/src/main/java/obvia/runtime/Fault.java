@@ -38,6 +38,6 @@ final class Fault {
             case CANCELLED -> "the call was cancelled";
             default -> "status " + Hresult.text(status);
         };
-        return new RpcException(result, "the server answered with a fault: " + meaning);
+        return RpcException.of(result, "the server answered with a fault: " + meaning);
     }
 }

@@ -68,7 +68,7 @@ public final class Frames {
     private static int plus(int length, long bytes) {
         long total = length + HEADER + aligned(bytes);
         if (bytes > FRAME_MAX || total > FRAME_MAX) {
-            throw new RpcException(Hresult.E_OUTOFMEMORY, "the arguments or results have " + total + " bytes; " + FRAME_MAX + " is the most");
+            throw RpcException.of(Hresult.E_OUTOFMEMORY, "the arguments or results have " + total + " bytes; " + FRAME_MAX + " is the most");
         }
         return (int) total;
     }
@@ -99,7 +99,7 @@ public final class Frames {
             encoded.get(bytes, 0, bytes.length - 1);
             return bytes;
         } catch (CharacterCodingException e) {
-            throw new RpcException(Hresult.E_INVALIDARG, "a string with half of a surrogate pair cannot be passed as UTF-8", e);
+            throw RpcException.of(Hresult.E_INVALIDARG, "a string with half of a surrogate pair cannot be passed as UTF-8", e);
         }
     }
 
@@ -141,7 +141,7 @@ public final class Frames {
         try {
             return count(expression.getAsLong());
         } catch (ArithmeticException e) {
-            throw new RpcException(Hresult.E_INVALIDARG, "how long an array is has no value: " + e.getMessage(), e);
+            throw RpcException.of(Hresult.E_INVALIDARG, "how long an array is has no value: " + e.getMessage(), e);
         }
     }
 
@@ -186,7 +186,7 @@ public final class Frames {
     public static MemorySegment used(long used, MemorySegment array, int size) {
         long room = array.byteSize() / size;
         if (used < 0 || used > room) {
-            throw new RpcException(Hresult.E_UNEXPECTED, "the method says that it has used " + used + " elements of " + room);
+            throw RpcException.of(Hresult.E_UNEXPECTED, "the method says that it has used " + used + " elements of " + room);
         }
         return array.asSlice(0, used * size);
     }
@@ -210,7 +210,7 @@ public final class Frames {
      */
     public static int used(long used, int room) {
         if (used < 0 || used > room) {
-            throw new RpcException(Hresult.E_UNEXPECTED, "the method says that it has used " + used + " elements of " + room);
+            throw RpcException.of(Hresult.E_UNEXPECTED, "the method says that it has used " + used + " elements of " + room);
         }
         return (int) used;
     }
@@ -220,7 +220,7 @@ public final class Frames {
         try {
             return used(expression.getAsLong(), room);
         } catch (ArithmeticException e) {
-            throw new RpcException(Hresult.E_UNEXPECTED, "how many elements the method has used has no value: " + e.getMessage(), e);
+            throw RpcException.of(Hresult.E_UNEXPECTED, "how many elements the method has used has no value: " + e.getMessage(), e);
         }
     }
 
@@ -266,7 +266,7 @@ public final class Frames {
         try {
             checkCase(which, expression.getAsLong());
         } catch (ArithmeticException e) {
-            throw new RpcException(Hresult.E_INVALIDARG, "which arm of a union is meant has no value: " + e.getMessage(), e);
+            throw RpcException.of(Hresult.E_INVALIDARG, "which arm of a union is meant has no value: " + e.getMessage(), e);
         }
     }
 
@@ -417,6 +417,6 @@ public final class Frames {
     }
 
     private static RpcException invalid(String what) {
-        return new RpcException(Hresult.E_INVALIDARG, what);
+        return RpcException.of(Hresult.E_INVALIDARG, what);
     }
 }

@@ -1,13 +1,18 @@
 package obvia.runtime;
 
+import java.lang.ref.ReferenceQueue;
+import java.lang.ref.WeakReference;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
 
 /** The types of an interface's objects, in the order of their numbers in frames: from 16 on. */
 public final class GraphKinds {
     private static final int NONE = 0;
 
-    private static final List<GraphType> ALL = new CopyOnWriteArrayList<>();
+    /** Every type that there is, by its place. Their classes keep them, and nothing here keeps these. */
+    private static final List<Placed> ALL = new ArrayList<>();
+
+    private static final ReferenceQueue<GraphType> GONE = new ReferenceQueue<>();
 
     /** Every type that there is, for frames that nobody else sees. */
     static final GraphKinds EVERY = new GraphKinds(null);
@@ -34,10 +39,32 @@ public final class GraphKinds {
         return new GraphKinds(types.clone());
     }
 
-    /** A type's place among all. */
-    static synchronized int add(GraphType type) {
-        ALL.add(type);
-        return ALL.size() - 1;
+    /** A type, as long as it is there. */
+    private static final class Placed extends WeakReference<GraphType> {
+        private final int place;
+
+        Placed(GraphType type, int place) {
+            super(type, GONE);
+            this.place = place;
+        }
+    }
+
+    /** A type's place among all: that of one which is gone, with whatever knew it, or else a new one. */
+    static int add(GraphType type) {
+        synchronized (ALL) {
+            if (GONE.poll() instanceof Placed gone) {
+                ALL.set(gone.place, new Placed(type, gone.place));
+                return gone.place;
+            }
+            ALL.add(new Placed(type, ALL.size()));
+            return ALL.size() - 1;
+        }
+    }
+
+    private static GraphType at(int place) {
+        synchronized (ALL) {
+            return place >= 0 && place < ALL.size() ? ALL.get(place).get() : null;
+        }
     }
 
     /** The number of a type. */
@@ -58,7 +85,7 @@ public final class GraphKinds {
     GraphType type(int number) {
         int i = number - Frames.KIND_FIRST;
         if (types == null) {
-            return i >= 0 && i < ALL.size() ? ALL.get(i) : null;
+            return at(i);
         }
         return i >= 0 && i < types.length ? types[i] : null;
     }

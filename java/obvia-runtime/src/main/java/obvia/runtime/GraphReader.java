@@ -106,6 +106,11 @@ public final class GraphReader extends GraphCopy {
         POOL.give(this);
     }
 
+    /** Lets go of what is kept for others. */
+    static void clearPool() {
+        POOL.clear();
+    }
+
     /** What views read. */
     public Frame frame() {
         return frame;

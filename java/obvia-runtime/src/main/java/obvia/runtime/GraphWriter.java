@@ -94,6 +94,11 @@ public final class GraphWriter extends Pool.Member {
         return writer;
     }
 
+    /** Lets go of what is kept for others. */
+    static void clearPool() {
+        POOL.clear();
+    }
+
     /** The frame is done with: this is not used again by whoever has it. */
     void close() {
         if (words.length > KEPT_MAX / 8) {
@@ -227,7 +232,7 @@ public final class GraphWriter extends Pool.Member {
     }
 
     private static RpcException tooLong(long length) {
-        return new RpcException(Hresult.E_OUTOFMEMORY, "a frame of " + length + " bytes; " + Segments.AREA_MAX + " is the most");
+        return RpcException.of(Hresult.E_OUTOFMEMORY, "a frame of " + length + " bytes; " + Segments.AREA_MAX + " is the most");
     }
 
     /** A new object, which the slot leads to: where its body is to be written. */
@@ -483,37 +488,37 @@ public final class GraphWriter extends Pool.Member {
             elements.copyTo(words, place >> 3);
             return;
         }
-        array(slot, type, elements == null ? null : elements.segment());
+        array(slot, type, elements == null ? null : elements.uncopied());
     }
 
     /** Writes the slot of a pointer to numbers; {@code null} is null. */
     public void array(int slot, GraphType type, Shorts elements) {
-        array(slot, type, elements == null ? null : elements.segment());
+        array(slot, type, elements == null ? null : elements.uncopied());
     }
 
     /** Writes the slot of a pointer to numbers; {@code null} is null. */
     public void array(int slot, GraphType type, Chars elements) {
-        array(slot, type, elements == null ? null : elements.segment());
+        array(slot, type, elements == null ? null : elements.uncopied());
     }
 
     /** Writes the slot of a pointer to numbers; {@code null} is null. */
     public void array(int slot, GraphType type, Ints elements) {
-        array(slot, type, elements == null ? null : elements.segment());
+        array(slot, type, elements == null ? null : elements.uncopied());
     }
 
     /** Writes the slot of a pointer to numbers; {@code null} is null. */
     public void array(int slot, GraphType type, Longs elements) {
-        array(slot, type, elements == null ? null : elements.segment());
+        array(slot, type, elements == null ? null : elements.uncopied());
     }
 
     /** Writes the slot of a pointer to numbers; {@code null} is null. */
     public void array(int slot, GraphType type, Floats elements) {
-        array(slot, type, elements == null ? null : elements.segment());
+        array(slot, type, elements == null ? null : elements.uncopied());
     }
 
     /** Writes the slot of a pointer to numbers; {@code null} is null. */
     public void array(int slot, GraphType type, Doubles elements) {
-        array(slot, type, elements == null ? null : elements.segment());
+        array(slot, type, elements == null ? null : elements.uncopied());
     }
 
     /** Writes the slot of a reference to an object of this interface; {@code null} is null. */
@@ -534,7 +539,7 @@ public final class GraphWriter extends Pool.Member {
     /** The same where the interface is known by its IID. */
     public void reference(int slot, Object object, Guid iid) {
         if (object != null) {
-            reference(slot, object, Interfaces.of(iid));
+            reference(slot, object, Interfaces.of(iid, object));
         }
     }
 
@@ -575,6 +580,6 @@ public final class GraphWriter extends Pool.Member {
     }
 
     private static RpcException invalid(String what) {
-        return new RpcException(Hresult.E_INVALIDARG, what);
+        return RpcException.of(Hresult.E_INVALIDARG, what);
     }
 }

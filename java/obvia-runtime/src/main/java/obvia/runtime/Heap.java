@@ -27,7 +27,7 @@ public final class Heap {
      */
     public static <T> T exactly(Class<T> type, Object object) {
         if (object.getClass() != type) {
-            throw new RpcException(Hresult.E_INVALIDARG, "a " + object.getClass().getName() + " cannot be passed as a " + type.getName());
+            throw RpcException.of(Hresult.E_INVALIDARG, "a " + object.getClass().getName() + " cannot be passed as a " + type.getName());
         }
         return type.cast(object);
     }

@@ -118,7 +118,7 @@ public abstract class InCall {
             case RpcException e -> Integer.toUnsignedLong(e.result() < 0 ? e.result() : Hresult.E_FAIL);
             case OutOfMemoryError _ -> Integer.toUnsignedLong(Hresult.E_OUTOFMEMORY);
             default -> {
-                LOG.warn("a method failed in a way that its caller cannot be told", why);
+                LOG.warn("a method failed with what it does not declare", why);
                 yield Integer.toUnsignedLong(Hresult.RPC_E_SERVERFAULT);
             }
         };
@@ -130,14 +130,17 @@ public abstract class InCall {
     /** The most bytes that these have. */
     static final int WORDS_BYTES_MAX = 4 * WORDS_MAX;
 
-    /** What the caller is told besides the HRESULT: the message of an {@link RpcException}, or of a checked exception, which the method declares. */
+    /**
+     * What the caller is told besides the HRESULT: the message of an {@link RpcException}, or of a checked exception, which the method declares. Of anything else the class comes before it,
+     * as the HRESULT does not say it.
+     */
     static String words(Throwable why) {
-        boolean isTold = why instanceof RpcException || why instanceof Exception && !(why instanceof RuntimeException);
+        boolean isExpected = why instanceof RpcException || why instanceof Exception && !(why instanceof RuntimeException);
         try {
-            String words = isTold ? why.getMessage() : null;
+            String words = isExpected ? why.getMessage() : "the method threw " + why;
             return words == null ? "" : words.substring(0, Math.min(words.length(), WORDS_MAX));
-        } catch (RuntimeException e) {
-            // The user's class says nothing.
+        } catch (RuntimeException | Error e) {
+            // The user's class says nothing, or there is no memory to say it.
             return "";
         }
     }

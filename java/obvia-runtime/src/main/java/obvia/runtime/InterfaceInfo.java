@@ -54,7 +54,7 @@ public record InterfaceInfo<T>(
     /** Throws E_NOINTERFACE where an object does not have the interface. */
     void check(Object object) {
         if (!type.isInstance(object)) {
-            throw new RpcException(Hresult.E_NOINTERFACE, "an object of " + object.getClass().getName() + " does not have interface " + this);
+            throw RpcException.of(Hresult.E_NOINTERFACE, "an object of " + object.getClass().getName() + " does not have interface " + this);
         }
     }
 

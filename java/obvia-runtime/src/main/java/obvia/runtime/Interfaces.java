@@ -14,11 +14,20 @@ public final class Interfaces {
      *
      * @throws RpcException with E_NOINTERFACE where this process does not know it, or its objects are no {@link Remote}
      */
-    @SuppressWarnings("unchecked")
     public static InterfaceInfo<? extends Remote> of(Guid iid) {
-        InterfaceInfo<?> info = Known.find(iid);
+        return of(iid, null);
+    }
+
+    /**
+     * The same where an object is to have it: where several class loaders have the interface, the object's own.
+     *
+     * @throws RpcException with E_NOINTERFACE where this process does not know it, or its objects are no {@link Remote}
+     */
+    @SuppressWarnings("unchecked")
+    public static InterfaceInfo<? extends Remote> of(Guid iid, Object object) {
+        InterfaceInfo<?> info = Known.find(iid, object);
         if (!Remote.class.isAssignableFrom(info.type())) {
-            throw new RpcException(Hresult.E_NOINTERFACE, info.type().getName() + " does not extend " + Remote.class.getName());
+            throw RpcException.of(Hresult.E_NOINTERFACE, info.type().getName() + " does not extend " + Remote.class.getName());
         }
         return (InterfaceInfo<? extends Remote>) info;
     }

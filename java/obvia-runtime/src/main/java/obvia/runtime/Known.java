@@ -1,15 +1,27 @@
 package obvia.runtime;
 
+import java.lang.ref.WeakReference;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.Objects;
+import java.util.stream.Stream;
 import obvia.Guid;
 import obvia.Hresult;
 import obvia.Remote;
 import obvia.RpcException;
 
-/** The interfaces that this process knows. */
+/**
+ * The interfaces that this process knows.
+ *
+ * <p>An interface is a class, and as many as there are class loaders that have it. So an IID alone means the one that became known last; where there is an object, it means the one
+ * that the object has. Each is known as long as its class is there, which keeps what describes it: nothing here keeps a class loader.
+ */
 final class Known {
-    private static final Map<Guid, InterfaceInfo<?>> BY_IID = new ConcurrentHashMap<>();
+    /** What describes the interfaces of an IID, the newest first. */
+    private static final Map<Guid, List<WeakReference<InterfaceInfo<?>>>> BY_IID = new HashMap<>();
 
     private static final ClassValue<InterfaceInfo<?>> BY_TYPE = new ClassValue<>() {
         @Override
@@ -19,7 +31,7 @@ final class Known {
     };
 
     static {
-        BY_IID.put(Guid.IUNKNOWN, ProcessRuntime.UNKNOWN);
+        add(ProcessRuntime.UNKNOWN);
     }
 
     private Known() {}
@@ -33,12 +45,31 @@ final class Known {
 
     /** Adds an interface, and all that it knows of others. */
     private static void add(InterfaceInfo<?> info) {
-        if (BY_IID.putIfAbsent(info.iid(), info) == null) {
+        if (isNew(info)) {
             info.module().get().forEach(Known::add);
             // Who has an older interface alone calls the newer one by that.
             if (info.base() != null) {
                 add(info.base());
             }
+        }
+    }
+
+    private static boolean isNew(InterfaceInfo<?> info) {
+        synchronized (BY_IID) {
+            List<WeakReference<InterfaceInfo<?>>> same = BY_IID.computeIfAbsent(info.iid(), iid -> new ArrayList<>());
+            if (same.stream().anyMatch(known -> known.get() == info)) {
+                return false;
+            }
+            same.addFirst(new WeakReference<>(info));
+            Iterator<List<WeakReference<InterfaceInfo<?>>>> all = BY_IID.values().iterator();
+            while (all.hasNext()) {
+                List<WeakReference<InterfaceInfo<?>>> some = all.next();
+                some.removeIf(known -> known.refersTo(null));
+                if (some.isEmpty()) {
+                    all.remove();
+                }
+            }
+            return true;
         }
     }
 
@@ -53,25 +84,60 @@ final class Known {
                 return found;
             }
             throw new IllegalArgumentException(name + " describes another interface");
+        } catch (IllegalAccessException e) {
+            throw new IllegalArgumentException(unexported(type, name), e);
         } catch (ReflectiveOperationException e) {
             throw new IllegalArgumentException(type.getName() + " is no interface that the compiler has made: there is no " + name, e);
         }
     }
 
+    /** What there is to say where a class is there, and not for this module. */
+    private static String unexported(Class<?> type, String name) {
+        if (!type.getModule().isNamed()) {
+            return name + " is not public, or its INFO is not";
+        }
+        String own = Known.class.getModule().isNamed() ? Known.class.getModule().getName() : "obvia.runtime";
+        return "module " + type.getModule().getName() + " keeps " + name + " to itself: its module-info.java has to say `exports " + type.getPackageName() + " to " + own + ";`";
+    }
+
+    /** What describes the interfaces of an IID, the newest first. */
+    static List<InterfaceInfo<?>> all(Guid iid) {
+        synchronized (BY_IID) {
+            return present(BY_IID.getOrDefault(iid, List.of())).toList();
+        }
+    }
+
+    private static Stream<InterfaceInfo<?>> present(List<WeakReference<InterfaceInfo<?>>> some) {
+        return some.stream().<InterfaceInfo<?>>map(WeakReference::get).filter(Objects::nonNull);
+    }
+
     /** An interface by its IID. */
     static InterfaceInfo<?> find(Guid iid) {
-        InterfaceInfo<?> info = BY_IID.get(iid);
-        if (info == null) {
-            throw new RpcException(Hresult.E_NOINTERFACE, "this process does not know interface {" + iid + "}");
+        return find(iid, null);
+    }
+
+    /** The same where an object is to have it: the one that the object has, if it has any of this IID. */
+    static InterfaceInfo<?> find(Guid iid, Object object) {
+        List<InterfaceInfo<?>> all = all(iid);
+        for (InterfaceInfo<?> info : all) {
+            if (info.type().isInstance(object)) {
+                return info;
+            }
         }
-        return info;
+        if (all.isEmpty()) {
+            throw RpcException.of(Hresult.E_NOINTERFACE, "this process does not know interface {" + iid + "}");
+        }
+        return all.getFirst();
     }
 
     static boolean has(Guid iid) {
-        return BY_IID.containsKey(iid);
+        return !all(iid).isEmpty();
     }
 
-    static Iterable<InterfaceInfo<?>> all() {
-        return BY_IID.values();
+    /** One of each IID. */
+    static List<InterfaceInfo<?>> all() {
+        synchronized (BY_IID) {
+            return BY_IID.values().stream().<InterfaceInfo<?>>flatMap(some -> present(some).limit(1)).toList();
+        }
     }
 }

@@ -41,7 +41,7 @@ final class Line implements AutoCloseable {
         try {
             int wanted = bytes.remaining();
             if (socket.write(bytes) != wanted) {
-                throw new RpcException(Hresult.RPC_E_DISCONNECTED, "the peer does not read what it is told");
+                throw RpcException.of(Hresult.RPC_E_DISCONNECTED, "the peer does not read what it is told");
             }
         } catch (IOException e) {
             throw gone(e);
@@ -145,7 +145,7 @@ final class Line implements AutoCloseable {
             // A selector counts milliseconds, and takes 0 for no end.
             selector.select(key -> {}, Math.max(1, nanos / 1_000_000));
         } catch (IOException e) {
-            throw new RpcException(Hresult.E_FAIL, "waiting for a peer: " + e, e);
+            throw RpcException.of(Hresult.E_FAIL, "waiting for a peer: " + e, e);
         } catch (RuntimeException e) {
             hasEnded = true;
         }
@@ -178,7 +178,7 @@ final class Line implements AutoCloseable {
     }
 
     static RpcException gone(IOException why) {
-        return new RpcException(Hresult.RPC_E_DISCONNECTED, "the peer has ended", why);
+        return RpcException.of(Hresult.RPC_E_DISCONNECTED, "the peer has ended", why);
     }
 
     static BadMessageException broken(String what) {

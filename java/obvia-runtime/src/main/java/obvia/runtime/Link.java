@@ -33,7 +33,7 @@ final class Link extends Way {
     private final boolean takesReferences;
     private WindowChannel home;
     private final ReentrantLock atHome = new ReentrantLock();
-    private final Set<Guid> bound = ConcurrentHashMap.newKeySet();
+    private final Set<Meaning> bound = ConcurrentHashMap.newKeySet();
     private final Map<Thread, WindowChannel> owned = new ConcurrentHashMap<>();
     private final ConcurrentLinkedDeque<WindowChannel> idle = new ConcurrentLinkedDeque<>();
     private final Semaphore shared = new Semaphore(SHARED_MAX);
@@ -45,6 +45,9 @@ final class Link extends Way {
 
     /** The channel that was used last by a thread that has one: mostly there is one such thread. */
     private WindowChannel hot;
+
+    /** An interface, and what this side means by it: class loaders may differ on that. */
+    private record Meaning(Guid iid, long high, long low) {}
 
     private Link(ProcessRuntime runtime, long oxid, Window window) {
         this.runtime = runtime;
@@ -91,7 +94,7 @@ final class Link extends Way {
         Link link = reach(runtime, endpoint(oxid));
         if (link.oxid != oxid) {
             link.close();
-            throw new RpcException(Hresult.RPC_E_INVALID_DATA, "an endpoint leads to another process");
+            throw RpcException.of(Hresult.RPC_E_INVALID_DATA, "an endpoint leads to another process");
         }
         return link;
     }
@@ -143,11 +146,11 @@ final class Link extends Way {
         }
         try {
             if (!shared.tryAcquire(Deadline.ofCall().left(), TimeUnit.NANOSECONDS)) {
-                throw new RpcException(Hresult.RPC_E_TIMEOUT, "other threads' calls have taken all connections until the deadline");
+                throw RpcException.of(Hresult.RPC_E_TIMEOUT, "other threads' calls have taken all connections until the deadline");
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new RpcException(Hresult.RPC_E_CALL_CANCELED, "the thread was interrupted", e);
+            throw RpcException.of(Hresult.RPC_E_CALL_CANCELED, "the thread was interrupted", e);
         }
         boolean isDone = false;
         try {
@@ -193,7 +196,7 @@ final class Link extends Way {
     }
 
     RpcException gone(RpcException why) {
-        return new RpcException(Hresult.RPC_E_DISCONNECTED, "the process that had the object has ended", why);
+        return RpcException.of(Hresult.RPC_E_DISCONNECTED, "the process that had the object has ended", why);
     }
 
     /** Puts a channel back that a virtual thread has used. */
@@ -231,7 +234,7 @@ final class Link extends Way {
 
     /** Makes a call of the runtime's own over the link's own connection. */
     <R> R atHome(Function<WindowChannel, R> work) {
-        atHome.lock();
+        enterHome();
         try {
             if (home.isClosed()) {
                 // A call on it was late, or the process has ended. The new one is there before the old one goes, so that the server does not take this client for gone.
@@ -246,14 +249,30 @@ final class Link extends Way {
         }
     }
 
+    /** Waits until no other thread is at home, which may take as long as its call. */
+    private void enterHome() {
+        if (atHome.tryLock()) {
+            return;
+        }
+        try {
+            if (!atHome.tryLock(Deadline.ofCall().left(), TimeUnit.NANOSECONDS)) {
+                throw RpcException.of(Hresult.RPC_E_TIMEOUT, "another thread has asked the process something until the deadline");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw RpcException.of(Hresult.RPC_E_CALL_CANCELED, "the thread was interrupted", e);
+        }
+    }
+
     /** Makes sure, once for each interface, that both sides mean the same by it. */
     void bind(InterfaceInfo<?> info) {
-        if (!bound.contains(info.iid())) {
+        Meaning meaning = new Meaning(info.iid(), info.fingerprintHigh(), info.fingerprintLow());
+        if (!bound.contains(meaning)) {
             atHome(home -> {
                 Bind.alter(home, info);
                 return null;
             });
-            bound.add(info.iid());
+            bound.add(meaning);
         }
     }
 
@@ -363,13 +382,13 @@ final class Link extends Way {
             while (!all.isEmpty() && batch.size() < RuntimeCalls.RELEASES_MAX) {
                 batch.add(all.poll());
             }
-            Deadline before = Deadline.set(Deadline.in(Duration.ofSeconds(1)));
             try {
-                RuntimeCalls.release(this, batch);
+                Deadline.in(Duration.ofSeconds(1)).during(() -> {
+                    RuntimeCalls.release(this, batch);
+                    return null;
+                });
             } catch (RpcException e) {
                 // A server that has ended has dropped them, and one that is late does it.
-            } finally {
-                Deadline.restore(before);
             }
         }
     }

@@ -1,5 +1,7 @@
 package obvia.runtime;
 
+import static java.lang.ref.Reference.reachabilityFence;
+
 import java.util.List;
 import obvia.RpcException;
 
@@ -17,7 +19,11 @@ public final class Marshal {
      * @param through the proxy that is called
      */
     public static byte[] reference(Proxy through, Object object, InterfaceInfo<?> info) {
-        return object == null ? null : through.way().reference(through.target(), object, info);
+        try {
+            return object == null ? null : through.way().reference(through.target(), object, info);
+        } finally {
+            reachabilityFence(through);
+        }
     }
 
     /** The bytes of a reference in the results of a call. */
@@ -32,7 +38,11 @@ public final class Marshal {
      * @throws obvia.RpcException with RPC_E_INVALID_OBJREF where it is none, and where its process cannot be reached
      */
     public static <T> T object(Proxy through, byte[] reference, InterfaceInfo<T> info) {
-        return reference == null ? null : through.way().object(through.target(), reference, info);
+        try {
+            return reference == null ? null : through.way().object(through.target(), reference, info);
+        } finally {
+            reachabilityFence(through);
+        }
     }
 
     /** What a reference in the arguments of a call leads to. */
@@ -54,7 +64,12 @@ public final class Marshal {
         }
         proxy.check();
         int refs = RuntimeCalls.REFS_PER_QUERY;
-        long target = RuntimeCalls.query(home, proxy.target(), info);
+        long target;
+        try {
+            target = RuntimeCalls.query(home, proxy.target(), info);
+        } finally {
+            reachabilityFence(proxy);
+        }
         if (home.oxid() == to) {
             sent.add(() -> home.releaseLater(target, refs));
         } else {

@@ -11,6 +11,7 @@ import obvia.Endpoint;
 import obvia.Guid;
 import obvia.Hresult;
 import obvia.RpcException;
+import obvia.spi.Providers;
 
 /** The network of this process, where there is one, and what is exported to it: everything, from when it is first listened on. */
 final class Networks {
@@ -45,8 +46,11 @@ final class Networks {
      */
     synchronized Network network(String what) {
         if (network == null) {
-            Network found = ServiceLoader.load(Network.class).findFirst().orElseThrow(() -> new RpcException(
-                    Hresult.E_INVALIDARG, what + ": for other than ncacn_vi_shm: there has to be an obvia-native on the module path or class path"));
+            Network found = Providers.first(Network.class, loader -> ServiceLoader.load(Network.class, loader));
+            if (found == null) {
+                String why = ": for other than ncacn_vi_shm: there has to be an obvia-native on the module path or class path";
+                throw RpcException.of(Hresult.E_INVALIDARG, what + why);
+            }
             rules.tell(found);
             network = found;
         }
@@ -55,24 +59,16 @@ final class Networks {
 
     Endpoint connect(String binding, Credentials credentials) {
         Network network = network("`" + binding + "`");
-        return new Endpoint() {
+        return new Reached() {
             @Override
-            public <T> T bind(Class<T> type, String name) {
+            <T> T find(Class<T> type, String name) {
                 return network.bind(binding, credentials, Known.of(type), name);
             }
 
             @Override
-            public <T> T createInstance(Guid classId, Class<T> type) {
-                return network.create(binding, credentials, classId, Known.of(type), false);
+            <T> T create(Guid classId, Class<T> type, boolean wantsClass) {
+                return network.create(binding, credentials, classId, Known.of(type), wantsClass);
             }
-
-            @Override
-            public <T> T classObject(Guid classId, Class<T> type) {
-                return network.create(binding, credentials, classId, Known.of(type), true);
-            }
-
-            @Override
-            public void close() {}
         };
     }
 
@@ -88,6 +84,12 @@ final class Networks {
         if (isHeard && !exports.containsKey(name)) {
             exports.put(name, network.export(object, info, name));
         }
+    }
+
+    /** Exports another object by a name. Nobody else can have the name meanwhile, but who looks at that very moment finds nothing. */
+    synchronized void rebind(Object object, InterfaceInfo<?> info, String name) {
+        end(name);
+        export(object, info, name);
     }
 
     synchronized void replace(Object former, Object object) {

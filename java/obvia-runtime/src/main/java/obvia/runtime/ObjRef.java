@@ -52,7 +52,7 @@ record ObjRef(Guid iid, int refs, long oxid, long oid, long target, List<String>
             int signature = from.getInt();
             int form = from.getInt();
             if (signature == SIGNATURE && form == CUSTOM) {
-                throw new RpcException(Hresult.REGDB_E_CLASSNOTREG, "an object reference: only its class could read it");
+                throw RpcException.of(Hresult.REGDB_E_CLASSNOTREG, "an object reference: only its class could read it");
             }
             if (signature != SIGNATURE || form != STANDARD && form != HANDLER) {
                 throw bad("it is neither a standard nor a handler one");
@@ -125,6 +125,6 @@ record ObjRef(Guid iid, int refs, long oxid, long oid, long target, List<String>
     }
 
     private static RpcException bad(String what) {
-        return new RpcException(Hresult.RPC_E_INVALID_OBJREF, "an object reference: " + what);
+        return RpcException.of(Hresult.RPC_E_INVALID_OBJREF, "an object reference: " + what);
     }
 }

@@ -3,7 +3,6 @@ package obvia.runtime;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.CancelledKeyException;
-import java.nio.channels.ClosedSelectorException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
@@ -13,7 +12,7 @@ import java.util.concurrent.locks.LockSupport;
  * Waits for all virtual threads that sleep on connections, and for all connections without a thread, on one platform thread: a virtual thread that selects would keep its
  * carrier.
  */
-final class Poller implements Runnable {
+final class Poller implements Rounds.Turn {
     private static final class Holder {
         static final Poller INSTANCE = start();
     }
@@ -31,7 +30,7 @@ final class Poller implements Runnable {
     private static Poller start() {
         try {
             Poller poller = new Poller(Selector.open());
-            Thread.ofPlatform().name("obvia-poller").daemon().start(poller);
+            Rounds.start("obvia-poller", true, "waiting for connections", poller);
             return poller;
         } catch (IOException e) {
             throw new UncheckedIOException("making a selector", e);
@@ -60,16 +59,11 @@ final class Poller implements Runnable {
         selector.wakeup();
     }
 
+    /** Where a turn fails, whoever waits looks again by itself, later. */
     @Override
-    public void run() {
-        while (true) {
-            try {
-                selector.select(Poller::wake);
-            } catch (IOException | ClosedSelectorException e) {
-                // Whoever waits looks again by itself, later.
-                LockSupport.parkNanos(1_000_000);
-            }
-        }
+    public boolean take() throws IOException {
+        selector.select(Poller::wake);
+        return true;
     }
 
     private static void wake(SelectionKey key) {

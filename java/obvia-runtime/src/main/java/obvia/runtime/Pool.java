@@ -48,6 +48,16 @@ final class Pool<T extends Pool.Member> {
         Member.IS_FREE.setRelease((Member) one, true);
     }
 
+    /** Lets go of all that nobody has: they know the types that they were used with last, whose programs may be gone. */
+    void clear() {
+        for (int place = 0; place < PLACES; place++) {
+            T one = places.getAcquire(place);
+            if (one != null && Member.IS_FREE.compareAndSet((Member) one, true, false)) {
+                places.compareAndSet(place, one, null);
+            }
+        }
+    }
+
     private static int place() {
         return (int) Thread.currentThread().threadId() & PLACES - 1;
     }

@@ -1,5 +1,7 @@
 package obvia.runtime;
 
+import static java.util.Objects.requireNonNull;
+
 import java.io.IOException;
 import java.lang.ref.WeakReference;
 import java.nio.ByteOrder;
@@ -8,11 +10,9 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import obvia.Access;
 import obvia.Caller;
@@ -47,6 +47,8 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
             "",
             List::of);
 
+    private static final LimitedLog GREETINGS = new LimitedLog();
+
     /** How long a client may take to greet: it keeps a thread. */
     private static final Duration GREETING = Duration.ofSeconds(10);
 
@@ -56,18 +58,29 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
     private final Map<Long, Link> links = new ConcurrentHashMap<>();
     private final Map<Long, Client> clients = new ConcurrentHashMap<>();
     private final Map<Long, Long> marks = new ConcurrentHashMap<>();
-    private final Rules rules = new Rules();
-    private final Networks networks = new Networks(rules);
-    private final Classes classes = new Classes(this, networks);
+    private final Rules rules;
+    private final Networks networks;
+    private final Classes classes;
     private final Semaphore janitorsBell = new Semaphore(0);
     private Directory.Name ownEndpoint;
-    private Thread janitor;
+    private volatile Thread janitor;
     private volatile Waiting waiting = Waiting.ADAPTIVE;
+    /** This process as another one would see it, once somebody wants to. */
+    private ProcessRuntime outside;
 
     private static volatile Directory directory;
 
     /** For {@link java.util.ServiceLoader}. */
     public ProcessRuntime() {
+        this(new Rules());
+    }
+
+    // Nobody is told of it before it is done.
+    @SuppressWarnings("this-escape")
+    private ProcessRuntime(Rules rules) {
+        this.rules = rules;
+        networks = new Networks(rules);
+        classes = new Classes(this, networks);
         if (ByteOrder.nativeOrder() != ByteOrder.LITTLE_ENDIAN) {
             throw new UnsupportedOperationException("obvia supports little-endian machines only");
         }
@@ -84,7 +97,12 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
     private record Client(long pid, int count) {}
 
     /** An export. */
-    record Named(Object object, InterfaceInfo<?> info, boolean isVirtual) {}
+    record Named(Object object, InterfaceInfo<?> info, boolean isVirtual) {
+        /** The interface as another object has it, which may be of another class loader. */
+        private InterfaceInfo<?> infoFor(Object other) {
+            return Known.find(info.iid(), other);
+        }
+    }
 
     private static long draw() {
         long drawn;
@@ -140,20 +158,15 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
     }
 
     @Override
-    public <R> R within(Duration time, Callable<R> work) throws Exception {
-        Deadline before = Deadline.set(Deadline.in(time));
-        try {
-            return work.call();
-        } finally {
-            Deadline.restore(before);
-        }
+    public <R, E extends Throwable> R within(Duration time, ScopedValue.CallableOp<? extends R, E> work) throws E {
+        return Deadline.in(time).during(work);
     }
 
     // Exporting.
 
     @Override
     public <T> Export export(T object, Class<T> type, String name, Threading threading) {
-        refuseProxy(object);
+        refuseProxy(requireNonNull(object, "object"));
         Named named = new Named(type.cast(object), Known.of(type), threading == Threading.VIRTUAL);
         serve();
         Directory.Name bound = directory().bind(name);
@@ -172,7 +185,7 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
 
     private static void refuseProxy(Object object) {
         if (object instanceof Proxy) {
-            throw new RpcException(Hresult.E_NOTIMPL, "an object of another process is exported there");
+            throw RpcException.of(Hresult.E_NOTIMPL, "an object of another process is exported there");
         }
     }
 
@@ -200,22 +213,37 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
             put(type.cast(object), Known.of(type));
         }
 
-        private void put(Object object, InterfaceInfo<?> newer) {
-            refuseProxy(object);
+        @Override
+        public <T> void rebind(T object, Class<T> type) {
+            refuseProxy(requireNonNull(object, "object"));
+            InterfaceInfo<T> info = Known.of(type);
             synchronized (names) {
-                if (!bound.listener().isOpen()) {
-                    throw new RpcException(Hresult.RPC_E_DISCONNECTED, "the export is closed");
-                }
+                checkOpen();
+                networks.rebind(object, info, name);
+                names.computeIfPresent(name, (n, named) -> new Named(type.cast(object), info, named.isVirtual));
+            }
+        }
+
+        private void checkOpen() {
+            if (!bound.listener().isOpen()) {
+                throw RpcException.of(Hresult.RPC_E_DISCONNECTED, "the export is closed");
+            }
+        }
+
+        private void put(Object object, InterfaceInfo<?> newer) {
+            refuseProxy(requireNonNull(object, "object"));
+            synchronized (names) {
+                checkOpen();
                 Object former = names.get(name).object;
                 var all = names.entrySet().stream().filter(entry -> entry.getValue().object == former).toList();
-                all.forEach(entry -> entry.getValue().info.check(object));
+                all.forEach(entry -> entry.getValue().infoFor(object).check(object));
                 rules.inherit(former, object);
                 exports.replace(former, object);
                 networks.replace(former, object);
                 for (var entry : all) {
                     Named named = entry.getValue();
                     boolean isNewer = newer != null && entry.getKey().equals(name);
-                    entry.setValue(new Named(object, isNewer ? newer : named.info, named.isVirtual));
+                    entry.setValue(new Named(object, isNewer ? newer : named.infoFor(object), named.isVirtual));
                 }
             }
         }
@@ -242,17 +270,8 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
     }
 
     void accept(Directory.Name name, String what, boolean isDaemon) {
-        Thread.ofPlatform().name("obvia-accept-" + what).daemon(isDaemon).start(() -> {
-            while (name.listener().isOpen()) {
-                try {
-                    SocketChannel socket = name.listener().accept();
-                    Thread.ofPlatform().name("obvia-serve").daemon().start(() -> greet(socket));
-                } catch (IOException e) {
-                    // The listener is closed, a client has thought better of it, or there are too many files.
-                    LockSupport.parkNanos(1_000_000);
-                }
-            }
-        });
+        Acceptor acceptor = new Acceptor(name.listener(), socket -> Thread.ofPlatform().name("obvia-serve").daemon().start(() -> greet(socket)));
+        Rounds.start("obvia-accept-" + what, isDaemon, "accepting connections", acceptor);
     }
 
     private void greet(SocketChannel socket) {
@@ -262,6 +281,10 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
             window = Window.accept(socket, waiting, Deadline.in(GREETING));
         } catch (IOException | RpcException e) {
             Directory.close(socket);
+            return;
+        } catch (RuntimeException | Error e) {
+            Directory.close(socket);
+            GREETINGS.warn("a client is not served", e);
             return;
         }
         new Connection(this, window).run();
@@ -290,15 +313,15 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
     }
 
     /** A reference to what is exported by a name, counted for whoever gets it. */
-    ObjRef marshalNamed(String name, InterfaceInfo<?> info, Connection to) {
+    ObjRef marshalNamed(String name, Guid iid, Connection to) {
         // What is named is not replaced meanwhile.
         synchronized (names) {
             Named named = names.get(name);
             if (named == null) {
-                throw new RpcException(Hresult.RPC_E_DISCONNECTED, "nothing is exported by the name `" + name + "`");
+                throw RpcException.of(Hresult.RPC_E_DISCONNECTED, "nothing is exported by the name `" + name + "`");
             }
             rules.admit(named.object, name, to.peer());
-            return marshalOwn(named.object, info, to.client(), named.isVirtual);
+            return marshalOwn(named.object, Known.find(iid, named.object), to.client(), named.isVirtual);
         }
     }
 
@@ -344,6 +367,14 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
         refuseProxy(object);
         networks.setAccess(object, rule);
         exports.recall();
+        ProcessRuntime other = outside();
+        if (other != null) {
+            other.exports.recall();
+        }
+    }
+
+    private synchronized ProcessRuntime outside() {
+        return outside;
     }
 
     @Override
@@ -389,25 +420,31 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
         if (!binding.isEmpty() && !binding.equals("ncacn_vi_shm:")) {
             return networks.connect(binding, credentials);
         }
-        return new Endpoint() {
+        return host();
+    }
+
+    /** This host, as this process reaches it. */
+    private Endpoint host() {
+        return new Reached() {
             @Override
-            public <T> T bind(Class<T> type, String name) {
+            <T> T find(Class<T> type, String name) {
                 return ProcessRuntime.this.bind(type, name);
             }
 
             @Override
-            public <T> T createInstance(Guid classId, Class<T> type) {
-                return classes.create(classId, type, false);
+            <T> T create(Guid classId, Class<T> type, boolean wantsClass) {
+                return classes.create(classId, type, wantsClass);
             }
-
-            @Override
-            public <T> T classObject(Guid classId, Class<T> type) {
-                return classes.create(classId, type, true);
-            }
-
-            @Override
-            public void close() {}
         };
+    }
+
+    @Override
+    public synchronized Endpoint loopback() {
+        if (outside == null) {
+            outside = new ProcessRuntime(rules);
+            outside.waiting = waiting;
+        }
+        return outside.host();
     }
 
     @Override
@@ -448,6 +485,7 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
     }
 
     private Link keep(Link link) {
+        startJanitor();
         Link known = known(link.oxid());
         if (known == link) {
             return link;
@@ -461,7 +499,6 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
             link.close();
             return raced;
         }
-        startJanitor();
         return link;
     }
 
@@ -473,12 +510,12 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
      */
     <T> T adopt(ObjRef reference, InterfaceInfo<T> info, Link from, long sender) {
         if (!reference.iid().equals(info.iid())) {
-            throw new RpcException(Hresult.RPC_E_INVALID_OBJREF, "a reference by another interface than was asked for");
+            throw RpcException.of(Hresult.RPC_E_INVALID_OBJREF, "a reference by another interface than was asked for");
         }
         if (reference.oxid() == oxid) {
             Exports.Entry own = exports.get(reference.target());
             if (!info.type().isInstance(own.object())) {
-                throw new RpcException(Hresult.E_NOINTERFACE, "a reference to an object that has no such interface");
+                throw RpcException.of(Hresult.E_NOINTERFACE, "a reference to an object that has no such interface");
             }
             Object object = own.object();
             exports.release(sender, reference.target(), reference.refs());
@@ -486,7 +523,7 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
         }
         Link link = from != null && from.oxid() == reference.oxid() ? from : linkTo(reference);
         if (reference.refs() == 0) {
-            throw new RpcException(Hresult.RPC_E_INVALID_OBJREF, "a reference that nobody counts");
+            throw RpcException.of(Hresult.RPC_E_INVALID_OBJREF, "a reference that nobody counts");
         }
         link.bind(info);
         return info.proxy().apply(new Reference(link, reference.target(), reference.oid(), reference.refs()));
@@ -498,11 +535,11 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
             return known;
         }
         if (reference.endpoints().isEmpty()) {
-            throw new RpcException(Hresult.RPC_E_INVALID_OBJREF, "a reference that leads nowhere");
+            throw RpcException.of(Hresult.RPC_E_INVALID_OBJREF, "a reference that leads nowhere");
         }
         String endpoint = Link.endpoint(reference.oxid());
         if (!reference.endpoints().contains(endpoint)) {
-            throw new RpcException(Hresult.RPC_S_SERVER_UNAVAILABLE, "the process that has the object is not reached through shared memory");
+            throw RpcException.of(Hresult.RPC_S_SERVER_UNAVAILABLE, "the process that has the object is not reached through shared memory");
         }
         return keep(Link.reach(this, endpoint));
     }
@@ -513,11 +550,20 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
             return type.cast(object);
         }
         if (!(object instanceof Proxy proxy)) {
-            throw new RpcException(Hresult.E_NOINTERFACE, "the object is no " + type.getName());
+            throw RpcException.of(Hresult.E_NOINTERFACE, "the object is no " + type.getName());
         }
         proxy.check();
         InterfaceInfo<T> info = Known.of(type);
-        return info.proxy().apply(proxy.way().query(proxy.target(), proxy.oid(), info));
+        try {
+            return info.proxy().apply(proxy.way().query(proxy.target(), proxy.oid(), info));
+        } finally {
+            java.lang.ref.Reference.reachabilityFence(proxy);
+        }
+    }
+
+    @Override
+    public boolean isSame(Object one, Object other) {
+        return one == other || one instanceof Proxy proxy && proxy.equals(other);
     }
 
     @Override
@@ -529,29 +575,32 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
 
     // Tidying up.
 
-    private synchronized void startJanitor() {
-        if (janitor == null) {
-            WeakReference<ProcessRuntime> runtime = new WeakReference<>(this);
-            janitor = Thread.ofPlatform().name("obvia-janitor").daemon().start(() -> tidy(runtime));
+    private void startJanitor() {
+        if (janitor != null) {
+            return;
+        }
+        synchronized (this) {
+            if (janitor == null) {
+                WeakReference<ProcessRuntime> runtime = new WeakReference<>(this);
+                janitor = Rounds.start("obvia-janitor", true, "giving references back", () -> tidy(runtime.get()));
+            }
         }
     }
 
-    private static void tidy(WeakReference<ProcessRuntime> weak) {
-        ProcessRuntime runtime;
-        while ((runtime = weak.get()) != null) {
-            try {
-                if (runtime.janitorsBell.tryAcquire(Idle.period(), TimeUnit.MILLISECONDS)) {
-                    runtime.janitorsBell.drainPermits();
-                }
-            } catch (InterruptedException e) {
-                return;
-            }
-            for (Link link : runtime.links.values()) {
-                if (runtime.known(link.oxid()) == link) {
-                    link.tidy();
-                }
+    /** Whether the runtime is still there. */
+    private static boolean tidy(ProcessRuntime runtime) throws InterruptedException {
+        if (runtime == null) {
+            return false;
+        }
+        if (runtime.janitorsBell.tryAcquire(Idle.period(), TimeUnit.MILLISECONDS)) {
+            runtime.janitorsBell.drainPermits();
+        }
+        for (Link link : runtime.links.values()) {
+            if (runtime.known(link.oxid()) == link) {
+                link.tidy();
             }
         }
+        return true;
     }
 
     void wakeJanitor() {

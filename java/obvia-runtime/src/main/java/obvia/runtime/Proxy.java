@@ -19,8 +19,7 @@ public abstract class Proxy implements Remote {
     private final Reference.Owned owned;
     private final Cleaner.Cleanable cleanable;
 
-    /** The interface pointer. */
-    protected final long target;
+    private final long target;
 
     /** A proxy, which gives the references back when it is let go. */
     // Nobody is told of it before it is done: what is registered runs when it is gone.
@@ -74,7 +73,7 @@ public abstract class Proxy implements Remote {
     protected final void checkCopied() {
         if (way.takesReferences()) {
             String why = "the array of a [map] parameter does not lie in shared memory that its method may use";
-            throw new RpcException(Hresult.E_INVALIDARG, why);
+            throw RpcException.of(Hresult.E_INVALIDARG, why);
         }
     }
 
@@ -100,6 +99,34 @@ public abstract class Proxy implements Remote {
         return channel;
     }
 
+    /**
+     * Publishes a request, and waits for the response.
+     *
+     * <p>Callers may have nothing but the result of a method in mind: {@code factory.make().add(1, 2)}. Until the response is there the collector does not take the proxy for one that
+     * nobody has, which would give the reference back while the call is on its way.
+     *
+     * @param call the channel, with the arguments' frame in its place
+     * @param opnum the method
+     * @param length bytes of the request's frame: as many as were asked for, or fewer
+     * @throws RpcException what the method returned where it failed, or why there are no results
+     */
+    protected final void call(Channel call, int opnum, int length) {
+        try {
+            call.call(target, opnum, length);
+        } finally {
+            java.lang.ref.Reference.reachabilityFence(this);
+        }
+    }
+
+    /** Publishes a request as a call without response: see {@link #call}. */
+    protected final void oneway(Channel call, int opnum, int length) {
+        try {
+            call.oneway(target, opnum, length);
+        } finally {
+            java.lang.ref.Reference.reachabilityFence(this);
+        }
+    }
+
     final Way way() {
         return way;
     }
@@ -115,7 +142,7 @@ public abstract class Proxy implements Remote {
     /** Throws where it was given back. */
     final void check() {
         if (owned.isReleased()) {
-            throw new RpcException(Hresult.RPC_E_DISCONNECTED, "the reference was given back");
+            throw RpcException.of(Hresult.RPC_E_DISCONNECTED, "the reference was given back");
         }
     }
 

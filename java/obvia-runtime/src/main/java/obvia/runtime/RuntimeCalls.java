@@ -81,7 +81,7 @@ final class RuntimeCalls {
             }
             InterfaceInfo<?> older = olderOf(link, through, info);
             String words = older == null ? "" : "; it has " + older + ", which that extends";
-            throw new RpcException(Hresult.E_NOINTERFACE, "the object does not have interface " + info + words, e);
+            throw RpcException.of(Hresult.E_NOINTERFACE, "the object does not have interface " + info + words, e);
         }
     }
 
@@ -133,7 +133,7 @@ final class RuntimeCalls {
             if (e.result() != Hresult.E_NOINTERFACE) {
                 throw e;
             }
-            throw new RpcException(Hresult.E_NOINTERFACE, "`" + name + "` does not have interface " + info + exportedAs(link, name), e);
+            throw RpcException.of(Hresult.E_NOINTERFACE, "`" + name + "` does not have interface " + info + exportedAs(link, name), e);
         }
     }
 
@@ -152,7 +152,7 @@ final class RuntimeCalls {
         }
         int result = ByteBuffer.wrap(answer).order(ByteOrder.LITTLE_ENDIAN).getInt();
         if (result < 0) {
-            throw new RpcException(result, new String(answer, STARTED_HEAD, answer.length - STARTED_HEAD, StandardCharsets.UTF_8).replace("\0", ""));
+            throw RpcException.of(result, new String(answer, STARTED_HEAD, answer.length - STARTED_HEAD, StandardCharsets.UTF_8).replace("\0", ""));
         }
         return answer[8] == 1;
     }
@@ -225,7 +225,7 @@ final class RuntimeCalls {
         call.expect(24);
         Exports exports = connection.runtime().exports();
         long through = call.memory.get(Flat.LONG, call.at);
-        long target = exports.query(through, Known.find(guid(call, 8)), connection.client(), REFS_PER_QUERY).target();
+        long target = exports.query(through, guid(call, 8), connection.client(), REFS_PER_QUERY).target();
         call.reply(8);
         call.replyMemory.set(Flat.LONG, call.replyAt, target);
     }
@@ -254,7 +254,7 @@ final class RuntimeCalls {
                 connection.admitRegion(number);
             } catch (BadMessageException e) {
                 // The client goes on without it.
-                throw new RpcException(Hresult.E_INVALIDARG, e.getMessage(), e);
+                throw RpcException.of(Hresult.E_INVALIDARG, e.getMessage(), e);
             }
         }
     }
@@ -292,7 +292,7 @@ final class RuntimeCalls {
             throw call.bad("a name of " + Integer.toUnsignedString(length) + " bytes");
         }
         String name = name(call, length);
-        answer(call, connection.runtime().marshalNamed(name, Known.find(guid(call, 0)), connection).toBytes());
+        answer(call, connection.runtime().marshalNamed(name, guid(call, 0), connection).toBytes());
     }
 
     private static void serveActivate(WindowCall call, Connection connection) {

@@ -16,6 +16,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
 import java.util.HexFormat;
 import java.util.Set;
+import obvia.DisconnectedException;
 import obvia.Hresult;
 import obvia.RpcException;
 import obvia.Waiting;
@@ -29,13 +30,14 @@ import obvia.Waiting;
  *
  * @param own this side's, of {@link Layout#AREA} and {@code ownArea} bytes
  * @param peer the peer's, of {@link Layout#AREA} and {@code peerArea} bytes; it can only be read
+ * @param room where pages for this side's are taken; {@code null} where they need not be, as the peer's memory is of another kind
  * @param pid the peer's process, as its names say; -1 where it has none
  * @param peerMaySleep whether the peer has to be called out of a sleep
  * @param peerIsQuiet whether the peer will seldom send
  * @param peerIsInJava whether the peer is a virtual machine, too: it takes memory of this process, as it lives on where that is cut short, and words with failures
  */
 record Segments(
-        Arena arena, MemorySegment own, MemorySegment peer, long pid, boolean peerMaySleep, boolean peerIsQuiet, boolean peerIsInJava) {
+        Arena arena, MemorySegment own, MemorySegment peer, Room room, long pid, boolean peerMaySleep, boolean peerIsQuiet, boolean peerIsInJava) {
     private static final int MAGIC = 0x4956424f;
     private static final int VERSION = 1;
     private static final int LENGTH = 24;
@@ -49,6 +51,8 @@ record Segments(
      * takes no memory.
      */
     static final long AREA_MAX = 256L << 20;
+
+    private static final Path MEMORY = Path.of("/dev/shm");
 
     private static final SecureRandom RANDOM = new SecureRandom();
 
@@ -96,7 +100,13 @@ record Segments(
     /** The client's part: greets first. */
     static Segments request(Line line, Waiting waiting, boolean isQuiet, Deadline deadline) {
         line.send(Greeting.of(waiting, isQuiet).put(buffer(LENGTH)).flip());
-        Greeting theirs = Greeting.read(line.receive(LENGTH, deadline));
+        Greeting theirs;
+        try {
+            theirs = Greeting.read(line.receive(LENGTH, deadline));
+        } catch (DisconnectedException e) {
+            // It is the server that makes the memory of two virtual machines.
+            throw Room.isFull() ? Room.missing(2 * Layout.AREA, e) : e;
+        }
         return open(line, theirs, deadline);
     }
 
@@ -115,6 +125,7 @@ record Segments(
     private static Segments open(Line line, Greeting theirs, Deadline deadline) {
         Names names = Names.read(line.receive(LENGTH, deadline));
         Arena arena = Arena.ofShared();
+        Room room = null;
         boolean isDone = false;
         try {
             MemorySegment peer = map(arena, names.path(names.makers), MapMode.READ_ONLY, Layout.AREA + theirs.area);
@@ -124,12 +135,17 @@ record Segments(
                     throw Line.broken("its segments are not where it says; is it in another container?");
                 }
             }
+            // A virtual machine has made its file where pages may be missing, and takes those of its first part itself.
+            room = theirs.has(BY_NAME) ? Room.in(names.path(names.others), Layout.AREA + AREA_MAX, Layout.AREA) : null;
             line.send(buffer(1).put(MAPPED).flip());
             isDone = true;
-            return new Segments(arena, own, peer, Integer.toUnsignedLong(names.pid), theirs.has(MAY_SLEEP), theirs.has(QUIET), theirs.has(BY_NAME));
+            return new Segments(arena, own, peer, room, Integer.toUnsignedLong(names.pid), theirs.has(MAY_SLEEP), theirs.has(QUIET), theirs.has(BY_NAME));
+        } catch (IOException e) {
+            throw RpcException.of(Hresult.E_FAIL, "opening a segment of the peer's: " + e, e);
         } finally {
             if (!isDone) {
                 arena.close();
+                Directory.close(room);
             }
         }
     }
@@ -161,7 +177,7 @@ record Segments(
                 throw Line.broken("a region is not where it says; is it in another container?");
             }
         } catch (IOException e) {
-            throw new RpcException(Hresult.E_FAIL, "opening a region of the peer's: " + e, e);
+            throw RpcException.of(Hresult.E_FAIL, "opening a region of the peer's: " + e, e);
         }
     }
 
@@ -184,7 +200,7 @@ record Segments(
             }
             return file.map(mode, 0, length, arena);
         } catch (IOException e) {
-            throw new RpcException(Hresult.E_FAIL, "mapping a segment of the peer's: " + e, e);
+            throw RpcException.of(Hresult.E_FAIL, "mapping a segment of the peer's: " + e, e);
         }
     }
 
@@ -192,9 +208,13 @@ record Segments(
     private static Segments make(Line line, Greeting own, Greeting theirs, Deadline deadline) {
         long mark = drawMark();
         Arena arena = Arena.ofShared();
+        Room room = null;
         boolean isDone = false;
         try (Made mine = Made.of(Layout.AREA + AREA_MAX);
                 Made others = Made.of(Layout.AREA + theirs.area)) {
+            mine.file.write(buffer((int) Layout.AREA), 0);
+            others.file.write(buffer((int) Layout.AREA), 0);
+            room = Room.in(mine.path(), Layout.AREA + AREA_MAX, Layout.AREA);
             MemorySegment ownMemory = mine.file.map(MapMode.READ_WRITE, 0, Layout.AREA + AREA_MAX, arena);
             ownMemory.set(Flat.LONG, Layout.MARK, mark);
             others.file.write(buffer(8).putLong(mark).flip(), Layout.MARK);
@@ -205,14 +225,20 @@ record Segments(
                 throw Line.broken("it has not mapped its segments");
             }
             isDone = true;
-            return new Segments(arena, ownMemory, peer, -1, theirs.has(MAY_SLEEP), theirs.has(QUIET), true);
+            return new Segments(arena, ownMemory, peer, room, -1, theirs.has(MAY_SLEEP), theirs.has(QUIET), true);
         } catch (IOException e) {
-            throw new RpcException(Hresult.E_FAIL, "making segments: " + e, e);
+            throw Room.isFull() ? Room.missing(2 * Layout.AREA, e) : RpcException.of(Hresult.E_FAIL, "making segments: " + e, e);
         } finally {
             if (!isDone) {
                 arena.close();
+                Directory.close(room);
             }
         }
+    }
+
+    /** Where files are made that are memory. */
+    static Path folder() {
+        return Files.isWritable(MEMORY) ? MEMORY : ProcessRuntime.directory().path();
     }
 
     /** A number that no other file has where it is looked for. */
@@ -226,15 +252,12 @@ record Segments(
 
     /** A file without a name, and its descriptor. */
     record Made(FileChannel file, int number) implements AutoCloseable {
-        private static final Path MEMORY = Path.of("/dev/shm");
-
         static Made of(long length) throws IOException {
             byte[] random = new byte[16];
             RANDOM.nextBytes(random);
             // Whose it was can be seen where a process was killed before the name was gone.
             String name = ".obvia-" + ProcessHandle.current().pid() + "-" + HexFormat.of().formatHex(random);
-            Path folder = Files.isWritable(MEMORY) ? MEMORY : ProcessRuntime.directory().path();
-            Path path = folder.resolve(name);
+            Path path = folder().resolve(name);
             // The last of these removes the name at once.
             var options = Set.of(
                     StandardOpenOption.CREATE_NEW,
@@ -250,6 +273,11 @@ record Segments(
                 Directory.close(file);
                 throw e;
             }
+        }
+
+        /** What it is opened by once more. */
+        Path path() {
+            return Path.of("/proc/self/fd", Integer.toString(number));
         }
 
         /** The descriptor of the file that had this name. */

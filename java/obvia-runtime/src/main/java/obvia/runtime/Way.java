@@ -47,7 +47,7 @@ public abstract class Way {
     }
 
     /**
-     * The interface pointer behind a proxy of this way's; 0 for any other object.
+     * The interface pointer behind a proxy of this way's; 0 for any other object. It is good as long as the proxy is: who uses it keeps that.
      *
      * @throws obvia.RpcException with RPC_E_DISCONNECTED where it was given back
      */

@@ -46,6 +46,7 @@ final class Window implements AutoCloseable {
     private final Notes notes;
     private final MemorySegment own;
     private final MemorySegment peer;
+    private final Room room;
     private final boolean peerMaySleep;
     private final Polls polls;
     private final AtomicInteger state = new AtomicInteger();
@@ -81,6 +82,7 @@ final class Window implements AutoCloseable {
         notes = new Notes(line, segments.pid());
         own = segments.own();
         peer = segments.peer();
+        room = segments.room();
         peerMaySleep = segments.peerMaySleep();
         frame = peer;
         polls = new Polls(waiting);
@@ -114,7 +116,7 @@ final class Window implements AutoCloseable {
             window = greet.greet(line);
             return window;
         } catch (IOException e) {
-            throw new RpcException(Hresult.E_FAIL, "greeting a peer: " + e, e);
+            throw RpcException.of(Hresult.E_FAIL, "greeting a peer: " + e, e);
         } finally {
             if (window == null) {
                 Directory.close(line);
@@ -187,7 +189,7 @@ final class Window implements AutoCloseable {
     private long placeInArea(long length) {
         long needed = length + Layout.LINE;
         if (needed > Segments.AREA_MAX) {
-            throw new RpcException(Hresult.E_OUTOFMEMORY, "a frame of " + length + " bytes; " + Segments.AREA_MAX + " is the most");
+            throw RpcException.of(Hresult.E_OUTOFMEMORY, "a frame of " + length + " bytes; " + Segments.AREA_MAX + " is the most");
         }
         if (Layout.AREA + needed > end) {
             awaitCredit(true, lastInArea);
@@ -197,6 +199,9 @@ final class Window implements AutoCloseable {
         if (cursor + length > end) {
             awaitCredit(true, lastInArea);
             cursor = Layout.AREA;
+        }
+        if (room != null) {
+            room.take(cursor + length);
         }
         hasUsedArea |= cursor + length > Layout.AREA + AREA_LITTLE;
         return cursor;
@@ -257,6 +262,18 @@ final class Window implements AutoCloseable {
             check();
             deadline.check();
             LockSupport.parkNanos(50_000);
+        }
+    }
+
+    /** Tells the peer that nobody waits for a call any more, if that takes no waiting. */
+    void cancel(int callId) {
+        int consumed = (int) Layout.WORD.getAcquire(peer, Layout.CONSUMED);
+        if (consumed - taken > 0 && consumed - (next - 1) <= 0) {
+            taken = consumed;
+        }
+        if (next - taken <= Layout.SLOT_COUNT) {
+            place(0);
+            publish(CANCEL, 0, (long) callId << 32, 0);
         }
     }
 
@@ -414,10 +431,10 @@ final class Window implements AutoCloseable {
         }
         if ((why & RUNG) != 0) {
             state.getAndAccumulate(~RUNG, (now, mask) -> now & mask);
-            throw new RpcException(Hresult.RPC_E_CALL_CANCELED, "the wait was interrupted");
+            throw RpcException.of(Hresult.RPC_E_CALL_CANCELED, "the wait was interrupted");
         }
         if (Thread.currentThread().isInterrupted()) {
-            throw new RpcException(Hresult.RPC_E_CALL_CANCELED, "the thread was interrupted");
+            throw RpcException.of(Hresult.RPC_E_CALL_CANCELED, "the thread was interrupted");
         }
     }
 
@@ -497,6 +514,7 @@ final class Window implements AutoCloseable {
         line.close();
         if ((before & CLOSED) == 0) {
             segments.arena().close();
+            Directory.close(room);
             Directory.close(areaArena);
         }
     }

@@ -39,7 +39,7 @@ final class WindowChannel extends Channel {
     }
 
     @Override
-    public int exchange(long target, int opnum, int length) {
+    protected int exchange(long target, int opnum, int length) {
         Window window = this.window;
         int callId = window.nextSequence();
         try {
@@ -47,6 +47,11 @@ final class WindowChannel extends Channel {
             window.receive(null);
         } catch (RpcException | InternalError | IllegalStateException | IndexOutOfBoundsException e) {
             throw abandon(callId, e);
+        } catch (Throwable e) {
+            // There is no stack or memory left. Whatever comes for this call is no answer to the thread's next one.
+            isBroken = true;
+            link.forget(this);
+            throw e;
         }
         long answer = window.target();
         if (window.kind() != Window.RESPONSE || (int) (answer >>> 32) != callId) {
@@ -90,7 +95,7 @@ final class WindowChannel extends Channel {
     }
 
     @Override
-    public void oneway(long target, int opnum, int length) {
+    protected void oneway(long target, int opnum, int length) {
         try {
             window.publish(Window.ONEWAY, opnum, target, length);
         } catch (InternalError | IllegalStateException e) {
@@ -172,12 +177,17 @@ final class WindowChannel extends Channel {
     private RpcException abandon(int callId, Throwable why) {
         RpcException known = Window.failed(why);
         isBroken = true;
-        if (known.result() == Hresult.RPC_E_TIMEOUT || known.result() == Hresult.RPC_E_CALL_CANCELED) {
-            // The connection ends soon after, which says it again.
-            window.place(0);
-            window.publish(Window.CANCEL, 0, (long) callId << 32, 0);
+        try {
+            if (known.result() == Hresult.RPC_E_TIMEOUT || known.result() == Hresult.RPC_E_CALL_CANCELED) {
+                // The connection ends soon after, which says it again.
+                window.cancel(callId);
+            }
+        } catch (InternalError | IllegalStateException e) {
+            // The peer, or the connection, has ended meanwhile.
+        } finally {
+            // Before the thread calls again.
+            link.forget(this);
         }
-        link.forget(this);
         return known.result() == Hresult.RPC_E_DISCONNECTED ? link.gone(known) : known;
     }
 

@@ -70,7 +70,7 @@ public final class ICalcInfo {
         long call(int opnum, int one, int two) {
             Channel call = begin(8);
             call.memory.set(Flat.LONG, call.at, one & 0xffffffffL | (long) two << 32);
-            call.call(target, opnum, 8);
+            call(call, opnum, 8);
             call.expect(8);
             long result = call.replyMemory.get(Flat.LONG, call.replyAt);
             call.end();
@@ -97,7 +97,7 @@ public final class ICalcInfo {
             int length = 8 + reference.length + 7 & -8;
             Channel call = begin(length);
             put(call.memory, call.at, reference, what);
-            call.call(target, opnum, length);
+            call(call, opnum, length);
             call.expect(8);
             long result = call.replyMemory.get(Flat.LONG, call.replyAt);
             call.end();
@@ -113,7 +113,7 @@ public final class ICalcInfo {
         ICalc self(int failing) {
             Channel call = begin(8);
             call.memory.set(Flat.LONG, call.at, failing);
-            call.call(target, 6, 8);
+            call(call, 6, 8);
             byte[] reference = reference(call.replyMemory, call.replyAt, call.length);
             call.end();
             return Marshal.object(this, reference, INFO);
@@ -122,6 +122,20 @@ public final class ICalcInfo {
         void visitTooLong(ICalc other) {
             Marshal.reference(this, other, INFO);
             begin(Integer.MAX_VALUE);
+        }
+
+        /** Adds without response. */
+        void tell() {
+            Channel call = begin(8);
+            call.memory.set(Flat.LONG, call.at, 0);
+            oneway(call, 3, 8);
+        }
+
+        /** Adds without response, so often. */
+        void tell(int times) {
+            for (int turn = 0; turn < times; turn++) {
+                tell();
+            }
         }
 
         /** Loses its channel. */

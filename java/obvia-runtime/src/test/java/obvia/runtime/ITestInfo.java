@@ -120,7 +120,7 @@ public final class ITestInfo {
         private int call(int opnum, long word) {
             Channel call = begin(8);
             call.memory.set(Flat.LONG, call.at, word);
-            call.call(target, opnum, 8);
+            call(call, opnum, 8);
             int result = call.length == 8 ? call.replyMemory.get(Flat.INT, call.replyAt) : 0;
             call.end();
             return result;
@@ -137,7 +137,7 @@ public final class ITestInfo {
             Channel call = begin(length);
             call.memory.set(Flat.INT, call.at, values.length);
             MemorySegment.copy(values, 0, call.memory, Flat.INT, call.at + 8, values.length);
-            call.call(target, 4, length);
+            call(call, 4, length);
             call.expect(8);
             long sum = call.replyMemory.get(Flat.LONG, call.replyAt);
             call.end();
@@ -150,7 +150,7 @@ public final class ITestInfo {
             int length = room(reference);
             Channel call = begin(length);
             putReference(call.memory, call.at, reference);
-            call.call(target, 5, length);
+            call(call, 5, length);
             call.expect(8);
             int result = call.replyMemory.get(Flat.INT, call.replyAt);
             call.end();
@@ -161,7 +161,7 @@ public final class ITestInfo {
         public ITest make(boolean isNew) {
             Channel call = begin(8);
             call.memory.set(Flat.LONG, call.at, isNew ? 1 : 0);
-            call.call(target, 6, 8);
+            call(call, 6, 8);
             byte[] reference = reference(call.replyMemory, call.replyAt, call.length);
             call.end();
             return Marshal.object(this, reference, INFO);
@@ -175,7 +175,7 @@ public final class ITestInfo {
         @Override
         public int held() {
             Channel call = begin(0);
-            call.call(target, 8, 0);
+            call(call, 8, 0);
             call.expect(8);
             int held = call.replyMemory.get(Flat.INT, call.replyAt);
             call.end();
@@ -207,7 +207,7 @@ public final class ITestInfo {
         private long total(Channel call, int opnum, MemorySegment values, long reference, int length) {
             call.memory.set(Flat.LONG, call.at, values.byteSize() / 4);
             call.memory.set(Flat.LONG, call.at + 8, reference);
-            call.call(target, opnum, length);
+            call(call, opnum, length);
             call.expect(8);
             long total = call.replyMemory.get(Flat.LONG, call.replyAt);
             call.end();
@@ -223,7 +223,7 @@ public final class ITestInfo {
                 if (reference != 0) {
                     call.memory.set(Flat.LONG, call.at, bytes.byteSize());
                     call.memory.set(Flat.LONG, call.at + 8, reference);
-                    call.call(target, 13, 16);
+                    call(call, 13, 16);
                     call.expect(0);
                     call.end();
                     return;

@@ -36,7 +36,12 @@ final class Peer implements AutoCloseable {
     private final Path errors;
 
     private Peer(List<String> options, List<String> arguments) throws IOException {
-        List<String> words = new ArrayList<>(List.of(ProcessHandle.current().info().command().orElse("java")));
+        this(List.of(), options, arguments);
+    }
+
+    private Peer(List<String> by, List<String> options, List<String> arguments) throws IOException {
+        List<String> words = new ArrayList<>(by);
+        words.add(ProcessHandle.current().info().command().orElse("java"));
         words.addAll(options);
         words.removeIf(String::isEmpty);
         words.addAll(List.of(
@@ -87,6 +92,38 @@ final class Peer implements AutoCloseable {
     /** A client that hands an object of its own to a server's, and waits. */
     static Peer visitor(String server) throws IOException {
         return new Peer(OPTIONS, List.of("visit", server));
+    }
+
+    /** What a command needs that gives what follows so many bytes of shared memory of its own. */
+    private static List<String> withMemory(String size) {
+        return List.of("unshare", "--map-root-user", "--mount", "sh", "-c", "mount -t tmpfs -o size=" + size + " tmpfs /dev/shm && exec \"$@\"", "sh");
+    }
+
+    /** Whether that can be had here. */
+    static boolean hasMemoryOfItsOwn() throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(withMemory("2m"));
+        command.add("true");
+        return new ProcessBuilder(command).redirectErrorStream(true).start().waitFor() == 0;
+    }
+
+    /** One with little shared memory, which it fills. */
+    static Peer full() throws IOException {
+        return new Peer(withMemory("2m"), OPTIONS, List.of("full"));
+    }
+
+    /** One without any option of the virtual machine's, whose collector takes all that it finds. */
+    static Peer collecting() throws IOException {
+        return new Peer(List.of(), List.of("collect"));
+    }
+
+    /** One that forks a task. */
+    static Peer forking() throws IOException {
+        return new Peer(with("--enable-preview"), List.of("fork"));
+    }
+
+    /** One whose thread has a class loader to which this library is unknown. */
+    static Peer stranger() throws IOException {
+        return new Peer(OPTIONS, List.of("stranger"));
     }
 
     /** A client that has an object of a server's make one, and keeps it. */
@@ -154,6 +191,14 @@ final class Peer implements AutoCloseable {
         }
     }
 
+    static void sleep(long millis) {
+        try {
+            Thread.sleep(millis);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
     long pid() {
         return process.pid();
     }
@@ -203,6 +248,26 @@ final class Peer implements AutoCloseable {
                 new BufferedReader(new InputStreamReader(System.in)).readLine();
                 return;
             }
+            if (arguments[1].equals("collect")) {
+                ReachabilityTest.Collected.main();
+                System.out.println("ready");
+                return;
+            }
+            if (arguments[1].equals("full")) {
+                RoomTest.Full.main(arguments[0]);
+                System.out.println("ready");
+                return;
+            }
+            if (arguments[1].equals("fork")) {
+                System.out.println("ready");
+                System.out.println(fork());
+                return;
+            }
+            if (arguments[1].equals("stranger")) {
+                findFromElsewhere();
+                System.out.println("ready");
+                return;
+            }
             if (arguments[1].equals("visit")) {
                 System.out.println("ready");
                 ICalc there = Obvia.bind(ICalc.class, arguments[2]);
@@ -221,6 +286,27 @@ final class Peer implements AutoCloseable {
             System.out.println("ready");
             new BufferedReader(new InputStreamReader(System.in)).readLine();
             held.add(1, 2);
+        }
+
+        /** What a task says that was forked by work without time. A scope for tasks is a preview yet, which the compiler would mark this class for. */
+        private static String fork() throws Exception {
+            Class<?> scopes = Class.forName("java.util.concurrent.StructuredTaskScope");
+            return Obvia.within(java.time.Duration.ZERO, () -> {
+                try (AutoCloseable scope = (AutoCloseable) scopes.getMethod("open").invoke(null)) {
+                    Object task = scopes.getMethod("fork", java.util.concurrent.Callable.class)
+                            .invoke(scope, (java.util.concurrent.Callable<String>) () -> Deadline.ofCall().isOver() ? "late" : "in time");
+                    scopes.getMethod("join").invoke(scope);
+                    return (String) Class.forName("java.util.concurrent.StructuredTaskScope$Subtask").getMethod("get").invoke(task);
+                }
+            });
+        }
+
+        /** Looks for the runtime on a thread that works for somebody who has never heard of it, and then again. */
+        private static void findFromElsewhere() throws IOException {
+            try (var elsewhere = new java.net.URLClassLoader(new java.net.URL[0], null)) {
+                Thread.currentThread().setContextClassLoader(elsewhere);
+                Obvia.connections();
+            }
         }
 
         /** Ends this process when its input does: nobody kills those of a test run that was killed. */

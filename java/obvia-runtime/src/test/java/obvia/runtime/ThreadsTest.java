@@ -13,6 +13,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import obvia.CallTimeoutException;
 import obvia.Obvia;
 import obvia.RpcException;
 import org.junit.jupiter.api.Test;
@@ -183,6 +184,34 @@ class ThreadsTest {
             peer.kill();
             ProcessesTest.await("what a process had that is gone is dropped", () -> !own.has(sent));
         }
+    }
+
+    @Test
+    void aCallThatIsLateIsNoneOfTheNextOnes() throws Exception {
+        try (Peer peer = Peer.calc("old")) {
+            var there = (ICalcInfo.CalcProxy) Obvia.bind(ICalc.class, peer.name);
+            assertEquals(7, there.add(3, 4));
+            Peer.stop(peer.pid());
+            // Then there is no slot left to say that nobody waits any more.
+            there.tell(Layout.SLOT_COUNT - 1);
+            assertThrows(CallTimeoutException.class, () -> Obvia.within(Duration.ofMillis(100), () -> there.add(1, 1)));
+            Peer.go(peer.pid());
+            for (int turn = 0; turn < 3; turn++) {
+                assertEquals(7, there.add(3, 4));
+            }
+        }
+    }
+
+    @Test
+    void tasksThatWorkForksHaveItsDeadline() throws Exception {
+        try (Peer forking = Peer.forking()) {
+            forking.awaitWord("late");
+        }
+    }
+
+    @Test
+    void theRuntimeIsFoundByThreadsThatWorkForSomebodyElse() throws Exception {
+        Peer.stranger().close();
     }
 
     /** Makes a call that fails, in a thread of its own. */

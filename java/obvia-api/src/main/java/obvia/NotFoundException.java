@@ -1,0 +1,10 @@
+package obvia;
+
+/** Nobody is there by that name or of that class: {@link Hresult#RPC_S_SERVER_UNAVAILABLE} and {@link Hresult#REGDB_E_CLASSNOTREG}. */
+public final class NotFoundException extends RpcException {
+    private static final long serialVersionUID = 1;
+
+    NotFoundException(int result, String message, Throwable cause) {
+        super(result, message, cause);
+    }
+}
