@@ -222,7 +222,8 @@ fn name_of(hresult: HRESULT) -> Option<&'static str> {
 
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Error({:#010x}: {self})", self.code.0)
+        // What `main` returns is shown by this, to a user.
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -41,7 +41,7 @@ fn serve(Arguments { listen, directory, name, .. }: &Arguments, tree: Tree) -> o
         println!("listening on {}", obvia::listen(binding)?);
     }
     println!("serving {directory} as {name}");
-    obvia::wait()
+    obvia::wait_for_signal()
 }
 
 /// Serves what the command line says, until the process is told to end.

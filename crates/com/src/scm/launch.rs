@@ -8,7 +8,6 @@ use obvia_via::window::Options;
 use obvia_via::{Deadline, Error as ViError};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, set_parent_process_death_signal};
 use std::io::{self, PipeReader, Read, Write};
 use std::os::unix::process::CommandExt;

@@ -154,5 +154,5 @@ fn main() -> obvia::Result<()> {
     }
     let _export = obvia::export(&name, calculator())?;
     println!("serving {name}");
-    obvia::wait();
+    obvia::wait_for_signal()
 }

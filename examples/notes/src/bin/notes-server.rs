@@ -6,5 +6,5 @@ fn main() -> obvia::Result<()> {
     let name = std::env::args().nth(1).unwrap_or_else(|| "notes".to_owned());
     let _export = obvia::export(&name, INotes::from(Notes::default()))?;
     println!("serving {name}");
-    obvia::wait()
+    obvia::wait_for_signal()
 }

@@ -16,6 +16,7 @@ mod tests;
 use super::greeting::Incoming;
 use crate::window::{Options, Window};
 use crate::{Deadline, Error};
+use listener::Held;
 pub use listener::Listener;
 use lock::Found;
 pub(crate) use peer::{check_peer, local_peer};
@@ -26,7 +27,7 @@ use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// Dead names that one look at the directory removes; the next look removes more.
 const SWEPT_MAX: usize = 16;
@@ -45,6 +46,8 @@ pub struct Directory {
     service: Service,
     /// Whether names are for everybody.
     is_open: Arc<AtomicBool>,
+    /// The names that this process serves, and some that it served.
+    held: Arc<Mutex<Vec<Weak<Held>>>>,
 }
 
 /// What listens behind a name. Names of one kind do not collide with names of another.
@@ -124,7 +127,7 @@ impl Directory {
         let place = Place::open(&path.into())?;
         let path = place.path().to_owned();
         let place = Arc::new(Mutex::new(Arc::new(place)));
-        Ok(Self { path, place, service: Service::Windows, is_open: Arc::default() })
+        Ok(Self { path, place, service: Service::Windows, is_open: Arc::default(), held: Arc::default() })
     }
 
     /// Where it is.
@@ -192,7 +195,18 @@ impl Directory {
             spot.place.open_to_everybody(&file)?;
         }
         rustix::net::listen(&listener, BACKLOG).map_err(&binding)?;
-        Ok(Listener { listener, is_open, spot, made, lock, is_nameless: AtomicBool::new(false) })
+        let held = Arc::new(Held { spot, made, lock, is_nameless: AtomicBool::new(false) });
+        let mut known = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|held| held.strong_count() > 0);
+        known.push(Arc::downgrade(&held));
+        Ok(Listener { listener, is_open, held })
+    }
+
+    /// Gives up every name that is served by way of this value and its clones, whatever listens behind it: what a process does last. Nothing of
+    /// them is left in the directory.
+    pub fn give_up_names(&self) {
+        let held = std::mem::take(&mut *self.held.lock().unwrap_or_else(PoisonError::into_inner));
+        held.iter().filter_map(Weak::upgrade).for_each(|held| held.give_up());
     }
 
     /// Connects to the server of a name.

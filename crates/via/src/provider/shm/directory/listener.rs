@@ -1,5 +1,6 @@
 //! A name that this process serves.
 
+use super::super::greeting::Incoming;
 use super::Spot;
 use super::peer::check_peer;
 use super::place::is_same;
@@ -7,9 +8,8 @@ use crate::stream::accept;
 use crate::{Deadline, Error};
 use rustix::fd::OwnedFd;
 use rustix::fs::{FlockOperation, Stat};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-use super::super::greeting::Incoming;
 
 /// A name being served. Dropping it ends that, and the name disappears; connections that were made go on.
 #[derive(Debug)]
@@ -17,6 +17,12 @@ pub struct Listener {
     pub(super) listener: OwnedFd,
     /// Whether processes of every user may connect.
     pub(super) is_open: bool,
+    pub(super) held: Arc<Held>,
+}
+
+/// A name that this process has in the directory.
+#[derive(Debug)]
+pub(super) struct Held {
     pub(super) spot: Spot,
     /// The socket's file.
     pub(super) made: Stat,
@@ -52,10 +58,13 @@ impl Listener {
     /// Ends a wait in [`Self::accept`] from another thread, and refuses further peers. The name is free when this returns.
     pub fn close(&self) {
         let _ = rustix::net::shutdown(&self.listener, rustix::net::Shutdown::Both);
-        self.give_up_name();
+        self.held.give_up();
     }
+}
 
-    fn give_up_name(&self) {
+impl Held {
+    /// Removes the files and lets the lock go, once.
+    pub(super) fn give_up(&self) {
         if self.is_nameless.swap(true, Ordering::Relaxed) {
             return;
         }
@@ -74,6 +83,6 @@ impl Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        self.give_up_name();
+        self.held.give_up();
     }
 }

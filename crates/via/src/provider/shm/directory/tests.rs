@@ -246,3 +246,20 @@ fn messages_about_the_directory_name_it_and_what_helps() {
         assert!(said.contains("names /opt/names: ") && said.contains(help), "{said}");
     }
 }
+
+#[test]
+#[cfg_attr(miri, ignore = "Miri has no sockets")]
+fn names_that_are_given_up_leave_nothing_behind() {
+    let folder = ground::Folder::new("via-directory");
+    let directory = Directory::at(folder.path()).unwrap();
+    let listeners =
+        [&directory, &directory.for_streams(), &directory.for_descriptors()].map(|one| one.bind("it").unwrap());
+    assert_eq!(contents(folder.path()).len(), 6);
+    directory.clone().give_up_names();
+    assert_eq!(contents(folder.path()), []);
+    // Who has the name next keeps it.
+    let next = directory.bind("it").unwrap();
+    drop(listeners);
+    assert_eq!(contents(folder.path()).len(), 2);
+    drop(next);
+}
