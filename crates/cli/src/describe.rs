@@ -5,7 +5,7 @@ pub(crate) mod nearest;
 use crate::credentials::User;
 use crate::limit::Limit;
 use crate::{exit, print};
-use anyhow::{anyhow, bail};
+use anyhow::anyhow;
 use clap::Args;
 use nearest::did_you_mean;
 use obvia::{GUID, code, dynamic};
@@ -16,9 +16,6 @@ use serde_json::json;
 use std::cell::OnceCell;
 use std::path::Path;
 use std::process::ExitCode;
-
-/// The longest description of an interface that is taken from a server.
-const TEXT_MAX: usize = 1 << 20;
 
 /// The arguments of `obvia describe`.
 #[derive(Debug, Args)]
@@ -156,10 +153,6 @@ impl Described {
     }
 
     fn of(name: &str, text: String) -> anyhow::Result<Self> {
-        if text.len() > TEXT_MAX {
-            let length = text.len();
-            bail!("the server of `{name}` describes its interface by {length} bytes, which is more than {TEXT_MAX}");
-        }
         // Only asked for where the text names interfaces that it does not declare.
         let known = OnceCell::new();
         let iid_of = |wanted: &str| {

@@ -78,9 +78,9 @@ fn kind(error: &anyhow::Error) -> Kind {
     known.unwrap_or(Kind::Other)
 }
 
-/// Whether a failure is that nobody is there, or answers.
-pub(crate) fn is_nobody(error: &anyhow::Error) -> bool {
-    matches!(kind(error), Kind::NobodyThere | Kind::TimedOut)
+/// Whether a failure is that it took too long.
+pub(crate) fn is_timeout(error: &anyhow::Error) -> bool {
+    kind(error) == Kind::TimedOut
 }
 
 #[cfg(test)]

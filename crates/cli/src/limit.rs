@@ -57,3 +57,28 @@ impl Limit {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Limit;
+    use crate::exit;
+    use std::time::Duration;
+
+    #[test]
+    fn what_never_ends_is_given_up() {
+        let limit = Limit { timeout: Duration::from_millis(20) };
+        let error = limit
+            .run(|| -> anyhow::Result<()> {
+                loop {
+                    std::thread::park();
+                }
+            })
+            .unwrap_err();
+        assert!(exit::is_timeout(&error) && error.to_string().contains("gave up after 0.02 seconds"), "{error}");
+    }
+
+    #[test]
+    fn what_ends_is_returned() {
+        assert_eq!(Limit { timeout: Duration::MAX }.run(|| Ok(7)).unwrap(), 7);
+    }
+}

@@ -34,8 +34,9 @@ pub(super) fn object(arguments: &Arguments) -> anyhow::Result<Option<IDispatch>>
             connect().map(Some).map_err(|error| no_such_name(name, error))
         }
         Ok(_) => Ok(None),
-        // One that describes nothing may have IDispatch nevertheless; what is wrong else is said elsewhere. Who is not there is not asked twice.
-        Err(error) if exit::is_nobody(&error) => Ok(None),
+        // There is no time to ask anything else.
+        Err(error) if exit::is_timeout(&error) => Err(error),
+        // One that describes nothing may have IDispatch nevertheless; what is wrong else is said elsewhere.
         Err(_) => Ok(connect().ok()),
     }
 }
