@@ -354,7 +354,7 @@ pub(crate) fn leave(error: Error) -> HRESULT {
     code
 }
 
-/// A failed HRESULT whose words wait for [`recall`]: an error that fits a register, for the way of a call.
+/// A failed HRESULT whose words wait for whoever makes an [`Error`] of it: an error that fits a register, for the way of a call.
 #[derive(Debug)]
 pub struct Failed(HRESULT);
 
@@ -406,4 +406,16 @@ pub(crate) fn words(code: HRESULT) -> Error {
 #[cold]
 pub(crate) fn recall(code: HRESULT) -> Error {
     LAST.with_borrow_mut(Option::take).filter(|left| left.code == code).unwrap_or_else(|| code.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Error, code};
+
+    #[test]
+    fn what_main_returns_reads_as_a_message() {
+        let error = Error::new(code::E_INVALIDARG, "the sum is too large");
+        assert_eq!(format!("{error:?}"), "the sum is too large (E_INVALIDARG)");
+        assert_eq!(format!("{:?}", Error::from(code::RPC_E_TIMEOUT)), "RPC_E_TIMEOUT");
+    }
 }

@@ -63,6 +63,7 @@ mod presentation;
 mod proxy;
 mod registry;
 mod reply;
+#[doc(hidden)]
 pub mod rt;
 mod runtime;
 pub mod scm;

@@ -58,7 +58,7 @@ pub fn list() -> Result<Vec<Listed>> {
 ///
 /// # Errors
 ///
-/// As [`connect`].
+/// As [`crate::connect`].
 pub fn list_at(binding: &str) -> Result<Vec<Listed>> {
     let mut listed = ask(Runtime::of_process()?, binding)?;
     listed.sort_by(|one, other| one.name.cmp(&other.name));
@@ -92,7 +92,7 @@ fn ask(runtime: &'static Runtime, name: &str) -> Result<Vec<Listed>> {
 ///
 /// # Errors
 ///
-/// As [`connect`].
+/// As [`crate::connect`].
 pub fn describe(name: &str) -> Result<String> {
     let runtime = Runtime::of_process()?;
     let (link, name) = runtime.find(name)?;

@@ -84,6 +84,17 @@ fn listening() -> std::process::Command {
 }
 
 #[test]
+fn a_string_binding_is_no_name_to_export() {
+    let refused = crate::objects::export_as("ncacn_vi_udp:127.0.0.1[1]");
+    assert_eq!(refused.code(), obvia::code::E_INVALIDARG);
+    let said = refused.to_string();
+    assert!(
+        said.contains("`ncacn_vi_udp:127.0.0.1[1]` is a string binding") && said.contains("obvia::listen"),
+        "{said}"
+    );
+}
+
+#[test]
 fn what_cannot_be_listened_on_is_named() {
     let directory = Directory::new();
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

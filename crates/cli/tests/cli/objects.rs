@@ -221,6 +221,11 @@ fn serve_a_printer_over_networks() {
     obvia::wait();
 }
 
+/// Why a printer cannot be exported by a name that is none.
+pub(crate) fn export_as(name: &str) -> obvia::Error {
+    obvia::export(name, ITapeEvents::from(Printer)).map(drop).unwrap_err()
+}
+
 /// Serves a printer until the process is killed.
 pub(crate) fn export_a_printer() -> ! {
     let _export = obvia::export("printer", ITapeEvents::from(Printer)).unwrap();
