@@ -9,6 +9,7 @@ use obvia_rpc::vi_call::CallError;
 use obvia_via::Error as ViError;
 use std::cell::RefCell;
 use std::fmt;
+use std::io::ErrorKind;
 use windows_core::HRESULT;
 
 /// The result of a call or of an operation of the runtime.
@@ -258,7 +259,7 @@ impl From<ViError> for Error {
         let code = match &error {
             ViError::NotFound { .. } => code::RPC_S_SERVER_UNAVAILABLE,
             ViError::NameInUse { .. } => code::RPC_S_DUPLICATE_ENDPOINT,
-            ViError::BadName { .. } => code::E_INVALIDARG,
+            ViError::BadName { .. } | ViError::ForeignFile { .. } => code::E_INVALIDARG,
             ViError::AccessDenied { .. } | ViError::UnsafeDirectory { .. } | ViError::UnsafeCapture { .. } => {
                 code::E_ACCESSDENIED
             }
@@ -266,6 +267,7 @@ impl From<ViError> for Error {
                 code::E_ACCESSDENIED
             }
             ViError::Refused { .. } => code::RPC_S_SERVER_UNAVAILABLE,
+            ViError::Names { source, .. } if source.kind() == ErrorKind::PermissionDenied => code::E_ACCESSDENIED,
             ViError::BadAddress { .. } | ViError::Unsupported { .. } => code::E_INVALIDARG,
             ViError::PeerGone { .. } | ViError::Disconnected { .. } => code::RPC_E_DISCONNECTED,
             ViError::TimedOut => code::RPC_E_TIMEOUT,

@@ -277,7 +277,7 @@ impl fmt::Display for Error {
                 write!(f, "the directory {} cannot be trusted: {why}", path.display())
             }
             Self::Names { doing, path, source } => {
-                write!(f, "{doing} {}: {source}{}", path.display(), advice(source))
+                write!(f, "{doing} {}: {source}{}", path.display(), advice(doing, source))
             }
             Self::ForeignFile { path, why } => {
                 let path = path.display();
@@ -317,15 +317,29 @@ impl fmt::Display for Error {
     }
 }
 
+/// What is being done to a directory for names where it matters for what helps.
+pub(crate) mod doing {
+    /// A server is connected to.
+    pub(crate) const CONNECTING: &str = "connecting to";
+    /// Names are listed.
+    pub(crate) const READING: &str = "reading the directory for names";
+}
+
 /// What to do about a directory for names that cannot be used.
-fn advice(error: &io::Error) -> &'static str {
-    match error.kind() {
-        io::ErrorKind::ReadOnlyFilesystem => {
-            ". Set XDG_RUNTIME_DIR or OBVIA_RUNTIME_DIR, for servers and clients, to a folder that this user can write to"
+fn advice(doing: &str, error: &io::Error) -> &'static str {
+    match (error.kind(), doing) {
+        (io::ErrorKind::PermissionDenied, doing::CONNECTING) => {
+            ". The server is another user's, and admits no others: it does so by obvia::security::admit_other_users"
         }
-        io::ErrorKind::PermissionDenied => {
+        (io::ErrorKind::PermissionDenied, doing::READING) => {
+            ". In a directory that other users may search and not read, who knows a name can connect to it"
+        }
+        (io::ErrorKind::PermissionDenied, _) => {
             ". In a directory of the superuser's none but the superuser's servers have names; else set OBVIA_RUNTIME_DIR, for servers and \
              clients, to a directory of this user's"
+        }
+        (io::ErrorKind::ReadOnlyFilesystem, _) => {
+            ". Set XDG_RUNTIME_DIR or OBVIA_RUNTIME_DIR, for servers and clients, to a folder that this user can write to"
         }
         _ => "",
     }

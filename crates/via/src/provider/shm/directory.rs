@@ -14,6 +14,7 @@ mod place;
 mod tests;
 
 use super::greeting::Incoming;
+use crate::error::doing;
 use crate::window::{Options, Window};
 use crate::{Deadline, Error};
 use listener::Held;
@@ -240,7 +241,7 @@ impl Directory {
                     std::thread::sleep(std::time::Duration::from_millis(1));
                 }
                 Err(Errno::AGAIN | Errno::INTR) => return Err(Error::TimedOut),
-                Err(errno) => return Err(spot.place.error("connecting to", &spot.socket_file())(errno)),
+                Err(errno) => return Err(spot.place.error(doing::CONNECTING, &spot.socket_file())(errno)),
             }
         }
         check_peer(&socket)?;

@@ -131,11 +131,8 @@ impl Place {
 
     /// The names of the files in it.
     pub(super) fn files(&self) -> Result<Vec<String>, Error> {
-        let failed = |errno: Errno| Error::Names {
-            doing: "reading the directory for names",
-            path: self.path.clone(),
-            source: errno.into(),
-        };
+        let failed =
+            |errno: Errno| Error::Names { doing: error::doing::READING, path: self.path.clone(), source: errno.into() };
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let readable = openat(&self.directory, ".", flags, Mode::empty()).map_err(failed)?;
         let mut files = Vec::new();

@@ -236,14 +236,18 @@ fn messages_about_the_directory_name_it_and_what_helps() {
     fs::write(folder.join("file"), "").unwrap();
     let said = Directory::at(folder.join("file/names")).unwrap_err().to_string();
     assert!(said.contains("making the directory for names") && said.contains("file/names"), "{said}");
-    let path = PathBuf::from("/opt/names");
-    let doing = "making the directory for names";
-    let told = |errno: Errno| Error::Names { doing, path: path.clone(), source: errno.into() }.to_string();
-    for (errno, help) in
-        [(Errno::ROFS, "Set XDG_RUNTIME_DIR or OBVIA_RUNTIME_DIR"), (Errno::ACCESS, "superuser's servers")]
-    {
-        let said = told(errno);
-        assert!(said.contains("names /opt/names: ") && said.contains(help), "{said}");
+    let told = |doing: &'static str, errno: Errno| {
+        Error::Names { doing, path: PathBuf::from("/opt/names"), source: errno.into() }.to_string()
+    };
+    let making = "making the directory for names";
+    for (doing, errno, help) in [
+        (making, Errno::ROFS, "Set XDG_RUNTIME_DIR or OBVIA_RUNTIME_DIR"),
+        (making, Errno::ACCESS, "superuser's servers"),
+        (doing::CONNECTING, Errno::ACCESS, "admit_other_users"),
+        (doing::READING, Errno::ACCESS, "who knows a name"),
+    ] {
+        let said = told(doing, errno);
+        assert!(said.starts_with(&format!("{doing} /opt/names: ")) && said.contains(help), "{said}");
     }
 }
 
