@@ -53,7 +53,7 @@ const RULES: &[(&str, Rule)] = &[
     ("documents", documents::check),
 ];
 
-/// Checks the rules. With `--rules` that is all; otherwise rustfmt and clippy have their say too.
+/// Checks the rules. With `--rules` that is all; otherwise rustfmt, clippy and rustdoc have their say too.
 pub(crate) fn main(arguments: &[String]) -> Outcome {
     let only_rules = match arguments {
         [] => false,
@@ -64,7 +64,12 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
     if only_rules {
         return rules;
     }
-    let steps = [("rules", rules), ("rustfmt", formats::rustfmt()), ("clippy", workspace::lint())];
+    let steps = [
+        ("rules", rules),
+        ("rustfmt", formats::rustfmt()),
+        ("clippy", workspace::lint()),
+        ("rustdoc", workspace::document()),
+    ];
     let failed: Vec<String> =
         steps.into_iter().filter_map(|(name, outcome)| Some(format!("{name}: {}", outcome.err()?))).collect();
     if failed.is_empty() {

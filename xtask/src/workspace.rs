@@ -73,6 +73,16 @@ pub(crate) fn lint() -> Outcome {
     if said.trim().is_empty() { Ok(()) } else { Err(Problem::Failed(said)) }
 }
 
+/// The crates that programs use, whose documentation is read by others.
+const DOCUMENTED: [&str; 5] = ["obvia", "obvia-idl", "obvia-ndr", "obvia-rpc", "obvia-via"];
+
+/// Fails where rustdoc has something to say about what programs use.
+pub(crate) fn document() -> Outcome {
+    let packages = DOCUMENTED.iter().flat_map(|name| ["--package", name]).collect::<Vec<_>>();
+    let said = Program::cargo(&["doc", "--quiet", "--no-deps"]).with(&packages).read_errors()?;
+    if said.trim().is_empty() { Ok(()) } else { Err(Problem::Failed(said)) }
+}
+
 /// Returns the path of the debug command `obvia`, and builds it if the run has not.
 pub(crate) fn command() -> Outcome<PathBuf> {
     if std::env::var_os(IS_BUILT).is_none() {

@@ -1,30 +1,42 @@
 //! `obvia call`: calls a method of any exported object, or a function of any server, without code made for its interface.
 
 mod by_name;
+mod given;
 mod library;
 mod reply;
 mod request;
 
+use crate::credentials::User;
 use crate::describe::nearest::did_you_mean;
 use crate::describe::{Described, guid, guid_text, no_such_name};
 use crate::frame::Layout;
-use crate::json;
-use anyhow::{anyhow, bail};
+use crate::limit::Limit;
+use crate::{exit, print};
+use anyhow::anyhow;
 use clap::Args;
 use obvia::{HRESULT, code, dynamic};
 use obvia_idl::model::{Base, Type};
-use obvia_idl::plan::{MethodPlan, Passing, kinds, plan};
+use obvia_idl::plan::{MethodPlan, Passing, in_place, kinds, plan};
 use reply::Outcome;
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
 
 /// Results longer than this are printed over several lines.
 const WIDTH_MAX: usize = 100;
 
 /// The arguments of `obvia call`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  obvia call calc Add 2 3
+  obvia call calc ICalc.Compute DIVIDE 1 NaN
+  obvia call calc Sum '[1, 2, 3]'
+  obvia call calc Sum @numbers.json                  the argument is in a file; @- is the standard input, @@x the word @x
+  obvia call calc Tape/Length                        calls Length of the object that Tape returns
+  obvia call 'ncacn_vi_udp:10.0.0.1[5555,name=calc]' Add 2 3
+  obvia call --idl echo.idl 'ncacn_ip_tcp:10.0.0.1[49152]' echo.AddOne 7
+What a method that fails returns is printed, and the exit code is 1; `obvia --help` has the others.")]
 pub(crate) struct Arguments {
     /// The exported name, or for functions the server's string binding; `obvia ls` lists them
     name: String,
@@ -33,7 +45,8 @@ pub(crate) struct Arguments {
     /// property to the last argument
     #[arg(value_name = "[INTERFACE.]METHOD")]
     method: String,
-    /// The [in] and [in, out] parameters in order, as JSON; bare words are strings, counts of arrays are left out
+    /// The [in] and [in, out] parameters in order, as JSON; bare words are strings, counts of arrays are left out; @FILE stands for what a
+    /// file has, @- for the standard input; NaN, Infinity and -Infinity are numbers
     #[arg(value_name = "ARGS", allow_negative_numbers = true)]
     arguments: Vec<String>,
     /// An argument for the parameter of this name, where the object is called by name
@@ -48,19 +61,16 @@ pub(crate) struct Arguments {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
-    /// Give up after this many seconds
-    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
-    timeout: Duration,
+    #[command(flatten)]
+    limit: Limit,
+    #[command(flatten)]
+    user: User,
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
-    let duration = Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())?;
-    if duration.is_zero() { Err("must be more than nothing".to_owned()) } else { Ok(duration) }
-}
-
-pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    obvia::with_timeout(arguments.timeout, || run(arguments))
+pub(crate) fn main(mut arguments: Arguments) -> anyhow::Result<ExitCode> {
+    arguments.user.set()?;
+    given::fetch(&mut arguments.arguments)?;
+    arguments.limit.run(move || run(&arguments))
 }
 
 fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
@@ -68,7 +78,8 @@ fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         return by_name::run(arguments, object);
     }
     if !arguments.named.is_empty() {
-        bail!("arguments have names only where the object is called by name; give all of them, in order");
+        let text = "arguments have names only where the object is called by name; give all of them, in order";
+        return Err(exit::usage(text));
     }
     let (path, last) = arguments.method.rsplit_once('/').unwrap_or(("", &arguments.method));
     let mut object = None;
@@ -80,13 +91,16 @@ fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let given = iids(arguments, &method);
     let request = method.request(&given)?;
     if method.plan.method.oneway {
-        object.call_oneway(method.plan.method.opnum, &request)?;
+        if let Err(error) = object.call_oneway(method.plan.method.opnum, &request) {
+            return failed(arguments, &method, &error, exit::code_for(&error));
+        }
         return show(arguments, &method, HRESULT(0), &[]);
     }
     let (result, frame) = match object.call(method.plan.method.opnum, &request) {
-        Ok((result, _)) if result.is_err() => return failed(arguments, &method, &result.into()),
+        // Whatever the method returns, it was there and is done.
+        Ok((result, _)) if result.is_err() => return failed(arguments, &method, &result.into(), ExitCode::FAILURE),
         Ok(done) => done,
-        Err(error) => return failed(arguments, &method, &error),
+        Err(error) => return failed(arguments, &method, &error, exit::code_for(&error)),
     };
     show(arguments, &method, result, &method.results(&object, &request, &frame)?)
 }
@@ -99,7 +113,7 @@ fn follow(arguments: &Arguments, object: Option<dynamic::Object>, step: &str) ->
     let frame = object
         .call(method.plan.method.opnum, &request)
         .and_then(|(result, frame)| if result.is_err() { Err(result.into()) } else { Ok(frame) })
-        .map_err(|error| anyhow!("{}", failure(&method, &error)))?;
+        .map_err(|error| exit::told(&error, failure(&method, &error)))?;
     let results = method.results(&object, &request, &frame)?;
     let found = results.into_iter().find_map(|(_, outcome)| match outcome {
         Outcome::Object(object) => Some(object),
@@ -135,9 +149,9 @@ fn open<'m>(
     };
     let opened = opened.map_err(|error| match error.code() {
         code::E_NOINTERFACE | code::RPC_S_UNKNOWN_IF if is_plain => {
-            anyhow!("`{name}` does not perform interface {interface}: {error}")
+            exit::usage(format!("`{name}` does not perform interface {interface}: {error}"))
         }
-        code::E_NOINTERFACE => anyhow!("the object has no interface {interface}"),
+        code::E_NOINTERFACE => exit::usage(format!("the object has no interface {interface}")),
         _ => no_such_name(name, error),
     })?;
     Ok((described, method, opened))
@@ -166,7 +180,8 @@ impl<'a> Method<'a> {
         let Some(at) = names.iter().position(|known| *known == name) else {
             let interface = &described.interface().name;
             let meant = did_you_mean(name, names.iter().copied());
-            bail!("{interface} has no method `{name}`{meant}\nit has {}", names.join(", "));
+            let names = names.join(", ");
+            return Err(exit::usage(format!("{interface} has no method `{name}`{meant}\nit has {names}")));
         };
         let (owner, plan) = methods.swap_remove(at);
         Ok(Self { described, plan, owner, kinds })
@@ -174,7 +189,7 @@ impl<'a> Method<'a> {
 
     /// The frame of a request.
     fn request(&self, arguments: &[String]) -> anyhow::Result<Vec<u8>> {
-        request::frame(self, arguments).map_err(|wrong| anyhow!("{wrong}\n  {}", self.line()))
+        request::frame(self, arguments).map_err(|wrong| exit::usage(format!("{wrong}\n  {}", self.line())))
     }
 
     /// The results in the frame of a reply.
@@ -186,6 +201,12 @@ impl<'a> Method<'a> {
     ) -> anyhow::Result<Vec<(String, Outcome)>> {
         let results = reply::results(self, object, request, frame);
         results.map_err(|flaw| anyhow!("{}: the reply is not what the interface says: {flaw}", self.name()))
+    }
+
+    /// Whether a parameter is a floating-point number.
+    fn is_number(&self, name: &str) -> bool {
+        let mut params = self.plan.params.iter().filter(|param| param.param.name == name);
+        params.any(|param| matches!(in_place(&self.described.model, param.param), Type::Base(Base::F32 | Base::F64)))
     }
 
     /// The method's name, with its interface's.
@@ -225,14 +246,21 @@ fn known(name: &str) -> Vec<dynamic::Known> {
     dynamic::interfaces(name).unwrap_or_default()
 }
 
-fn failed(arguments: &Arguments, method: &Method<'_>, error: &obvia::Error) -> anyhow::Result<ExitCode> {
+/// Tells how a call failed, and with which code the command ends.
+fn failed(
+    arguments: &Arguments,
+    method: &Method<'_>,
+    error: &obvia::Error,
+    exit: ExitCode,
+) -> anyhow::Result<ExitCode> {
     let code = format!("{:#010x}", error.code().0);
     if arguments.json {
         let message = error.to_string();
-        json::document(&json!({ "error": { "method": method.name(), "hresult": code, "message": message } }))?;
-        return Ok(ExitCode::FAILURE);
+        print::document(&json!({ "error": { "method": method.name(), "hresult": code, "message": message } }))?;
+    } else {
+        print::note(&format!("obvia: {}", failure(method, error)));
     }
-    bail!("{}", failure(method, error))
+    Ok(exit)
 }
 
 /// How a call failed: in words, and its HRESULT.
@@ -260,12 +288,13 @@ fn show(
         shown.insert(name.clone(), value);
     }
     if arguments.json {
-        json::document(&Value::Object(shown))?;
+        print::document(&Value::Object(shown))?;
     } else if shown.is_empty() {
-        json::line("done")?;
+        print::line("done")?;
     } else {
         for (name, value) in &shown {
-            json::line(&format!("{name} = {}", readable(value)?))?;
+            let shown = if method.is_number(name) { plain_number(value) } else { None };
+            print::line(&format!("{name} = {}", shown.map_or_else(|| readable(value), Ok)?))?;
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -279,6 +308,11 @@ fn describe_object(arguments: &Arguments, method: &Method<'_>, object: &dynamic:
     let name =
         name.or_else(|| known(&arguments.name).into_iter().find(|known| known.iid == iid).map(|known| known.name));
     json!({ "interface": name, "iid": guid_text(&iid), "released": true })
+}
+
+/// A number that JSON has no number for, without the quotation marks that it has there.
+fn plain_number(value: &Value) -> Option<String> {
+    value.as_str().map(str::to_owned)
 }
 
 /// A result on one line where it fits.

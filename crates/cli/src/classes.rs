@@ -1,7 +1,7 @@
 //! `obvia classes`: which classes are registered, and which processes make objects of them.
 
 use crate::describe::guid_text;
-use crate::{json, table};
+use crate::{print, table};
 use clap::Args;
 use obvia::scm::{self, Class};
 use serde_json::{Value, json};
@@ -38,9 +38,9 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         known.entry(guid_text(&running.class)).or_default().running = Some(running.pid.unwrap_or_default());
     }
     if arguments.json {
-        json::document(&known.iter().map(|(id, known)| entry(id, known)).collect::<Value>())?;
+        print::document(&known.iter().map(|(id, known)| entry(id, known)).collect::<Value>())?;
     } else if known.is_empty() {
-        eprintln!("no class is registered: `obvia register` does that");
+        print::note("no class is registered: `obvia register` does that");
     } else {
         let mut rows = vec![["CLASS", "NAME", "PID", "BY", "FILE"].map(str::to_owned)];
         rows.extend(known.iter().map(|(id, known)| row(id, known)));

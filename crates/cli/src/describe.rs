@@ -2,8 +2,10 @@
 
 pub(crate) mod nearest;
 
-use crate::json;
-use anyhow::{anyhow, bail};
+use crate::credentials::User;
+use crate::limit::Limit;
+use crate::{exit, print};
+use anyhow::anyhow;
 use clap::Args;
 use nearest::did_you_mean;
 use obvia::{GUID, code, dynamic};
@@ -17,6 +19,11 @@ use std::process::ExitCode;
 
 /// The arguments of `obvia describe`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  obvia describe calc                                        the interface that calc is exported by
+  obvia describe calc ITape                                  another one that its server knows
+  obvia describe 'ncacn_vi_udp:10.0.0.1[5555,name=calc]'")]
 pub(crate) struct Arguments {
     /// The exported name; `obvia ls` lists them
     name: String,
@@ -25,17 +32,26 @@ pub(crate) struct Arguments {
     /// Print JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    limit: Limit,
+    #[command(flatten)]
+    user: User,
 }
 
-pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+pub(crate) fn main(arguments: Arguments) -> anyhow::Result<ExitCode> {
+    arguments.user.set()?;
+    arguments.limit.run(move || run(&arguments))
+}
+
+fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let described = match &arguments.interface {
         None => Described::exported(&arguments.name)?,
         Some(interface) => Described::named(&arguments.name, interface)?,
     };
     if arguments.json {
-        json::document(&described.document(&arguments.name))?;
+        print::document(&described.document(&arguments.name))?;
     } else {
-        json::line(described.text.trim_end())?;
+        print::line(described.text.trim_end())?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -64,10 +80,14 @@ impl Described {
         let Some(iid) = found.or_else(|| guid(interface)) else {
             let names: Vec<&str> = known.iter().map(|known| known.name.as_str()).collect();
             let meant = did_you_mean(interface, names.iter().copied());
-            bail!("the server of `{name}` knows no interface `{interface}`{meant}\nit knows {}", names.join(", "));
+            let names = names.join(", ");
+            return Err(exit::usage(format!(
+                "the server of `{name}` knows no interface `{interface}`{meant}\nit knows {names}"
+            )));
         };
-        let text = dynamic::describe(name, &iid)
-            .map_err(|error| anyhow!("the server of `{name}` does not describe `{interface}`: {error}"))?;
+        let text = dynamic::describe(name, &iid).map_err(|error| {
+            exit::told(&error, format!("the server of `{name}` does not describe `{interface}`: {error}"))
+        })?;
         Self::of(name, text)
     }
 
@@ -86,12 +106,18 @@ impl Described {
         // One that is performed for several objects is named as often.
         found.dedup();
         match (interface, &found[..]) {
-            (_, []) => bail!("`{name}` does not describe its interfaces, so its IDL is needed, by --idl FILE"),
+            (_, []) => {
+                let text = format!("`{name}` does not describe its interfaces, so its IDL is needed, by --idl FILE");
+                Err(exit::usage(text))
+            }
             (Some(wanted), _) => Self::named(name, wanted),
             (None, [(only, _)]) => Self::named(name, only),
             (None, _) => {
                 let names: Vec<_> = found.iter().map(|(known, _)| *known).collect();
-                bail!("several interfaces are performed there: say which of {} by INTERFACE.METHOD", names.join(", "))
+                let names = names.join(", ");
+                Err(exit::usage(format!(
+                    "several interfaces are performed there: say which of {names} by INTERFACE.METHOD"
+                )))
             }
         }
     }
@@ -104,11 +130,15 @@ impl Described {
         let wanted = match (interface, &own[..]) {
             (Some(wanted), _) => wanted,
             (None, [only]) => only,
-            _ => bail!("{} has the interfaces {}: say which by INTERFACE.METHOD", file.display(), own.join(", ")),
+            _ => {
+                let (file, own) = (file.display(), own.join(", "));
+                return Err(exit::usage(format!("{file} has the interfaces {own}: say which by INTERFACE.METHOD")));
+            }
         };
         let Some(at) = model.interfaces.iter().position(|found| found.name == wanted) else {
             let meant = did_you_mean(wanted, own.iter().copied());
-            bail!("{} has no interface `{wanted}`{meant}\nit has {}", file.display(), own.join(", "));
+            let (file, own) = (file.display(), own.join(", "));
+            return Err(exit::usage(format!("{file} has no interface `{wanted}`{meant}\nit has {own}")));
         };
         Ok(Self { text: canonical::text(&model, InterfaceId(at)), model, id: InterfaceId(at) })
     }
@@ -116,8 +146,9 @@ impl Described {
     /// The interface of an object that came from the server behind a name.
     pub(crate) fn of_object(name: &str, iid: &GUID) -> anyhow::Result<Self> {
         let text = dynamic::describe(name, iid);
-        let text =
-            text.map_err(|error| anyhow!("the server of `{name}` does not describe what it returned: {error}"))?;
+        let text = text.map_err(|error| {
+            exit::told(&error, format!("the server of `{name}` does not describe what it returned: {error}"))
+        })?;
         Self::of(name, text)
     }
 
@@ -205,13 +236,14 @@ pub(crate) fn guid_text(guid: &GUID) -> String {
 /// Why a name could not be asked; where nobody serves it, which names there are.
 pub(crate) fn no_such_name(name: &str, error: obvia::Error) -> anyhow::Error {
     if error.code() != code::RPC_S_SERVER_UNAVAILABLE || obvia::is_string_binding(name) {
-        return anyhow!("`{name}`: {error}");
+        return exit::told(&error, format!("`{name}`: {error}"));
     }
     let listed = obvia::list().unwrap_or_default();
     if listed.is_empty() {
-        return anyhow!("nobody exports `{name}`, nor anything else: is the server running, as this user?");
+        let text = format!("nobody exports `{name}`, nor anything else: is the server running, as this user?");
+        return exit::told(&error, text);
     }
     let names: Vec<&str> = listed.iter().map(|listed| listed.name.as_str()).collect();
     let meant = did_you_mean(name, names.iter().copied());
-    anyhow!("nobody exports `{name}`{meant}\nthere are: {}", names.join(", "))
+    exit::told(&error, format!("nobody exports `{name}`{meant}\nthere are: {}", names.join(", ")))
 }

@@ -1,10 +1,7 @@
 //! `obvia epmapper`: the endpoint mapper of a host.
 
-use crate::json;
-use anyhow::Context;
+use crate::print;
 use clap::Args;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
 use std::process::ExitCode;
 
 /// The arguments of `obvia epmapper`.
@@ -24,17 +21,16 @@ pub(crate) struct Arguments {
 pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let Arguments { host, port, name } = arguments;
     // Before anybody is told that it serves: who ends it early ends it well.
-    let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP]).context("waiting for signals")?;
+    obvia::catch_signals()?;
     let [tcp, local] = [format!("ncacn_ip_tcp:{host}[{port}]"), format!("ncalrpc:[{name}]")];
     let mapper = obvia::serve_endpoint_mapper(&[&tcp, &local]).map_err(|error| {
         let help = "another program may be this host's mapper already, or the port may take privileges: see --port";
         anyhow::anyhow!("{tcp} or {local} cannot be served: {error}\n{help}")
     })?;
     for binding in mapper.bindings() {
-        json::line(&format!("serving {binding}"))?;
+        print::line(&format!("serving {binding}"))?;
     }
-    // The first one will do.
-    let _ = signals.forever().next();
+    obvia::wait_for_signal()?;
     drop(mapper);
     Ok(ExitCode::SUCCESS)
 }

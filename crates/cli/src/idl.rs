@@ -1,6 +1,6 @@
 //! `obvia idl`: compiles an interface, or shows what the compiler makes of it.
 
-use crate::json;
+use crate::print;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use obvia_idl::model::InterfaceId;
@@ -12,6 +12,11 @@ use std::process::ExitCode;
 
 /// The arguments of `obvia idl`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  obvia idl calc.idl                             writes calc.rs
+  obvia idl --language c --output gen calc.idl   writes gen/calc.h, calc_stubs.c and calc_values.hpp
+  obvia idl --check calc.idl                     says what is wrong with it")]
 pub(crate) struct Arguments {
     /// The file to compile
     file: PathBuf,
@@ -31,8 +36,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     test: bool,
     /// Write the files to this directory
-    #[arg(short, long, value_name = "DIR", default_value = ".")]
-    out: PathBuf,
+    #[arg(short, long, alias = "out", value_name = "DIR", default_value = ".")]
+    output: PathBuf,
     /// Write a rule for make or ninja, of what was written and the files that were read, and do not print it
     #[arg(long, value_name = "FILE", conflicts_with_all = ["check", "text"])]
     depfile: Option<PathBuf>,
@@ -74,9 +79,9 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         }
         Err(failure) => {
             if arguments.json {
-                json::document(&json!({ "diagnostics": findings(&failure.diagnostics, &failure.sources) }))?;
+                print::document(&json!({ "diagnostics": findings(&failure.diagnostics, &failure.sources) }))?;
             } else {
-                eprint!("{failure}");
+                print::note(&failure.to_string());
             }
             Ok(ExitCode::FAILURE)
         }
@@ -92,14 +97,14 @@ fn compile(arguments: &Arguments) -> Result<Compiled, Failure> {
         return Ok(Compiled { compilation: compiler.check(&arguments.file)?, files: Vec::new() });
     }
     // Where it cannot be made, writing the file says so.
-    let _ = std::fs::create_dir_all(&arguments.out);
+    let _ = std::fs::create_dir_all(&arguments.output);
     let language = match arguments.language {
         Language::Rust => obvia_idl::Language::Rust,
         Language::C => obvia_idl::Language::C,
         Language::Java => obvia_idl::Language::Java,
         Language::Tlb => obvia_idl::Language::TypeLibrary,
     };
-    compile_into(&compiler, language, &arguments.file, &arguments.out)
+    compile_into(&compiler, language, &arguments.file, &arguments.output)
 }
 
 /// The files that were written, and those that they were made from, as make and ninja read it.
@@ -139,21 +144,21 @@ fn report(arguments: &Arguments, done: &Compiled) -> anyhow::Result<()> {
             })
             .collect();
         let diagnostics = findings(&compilation.warnings, &compilation.sources);
-        return json::document(&json!({ "diagnostics": diagnostics, "written": files, "interfaces": interfaces }));
+        return print::document(&json!({ "diagnostics": diagnostics, "written": files, "interfaces": interfaces }));
     }
     for warning in &compilation.warnings {
-        eprintln!("{}\n", warning.render(&compilation.sources));
+        print::note(&format!("{}\n\n", warning.render(&compilation.sources)));
     }
     if arguments.text {
         for id in own(compilation) {
-            json::line(&format!("// {:032x}", canonical::fingerprint(model, id)))?;
-            json::line(&canonical::text(model, id))?;
+            print::line(&format!("// {:032x}", canonical::fingerprint(model, id)))?;
+            print::line(&canonical::text(model, id))?;
         }
     }
     if arguments.depfile.is_some() {
         return Ok(());
     }
-    files.iter().try_for_each(|path| json::line(&format!("wrote {}", path.display())))
+    files.iter().try_for_each(|path| print::line(&format!("wrote {}", path.display())))
 }
 
 fn findings(diagnostics: &[Diagnostic], sources: &Sources) -> Value {

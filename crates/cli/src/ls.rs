@@ -1,7 +1,9 @@
 //! `obvia ls`: what the processes of this user, or a process elsewhere, export by name, and which interfaces of functions are there.
 
+use crate::credentials::User;
 use crate::describe::guid_text;
-use crate::{json, table};
+use crate::limit::Limit;
+use crate::{exit, print, table};
 use clap::Args;
 use obvia::{Listed, Performed, code};
 use serde_json::{Value, json};
@@ -12,6 +14,11 @@ const UNKNOWN: &str = "?";
 
 /// The arguments of `obvia ls`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  obvia ls                                     what this user's processes export
+  obvia ls -v 'ncacn_vi_udp:10.0.0.1[5555]'    what a process of another host does
+  obvia ls ncacn_ip_tcp:10.0.0.1               what that host's endpoint mapper knows")]
 pub(crate) struct Arguments {
     /// A string binding, such as ncacn_vi_udp:HOST[PORT]: lists what is exported there, and the functions; without an endpoint, as in
     /// ncacn_ip_tcp:HOST, what the endpoint mapper of the host knows
@@ -23,22 +30,31 @@ pub(crate) struct Arguments {
     /// Print JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    limit: Limit,
+    #[command(flatten)]
+    user: User,
 }
 
-pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+pub(crate) fn main(arguments: Arguments) -> anyhow::Result<ExitCode> {
+    arguments.user.set()?;
+    arguments.limit.run(move || run(&arguments))
+}
+
+fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let (listed, performed) = match &arguments.binding {
         Some(binding) if !obvia::is_string_binding(binding) => {
-            anyhow::bail!(
+            return Err(exit::usage(format!(
                 "`{binding}` is no string binding: write PROTOCOL:HOST[ENDPOINT], as in ncacn_vi_udp:10.0.0.1[5555]"
-            )
+            )));
         }
         Some(binding) => at(binding)?,
         None => (obvia::list()?, Vec::new()),
     };
     if arguments.json {
-        json::document(&listed.iter().map(entry).chain(performed.iter().map(functions)).collect::<Value>())?;
+        print::document(&listed.iter().map(entry).chain(performed.iter().map(functions)).collect::<Value>())?;
     } else if listed.is_empty() && performed.is_empty() {
-        eprintln!("nothing is exported: a server does so with obvia::export");
+        print::note("nothing is exported: a server does so with obvia::export");
     } else {
         if !listed.is_empty() {
             objects_table(&listed, arguments.verbose)?;
@@ -111,8 +127,7 @@ fn functions_table(performed: &[Performed], verbose: bool) -> anyhow::Result<()>
             guid_text(uuid),
             binding.clone(),
             object.as_ref().map_or_else(|| "-".to_owned(), guid_text),
-            // Others wrote it: it stays on its line.
-            annotation.chars().map(|letter| if letter.is_control() { '?' } else { letter }).collect(),
+            annotation.clone(),
         ]);
     }
     table::print(&rows, if verbose { 6 } else { 4 })

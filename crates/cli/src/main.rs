@@ -1,17 +1,23 @@
 //! The `obvia` command: compiles interfaces, makes projects of them, looks at and calls running objects, measures.
 
 #![forbid(unsafe_code)]
+// What is printed goes by `print`, which takes care of what others wrote.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod bench;
 mod call;
 mod classes;
+mod completions;
 mod credentials;
 mod describe;
 mod epmapper;
+mod exit;
 mod frame;
 mod idl;
 mod json;
+mod limit;
 mod ls;
+mod print;
 mod register;
 mod scm;
 mod table;
@@ -25,10 +31,10 @@ use std::process::ExitCode;
 
 /// Objects in other processes, called through shared memory.
 #[derive(Debug, Parser)]
-#[command(name = "obvia", version, propagate_version = true)]
+#[command(name = "obvia", version, propagate_version = true, after_help = exit::HELP)]
 struct Arguments {
-    /// Who calls are made as where a binding asks for security; the password is in OBVIA_PASSWORD
-    #[arg(long, global = true, value_name = "[DOMAIN/]USER")]
+    // Where it once was; subcommands that call servers have it.
+    #[arg(long, hide = true, value_name = "[DOMAIN/]USER")]
     user: Option<String>,
     #[command(subcommand)]
     command: Command,
@@ -42,6 +48,8 @@ enum Command {
     Call(call::Arguments),
     /// List the classes that are registered, and the processes that make objects of them
     Classes(classes::Arguments),
+    /// Write what a shell completes the command's words by
+    Completions(completions::Arguments),
     /// Show an interface of an exported object as IDL
     Describe(describe::Arguments),
     /// Be the endpoint mapper of this host: say where interfaces of functions are found
@@ -66,13 +74,12 @@ enum Command {
 
 fn main() -> ExitCode {
     let Arguments { user, command } = Arguments::parse();
-    let known = user.map_or(Ok(()), |user| credentials::set(&user));
-    let outcome = known.and_then(|()| run(command));
-    match outcome {
+    let known = credentials::User::of(user).set();
+    match known.and_then(|()| run(command)) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("obvia: {error:#}");
-            ExitCode::FAILURE
+            print::note(&format!("obvia: {error:#}"));
+            exit::code_of(&error)
         }
     }
 }
@@ -80,12 +87,13 @@ fn main() -> ExitCode {
 fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Bench(arguments) => bench::main(arguments),
-        Command::Call(arguments) => call::main(&arguments),
+        Command::Call(arguments) => call::main(arguments),
         Command::Classes(arguments) => classes::main(&arguments),
-        Command::Describe(arguments) => describe::main(&arguments),
+        Command::Completions(arguments) => completions::main(&arguments),
+        Command::Describe(arguments) => describe::main(arguments),
         Command::Epmapper(arguments) => epmapper::main(&arguments),
         Command::Idl(arguments) => idl::main(&arguments),
-        Command::Ls(arguments) => ls::main(&arguments),
+        Command::Ls(arguments) => ls::main(arguments),
         Command::Register(arguments) => register::main(&arguments),
         Command::Scm(arguments) => scm::main(&arguments),
         Command::Tlb(arguments) => tlb::main(&arguments),

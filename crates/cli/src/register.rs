@@ -1,17 +1,22 @@
 //! `obvia register` and `obvia unregister`: what makes objects of a class, in a plain file.
 
 use crate::describe::{guid, guid_text};
-use crate::json;
+use crate::{exit, print};
 use anyhow::{Context, bail};
 use clap::Args;
 use obvia::GUID;
 use obvia::scm::{self, Class, Program, Remote};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 /// The arguments of `obvia register`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  obvia register calc.class
+  obvia register --class 0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a20 --name Calc --idle-timeout 60 -- ./calc-server --quiet")]
 pub(crate) struct Arguments {
     /// Files with registrations: lines such as `class = CLSID` and `program = /usr/libexec/server`
     #[arg(value_name = "FILE", conflicts_with = "class", required_unless_present = "class")]
@@ -52,7 +57,7 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     };
     // All are known to be right before the first is written.
     for class in &classes {
-        json::line(&format!("{} by {}", guid_text(&class.id), scm::install(class)?.display()))?;
+        print::line(&format!("{} by {}", guid_text(&class.id), scm::install(class)?.display()))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -68,11 +73,13 @@ fn told(class: &str, arguments: &Arguments) -> anyhow::Result<Class> {
     let absolute = |path: &Path| std::path::absolute(path).with_context(|| format!("{}", path.display()));
     let program = match program.split_first() {
         None if start_timeout.is_some() || idle_timeout.is_some() || !environment.is_empty() || !remote.is_empty() => {
-            bail!("no program is named that this could be about: write it last, after `--`")
+            return Err(exit::usage("no program is named that this could be about: write it last, after `--`"));
         }
         None => None,
         Some((path, arguments)) => {
-            let mut program = Program::new(absolute(Path::new(path))?);
+            let path = absolute(Path::new(path))?;
+            check_program(&path)?;
+            let mut program = Program::new(path);
             program.arguments = arguments.to_vec();
             for variable in environment {
                 let parts = variable.split_once('=').with_context(|| format!("`{variable}`: write NAME=VALUE"))?;
@@ -84,12 +91,26 @@ fn told(class: &str, arguments: &Arguments) -> anyhow::Result<Class> {
         }
     };
     let library = library.as_deref().map(absolute).transpose()?;
+    if let Some(library) = library.as_deref().filter(|library| !library.is_file()) {
+        return Err(exit::usage(format!("there is no library {}", library.display())));
+    }
     let (name, host, remote) = (name.clone(), host.clone(), remote.clone());
     Ok(Class { id: class_id(class)?, name, library, program, host, remote })
 }
 
 fn class_id(text: &str) -> anyhow::Result<GUID> {
-    guid(text).with_context(|| format!("`{text}` is no CLSID: write it as 0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a20"))
+    let wrong = || exit::usage(format!("`{text}` is no CLSID: write it as 0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a20"));
+    guid(text).ok_or_else(wrong)
+}
+
+/// Refuses a program that could not be started, before somebody wants an object of it.
+fn check_program(path: &Path) -> anyhow::Result<()> {
+    let found =
+        std::fs::metadata(path).map_err(|error| exit::usage(format!("the program {}: {error}", path.display())))?;
+    if found.is_file() && found.permissions().mode() & 0o111 != 0 {
+        return Ok(());
+    }
+    Err(exit::usage(format!("{} is no program that can be started: it is not executable", path.display())))
 }
 
 /// The arguments of `obvia unregister`.
@@ -107,7 +128,7 @@ pub(crate) fn unregister(arguments: &Unregister) -> anyhow::Result<ExitCode> {
             let elsewhere = scm::find(&class).ok().flatten().map(|(_, path)| format!(": {} is", path.display()));
             bail!("`{text}` is no registration of this user's{}", elsewhere.unwrap_or_default());
         };
-        json::line(&format!("{} no longer by {}", guid_text(&class), path.display()))?;
+        print::line(&format!("{} no longer by {}", guid_text(&class), path.display()))?;
     }
     Ok(ExitCode::SUCCESS)
 }

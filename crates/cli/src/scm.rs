@@ -1,14 +1,16 @@
 //! `obvia scm`: this user's service for activation, which starts servers on demand.
 
-use crate::json;
+use crate::print;
 use anyhow::Context;
 use clap::Args;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
 use std::process::ExitCode;
 
 /// The arguments of `obvia scm`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  obvia scm --listen 'ncacn_ip_tcp:0.0.0.0[135,security=integrity]'
+It serves until SIGINT, SIGTERM or SIGHUP; the servers that it started go on.")]
 pub(crate) struct Arguments {
     /// What to listen on for other hosts, as a string binding: ncacn_ip_tcp:0.0.0.0[135,security=integrity]. They have those servers started
     /// whose registrations say so
@@ -21,7 +23,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn main(Arguments { listen, passed }: &Arguments) -> anyhow::Result<ExitCode> {
     // Before anybody is told that it serves: who ends it early ends it well.
-    let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP]).context("waiting for signals")?;
+    obvia::catch_signals()?;
     let service = obvia::scm::serve().map_err(|error| match obvia::scm::service() {
         Ok(Some(pid)) => anyhow::anyhow!("process {pid} is this user's service for activation already"),
         _ => anyhow::anyhow!("{error}"),
@@ -31,11 +33,10 @@ pub(crate) fn main(Arguments { listen, passed }: &Arguments) -> anyhow::Result<E
         heard.push(obvia::listen(binding).with_context(|| binding.clone())?);
     }
     for binding in heard {
-        json::line(&format!("listening on {binding}"))?;
+        print::line(&format!("listening on {binding}"))?;
     }
-    json::line("serving activation")?;
-    // The first one will do. Servers go on.
-    let _ = signals.forever().next();
+    print::line("serving activation")?;
+    obvia::wait_for_signal()?;
     drop(service);
     Ok(ExitCode::SUCCESS)
 }

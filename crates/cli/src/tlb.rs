@@ -1,6 +1,6 @@
 //! `obvia tlb`: a type library as IDL.
 
-use crate::json;
+use crate::print;
 use anyhow::Context;
 use clap::Args;
 use obvia_idl::typelib::{self, TypeLibrary};
@@ -9,13 +9,16 @@ use std::process::ExitCode;
 
 /// The arguments of `obvia tlb`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  obvia tlb notes.tlb")]
 pub(crate) struct Arguments {
     /// The type library: NAME.tlb
     file: PathBuf,
 }
 
 pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    json::line(typelib::idl(&load(&arguments.file)?).trim_end())?;
+    print::line(typelib::idl(&load(&arguments.file)?).trim_end())?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -8,6 +8,10 @@ use std::process::{Command, ExitCode};
 
 /// The arguments of `obvia trace`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  obvia trace --pcap calls.pcap -- ./client 'ncacn_ip_tcp:10.0.0.1[5555]'
+Calls by ncacn_ip_tcp, ncalrpc and ncadg_ip_udp are in the file, calls through shared memory and by virtual interfaces are not.")]
 pub(crate) struct Arguments {
     /// The file to make, which Wireshark and tshark open
     #[arg(long, value_name = "FILE")]

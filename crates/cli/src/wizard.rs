@@ -13,7 +13,7 @@ mod rust;
 mod specialise;
 mod write;
 
-use crate::json;
+use crate::print;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use std::io::IsTerminal;
@@ -22,6 +22,10 @@ use std::process::ExitCode;
 
 /// The arguments of `obvia wizard`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  obvia wizard calc.idl --language cpp
+  obvia wizard --new greeter --example --language rust --obvia ~/src/obvia")]
 pub(crate) struct Arguments {
     /// The IDL file that has the interface
     file: Option<PathBuf>,
@@ -59,8 +63,8 @@ pub(crate) struct Arguments {
     /// that
     #[arg(long, value_name = "FILE", conflicts_with_all = ["new", "interface", "name", "transport", "over_vi", "obvia"])]
     specialise: Option<PathBuf>,
-    /// Where obvia is: a checkout, or for C++ an installation. Where nothing is said, the one that this command belongs to, or what is
-    /// published or installed as this version
+    /// Where obvia is: a checkout, or for C++ an installation. Where nothing is said, the one that this command belongs to, or for C++ what
+    /// is installed
     #[arg(long, value_name = "DIR")]
     obvia: Option<PathBuf>,
     /// Replace files that are there already
@@ -101,10 +105,10 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         None => Some(project(arguments, &mut asking)?),
     };
     if let Some(line) = asking.command_line() {
-        json::line(&format!("the same again: {line}"))?;
+        print::line(&format!("the same again: {line}"))?;
     }
     if let Some(output) = output {
-        json::line(&format!("{} says how to build and run it", output.join("README.md").display()))?;
+        print::line(&format!("{} says how to build and run it", output.join("README.md").display()))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -113,7 +117,7 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 fn project(arguments: &Arguments, asking: &mut questions::Asking) -> anyhow::Result<PathBuf> {
     let answers = answers::answers(arguments, asking)?;
     let mut files = match answers.language {
-        Language::Rust => rust::files(&answers),
+        Language::Rust => rust::files(&answers)?,
         Language::Cpp => cpp::files(&answers),
     };
     if answers.is_over_vi {

@@ -2,7 +2,7 @@
 //!
 //! For tools that call any object. [`interfaces`] and [`describe`] say what there is; `obvia_idl` compiles the text and plans the
 //! frames; an [`Object`] sends them. Nothing here trusts a frame: the server checks requests as it checks everybody's, and
-//! whoever reads a reply has to check it. [`pointer`] has the same for interface pointers, and objects that are called so.
+//! whoever reads a reply has to check it. [`mod@pointer`] has the same for interface pointers, and objects that are called so.
 
 pub mod pointer;
 

@@ -9,6 +9,7 @@ use obvia_rpc::vi_call::CallError;
 use obvia_via::Error as ViError;
 use std::cell::RefCell;
 use std::fmt;
+use std::io::ErrorKind;
 use windows_core::HRESULT;
 
 /// The result of a call or of an operation of the runtime.
@@ -225,7 +226,8 @@ fn name_of(hresult: HRESULT) -> Option<&'static str> {
 
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Error({:#010x}: {self})", self.code.0)
+        // What `main` returns is shown by this, to a user.
+        fmt::Display::fmt(self, f)
     }
 }
 
@@ -260,7 +262,7 @@ impl From<ViError> for Error {
         let code = match &error {
             ViError::NotFound { .. } => code::RPC_S_SERVER_UNAVAILABLE,
             ViError::NameInUse { .. } => code::RPC_S_DUPLICATE_ENDPOINT,
-            ViError::BadName { .. } => code::E_INVALIDARG,
+            ViError::BadName { .. } | ViError::ForeignFile { .. } => code::E_INVALIDARG,
             ViError::AccessDenied { .. } | ViError::UnsafeDirectory { .. } | ViError::UnsafeCapture { .. } => {
                 code::E_ACCESSDENIED
             }
@@ -268,6 +270,7 @@ impl From<ViError> for Error {
                 code::E_ACCESSDENIED
             }
             ViError::Refused { .. } => code::RPC_S_SERVER_UNAVAILABLE,
+            ViError::Names { source, .. } if source.kind() == ErrorKind::PermissionDenied => code::E_ACCESSDENIED,
             ViError::BadAddress { .. } | ViError::Unsupported { .. } => code::E_INVALIDARG,
             ViError::PeerGone { .. } | ViError::Disconnected { .. } => code::RPC_E_DISCONNECTED,
             ViError::TimedOut => code::RPC_E_TIMEOUT,
@@ -356,7 +359,7 @@ pub(crate) fn leave(error: Error) -> HRESULT {
     code
 }
 
-/// A failed HRESULT whose words wait for [`recall`]: an error that fits a register, for the way of a call.
+/// A failed HRESULT whose words wait for whoever makes an [`Error`] of it: an error that fits a register, for the way of a call.
 #[derive(Debug)]
 pub struct Failed(HRESULT);
 
@@ -408,4 +411,16 @@ pub(crate) fn words(code: HRESULT) -> Error {
 #[cold]
 pub(crate) fn recall(code: HRESULT) -> Error {
     LAST.with_borrow_mut(Option::take).filter(|left| left.code == code).unwrap_or_else(|| code.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Error, code};
+
+    #[test]
+    fn what_main_returns_reads_as_a_message() {
+        let error = Error::new(code::E_INVALIDARG, "the sum is too large");
+        assert_eq!(format!("{error:?}"), "the sum is too large (E_INVALIDARG)");
+        assert_eq!(format!("{:?}", Error::from(code::RPC_E_TIMEOUT)), "RPC_E_TIMEOUT");
+    }
 }

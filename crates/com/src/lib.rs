@@ -4,6 +4,30 @@
 //! [exported](export) by a name; another process [connects](connect) to the name and has an interface pointer that behaves like
 //! the object's own. Interface pointers may be passed as parameters and results, both ways.
 //!
+//! A server and a client, with the interface that `calc.idl` declares:
+//!
+//! ```ignore
+//! obvia::include_idl!("calc");
+//!
+//! #[windows_core::implement(ICalc)]
+//! struct Calc;
+//!
+//! impl ICalc_Impl for Calc_Impl {
+//!     fn Add(&self, a: i32, b: i32) -> obvia::Result<i32> { Ok(a + b) }
+//! }
+//!
+//! fn serve() -> obvia::Result<()> {
+//!     let _export = obvia::export("calc", ICalc::from(Calc))?;
+//!     obvia::wait_for_signal()
+//! }
+//!
+//! fn call() -> obvia::Result<()> {
+//!     let calc: ICalc = obvia::connect("calc")?;
+//!     println!("2 + 3 = {}", calc.Add(2, 3)?);
+//!     Ok(())
+//! }
+//! ```
+//!
 //! In one process a call is a plain call through the object's vtable. Across processes it goes through shared memory, without
 //! the kernel: see the crates below, `obvia-rpc` (calls), `obvia-ndr` (layout) and `obvia-via` (memory).
 
@@ -39,6 +63,7 @@ mod presentation;
 mod proxy;
 mod registry;
 mod reply;
+#[doc(hidden)]
 pub mod rt;
 mod runtime;
 pub mod scm;
@@ -62,7 +87,7 @@ pub use listing::{Listed, Performed, binding_of, describe, exported, list, list_
 pub use network::{listen, listen_passed};
 pub use obvia_via::Waiting;
 pub use registry::{InterfaceInfo, Remote, register};
-pub use runtime::{Export, connect, export, is_string_binding, set_waiting, wait};
+pub use runtime::{Export, catch_signals, connect, export, is_string_binding, set_waiting, wait, wait_for_signal};
 pub use security::caller;
 pub use server::is_cancelled;
 pub use shared::{Access, SharedMemory};

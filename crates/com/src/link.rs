@@ -13,7 +13,7 @@ use crate::proxy::ManagerPointer;
 use crate::registry::{self, InterfaceInfo};
 use crate::runtime::{self, Runtime, janitor};
 use crate::security::Protection;
-use crate::{binding, system, thread};
+use crate::{binding, system, thread, trace};
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_rpc::uuid::Uuid;
 use obvia_rpc::vi_call::{Channel, TargetId};
@@ -109,7 +109,10 @@ impl Address {
         deadline: Deadline,
     ) -> Result<Window> {
         match (self, targets) {
-            (Self::Name(name), _) => Ok(runtime.directory().connect(name, options, deadline)?),
+            (Self::Name(name), _) => {
+                trace::note_shared_memory();
+                Ok(runtime.directory().connect(name, options, deadline)?)
+            }
             (Self::Binding(binding), None) => runtime.network().connect(binding, options, deadline),
             (Self::Binding(binding), Some(targets)) => {
                 runtime.network().associate(runtime, binding, targets, options, deadline)

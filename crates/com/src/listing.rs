@@ -4,11 +4,15 @@ use crate::endpoints::{self, Registered};
 use crate::error::{Result, code};
 use crate::proxy::look_behind;
 use crate::registry::Remote;
-use crate::runtime::Runtime;
+use crate::runtime::{Runtime, not_there};
 use crate::{network, scm, system, thread};
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_rpc::uuid::Uuid;
+use std::time::Duration;
 use windows_core::{GUID, Interface};
+
+/// How long a process may take to say what it exports, where several are asked.
+const ANSWER: Duration = Duration::from_secs(2);
 
 /// A name that a process exports.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,7 +43,10 @@ pub fn list() -> Result<Vec<Listed>> {
     let names = entries.into_iter().filter(|entry| is_for_users(&entry.name));
     Ok(names
         .map(|entry| {
-            let told = ask(runtime, &entry.name).ok().and_then(|told| told.into_iter().find(|l| l.name == entry.name));
+            // One that does not answer leaves time for the others.
+            let limit = thread::deadline().start().remaining().min(ANSWER);
+            let asked = thread::with_timeout(limit, || ask(runtime, &entry.name));
+            let told = asked.ok().and_then(|told| told.into_iter().find(|l| l.name == entry.name));
             let unknown =
                 Listed { name: entry.name, pid: None, interface: None, iid: None, bindings: Vec::new(), over: None };
             Listed { pid: entry.pid, ..told.unwrap_or(unknown) }
@@ -51,7 +58,7 @@ pub fn list() -> Result<Vec<Listed>> {
 ///
 /// # Errors
 ///
-/// As [`connect`].
+/// As [`crate::connect`].
 pub fn list_at(binding: &str) -> Result<Vec<Listed>> {
     let mut listed = ask(Runtime::of_process()?, binding)?;
     listed.sort_by(|one, other| one.name.cmp(&other.name));
@@ -85,7 +92,7 @@ fn ask(runtime: &'static Runtime, name: &str) -> Result<Vec<Listed>> {
 ///
 /// # Errors
 ///
-/// As [`connect`].
+/// As [`crate::connect`].
 pub fn describe(name: &str) -> Result<String> {
     let runtime = Runtime::of_process()?;
     let (link, name) = runtime.find(name)?;
@@ -94,7 +101,7 @@ pub fn describe(name: &str) -> Result<String> {
         let mut parts = line.split('\t');
         (parts.next() == Some(name.as_str())).then(|| parts.nth(1))?
     });
-    let iid = iid.ok_or(code::RPC_E_DISCONNECTED)?;
+    let iid = iid.ok_or_else(|| not_there(&link, &name, code::RPC_E_DISCONNECTED.into()))?;
     system::describe(&link, &guid(iid).ok_or(code::RPC_E_INVALID_DATA)?)
 }
 

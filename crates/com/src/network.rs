@@ -394,6 +394,14 @@ impl Network {
 ///
 /// RPC_S_DUPLICATE_ENDPOINT for a name that is taken; E_INVALIDARG for a binding that is none, for security without accounts, or for a protocol sequence that this program was built without; or why
 /// the address cannot be had.
+///
+/// ```no_run
+/// # fn main() -> obvia::Result<()> {
+/// let binding = obvia::listen("ncacn_vi_udp:0.0.0.0[5555]")?;
+/// println!("listening on {binding}");
+/// # Ok(())
+/// # }
+/// ```
 pub fn listen(binding: &str) -> Result<String> {
     let runtime = Runtime::of_process()?;
     let parsed = parse(binding)?;
@@ -406,5 +414,19 @@ pub fn listen(binding: &str) -> Result<String> {
         runtime.listen_by_name(&parsed.endpoint)?;
         return Ok(parsed.to_string());
     }
-    Ok(runtime.network().listen(runtime, parsed)?.to_string())
+    let heard = runtime.network().listen(runtime, parsed);
+    let heard = heard.map_err(|error| {
+        if error.detail().is_some_and(|why| why.contains(binding)) {
+            error
+        } else {
+            error.told(|why| {
+                if why.is_empty() {
+                    format!("listening on `{binding}`")
+                } else {
+                    format!("listening on `{binding}`: {why}")
+                }
+            })
+        }
+    });
+    Ok(heard?.to_string())
 }

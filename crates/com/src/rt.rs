@@ -199,7 +199,7 @@ pub fn argument<T: Value>(frame: RegionView<'_>, at: usize) -> std::result::Resu
     T::load(frame, at).ok_or(Status::BAD_STUB_DATA)
 }
 
-/// Refuses an argument outside its [range].
+/// Refuses an argument outside its `[range]`.
 ///
 /// # Errors
 ///
@@ -219,7 +219,7 @@ pub fn value<T: Value>(frame: RegionView<'_>, at: usize) -> Result<T> {
     T::load(frame, at).ok_or_else(invalid_reply)
 }
 
-/// Refuses a result outside its [range].
+/// Refuses a result outside its `[range]`.
 ///
 /// # Errors
 ///
@@ -229,7 +229,7 @@ pub fn in_range(value: i64, least: i64, most: i64) -> Result<()> {
     if (least..=most).contains(&value) { Ok(()) } else { Err(invalid_reply()) }
 }
 
-/// Refuses to send an argument outside its [range].
+/// Refuses to send an argument outside its `[range]`.
 ///
 /// # Errors
 ///

@@ -1,6 +1,7 @@
 //! The runtime of a process: its identity, what it exports, and the processes that it is linked with.
 
 pub(crate) mod data;
+mod ending;
 pub(crate) mod janitor;
 mod links;
 mod names;
@@ -25,9 +26,10 @@ use crate::scm::Starter;
 use crate::security::Rules;
 use crate::server::{Clients, accept_on};
 use crate::{system, thread};
+pub use ending::{catch_signals, wait, wait_for_signal};
 use links::{Links, Place};
 pub use names::{Export, connect, export};
-pub(crate) use names::{connect_object, export_object, export_to_networks};
+pub(crate) use names::{connect_object, export_object, export_to_networks, not_there};
 use obvia_rpc::security::Principal;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_via::Waiting;
@@ -167,6 +169,11 @@ impl Runtime {
             })
         });
         made.as_ref().map_err(Clone::clone)
+    }
+
+    /// The runtime of this process, where it has one.
+    pub(crate) fn made() -> Option<&'static Self> {
+        RUNTIME.get()?.as_ref().ok()
     }
 
     pub(crate) fn oxid(&self) -> u64 {
@@ -475,12 +482,5 @@ impl Runtime {
         // SAFETY: `import` returns a counted interface pointer, which begins with IUnknown's methods.
         let proxy = unsafe { IUnknown::from_raw(pointer.as_ptr()) };
         if reference.iid == info.iid { Ok(proxy) } else { crate::exports::query(&proxy, info) }
-    }
-}
-
-/// Serves until the process is told to end. A server's main function calls it last.
-pub fn wait() -> ! {
-    loop {
-        std::thread::park();
     }
 }

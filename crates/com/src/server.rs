@@ -13,7 +13,7 @@ use crate::dcom;
 use crate::error::Result;
 use crate::presentation::Visitor;
 use crate::runtime::{Runtime, janitor};
-use crate::security;
+use crate::{security, trace};
 use obvia_rpc::co::ServerOptions;
 use obvia_rpc::co::relay::{self, Attribution};
 use obvia_rpc::security::{Level, Principal};
@@ -163,6 +163,7 @@ pub(crate) fn accept_on(runtime: &'static Runtime, listener: Arc<Listener>) -> R
         loop {
             match listener.accept(Deadline::after_secs(3600)) {
                 Ok(incoming) => {
+                    trace::note_shared_memory();
                     start_service(runtime, move || incoming.complete(&runtime.options()).ok().map(Caught::from))
                 }
                 Err(ViError::TimedOut) => {}

@@ -151,7 +151,7 @@ impl<'a, 'b> StubCall<'a, 'b> {
         if arrays.end() == self.call.frame.len() { Ok(()) } else { Err(Status::BAD_STUB_DATA) }
     }
 
-    /// Copies an [in] array out of the caller's memory. The copy lives until the call has been answered.
+    /// Copies an `[in]` array out of the caller's memory. The copy lives until the call has been answered.
     ///
     /// # Errors
     ///
@@ -391,7 +391,7 @@ impl ReplyFrame {
         unsafe { std::slice::from_raw_parts_mut(self.start, self.length) }
     }
 
-    /// Places an [out] array, which the method fills in place.
+    /// Places an `[out]` array, which the method fills in place.
     #[inline]
     pub fn array<T: Scalar>(&mut self, arrays: &mut Arrays, slot: usize, kind: u32, count: usize) -> *mut T {
         let body = arrays.place(self.bytes(), slot, kind, count, count * size_of::<T>());

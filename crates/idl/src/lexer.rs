@@ -18,7 +18,7 @@ pub enum TokenKind {
     Char,
     /// One to three characters of punctuation.
     Punct,
-    /// A UUID where one is expected; made by the parser's asking, see [`crate::parser`].
+    /// A UUID where one is expected; made by the parser's asking, see `parser`.
     Uuid,
     /// Blanks and line ends.
     Space,

@@ -1,6 +1,6 @@
 //! The IDL compiler: MIDL's language in, proxies and stubs out.
 //!
-//! Text goes through [`lexer`], [`parser`] and resolution into a checked [`model`]; [`canonical`] gives each interface its
+//! Text goes through [`lexer`], `parser` and resolution into a checked [`model`]; [`canonical`] gives each interface its
 //! fingerprint; [`plan`] decides how each method travels; a back end in [`emit`] writes the code. For tools that change or
 //! look at source, [`syntax`] has all of it as a tree.
 //!

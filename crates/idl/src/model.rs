@@ -388,7 +388,7 @@ pub struct Param {
     pub direction: Direction,
     /// Whether languages with results show it as the result.
     pub retval: bool,
-    /// Its type, as declared: an [out] parameter is a pointer.
+    /// Its type, as declared: an `[out]` parameter is a pointer.
     pub ty: Type,
     /// The name that its type has in the file, by its place in [`Model::typedefs`].
     pub named: Option<usize>,

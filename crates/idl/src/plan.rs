@@ -1,7 +1,7 @@
 //! The marshal plan: how each parameter of a method travels, and where it lies in the frames.
 //!
-//! The same for every language. A request's block holds the [in] parameters in the order of the source, then the [in, out] ones;
-//! a reply's block the [in, out] ones, then the [out] ones; each at its natural alignment. What does not lie in the block
+//! The same for every language. A request's block holds the `[in]` parameters in the order of the source, then the `[in, out]` ones;
+//! a reply's block the `[in, out]` ones, then the `[out]` ones; each at its natural alignment. What does not lie in the block
 //! follows it, in the order of its slots.
 
 pub use obvia_ndr::flat::{KIND_FIRST, KIND_INTERFACE, KIND_TEXT8, KIND_TEXT16};
@@ -436,7 +436,7 @@ fn only_counts(params: &[ParamPlan<'_>], at: usize) -> bool {
     counted
 }
 
-/// The size and the length of the array that a parameter is; for an [out] parameter, of the one that the method allocates.
+/// The size and the length of the array that a parameter is; for an `[out]` parameter, of the one that the method allocates.
 pub fn element_counts(param: &Param) -> Option<(&Arith, Option<&Arith>)> {
     let Type::Pointer(outer) = &param.ty else { return None };
     let pointer = match (&outer.to, &outer.extent) {

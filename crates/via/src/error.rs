@@ -39,6 +39,22 @@ pub enum Error {
         /// The directory.
         path: PathBuf,
         /// What is wrong with it.
+        why: Distrust,
+    },
+    /// The directory for names, or a file in it, could not be used.
+    Names {
+        /// What was being done, in the present participle: "making the directory for names".
+        doing: &'static str,
+        /// The directory or the file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Where a file of a name would be, there is one of another program's.
+    ForeignFile {
+        /// The file.
+        path: PathBuf,
+        /// By what that shows.
         why: &'static str,
     },
     /// The peer runs as another user.
@@ -124,6 +140,41 @@ pub enum Error {
         /// Completions that were not entered.
         missed: u64,
     },
+}
+
+/// Why a directory for names is none that can be trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Distrust {
+    /// It is a file, or a link.
+    NotADirectory,
+    /// It belongs to neither this user nor the superuser.
+    OfAnotherUser {
+        /// Whom it belongs to.
+        uid: u32,
+    },
+    /// Others than its owner may make files in it.
+    WritableByOthers {
+        /// Its mode.
+        mode: u32,
+    },
+}
+
+impl fmt::Display for Distrust {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotADirectory => f.write_str("it is a file or a link, and has to be a directory itself"),
+            Self::OfAnotherUser { uid } => write!(
+                f,
+                "it belongs to user {uid}. Have it removed, by that user or the superuser, or set OBVIA_RUNTIME_DIR for servers and clients to \
+                 a directory of this user's. Names that several users share are in a directory of the superuser's, and served by the superuser"
+            ),
+            Self::WritableByOthers { mode } => write!(
+                f,
+                "others may write to it. Its mode is {mode:04o} and has to be 0700, or 0711 where other users are served"
+            ),
+        }
+    }
 }
 
 /// Why the connection of a VI ended.
@@ -225,9 +276,18 @@ impl fmt::Display for Error {
             Self::UnsafeDirectory { path, why } => {
                 write!(f, "the directory {} cannot be trusted: {why}", path.display())
             }
+            Self::Names { doing, path, source } => {
+                write!(f, "{doing} {}: {source}{}", path.display(), advice(doing, source))
+            }
+            Self::ForeignFile { path, why } => {
+                let path = path.display();
+                write!(f, "{path} is another program's: {why}. Choose another name, or another OBVIA_RUNTIME_DIR")
+            }
             Self::AccessDenied { uid } => {
                 write!(f, "the peer runs as user {uid}, who has no access")
             }
+            // It has no number here: see the directory's `local_peer`.
+            Self::PeerGone { pid: 0 } => write!(f, "the peer process ended or closed the connection"),
             Self::PeerGone { pid } => {
                 write!(f, "the peer process {pid} ended or closed the connection")
             }
@@ -257,10 +317,38 @@ impl fmt::Display for Error {
     }
 }
 
+/// What is being done to a directory for names where it matters for what helps.
+pub(crate) mod doing {
+    /// A server is connected to.
+    pub(crate) const CONNECTING: &str = "connecting to";
+    /// Names are listed.
+    pub(crate) const READING: &str = "reading the directory for names";
+}
+
+/// What to do about a directory for names that cannot be used.
+fn advice(doing: &str, error: &io::Error) -> &'static str {
+    match (error.kind(), doing) {
+        (io::ErrorKind::PermissionDenied, doing::CONNECTING) => {
+            ". The server is another user's, and admits no others: it does so by obvia::security::admit_other_users"
+        }
+        (io::ErrorKind::PermissionDenied, doing::READING) => {
+            ". In a directory that other users may search and not read, who knows a name can connect to it"
+        }
+        (io::ErrorKind::PermissionDenied, _) => {
+            ". In a directory of the superuser's none but the superuser's servers have names; else set OBVIA_RUNTIME_DIR, for servers and \
+             clients, to a directory of this user's"
+        }
+        (io::ErrorKind::ReadOnlyFilesystem, _) => {
+            ". Set XDG_RUNTIME_DIR or OBVIA_RUNTIME_DIR, for servers and clients, to a folder that this user can write to"
+        }
+        _ => "",
+    }
+}
+
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::System { source, .. } => Some(source),
+            Self::System { source, .. } | Self::Names { source, .. } => Some(source),
             Self::Relay { source } => Some(&**source),
             _ => None,
         }

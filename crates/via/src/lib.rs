@@ -114,7 +114,7 @@ pub use counters::Counters;
 pub use deadline::{Deadline, Limit, Seconds};
 #[cfg(not(loom))]
 pub use descriptor::{Descriptor, Operation, RemoteAddress, Segment, Status};
-pub use error::{Ended, Error, Violation};
+pub use error::{Distrust, Ended, Error, Violation};
 #[cfg(not(loom))]
 pub use memory::{Access, InUse, Memory, MemoryHandle, MemoryRegion, ProtectionTag, Region};
 pub use message::{Header, Kind};

@@ -36,12 +36,13 @@ fn read(arguments: impl Iterator<Item = String>) -> Option<Arguments> {
 }
 
 fn serve(Arguments { listen, directory, name, .. }: &Arguments, tree: Tree) -> obvia::Result<()> {
+    obvia::catch_signals()?;
     let _export = obvia::export(name, crate::IPfs::from(Pfs(tree)))?;
     for binding in listen {
         println!("listening on {}", obvia::listen(binding)?);
     }
     println!("serving {directory} as {name}");
-    obvia::wait()
+    obvia::wait_for_signal()
 }
 
 /// Serves what the command line says, until the process is told to end.

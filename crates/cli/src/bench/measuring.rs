@@ -81,7 +81,7 @@ impl Extent {
         // Before the report: nobody should wait for it with servers still around.
         drop(cases);
         let report = Report::new(measurement, machine, placement, measured);
-        print!("{}", report::table(&report));
+        crate::print::line(report::table(&report).trim_end())?;
         if let Some(file) = &self.json {
             write(file, &report::json(&report))?;
         }

@@ -58,7 +58,9 @@ impl Arguments {
         if self.provider == Provider::Fabric {
             match raw::pingpongs(&sizes, placement)? {
                 Some(pingpongs) => cases.extend(pingpongs),
-                None => eprintln!("fi_pingpong is left out: it is not installed (Debian: apt install libfabric-bin)"),
+                None => crate::print::note(
+                    "fi_pingpong is left out: it is not installed (Debian: apt install libfabric-bin)",
+                ),
             }
         }
         let waits: Vec<_> = self.wait.iter().map(|policy| policy.wait()).collect();

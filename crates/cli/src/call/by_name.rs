@@ -1,8 +1,8 @@
 //! Calls by name, through IDispatch: of objects whose interface extends it, and of those about which nothing else is known.
 
-use super::{Arguments, readable};
+use super::{Arguments, given, readable};
 use crate::describe::{Described, guid_text, no_such_name};
-use crate::{json, tlb};
+use crate::{exit, print, tlb};
 use anyhow::{anyhow, bail};
 use obvia::automation::{
     Bound, DISPATCH_METHOD, DISPATCH_PROPERTYGET, DISPATCH_PROPERTYPUT, DISPID_PROPERTYPUT, Value as Held, vt,
@@ -34,6 +34,8 @@ pub(super) fn object(arguments: &Arguments) -> anyhow::Result<Option<IDispatch>>
             connect().map(Some).map_err(|error| no_such_name(name, error))
         }
         Ok(_) => Ok(None),
+        // There is no time to ask anything else.
+        Err(error) if exit::is_timeout(&error) => Err(error),
         // One that describes nothing may have IDispatch nevertheless; what is wrong else is said elsewhere.
         Err(_) => Ok(connect().ok()),
     }
@@ -51,7 +53,7 @@ pub(super) fn run(arguments: &Arguments, object: IDispatch) -> anyhow::Result<Ex
     let mut object = object;
     for step in path.split('/').filter(|step| !step.is_empty()) {
         let found = ids(&object, library, step, &[])?.and_then(|ids| call(&object, &ids, step, &[], &[]));
-        let found = found.map_err(|error| anyhow!(failure(step, &error)))?;
+        let found = found.map_err(|error| exit::told(&error, failure(step, &error)))?;
         let found = found.object().ok_or_else(|| anyhow!("{} returned no object to go on with", member(step)))?;
         object =
             found.cast().map_err(|error| anyhow!("what {} returned is not called by name: {error}", member(step)))?;
@@ -61,7 +63,7 @@ pub(super) fn run(arguments: &Arguments, object: IDispatch) -> anyhow::Result<Ex
     let mut named = Vec::new();
     for typed in &arguments.named {
         let Some((name, value)) = typed.split_once('=') else {
-            bail!("`--named {typed}`: write NAME=VALUE");
+            return Err(exit::usage(format!("`--named {typed}`: write NAME=VALUE")));
         };
         named.push((name, variant(&argument(value))?));
     }
@@ -72,10 +74,10 @@ pub(super) fn run(arguments: &Arguments, object: IDispatch) -> anyhow::Result<Ex
         Err(error) if arguments.json => {
             let code = format!("{:#010x}", error.code().0);
             let told = json!({ "method": member(last), "hresult": code, "message": error.to_string() });
-            json::document(&json!({ "error": told }))?;
-            Ok(ExitCode::FAILURE)
+            print::document(&json!({ "error": told }))?;
+            Ok(exit::code_for(&error))
         }
-        Err(error) => bail!(failure(last, &error)),
+        Err(error) => Err(exit::told(&error, failure(last, &error))),
     }
 }
 
@@ -114,9 +116,9 @@ fn call(object: &IDispatch, ids: &[i32], name: &str, given: &[Variant], named: &
     }
 }
 
-/// An argument as JSON. What is no JSON is a word.
+/// An argument as JSON. What is no JSON is a word, or a number that is not finite.
 fn argument(typed: &str) -> Value {
-    serde_json::from_str(typed).unwrap_or_else(|_| Value::String(typed.to_owned()))
+    given::json(typed).unwrap_or_else(|| Value::String(typed.to_owned()))
 }
 
 /// What a JSON value is as an argument: the method's parameter says what it becomes.
@@ -124,7 +126,7 @@ fn variant(value: &Value) -> anyhow::Result<Variant> {
     Ok(match value {
         Value::Null => Variant::null(),
         Value::Bool(value) => (*value).into(),
-        Value::String(text) => text.as_str().into(),
+        Value::String(text) => given::number(text).map_or_else(|| text.as_str().into(), Variant::from),
         Value::Number(number) => match (number.as_i64(), number.as_u64()) {
             (Some(value), _) => i32::try_from(value).map_or_else(|_| value.into(), Variant::from),
             (None, Some(value)) => value.into(),
@@ -186,11 +188,11 @@ fn list(array: &SafeArray, bounds: &[Bound], indices: &mut Vec<i32>) -> anyhow::
 fn show(arguments: &Arguments, result: &Variant) -> anyhow::Result<ExitCode> {
     let value = shown(result)?;
     if arguments.json {
-        json::document(&json!({ "returned": value }))?;
+        print::document(&json!({ "returned": value }))?;
     } else if result.vt() == vt::EMPTY {
-        json::line("done")?;
+        print::line("done")?;
     } else {
-        json::line(&format!("returned = {}", readable(&value)?))?;
+        print::line(&format!("returned = {}", readable(&value)?))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,6 +1,6 @@
 //! The frame of a request, from JSON arguments.
 
-use super::Method;
+use super::{Method, given};
 use crate::frame::{Writer, block};
 use crate::value::Wrong;
 use obvia_idl::model::{Extent, Type};
@@ -26,10 +26,10 @@ fn is_counted(plan: &MethodPlan<'_>, count: usize) -> bool {
 /// An argument as JSON. What is no JSON is a word, and what is to be a string stays as it was typed.
 fn argument(method: &Method<'_>, param: &ParamPlan<'_>, typed: &str) -> Value {
     let is_text = matches!(in_place(&method.described.model, param.param), Type::Pointer(pointer) if pointer.extent == Extent::Text);
-    match serde_json::from_str(typed) {
-        Ok(Value::Number(_) | Value::Bool(_)) | Err(_) if is_text => Value::String(typed.to_owned()),
-        Ok(value) => value,
-        Err(_) => Value::String(typed.to_owned()),
+    match given::json(typed) {
+        Some(Value::Number(_) | Value::Bool(_)) if is_text => Value::String(typed.to_owned()),
+        Some(value) => value,
+        None => Value::String(typed.to_owned()),
     }
 }
 

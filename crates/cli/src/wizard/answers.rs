@@ -70,8 +70,8 @@ pub(super) fn answers(arguments: &Arguments, asking: &mut Asking) -> anyhow::Res
     if let Some(path) = &arguments.obvia {
         asking.note(&["--obvia", &path.display().to_string()]);
     }
-    if language == Language::Rust && arguments.obvia.is_some() && matches!(origin, Origin::Installation(_)) {
-        bail!("--obvia: a project in Rust takes obvia from a checkout, or where nothing is said, as it is published");
+    if language == Language::Rust {
+        origin.for_rust()?;
     }
     let (is_example, is_over_vi) = (arguments.example, arguments.over_vi);
     if is_over_vi {

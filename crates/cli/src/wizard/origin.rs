@@ -1,5 +1,6 @@
 //! Where obvia is, for projects that use it.
 
+use crate::exit;
 use anyhow::{Context, bail};
 use std::path::{Path, PathBuf};
 
@@ -10,7 +11,7 @@ pub(super) enum Origin {
     Checkout(PathBuf),
     /// What CMake has installed there.
     Installation(PathBuf),
-    /// A registry, or the directories where packages are installed: the version of this command.
+    /// Wherever packages are installed.
     Version,
 }
 
@@ -38,6 +39,20 @@ impl Origin {
             );
         };
         Ok(found)
+    }
+
+    /// The checkout that a project in Rust takes its crates from.
+    ///
+    /// # Errors
+    ///
+    /// Where it would take them from a registry, in which somebody else may have their names.
+    pub(super) fn for_rust(&self) -> anyhow::Result<&Path> {
+        match self {
+            Self::Checkout(path) => Ok(path),
+            Self::Installation(_) | Self::Version => Err(exit::usage(
+                "a project in Rust takes obvia from a checkout of its repository, as no version is published: name one by --obvia DIR",
+            )),
+        }
     }
 
     /// What a directory is.
@@ -73,6 +88,8 @@ mod tests {
         assert!(error.contains("no checkout of obvia") && error.contains("no installation"), "{error}");
         std::fs::write(package.join("obviaConfig.cmake"), "").unwrap();
         let found = Origin::find(Some(&prefix)).unwrap();
+        let refused = [found.for_rust(), Origin::Version.for_rust()].map(|refused| refused.unwrap_err().to_string());
+        assert!(refused.iter().all(|refused| refused.contains("--obvia DIR")), "{refused:?}");
         assert_eq!(found, Origin::Installation(prefix.canonicalize().unwrap()));
         std::fs::remove_dir_all(&prefix).unwrap();
         assert!(Origin::find(Some(&prefix)).is_err());

@@ -3,7 +3,6 @@
 use super::answers::Answers;
 use super::fill::{fill, indented, quoted, wrapped};
 use super::idl::plain;
-use super::origin::Origin;
 use super::project::{QUERY, Texts, before_written, bindings, calls, commands, texts};
 use super::write::File;
 use obvia_idl::emit::component::Component;
@@ -16,10 +15,10 @@ const WIDTH: usize = 100;
 const ARGUMENTS_WIDTH: usize = 60;
 
 /// The project's files.
-pub(super) fn files(answers: &Answers) -> Vec<File> {
+pub(super) fn files(answers: &Answers) -> anyhow::Result<Vec<File>> {
     let component = answers.component();
     let name = &answers.name;
-    let texts = all_texts(answers, &component);
+    let texts = all_texts(answers, &component, answers.origin.for_rust()?);
     let file = |path: &str, template| File::new(path, fill(template, &texts));
     let [object, client] = if answers.is_example {
         [include_str!("rust/example/component.rs.in"), include_str!("rust/example/client.rs.in")]
@@ -41,11 +40,11 @@ pub(super) fn files(answers: &Answers) -> Vec<File> {
         files[0].bytes.extend(b"\n# Not part of the workspace whose folder it lies in.\n[workspace]\n");
     }
     files.extend(answers.idl.files());
-    files
+    Ok(files)
 }
 
 /// What the templates' names stand for.
-fn all_texts(answers: &Answers, component: &Component) -> Texts {
+fn all_texts(answers: &Answers, component: &Component, checkout: &Path) -> Texts {
     let name = &answers.name;
     let mut all = texts(answers, component, &format!("cargo run --bin {name}-client"));
     let main = answers.idl.main();
@@ -73,8 +72,8 @@ fn all_texts(answers: &Answers, component: &Component) -> Texts {
         ("commands", commands(&[], ["cargo test", &run("server"), &run("client")], name)),
         ("crate", name.replace('-', "_")),
         ("windows_core", WINDOWS_CORE.to_owned()),
-        ("obvia", dependency(&answers.origin, "com")),
-        ("obvia_idl", dependency(&answers.origin, "idl")),
+        ("obvia", dependency(checkout, "com")),
+        ("obvia_idl", dependency(checkout, "idl")),
         ("build", build),
         ("bindings", listed(&bindings(&answers.transports))),
         ("lints", lints(component).to_owned()),
@@ -127,14 +126,9 @@ impl Connect {
 }
 
 /// What stands behind a dependency's name: where a crate of the project is, which lies in a folder of its checkout.
-fn dependency(origin: &Origin, folder: &str) -> String {
-    match origin {
-        Origin::Checkout(path) => {
-            // Debug quotes as TOML does.
-            format!("{{ path = {:?} }}", path.join("crates").join(folder).display().to_string())
-        }
-        Origin::Installation(_) | Origin::Version => format!("\"{}\"", env!("CARGO_PKG_VERSION")),
-    }
+fn dependency(checkout: &Path, folder: &str) -> String {
+    // Debug quotes as TOML does.
+    format!("{{ path = {:?} }}", checkout.join("crates").join(folder).display().to_string())
 }
 
 /// Whether a directory lies in that of a workspace, which cargo would take the project for a part of.

@@ -9,7 +9,7 @@ use super::answers::optional;
 use super::idl::Idl;
 use super::questions::{Asking, Question};
 use super::write::{File, write};
-use crate::json;
+use crate::print;
 use anyhow::{Context, bail};
 use std::path::Path;
 
@@ -65,7 +65,7 @@ pub(super) fn main(arguments: &Arguments, path: &Path, asking: &mut Asking) -> a
         asking.note(&["--output", &output.display().to_string()]);
     }
     write(output.parent().unwrap_or_else(|| Path::new("")), &[File::new(name, specialised)], arguments.force)?;
-    json::line(&format!("`{}` is called over virtual interfaces, wherever its process is reached", class.name))?;
+    print::line(&format!("`{}` is called over virtual interfaces, wherever its process is reached", class.name))?;
     Ok(())
 }
 

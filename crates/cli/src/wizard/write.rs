@@ -1,6 +1,6 @@
 //! Writing a project's files, and nobody else's.
 
-use crate::json;
+use crate::print;
 use anyhow::{Context, bail};
 use std::path::{Path, PathBuf};
 
@@ -47,7 +47,7 @@ pub(super) fn write(output: &Path, files: &[File], force: bool) -> anyhow::Resul
         let opened = options.open(path);
         let written = opened.and_then(|mut opened| std::io::Write::write_all(&mut opened, &file.bytes));
         written.with_context(|| format!("{} cannot be written", path.display()))?;
-        json::line(&format!("wrote {}", path.display()))?;
+        print::line(&format!("wrote {}", path.display()))?;
     }
     Ok(())
 }

@@ -94,7 +94,7 @@ fn classes_are_registered_listed_and_taken_back() {
         "--remote",
         "account anna",
         "--",
-        "/opt/calc",
+        "/bin/true",
         "--class",
         "a b",
     ];
@@ -102,7 +102,7 @@ fn classes_are_registered_listed_and_taken_back() {
     assert_eq!(said, format!("{CALC} by {}\n", own.display()));
     let text = fs::read_to_string(&own).unwrap();
     let expected = format!(
-        "class = {CALC}\nname = Calc.1\nprogram = /opt/calc\nargument = --class\nargument = a b\nidle-timeout = 5\n\
+        "class = {CALC}\nname = Calc.1\nprogram = /bin/true\nargument = --class\nargument = a b\nidle-timeout = 5\n\
          remote = account anna\n"
     );
     assert_eq!(text, expected);
@@ -111,11 +111,11 @@ fn classes_are_registered_listed_and_taken_back() {
     let system = user.write("system", OTHER, &format!("class = {OTHER}\nlibrary = /opt/calc.so\nhost = db.example\n"));
     let listed = user.obvia(&["classes"]).good();
     let lines: Vec<Vec<&str>> = listed.lines().map(|line| line.split_whitespace().collect()).collect();
-    assert_eq!(lines[1], [CALC, "Calc.1", "-", "program", "/opt/calc"]);
+    assert_eq!(lines[1], [CALC, "Calc.1", "-", "program", "/bin/true"]);
     assert_eq!(lines[2], [OTHER, "-", "-", "library", "/opt/calc.so,", "host", "db.example"]);
     let classes = user.obvia(&["classes", "--json"]).json();
     let program = json!({
-        "path": "/opt/calc", "arguments": ["--class", "a b"], "environment": [], "start_timeout": 30, "idle_timeout": 5,
+        "path": "/bin/true", "arguments": ["--class", "a b"], "environment": [], "start_timeout": 30, "idle_timeout": 5,
     });
     assert_eq!((&classes[0]["program"], &classes[1]["program"]), (&program, &json!(null)));
     assert_eq!((&classes[0]["remote"], &classes[1]["remote"]), (&json!(["account anna"]), &json!([])));
@@ -143,6 +143,12 @@ fn registrations_come_from_files_and_are_right_before_any_is_written() {
     user.write("own", OTHER, "class = 1\n");
     let listed = user.obvia(&["classes"]);
     assert!(listed.code == 1 && listed.out.contains("error: ") && listed.out.contains("line 1: "), "{listed:?}");
+    for nothing in ["/no/such", "/etc/passwd", "/"] {
+        let why = user.obvia(&["register", "--class", OTHER, "--", nothing]).bad_with(2);
+        assert!(why.contains(nothing), "{why}");
+    }
+    let why = user.obvia(&["register", "--class", OTHER, "--library", "/no/such.so"]).bad_with(2);
+    assert!(why.contains("there is no library /no/such.so"), "{why}");
     let why = user.obvia(&["register", "--class", OTHER]).bad();
     assert!(why.contains("no line says what makes objects"), "{why}");
     for about_program in [["--environment", "A=B"], ["--remote", "everybody"]] {

@@ -2,10 +2,11 @@
 
 use ground::Folder;
 use native_programs::cargo::program;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
 use std::sync::LazyLock;
 
 /// What the command did.
@@ -28,8 +29,15 @@ impl Ran {
     /// What it complained about.
     #[track_caller]
     pub(crate) fn bad(self) -> String {
-        assert_eq!((self.code, self.out.as_str()), (1, ""), "{}", self.err);
+        assert!(self.code != 0 && self.out.is_empty(), "{self:?}");
         self.err
+    }
+
+    /// What it complained about, where it ended with this code.
+    #[track_caller]
+    pub(crate) fn bad_with(self, code: i32) -> String {
+        assert_eq!(self.code, code, "{self:?}");
+        self.bad()
     }
 
     /// The JSON that it printed.
@@ -59,8 +67,27 @@ impl Directory {
     /// The same, with such variables of the environment.
     pub(crate) fn obvia_with(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Ran {
         let mut command = Command::new(env!("CARGO_BIN_EXE_obvia"));
-        command.args(arguments).env("OBVIA_RUNTIME_DIR", self.path()).envs(variables.iter().copied());
-        let output = command.output().unwrap();
+        command.args(arguments).envs(variables.iter().copied());
+        self.run(command)
+    }
+
+    /// Runs a program in this directory, to its end.
+    pub(crate) fn run(&self, mut command: Command) -> Ran {
+        let output = command.env("OBVIA_RUNTIME_DIR", self.path()).stdin(Stdio::null()).output().unwrap();
+        Self::ran(output)
+    }
+
+    /// Runs the command, which is given this to read.
+    pub(crate) fn obvia_reading(&self, input: &str, arguments: &[&str]) -> Ran {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_obvia"));
+        command.args(arguments).env("OBVIA_RUNTIME_DIR", self.path());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        Self::ran(child.wait_with_output().unwrap())
+    }
+
+    fn ran(output: Output) -> Ran {
         Ran {
             code: output.status.code().unwrap(),
             out: String::from_utf8(output.stdout).unwrap(),
@@ -95,6 +122,12 @@ impl Server {
 
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
+    }
+
+    /// Tells the server to end, and returns its exit code.
+    pub(crate) fn end_by(&mut self, signal: Signal) -> Option<i32> {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+        self.child.wait().unwrap().code()
     }
 
     /// The next line that the server prints.

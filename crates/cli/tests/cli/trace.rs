@@ -1,6 +1,6 @@
 //! `obvia trace`: what the program under it gets, and how it ends. What is in traces, others judge: `cargo xtask test interop`.
 
-use crate::running::Directory;
+use crate::running::{Directory, Server};
 use std::os::unix::fs::MetadataExt;
 
 /// The header of an empty file.
@@ -49,4 +49,17 @@ fn a_program_says_what_is_wrong_with_its_trace() {
     std::fs::remove_file(&file).unwrap();
     let said = directory.obvia(&[&["trace", "--pcap", path, "--"], &call[..]].concat()).bad();
     assert!(said.contains("127.0.0.1:1"), "{said}");
+}
+
+#[test]
+fn calls_that_are_not_in_the_trace_are_told_of() {
+    let server = Server::calc();
+    let file = server.directory.path().join("trace.pcap");
+    let path = file.to_str().unwrap();
+    let call = [env!("CARGO_BIN_EXE_obvia"), "call", "calc", "Add", "2", "3"];
+    let ran = server.obvia(&[&["trace", "--pcap", path, "--"], &call[..]].concat());
+    assert_eq!((ran.code, ran.out.as_str()), (0, "sum = 5\n"));
+    let told = format!("calls through shared memory are not in the trace {path}\n");
+    assert!(ran.err.ends_with(&told) && ran.err.lines().count() == 1, "{ran:?}");
+    assert_eq!(std::fs::metadata(&file).unwrap().len(), EMPTY);
 }

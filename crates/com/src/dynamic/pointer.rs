@@ -82,7 +82,7 @@ pub fn object(through: &IUnknown, reference: &[u8], info: &'static InterfaceInfo
 ///
 /// # Errors
 ///
-/// As for [`reference`]; E_UNEXPECTED where it performs none.
+/// As for [`reference()`]; E_UNEXPECTED where it performs none.
 pub fn reference_for_caller(object: &IUnknown, info: &'static InterfaceInfo) -> Result<Vec<u8>> {
     server::caller().ok_or(code::E_UNEXPECTED)?.reference(object, info)
 }

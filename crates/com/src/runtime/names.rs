@@ -1,9 +1,10 @@
 //! Names that objects are exported by, and connecting to them.
 
 use super::data::with_handler;
-use super::{Name, Runtime, lock};
+use super::{Name, Runtime, is_string_binding, lock};
 use crate::agile::Agile;
 use crate::error::{Error, Result, code};
+use crate::link::Link;
 use crate::marshaling::unmarshal_custom;
 use crate::objref::ObjRef;
 use crate::orpc::ObjRef as Any;
@@ -42,13 +43,20 @@ impl Drop for Export {
 ///
 /// # Errors
 ///
-/// RPC_S_DUPLICATE_ENDPOINT when a live process serves the name; E_INVALIDARG when it cannot be a name.
+/// RPC_S_DUPLICATE_ENDPOINT when a live process serves the name; E_INVALIDARG when it cannot be a name, such as a string binding: those are
+/// [listened](crate::listen) on.
+///
+/// ```ignore
+/// let _export = obvia::export("calc", ICalc::from(Calc))?;
+/// obvia::wait_for_signal()
+/// ```
 pub fn export<I: Remote>(name: &str, object: I) -> Result<Export> {
     export_object(name, &object.cast()?, I::INFO)
 }
 
 /// As [`export`], for an interface that is known by its description only.
 pub(crate) fn export_object(name: &str, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Export> {
+    check_name(name)?;
     let runtime = Runtime::of_process()?;
     registry::register_module(info);
     runtime.serve()?;
@@ -60,8 +68,20 @@ pub(crate) fn export_object(name: &str, object: &IUnknown, info: &'static Interf
     Ok(Export { runtime, name: name.to_owned(), listener: Some(listener) })
 }
 
+/// Refuses a name that whoever connects by it would be led elsewhere by.
+fn check_name(name: &str) -> Result<()> {
+    if !is_string_binding(name) {
+        return Ok(());
+    }
+    let text = format!(
+        "`{name}` is a string binding and no name: export a name, and have obvia::listen(\"{name}\") lead to it"
+    );
+    Err(Error::new(code::E_INVALIDARG, text))
+}
+
 /// The same for those alone who reach this process over a network: on this host somebody else has the name.
 pub(crate) fn export_to_networks(name: &str, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Export> {
+    check_name(name)?;
     let runtime = Runtime::of_process()?;
     registry::register_module(info);
     let object = Agile::new(object)?;
@@ -86,6 +106,11 @@ pub(crate) fn export_to_networks(name: &str, object: &IUnknown, info: &'static I
 /// RPC_S_SERVER_UNAVAILABLE when nobody serves the name; E_ACCESSDENIED when the server does not let this process in, or there are no credentials
 /// for it; E_NOINTERFACE when the object has no such interface;
 /// RPC_E_VERSION_MISMATCH when the interface is described differently on the two sides.
+///
+/// ```ignore
+/// let calc: ICalc = obvia::connect("calc")?;
+/// let there: ICalc = obvia::connect("ncacn_vi_udp:10.0.0.1[5555,name=calc]")?;
+/// ```
 pub fn connect<I: Remote>(name: &str) -> Result<I> {
     Ok(connect_object(name, I::INFO)?.cast()?)
 }
@@ -98,8 +123,24 @@ pub(crate) fn connect_object(name: &str, info: &'static InterfaceInfo) -> Result
         return Ok(own.get().clone());
     }
     let (link, name) = runtime.find(name)?;
-    match system::resolve(&link, &name, info, Forms::All)? {
+    match system::resolve(&link, &name, info, Forms::All).map_err(|error| not_there(&link, &name, error))? {
         Any::Custom { clsid, data, .. } => unmarshal_custom(&clsid, data, info),
         any => with_handler(&any, runtime.adopt(&link, &ObjRef::from_any(&any)?, info)?, info),
     }
+}
+
+/// Why a name was not found, where the process that should have it is there: which names it has.
+pub(crate) fn not_there(link: &Link, name: &str, error: Error) -> Error {
+    if error.code() != code::RPC_E_DISCONNECTED {
+        return error;
+    }
+    // Where it does not answer this either, it is gone.
+    let Ok(text) = system::list(link) else { return error };
+    let names: Vec<&str> = text.lines().filter_map(|line| line.split('\t').next()).collect();
+    if names.contains(&name) {
+        return error;
+    }
+    let there = if names.is_empty() { "nothing is".to_owned() } else { format!("there are: {}", names.join(", ")) };
+    let text = format!("nothing is exported as `{name}` at {}; {there}", link.binding());
+    Error::new(code::RPC_S_SERVER_UNAVAILABLE, text)
 }

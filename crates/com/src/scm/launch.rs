@@ -8,8 +8,6 @@ use obvia_via::window::Options;
 use obvia_via::{Deadline, Error as ViError};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::inotify;
-use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, set_parent_process_death_signal};
 use std::io::{self, PipeReader, Read, Write};
 use std::os::unix::process::CommandExt;
@@ -84,7 +82,7 @@ pub(super) fn launch(directory: &Directory, class: &GUID, program: &Program) -> 
     let failed =
         |what: String| Error::new(code::CO_E_SERVER_EXEC_FAILURE, format!("{}: {what}", program.path.display()));
     // Before it starts, so that nothing is missed.
-    let names = watch(directory).map_err(|error| failed(format!("its names cannot be watched for: {error}")))?;
+    let names = directory.watch().map_err(|error| failed(format!("its names cannot be watched for: {error}")))?;
     let mut launched = spawn(program).map_err(|error| failed(format!("cannot be started: {error}")))?;
     let deadline = Deadline::Within(program.start_timeout).start();
     let endpoint = class_endpoint(class);
@@ -122,15 +120,6 @@ fn is_there(directory: &Directory, endpoint: &str, patience: Duration) -> bool {
         // Clients get any other error from the server themselves.
         _ => true,
     }
-}
-
-/// Tells when names come into the directory.
-fn watch(directory: &Directory) -> std::result::Result<OwnedFd, Errno> {
-    let watch = inotify::init(inotify::CreateFlags::CLOEXEC | inotify::CreateFlags::NONBLOCK)?;
-    // A name is locked first, and listened on then.
-    let wanted = inotify::WatchFlags::CREATE | inotify::WatchFlags::MODIFY;
-    inotify::add_watch(&watch, directory.path(), wanted)?;
-    Ok(watch)
 }
 
 /// Forgets what came; that something did is all that matters.

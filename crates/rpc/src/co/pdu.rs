@@ -163,7 +163,7 @@ impl Header {
     const LENGTH_AT: usize = 8;
     const AUTH_LENGTH_AT: usize = 10;
 
-    /// A header to be written: the lengths come with [`Message::finish`].
+    /// A header to be written: the lengths come when the unit is finished.
     pub const fn new(kind: PduType, flags: u8, call_id: u32) -> Self {
         Self { kind, flags, order: ByteOrder::Little, length: 0, auth_length: 0, call_id }
     }

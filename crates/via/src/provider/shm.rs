@@ -54,6 +54,8 @@ mod wire;
 
 pub(crate) use directory::local_peer;
 pub use directory::{Directory, Entry, Listener};
+#[cfg(feature = "fabric")]
+pub(crate) use directory::{NamedSocket, check_peer};
 pub use greeting::Incoming;
 pub(crate) use mapping::create_region;
 pub use nic::{NicOptions, open};

@@ -147,6 +147,8 @@ fn calculator() -> ICalc2 {
 }
 
 fn main() -> obvia::Result<()> {
+    // From the beginning: whoever is told that it serves may tell it to end at once.
+    obvia::catch_signals()?;
     let name = std::env::args().nth(1).unwrap_or_else(|| "calc".to_owned());
     if name == "--class" {
         let _class = obvia::dcom::register_class(CALC, None, || Ok(calculator()))?;
@@ -154,5 +156,5 @@ fn main() -> obvia::Result<()> {
     }
     let _export = obvia::export(&name, calculator())?;
     println!("serving {name}");
-    obvia::wait();
+    obvia::wait_for_signal()
 }

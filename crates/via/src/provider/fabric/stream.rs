@@ -1,7 +1,7 @@
 //! Sockets by which endpoints without connections are introduced: Unix sockets with names, and TCP.
 
 use super::link::split;
-use crate::provider::shm::Directory;
+use crate::provider::shm::{Directory, NamedSocket, check_peer, local_peer};
 use crate::vi::poll_fds;
 use crate::{Deadline, Error};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -9,11 +9,11 @@ use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::{SendFlags, sockopt};
 use rustix::time::Timespec;
+use std::io;
 use std::net::{TcpListener, TcpStream, ToSocketAddrs};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 use std::time::Duration;
-use std::{fs, io};
 
 /// The longest piece that is sent: an introduction.
 const PIECE_MAX: usize = 1024;
@@ -25,7 +25,7 @@ const PROBES: u32 = 3;
 pub(super) enum Door {
     Tcp(TcpListener, String),
     // The socket file goes with the listener.
-    Unix(UnixListener, PathBuf, String),
+    Unix(UnixListener, NamedSocket, String),
 }
 
 /// An address with a colon is one of IP.
@@ -33,29 +33,8 @@ fn is_ip(address: &str) -> bool {
     address.contains(':')
 }
 
-fn path(directory: Option<&PathBuf>, name: &str) -> Result<PathBuf, Error> {
-    let bad = |why| Error::BadName { name: name.to_owned(), why };
-    if name.is_empty() || name.starts_with('.') {
-        return Err(bad("a name has at least one character and does not begin with a dot"));
-    }
-    if name.chars().any(|c| c == '/' || c.is_control() || c.is_whitespace()) {
-        return Err(bad("a name has no slash, space or control character"));
-    }
-    let directory = directory.map_or_else(Directory::of_user, Directory::at)?;
-    let path = directory.path().join(format!("{name}.fabric"));
-    if path.as_os_str().len() > 107 {
-        return Err(bad("with its directory it is longer than the 107 bytes of a socket's path"));
-    }
-    Ok(path)
-}
-
-/// Refuses a peer of another user.
-fn check_user(socket: &OwnedFd) -> Result<(), Error> {
-    let peer = sockopt::socket_peercred(socket).map_err(Error::system("asking who the peer is"))?;
-    if peer.uid == rustix::process::getuid() || peer.uid.is_root() {
-        return Ok(());
-    }
-    Err(Error::AccessDenied { uid: peer.uid.as_raw() })
+fn named(directory: Option<&PathBuf>, name: &str) -> Result<NamedSocket, Error> {
+    directory.map_or_else(Directory::of_user, Directory::at)?.socket(name, ".fabric")
 }
 
 /// Has the kernel find out whether a TCP peer is still there.
@@ -81,19 +60,19 @@ impl Door {
             let found = listener.local_addr().map_err(Error::io(doing))?;
             return Ok(Self::Tcp(listener, found.to_string()));
         }
-        let path = path(directory, discriminator)?;
-        // Whoever serves a name answers; a file that nobody answers at was left behind.
-        match UnixStream::connect(&path) {
+        let file = named(directory, discriminator)?;
+        // Whoever serves a name answers; a socket that nobody answers at was left behind.
+        match UnixStream::connect(file.path()?) {
             Ok(_) => return Err(Error::NameInUse { name: discriminator.to_owned(), pid: None }),
-            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => drop(fs::remove_file(&path)),
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => file.remove_dead()?,
             Err(_) => {}
         }
-        let listener = UnixListener::bind(&path).map_err(|error| match error.kind() {
+        let listener = UnixListener::bind(file.path()?).map_err(|error| match error.kind() {
             io::ErrorKind::AddrInUse => Error::NameInUse { name: discriminator.to_owned(), pid: None },
             _ => Error::io("binding a name")(error),
         })?;
         listener.set_nonblocking(true).map_err(Error::io(doing))?;
-        Ok(Self::Unix(listener, path, discriminator.to_owned()))
+        Ok(Self::Unix(listener, file, discriminator.to_owned()))
     }
 
     pub(super) fn address(&self) -> String {
@@ -128,11 +107,8 @@ impl Door {
                 Ok(()) => (peer, false),
                 Err(_) => return Ok(None),
             },
-            None => match (check_user(&socket), sockopt::socket_peercred(&socket)) {
-                (Ok(()), Ok(peer)) => {
-                    let is_own = peer.pid == rustix::process::getpid();
-                    (format!("process {}", peer.pid.as_raw_nonzero()), is_own)
-                }
+            None => match (check_peer(&socket), local_peer(&socket)) {
+                (Ok(()), Ok((pid, _))) => (format!("process {pid}"), pid == std::process::id()),
                 _ => return Ok(None),
             },
         };
@@ -158,8 +134,9 @@ impl Door {
 
 impl Drop for Door {
     fn drop(&mut self) {
-        if let Self::Unix(_, path, _) = self {
-            let _ = fs::remove_file(path);
+        if let Self::Unix(_, file, _) = self {
+            // What lies there and is none was not made here.
+            let _ = file.remove_dead();
         }
     }
 }
@@ -194,12 +171,12 @@ pub(super) fn go(
         watch(&socket, silence)?;
         socket
     } else {
-        let socket = UnixStream::connect(path(directory, address)?).map_err(|error| match error.kind() {
+        let socket = UnixStream::connect(named(directory, address)?.path()?).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => not_found(),
             _ => Error::io("connecting to a name")(error),
         })?;
         let socket = OwnedFd::from(socket);
-        check_user(&socket)?;
+        check_peer(&socket)?;
         socket
     };
     rustix::io::ioctl_fionbio(&socket, true).map_err(Error::system("preparing a socket"))?;

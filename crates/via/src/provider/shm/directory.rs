@@ -3,27 +3,39 @@
 //! A name is a socket file, and beside it a lock file that its server holds locked. The kernel drops the lock when the server
 //! ends, however it ends, so a name is alive while its lock is held; the next server of the name takes the lock and
 //! replaces the socket. A server that cannot hold such a lock, as a virtual machine cannot, has its name as long as its socket answers.
+//!
+//! Nothing is removed or written to but what is this user's, and known to be a lock or a socket of a name: see `lock.rs`.
+
+mod listener;
+mod lock;
+mod peer;
+mod place;
+#[cfg(test)]
+mod tests;
 
 use super::greeting::Incoming;
-use crate::stream::accept;
+use crate::error::doing;
 use crate::window::{Options, Window};
 use crate::{Deadline, Error};
+use listener::Held;
+pub use listener::Listener;
+use lock::Found;
+pub(crate) use peer::{check_peer, local_peer};
+use place::Place;
 use rustix::fd::OwnedFd;
-use rustix::fs::{FlockOperation, Mode, OFlags};
+use rustix::fs::FlockOperation;
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
-use std::fs;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// The longest path of a socket, from the kernel's `sockaddr_un`.
-const PATH_MAX: usize = 107;
 /// Dead names that one look at the directory removes; the next look removes more.
 const SWEPT_MAX: usize = 16;
 /// The longest wait for a lock whose holder does not answer at the name.
 const PATIENCE: Deadline = Deadline::after_secs(3);
+/// What is wrong with a name that no socket's address has room for.
+const TOO_LONG: &str = "it is longer than the 107 bytes of a socket's path leave";
 /// Connections that wait to be accepted.
 const BACKLOG: i32 = 128;
 
@@ -31,9 +43,12 @@ const BACKLOG: i32 = 128;
 #[derive(Clone, Debug)]
 pub struct Directory {
     path: PathBuf,
+    place: Arc<Mutex<Arc<Place>>>,
     service: Service,
     /// Whether names are for everybody.
     is_open: Arc<AtomicBool>,
+    /// The names that this process serves, and some that it served.
+    held: Arc<Mutex<Vec<Weak<Held>>>>,
 }
 
 /// What listens behind a name. Names of one kind do not collide with names of another.
@@ -48,6 +63,8 @@ enum Service {
 }
 
 impl Service {
+    const ALL: [Self; 3] = [Self::Windows, Self::Descriptors, Self::Streams];
+
     /// How the file names of a name's socket and lock end.
     fn endings(self) -> (&'static str, &'static str) {
         match self {
@@ -82,7 +99,7 @@ impl Directory {
     ///
     /// # Errors
     ///
-    /// [`Error::UnsafeDirectory`] when it belongs to another user or others may write to it.
+    /// As [`Self::at`].
     pub fn of_user() -> Result<Self, Error> {
         let uid = rustix::process::getuid().as_raw();
         let run = PathBuf::from(format!("/run/user/{uid}"));
@@ -100,32 +117,32 @@ impl Directory {
 
     /// A directory of the caller's choice, made when missing. The superuser's will do, too: it has names of servers that are there for others.
     ///
+    /// It is opened and looked at once. Whatever its path leads to afterwards, this value stays with what it was; where that is removed,
+    /// the next use opens what is there then, and looks at it.
+    ///
     /// # Errors
     ///
-    /// As [`Self::of_user`].
+    /// [`Error::UnsafeDirectory`] when it belongs to another user or others may write to it, or when it is none, but a link to one;
+    /// [`Error::Names`] when it can neither be opened nor made.
     pub fn at(path: impl Into<PathBuf>) -> Result<Self, Error> {
-        let path = path.into();
-        fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(&path)
-            .map_err(Error::io("making the directory for names"))?;
-        let found = fs::symlink_metadata(&path).map_err(Error::io("looking at the directory for names"))?;
-        let why = if !found.is_dir() {
-            "it is not a directory"
-        } else if !is_trusted(found.uid()) {
-            "it belongs to another user"
-        } else if found.mode() & 0o022 != 0 {
-            "others may write to it"
-        } else {
-            return Ok(Self { path, service: Service::Windows, is_open: Arc::default() });
-        };
-        Err(Error::UnsafeDirectory { path, why })
+        let place = Place::open(&path.into())?;
+        let path = place.path().to_owned();
+        let place = Arc::new(Mutex::new(Arc::new(place)));
+        Ok(Self { path, place, service: Service::Windows, is_open: Arc::default(), held: Arc::default() })
     }
 
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The directory itself: another one where it was removed.
+    fn place(&self) -> Result<Arc<Place>, Error> {
+        let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
+        if place.is_removed() {
+            *place = Arc::new(Place::open(&self.path)?);
+        }
+        Ok(Arc::clone(&place))
     }
 
     /// Has names that are served from now on be for processes of every user, as far as the directory lets them in: connections, and streams.
@@ -143,32 +160,54 @@ impl Directory {
         Self { service: Service::Streams, ..self.clone() }
     }
 
+    /// A descriptor that is readable when a name may have come.
+    ///
+    /// # Errors
+    ///
+    /// When the system has no such descriptors left.
+    pub fn watch(&self) -> Result<OwnedFd, Error> {
+        self.place()?.watch()
+    }
+
     /// Serves a name.
     ///
     /// # Errors
     ///
-    /// [`Error::NameInUse`] when a live process serves it, [`Error::BadName`] when it cannot be a name.
+    /// [`Error::NameInUse`] when a live process serves it, [`Error::BadName`] when it cannot be a name, [`Error::ForeignFile`] when a file of
+    /// another program lies where one of the name's would, [`Error::Names`] when this user can make no files there.
     pub fn bind(&self, name: &str) -> Result<Listener, Error> {
-        let address = self.address(name)?;
+        let spot = self.spot(name)?;
+        let address = spot.address()?;
         // A good moment to look for what dead servers left behind; whether it works does not matter here.
         let _ = self.list();
-        if self.answers(name) {
-            return Err(Error::NameInUse { name: name.to_owned(), pid: self.owner(name) });
+        if spot.answers() {
+            return Err(Error::NameInUse { name: name.to_owned(), pid: spot.owner() });
         }
-        let lock = self.lock(name, PATIENCE)?;
-        let socket = self.socket(name);
+        let lock = spot.lock(PATIENCE)?;
+        let file = spot.socket_file();
         // The lock is ours and nobody answered, so whoever made this file is dead.
-        let _ = fs::remove_file(&socket);
+        spot.place.remove_dead_socket(&file)?;
         let listener = self.service.socket()?;
-        rustix::net::bind(&listener, &address).map_err(Error::system("binding a name"))?;
+        let binding = spot.place.error("binding", &file);
+        rustix::net::bind(&listener, &address).map_err(&binding)?;
+        let made = spot.place.found(&file).map_err(&binding)?;
         let is_open = self.is_open.load(Ordering::Acquire);
         if is_open {
-            let everybody = fs::Permissions::from_mode(0o666);
-            fs::set_permissions(&socket, everybody).map_err(Error::io("letting everybody connect to a name"))?;
+            spot.place.open_to_everybody(&file)?;
         }
-        rustix::net::listen(&listener, BACKLOG).map_err(Error::system("listening on a name"))?;
-        let (lock_path, is_nameless) = (self.lock_path(name), AtomicBool::new(false));
-        Ok(Listener { listener, is_open, socket, lock_path, lock, is_nameless })
+        rustix::net::listen(&listener, BACKLOG).map_err(&binding)?;
+        let held = Arc::new(Held { spot, made, lock, is_nameless: AtomicBool::new(false) });
+        let mut known = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|held| held.strong_count() > 0);
+        known.push(Arc::downgrade(&held));
+        Ok(Listener { listener, is_open, held })
+    }
+
+    /// Gives up every name that is served by way of this value and its clones, whatever listens behind it: what a process does last. Nothing of
+    /// them is left in the directory.
+    pub fn give_up_names(&self) {
+        let held = std::mem::take(&mut *self.held.lock().unwrap_or_else(PoisonError::into_inner));
+        held.iter().filter_map(Weak::upgrade).for_each(|held| held.give_up());
     }
 
     /// Connects to the server of a name.
@@ -185,7 +224,8 @@ impl Directory {
 
     /// A socket that is connected to the server of a name, who is somebody to talk to. It may have an address of its own.
     pub(crate) fn reach(&self, name: &str, own: Option<&SocketAddrUnix>, deadline: Deadline) -> Result<OwnedFd, Error> {
-        let address = self.address(name)?;
+        let spot = self.spot(name)?;
+        let address = spot.address()?;
         let socket = self.service.socket()?;
         if let Some(own) = own {
             rustix::net::bind(&socket, own).map_err(Error::system("giving a socket an address"))?;
@@ -201,116 +241,59 @@ impl Directory {
                     std::thread::sleep(std::time::Duration::from_millis(1));
                 }
                 Err(Errno::AGAIN | Errno::INTR) => return Err(Error::TimedOut),
-                Err(errno) => return Err(Error::system("connecting to a name")(errno)),
+                Err(errno) => return Err(spot.place.error(doing::CONNECTING, &spot.socket_file())(errno)),
             }
         }
         check_peer(&socket)?;
         Ok(socket)
     }
 
-    /// The names that are being served, sorted.
+    /// The names that are being served, sorted. What dead servers left behind is removed, whatever listened behind their names.
     ///
     /// # Errors
     ///
     /// Only when the directory cannot be read.
     pub fn list(&self) -> Result<Vec<Entry>, Error> {
-        let doing = "reading the directory for names";
         let (mut entries, mut swept) = (Vec::new(), 0);
-        let (_, lock_ending) = self.service.endings();
-        for file in fs::read_dir(&self.path).map_err(Error::io(doing))? {
-            let file = file.map_err(Error::io(doing))?.file_name();
-            let Some(name) = file.to_str().and_then(|file| file.strip_suffix(lock_ending)) else {
+        for file in self.place()?.files()? {
+            // What is no name is no file of ours.
+            let Some(spot) = Service::ALL.into_iter().find_map(|service| {
+                let name = file.strip_suffix(service.endings().1)?;
+                Self { service, ..self.clone() }.spot(name).ok()
+            }) else {
                 continue;
             };
-            if self.is_served(name) {
-                entries.push(Entry { name: name.to_owned(), pid: self.owner(name) });
-            } else if swept < SWEPT_MAX {
+            let is_served = spot.is_served();
+            if is_served && spot.service == self.service {
+                let pid = spot.owner();
+                entries.push(Entry { name: spot.name, pid });
+            } else if !is_served && swept < SWEPT_MAX {
                 swept += 1;
-                self.sweep(name);
+                spot.sweep();
             }
         }
         entries.sort();
         Ok(entries)
     }
 
-    /// Removes the files of a name whose server ended without doing so.
-    fn sweep(&self, name: &str) {
-        // With the lock held they are nobody's. A server that wants the name meanwhile waits a moment, and then finds
-        // that the lock it opened is gone.
-        if let Ok(_lock) = self.lock(name, Deadline::after_secs(0)) {
-            let _ = fs::remove_file(self.socket(name));
-            let _ = fs::remove_file(self.lock_path(name));
-        }
-    }
-
     /// Whether somebody serves a name.
     pub fn is_served(&self, name: &str) -> bool {
-        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        let Ok(file) = rustix::fs::open(self.lock_path(name), flags, Mode::empty()) else {
-            return false;
-        };
-        let lock = rustix::fs::flock(&file, FlockOperation::NonBlockingLockShared);
-        drop(file);
-        lock == Err(Errno::WOULDBLOCK) || self.answers(name)
+        self.spot(name).is_ok_and(|spot| spot.is_served())
     }
 
-    /// Whether somebody listens at the socket of a name, and takes us for a client that has thought better of it.
-    fn answers(&self, name: &str) -> bool {
-        let (Ok(socket), Ok(address)) = (self.service.socket(), self.address(name)) else { return false };
-        matches!(rustix::net::connect(&socket, &address), Ok(()) | Err(Errno::AGAIN))
-    }
-
-    fn owner(&self, name: &str) -> Option<u32> {
-        fs::read_to_string(self.lock_path(name)).ok()?.trim().parse().ok()
-    }
-
-    /// Takes the lock of a name and writes this process into it.
-    fn lock(&self, name: &str, patience: Deadline) -> Result<OwnedFd, Error> {
-        let path = self.lock_path(name);
-        let in_use = || Error::NameInUse { name: name.to_owned(), pid: self.owner(name) };
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        let deadline = patience.start();
-        // A lock file that its last owner removes between our open and our lock is no lock; then open again.
-        for _ in 0..16 {
-            let file = rustix::fs::open(&path, flags, Mode::from_raw_mode(0o600))
-                .map_err(Error::system("opening the lock of a name"))?;
-            // `list` locks a name for a moment: shared to look, exclusive to remove a dead server's files. Its thread may be stopped meanwhile.
-            // A server that holds the lock answers soon.
-            while let Err(errno) = rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-                if errno != Errno::WOULDBLOCK {
-                    return Err(Error::system("locking a name")(errno));
-                }
-                if deadline.is_over() || self.answers(name) {
-                    return Err(in_use());
-                }
-                std::thread::sleep(std::time::Duration::from_millis(2));
-            }
-            // Virtual machines have no call for that lock, but for this one. Ours goes when this process closes any
-            // file of the name, so it counts while the name is taken; afterwards the socket answers.
-            if rustix::fs::fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
-                return Err(in_use());
-            }
-            let ours = rustix::fs::fstat(&file).map_err(Error::system("locking a name"))?;
-            let there = fs::symlink_metadata(&path);
-            if there.is_ok_and(|there| there.ino() == ours.st_ino && there.dev() == ours.st_dev) {
-                rustix::fs::ftruncate(&file, 0).map_err(Error::system("locking a name"))?;
-                let pid = format!("{}\n", std::process::id());
-                rustix::io::pwrite(&file, pid.as_bytes(), 0).map_err(Error::system("locking a name"))?;
-                return Ok(file);
-            }
+    /// The socket of a name of a provider that has no locks.
+    #[cfg(feature = "fabric")]
+    pub(crate) fn socket(&self, name: &str, ending: &str) -> Result<NamedSocket, Error> {
+        let Spot { place, name, .. } = self.spot(name)?;
+        let file = format!("{name}{ending}");
+        match place.address(&file)? {
+            Some(_) => Ok(NamedSocket { place, file }),
+            None => Err(Error::BadName { name, why: TOO_LONG }),
         }
-        Err(in_use())
     }
 
-    fn socket(&self, name: &str) -> PathBuf {
-        self.path.join(format!("{name}{}", self.service.endings().0))
-    }
-
-    fn lock_path(&self, name: &str) -> PathBuf {
-        self.path.join(format!("{name}{}", self.service.endings().1))
-    }
-
-    fn address(&self, name: &str) -> Result<SocketAddrUnix, Error> {
+    /// Where the files of a name are.
+    fn spot(&self, name: &str) -> Result<Spot, Error> {
         let bad = |why| Error::BadName { name: name.to_owned(), why };
         if name.is_empty() || name.starts_with('.') {
             return Err(bad("a name has at least one character and does not begin with a dot"));
@@ -318,141 +301,69 @@ impl Directory {
         if let Some(_wrong) = name.chars().find(|&c| c == '/' || c.is_control() || c.is_whitespace()) {
             return Err(bad("a name has no slash, space or control character"));
         }
-        let path = self.socket(name);
-        if path.as_os_str().len() > PATH_MAX {
-            return Err(bad("with its directory it is longer than the 107 bytes of a socket's path"));
-        }
-        SocketAddrUnix::new(path).map_err(Error::system("making the address of a name"))
+        Ok(Spot { place: self.place()?, name: name.to_owned(), service: self.service })
     }
 }
 
-/// Refuses a peer of another user. The superuser's processes may talk to everybody's, and everybody to theirs is not
-/// given: that is decided by the directory's mode.
-pub(super) fn check_peer(socket: &OwnedFd) -> Result<(), Error> {
-    let (_, uid) = local_peer(socket)?;
-    if is_trusted(uid) { Ok(()) } else { Err(Error::AccessDenied { uid }) }
-}
-
-/// Whether a user could do to this process whatever it likes anyway: its own, and the superuser.
-fn is_trusted(uid: u32) -> bool {
-    uid == rustix::process::getuid().as_raw() || uid == 0
-}
-
-/// Process and user at the other end of a Unix socket, as the kernel recorded them at connect.
-pub(crate) fn local_peer(socket: &OwnedFd) -> Result<(u32, u32), Error> {
-    let peer = sockopt::socket_peercred(socket).map_err(Error::system("asking who the peer is"))?;
-    Ok((peer.pid.as_raw_pid().unsigned_abs(), peer.uid.as_raw()))
-}
-
-/// A name being served. Dropping it ends that, and the name disappears; connections that were made go on.
+/// A socket in a directory.
+#[cfg(feature = "fabric")]
 #[derive(Debug)]
-pub struct Listener {
-    listener: OwnedFd,
-    /// Whether processes of every user may connect.
-    is_open: bool,
-    socket: PathBuf,
-    lock_path: PathBuf,
-    lock: OwnedFd,
-    /// Whether the lock is another server's by now, and the files are.
-    is_nameless: AtomicBool,
+pub(crate) struct NamedSocket {
+    place: Arc<Place>,
+    file: String,
 }
 
-impl Listener {
-    /// Waits for a peer to connect.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::TimedOut`] after the deadline; [`Error::Cancelled`] after [`Self::close`].
-    pub fn accept(&self, deadline: Deadline) -> Result<Incoming, Error> {
-        Ok(Incoming { socket: accept(&self.listener, deadline)?, is_open: self.is_open })
+#[cfg(feature = "fabric")]
+impl NamedSocket {
+    /// A path that leads there as long as this value lives.
+    pub(crate) fn path(&self) -> Result<PathBuf, Error> {
+        self.place.way_to(&self.file)
     }
 
-    /// The same, for a stream: a peer of another user is refused at once, unless the name is for everybody.
-    pub(crate) fn accept_stream(&self, deadline: Deadline) -> Result<OwnedFd, Error> {
-        let socket = accept(&self.listener, deadline)?;
-        if !self.is_open {
-            check_peer(&socket)?;
-        }
-        Ok(socket)
-    }
-
-    /// The socket that peers connect to.
-    pub(super) fn socket(&self) -> &OwnedFd {
-        &self.listener
-    }
-
-    /// Ends a wait in [`Self::accept`] from another thread, and refuses further peers. The name is free when this returns.
-    pub fn close(&self) {
-        let _ = rustix::net::shutdown(&self.listener, rustix::net::Shutdown::Both);
-        self.give_up_name();
-    }
-
-    fn give_up_name(&self) {
-        if self.is_nameless.swap(true, Ordering::Relaxed) {
-            return;
-        }
-        // Both while the lock is still held, so no other server's files are removed.
-        let _ = fs::remove_file(&self.socket);
-        let _ = fs::remove_file(&self.lock_path);
-        let _ = rustix::fs::flock(&self.lock, FlockOperation::Unlock);
+    /// Removes it, if it is one of this user's. Nobody must be listening there any more.
+    pub(crate) fn remove_dead(&self) -> Result<(), Error> {
+        self.place.remove_dead_socket(&self.file)
     }
 }
 
-impl Drop for Listener {
-    fn drop(&mut self) {
-        self.give_up_name();
-    }
+/// Where the two files of a name are.
+#[derive(Debug)]
+struct Spot {
+    place: Arc<Place>,
+    name: String,
+    service: Service,
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::io::{BufRead as _, BufReader};
-    use std::os::unix::net::UnixListener;
-    use std::process::{Command, Stdio};
-
-    #[test]
-    #[cfg_attr(miri, ignore = "Miri has no sockets")]
-    fn a_name_whose_server_holds_no_lock_lives_as_long_as_its_socket_answers() {
-        let path = ground::Folder::new("via-directory");
-        let directory = Directory::at(path.path()).unwrap();
-        let server = UnixListener::bind(path.join("java.sock")).unwrap();
-        fs::write(path.join("java.lock"), "4711\n").unwrap();
-        let entry = Entry { name: "java".to_owned(), pid: Some(4711) };
-        assert_eq!(directory.list().unwrap(), [entry]);
-        assert!(matches!(directory.bind("java"), Err(Error::NameInUse { pid: Some(4711), .. })));
-        drop(server);
-        assert!(!directory.is_served("java"));
-        drop(directory.bind("java").unwrap());
+impl Spot {
+    fn socket_file(&self) -> String {
+        format!("{}{}", self.name, self.service.endings().0)
     }
 
-    #[test]
-    #[cfg_attr(miri, ignore = "Miri starts no processes")]
-    fn a_name_that_a_virtual_machine_is_just_taking_is_in_use() {
-        const LOCK: &str = "VIA_TEST_LOCK";
-        if let Some(path) = std::env::var_os(LOCK) {
-            let file = fs::File::options().write(true).open(path).unwrap();
-            rustix::fs::fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive).unwrap();
-            println!("held");
-            let _ = std::io::stdin().read_line(&mut String::new());
-            return;
+    fn lock_file(&self) -> String {
+        format!("{}{}", self.name, self.service.endings().1)
+    }
+
+    fn address(&self) -> Result<SocketAddrUnix, Error> {
+        let too_long = || Error::BadName { name: self.name.clone(), why: TOO_LONG };
+        self.place.address(&self.socket_file())?.ok_or_else(too_long)
+    }
+
+    /// Whether somebody serves the name.
+    fn is_served(&self) -> bool {
+        match self.look() {
+            None | Some((_, Found::Foreign { .. })) => false,
+            Some((file, _)) => {
+                let lock = rustix::fs::flock(&file, FlockOperation::NonBlockingLockShared);
+                drop(file);
+                lock == Err(Errno::WOULDBLOCK) || self.answers()
+            }
         }
-        let path = ground::Folder::new("via-directory");
-        let directory = Directory::at(path.path()).unwrap();
-        fs::write(path.join("java.lock"), "").unwrap();
-        let name = "provider::shm::directory::tests::a_name_that_a_virtual_machine_is_just_taking_is_in_use";
-        let mut holder = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", name, "--nocapture"])
-            .env(LOCK, path.join("java.lock"))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(holder.stdout.take().unwrap()).lines();
-        assert!(lines.by_ref().map_while(Result::ok).any(|line| line.contains("held")));
-        assert!(matches!(directory.bind("java"), Err(Error::NameInUse { .. })));
-        drop(holder.stdin.take());
-        assert!(holder.wait().unwrap().success());
-        drop(directory.bind("java").unwrap());
+    }
+
+    /// Whether somebody listens at the socket of the name, and takes us for a client that has thought better of it.
+    fn answers(&self) -> bool {
+        let (Ok(socket), Ok(address)) = (self.service.socket(), self.address()) else { return false };
+        // A socket of another kind is another program's, who may well be there.
+        matches!(rustix::net::connect(&socket, &address), Ok(()) | Err(Errno::AGAIN | Errno::PROTOTYPE))
     }
 }

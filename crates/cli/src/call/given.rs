@@ -1,0 +1,122 @@
+//! Arguments as they are typed: some stand for what a file has, and some are numbers that JSON does not have.
+
+use crate::exit;
+use serde_json::Value;
+use std::io::Read;
+
+/// The longest argument that is read from a file, which is as long as the longest message of a connection.
+const LENGTH_MAX: u64 = 64 << 20;
+/// The numbers that are not finite, as JavaScript spells them, and as results are shown.
+const NUMBERS: [&str; 6] = ["NaN", "Infinity", "-Infinity", "inf", "-inf", "nan"];
+
+/// Puts the contents of files in the places of the arguments that name them.
+///
+/// # Errors
+///
+/// Which of them cannot be read.
+pub(super) fn fetch(arguments: &mut [String]) -> anyhow::Result<()> {
+    for argument in arguments {
+        if let Some(rest) = argument.strip_prefix('@') {
+            *argument = if rest.starts_with('@') { rest.to_owned() } else { read(rest)? };
+        }
+    }
+    Ok(())
+}
+
+fn read(path: &str) -> anyhow::Result<String> {
+    let wrong = |why: String| exit::usage(format!("@{path}: {why}; a word that begins with @ is written with two"));
+    let mut bytes = Vec::new();
+    let read = if path == "-" {
+        std::io::stdin().lock().take(LENGTH_MAX + 1).read_to_end(&mut bytes)
+    } else {
+        std::fs::File::open(path).and_then(|file| file.take(LENGTH_MAX + 1).read_to_end(&mut bytes))
+    };
+    let length = read.map_err(|error| wrong(error.to_string()))?;
+    if length as u64 > LENGTH_MAX {
+        return Err(wrong(format!("it is longer than {LENGTH_MAX} bytes")));
+    }
+    let mut text = String::from_utf8(bytes).map_err(|_| wrong("it is not in UTF-8".to_owned()))?;
+    // Files of text end with a line, which is no part of a word.
+    if text.ends_with('\n') {
+        text.pop();
+    }
+    Ok(text)
+}
+
+/// An argument as JSON, where it is some: numbers that are not finite are strings there.
+pub(super) fn json(typed: &str) -> Option<Value> {
+    serde_json::from_str(typed).ok().or_else(|| serde_json::from_str(&quoted(typed)?).ok())
+}
+
+/// The text with quotation marks around numbers that are not finite; `None` where there are none.
+fn quoted(text: &str) -> Option<String> {
+    let (mut out, mut rest, mut has_some) = (String::with_capacity(text.len() + 16), text, false);
+    while !rest.is_empty() {
+        let length = match rest.as_bytes()[0] {
+            b'"' => string(rest),
+            first if is_part(first) => rest.bytes().position(|byte| !is_part(byte)).unwrap_or(rest.len()),
+            _ => rest.chars().next().map_or(1, char::len_utf8),
+        };
+        let (token, after) = rest.split_at(length);
+        if NUMBERS.contains(&token) {
+            out.push_str(&format!("\"{token}\""));
+            has_some = true;
+        } else {
+            out.push_str(token);
+        }
+        rest = after;
+    }
+    has_some.then_some(out)
+}
+
+/// Whether a byte is part of a number or a bare word.
+fn is_part(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.' | b'_')
+}
+
+/// The length of the string that a text begins with.
+fn string(text: &str) -> usize {
+    let mut is_escaped = false;
+    for (at, byte) in text.bytes().enumerate().skip(1) {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = true,
+            b'"' => return at + 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// A number that is not finite, by name.
+pub(super) fn number(word: &str) -> Option<f64> {
+    NUMBERS.contains(&word).then(|| word.parse().ok())?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{fetch, json, number};
+    use serde_json::json as value;
+
+    #[test]
+    fn numbers_that_json_does_not_have_are_understood_in_arrays_and_structures() {
+        assert_eq!(json("[1, NaN, -Infinity]"), Some(value!([1, "NaN", "-Infinity"])));
+        let entry = r#"{"left": inf, "text": "NaN, \\"NaN\\", NaN"}"#.replace("\\\\", "\\");
+        assert_eq!(json(&entry).unwrap()["left"], "inf");
+        assert_eq!(json(&entry).unwrap()["text"], "NaN, \"NaN\", NaN");
+        for word in ["NaNa", "[NaNa]", "quiet words", "[inf", "\"NaN"] {
+            assert_eq!(json(word), None, "{word}");
+        }
+        assert!(number("NaN").is_some_and(f64::is_nan));
+        assert_eq!((number("-Infinity"), number("nano")), (Some(f64::NEG_INFINITY), None));
+    }
+
+    #[test]
+    fn a_word_that_begins_with_an_at_sign_is_written_with_two() {
+        let mut arguments = ["@@word".to_owned(), "word".to_owned()];
+        fetch(&mut arguments).unwrap();
+        assert_eq!(arguments, ["@word", "word"]);
+        let wrong = fetch(&mut ["@/no/such/file".to_owned()]).unwrap_err().to_string();
+        assert!(wrong.contains("@/no/such/file: No such file"), "{wrong}");
+    }
+}

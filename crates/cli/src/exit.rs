@@ -1,0 +1,101 @@
+//! How the command ends: its exit codes, which scripts tell failures apart by.
+
+use obvia::code;
+use std::fmt;
+use std::process::ExitCode;
+
+/// What is said of exit codes at the end of the command's help.
+pub(crate) const HELP: &str = "\
+Exit codes:
+  0  done
+  1  it failed: the method that was called, the compilation, or something else than the following
+  2  wrong usage: an option, an argument, or a method or an interface that there is not
+  3  nobody there: no server has the name or listens at the binding, or it has gone
+  4  it took longer than --timeout";
+
+/// Why the command failed, as far as its exit code tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Other = 1,
+    Usage = 2,
+    NobodyThere = 3,
+    TimedOut = 4,
+}
+
+/// A failure whose kind is known.
+#[derive(Debug)]
+struct Failure {
+    kind: Kind,
+    text: String,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+/// A wrong use of the command.
+pub(crate) fn usage(text: impl fmt::Display) -> anyhow::Error {
+    Failure { kind: Kind::Usage, text: text.to_string() }.into()
+}
+
+/// What took too long.
+pub(crate) fn timed_out(text: impl fmt::Display) -> anyhow::Error {
+    Failure { kind: Kind::TimedOut, text: text.to_string() }.into()
+}
+
+/// An error of the runtime, in words that tell more.
+pub(crate) fn told(error: &obvia::Error, text: impl fmt::Display) -> anyhow::Error {
+    Failure { kind: kind_of(error), text: text.to_string() }.into()
+}
+
+fn kind_of(error: &obvia::Error) -> Kind {
+    match error.code() {
+        code::RPC_S_SERVER_UNAVAILABLE | code::RPC_E_DISCONNECTED | code::EPT_S_NOT_REGISTERED => Kind::NobodyThere,
+        code::RPC_E_TIMEOUT => Kind::TimedOut,
+        _ => Kind::Other,
+    }
+}
+
+/// The code that a failure of the runtime's has.
+pub(crate) fn code_for(error: &obvia::Error) -> ExitCode {
+    ExitCode::from(kind_of(error) as u8)
+}
+
+/// The code that tells a failure.
+pub(crate) fn code_of(error: &anyhow::Error) -> ExitCode {
+    ExitCode::from(kind(error) as u8)
+}
+
+fn kind(error: &anyhow::Error) -> Kind {
+    let known = error.chain().find_map(|cause| {
+        let told = cause.downcast_ref::<Failure>().map(|failure| failure.kind);
+        told.or_else(|| cause.downcast_ref::<obvia::Error>().map(kind_of))
+    });
+    known.unwrap_or(Kind::Other)
+}
+
+/// Whether a failure is that it took too long.
+pub(crate) fn is_timeout(error: &anyhow::Error) -> bool {
+    kind(error) == Kind::TimedOut
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Kind, kind_of, told};
+    use obvia::code;
+
+    #[test]
+    fn the_kind_is_that_of_the_error_however_it_is_told() {
+        let gone = obvia::Error::from(code::RPC_S_SERVER_UNAVAILABLE);
+        assert_eq!(kind_of(&gone), Kind::NobodyThere);
+        let wrapped = told(&gone, "no server").context("calling");
+        let same = |code: std::process::ExitCode| format!("{code:?}");
+        assert_eq!(same(super::code_of(&wrapped)), same(super::code_for(&gone)));
+        assert_eq!(same(super::code_of(&anyhow::Error::from(gone))), same(std::process::ExitCode::from(3)));
+        assert_eq!(same(super::code_of(&anyhow::anyhow!("else"))), same(std::process::ExitCode::from(1)));
+    }
+}

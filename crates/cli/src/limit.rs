@@ -1,0 +1,84 @@
+//! `--timeout`: how long the command takes at most, whatever it does meanwhile.
+
+use crate::exit;
+use clap::Args;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How much longer than its calls the command may take: to say which of them took too long.
+const GRACE: Duration = Duration::from_millis(500);
+/// As much stack as the main thread has.
+const STACK: usize = 8 << 20;
+
+/// For subcommands that ask other processes.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct Limit {
+    /// Give up after this many seconds
+    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
+    timeout: Duration,
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
+    let duration = Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())?;
+    if duration.is_zero() { Err("must be more than nothing".to_owned()) } else { Ok(duration) }
+}
+
+impl Limit {
+    /// Runs a subcommand. All calls that it makes together have to end by the time; and what else it does, such as compiling what a server says
+    /// that its interface is, is given up soon after.
+    pub(crate) fn run<R: Send + 'static>(
+        self,
+        command: impl FnOnce() -> anyhow::Result<R> + Send + 'static,
+    ) -> anyhow::Result<R> {
+        let Self { timeout } = self;
+        let (result, outcome) = channel();
+        // More than a century is no limit.
+        let end = Instant::now().checked_add(timeout);
+        let work = move || {
+            let done = match end {
+                Some(end) => obvia::with_deadline(end, command),
+                None => obvia::with_timeout(timeout, command),
+            };
+            // Whoever has given up does not hear it.
+            let _ = result.send(done);
+        };
+        let thread = thread::Builder::new().name("command".to_owned()).stack_size(STACK).spawn(work)?;
+        match outcome.recv_timeout(timeout.saturating_add(GRACE)) {
+            Ok(done) => done,
+            Err(RecvTimeoutError::Timeout) => {
+                Err(exit::timed_out(format!("gave up after {} seconds", timeout.as_secs_f64())))
+            }
+            Err(RecvTimeoutError::Disconnected) => match thread.join() {
+                Err(panic) => std::panic::resume_unwind(panic),
+                Ok(()) => Err(anyhow::anyhow!("the command ended without a word")),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Limit;
+    use crate::exit;
+    use std::time::Duration;
+
+    #[test]
+    fn what_never_ends_is_given_up() {
+        let limit = Limit { timeout: Duration::from_millis(20) };
+        let error = limit
+            .run(|| -> anyhow::Result<()> {
+                loop {
+                    std::thread::park();
+                }
+            })
+            .unwrap_err();
+        assert!(exit::is_timeout(&error) && error.to_string().contains("gave up after 0.02 seconds"), "{error}");
+    }
+
+    #[test]
+    fn what_ends_is_returned() {
+        assert_eq!(Limit { timeout: Duration::MAX }.run(|| Ok(7)).unwrap(), 7);
+    }
+}

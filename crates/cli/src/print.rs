@@ -1,0 +1,78 @@
+//! What the command prints. All of it goes by here, because much of it was written by other programs and in files: a terminal is told nothing by
+//! them, and nobody is shown text in another order than it has.
+
+use serde_json::Value;
+use std::borrow::Cow;
+use std::io::{ErrorKind, Write};
+
+/// Prints a line, or several; that nobody reads on is no error.
+pub(crate) fn line(text: &str) -> anyhow::Result<()> {
+    match writeln!(std::io::stdout().lock(), "{}", harmless(text)) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+/// Prints a JSON document.
+pub(crate) fn document(value: &Value) -> anyhow::Result<()> {
+    line(&serde_json::to_string_pretty(value)?)
+}
+
+/// Tells the user what is no result; a line that the text ends with is not ended twice.
+pub(crate) fn note(text: &str) {
+    let text = text.strip_suffix('\n').unwrap_or(text);
+    // Where nobody hears it, there is nobody to tell.
+    let _ = writeln!(std::io::stderr().lock(), "{}", harmless(text));
+}
+
+/// A text on one line.
+pub(crate) fn on_a_line(text: &str) -> String {
+    harmless(text).replace('\n', "\\n").replace('\t', "\\t")
+}
+
+/// The text with what a terminal would obey, or what hides or reorders other text, as escapes: those of JSON, so that documents remain such.
+fn harmless(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_harmful) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for letter in text.chars() {
+        if is_harmful(letter) {
+            // All of them are below U+10000.
+            shown.push_str(&format!("\\u{:04x}", u32::from(letter)));
+        } else {
+            shown.push(letter);
+        }
+    }
+    Cow::Owned(shown)
+}
+
+fn is_harmful(letter: char) -> bool {
+    // Beside control characters: those that separate lines, and those that change the direction of text.
+    let is_hidden = matches!(letter,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
+    letter.is_control() && !matches!(letter, '\n' | '\t') || is_hidden
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{harmless, on_a_line};
+
+    #[test]
+    fn nothing_that_a_terminal_obeys_is_printed() {
+        let title = "\u{1b}]0;title\u{7}a\u{9b}31mb\rc\u{7f}";
+        assert_eq!(harmless(title), "\\u001b]0;title\\u0007a\\u009b31mb\\u000dc\\u007f");
+        assert_eq!(harmless("a\u{202e}b"), "a\\u202eb");
+        assert_eq!(harmless("Gr\u{fc}\u{df}e \u{1f9ee}\n\tto all"), "Gr\u{fc}\u{df}e \u{1f9ee}\n\tto all");
+        assert_eq!(on_a_line("a\nb\tc"), "a\\nb\\tc");
+    }
+
+    #[test]
+    fn documents_remain_such() {
+        let value = serde_json::json!({ "na\u{9b}me": "\u{1b}[2J\u{7f}\u{2066}\n" });
+        let text = serde_json::to_string_pretty(&value).unwrap();
+        let shown = harmless(&text);
+        assert!(!shown.contains(|letter: char| letter != '\n' && letter.is_control()), "{shown}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).unwrap(), value);
+    }
+}

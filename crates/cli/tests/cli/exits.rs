@@ -1,0 +1,138 @@
+//! With which code the command ends, and what it says then.
+
+use crate::running::{Directory, Server};
+use ground::SilentPort;
+use std::os::unix::net::UnixListener;
+
+#[test]
+fn failures_are_told_apart_by_the_exit_code() {
+    let server = Server::calc();
+    server.obvia(&["call", "calc", "Add", "1", "2"]).good();
+    // The method.
+    assert!(server.obvia(&["call", "calc", "Add", "2147483647", "1"]).bad_with(1).contains("E_INVALIDARG"));
+    assert!(server.obvia(&["call", "calc", "Crash"]).bad_with(1).contains("E_UNEXPECTED"));
+    let failed = server.obvia(&["call", "calc", "Add", "2147483647", "1", "--json"]);
+    assert_eq!(failed.code, 1, "{failed:?}");
+    // The use.
+    let wrong: [&[&str]; 8] = [
+        &["call"],
+        &["call", "calc", "Add", "1"],
+        &["call", "calc", "Add", "1", "x"],
+        &["call", "calc", "Nosuch"],
+        &["call", "calc", "Tape/ICalc.Add", "1", "2"],
+        &["describe", "calc", "INosuch"],
+        &["ls", "calc"],
+        &["call", "calc", "Add", "1", "2", "--timeout", "0"],
+    ];
+    for arguments in wrong {
+        server.obvia(arguments).bad_with(2);
+    }
+    // Nobody.
+    let nobody: [&[&str]; 3] =
+        [&["call", "clac", "Add", "1", "2"], &["describe", "clac"], &["call", "clac", "IDispatch.Add"]];
+    for arguments in nobody {
+        server.obvia(arguments).bad_with(3);
+    }
+    let port = SilentPort::new();
+    for sequence in ["ncacn_vi_udp", "ncacn_ip_tcp"] {
+        let binding = format!("{sequence}:127.0.0.1[{}]", port.number());
+        let arguments = ["call", &binding, "Add", "1", "2", "--timeout", "3"];
+        let ran = server.obvia(&arguments);
+        assert!([3, 4].contains(&ran.code), "{ran:?}");
+    }
+    // Time.
+    assert!(
+        server.obvia(&["call", "calc", "Wait", "600000", "--timeout", "0.1"]).bad_with(4).contains("RPC_E_TIMEOUT")
+    );
+    let help = server.obvia(&["--help"]).good();
+    assert!(help.contains("Exit codes:") && help.contains("nobody there"), "{help}");
+}
+
+#[test]
+fn who_says_nothing_is_asked_once() {
+    let directory = Directory::new();
+    let silent = UnixListener::bind(directory.path().join("calc.sock")).unwrap();
+    std::fs::write(directory.path().join("calc.lock"), "1\n").unwrap();
+    let said = directory.obvia(&["call", "calc", "Add", "1", "2", "--timeout", "1"]).bad_with(4);
+    assert!(said.contains("calc"), "{said}");
+    silent.set_nonblocking(true).unwrap();
+    let mut asked = 0;
+    while let Ok((peer, _)) = silent.accept() {
+        // Who has looked whether anybody listens has sent nothing.
+        let mut greeting = [0];
+        peer.set_nonblocking(true).unwrap();
+        asked += usize::from(std::io::Read::read(&mut &peer, &mut greeting).is_ok_and(|length| length > 0));
+    }
+    assert_eq!(asked, 1);
+}
+
+#[test]
+fn a_name_that_is_not_there_over_a_network_is_told_with_those_that_are() {
+    let mut server = Server::start(listening());
+    for _ in 0..2 {
+        let binding = server.line();
+        let named = binding.replace(']', ",name=prnter]");
+        let said = server.obvia(&["call", &named, "ITapeEvents.Hint", "7"]).bad_with(3);
+        assert!(said.contains("nothing is exported as `prnter` at ") && said.contains("there are: printer"), "{said}");
+    }
+}
+
+fn listening() -> std::process::Command {
+    let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+    command.args(["--ignored", "--exact", "--nocapture", "objects::serve_a_printer_over_networks"]);
+    command
+}
+
+#[test]
+fn a_string_binding_is_no_name_to_export() {
+    let refused = crate::objects::export_as("ncacn_vi_udp:127.0.0.1[1]");
+    assert_eq!(refused.code(), obvia::code::E_INVALIDARG);
+    let said = refused.to_string();
+    assert!(
+        said.contains("`ncacn_vi_udp:127.0.0.1[1]` is a string binding") && said.contains("obvia::listen"),
+        "{said}"
+    );
+}
+
+#[test]
+fn what_cannot_be_listened_on_is_named() {
+    let directory = Directory::new();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let binding = format!("ncacn_ip_tcp:127.0.0.1[{}]", taken.local_addr().unwrap().port());
+    let said = directory.obvia(&["scm", "--listen", &binding]).bad();
+    assert!(said.contains(&binding) && said.contains("in use"), "{said}");
+}
+
+#[test]
+fn arguments_come_from_files_and_from_the_standard_input() {
+    let server = Server::calc();
+    let file = server.directory.path().join("numbers.json");
+    std::fs::write(&file, "[1, 2, 3]\n").unwrap();
+    let file = format!("@{}", file.display());
+    assert_eq!(server.call(&["Sum", &file]).good(), "sum = 6\n");
+    assert_eq!(server.directory.obvia_reading("[4, 5]", &["call", "calc", "Sum", "@-"]).good(), "sum = 9\n");
+    assert_eq!(server.call(&["Shout", "@@home"]).good(), "loud = \"@HOME\"\nletters = 5\n");
+    assert!(server.call(&["Sum", "@/no/such"]).bad_with(2).contains("@/no/such: No such file"));
+}
+
+#[test]
+fn numbers_that_are_not_finite_are_numbers() {
+    let server = Server::calc();
+    assert_eq!(server.call(&["Compute", "ADD", "NaN", "1"]).good(), "result = NaN\n");
+    assert_eq!(server.call(&["Compute", "ADD", "--", "-Infinity", "1"]).good(), "result = -inf\n");
+    assert_eq!(server.call(&["Scale", "2", "[1, Infinity]", "--json"]).json()["values"][1], "inf");
+    assert_eq!(server.call(&["Shout", "NaN"]).good(), "loud = \"NAN\"\nletters = 3\n");
+}
+
+#[test]
+fn options_are_where_they_mean_something() {
+    let directory = Directory::new();
+    directory.obvia(&["idl", "--user", "anna", "x.idl"]).bad_with(2);
+    let help = directory.obvia(&["tlb", "--help"]).good();
+    assert!(!help.contains("--user"), "{help}");
+    for command in ["call", "describe", "ls", "idl", "register", "trace", "wizard"] {
+        let help = directory.obvia(&[command, "--help"]).good();
+        assert!(help.contains("Example"), "{help}");
+    }
+    assert!(directory.obvia(&["completions", "bash"]).good().contains("wizard"));
+}

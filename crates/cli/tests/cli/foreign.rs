@@ -1,0 +1,96 @@
+//! What other programs write reaches nobody's terminal as it is.
+
+use crate::running::{Directory, Server};
+use calc::ITapeEvents;
+use obvia::rt::InterfaceInfo;
+use obvia::{GUID, Remote};
+use std::process::Command;
+
+/// A name that sets a terminal's title, and takes long to print.
+fn title() -> String {
+    format!("\u{1b}]0;owned\u{7}{}", "I".repeat(70_000))
+}
+
+/// A description that takes the longer to understand the deeper it is.
+fn deep() -> String {
+    let mut text = "struct S0 { long a; };\n".to_owned();
+    for at in 1..60 {
+        text.push_str(&format!("struct S{at} {{ struct S{0} a; struct S{0} b; }};\n", at - 1));
+    }
+    text + "[object, uuid(5f0e4c52-0a34-4ac4-8d6c-2c9f3a1f7aff)] interface IDeep : IUnknown { HRESULT M([in] struct S59 *a); }"
+}
+
+fn leaked(text: String) -> &'static str {
+    Box::leak(text.into_boxed_str())
+}
+
+#[test]
+#[ignore = "the server of the tests below, in a process of its own"]
+fn serve_nonsense() {
+    let own = ITapeEvents::INFO;
+    let known = |name: &'static str, idl: &'static str, last: u128| InterfaceInfo {
+        name,
+        iid: GUID::from_u128(0x5f0e4c52_0a34_4ac4_8d6c_2c9f3a1f7a00 | last),
+        version: own.version,
+        fingerprint: own.fingerprint,
+        plain: own.plain,
+        endpoints: own.endpoints,
+        base: own.base,
+        proxy: own.proxy,
+        stubs: own.stubs,
+        idl,
+        ndr: own.ndr,
+        module: own.module,
+    };
+    let all = [known(leaked(title()), "// \u{1b}[2J\u{9b}31m", 0xfe), known("IDeep", leaked(deep()), 0xff)];
+    for info in all {
+        obvia::register(&[Box::leak(Box::new(info))]);
+    }
+    crate::objects::export_a_printer();
+}
+
+fn server() -> Server {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--ignored", "--exact", "--nocapture", "foreign::serve_nonsense"]);
+    Server::start(command)
+}
+
+fn assert_harmless(text: &str) {
+    let obeyed = text.chars().find(|letter| letter.is_control() && !matches!(letter, '\n' | '\t'));
+    assert_eq!(obeyed, None, "{:.300}", text);
+}
+
+#[test]
+fn a_terminal_is_told_nothing_by_a_server() {
+    let server = server();
+    let said = server.obvia(&["describe", "printer", "INosuch"]).bad_with(2);
+    assert!(said.contains("\\u001b]0;owned"), "{said:.300}");
+    assert_harmless(&said);
+    let described = server.obvia(&["describe", "printer", "5f0e4c52-0a34-4ac4-8d6c-2c9f3a1f7afe"]);
+    assert_harmless(&described.err);
+    assert_harmless(&described.out);
+}
+
+#[test]
+fn a_description_that_takes_long_is_given_up() {
+    let server = server();
+    // Whether it is understood in time or not is the compiler's affair.
+    let ran = server.obvia(&["describe", "printer", "IDeep", "--timeout", "1"]);
+    assert!([0, 1, 4].contains(&ran.code), "{ran:?}");
+    let ran = server.obvia(&["call", "printer", "IDeep.M", "null", "--timeout", "1"]);
+    assert!([1, 2, 4].contains(&ran.code), "{ran:?}");
+}
+
+#[test]
+fn a_long_registration_is_one_row() {
+    let directory = Directory::new();
+    let classes = directory.path().join("classes");
+    std::fs::create_dir(&classes).unwrap();
+    let class = "0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a20";
+    let name = "N".repeat(70_000);
+    let text = format!("class = {class}\nname = {name}\nhost = \u{1b}[2J\n");
+    std::fs::write(classes.join(format!("{class}.class")), text).unwrap();
+    let listed = directory.obvia_with(&[("OBVIA_CLASSES", classes.to_str().unwrap())], &["classes", "-v"]);
+    assert!(listed.out.contains(class), "{listed:?}");
+    assert_harmless(&listed.out);
+}

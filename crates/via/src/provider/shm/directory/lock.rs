@@ -1,0 +1,168 @@
+//! Lock files: which files are such, and holding them.
+//!
+//! A lock file has the number of the process that serves the name, and below it the mark by which it is known: `4711\nobvia\n`. Whoever has
+//! just made one has not written that yet, and a virtual machine's may have no mark. A file that is none of these belongs to
+//! another program, and is left as it is.
+
+use super::Spot;
+use super::place::{is_own, is_own_socket, is_same};
+use crate::{Deadline, Error};
+use rustix::fd::OwnedFd;
+use rustix::fs::{FileType, FlockOperation, OFlags};
+use rustix::io::Errno;
+use std::time::Duration;
+
+/// The second line of a lock file.
+const MARK: &str = "obvia";
+/// More bytes than a lock file has.
+const LENGTH_MAX: usize = 32;
+/// Those who may not be able to write to it: all but the owner.
+const OTHERS_WRITE: u32 = 0o022;
+/// How often a lock file that goes away is made again.
+const ATTEMPTS: usize = 16;
+/// How often is looked at what another process is about to end.
+const LOOK: Duration = Duration::from_millis(2);
+
+/// What lies where a lock file would.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// A lock file, with the process that was the last to hold it.
+    Lock { pid: u32 },
+    /// What may be a lock file that nobody has written to.
+    Blank,
+    /// Another program's file.
+    Foreign { why: &'static str },
+}
+
+impl Found {
+    /// What an open file is, beside a socket of the name or none.
+    pub(super) fn of(file: &OwnedFd, has_socket: bool) -> Result<Self, Errno> {
+        let found = rustix::fs::fstat(file)?;
+        if !is_own(&found, FileType::RegularFile) || found.st_nlink != 1 || found.st_mode & OTHERS_WRITE != 0 {
+            return Ok(Self::Foreign { why: "it is no plain file that is this user's alone" });
+        }
+        let mut bytes = [0; LENGTH_MAX];
+        let length = rustix::io::pread(file, &mut bytes, 0)?;
+        Ok(Self::from_text(&bytes[..length], has_socket))
+    }
+
+    fn from_text(text: &[u8], has_socket: bool) -> Self {
+        let foreign = Self::Foreign { why: "what it says no lock of a name does" };
+        if text.is_empty() {
+            return Self::Blank;
+        }
+        let Some((first, rest)) = str::from_utf8(text).ok().and_then(|text| text.split_once('\n')) else {
+            return foreign;
+        };
+        let is_number = !first.is_empty() && first.bytes().all(|digit| digit.is_ascii_digit());
+        let is_marked = rest.strip_suffix('\n') == Some(MARK);
+        // Where there is no mark, the socket beside it is one.
+        let is_it = is_number && (is_marked || rest.is_empty() && has_socket);
+        first.parse().ok().filter(|_| is_it).map_or(foreign, |pid| Self::Lock { pid })
+    }
+}
+
+impl Spot {
+    /// The lock file of the name, opened for nothing but to look at it, and what it is.
+    pub(super) fn look(&self) -> Option<(OwnedFd, Found)> {
+        let file = self.place.file(&self.lock_file(), OFlags::RDONLY).ok()?;
+        let found = Found::of(&file, self.has_socket()).ok()?;
+        Some((file, found))
+    }
+
+    fn has_socket(&self) -> bool {
+        self.place.found(&self.socket_file()).is_ok_and(|found| is_own_socket(&found))
+    }
+
+    /// The process that serves the name, where it could be read.
+    pub(super) fn owner(&self) -> Option<u32> {
+        match self.look()? {
+            (_, Found::Lock { pid }) => Some(pid),
+            _ => None,
+        }
+    }
+
+    /// Takes the lock and writes this process into it.
+    pub(super) fn lock(&self, patience: Deadline) -> Result<OwnedFd, Error> {
+        let name = self.lock_file();
+        let in_use = || Error::NameInUse { name: self.name.clone(), pid: self.owner() };
+        let locking = self.place.error("locking", &name);
+        let deadline = patience.start();
+        // A lock file that its last owner removes between our open and our lock is no lock; then open again.
+        let mut foreign = None;
+        for _ in 0..ATTEMPTS {
+            let file = self
+                .place
+                .file(&name, OFlags::RDWR | OFlags::CREATE)
+                .map_err(self.place.error("making the lock of a name,", &name))?;
+            if let Found::Foreign { why } = Found::of(&file, self.has_socket()).map_err(&locking)? {
+                // A virtual machine that gives up its name removes the socket by which its lock is known, and then the lock.
+                foreign = Some(Error::ForeignFile { path: self.place.path().join(&name), why });
+                std::thread::sleep(LOOK);
+                continue;
+            }
+            // `list` locks a name for a moment: shared to look, exclusive to remove a dead server's files. Its thread may be stopped meanwhile.
+            // A server that holds the lock answers soon.
+            while let Err(errno) = rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+                if errno != Errno::WOULDBLOCK {
+                    return Err(locking(errno));
+                }
+                if deadline.is_over() || self.answers() {
+                    return Err(in_use());
+                }
+                std::thread::sleep(LOOK);
+            }
+            // Virtual machines have no call for that lock, but for this one. Ours goes when this process closes any
+            // file of the name, so it counts while the name is taken; afterwards the socket answers.
+            if rustix::fs::fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+                return Err(in_use());
+            }
+            let ours = rustix::fs::fstat(&file).map_err(&locking)?;
+            if self.place.found(&name).is_ok_and(|there| is_same(&there, &ours)) {
+                rustix::fs::ftruncate(&file, 0).map_err(&locking)?;
+                let text = format!("{}\n{MARK}\n", std::process::id());
+                rustix::io::pwrite(&file, text.as_bytes(), 0).map_err(&locking)?;
+                return Ok(file);
+            }
+        }
+        Err(foreign.unwrap_or_else(in_use))
+    }
+
+    /// Removes the files of a name whose server ended without doing so.
+    pub(super) fn sweep(&self) {
+        // Nothing is removed, nor locked, that may be anybody else's.
+        if !matches!(self.look(), Some((_, Found::Lock { .. }))) {
+            return;
+        }
+        // With the lock held they are nobody's. A server that wants the name meanwhile waits a moment, and then finds
+        // that the lock it opened is gone.
+        if let Ok(_lock) = self.lock(Deadline::after_secs(0))
+            && self.place.remove_dead_socket(&self.socket_file()).is_ok()
+        {
+            self.place.remove(&self.lock_file());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Found;
+
+    #[test]
+    fn a_lock_file_is_known_by_its_mark_or_by_its_socket() {
+        let is_lock = |text: &str, has_socket| match Found::from_text(text.as_bytes(), has_socket) {
+            Found::Lock { pid } => Some(pid),
+            _ => None,
+        };
+        assert_eq!(is_lock("4711\nobvia\n", false), Some(4711));
+        assert_eq!(is_lock("4711\nobvia\n", true), Some(4711));
+        assert_eq!(is_lock("4711\n", true), Some(4711));
+        for foreign in ["4711\n", "4711", "obvia\n", "\nobvia\n", "      4711\n", "99999999999\nobvia\n", "# This file"]
+        {
+            assert_eq!(is_lock(foreign, false), None, "{foreign:?}");
+        }
+        assert_eq!(is_lock("# This file\n", true), None);
+        assert_eq!(is_lock("4711\nobvia\nand more\n", true), None);
+        assert_eq!(Found::from_text(b"", true), Found::Blank);
+    }
+}

@@ -1,0 +1,36 @@
+//! Who is at the other end of a Unix socket.
+
+use super::place::is_trusted;
+use crate::Error;
+use rustix::fd::{AsFd, AsRawFd, OwnedFd};
+use std::io;
+use std::mem::size_of;
+
+/// Refuses a peer of another user. The superuser's processes may talk to everybody's, and everybody to theirs is not
+/// given: that is decided by the directory's mode.
+pub(crate) fn check_peer(socket: &OwnedFd) -> Result<(), Error> {
+    let (_, uid) = local_peer(socket)?;
+    if is_trusted(uid) { Ok(()) } else { Err(Error::AccessDenied { uid }) }
+}
+
+/// Process and user at the other end of a Unix socket, as the kernel recorded them at connect. The process is 0 where it has no number here: one of
+/// another name space for processes, such as another container.
+pub(crate) fn local_peer(socket: &impl AsFd) -> Result<(u32, u32), Error> {
+    let mut peer = libc::ucred { pid: 0, uid: 0, gid: 0 };
+    let mut length = size_of::<libc::ucred>() as libc::socklen_t;
+    // SAFETY: the descriptor is open as long as `socket` is borrowed; the kernel writes at most `length` bytes, which `peer` has, and any
+    // bytes are a `ucred`, which is three numbers.
+    let done = unsafe {
+        libc::getsockopt(
+            socket.as_fd().as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_PEERCRED,
+            (&raw mut peer).cast(),
+            &raw mut length,
+        )
+    };
+    if done != 0 || length as usize != size_of::<libc::ucred>() {
+        return Err(Error::io("asking who the peer is")(io::Error::last_os_error()));
+    }
+    Ok((peer.pid.unsigned_abs(), peer.uid))
+}

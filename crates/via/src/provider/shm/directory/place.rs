@@ -1,0 +1,201 @@
+//! The directory itself: opened once, checked by its descriptor, and reached by that from then on.
+//!
+//! A path is what others may change: whoever owns a folder on the way to the directory can put another one in its place at any moment. So the
+//! path is used once, to open the directory, and what was opened is looked at. Every file is reached from the descriptor, also where the
+//! kernel takes nothing but a path, as it does for sockets: that path leads through the descriptor.
+
+use crate::error::Distrust;
+use crate::{Error, error};
+use rustix::fd::{AsFd, AsRawFd, OwnedFd};
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, inotify, openat, statat, unlinkat};
+use rustix::io::Errno;
+use rustix::net::SocketAddrUnix;
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+/// The longest path of a socket, from the kernel's `sockaddr_un`.
+const PATH_MAX: usize = 107;
+/// What those who are not the owner may not have of a directory of names.
+const OTHERS_WRITE: u32 = 0o022;
+
+/// A directory that was opened, and is this user's or the superuser's alone to write to.
+#[derive(Debug)]
+pub(super) struct Place {
+    path: PathBuf,
+    directory: OwnedFd,
+    /// Whether the kernel shows this process its descriptors as files.
+    is_reached_by_descriptor: bool,
+}
+
+impl Place {
+    /// Opens a directory, which is made when it is missing.
+    pub(super) fn open(path: &Path) -> Result<Self, Error> {
+        let opening = |path: &Path, source: std::io::Error| Error::Names {
+            doing: "opening the directory for names",
+            path: path.to_owned(),
+            source,
+        };
+        // Without what may stand at the end, a slash or a dot, which would have a link followed there; and so that it does not depend on
+        // where this process goes.
+        let path: PathBuf = std::path::absolute(path).map_err(|error| opening(path, error))?.components().collect();
+        // What is there, whatever it is, is not an error yet.
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(&path);
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let directory = match (openat(CWD, &path, flags, Mode::empty()), made) {
+            (Ok(directory), _) => directory,
+            (Err(Errno::NOTDIR | Errno::LOOP), made) if made.is_ok() || std::fs::symlink_metadata(&path).is_ok() => {
+                return Err(Error::UnsafeDirectory { path, why: Distrust::NotADirectory });
+            }
+            (Err(_), Err(error)) => {
+                return Err(Error::Names { doing: "making the directory for names", path, source: error });
+            }
+            (Err(errno), Ok(())) => return Err(opening(&path, errno.into())),
+        };
+        let found = rustix::fs::fstat(&directory).map_err(|errno| opening(&path, errno.into()))?;
+        let mode = found.st_mode & 0o7777;
+        if !is_trusted(found.st_uid) {
+            return Err(Error::UnsafeDirectory { path, why: Distrust::OfAnotherUser { uid: found.st_uid } });
+        }
+        if mode & OTHERS_WRITE != 0 {
+            return Err(Error::UnsafeDirectory { path, why: Distrust::WritableByOthers { mode } });
+        }
+        let through = statat(CWD, through(&directory), AtFlags::empty());
+        let is_reached_by_descriptor = through.is_ok_and(|through| is_same(&through, &found));
+        Ok(Self { path, directory, is_reached_by_descriptor })
+    }
+
+    /// Where it was when it was opened.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether it was removed: what is made in it, nobody finds.
+    pub(super) fn is_removed(&self) -> bool {
+        rustix::fs::fstat(&self.directory).is_ok_and(|found| found.st_nlink == 0)
+    }
+
+    /// What is wrong with a file in it.
+    pub(super) fn error(&self, doing: &'static str, file: &str) -> impl Fn(Errno) -> Error + use<> {
+        let path = self.path.join(file);
+        move |errno| Error::Names { doing, path: path.clone(), source: errno.into() }
+    }
+
+    /// Opens a file. A link is not followed, and nothing is waited for.
+    pub(super) fn file(&self, file: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
+        let always = OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
+        openat(&self.directory, file, flags | always, Mode::from_raw_mode(0o600))
+    }
+
+    /// What lies there, if it is not a link.
+    pub(super) fn found(&self, file: &str) -> Result<Stat, Errno> {
+        statat(&self.directory, file, AtFlags::SYMLINK_NOFOLLOW)
+    }
+
+    /// Removes a file that is known to be ours.
+    pub(super) fn remove(&self, file: &str) {
+        // Where it is gone already, that is what was wanted.
+        let _ = unlinkat(&self.directory, file, AtFlags::empty());
+    }
+
+    /// Removes a socket of this user's at which nobody listens.
+    pub(super) fn remove_dead_socket(&self, file: &str) -> Result<(), Error> {
+        match self.found(file) {
+            Err(Errno::NOENT) => Ok(()),
+            Err(errno) => Err(self.error("looking at the socket of a name", file)(errno)),
+            Ok(found) if is_own_socket(&found) => {
+                self.remove(file);
+                Ok(())
+            }
+            Ok(_) => Err(Error::ForeignFile { path: self.path.join(file), why: "it is no socket of this user's" }),
+        }
+    }
+
+    /// Lets everybody connect to a socket that was just made.
+    pub(super) fn open_to_everybody(&self, file: &str) -> Result<(), Error> {
+        let failed = self.error("letting everybody connect to a name", file);
+        // Of the file itself, so that no link in its place is followed.
+        let socket = self.file(file, OFlags::PATH).map_err(&failed)?;
+        if !is_own_socket(&rustix::fs::fstat(&socket).map_err(&failed)?) {
+            return Err(Error::ForeignFile { path: self.path.join(file), why: "it is no socket of this user's" });
+        }
+        let everybody = Mode::from_raw_mode(0o666);
+        let done = if self.is_reached_by_descriptor {
+            rustix::fs::chmod(through(&socket), everybody)
+        } else {
+            // It is this user's own file in a directory that nobody else writes to.
+            rustix::fs::chmodat(&self.directory, file, everybody, AtFlags::empty())
+        };
+        done.map_err(failed)
+    }
+
+    /// The names of the files in it.
+    pub(super) fn files(&self) -> Result<Vec<String>, Error> {
+        let failed =
+            |errno: Errno| Error::Names { doing: error::doing::READING, path: self.path.clone(), source: errno.into() };
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let readable = openat(&self.directory, ".", flags, Mode::empty()).map_err(failed)?;
+        let mut files = Vec::new();
+        for entry in Dir::new(readable).map_err(failed)? {
+            // What is no text is no name.
+            if let Ok(file) = entry.map_err(failed)?.file_name().to_str() {
+                files.push(file.to_owned());
+            }
+        }
+        Ok(files)
+    }
+
+    /// A path of a file that leads through the descriptor.
+    pub(super) fn way_to(&self, file: &str) -> Result<PathBuf, Error> {
+        if self.is_reached_by_descriptor {
+            return Ok(through(&self.directory).join(file));
+        }
+        // No file system of processes is there: the path will do as long as it leads to the same directory.
+        let failed = self.error("reaching", file);
+        let found = statat(CWD, &self.path, AtFlags::SYMLINK_NOFOLLOW).map_err(&failed)?;
+        let opened = rustix::fs::fstat(&self.directory).map_err(&failed)?;
+        if is_same(&found, &opened) { Ok(self.path.join(file)) } else { Err(failed(Errno::STALE)) }
+    }
+
+    /// The address of a socket in it; `None` where its path is too long for one.
+    pub(super) fn address(&self, file: &str) -> Result<Option<SocketAddrUnix>, Error> {
+        let way = self.way_to(file)?;
+        if way.as_os_str().len() > PATH_MAX {
+            return Ok(None);
+        }
+        SocketAddrUnix::new(way).map(Some).map_err(self.error("making the address of", file))
+    }
+
+    /// Tells when names come: readable when a file was made or written to.
+    pub(super) fn watch(&self) -> Result<OwnedFd, Error> {
+        let doing = error::Error::system("watching the directory for names");
+        let watch = inotify::init(inotify::CreateFlags::CLOEXEC | inotify::CreateFlags::NONBLOCK).map_err(&doing)?;
+        // A name is locked first, and listened on then.
+        let wanted = inotify::WatchFlags::CREATE | inotify::WatchFlags::MODIFY;
+        inotify::add_watch(&watch, self.way_to(".")?, wanted).map_err(&doing)?;
+        Ok(watch)
+    }
+}
+
+/// The file that a descriptor of this process is to it.
+fn through(file: &impl AsFd) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{}", file.as_fd().as_raw_fd()))
+}
+
+/// Whether two are one file.
+pub(super) fn is_same(one: &Stat, other: &Stat) -> bool {
+    (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)
+}
+
+pub(super) fn is_own(found: &Stat, kind: FileType) -> bool {
+    FileType::from_raw_mode(found.st_mode) == kind && found.st_uid == rustix::process::geteuid().as_raw()
+}
+
+pub(super) fn is_own_socket(found: &Stat) -> bool {
+    is_own(found, FileType::Socket)
+}
+
+/// Whether a user could do to this process whatever it likes anyway: its own, and the superuser.
+pub(super) fn is_trusted(uid: u32) -> bool {
+    uid == rustix::process::getuid().as_raw() || uid == 0
+}
