@@ -218,6 +218,7 @@ pub struct Lending<'a, T> {
     // Invariant: writable for `room` elements for 'a by this process alone, initialised, and aligned.
     first: *mut T,
     room: usize,
+    // Invariant: at most `room`, or as many as are in `more`, where that is there.
     count: usize,
     // What there was no room for, with all that is before it.
     more: Option<Box<More<T>>>,
@@ -258,34 +259,45 @@ impl<T: Scalar + 'static> Lending<'_, T> {
 
     /// Writes elements behind the others. What there is no room for in the caller's sight is copied there when the method ends.
     pub fn extend_from_slice(&mut self, elements: &[T]) {
-        let before = self.count;
-        self.count += elements.len();
-        if self.count > self.room {
-            let more = self.more.get_or_insert_with(|| {
-                // SAFETY: by the invariant; as many are written, since there was room for them.
-                let written = unsafe { Elements::from_raw(self.first, before) };
-                Box::new(More(written.to_vec()))
-            });
-            return more.0.extend_from_slice(elements);
-        }
+        // The sum is of numbers of elements that there are, so of such as memory holds.
+        let count = self.count.checked_add(elements.len()).filter(|count| *count <= self.room);
+        let (Some(count), None) = (count, &self.more) else { return self.extend_elsewhere(elements) };
         // SAFETY: inside by the check.
-        let into = unsafe { self.first.add(before) };
+        let into = unsafe { self.first.add(self.count) };
         // SAFETY: as above, and nobody else's, so they do not overlap.
         unsafe { into.copy_from_nonoverlapping(elements.as_ptr(), elements.len()) };
+        self.count = count;
     }
 
-    /// Writes so many elements at once, in place: `fill` gets them as they are, with whatever is in them.
+    #[cold]
+    fn extend_elsewhere(&mut self, elements: &[T]) {
+        let more = self.more.get_or_insert_with(|| {
+            // SAFETY: by the invariants; there is room for as many.
+            let written = unsafe { Elements::from_raw(self.first, self.count) };
+            Box::new(More(written.to_vec()))
+        });
+        more.0.extend_from_slice(elements);
+        self.count = more.0.len();
+    }
+
+    /// Writes so many elements at once, in place: `fill` gets them as they are, with whatever is in them. Where it panics, there are as many as before.
     pub fn fill_with<R>(&mut self, count: usize, fill: impl FnOnce(&mut [T]) -> R) -> R {
-        self.count = count;
         if count > self.room {
-            return fill(&mut self.more.insert(zeros(count)).0);
+            let mut more = zeros(count);
+            let filled = fill(&mut more.0);
+            self.more = Some(more);
+            self.count = count;
+            return filled;
         }
+        let filled = if count == 0 {
+            fill(&mut [])
+        } else {
+            // SAFETY: by the invariant, and &mut self.
+            fill(unsafe { std::slice::from_raw_parts_mut(self.first, count) })
+        };
         self.more = None;
-        if count == 0 {
-            return fill(&mut []);
-        }
-        // SAFETY: by the invariant, and &mut self.
-        fill(unsafe { std::slice::from_raw_parts_mut(self.first, count) })
+        self.count = count;
+        filled
     }
 
     /// Where they lie now: there until the thread's next method lends something.
@@ -309,7 +321,12 @@ fn zeros<T: Scalar>(count: usize) -> Box<More<T>> {
 fn keep<T: 'static>(more: Vec<T>) -> *mut T {
     let mut more = more.into_boxed_slice();
     let first = more.as_mut_ptr();
-    MORE.with(|kept| kept.replace(Some(Box::new(more))));
+    let mut more = Some(more);
+    let kept = MORE.try_with(|kept| kept.replace(more.take().map(|more| Box::new(more) as _)));
+    if kept.is_err() {
+        // The thread ends, and whoever called the method has yet to read.
+        std::mem::forget(more);
+    }
     first
 }
 

@@ -13,15 +13,16 @@ use crate::thread::channels::{Calls, with_channel};
 use crate::{marshal, system, thread};
 use obvia_rpc::vi_call::{Channel, TargetId};
 use obvia_via::layout::INLINE_MAX;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::c_void;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use windows_core::{GUID, HRESULT, IUnknown, IUnknown_Vtbl, Interface};
 
-/// An interface that nobody but a proxy answers for: how the runtime knows its own proxies.
-const IID_PROXY: GUID = GUID::from_u128(0x5f3c_1e86_40d7_4b0b_9a2e_c05d_77ab_13f4);
+/// The vtables that proxies have been made with, by their addresses: how the runtime knows its own proxies. Nobody else has such a vtable, as
+/// [`InterfaceInfo::new`] asks for; of what an object says when it is asked for an interface, anything may be said by others.
+static VTABLES: RwLock<BTreeSet<usize>> = RwLock::new(BTreeSet::new());
 
 /// What is no target.
 const NOTHING: TargetId = TargetId { index: u32::MAX, generation: 0 };
@@ -46,7 +47,7 @@ pub struct Proxy {
     link: Arc<Link>,
     // Invariant: the manager owns this proxy, so it outlives it.
     manager: NonNull<ProxyManager>,
-    iid: GUID,
+    info: &'static InterfaceInfo,
     // References to `target` that this process holds at the server.
     public_refs: AtomicU32,
 }
@@ -79,7 +80,13 @@ impl Proxy {
         unsafe { &*this.cast::<Self>() }
     }
 
-    fn new(info: &InterfaceInfo, target: TargetId, link: &Arc<Link>, manager: NonNull<ProxyManager>) -> Box<Self> {
+    fn new(
+        info: &'static InterfaceInfo,
+        target: TargetId,
+        link: &Arc<Link>,
+        manager: NonNull<ProxyManager>,
+    ) -> Box<Self> {
+        note_vtable(info.proxy);
         Box::new(Self {
             vtable: info.proxy,
             link_address: Arc::as_ptr(link).addr(),
@@ -87,7 +94,7 @@ impl Proxy {
             target,
             link: Arc::clone(link),
             manager,
-            iid: info.iid,
+            info,
             public_refs: AtomicU32::new(0),
         })
     }
@@ -326,7 +333,7 @@ pub(crate) fn import(
     let proxies = unsafe { &(*manager.0.as_ptr()).proxies };
     let mut proxies = proxies.lock().unwrap_or_else(PoisonError::into_inner);
     // Of the interface as well: a server may say that one target is two interfaces, but a vtable is one.
-    let is_it = |proxy: &Proxy| proxy.target == target && proxy.iid == info.iid && Arc::ptr_eq(&proxy.link, link);
+    let is_it = |proxy: &Proxy| proxy.target == target && proxy.info.is_same(info) && Arc::ptr_eq(&proxy.link, link);
     if let Some(proxy) = proxies.iter().find(|proxy| is_it(proxy)) {
         proxy.public_refs.fetch_add(public_refs, Ordering::AcqRel);
         return NonNull::from(&**proxy).cast();
@@ -339,6 +346,15 @@ pub(crate) fn import(
     pointer
 }
 
+/// There are proxies with this vtable from now on.
+fn note_vtable(vtable: VtablePointer) {
+    let address = vtable.0.addr();
+    let is_known = VTABLES.read().unwrap_or_else(PoisonError::into_inner).contains(&address);
+    if !is_known {
+        VTABLES.write().unwrap_or_else(PoisonError::into_inner).insert(address);
+    }
+}
+
 /// Where an interface pointer leads, if it is a proxy: what a reference to hand on is made of.
 pub(crate) struct Imported {
     pub(crate) link: Arc<Link>,
@@ -348,17 +364,13 @@ pub(crate) struct Imported {
 
 /// Looks behind an interface pointer. `None` for objects that are no proxies.
 pub(crate) fn look_behind<I: Interface>(object: &I) -> Option<Imported> {
-    let mut proxy: *mut c_void = std::ptr::null_mut();
-    // SAFETY: a QueryInterface with a place for one pointer. Only `query_interface` below knows the IID, and it
-    // returns the proxy that was asked, with a reference.
-    let found = unsafe { object.query(&IID_PROXY, &mut proxy) };
-    if found.is_err() || proxy.is_null() {
+    // SAFETY: an interface pointer leads to a pointer to its vtable.
+    let vtable = unsafe { object.as_raw().cast::<*const c_void>().read() };
+    if !VTABLES.read().unwrap_or_else(PoisonError::into_inner).contains(&vtable.addr()) {
         return None;
     }
-    // SAFETY: the query returned a counted interface pointer.
-    let holder = unsafe { IUnknown::from_raw(proxy) };
-    // SAFETY: only a proxy answers for the IID, and `holder` keeps it alive.
-    let proxy = unsafe { Proxy::from_raw(holder.as_raw()) }.targeted();
+    // SAFETY: only a proxy has such a vtable, and whoever has the pointer keeps it alive.
+    let proxy = unsafe { Proxy::from_raw(object.as_raw()) }.targeted();
     Some(Imported { link: Arc::clone(&proxy.link), oid: proxy.manager().oid, target: proxy.target })
 }
 
@@ -405,11 +417,13 @@ impl ProxyManager {
 
     /// Finds or makes the proxy for an interface, and counts a reference for the caller.
     fn query(&self, asked: &Proxy, iid: &GUID) -> Result<NonNull<c_void>> {
+        registry::refuse_rivals(iid)?;
         // The identity has no way of its own.
         let through = asked.targeted();
         let proxies = self.proxies.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_it =
-            |proxy: &Proxy| proxy.iid == *iid && (*iid == IUnknown::IID || Arc::ptr_eq(&proxy.link, &through.link));
+        let is_it = |proxy: &Proxy| {
+            proxy.info.iid == *iid && (*iid == IUnknown::IID || Arc::ptr_eq(&proxy.link, &through.link))
+        };
         if let Some(proxy) = proxies.iter().find(|proxy| is_it(proxy)) {
             self.references.fetch_add(1, Ordering::Relaxed);
             return Ok(NonNull::from(&**proxy).cast());
@@ -433,12 +447,7 @@ unsafe extern "system" fn query_interface(this: *mut c_void, iid: *const GUID, o
     let proxy = unsafe { Proxy::from_raw(this) };
     // SAFETY: not null, and by the contract of QueryInterface readable.
     let iid = unsafe { *iid };
-    let found = if iid == IID_PROXY {
-        proxy.manager().references.fetch_add(1, Ordering::Relaxed);
-        Ok(this)
-    } else {
-        proxy.manager().query(proxy, &iid).map(NonNull::as_ptr)
-    };
+    let found = proxy.manager().query(proxy, &iid).map(NonNull::as_ptr);
     let (pointer, result) = match found {
         Ok(pointer) => (pointer, code::S_OK),
         Err(error) => (std::ptr::null_mut(), leave(error)),

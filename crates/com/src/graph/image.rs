@@ -302,8 +302,8 @@ pub struct Arguments {
     _wider: Vec<Wide>,
     /// Interface pointers that the arguments show.
     _references: Vec<IUnknown>,
-    /// What to free when the call is over: the method may have freed the rest.
-    owned: Option<Layout>,
+    /// What to free when the call is over, found before the method could set pointers in it: the method may have freed the rest.
+    owned: Option<Survey>,
 }
 
 fn refused(error: &Error) -> Status {
@@ -338,7 +338,10 @@ impl StubCall<'_, '_> {
         let made = (|| {
             let (mut private, found) = Private::of(self.inner().frame, layout, &[])?;
             private.copy_objects(&found, layout.types, None)?.keep();
-            Ok(Arguments { private, _wider: Vec::new(), _references: Vec::new(), owned: Some(kept) })
+            let root = Root { base: private.base(), shape: &kept.block.shape };
+            // SAFETY: made of a frame that was checked, by the same layout.
+            let owned = unsafe { Survey::to_free(root, kept.types, &[]) };
+            Ok(Arguments { private, _wider: Vec::new(), _references: Vec::new(), owned: Some(owned) })
         })();
         made.map_err(|error: Error| refused(&error))
     }
@@ -377,8 +380,9 @@ impl StubCall<'_, '_> {
         };
         // SAFETY: just surveyed.
         let sent = unsafe { self.write_graph(&survey, root, block, outer) };
+        // By a survey of its own: what is written twice, as it is where pointers of several kinds lead there, was allocated once.
         // SAFETY: the caller's promise.
-        unsafe { survey.free() };
+        unsafe { image.free(layout, outer) };
         let length = sent.map_err(|error| refused(&error))?;
         Ok(results(result, length))
     }
@@ -444,11 +448,9 @@ impl Arguments {
 
 impl Drop for Arguments {
     fn drop(&mut self) {
-        let Some(layout) = self.owned else { return };
-        let root = Root { base: self.private.base(), shape: &layout.block.shape };
-        // SAFETY: made of a frame that was checked, by the same layout.
-        let survey = unsafe { Survey::to_free(root, layout.types, &[]) };
-        // SAFETY: every object is an allocation of its own; the method only read what is kept.
-        unsafe { survey.free() };
+        if let Some(survey) = self.owned.take() {
+            // SAFETY: every object is an allocation of its own; the method only read what is kept.
+            unsafe { survey.free() };
+        }
     }
 }

@@ -19,7 +19,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak as WeakArc};
 use windows_core::{GUID, HRESULT, IUnknown, IUnknownImpl, Interface, Weak};
 
 /// IStdMarshalInfo for objects in Rust: `#[implement(IStock, IStdMarshalInfo)] struct Stock;` has it by `impl Handled for Stock_Impl`.
-pub trait Handled {
+///
+/// It is called by any thread, several at once.
+pub trait Handled: Send + Sync + 'static {
     /// The class that stands for the object in clients that have it [registered](register_handler); others use a proxy.
     ///
     /// # Errors
