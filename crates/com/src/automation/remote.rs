@@ -6,7 +6,7 @@ use super::variant::Variant;
 use super::vt;
 use super::wire::{Automation, Wires, to_bstr, to_variant};
 use crate::error::{Error, Result, code, leave};
-use crate::registry::{Description, InterfaceInfo, VtablePointer};
+use crate::registry::{Declared, Description, InterfaceInfo, Meaning, VtablePointer};
 use crate::rt::{Answer, ServerCall, guard, pad, slice, slice_mut, vtable};
 use crate::stub::Stubs;
 use std::ffi::c_void;
@@ -63,6 +63,21 @@ const DESCRIPTION: Description = Description {
     idl: made::IDL,
     ndr: made::NDR,
     module: &[],
+};
+
+/// As each module that the compiler writes says it of its own.
+static DECLARED: Declared =
+    Declared::new("obvia", &[Meaning::new("IDispatch", IDispatch::IID.to_u128(), made::FINGERPRINT)]);
+
+#[cfg(not(miri))]
+const _: () = {
+    extern "C" fn declare() {
+        crate::registry::declare(&DECLARED);
+    }
+    // SAFETY: what stands there are functions that are called when the program is loaded.
+    #[used]
+    #[unsafe(link_section = ".init_array")]
+    static DECLARE: extern "C" fn() = declare;
 };
 
 // SAFETY: vtable and stubs were made for this interface.

@@ -11,12 +11,16 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 /// An interface, and what its IID means in a module.
 #[derive(Clone, Copy, Debug)]
 pub struct Meaning {
-    /// The interface's name.
-    pub name: &'static str,
-    /// Its IID.
-    pub iid: u128,
-    /// Of its text.
-    pub fingerprint: u128,
+    name: &'static str,
+    iid: u128,
+    fingerprint: u128,
+}
+
+impl Meaning {
+    /// An interface's name, its IID, and the fingerprint of its text.
+    pub const fn new(name: &'static str, iid: u128, fingerprint: u128) -> Self {
+        Self { name, iid, fingerprint }
+    }
 }
 
 /// What a module declares.
@@ -96,12 +100,9 @@ pub(super) fn rival_of(info: &InterfaceInfo) -> Option<&'static str> {
 mod tests {
     use super::*;
 
-    static ONE: Declared = Declared::new(
-        "one",
-        &[Meaning { name: "IFirst", iid: 1, fingerprint: 10 }, Meaning { name: "ISecond", iid: 2, fingerprint: 20 }],
-    );
-    static SAME: Declared = Declared::new("same", &[Meaning { name: "ISecond", iid: 2, fingerprint: 20 }]);
-    static OTHER: Declared = Declared::new("other", &[Meaning { name: "IOther", iid: 2, fingerprint: 21 }]);
+    static ONE: Declared = Declared::new("one", &[Meaning::new("IFirst", 1, 10), Meaning::new("ISecond", 2, 20)]);
+    static SAME: Declared = Declared::new("same", &[Meaning::new("ISecond", 2, 20)]);
+    static OTHER: Declared = Declared::new("other", &[Meaning::new("IOther", 2, 21)]);
 
     #[test]
     fn a_meaning_is_an_iid_and_a_fingerprint() {

@@ -96,7 +96,7 @@ fn declared(out: &mut Writer, model: &Model) {
     let meaning = |id: InterfaceId| {
         let (found, fingerprint) = (&model.interfaces[id.0], canonical::fingerprint(model, id));
         let (name, iid) = (&found.name, found.uuid);
-        format!("obvia::rt::Meaning {{ name: {name:?}, iid: {iid:#034x}, fingerprint: {fingerprint:#034x} }}")
+        format!("obvia::rt::Meaning::new({name:?}, {iid:#034x}, {fingerprint:#034x})")
     };
     let meanings: Vec<String> = own.map(meaning).collect();
     if meanings.is_empty() {
