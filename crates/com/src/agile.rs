@@ -1,5 +1,6 @@
 //! Interface pointers that go from thread to thread.
 
+use crate::automation::{SafeArray, Variant};
 use crate::error::{Error, Result, code};
 use crate::proxy::look_behind;
 use windows_core::{GUID, IInspectable, IUnknown, Interface};
@@ -11,7 +12,22 @@ pub const IID_AGILE_OBJECT: GUID = GUID::from_u128(0x94ea_2b94_e9cc_49e0_c0ff_ee
 /// types alone that are `Send`, `Sync` and `'static`. It has no methods of its own.
 pub const IID_CHECKED: GUID = GUID::from_u128(0xac70_c40a_fe8b_47e2_8821_d46b_5b34_6354);
 
-/// An interface pointer that any thread may use: to be kept in an object, or given to another thread.
+mod sealed {
+    pub trait Sealed: Sized {
+        /// A copy of what is to be kept, none of whose objects belongs to a thread.
+        fn shared(&self) -> crate::error::Result<Self>;
+    }
+}
+
+/// What [`Agile`] can keep: interface pointers, and the values that may have some in them, VARIANT and SAFEARRAY.
+pub trait Shareable: sealed::Sealed {}
+
+impl<T: sealed::Sealed> Shareable for T {}
+
+/// An interface pointer that any thread may use, or a value whose objects any thread may use: to be kept in an object, or given to another thread.
+///
+/// Objects are called by several threads at once, so what they keep must be `Send` and `Sync`, which interface pointers are not: some objects
+/// belong to the thread that made them. Whether this one does is asked once, when it is made agile.
 ///
 /// ```
 /// # use obvia::{Agile, IUnknown};
@@ -21,36 +37,71 @@ pub const IID_CHECKED: GUID = GUID::from_u128(0xac70_c40a_fe8b_47e2_8821_d46b_5b
 /// }
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Agile<I: Interface>(I);
+pub struct Agile<T>(
+    // Invariant: its objects are those that `check` lets pass.
+    T,
+);
 
-// SAFETY: `new` lets only objects pass that any thread may use: see `may_be_shared`.
-unsafe impl<I: Interface> Send for Agile<I> {}
-// SAFETY: as above: COM's rule for such objects is that several threads may call them at once.
-unsafe impl<I: Interface> Sync for Agile<I> {}
+// SAFETY: by the invariant any thread may use, and drop, what is kept: it is a pointer, or owns values beside such pointers.
+unsafe impl<T> Send for Agile<T> {}
+// SAFETY: as above: COM's rule for such objects is that several threads may call them at once; values are not changed through `&`.
+unsafe impl<T> Sync for Agile<T> {}
 
-impl<I: Interface> Agile<I> {
+impl<T: Shareable> Agile<T> {
     /// Keeps a pointer to an object that any thread may use: a proxy, an object in Rust that has an interface of an IDL file's, or one in
-    /// another language that has IAgileObject.
+    /// another language that has IAgileObject. Of a VARIANT or a SAFEARRAY a copy is kept, with such objects in it.
     ///
     /// # Errors
     ///
-    /// E_INVALIDARG for other objects.
-    pub fn new(pointer: &I) -> Result<Self> {
-        if look_behind(pointer).is_some() || may_be_shared(&pointer.cast()?) {
-            return Ok(Self(pointer.clone()));
-        }
-        let why = if answers(&pointer.cast()?, &IInspectable::IID) {
-            "it has no interface of an IDL file, so nobody has checked that its type is Send and Sync"
-        } else {
-            "it has no IAgileObject"
-        };
-        Err(Error::new(code::E_INVALIDARG, format!("the object belongs to a thread: {why}")))
+    /// E_INVALIDARG for other objects; E_OUTOFMEMORY.
+    pub fn new(value: &T) -> Result<Self> {
+        value.shared().map(Self)
     }
 
-    /// The pointer.
-    pub fn get(&self) -> &I {
+    /// What is kept.
+    pub fn get(&self) -> &T {
         &self.0
     }
+}
+
+impl<I: Interface> sealed::Sealed for I {
+    fn shared(&self) -> Result<Self> {
+        check(self)?;
+        Ok(self.clone())
+    }
+}
+
+impl sealed::Sealed for Variant {
+    fn shared(&self) -> Result<Self> {
+        let copy = self.copy()?;
+        copy.check_objects()?;
+        Ok(copy)
+    }
+}
+
+impl sealed::Sealed for SafeArray {
+    fn shared(&self) -> Result<Self> {
+        let copy = self.copy()?;
+        copy.check_objects()?;
+        Ok(copy)
+    }
+}
+
+/// Refuses an object that belongs to a thread.
+pub(crate) fn check<I: Interface>(pointer: &I) -> Result<()> {
+    if look_behind(pointer).is_some() {
+        return Ok(());
+    }
+    let object: IUnknown = pointer.cast()?;
+    if may_be_shared(&object) {
+        return Ok(());
+    }
+    let why = if answers(&object, &IInspectable::IID) {
+        "it has no interface of an IDL file, so nobody has checked that its type is Send and Sync"
+    } else {
+        "it has no IAgileObject"
+    };
+    Err(Error::new(code::E_INVALIDARG, format!("the object belongs to a thread: {why}")))
 }
 
 /// Whether an object that is no proxy may be used by any thread.
