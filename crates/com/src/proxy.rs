@@ -292,7 +292,9 @@ fn take_known(managers: &HashMap<u64, ManagerPointer>, oid: u64) -> Option<Manag
         // SAFETY: a manager removes itself from this table, under its lock, before it is freed.
         let references = unsafe { &(*known.0.as_ptr()).references };
         // A manager whose count has reached zero is on its way out.
-        references.fetch_update(Ordering::AcqRel, Ordering::Acquire, |count| (count > 0).then_some(count + 1)).is_ok()
+        references
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |count| (count > 0).then_some(count + 1))
+            .is_ok_and(is_counted)
     })
 }
 
@@ -403,7 +405,25 @@ impl Proxy {
     }
 }
 
+/// More references than this are none that anybody needs: who forgets them on purpose is not to get to 0.
+const REFERENCES_MAX: u32 = u32::MAX / 2;
+
+/// Ends the process rather than have a count go round.
+fn is_counted(before: u32) -> bool {
+    if before > REFERENCES_MAX {
+        std::process::abort();
+    }
+    true
+}
+
 impl ProxyManager {
+    /// Counts one more reference, and returns how many there are.
+    fn count(&self) -> u32 {
+        let before = self.references.fetch_add(1, Ordering::Relaxed);
+        is_counted(before);
+        before + 1
+    }
+
     fn create(link: &Arc<Link>, oid: u64) -> NonNull<Self> {
         let manager = Box::new(Self { references: AtomicU32::new(1), oid, proxies: Mutex::new(Vec::with_capacity(2)) });
         let manager = NonNull::from(Box::leak(manager));
@@ -425,7 +445,7 @@ impl ProxyManager {
             proxy.info.iid == *iid && (*iid == IUnknown::IID || Arc::ptr_eq(&proxy.link, &through.link))
         };
         if let Some(proxy) = proxies.iter().find(|proxy| is_it(proxy)) {
-            self.references.fetch_add(1, Ordering::Relaxed);
+            self.count();
             return Ok(NonNull::from(&**proxy).cast());
         }
         drop(proxies);
@@ -460,7 +480,7 @@ unsafe extern "system" fn query_interface(this: *mut c_void, iid: *const GUID, o
 unsafe extern "system" fn add_ref(this: *mut c_void) -> u32 {
     // SAFETY: in the vtables of proxies only, so `this` is one, and its caller holds it.
     let proxy = unsafe { Proxy::from_raw(this) };
-    proxy.manager().references.fetch_add(1, Ordering::Relaxed) + 1
+    proxy.manager().count()
 }
 
 unsafe extern "system" fn release(this: *mut c_void) -> u32 {

@@ -1,7 +1,8 @@
 //! Values that safe Rust can build, and calls that it can make: none of them leads to memory that is not vouched for.
 
 use ground::fresh_name;
-use obvia::{Agile, Error, IUnknown, Interface, Owned, Result, code};
+use obvia::automation::vt;
+use obvia::{Agile, Error, IUnknown, Interface, Owned, Result, SafeArray, Variant, code};
 use soundness::{
     Any, Counted, Holder, IProgress, IProgress_Impl, IValues, Node, Own, OwnMemory, Ranged, Twice, Values,
 };
@@ -129,6 +130,24 @@ fn an_object_whose_type_nobody_has_checked_stays_with_its_thread() {
     assert!(refused.to_string().contains("Send and Sync"), "{refused}");
     let checked: IProgress = Checked.into();
     assert!(Agile::new(&checked).is_ok() && Agile::new(&checked.cast::<IUnknown>().unwrap()).is_ok());
+}
+
+#[test]
+fn values_with_such_objects_stay_with_their_thread_too() {
+    let (own, checked): (IUnknown, IProgress) = (Unchecked(Rc::new(())).into(), Checked.into());
+    let variants = [Variant::from(own), Variant::from(checked.cast::<IUnknown>().unwrap()), Variant::from(5)];
+    let found = variants.each_ref().map(|value| code_of(Agile::new(value)));
+    assert_eq!(found, [REFUSED, None, None]);
+    // The same in arrays, and in arrays of VARIANTs that have arrays in them.
+    for (value, expected) in variants.into_iter().zip(found) {
+        let array = SafeArray::of_variants(vt::VARIANT, &[1.into(), value]).unwrap();
+        assert_eq!(code_of(Agile::new(&array)), expected);
+        let outer = SafeArray::of_variants(vt::VARIANT, &[array.into()]).unwrap();
+        assert_eq!(code_of(Agile::new(&Variant::from(outer))), expected);
+    }
+    let kept = Agile::new(&Variant::from("text")).unwrap();
+    let length = std::thread::spawn(move || kept.get().as_bstr().map(|text| text.as_wide().len())).join().unwrap();
+    assert_eq!(length, Some(4));
 }
 
 #[test]

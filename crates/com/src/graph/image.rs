@@ -24,6 +24,11 @@ pub struct Image {
     words: Box<[MaybeUninit<u64>]>,
 }
 
+/// Whether so many bytes at an offset are within others.
+fn is_within(at: usize, bytes: usize, length: usize) -> bool {
+    at.checked_add(bytes).is_some_and(|end| end <= length)
+}
+
 impl Image {
     /// Parameters of so many bytes, all zero.
     pub fn new(layout: Layout) -> Self {
@@ -45,7 +50,7 @@ impl Image {
     ///
     /// When the parameters are shorter.
     pub fn place<T>(&mut self, at: usize) -> *mut T {
-        assert!(at + size_of::<T>() <= self.words.len() * 8, "a parameter lies within the block");
+        assert!(is_within(at, size_of::<T>(), self.words.len() * 8), "a parameter lies within the block");
         self.words.as_mut_ptr().cast::<u8>().wrapping_add(at).cast()
     }
 
@@ -55,8 +60,8 @@ impl Image {
     ///
     /// When the parameters are shorter.
     pub fn put<T>(&mut self, at: usize, value: T) {
-        // SAFETY: within the words, at an offset that the layout aligns.
-        unsafe { self.place::<T>(at).write(value) };
+        // SAFETY: within the words.
+        unsafe { self.place::<T>(at).write_unaligned(value) };
     }
 
     /// Copies a parameter that is given by a pointer.
@@ -72,7 +77,7 @@ impl Image {
         if from.is_null() {
             return Err(Error::new(code::E_POINTER, "a parameter that may not be null is null"));
         }
-        assert!(at + bytes <= self.words.len() * 8, "a parameter lies within the block");
+        assert!(is_within(at, bytes, self.words.len() * 8), "a parameter lies within the block");
         // SAFETY: the caller's promise; within the words.
         unsafe { self.place::<u8>(at).copy_from_nonoverlapping(from.cast(), bytes) };
         Ok(())
@@ -241,9 +246,9 @@ impl Results {
     ///
     /// When the results are shorter.
     pub fn pointer(&mut self, at: usize) -> *mut u8 {
-        assert!(at + 8 <= self.private.length, "the check has seen the block");
+        assert!(is_within(at, 8, self.private.length), "the check has seen the block");
         // SAFETY: within the frame; the slot holds a pointer by now.
-        unsafe { self.private.base().wrapping_add(at).cast::<*mut u8>().read() }
+        unsafe { self.private.base().wrapping_add(at).cast::<*mut u8>().read_unaligned() }
     }
 
     /// Hands a result to the caller.
@@ -259,7 +264,7 @@ impl Results {
         if to.is_null() {
             return Err(code::E_POINTER.into());
         }
-        assert!(at + bytes <= self.private.length, "the check has seen the block");
+        assert!(is_within(at, bytes, self.private.length), "the check has seen the block");
         // SAFETY: within the frame.
         let from = unsafe { self.private.base().add(at) };
         // SAFETY: the caller's promise.
@@ -427,7 +432,7 @@ impl Arguments {
     ///
     /// When the parameters are shorter.
     pub fn place<T>(&mut self, at: usize) -> *mut T {
-        assert!(at + size_of::<T>() <= self.private.length, "the check has seen the block");
+        assert!(is_within(at, size_of::<T>(), self.private.length), "the check has seen the block");
         self.private.base().wrapping_add(at).cast()
     }
 

@@ -250,7 +250,9 @@ impl Calls {
             return false;
         }
         // So that it leaves the list of threads when it ends.
-        let _ = Others::with(|_| ());
+        if Others::with(|_| ()).is_none() {
+            return false;
+        }
         // SAFETY: the caller's promise; not kept beyond this function.
         let channel = unsafe { self.channel() };
         let number = shared::number_for(channel, &region, || self.regions.iter().for_each(Hand::empty));
