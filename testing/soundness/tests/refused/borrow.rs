@@ -3,7 +3,7 @@
 use soundness::{IProgress, IProgress_Impl};
 
 #[windows_core::implement(IProgress)]
-struct Count<'a>(&'a [i32]);
+struct Count<'data>(&'data [i32]);
 
 impl IProgress_Impl for Count_Impl<'_> {
     fn Report(&self, done: i32) -> obvia::Result<i32> {
