@@ -415,3 +415,61 @@ impl<T: Scalar> Borrowing<T> {
         Lent { first: own.as_ptr(), count, _keeper: Keeper::Own(own) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    /// What a method lends that has room for three elements.
+    fn lent(work: impl FnOnce(&mut Lending<'_, u16>)) -> Vec<u16> {
+        let mut room = [0; 3];
+        // SAFETY: as many elements, which nobody else uses.
+        let mut lending = unsafe { Lending::new(room.as_mut_ptr(), room.len()) };
+        work(&mut lending);
+        let count = lending.len();
+        let first = lending.finish();
+        // SAFETY: so many are there until the thread lends again.
+        unsafe { Elements::from_raw(first, count) }.to_vec()
+    }
+
+    fn panics<R>(work: impl FnOnce() -> R) -> bool {
+        catch_unwind(AssertUnwindSafe(work)).is_err()
+    }
+
+    #[test]
+    fn there_are_as_many_as_were_written() {
+        for count in 0..8_u16 {
+            let all: Vec<u16> = (0..count).collect();
+            assert_eq!(lent(|lending| all.iter().for_each(|one| lending.push(*one))), all);
+            assert_eq!(lent(|lending| lending.extend_from_slice(&all)), all);
+            assert_eq!(lent(|lending| lending.fill_with(all.len(), |to| to.copy_from_slice(&all))), all);
+        }
+        let again = lent(|lending| {
+            lending.fill_with(5, |to| to.fill(1));
+            lending.push(2);
+            lending.fill_with(2, |to| to.fill(3));
+            lending.extend_from_slice(&[4, 5, 6]);
+        });
+        assert_eq!(again, [3, 3, 4, 5, 6]);
+    }
+
+    #[test]
+    fn a_panic_while_they_are_written_leaves_those_before() {
+        for count in [usize::MAX, 8, 3] {
+            let all = lent(|lending| {
+                lending.push(7);
+                assert!(panics(|| lending.fill_with(count, |_| panic!("while they are written"))));
+                assert_eq!(lending.len(), 1);
+                lending.extend_from_slice(&[8; 4]);
+            });
+            assert_eq!(all[1..], [8; 4]);
+        }
+        let more = lent(|lending| {
+            lending.extend_from_slice(&[1; 5]);
+            assert!(panics(|| lending.fill_with(2, |_| panic!("while they are written"))));
+            lending.push(2);
+        });
+        assert_eq!(more, [1, 1, 1, 1, 1, 2]);
+    }
+}

@@ -4,6 +4,10 @@
 //! for. An interface proxy begins with a pointer to the vtable that the compiler made, so to its holder it is an interface
 //! pointer like any other. There is one for each way to the process by which the interface came, and what is asked through it goes that way.
 
+mod known;
+
+pub(crate) use known::{Imported, look_behind};
+
 use crate::error::{Failed, Result, code, leave};
 use crate::frame::Measure;
 use crate::link::Link;
@@ -13,16 +17,12 @@ use crate::thread::channels::{Calls, with_channel};
 use crate::{marshal, system, thread};
 use obvia_rpc::vi_call::{Channel, TargetId};
 use obvia_via::layout::INLINE_MAX;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::ffi::c_void;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError};
 use windows_core::{GUID, HRESULT, IUnknown, IUnknown_Vtbl, Interface};
-
-/// The vtables that proxies have been made with, by their addresses: how the runtime knows its own proxies. Nobody else has such a vtable, as
-/// [`InterfaceInfo::new`] asks for; of what an object says when it is asked for an interface, anything may be said by others.
-static VTABLES: RwLock<BTreeSet<usize>> = RwLock::new(BTreeSet::new());
 
 /// What is no target.
 const NOTHING: TargetId = TargetId { index: u32::MAX, generation: 0 };
@@ -86,7 +86,7 @@ impl Proxy {
         link: &Arc<Link>,
         manager: NonNull<ProxyManager>,
     ) -> Box<Self> {
-        note_vtable(info.proxy);
+        known::note(info.proxy);
         Box::new(Self {
             vtable: info.proxy,
             link_address: Arc::as_ptr(link).addr(),
@@ -346,34 +346,6 @@ pub(crate) fn import(
     let pointer = NonNull::from(&*proxy).cast();
     proxies.push(proxy);
     pointer
-}
-
-/// There are proxies with this vtable from now on.
-fn note_vtable(vtable: VtablePointer) {
-    let address = vtable.0.addr();
-    let is_known = VTABLES.read().unwrap_or_else(PoisonError::into_inner).contains(&address);
-    if !is_known {
-        VTABLES.write().unwrap_or_else(PoisonError::into_inner).insert(address);
-    }
-}
-
-/// Where an interface pointer leads, if it is a proxy: what a reference to hand on is made of.
-pub(crate) struct Imported {
-    pub(crate) link: Arc<Link>,
-    pub(crate) oid: u64,
-    pub(crate) target: TargetId,
-}
-
-/// Looks behind an interface pointer. `None` for objects that are no proxies.
-pub(crate) fn look_behind<I: Interface>(object: &I) -> Option<Imported> {
-    // SAFETY: an interface pointer leads to a pointer to its vtable.
-    let vtable = unsafe { object.as_raw().cast::<*const c_void>().read() };
-    if !VTABLES.read().unwrap_or_else(PoisonError::into_inner).contains(&vtable.addr()) {
-        return None;
-    }
-    // SAFETY: only a proxy has such a vtable, and whoever has the pointer keeps it alive.
-    let proxy = unsafe { Proxy::from_raw(object.as_raw()) }.targeted();
-    Some(Imported { link: Arc::clone(&proxy.link), oid: proxy.manager().oid, target: proxy.target })
 }
 
 /// Takes one of the references that a proxy's process holds, to be sent home with the object.
