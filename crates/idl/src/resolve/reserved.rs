@@ -32,7 +32,7 @@ impl Resolver<'_> {
     pub(super) fn check_reserved(&mut self, decl: &InterfaceDecl, uuid: u128) {
         let found = RESERVED.iter().find(|(reserved, _)| *reserved == uuid).map(|(_, whose)| *whose);
         let is_dispatch = uuid == DISPATCH && decl.name.name != "IDispatch";
-        let whose = found.or(is_dispatch.then_some("COM's IDispatch"));
+        let whose = found.or_else(|| is_dispatch.then_some("COM's IDispatch"));
         let (Some(whose), Some(attribute)) = (whose, find(&decl.attributes, "uuid")) else { return };
         let text = format!("the uuid of interface `{}` belongs to {whose}", decl.name.name);
         let error = Diagnostic::error("reserved-uuid", attribute.span, text);
