@@ -28,6 +28,7 @@ const QUICK: &[(&str, &[Module])] = &[
         &[
             Module { name: "automation::", why: "values in memory as C has them, which are given away and let go" },
             Module { name: "dispatch::", why: "calls through pointers that tables hold the objects of" },
+            Module { name: "elements::", why: "elements in a caller's room, and elsewhere" },
             Module { name: "frame::", why: "checked frames become arguments of C's" },
             Module { name: "marshaling::", why: "calls of marshalers through COM's binary interface" },
         ],

@@ -37,10 +37,12 @@ pub(crate) unsafe fn text<'a>(text: *const c_char) -> Result<&'a str> {
 #[unsafe(no_mangle)]
 pub extern "C" fn obvia_error_text(result: HRESULT) -> *const c_char {
     let text = CString::new(abi::text(result).replace('\0', " ")).unwrap_or_default();
-    TEXT.with_borrow_mut(|kept| {
-        *kept = text;
-        kept.as_ptr()
-    })
+    let keep = |kept: &RefCell<CString>| {
+        *kept.borrow_mut() = text;
+        kept.borrow().as_ptr()
+    };
+    // A thread that ends keeps no words any more.
+    TEXT.try_with(keep).unwrap_or(c"".as_ptr())
 }
 
 /// `obvia_fail` in obvia.h.

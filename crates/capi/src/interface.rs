@@ -1,7 +1,7 @@
 //! Interfaces as C stubs describe them, made known to the runtime.
 
 use crate::errors::text;
-use com::abi::{InterfaceInfo, StubFn, Stubs, VtablePointer};
+use com::abi::{Description, InterfaceInfo, StubFn, Stubs, VtablePointer};
 use com::{Error, GUID, Result, code};
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -117,7 +117,7 @@ unsafe fn made(
     let endpoints = unsafe { list(given.endpoints) };
     // SAFETY: the caller's promise.
     let endpoints = endpoints.into_iter().map(|one| unsafe { text(one) }).collect::<Result<Vec<&'static str>>>()?;
-    let info: &'static InterfaceInfo = Box::leak(Box::new(InterfaceInfo {
+    let description = Description {
         name,
         iid: given.iid,
         version: (given.major, given.minor),
@@ -131,7 +131,9 @@ unsafe fn made(
         ndr,
         // Registered instead, as they lead to one another.
         module: &[],
-    }));
+    };
+    // SAFETY: the caller's promise: the compiler wrote proxies and stubs for the interface.
+    let info: &'static InterfaceInfo = Box::leak(Box::new(unsafe { InterfaceInfo::new(description) }));
     known.insert(interface.addr(), info);
     Ok(info)
 }

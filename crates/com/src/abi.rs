@@ -9,7 +9,7 @@ pub use crate::graph::{Invoke, Method, clear_elements, copy_elements, free_eleme
 pub use crate::listing::way_to as binding_of;
 pub use crate::marshal::{allocate, release};
 pub use crate::proxy::{Proxy, UNKNOWN};
-pub use crate::registry::{InterfaceInfo, VtablePointer};
+pub use crate::registry::{Description, InterfaceInfo, VtablePointer};
 pub use crate::rt::give_text;
 pub use crate::server::{Loop, Served, set_loop};
 pub use crate::stub::{StubFn, Stubs};

@@ -10,7 +10,7 @@ use crate::error::{Error, Result, code};
 use crate::link::Link;
 use crate::listing::guid;
 use crate::objref::ObjRef;
-use crate::registry::InterfaceInfo;
+use crate::registry::{Description, InterfaceInfo};
 use crate::runtime::Runtime;
 use crate::system::{self, Forms};
 use crate::{functions, marshal, thread};
@@ -33,7 +33,11 @@ pub struct Identity {
 impl Identity {
     /// What is needed of an interface to ask a server for it.
     fn info(self) -> InterfaceInfo {
-        InterfaceInfo { name: "as asked for", iid: self.iid, fingerprint: self.fingerprint, ..marshal::UNKNOWN_INFO }
+        InterfaceInfo::without_vtables(self.description())
+    }
+
+    fn description(self) -> Description {
+        Description { name: "as asked for", iid: self.iid, fingerprint: self.fingerprint, ..*marshal::UNKNOWN_INFO }
     }
 }
 
@@ -61,14 +65,15 @@ impl Functions {
             return info;
         }
         let endpoints: Vec<&'static str> = self.endpoints.iter().map(|text| &*text.clone().leak()).collect();
-        let info: &'static InterfaceInfo = Box::leak(Box::new(InterfaceInfo {
+        let description = Description {
             name: self.name.clone().leak(),
             version: self.version,
             plain: true,
             endpoints: endpoints.leak(),
             ndr: self.ndr.clone().leak(),
-            ..self.identity.info()
-        }));
+            ..self.identity.description()
+        };
+        let info: &'static InterfaceInfo = Box::leak(Box::new(InterfaceInfo::without_vtables(description)));
         made.push((self.clone(), info));
         info
     }

@@ -218,6 +218,7 @@ pub struct Lending<'a, T> {
     // Invariant: writable for `room` elements for 'a by this process alone, initialised, and aligned.
     first: *mut T,
     room: usize,
+    // Invariant: at most `room`, or as many as are in `more`, where that is there.
     count: usize,
     // What there was no room for, with all that is before it.
     more: Option<Box<More<T>>>,
@@ -258,34 +259,45 @@ impl<T: Scalar + 'static> Lending<'_, T> {
 
     /// Writes elements behind the others. What there is no room for in the caller's sight is copied there when the method ends.
     pub fn extend_from_slice(&mut self, elements: &[T]) {
-        let before = self.count;
-        self.count += elements.len();
-        if self.count > self.room {
-            let more = self.more.get_or_insert_with(|| {
-                // SAFETY: by the invariant; as many are written, since there was room for them.
-                let written = unsafe { Elements::from_raw(self.first, before) };
-                Box::new(More(written.to_vec()))
-            });
-            return more.0.extend_from_slice(elements);
-        }
+        // The sum is of numbers of elements that there are, so of such as memory holds.
+        let count = self.count.checked_add(elements.len()).filter(|count| *count <= self.room);
+        let (Some(count), None) = (count, &self.more) else { return self.extend_elsewhere(elements) };
         // SAFETY: inside by the check.
-        let into = unsafe { self.first.add(before) };
+        let into = unsafe { self.first.add(self.count) };
         // SAFETY: as above, and nobody else's, so they do not overlap.
         unsafe { into.copy_from_nonoverlapping(elements.as_ptr(), elements.len()) };
+        self.count = count;
     }
 
-    /// Writes so many elements at once, in place: `fill` gets them as they are, with whatever is in them.
+    #[cold]
+    fn extend_elsewhere(&mut self, elements: &[T]) {
+        let more = self.more.get_or_insert_with(|| {
+            // SAFETY: by the invariants; there is room for as many.
+            let written = unsafe { Elements::from_raw(self.first, self.count) };
+            Box::new(More(written.to_vec()))
+        });
+        more.0.extend_from_slice(elements);
+        self.count = more.0.len();
+    }
+
+    /// Writes so many elements at once, in place: `fill` gets them as they are, with whatever is in them. Where it panics, there are as many as before.
     pub fn fill_with<R>(&mut self, count: usize, fill: impl FnOnce(&mut [T]) -> R) -> R {
-        self.count = count;
         if count > self.room {
-            return fill(&mut self.more.insert(zeros(count)).0);
+            let mut more = zeros(count);
+            let filled = fill(&mut more.0);
+            self.more = Some(more);
+            self.count = count;
+            return filled;
         }
+        let filled = if count == 0 {
+            fill(&mut [])
+        } else {
+            // SAFETY: by the invariant, and &mut self.
+            fill(unsafe { std::slice::from_raw_parts_mut(self.first, count) })
+        };
         self.more = None;
-        if count == 0 {
-            return fill(&mut []);
-        }
-        // SAFETY: by the invariant, and &mut self.
-        fill(unsafe { std::slice::from_raw_parts_mut(self.first, count) })
+        self.count = count;
+        filled
     }
 
     /// Where they lie now: there until the thread's next method lends something.
@@ -309,7 +321,12 @@ fn zeros<T: Scalar>(count: usize) -> Box<More<T>> {
 fn keep<T: 'static>(more: Vec<T>) -> *mut T {
     let mut more = more.into_boxed_slice();
     let first = more.as_mut_ptr();
-    MORE.with(|kept| kept.replace(Some(Box::new(more))));
+    let mut more = Some(more);
+    let kept = MORE.try_with(|kept| kept.replace(more.take().map(|more| Box::new(more) as _)));
+    if kept.is_err() {
+        // The thread ends, and whoever called the method has yet to read.
+        std::mem::forget(more);
+    }
     first
 }
 
@@ -396,5 +413,63 @@ impl<T: Scalar> Borrowing<T> {
             unsafe { Elements::from_raw(first, count) }.to_vec()
         };
         Lent { first: own.as_ptr(), count, _keeper: Keeper::Own(own) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    /// What a method lends that has room for three elements.
+    fn lent(work: impl FnOnce(&mut Lending<'_, u16>)) -> Vec<u16> {
+        let mut room = [0; 3];
+        // SAFETY: as many elements, which nobody else uses.
+        let mut lending = unsafe { Lending::new(room.as_mut_ptr(), room.len()) };
+        work(&mut lending);
+        let count = lending.len();
+        let first = lending.finish();
+        // SAFETY: so many are there until the thread lends again.
+        unsafe { Elements::from_raw(first, count) }.to_vec()
+    }
+
+    fn panics<R>(work: impl FnOnce() -> R) -> bool {
+        catch_unwind(AssertUnwindSafe(work)).is_err()
+    }
+
+    #[test]
+    fn there_are_as_many_as_were_written() {
+        for count in 0..8_u16 {
+            let all: Vec<u16> = (0..count).collect();
+            assert_eq!(lent(|lending| all.iter().for_each(|one| lending.push(*one))), all);
+            assert_eq!(lent(|lending| lending.extend_from_slice(&all)), all);
+            assert_eq!(lent(|lending| lending.fill_with(all.len(), |to| to.copy_from_slice(&all))), all);
+        }
+        let again = lent(|lending| {
+            lending.fill_with(5, |to| to.fill(1));
+            lending.push(2);
+            lending.fill_with(2, |to| to.fill(3));
+            lending.extend_from_slice(&[4, 5, 6]);
+        });
+        assert_eq!(again, [3, 3, 4, 5, 6]);
+    }
+
+    #[test]
+    fn a_panic_while_they_are_written_leaves_those_before() {
+        for count in [usize::MAX, 8, 3] {
+            let all = lent(|lending| {
+                lending.push(7);
+                assert!(panics(|| lending.fill_with(count, |_| panic!("while they are written"))));
+                assert_eq!(lending.len(), 1);
+                lending.extend_from_slice(&[8; 4]);
+            });
+            assert_eq!(all[1..], [8; 4]);
+        }
+        let more = lent(|lending| {
+            lending.extend_from_slice(&[1; 5]);
+            assert!(panics(|| lending.fill_with(2, |_| panic!("while they are written"))));
+            lending.push(2);
+        });
+        assert_eq!(more, [1, 1, 1, 1, 1, 2]);
     }
 }

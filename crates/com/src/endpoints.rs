@@ -113,9 +113,10 @@ pub(crate) fn listen_at_endpoints(info: &InterfaceInfo) -> Result<Vec<String>> {
 mod tests {
     use super::*;
     use crate::marshal::UNKNOWN_INFO;
+    use crate::registry::Description;
 
     fn located(binding: &str, endpoints: &'static [&'static str]) -> String {
-        let info = InterfaceInfo { endpoints, ..UNKNOWN_INFO };
+        let info = InterfaceInfo::without_vtables(Description { endpoints, ..*UNKNOWN_INFO });
         match locate(binding.parse().unwrap(), &info) {
             Ok(binding) => binding.to_string(),
             Err(error) => format!("{:#010x}", error.code().0),

@@ -351,11 +351,16 @@ thread_local! {
     static LAST: RefCell<Option<Error>> = const { RefCell::new(None) };
 }
 
+/// Looks at what was left. `None` on a thread that ends, and has no place for words any more.
+fn with_last<R>(look: impl FnOnce(&mut Option<Error>) -> R) -> Option<R> {
+    LAST.try_with(|last| look(&mut last.borrow_mut())).ok()
+}
+
 /// Leaves the words of an error for [`recall`], and returns its HRESULT.
 #[cold]
 pub(crate) fn leave(error: Error) -> HRESULT {
     let code = error.code;
-    LAST.with_borrow_mut(|last| *last = Some(error));
+    with_last(|last| *last = Some(error));
     code
 }
 
@@ -394,23 +399,23 @@ impl From<Failed> for Error {
 
 /// The HRESULT that words were left for last.
 pub(crate) fn last_code() -> HRESULT {
-    LAST.with_borrow(|last| last.as_ref().map_or(code::E_UNEXPECTED, Error::code))
+    with_last(|last| last.as_ref().map(Error::code)).flatten().unwrap_or(code::E_UNEXPECTED)
 }
 
 /// Forgets words that were left.
 pub(crate) fn forget() {
-    LAST.with_borrow_mut(Option::take);
+    with_last(Option::take);
 }
 
 /// The words that were left for a failed HRESULT; they stay.
 pub(crate) fn words(code: HRESULT) -> Error {
-    LAST.with_borrow(|last| last.clone().filter(|left| left.code == code).unwrap_or_else(|| code.into()))
+    with_last(|last| last.clone()).flatten().filter(|left| left.code == code).unwrap_or_else(|| code.into())
 }
 
 /// Makes an error of a failed HRESULT, with the words that the proxy left for it.
 #[cold]
 pub(crate) fn recall(code: HRESULT) -> Error {
-    LAST.with_borrow_mut(Option::take).filter(|left| left.code == code).unwrap_or_else(|| code.into())
+    with_last(Option::take).flatten().filter(|left| left.code == code).unwrap_or_else(|| code.into())
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::error::{Error, Result, code};
 use crate::objref;
 use crate::orpc::object_exporter::ComplexPing;
 use crate::orpc::{Client, Dropped, Limits, PingAnswer, Pinging, References, Refs};
-use crate::registry::InterfaceInfo;
+use crate::registry::{InterfaceInfo, refuse_rivals};
 use crate::runtime::{DRAWS, draw_set, janitor};
 use crate::stub::Stubs;
 use data::Data;
@@ -307,6 +307,7 @@ impl Exports {
 
 /// Asks an object for an interface by its description.
 pub(crate) fn query(object: &IUnknown, info: &InterfaceInfo) -> Result<IUnknown> {
+    refuse_rivals(&info.iid)?;
     query_by(object, &info.iid)
 }
 

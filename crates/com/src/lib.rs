@@ -75,7 +75,7 @@ mod system;
 mod thread;
 pub mod trace;
 
-pub use agile::Agile;
+pub use agile::{Agile, Shareable};
 pub use automation::{Bstr, IDispatch, SafeArray, Variant};
 pub use context::ContextHandle;
 pub use elements::{Elements, ElementsMut, Lending, Lent};

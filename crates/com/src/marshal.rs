@@ -6,7 +6,7 @@ use crate::marshaling::{REFERENCE_MAX, parse, unmarshal_custom};
 use crate::objref::ObjRef;
 use crate::orpc::{Client, ObjRef as Any};
 use crate::proxy::ProxyCall;
-use crate::registry::{self, InterfaceInfo};
+use crate::registry::{self, Description, InterfaceInfo};
 use crate::runtime::Runtime;
 use crate::runtime::data::with_handler;
 use crate::server::caller;
@@ -40,7 +40,10 @@ impl Wanted {
 }
 
 /// IUnknown as an interface without methods of its own.
-pub(crate) static UNKNOWN_INFO: InterfaceInfo = InterfaceInfo {
+// SAFETY: proxies of the runtime's own for IUnknown, which has no methods that are served.
+pub(crate) static UNKNOWN_INFO: InterfaceInfo = unsafe { InterfaceInfo::new(UNKNOWN) };
+
+const UNKNOWN: Description = Description {
     name: "IUnknown",
     iid: IUnknown::IID,
     version: (0, 0),

@@ -4,6 +4,10 @@
 //! for. An interface proxy begins with a pointer to the vtable that the compiler made, so to its holder it is an interface
 //! pointer like any other. There is one for each way to the process by which the interface came, and what is asked through it goes that way.
 
+mod known;
+
+pub(crate) use known::{Imported, look_behind};
+
 use crate::error::{Error, Failed, Result, code, leave};
 use crate::frame::Measure;
 use crate::link::Link;
@@ -19,9 +23,6 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use windows_core::{GUID, HRESULT, IUnknown, IUnknown_Vtbl, Interface};
-
-/// An interface that nobody but a proxy answers for: how the runtime knows its own proxies.
-const IID_PROXY: GUID = GUID::from_u128(0x5f3c_1e86_40d7_4b0b_9a2e_c05d_77ab_13f4);
 
 /// What is no target.
 const NOTHING: TargetId = TargetId { index: u32::MAX, generation: 0 };
@@ -46,7 +47,7 @@ pub struct Proxy {
     link: Arc<Link>,
     // Invariant: the manager owns this proxy, so it outlives it.
     manager: NonNull<ProxyManager>,
-    iid: GUID,
+    info: &'static InterfaceInfo,
     // References to `target` that this process holds at the server.
     public_refs: AtomicU32,
 }
@@ -79,7 +80,13 @@ impl Proxy {
         unsafe { &*this.cast::<Self>() }
     }
 
-    fn new(info: &InterfaceInfo, target: TargetId, link: &Arc<Link>, manager: NonNull<ProxyManager>) -> Box<Self> {
+    fn new(
+        info: &'static InterfaceInfo,
+        target: TargetId,
+        link: &Arc<Link>,
+        manager: NonNull<ProxyManager>,
+    ) -> Box<Self> {
+        known::note(info.proxy);
         Box::new(Self {
             vtable: info.proxy,
             link_address: Arc::as_ptr(link).addr(),
@@ -87,7 +94,7 @@ impl Proxy {
             target,
             link: Arc::clone(link),
             manager,
-            iid: info.iid,
+            info,
             public_refs: AtomicU32::new(0),
         })
     }
@@ -285,7 +292,9 @@ fn take_known(managers: &HashMap<u64, ManagerPointer>, oid: u64) -> Option<Manag
         // SAFETY: a manager removes itself from this table, under its lock, before it is freed.
         let references = unsafe { &(*known.0.as_ptr()).references };
         // A manager whose count has reached zero is on its way out.
-        references.fetch_update(Ordering::AcqRel, Ordering::Acquire, |count| (count > 0).then_some(count + 1)).is_ok()
+        references
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |count| (count > 0).then_some(count + 1))
+            .is_ok_and(is_counted)
     })
 }
 
@@ -326,7 +335,7 @@ pub(crate) fn import(
     let proxies = unsafe { &(*manager.0.as_ptr()).proxies };
     let mut proxies = proxies.lock().unwrap_or_else(PoisonError::into_inner);
     // Of the interface as well: a server may say that one target is two interfaces, but a vtable is one.
-    let is_it = |proxy: &Proxy| proxy.target == target && proxy.iid == info.iid && Arc::ptr_eq(&proxy.link, link);
+    let is_it = |proxy: &Proxy| proxy.target == target && proxy.info.is_same(info) && Arc::ptr_eq(&proxy.link, link);
     if let Some(proxy) = proxies.iter().find(|proxy| is_it(proxy)) {
         proxy.public_refs.fetch_add(public_refs, Ordering::AcqRel);
         return NonNull::from(&**proxy).cast();
@@ -337,29 +346,6 @@ pub(crate) fn import(
     let pointer = NonNull::from(&*proxy).cast();
     proxies.push(proxy);
     pointer
-}
-
-/// Where an interface pointer leads, if it is a proxy: what a reference to hand on is made of.
-pub(crate) struct Imported {
-    pub(crate) link: Arc<Link>,
-    pub(crate) oid: u64,
-    pub(crate) target: TargetId,
-}
-
-/// Looks behind an interface pointer. `None` for objects that are no proxies.
-pub(crate) fn look_behind<I: Interface>(object: &I) -> Option<Imported> {
-    let mut proxy: *mut c_void = std::ptr::null_mut();
-    // SAFETY: a QueryInterface with a place for one pointer. Only `query_interface` below knows the IID, and it
-    // returns the proxy that was asked, with a reference.
-    let found = unsafe { object.query(&IID_PROXY, &mut proxy) };
-    if found.is_err() || proxy.is_null() {
-        return None;
-    }
-    // SAFETY: the query returned a counted interface pointer.
-    let holder = unsafe { IUnknown::from_raw(proxy) };
-    // SAFETY: only a proxy answers for the IID, and `holder` keeps it alive.
-    let proxy = unsafe { Proxy::from_raw(holder.as_raw()) }.targeted();
-    Some(Imported { link: Arc::clone(&proxy.link), oid: proxy.manager().oid, target: proxy.target })
 }
 
 /// Takes one of the references that a proxy's process holds, to be sent home with the object.
@@ -391,7 +377,25 @@ impl Proxy {
     }
 }
 
+/// More references than this are none that anybody needs: who forgets them on purpose is not to get to 0.
+const REFERENCES_MAX: u32 = u32::MAX / 2;
+
+/// Ends the process rather than have a count go round.
+fn is_counted(before: u32) -> bool {
+    if before > REFERENCES_MAX {
+        std::process::abort();
+    }
+    true
+}
+
 impl ProxyManager {
+    /// Counts one more reference, and returns how many there are.
+    fn count(&self) -> u32 {
+        let before = self.references.fetch_add(1, Ordering::Relaxed);
+        is_counted(before);
+        before + 1
+    }
+
     fn create(link: &Arc<Link>, oid: u64) -> NonNull<Self> {
         let manager = Box::new(Self { references: AtomicU32::new(1), oid, proxies: Mutex::new(Vec::with_capacity(2)) });
         let manager = NonNull::from(Box::leak(manager));
@@ -405,13 +409,15 @@ impl ProxyManager {
 
     /// Finds or makes the proxy for an interface, and counts a reference for the caller.
     fn query(&self, asked: &Proxy, iid: &GUID) -> Result<NonNull<c_void>> {
+        registry::refuse_rivals(iid)?;
         // The identity has no way of its own.
         let through = asked.targeted();
         let proxies = self.proxies.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_it =
-            |proxy: &Proxy| proxy.iid == *iid && (*iid == IUnknown::IID || Arc::ptr_eq(&proxy.link, &through.link));
+        let is_it = |proxy: &Proxy| {
+            proxy.info.iid == *iid && (*iid == IUnknown::IID || Arc::ptr_eq(&proxy.link, &through.link))
+        };
         if let Some(proxy) = proxies.iter().find(|proxy| is_it(proxy)) {
-            self.references.fetch_add(1, Ordering::Relaxed);
+            self.count();
             return Ok(NonNull::from(&**proxy).cast());
         }
         drop(proxies);
@@ -434,12 +440,7 @@ unsafe extern "system" fn query_interface(this: *mut c_void, iid: *const GUID, o
     let proxy = unsafe { Proxy::from_raw(this) };
     // SAFETY: not null, and by the contract of QueryInterface readable.
     let iid = unsafe { *iid };
-    let found = if iid == IID_PROXY {
-        proxy.manager().references.fetch_add(1, Ordering::Relaxed);
-        Ok(this)
-    } else {
-        proxy.manager().query(proxy, &iid).map(NonNull::as_ptr)
-    };
+    let found = proxy.manager().query(proxy, &iid).map(NonNull::as_ptr);
     let (pointer, result) = match found {
         Ok(pointer) => (pointer, code::S_OK),
         Err(error) => (std::ptr::null_mut(), leave(error)),
@@ -452,7 +453,7 @@ unsafe extern "system" fn query_interface(this: *mut c_void, iid: *const GUID, o
 unsafe extern "system" fn add_ref(this: *mut c_void) -> u32 {
     // SAFETY: in the vtables of proxies only, so `this` is one, and its caller holds it.
     let proxy = unsafe { Proxy::from_raw(this) };
-    proxy.manager().references.fetch_add(1, Ordering::Relaxed) + 1
+    proxy.manager().count()
 }
 
 unsafe extern "system" fn release(this: *mut c_void) -> u32 {

@@ -1,5 +1,6 @@
 //! What generated code uses. Not for hand-written code: it changes with the compiler.
 
+pub use crate::agile::IID_CHECKED;
 pub use crate::automation::dispatch::IDispatch_Vtbl;
 pub use crate::automation::dual::{Absent, Dual, Member, Param as MemberParam, Table, look};
 pub use crate::automation::glue::{clear_result, free_wire, from_wire, to_wire, wire_result};
@@ -12,7 +13,7 @@ pub use crate::elements::Borrowing;
 pub use crate::error::{Failed, code};
 pub use crate::frame::{Arrays, Measure, Scalar, Value};
 pub use crate::graph::{
-    Arguments, Array, Graph, Held, Image, Layout, Owned, OwnedSlice, Results, Text, Wide, behind, lift, lower,
+    Arguments, Array, Graph, Held, Image, Layout, Lifted, Owned, OwnedSlice, Results, Text, Wide, behind, lower,
     lower_slice, object_at, object_of, open, place_for, places_for, put_owned, take_place, take_places,
 };
 pub use crate::marshal::{
@@ -20,7 +21,7 @@ pub use crate::marshal::{
     reference_for_caller, reference_for_peer, text_count,
 };
 pub use crate::proxy::{PlainCall, Proxy, ProxyCall, UNKNOWN};
-pub use crate::registry::{InterfaceInfo, Remote, VtablePointer};
+pub use crate::registry::{Declared, Description, InterfaceInfo, Meaning, Remote, VtablePointer, declare};
 pub use crate::reply::ReplyView;
 pub use crate::stub::{
     Received, ReplyFrame, StubCall, StubFn, Stubs, guard, lend, lend_again, no_results, pad, results, results_unpadded,

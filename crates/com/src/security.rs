@@ -72,11 +72,12 @@ pub fn with_credentials<R>(credentials: &Arc<dyn Credentials>, work: impl FnOnce
 
     impl Drop for Former {
         fn drop(&mut self) {
-            OF_THREAD.set(self.0.take());
+            let _ = OF_THREAD.try_with(|own| own.replace(self.0.take()));
         }
     }
 
-    let _former = Former(OF_THREAD.replace(Some(Shown(Arc::clone(credentials)))));
+    let shown = Shown(Arc::clone(credentials));
+    let _former = Former(OF_THREAD.try_with(|own| own.replace(Some(shown))).ok().flatten());
     work()
 }
 
@@ -153,11 +154,12 @@ impl Protection {
     /// E_ACCESSDENIED where it has none.
     pub(crate) fn new(level: Level, kind: AuthType, principal: String) -> Result<Self> {
         let of_process = || CREDENTIALS.read().unwrap_or_else(PoisonError::into_inner).clone();
-        let credentials = OF_THREAD.with_borrow(Clone::clone).or_else(of_process).ok_or_else(|| {
-            let text =
-                format!("security={level} is asked for, and this process has no credentials: see set_credentials");
-            Error::new(code::E_ACCESSDENIED, text)
-        })?;
+        let credentials =
+            OF_THREAD.try_with(|own| own.borrow().clone()).ok().flatten().or_else(of_process).ok_or_else(|| {
+                let text =
+                    format!("security={level} is asked for, and this process has no credentials: see set_credentials");
+                Error::new(code::E_ACCESSDENIED, text)
+            })?;
         Ok(Self { level, kind, principal, credentials })
     }
 

@@ -149,7 +149,8 @@ impl Canceller {
 
 /// Sets who can cancel calls of this thread from now on, and returns who could.
 pub(crate) fn set_canceller(canceller: Option<Canceller>) -> Option<Canceller> {
-    let before = CANCELLER.replace(canceller);
+    // A thread that ends has none any more, and its calls cannot be cancelled.
+    let before = CANCELLER.try_with(|current| current.replace(canceller)).ok().flatten();
     if let Some(before) = &before {
         before.set_waiting(None);
     }
@@ -163,7 +164,8 @@ pub(crate) fn set_canceller(canceller: Option<Canceller>) -> Option<Canceller> {
 ///
 /// When the canceller was used.
 fn register(alarm: Alarm) -> Result<()> {
-    let Some(canceller) = CANCELLER.with_borrow(Clone::clone) else { return Ok(()) };
+    let canceller = CANCELLER.try_with(|canceller| canceller.borrow().clone()).ok().flatten();
+    let Some(canceller) = canceller else { return Ok(()) };
     canceller.set_waiting(Some(alarm));
     // Looked at after the alarm is in place, so that a cancel between the two rings it.
     if canceller.is_used() { Err(obvia_via::Error::Cancelled.into()) } else { Ok(()) }
@@ -171,5 +173,6 @@ fn register(alarm: Alarm) -> Result<()> {
 
 /// Whether the thread's calls can be cancelled now.
 fn is_cancellable() -> bool {
-    CANCELLER.with_borrow(Option::is_some)
+    // A thread that ends has none any more.
+    CANCELLER.try_with(|canceller| canceller.borrow().is_some()).unwrap_or(false)
 }

@@ -6,6 +6,7 @@ mod dispinterface;
 mod interface;
 mod library;
 mod plain;
+mod reserved;
 mod transfer;
 mod types;
 mod values;

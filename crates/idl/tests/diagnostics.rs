@@ -42,6 +42,27 @@ fn names() {
 }
 
 #[test]
+fn uuids_that_the_runtime_asks_for() {
+    let with_uuid = |name: &str, uuid: &str| {
+        format!("import \"unknwn.idl\";\n[object,\nuuid({uuid})]\ninterface {name} : IUnknown {{ HRESULT M(); }}\n")
+    };
+    for (uuid, whose) in [
+        ("00000000-0000-0000-0000-000000000000", "nobody"),
+        ("00000000-0000-0000-C000-000000000046", "IUnknown"),
+        ("00000003-0000-0000-c000-000000000046", "IMarshal"),
+        ("94ea2b94-e9cc-49e0-c0ff-ee64ca8f5b90", "IAgileObject"),
+        ("af86e2e0-b12d-4c6a-9c5a-d7aa65101e90", "IInspectable"),
+        ("ae49d5cb-143f-431c-874c-2729336e4eca", "windows-core"),
+        ("ac70c40a-fe8b-47e2-8821-d46b5b346354", "obvia"),
+        ("00020400-0000-0000-c000-000000000046", "IDispatch"),
+    ] {
+        refused(&with_uuid("IX", uuid), "reserved-uuid", 3, &[whose, "uuidgen"]);
+    }
+    let plain = "[uuid(00000000-0000-0000-c000-000000000046)]\ninterface F { void F1([in] long x); }";
+    refused(plain, "reserved-uuid", 1, &["IUnknown"]);
+}
+
+#[test]
 fn types() {
     refused("struct S { struct S inner; };", "incomplete-type", 1, &["cannot contain itself"]);
     refused(&with_methods("HRESULT M([out] long x);"), "out-not-pointer", 4, &["write `*` before the name"]);

@@ -2,7 +2,7 @@
 
 use crate::objects::STUBS;
 use crate::outcome::{give, guarded, text};
-use com::abi::{InterfaceInfo, UNKNOWN, VtablePointer};
+use com::abi::{self, InterfaceInfo, UNKNOWN, VtablePointer};
 use com::windows_core::IUnknown_Vtbl;
 use com::{Error, GUID, HRESULT, IUnknown, Interface as _, Result, code};
 use obvia_idl::{Failure, description, ndr};
@@ -87,7 +87,7 @@ fn describe(given: &Description, name: &str, idl: &str) -> Result<&'static Inter
     }
     let iid = GUID::from_u128(iid);
     let is_unknown = iid == IUnknown::IID;
-    let info: &'static InterfaceInfo = Box::leak(Box::new(InterfaceInfo {
+    let description = abi::Description {
         name: name.to_owned().leak(),
         iid,
         version: (given.version as u16, (given.version >> 16) as u16),
@@ -101,7 +101,9 @@ fn describe(given: &Description, name: &str, idl: &str) -> Result<&'static Inter
         idl: idl.to_owned().leak(),
         // Registered one by one.
         module: &[],
-    }));
+    };
+    // SAFETY: proxies that nobody calls by their vtables, which are IUnknown's, and stubs for every method of such.
+    let info: &'static InterfaceInfo = Box::leak(Box::new(unsafe { InterfaceInfo::new(description) }));
     if !is_unknown {
         com::register(&[info]);
     }

@@ -1,7 +1,7 @@
 //! Notes with titles: an object that programs, scripts and the command line use, by its interface or by name.
 
 use obvia::automation::{Value, vt};
-use obvia::{Bstr, Error, Result, SafeArray, Variant, code};
+use obvia::{Agile, Bstr, Error, Result, SafeArray, Variant, code};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use windows_core::implement;
 
@@ -16,8 +16,8 @@ pub struct Notes {
 
 struct Note {
     title: Bstr,
-    content: Variant,
-    section: Option<INotes>,
+    content: Agile<Variant>,
+    section: Option<Agile<INotes>>,
 }
 
 impl Notes {
@@ -25,10 +25,12 @@ impl Notes {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn add(&self, title: &Bstr, content: Variant) -> i32 {
+    fn add(&self, title: &Bstr, content: &Variant) -> Result<i32> {
+        // Any thread looks at it.
+        let content = Agile::new(content)?;
         let mut kept = self.kept();
         kept.push(Note { title: title.clone(), content, section: None });
-        kept.len() as i32
+        Ok(kept.len() as i32)
     }
 }
 
@@ -50,19 +52,19 @@ impl INotes_Impl for Notes_Impl {
     }
 
     fn Add(&self, title: &Bstr, content: &Variant) -> Result<i32> {
-        let content = if content.is_missing() { Variant::new() } else { content.copy()? };
-        Ok(self.add(title, content))
+        let empty = Variant::new();
+        self.add(title, if content.is_missing() { &empty } else { content })
     }
 
     fn get_Item(&self, key: &Variant) -> Result<Variant> {
         let kept = self.kept();
-        kept[position(&kept, key)?].content.copy()
+        kept[position(&kept, key)?].content.get().copy()
     }
 
     fn put_Item(&self, key: &Variant, content: &Variant) -> Result<()> {
         let mut kept = self.kept();
         let at = position(&kept, key)?;
-        kept[at].content = content.copy()?;
+        kept[at].content = Agile::new(content)?;
         Ok(())
     }
 
@@ -77,7 +79,7 @@ impl INotes_Impl for Notes_Impl {
     fn Import(&self, titles: &SafeArray, last: &mut Variant) -> Result<(i16, i32)> {
         let titles = titles.to_variants()?;
         for title in &titles {
-            self.add(&Bstr::try_from(title)?, std::mem::take(last));
+            self.add(&Bstr::try_from(title)?, &std::mem::take(last))?;
             *last = title.copy()?;
         }
         Ok((if titles.is_empty() { 0 } else { -1 }, titles.len() as i32))
@@ -91,7 +93,12 @@ impl INotes_Impl for Notes_Impl {
     fn Section(&self, title: &Bstr) -> Result<INotes> {
         let mut kept = self.kept();
         let at = position(&kept, &title.clone().into())?;
-        Ok(kept[at].section.get_or_insert_with(|| Notes::default().into()).clone())
+        if let Some(section) = &kept[at].section {
+            return Ok(section.get().clone());
+        }
+        let section: INotes = Notes::default().into();
+        kept[at].section = Some(Agile::new(&section)?);
+        Ok(section)
     }
 
     fn Merge(&self, other: Option<&INotes>) -> Result<i32> {
@@ -99,7 +106,7 @@ impl INotes_Impl for Notes_Impl {
         let titles = other.Find(&Bstr::new(), 1000)?;
         let added = titles.to_variants()?;
         for title in &added {
-            self.add(&Bstr::try_from(title)?, other.get_Item(title)?);
+            self.add(&Bstr::try_from(title)?, &other.get_Item(title)?)?;
         }
         Ok(added.len() as i32)
     }

@@ -204,14 +204,16 @@ impl IShapes_Impl for Shapes_Impl {
 
     fn List(&self) -> Result<OwnedSlice<Entry<'static>>> {
         let entries = self.entries.lock().unwrap();
-        let entries: Vec<Entry<'_>> = entries.iter().map(|(name, kept)| Entry::new(name, kept.any())).collect();
+        let entries: Vec<Entry<'_>> =
+            entries.iter().map(|(name, kept)| Entry::new(name, kept.any())).collect::<Result<_>>()?;
         OwnedSlice::new(&entries)
     }
 
     fn Some(&self, room: u32) -> Result<(OwnedSlice<Entry<'static>>, u32)> {
         let entries = self.entries.lock().unwrap();
         let entries = entries.iter().take(room as usize);
-        let entries: Vec<Entry<'_>> = entries.map(|(name, kept)| Entry::new(name, kept.any())).collect();
+        let entries: Vec<Entry<'_>> =
+            entries.map(|(name, kept)| Entry::new(name, kept.any())).collect::<Result<_>>()?;
         Ok((OwnedSlice::new(&entries)?, entries.len() as u32))
     }
 

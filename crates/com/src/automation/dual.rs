@@ -422,7 +422,8 @@ unsafe fn tell(table: &Table, member: &Member, found: Wrong, exception: *mut Exc
 
 impl IDispatch_Vtbl {
     /// The vtable of an implementation of an interface that extends this one.
-    pub const fn dual<Identity: windows_core::IUnknownImpl, const OFFSET: isize, D: Dual>() -> Self {
+    pub const fn dual<Identity: windows_core::IUnknownImpl + Send + Sync + 'static, const OFFSET: isize, D: Dual>()
+    -> Self {
         Self {
             base__: IUnknown_Vtbl::new::<Identity, OFFSET>(),
             GetTypeInfoCount: type_info_count,

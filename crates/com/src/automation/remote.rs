@@ -6,7 +6,7 @@ use super::variant::Variant;
 use super::vt;
 use super::wire::{Automation, Wires, to_bstr, to_variant};
 use crate::error::{Error, Result, code, leave};
-use crate::registry::{InterfaceInfo, VtablePointer};
+use crate::registry::{Declared, Description, InterfaceInfo, Meaning, VtablePointer};
 use crate::rt::{Answer, ServerCall, guard, pad, slice, slice_mut, vtable};
 use crate::stub::Stubs;
 use std::ffi::c_void;
@@ -42,7 +42,10 @@ const BSTR_KIND: u16 = 4;
 const FAILURE: i32 = i32::MIN;
 
 /// What the compiler would know about the interface.
-pub static INFO: InterfaceInfo = InterfaceInfo {
+// SAFETY: vtable and stubs are this interface's.
+pub static INFO: InterfaceInfo = unsafe { InterfaceInfo::new(DESCRIPTION) };
+
+const DESCRIPTION: Description = Description {
     name: "IDispatch",
     iid: IDispatch::IID,
     version: (0, 0),
@@ -60,6 +63,21 @@ pub static INFO: InterfaceInfo = InterfaceInfo {
     idl: made::IDL,
     ndr: made::NDR,
     module: &[],
+};
+
+/// As each module that the compiler writes says it of its own.
+static DECLARED: Declared =
+    Declared::new("obvia", &[Meaning::new("IDispatch", IDispatch::IID.to_u128(), made::FINGERPRINT)]);
+
+#[cfg(not(miri))]
+const _: () = {
+    extern "C" fn declare() {
+        crate::registry::declare(&DECLARED);
+    }
+    // SAFETY: what stands there are functions that are called when the program is loaded.
+    #[used]
+    #[unsafe(link_section = ".init_array")]
+    static DECLARE: extern "C" fn() = declare;
 };
 
 // SAFETY: vtable and stubs were made for this interface.

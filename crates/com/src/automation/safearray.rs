@@ -48,16 +48,13 @@ struct Descriptor {
 }
 
 /// An array of Automation's, or none.
+///
+/// It stays with its thread, as objects in it may: [`Agile`](crate::Agile) keeps one for all threads.
 #[repr(transparent)]
 pub struct SafeArray(
     // Invariant: null, or from `with_bounds` and owned; the elements are values of its type.
     *mut Descriptor,
 );
-
-// SAFETY: values, and objects that are called from any thread.
-unsafe impl Send for SafeArray {}
-// SAFETY: as above; it is changed through exclusive references only, but for the count of locks.
-unsafe impl Sync for SafeArray {}
 
 /// A type of Rust's whose values are elements as they are.
 ///
@@ -332,6 +329,14 @@ impl SafeArray {
             made.put(at, &self.element(at)?)?;
         }
         Ok(made)
+    }
+
+    /// Refuses objects that belong to a thread.
+    pub(crate) fn check_objects(&self) -> Result<()> {
+        if !matches!(self.vt(), vt::UNKNOWN | vt::DISPATCH | vt::VARIANT) {
+            return Ok(());
+        }
+        (0..self.len()).try_for_each(|at| self.element(at)?.check_objects())
     }
 
     /// Keeps the elements where they are: while it is locked C cannot free or resize the array.

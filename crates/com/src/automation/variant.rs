@@ -15,6 +15,8 @@ use windows_core::{HRESULT, IUnknown, Interface};
 ///
 /// [`Self::value`] looks at it, [`Self::change_type`] converts it. A variant by reference leads to a value that is somebody else's:
 /// a copy of it is a copy of that value.
+///
+/// It stays with its thread, as an object in it may: [`Agile`](crate::Agile) keeps one for all threads.
 #[repr(C, align(8))]
 pub struct Variant {
     // Invariant: what `data` holds, or leads to, is of this type, and owned unless it is by reference.
@@ -23,11 +25,6 @@ pub struct Variant {
     /// Of pointers, since what has an address keeps its provenance there; anything else is an address to nowhere.
     data: [*mut c_void; 2],
 }
-
-// SAFETY: values; objects are called from any thread, as all of the runtime's are.
-unsafe impl Send for Variant {}
-// SAFETY: as above.
-unsafe impl Sync for Variant {}
 
 /// What a [`Variant`] holds.
 #[derive(Clone, Debug, PartialEq)]
@@ -191,6 +188,18 @@ impl Variant {
             _ => return Err(vt::unknown(self.vt)),
         };
         Ok(Self { vt: self.vt, reserved: self.reserved, data: [data, null_mut()] })
+    }
+
+    /// Refuses objects that belong to a thread, and what is somebody else's.
+    pub(crate) fn check_objects(&self) -> Result<()> {
+        if self.target().is_some() {
+            return Err(Error::new(code::E_INVALIDARG, "a VARIANT by reference is somebody else's"));
+        }
+        match (self.object(), self.as_array()) {
+            (Some(object), _) => crate::agile::check(&object),
+            (None, Some(array)) => array.check_objects(),
+            (None, None) => Ok(()),
+        }
     }
 
     /// The string, where it holds one.

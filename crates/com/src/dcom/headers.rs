@@ -25,17 +25,17 @@ pub fn with_trace<R>(trace: TraceContext, calls: impl FnOnce() -> R) -> R {
     struct Restore(Option<TraceContext>);
     impl Drop for Restore {
         fn drop(&mut self) {
-            TRACE.set(self.0.take());
+            let _ = TRACE.try_with(|own| own.replace(self.0.take()));
         }
     }
-    let _restore = Restore(TRACE.replace(Some(trace)));
+    let _restore = Restore(TRACE.try_with(|own| own.replace(Some(trace))).ok().flatten());
     calls()
 }
 
 /// The trace that the method which runs on this thread belongs to, or that [`with_trace`] has named: calls that it makes belong to it, too.
 /// `None` where nobody has said so.
 pub fn trace() -> Option<TraceContext> {
-    TRACE.with_borrow(Clone::clone)
+    TRACE.try_with(|own| own.borrow().clone()).ok().flatten()
 }
 
 /// What stands before arguments and results of calls.

@@ -46,6 +46,24 @@ unsafe extern "system" fn release(this: *mut c_void) -> u32 {
     left
 }
 
+unsafe extern "system" fn query_anything(this: *mut c_void, _: *const GUID, out: *mut *mut c_void) -> HRESULT {
+    // SAFETY: in the vtable of things only.
+    unsafe { add_ref(this) };
+    // SAFETY: by the contract of QueryInterface.
+    unsafe { out.write(this) };
+    code::S_OK
+}
+
+static ANYTHING: IUnknown_Vtbl = IUnknown_Vtbl { QueryInterface: query_anything, AddRef: add_ref, Release: release };
+
+#[test]
+fn an_object_that_answers_for_every_interface_is_no_proxy() {
+    let thing = Box::into_raw(Box::new(Thing { vtable: &ANYTHING, references: AtomicU32::new(1) }));
+    // SAFETY: a counted interface pointer.
+    let object = unsafe { IUnknown::from_raw(thing.cast()) };
+    assert!(crate::proxy::look_behind(&object).is_none());
+}
+
 fn target() -> Target {
     let thing = Box::into_raw(Box::new(Thing { vtable: &VTABLE, references: AtomicU32::new(1) }));
     // SAFETY: a counted interface pointer.

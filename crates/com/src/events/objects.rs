@@ -7,13 +7,16 @@ use super::idl::{
 };
 use super::point::AnyPoint;
 use super::sinks::Point;
+use crate::agile::Agile;
 use crate::error::{Error, Result, code};
 use std::sync::Arc;
 use windows_core::{ComObjectInterface, GUID, IUnknown, IUnknownImpl, implement};
 
 /// Objects that tell of events: `#[implement(ITicker, IConnectionPointContainer)] struct Ticker` is one by
 /// `impl ConnectionPoints for Ticker_Impl`.
-pub trait ConnectionPoints: IUnknownImpl + ComObjectInterface<IConnectionPointContainer> {
+pub trait ConnectionPoints:
+    IUnknownImpl<Impl: Send + Sync + 'static> + ComObjectInterface<IConnectionPointContainer>
+{
     /// Its connection points, one for each interface.
     fn connection_points(&self) -> Vec<&dyn AnyPoint>;
 }
@@ -39,34 +42,35 @@ pub fn enumerate_points<'a>(
     container: &IConnectionPointContainer,
     points: impl Iterator<Item = &'a Arc<Point>>,
 ) -> Result<IEnumConnectionPoints> {
-    connection_points(points.map(|point| object(point, container)).collect())
+    connection_points(points.map(|point| object(point, container)).collect::<Result<_>>()?)
 }
 
 /// What its FindConnectionPoint returns.
 ///
 /// # Errors
 ///
-/// CONNECT_E_NOCONNECTION where none is for the interface.
+/// CONNECT_E_NOCONNECTION where none is for the interface; E_INVALIDARG for a container that belongs to a thread.
 pub fn find_point<'a>(
     container: &IConnectionPointContainer,
     mut points: impl Iterator<Item = &'a Arc<Point>>,
     iid: &GUID,
 ) -> Result<IConnectionPoint> {
-    points.find(|point| point.info.iid == *iid).map(|point| object(point, container)).ok_or_else(|| {
+    let found = points.find(|point| point.info.iid == *iid).ok_or_else(|| {
         let text = format!("the object has no connection point for {{{iid:?}}}");
         Error::new(code::CONNECT_E_NOCONNECTION, text)
-    })
+    })?;
+    object(found, container)
 }
 
 /// A connection point for those who want to be connected. It keeps its container alive, which does not keep it.
-fn object(point: &Arc<Point>, container: &IConnectionPointContainer) -> IConnectionPoint {
-    PointObject { point: Arc::clone(point), container: container.clone() }.into()
+fn object(point: &Arc<Point>, container: &IConnectionPointContainer) -> Result<IConnectionPoint> {
+    Ok(PointObject { point: Arc::clone(point), container: Agile::new(container)? }.into())
 }
 
 #[implement(IConnectionPoint)]
 struct PointObject {
     point: Arc<Point>,
-    container: IConnectionPointContainer,
+    container: Agile<IConnectionPointContainer>,
 }
 
 impl IConnectionPoint_Impl for PointObject_Impl {
@@ -75,7 +79,7 @@ impl IConnectionPoint_Impl for PointObject_Impl {
     }
 
     fn GetConnectionPointContainer(&self) -> Result<IConnectionPointContainer> {
-        Ok(self.container.clone())
+        Ok(self.container.get().clone())
     }
 
     fn Advise(&self, sink: Option<&IUnknown>) -> Result<u32> {

@@ -24,6 +24,11 @@ pub struct Image {
     words: Box<[MaybeUninit<u64>]>,
 }
 
+/// Whether so many bytes at an offset are within others.
+fn is_within(at: usize, bytes: usize, length: usize) -> bool {
+    at.checked_add(bytes).is_some_and(|end| end <= length)
+}
+
 impl Image {
     /// Parameters of so many bytes, all zero.
     pub fn new(layout: Layout) -> Self {
@@ -45,7 +50,7 @@ impl Image {
     ///
     /// When the parameters are shorter.
     pub fn place<T>(&mut self, at: usize) -> *mut T {
-        assert!(at + size_of::<T>() <= self.words.len() * 8, "a parameter lies within the block");
+        assert!(is_within(at, size_of::<T>(), self.words.len() * 8), "a parameter lies within the block");
         self.words.as_mut_ptr().cast::<u8>().wrapping_add(at).cast()
     }
 
@@ -55,8 +60,8 @@ impl Image {
     ///
     /// When the parameters are shorter.
     pub fn put<T>(&mut self, at: usize, value: T) {
-        // SAFETY: within the words, at an offset that the layout aligns.
-        unsafe { self.place::<T>(at).write(value) };
+        // SAFETY: within the words.
+        unsafe { self.place::<T>(at).write_unaligned(value) };
     }
 
     /// Copies a parameter that is given by a pointer.
@@ -72,7 +77,7 @@ impl Image {
         if from.is_null() {
             return Err(Error::new(code::E_POINTER, "a parameter that may not be null is null"));
         }
-        assert!(at + bytes <= self.words.len() * 8, "a parameter lies within the block");
+        assert!(is_within(at, bytes, self.words.len() * 8), "a parameter lies within the block");
         // SAFETY: the caller's promise; within the words.
         unsafe { self.place::<u8>(at).copy_from_nonoverlapping(from.cast(), bytes) };
         Ok(())
@@ -241,9 +246,9 @@ impl Results {
     ///
     /// When the results are shorter.
     pub fn pointer(&mut self, at: usize) -> *mut u8 {
-        assert!(at + 8 <= self.private.length, "the check has seen the block");
+        assert!(is_within(at, 8, self.private.length), "the check has seen the block");
         // SAFETY: within the frame; the slot holds a pointer by now.
-        unsafe { self.private.base().wrapping_add(at).cast::<*mut u8>().read() }
+        unsafe { self.private.base().wrapping_add(at).cast::<*mut u8>().read_unaligned() }
     }
 
     /// Hands a result to the caller.
@@ -259,7 +264,7 @@ impl Results {
         if to.is_null() {
             return Err(code::E_POINTER.into());
         }
-        assert!(at + bytes <= self.private.length, "the check has seen the block");
+        assert!(is_within(at, bytes, self.private.length), "the check has seen the block");
         // SAFETY: within the frame.
         let from = unsafe { self.private.base().add(at) };
         // SAFETY: the caller's promise.
@@ -302,8 +307,8 @@ pub struct Arguments {
     _wider: Vec<Wide>,
     /// Interface pointers that the arguments show.
     _references: Vec<IUnknown>,
-    /// What to free when the call is over: the method may have freed the rest.
-    owned: Option<Layout>,
+    /// What to free when the call is over, found before the method could set pointers in it: the method may have freed the rest.
+    owned: Option<Survey>,
 }
 
 fn refused(error: &Error) -> Status {
@@ -338,7 +343,10 @@ impl StubCall<'_, '_> {
         let made = (|| {
             let (mut private, found) = Private::of(self.inner().frame, layout, &[])?;
             private.copy_objects(&found, layout.types, None)?.keep();
-            Ok(Arguments { private, _wider: Vec::new(), _references: Vec::new(), owned: Some(kept) })
+            let root = Root { base: private.base(), shape: &kept.block.shape };
+            // SAFETY: made of a frame that was checked, by the same layout.
+            let owned = unsafe { Survey::to_free(root, kept.types, &[]) };
+            Ok(Arguments { private, _wider: Vec::new(), _references: Vec::new(), owned: Some(owned) })
         })();
         made.map_err(|error: Error| refused(&error))
     }
@@ -377,8 +385,9 @@ impl StubCall<'_, '_> {
         };
         // SAFETY: just surveyed.
         let sent = unsafe { self.write_graph(&survey, root, block, outer) };
+        // By a survey of its own: what is written twice, as it is where pointers of several kinds lead there, was allocated once.
         // SAFETY: the caller's promise.
-        unsafe { survey.free() };
+        unsafe { image.free(layout, outer) };
         let length = sent.map_err(|error| refused(&error))?;
         Ok(results(result, length))
     }
@@ -423,7 +432,7 @@ impl Arguments {
     ///
     /// When the parameters are shorter.
     pub fn place<T>(&mut self, at: usize) -> *mut T {
-        assert!(at + size_of::<T>() <= self.private.length, "the check has seen the block");
+        assert!(is_within(at, size_of::<T>(), self.private.length), "the check has seen the block");
         self.private.base().wrapping_add(at).cast()
     }
 
@@ -444,11 +453,9 @@ impl Arguments {
 
 impl Drop for Arguments {
     fn drop(&mut self) {
-        let Some(layout) = self.owned else { return };
-        let root = Root { base: self.private.base(), shape: &layout.block.shape };
-        // SAFETY: made of a frame that was checked, by the same layout.
-        let survey = unsafe { Survey::to_free(root, layout.types, &[]) };
-        // SAFETY: every object is an allocation of its own; the method only read what is kept.
-        unsafe { survey.free() };
+        if let Some(survey) = self.owned.take() {
+            // SAFETY: every object is an allocation of its own; the method only read what is kept.
+            unsafe { survey.free() };
+        }
     }
 }

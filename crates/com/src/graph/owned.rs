@@ -20,6 +20,37 @@ pub unsafe trait Graph {
     const TYPES: &'static [ElementType];
     /// Which of them it is.
     const ELEMENT: Element;
+    /// Whether whoever looks at it can set pointers in it, or in what it leads to.
+    const CAN_CHANGE: bool;
+}
+
+/// Full pointers as they were, and are again when this is dropped: what was set meanwhile may lead to what is not the owner's to free.
+struct Unchanged(Vec<(*mut *const u8, *const u8)>);
+
+impl Unchanged {
+    /// # Safety
+    ///
+    /// `count` items must be at `first`, for as long as this lives.
+    unsafe fn note<T: Graph>(first: *const u8, count: usize) -> Option<Self> {
+        if !T::CAN_CHANGE {
+            return None;
+        }
+        // SAFETY: the caller's promise.
+        let survey = unsafe { Survey::elements_to_free(first, T::ELEMENT, count, T::TYPES) };
+        Some(Self(survey.full))
+    }
+}
+
+impl Drop for Unchanged {
+    fn drop(&mut self) {
+        for (place, pointer) in &self.0 {
+            // SAFETY: of an owned object, by the promise to `note`.
+            if unsafe { place.read() } != *pointer {
+                // SAFETY: as above; what has been set lies in a `Cell`, so it may be set beside references to it.
+                unsafe { place.write(*pointer) };
+            }
+        }
+    }
 }
 
 /// A structure and everything that it points to.
@@ -55,8 +86,11 @@ impl<T: Graph> Owned<T> {
 
     /// Looks at the structure.
     ///
-    /// A closure, since a structure with full pointers could be made to point at what does not live as long as it does.
+    /// A closure, since a structure with full pointers could be made to point at what does not live as long as it does. Those that are set in it
+    /// lead where they did before when it returns: who wants a structure that leads elsewhere makes a [new](Self::new) one within.
     pub fn with<R>(&self, look: impl for<'b> FnOnce(&'b T::Item<'b>) -> R) -> R {
+        // SAFETY: by the invariant.
+        let _unchanged = unsafe { Unchanged::note::<T>(self.first.as_ptr(), 1) };
         // SAFETY: by the invariant.
         look(unsafe { self.first.cast::<T::Item<'_>>().as_ref() })
     }
@@ -113,8 +147,10 @@ impl<T: Graph> OwnedSlice<T> {
         self.count == 0
     }
 
-    /// Looks at the structures.
+    /// Looks at the structures, as [`Owned::with`] does.
     pub fn with<R>(&self, look: impl for<'b> FnOnce(&'b [T::Item<'b>]) -> R) -> R {
+        // SAFETY: by the invariant.
+        let _unchanged = (!self.first.is_null()).then(|| unsafe { Unchanged::note::<T>(self.first, self.count) });
         // SAFETY: by the invariant.
         look(unsafe { crate::rt::slice(self.first.cast(), self.count) })
     }
@@ -243,6 +279,7 @@ unsafe impl Graph for Text<'_> {
     type Item<'a> = Text<'a>;
     const TYPES: &'static [ElementType] = &TEXTS;
     const ELEMENT: Element = Element::Own(0);
+    const CAN_CHANGE: bool = false;
 }
 
 // SAFETY: a pointer to a string, or null.
@@ -250,6 +287,7 @@ unsafe impl Graph for Wide<'_> {
     type Item<'a> = Wide<'a>;
     const TYPES: &'static [ElementType] = &WIDES;
     const ELEMENT: Element = Element::Own(0);
+    const CAN_CHANGE: bool = false;
 }
 
 // SAFETY: an interface pointer, or null.
@@ -257,4 +295,5 @@ unsafe impl<I: Interface> Graph for Option<I> {
     type Item<'a> = Self;
     const TYPES: &'static [ElementType] = &OBJECTS;
     const ELEMENT: Element = Element::Own(0);
+    const CAN_CHANGE: bool = false;
 }

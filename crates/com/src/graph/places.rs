@@ -5,6 +5,8 @@ use super::owned::{Graph, Owned, OwnedSlice};
 use crate::error::{Error, Result, code};
 use crate::marshal::release;
 use obvia_ndr::flat::FRAME_MAX;
+use std::mem::ManuallyDrop;
+use std::ops::{Deref, DerefMut};
 use windows_core::HRESULT;
 
 const fn size<T: Graph>() -> usize {
@@ -63,26 +65,59 @@ pub unsafe fn take_places<T: Graph>(first: *mut u8, count: usize, result: HRESUL
     Some(unsafe { OwnedSlice::adopt(first, count) })
 }
 
-/// Takes a structure out of the caller's place, which is zeros then.
-///
-/// # Safety
-///
-/// A structure of this type must be there, and what it leads to must be the caller's to give.
-///
-/// # Errors
-///
-/// E_POINTER for a null pointer; E_OUTOFMEMORY.
-pub unsafe fn lift<T: Graph>(place: *mut u8) -> Result<Owned<T>> {
-    if place.is_null() {
-        return Err(Error::new(code::E_POINTER, "a parameter that may not be null is null"));
+/// A structure out of the caller's place, for a method that may put another one in its stead: the caller finds there what it is in the end, also after a
+/// panic.
+pub struct Lifted<T: Graph> {
+    // Invariant: whoever made this may write there, and what is there until this is dropped needs no freeing.
+    place: *mut u8,
+    // Invariant: what is put into `place` when this is dropped.
+    owned: ManuallyDrop<Owned<T>>,
+}
+
+impl<T: Graph> Lifted<T> {
+    /// Takes a structure out of the caller's place.
+    ///
+    /// # Safety
+    ///
+    /// A structure of this type must be there, and what it leads to must be the caller's to give. Nobody else may use the place as long as this lives.
+    ///
+    /// # Errors
+    ///
+    /// E_POINTER for a null pointer; E_OUTOFMEMORY.
+    pub unsafe fn new(place: *mut u8) -> Result<Self> {
+        if place.is_null() {
+            return Err(Error::new(code::E_POINTER, "a parameter that may not be null is null"));
+        }
+        let memory = place_for::<T>()?;
+        // SAFETY: as many bytes on both sides.
+        unsafe { memory.copy_from_nonoverlapping(place, size::<T>()) };
+        // SAFETY: moved there.
+        let owned = unsafe { Owned::adopt(memory) }.ok_or(code::E_OUTOFMEMORY)?;
+        Ok(Self { place, owned: ManuallyDrop::new(owned) })
     }
-    let memory = place_for::<T>()?;
-    // SAFETY: as many bytes on both sides.
-    unsafe { memory.copy_from_nonoverlapping(place, size::<T>()) };
-    // SAFETY: the caller's promise.
-    unsafe { place.write_bytes(0, size::<T>()) };
-    // SAFETY: moved there.
-    unsafe { Owned::adopt(memory) }.ok_or_else(|| code::E_OUTOFMEMORY.into())
+}
+
+impl<T: Graph> Deref for Lifted<T> {
+    type Target = Owned<T>;
+
+    fn deref(&self) -> &Owned<T> {
+        &self.owned
+    }
+}
+
+impl<T: Graph> DerefMut for Lifted<T> {
+    fn deref_mut(&mut self) -> &mut Owned<T> {
+        &mut self.owned
+    }
+}
+
+impl<T: Graph> Drop for Lifted<T> {
+    fn drop(&mut self) {
+        // SAFETY: not used again.
+        let owned = unsafe { ManuallyDrop::take(&mut self.owned) };
+        // SAFETY: by the invariant.
+        unsafe { lower(owned, self.place) };
+    }
 }
 
 /// Puts a structure into the caller's place.

@@ -59,6 +59,8 @@ pub(crate) struct Survey {
     shared: HashMap<(usize, Element), usize>,
     /// Whether what is not possible is passed over.
     is_tolerant: bool,
+    /// Full pointers, null ones too, and where they are: those that safe code can set.
+    pub(crate) full: Vec<(*mut *const u8, *const u8)>,
 }
 
 /// The number of a type in an object's header.
@@ -127,8 +129,17 @@ fn refused(what: &str) -> Error {
 impl Survey {
     fn new(types: &'static [ElementType], block: usize) -> Self {
         let block = block.next_multiple_of(OBJECT_ALIGN);
-        let (objects, slots, references) = (Vec::new(), Vec::new(), Vec::new());
-        Self { types, objects, slots, references, block, length: block, shared: HashMap::new(), is_tolerant: false }
+        Self {
+            types,
+            objects: Vec::new(),
+            slots: Vec::new(),
+            references: Vec::new(),
+            block,
+            length: block,
+            shared: HashMap::new(),
+            is_tolerant: false,
+            full: Vec::new(),
+        }
     }
 
     /// Finds everything that can be reached from a structure. In a frame it would lie behind `block` bytes.
@@ -275,6 +286,9 @@ impl Survey {
             What::Pointer { class, to, extent } => {
                 // SAFETY: the caller's promise: a pointer is there.
                 let pointer = unsafe { here.cast::<*const u8>().read() };
+                if *class == Class::Full {
+                    self.full.push((here.cast_mut().cast(), pointer));
+                }
                 if pointer.is_null() && *class != Class::Ref {
                     return Ok(());
                 }

@@ -22,6 +22,11 @@ struct Inner {
     endpoint: String,
 }
 
+// SAFETY: whoever made it promises that any thread may use the object; all else is `Send`.
+unsafe impl Send for Inner {}
+// SAFETY: as above; all else is `Sync`.
+unsafe impl Sync for Inner {}
+
 static UNKNOWN: IUnknown_Vtbl =
     IUnknown_Vtbl { QueryInterface: query_interface, AddRef: add_ref, Release: release_inner };
 static MARSHAL: IMarshal_Vtbl = IMarshal_Vtbl::new::<Inner, -1>();

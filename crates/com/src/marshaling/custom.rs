@@ -32,7 +32,9 @@ pub struct Passing {
 
 /// IMarshal for objects in Rust: `#[implement(IPoint, IMarshal)] struct Point;` has it by `impl Marshaler for Point_Impl`. The object that
 /// is passed has the first two methods; what is registered with [`register_unmarshaler`] the others.
-pub trait Marshaler {
+///
+/// They are called by any thread, several at once.
+pub trait Marshaler: Send + Sync + 'static {
     /// The class that unmarshals what [`Self::marshal`] writes; [`STANDARD`] where the object is passed like any other.
     ///
     /// # Errors

@@ -19,7 +19,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak as WeakArc};
 use windows_core::{GUID, HRESULT, IUnknown, IUnknownImpl, Interface, Weak};
 
 /// IStdMarshalInfo for objects in Rust: `#[implement(IStock, IStdMarshalInfo)] struct Stock;` has it by `impl Handled for Stock_Impl`.
-pub trait Handled {
+///
+/// It is called by any thread, several at once.
+pub trait Handled: Send + Sync + 'static {
     /// The class that stands for the object in clients that have it [registered](register_handler); others use a proxy.
     ///
     /// # Errors
@@ -89,7 +91,8 @@ impl Drop for HandlerRegistration {
 ///
 /// # Errors
 ///
-/// E_INVALIDARG for a class that is registered already.
+/// E_INVALIDARG for a class that is registered already. Where `make` returns an object that belongs to a thread, that is E_INVALIDARG for whoever was to
+/// have the handler.
 pub fn register_handler(
     class: GUID,
     make: impl Fn(IUnknown) -> Result<IUnknown> + Send + Sync + 'static,
@@ -176,6 +179,8 @@ pub(crate) fn make(class: &GUID, proxy: IUnknown, info: &'static InterfaceInfo) 
         (Some(found), _) => found,
         (None, Some(maker)) => {
             let made = maker(proxy.cast()?)?;
+            // Whoever gets the object next gets this, by any thread.
+            crate::agile::check(&made)?;
             let text = "a handler must have weak references";
             let weak = made.cast::<IUnknown>()?.downgrade().map_err(|_| Error::new(code::E_NOTIMPL, text))?;
             let standing = Standing {

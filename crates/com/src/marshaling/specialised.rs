@@ -14,7 +14,7 @@ use windows_core::{GUID, IUnknown, IUnknownImpl, Interface};
 
 /// Objects in Rust that are called over virtual interfaces: `#[implement(ICalc, IMarshal)] struct Calc;` is one by
 /// `impl Specialised for Calc_Impl {}`.
-pub trait Specialised {
+pub trait Specialised: Send + Sync + 'static {
     /// What this process listens on for such objects, once one goes to another host: a string binding of virtual interfaces, as in
     /// `ncacn_vi_fabric:10.0.0.1`. Where nothing is said, `ncacn_vi_udp` at the addresses where it listens on `ncacn_ip_tcp`, and on no
     /// virtual interface.

@@ -275,12 +275,12 @@ pub(crate) fn take_back_sent() {
 
 /// The caller of the method that runs on this thread, if it was called from another process.
 pub(crate) fn caller() -> Option<Arc<Caller>> {
-    CALLER.with_borrow(|current| current.0.clone())
+    CALLER.try_with(|current| current.borrow().0.clone()).ok().flatten()
 }
 
 /// Whether the caller of the method that runs on this thread no longer waits for it: it gave up, or ended.
 ///
 /// Long methods look now and then. In a method that was called in its own process this is always false.
 pub fn is_cancelled() -> bool {
-    CALLER.with_borrow(|current| current.0.as_ref().is_some_and(|caller| caller.alarm.is_closed()))
+    caller().is_some_and(|caller| caller.alarm.is_closed())
 }

@@ -51,6 +51,8 @@ thread_local! {
             }
         };
     static OTHERS: Others = const { Others(RefCell::new(Vec::new())) };
+    /// The same, for calls that are made when the thread ends, and has given `OTHERS` up.
+    static LAST: Others = const { Others(RefCell::new(Vec::new())) };
     static LEASED: Leased = const { Leased(RefCell::new(Vec::new())) };
 }
 
@@ -87,6 +89,17 @@ impl Drop for Others {
         let all = self.0.take().into_iter().chain(at_hand);
         // Where the thread ends with a canceller set, that may yet interrupt what the thread has used.
         all.filter(|owned| !owned.alarmed).for_each(|owned| owned.give_back());
+    }
+}
+
+impl Others {
+    /// Runs `work` with the thread's own. `None` where the thread ends, and has given all of its channels back: what is at hand then is closed with
+    /// the process.
+    fn with<R>(work: impl FnOnce(&RefCell<Vec<Box<Owned>>>) -> R) -> Option<R> {
+        let mut work = Some(work);
+        let mut run = |others: &Self| work.take().map(|work| work(&others.0));
+        let outcome = OTHERS.try_with(&mut run).or_else(|_| LAST.try_with(&mut run));
+        outcome.ok().flatten()
     }
 }
 
@@ -237,7 +250,9 @@ impl Calls {
             return false;
         }
         // So that it leaves the list of threads when it ends.
-        OTHERS.with(|_| ());
+        if Others::with(|_| ()).is_none() {
+            return false;
+        }
         // SAFETY: the caller's promise; not kept beyond this function.
         let channel = unsafe { self.channel() };
         let number = shared::number_for(channel, &region, || self.regions.iter().for_each(Hand::empty));
@@ -334,7 +349,7 @@ impl Calls {
             self.once.set(is_cancellable());
         }
         self.owned.set(Box::into_raw(owned));
-        OTHERS.with(|others| others.0.borrow_mut().extend(before));
+        Others::with(|others| others.borrow_mut().extend(before));
     }
 }
 
@@ -343,13 +358,14 @@ fn obtain(link: &Arc<Link>) -> Result<Box<Owned>> {
     let at_hand = Calls::with(Calls::take_from_hand);
     let found = match at_hand {
         Some(owned) if owned.is_of(link) => Some(owned),
-        other => OTHERS.with(|others| {
-            let mut others = others.0.borrow_mut();
+        other => Others::with(|others| {
+            let mut others = others.borrow_mut();
             others.extend(other);
             others.retain(|owned| owned.link.strong_count() > 0);
             let at = others.iter().position(|owned| owned.is_of(link))?;
             Some(others.swap_remove(at))
-        }),
+        })
+        .flatten(),
     };
     let mut owned = match found.filter(|owned| !owned.channel.is_closed()) {
         Some(owned) => owned,
@@ -361,7 +377,7 @@ fn obtain(link: &Arc<Link>) -> Result<Box<Owned>> {
     if is_cancellable() {
         owned.alarmed = true;
         if let Err(error) = register(owned.channel.alarm()) {
-            OTHERS.with(|others| others.0.borrow_mut().push(owned));
+            Others::with(|others| others.borrow_mut().push(owned));
             return Err(error);
         }
     }
@@ -372,8 +388,8 @@ fn obtain(link: &Arc<Link>) -> Result<Box<Owned>> {
 /// used, channels that it may have interrupted too late must not be used: another call would be taken for the cancelled one.
 pub(super) fn change_canceller(was_cancelled: bool) {
     let at_hand = Calls::with(Calls::take_from_hand);
-    OTHERS.with(|others| {
-        let mut others = others.0.borrow_mut();
+    Others::with(|others| {
+        let mut others = others.borrow_mut();
         others.extend(at_hand);
         if was_cancelled {
             others.retain(|owned| !owned.alarmed);
@@ -467,5 +483,5 @@ fn end_elsewhere(number: u64) {
     let owned = LEASED.try_with(find).ok().flatten();
     // One that a canceller may yet interrupt is not used again.
     let owned = owned.filter(|owned| !owned.alarmed);
-    let _ = OTHERS.try_with(|others| others.0.borrow_mut().extend(owned));
+    Others::with(|others| others.borrow_mut().extend(owned));
 }

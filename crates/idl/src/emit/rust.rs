@@ -24,8 +24,9 @@ pub use names::is_name;
 pub use random_calls::random_calls;
 
 use super::writer::Writer;
+use crate::canonical;
 use crate::compile::Compilation;
-use crate::model::InterfaceId;
+use crate::model::{InterfaceId, Model};
 
 /// The Rust source of vtables, proxies and stubs alone, with parameters as they travel: for the runtime's own interfaces.
 pub fn wire(compilation: &Compilation) -> String {
@@ -85,5 +86,32 @@ pub fn emit(compilation: &Compilation) -> Result<String, Vec<crate::Diagnostic>>
         .collect();
     out.line("/// Every interface of this file and of those that it imports.");
     out.line(format!("pub static INTERFACES: &[&obvia::rt::InterfaceInfo] = &[{}];", all.join(", ")));
+    declared(&mut out, model);
     if refused.is_empty() { Ok(out.finish()) } else { Err(refused) }
+}
+
+/// Has the program know, before anything of it runs, which interfaces are linked into it: an IID must not mean two.
+fn declared(out: &mut Writer, model: &Model) {
+    let own = (model.brought.interfaces..model.interfaces.len()).map(InterfaceId);
+    let meaning = |id: InterfaceId| {
+        let (found, fingerprint) = (&model.interfaces[id.0], canonical::fingerprint(model, id));
+        let (name, iid) = (&found.name, found.uuid);
+        format!("obvia::rt::Meaning::new({name:?}, {iid:#034x}, {fingerprint:#034x})")
+    };
+    let meanings: Vec<String> = own.map(meaning).collect();
+    if meanings.is_empty() {
+        return;
+    }
+    out.line("static DECLARED__: obvia::rt::Declared =");
+    out.line(format!("obvia::rt::Declared::new(module_path!(), &[{}]);", meanings.join(", ")));
+    out.line("#[cfg(not(miri))]");
+    out.line("const _: () = {");
+    out.line("extern \"C\" fn declare() {");
+    out.line("obvia::rt::declare(&DECLARED__);");
+    out.line("}");
+    out.line("// SAFETY: what stands there are functions that are called when the program is loaded.");
+    out.line("#[used]");
+    out.line("#[unsafe(link_section = \".init_array\")]");
+    out.line("static DECLARE: extern \"C\" fn() = declare;");
+    out.line("};");
 }

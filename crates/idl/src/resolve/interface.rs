@@ -215,7 +215,9 @@ impl Resolver<'_> {
             self.say(error.help(format!("put [{object}uuid(...)] before it, with a uuid of its own from `uuidgen`")));
             return None;
         };
-        self.uuid_of(attribute)
+        let uuid = self.uuid_of(attribute)?;
+        self.check_reserved(decl, uuid);
+        Some(uuid)
     }
 
     pub(super) fn uuid_of(&mut self, attribute: &Attribute) -> Option<u128> {

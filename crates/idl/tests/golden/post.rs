@@ -72,12 +72,14 @@ unsafe impl obvia::Graph for Stamp {
     type Item<'a> = Self;
     const TYPES: &'static [obvia::rt::shape::ElementType] = &TYPES__;
     const ELEMENT: obvia::rt::shape::Element = obvia::rt::shape::Element::Own(0);
+    const CAN_CHANGE: bool = false;
 }
 // SAFETY: the table was made for it.
 unsafe impl obvia::Graph for Class {
     type Item<'a> = Self;
     const TYPES: &'static [obvia::rt::shape::ElementType] = &TYPES__;
     const ELEMENT: obvia::rt::shape::Element = obvia::rt::shape::Element::Own(1);
+    const CAN_CHANGE: bool = false;
 }
 
 /// Somebody who waits for something.
@@ -114,13 +116,15 @@ impl IReader {
 }
 
 /// What an object that has [`IReader`] implements.
-pub trait IReader_Impl: obvia::rt::IUnknownImpl {
+///
+/// Its methods are called by several threads at once, and it is dropped by any.
+pub trait IReader_Impl: obvia::rt::IUnknownImpl<Impl: Send + Sync + 'static> {
     fn Arrived(&self, letter: i32) -> obvia::Result<()>;
 }
 
 impl IReader_Vtbl {
     /// The vtable of an implementation.
-    pub const fn new<Identity: IReader_Impl, const OFFSET: isize>() -> Self {
+    pub const fn new<Identity: IReader_Impl + Send + Sync + 'static, const OFFSET: isize>() -> Self {
         unsafe extern "system" fn Arrived<Identity: IReader_Impl, const OFFSET: isize>(this: *mut obvia::rt::c_void, letter: i32) -> obvia::HRESULT {
             // SAFETY: the vtable is an Identity's, OFFSET pointers from its start, and its holder calls.
             let this = unsafe { obvia::rt::identity::<Identity, OFFSET>(this) };
@@ -140,7 +144,7 @@ impl IReader_Vtbl {
     }
     /// Whether a query for this IID is for this vtable.
     pub fn matches(iid: &obvia::GUID) -> bool {
-        *iid == <IReader as obvia::Interface>::IID
+        *iid == <IReader as obvia::Interface>::IID || *iid == obvia::rt::IID_CHECKED
     }
 }
 impl obvia::rt::windows_core::RuntimeName for IReader {}
@@ -149,19 +153,22 @@ impl obvia::rt::windows_core::RuntimeName for IReader {}
 unsafe impl obvia::Remote for IReader {
     const INFO: &'static obvia::rt::InterfaceInfo = &IReader_INFO;
 }
-static IReader_INFO: obvia::rt::InterfaceInfo = obvia::rt::InterfaceInfo {
-    name: "IReader",
-    iid: <IReader as obvia::Interface>::IID,
-    version: (0, 0),
-    fingerprint: 0x80c1bcea2e8f944c500621c9b9aa1852,
-    plain: false,
-    endpoints: &[],
-    base: None,
-    proxy: obvia::rt::VtablePointer((&raw const IReader_PROXY).cast()),
-    stubs: obvia::rt::Stubs::new(&obvia::rt::pad::<4>(&[IReader_Arrived_stub])),
-    idl: "[object, uuid(8b1c5a10-2f6e-4c55-9a51-6a0d3f7e2001), pointer_default(unique)]\ninterface IReader : IUnknown {\n    [oneway] HRESULT Arrived([in] long letter);\n}\n",
-    ndr: &[1, 0, 4, 0, 1, 3, 1, 4, 1, 0, 0, 0, 0, 0, 0],
-    module: INTERFACES,
+// SAFETY: vtable and stubs below were made for this interface.
+static IReader_INFO: obvia::rt::InterfaceInfo = unsafe {
+    obvia::rt::InterfaceInfo::new(obvia::rt::Description {
+        name: "IReader",
+        iid: <IReader as obvia::Interface>::IID,
+        version: (0, 0),
+        fingerprint: 0x80c1bcea2e8f944c500621c9b9aa1852,
+        plain: false,
+        endpoints: &[],
+        base: None,
+        proxy: obvia::rt::VtablePointer((&raw const IReader_PROXY).cast()),
+        stubs: obvia::rt::Stubs::new(&obvia::rt::pad::<4>(&[IReader_Arrived_stub])),
+        idl: "[object, uuid(8b1c5a10-2f6e-4c55-9a51-6a0d3f7e2001), pointer_default(unique)]\ninterface IReader : IUnknown {\n    [oneway] HRESULT Arrived([in] long letter);\n}\n",
+        ndr: &[1, 0, 4, 0, 1, 3, 1, 4, 1, 0, 0, 0, 0, 0, 0],
+        module: INTERFACES,
+    })
 };
 static IReader_PROXY: IReader_Vtbl = IReader_Vtbl { base__: obvia::rt::UNKNOWN, Arrived: IReader_Arrived_proxy };
 
@@ -303,7 +310,9 @@ impl IOffice {
 }
 
 /// What an object that has [`IOffice`] implements.
-pub trait IOffice_Impl: obvia::rt::IUnknownImpl {
+///
+/// Its methods are called by several threads at once, and it is dropped by any.
+pub trait IOffice_Impl: obvia::rt::IUnknownImpl<Impl: Send + Sync + 'static> {
     /// What it costs to send something of this weight.
     fn Cost(&self, class: Class, weight: i32) -> obvia::Result<f64>;
     fn Print(&self, stamp: &Stamp, number: &mut i64) -> obvia::Result<Stamp>;
@@ -317,7 +326,7 @@ pub trait IOffice_Impl: obvia::rt::IUnknownImpl {
 
 impl IOffice_Vtbl {
     /// The vtable of an implementation.
-    pub const fn new<Identity: IOffice_Impl, const OFFSET: isize>() -> Self {
+    pub const fn new<Identity: IOffice_Impl + Send + Sync + 'static, const OFFSET: isize>() -> Self {
         unsafe extern "system" fn Cost<Identity: IOffice_Impl, const OFFSET: isize>(this: *mut obvia::rt::c_void, class: Class, weight: i32, cost: *mut f64) -> obvia::HRESULT {
             // SAFETY: the vtable is an Identity's, OFFSET pointers from its start, and its holder calls.
             let this = unsafe { obvia::rt::identity::<Identity, OFFSET>(this) };
@@ -388,8 +397,12 @@ impl IOffice_Vtbl {
             obvia::rt::guard(|| {
                 match this.List() {
                     Ok(stamps_value) => {
+                        let count_value = match obvia::rt::count(stamps_value.len()) {
+                            Ok(count) => count,
+                            Err(error) => return obvia::rt::fail(error),
+                        };
                         // SAFETY: by COM's rules the caller's pointer is writable.
-                        unsafe { count.write(stamps_value.len() as _) };
+                        unsafe { count.write(count_value) };
                         // SAFETY: by COM's rules the caller's pointer is writable.
                         unsafe { stamps.write(obvia::rt::give_array(&stamps_value)) };
                         obvia::rt::code::S_OK
@@ -462,7 +475,7 @@ impl IOffice_Vtbl {
     }
     /// Whether a query for this IID is for this vtable.
     pub fn matches(iid: &obvia::GUID) -> bool {
-        *iid == <IOffice as obvia::Interface>::IID
+        *iid == <IOffice as obvia::Interface>::IID || *iid == obvia::rt::IID_CHECKED
     }
 }
 impl obvia::rt::windows_core::RuntimeName for IOffice {}
@@ -471,19 +484,22 @@ impl obvia::rt::windows_core::RuntimeName for IOffice {}
 unsafe impl obvia::Remote for IOffice {
     const INFO: &'static obvia::rt::InterfaceInfo = &IOffice_INFO;
 }
-static IOffice_INFO: obvia::rt::InterfaceInfo = obvia::rt::InterfaceInfo {
-    name: "IOffice",
-    iid: <IOffice as obvia::Interface>::IID,
-    version: (1, 1),
-    fingerprint: 0x8ba68e5dc40e98942c34b186aaeaa67b,
-    plain: false,
-    endpoints: &[],
-    base: None,
-    proxy: obvia::rt::VtablePointer((&raw const IOffice_PROXY).cast()),
-    stubs: obvia::rt::Stubs::new(&obvia::rt::pad::<16>(&[IOffice_Cost_stub, IOffice_Print_stub, IOffice_Frank_stub, IOffice_Fetch_stub, IOffice_List_stub, IOffice_Send_stub, IOffice_Wait_stub, IOffice_Find_stub])),
-    idl: "interface IReader;\ntypedef enum {\n    LETTER = 0,\n    PARCEL = 4,\n    FREIGHT = 5\n} Class;\nstruct Stamp;\nstruct Stamp {\n    Class class;\n    boolean used;\n    hyper number;\n    double cost[2];\n};\n[object, uuid(8b1c5a10-2f6e-4c55-9a51-6a0d3f7e2002), version(1.1), pointer_default(unique)]\ninterface IOffice : IUnknown {\n    HRESULT Cost([in] Class class, [in, range(1, 20000)] long weight, [out, retval] double *cost);\n    HRESULT Print([in] struct Stamp *stamp, [in, out] hyper *number, [out] struct Stamp *printed);\n    HRESULT Frank([in] unsigned long count, [in, size_is(count)] struct Stamp *stamps, [in] byte seal[16]);\n    HRESULT Fetch([in] unsigned long room, [out, size_is(room), length_is(*got)] short *letters, [out] unsigned long *got);\n    HRESULT List([out] unsigned long *count, [out, size_is(, *count)] struct Stamp **stamps);\n    HRESULT Send([in, string] wchar_t *to, [in, unique, string] char *from, [out, retval, string] wchar_t **receipt);\n    HRESULT Wait([in] IReader *reader, [out] IReader **before);\n    HRESULT Find([in] GUID *iid, [out, retval, iid_is(iid)] IUnknown **found);\n}\n",
-    ndr: &[14, 2, 1, 0, 8, 4, 2, 2, 5, 32, 4, 0, 0, 4, 1, 8, 2, 16, 3, 0, 0, 2, 0, 4, 0, 1, 4, 16, 7, 7, 1, 1, 16, 1, 0, 5, 0, 7, 1, 2, 7, 1, 3, 7, 1, 4, 3, 2, 4, 5, 8, 3, 1, 8, 2, 0, 0, 0, 4, 0, 6, 8, 1, 0, 0, 2, 0, 4, 1, 40, 2, 0, 0, 4, 32, 0, 2, 40, 2, 0, 0, 2, 8, 0, 4, 0, 5, 1, 32, 3, 0, 0, 6, 8, 1, 1, 16, 1, 0, 5, 0, 16, 0, 8, 0, 0, 0, 6, 1, 4, 1, 0, 0, 6, 12, 2, 0, 1, 1, 17, 2, 0, 1, 1, 8, 5, 8, 0, 6, 1, 0, 5, 7, 1, 0, 0, 16, 2, 0, 0, 6, 8, 0, 9, 0, 8, 1, 16, 2, 0, 1, 3, 8, 0, 10, 8, 1, 0, 0, 11, 0, 9, 1, 8, 1, 0, 0, 12, 8, 1, 0, 0, 12, 0, 10, 1, 16, 1, 0, 0, 13, 8, 1, 0, 0, 12, 0],
-    module: INTERFACES,
+// SAFETY: vtable and stubs below were made for this interface.
+static IOffice_INFO: obvia::rt::InterfaceInfo = unsafe {
+    obvia::rt::InterfaceInfo::new(obvia::rt::Description {
+        name: "IOffice",
+        iid: <IOffice as obvia::Interface>::IID,
+        version: (1, 1),
+        fingerprint: 0x8ba68e5dc40e98942c34b186aaeaa67b,
+        plain: false,
+        endpoints: &[],
+        base: None,
+        proxy: obvia::rt::VtablePointer((&raw const IOffice_PROXY).cast()),
+        stubs: obvia::rt::Stubs::new(&obvia::rt::pad::<16>(&[IOffice_Cost_stub, IOffice_Print_stub, IOffice_Frank_stub, IOffice_Fetch_stub, IOffice_List_stub, IOffice_Send_stub, IOffice_Wait_stub, IOffice_Find_stub])),
+        idl: "interface IReader;\ntypedef enum {\n    LETTER = 0,\n    PARCEL = 4,\n    FREIGHT = 5\n} Class;\nstruct Stamp;\nstruct Stamp {\n    Class class;\n    boolean used;\n    hyper number;\n    double cost[2];\n};\n[object, uuid(8b1c5a10-2f6e-4c55-9a51-6a0d3f7e2002), version(1.1), pointer_default(unique)]\ninterface IOffice : IUnknown {\n    HRESULT Cost([in] Class class, [in, range(1, 20000)] long weight, [out, retval] double *cost);\n    HRESULT Print([in] struct Stamp *stamp, [in, out] hyper *number, [out] struct Stamp *printed);\n    HRESULT Frank([in] unsigned long count, [in, size_is(count)] struct Stamp *stamps, [in] byte seal[16]);\n    HRESULT Fetch([in] unsigned long room, [out, size_is(room), length_is(*got)] short *letters, [out] unsigned long *got);\n    HRESULT List([out] unsigned long *count, [out, size_is(, *count)] struct Stamp **stamps);\n    HRESULT Send([in, string] wchar_t *to, [in, unique, string] char *from, [out, retval, string] wchar_t **receipt);\n    HRESULT Wait([in] IReader *reader, [out] IReader **before);\n    HRESULT Find([in] GUID *iid, [out, retval, iid_is(iid)] IUnknown **found);\n}\n",
+        ndr: &[14, 2, 1, 0, 8, 4, 2, 2, 5, 32, 4, 0, 0, 4, 1, 8, 2, 16, 3, 0, 0, 2, 0, 4, 0, 1, 4, 16, 7, 7, 1, 1, 16, 1, 0, 5, 0, 7, 1, 2, 7, 1, 3, 7, 1, 4, 3, 2, 4, 5, 8, 3, 1, 8, 2, 0, 0, 0, 4, 0, 6, 8, 1, 0, 0, 2, 0, 4, 1, 40, 2, 0, 0, 4, 32, 0, 2, 40, 2, 0, 0, 2, 8, 0, 4, 0, 5, 1, 32, 3, 0, 0, 6, 8, 1, 1, 16, 1, 0, 5, 0, 16, 0, 8, 0, 0, 0, 6, 1, 4, 1, 0, 0, 6, 12, 2, 0, 1, 1, 17, 2, 0, 1, 1, 8, 5, 8, 0, 6, 1, 0, 5, 7, 1, 0, 0, 16, 2, 0, 0, 6, 8, 0, 9, 0, 8, 1, 16, 2, 0, 1, 3, 8, 0, 10, 8, 1, 0, 0, 11, 0, 9, 1, 8, 1, 0, 0, 12, 8, 1, 0, 0, 12, 0, 10, 1, 16, 1, 0, 0, 13, 8, 1, 0, 0, 12, 0],
+        module: INTERFACES,
+    })
 };
 static IOffice_PROXY: IOffice_Vtbl = IOffice_Vtbl { base__: obvia::rt::UNKNOWN, Cost: IOffice_Cost_proxy, Print: IOffice_Print_proxy, Frank: IOffice_Frank_proxy, Fetch: IOffice_Fetch_proxy, List: IOffice_List_proxy, Send: IOffice_Send_proxy, Wait: IOffice_Wait_proxy, Find: IOffice_Find_proxy };
 
@@ -957,3 +973,15 @@ unsafe extern "C-unwind" fn IOffice_Find_stub(object: *mut obvia::rt::c_void, ca
 
 /// Every interface of this file and of those that it imports.
 pub static INTERFACES: &[&obvia::rt::InterfaceInfo] = &[&IReader_INFO, &IOffice_INFO];
+static DECLARED__: obvia::rt::Declared =
+obvia::rt::Declared::new(module_path!(), &[obvia::rt::Meaning::new("IReader", 0x8b1c5a102f6e4c559a516a0d3f7e2001, 0x80c1bcea2e8f944c500621c9b9aa1852), obvia::rt::Meaning::new("IOffice", 0x8b1c5a102f6e4c559a516a0d3f7e2002, 0x8ba68e5dc40e98942c34b186aaeaa67b)]);
+#[cfg(not(miri))]
+const _: () = {
+    extern "C" fn declare() {
+        obvia::rt::declare(&DECLARED__);
+    }
+    // SAFETY: what stands there are functions that are called when the program is loaded.
+    #[used]
+    #[unsafe(link_section = ".init_array")]
+    static DECLARE: extern "C" fn() = declare;
+};

@@ -345,6 +345,19 @@ impl<'a> Info<'a> {
             Self::Borrowed__(never, _) => match *never {},
         }
     }
+    /// Whether this is the arm of a discriminant, and says so itself.
+    fn fits(&self, tag: i64) -> bool {
+        match self {
+            Self::Info1(_) => tag == 1,
+            Self::Info2(_) => tag == 2,
+            Self::Info3(_) => tag == 3,
+            Self::Info4(_) => tag == 4,
+            Self::Info5(_) => tag == 5,
+            Self::Info6(_) => tag == 6,
+            Self::Info7(_) => tag == 7,
+            Self::Borrowed__(never, _) => match *never {},
+        }
+    }
     fn raw(self) -> InfoRaw<'a> {
         match self {
             Self::Info1(value) => InfoRaw { info1: std::mem::ManuallyDrop::new(value) },
@@ -407,6 +420,14 @@ impl<'a> Enum3<'a> {
             Self::Borrowed__(never, _) => match *never {},
         }
     }
+    /// Whether this is the arm of a discriminant, and says so itself.
+    fn fits(&self, tag: i64) -> bool {
+        match self {
+            Self::E1(_) => tag == 1,
+            Self::E2(_) => tag == 2,
+            Self::Borrowed__(never, _) => match *never {},
+        }
+    }
     fn raw(self) -> Enum3Raw<'a> {
         match self {
             Self::E1(value) => Enum3Raw { e1: std::mem::ManuallyDrop::new(value) },
@@ -449,66 +470,77 @@ unsafe impl obvia::Graph for Info1 {
     type Item<'a> = Self;
     const TYPES: &'static [obvia::rt::shape::ElementType] = &TYPES__;
     const ELEMENT: obvia::rt::shape::Element = obvia::rt::shape::Element::Own(0);
+    const CAN_CHANGE: bool = false;
 }
 // SAFETY: the table was made for it.
 unsafe impl obvia::Graph for Info2 {
     type Item<'a> = Self;
     const TYPES: &'static [obvia::rt::shape::ElementType] = &TYPES__;
     const ELEMENT: obvia::rt::shape::Element = obvia::rt::shape::Element::Own(1);
+    const CAN_CHANGE: bool = false;
 }
 // SAFETY: the table was made for it.
 unsafe impl obvia::Graph for Info3 {
     type Item<'a> = Self;
     const TYPES: &'static [obvia::rt::shape::ElementType] = &TYPES__;
     const ELEMENT: obvia::rt::shape::Element = obvia::rt::shape::Element::Own(2);
+    const CAN_CHANGE: bool = false;
 }
 // SAFETY: the table was made for it.
 unsafe impl obvia::Graph for Info4 {
     type Item<'a> = Self;
     const TYPES: &'static [obvia::rt::shape::ElementType] = &TYPES__;
     const ELEMENT: obvia::rt::shape::Element = obvia::rt::shape::Element::Own(3);
+    const CAN_CHANGE: bool = false;
 }
 // SAFETY: the table was made for it.
 unsafe impl obvia::Graph for Info5 {
     type Item<'a> = Self;
     const TYPES: &'static [obvia::rt::shape::ElementType] = &TYPES__;
     const ELEMENT: obvia::rt::shape::Element = obvia::rt::shape::Element::Own(4);
+    const CAN_CHANGE: bool = false;
 }
 // SAFETY: the table was made for it.
 unsafe impl obvia::Graph for Info6 {
     type Item<'a> = Self;
     const TYPES: &'static [obvia::rt::shape::ElementType] = &TYPES__;
     const ELEMENT: obvia::rt::shape::Element = obvia::rt::shape::Element::Own(5);
+    const CAN_CHANGE: bool = false;
 }
 // SAFETY: the table was made for it.
 unsafe impl obvia::Graph for Info7 {
     type Item<'a> = Self;
     const TYPES: &'static [obvia::rt::shape::ElementType] = &TYPES__;
     const ELEMENT: obvia::rt::shape::Element = obvia::rt::shape::Element::Own(6);
+    const CAN_CHANGE: bool = false;
 }
 // SAFETY: the table was made for it.
 unsafe impl obvia::Graph for Enum2 {
     type Item<'a> = Self;
     const TYPES: &'static [obvia::rt::shape::ElementType] = &TYPES__;
     const ELEMENT: obvia::rt::shape::Element = obvia::rt::shape::Element::Own(7);
+    const CAN_CHANGE: bool = false;
 }
 // SAFETY: the table was made for it.
 unsafe impl obvia::Graph for Surrounding {
     type Item<'a> = Self;
     const TYPES: &'static [obvia::rt::shape::ElementType] = &TYPES__;
     const ELEMENT: obvia::rt::shape::Element = obvia::rt::shape::Element::Own(8);
+    const CAN_CHANGE: bool = false;
 }
 // SAFETY: the table was made for it.
 unsafe impl obvia::Graph for Enum1 {
     type Item<'a> = Self;
     const TYPES: &'static [obvia::rt::shape::ElementType] = &TYPES__;
     const ELEMENT: obvia::rt::shape::Element = obvia::rt::shape::Element::Own(9);
+    const CAN_CHANGE: bool = false;
 }
 // SAFETY: the table was made for it.
 unsafe impl obvia::Graph for Enum1_32 {
     type Item<'a> = Self;
     const TYPES: &'static [obvia::rt::shape::ElementType] = &TYPES__;
     const ELEMENT: obvia::rt::shape::Element = obvia::rt::shape::Element::Own(10);
+    const CAN_CHANGE: bool = false;
 }
 
 /// `interface rpcecho`
@@ -604,7 +636,7 @@ impl rpcecho {
     }
     /// Opnum 7: what came.
     pub fn TestEnum(&self, foo1: &mut Enum1, foo2: &mut Enum2, foo3: &mut Enum3<'static>) -> obvia::Result<()> {
-        if obvia::rt::discriminant(foo3.tag()) != obvia::rt::discriminant((*foo1).0) {
+        if !foo3.fits(obvia::rt::discriminant((*foo1).0)) {
             return Err(obvia::rt::wrong_arm());
         }
         let mut foo3_memory = std::mem::MaybeUninit::new(Enum3::raw(*foo3));
@@ -636,7 +668,9 @@ impl rpcecho {
 }
 
 /// What an object that has [`rpcecho`] implements.
-pub trait rpcecho_Impl: obvia::rt::IUnknownImpl {
+///
+/// Its methods are called by several threads at once, and it is dropped by any.
+pub trait rpcecho_Impl: obvia::rt::IUnknownImpl<Impl: Send + Sync + 'static> {
     /// Opnum 0: one more than what came.
     fn AddOne(&self, in_data: u32) -> obvia::Result<u32>;
     /// Opnum 1: what came.
@@ -661,7 +695,7 @@ pub trait rpcecho_Impl: obvia::rt::IUnknownImpl {
 
 impl rpcecho_Vtbl {
     /// The vtable of an implementation.
-    pub const fn new<Identity: rpcecho_Impl, const OFFSET: isize>() -> Self {
+    pub const fn new<Identity: rpcecho_Impl + Send + Sync + 'static, const OFFSET: isize>() -> Self {
         unsafe extern "system" fn AddOne<Identity: rpcecho_Impl, const OFFSET: isize>(this: *mut obvia::rt::c_void, in_data_: u32, out_data_: *mut u32) -> obvia::HRESULT {
             // SAFETY: the vtable is an Identity's, OFFSET pointers from its start, and its holder calls.
             let this = unsafe { obvia::rt::identity::<Identity, OFFSET>(this) };
@@ -744,11 +778,12 @@ impl rpcecho_Vtbl {
                     Ok((info_value, returned_value)) => {
                         // SAFETY: by COM's rules the caller's pointer is writable.
                         unsafe { returned.write(returned_value) };
-                        if obvia::rt::discriminant(info_value.tag()) != obvia::rt::discriminant(level) {
+                        if !info_value.fits(obvia::rt::discriminant(level)) {
                             return obvia::rt::fail(obvia::rt::wrong_arm());
                         }
+                        let info_memory = Info::raw(info_value);
                         // SAFETY: by COM's rules the caller's pointer is writable.
-                        unsafe { info.cast::<InfoRaw<'_>>().write(Info::raw(info_value)) };
+                        unsafe { info.cast::<InfoRaw<'_>>().write(info_memory) };
                         obvia::rt::code::S_OK
                     }
                     Err(error) => obvia::rt::fail(error),
@@ -786,11 +821,12 @@ impl rpcecho_Vtbl {
                     Err(error) => obvia::rt::fail(error),
                 };
                 if result.0 >= 0 {
-                    if obvia::rt::discriminant(foo3_given.tag()) != obvia::rt::discriminant((unsafe { *foo1 }).0) {
+                    if !foo3_given.fits(obvia::rt::discriminant((unsafe { *foo1 }).0)) {
                         return obvia::rt::fail(obvia::rt::wrong_arm());
                     }
+                    let foo3_memory = Enum3::raw(foo3_given);
                     // SAFETY: by COM's rules the caller's pointer is writable.
-                    unsafe { foo3.cast::<Enum3Raw<'_>>().write(Enum3::raw(foo3_given)) };
+                    unsafe { foo3.cast::<Enum3Raw<'_>>().write(foo3_memory) };
                 }
                 result
             })
@@ -842,7 +878,7 @@ impl rpcecho_Vtbl {
     }
     /// Whether a query for this IID is for this vtable.
     pub fn matches(iid: &obvia::GUID) -> bool {
-        *iid == <rpcecho as obvia::Interface>::IID
+        *iid == <rpcecho as obvia::Interface>::IID || *iid == obvia::rt::IID_CHECKED
     }
 }
 impl obvia::rt::windows_core::RuntimeName for rpcecho {}
@@ -851,19 +887,22 @@ impl obvia::rt::windows_core::RuntimeName for rpcecho {}
 unsafe impl obvia::Remote for rpcecho {
     const INFO: &'static obvia::rt::InterfaceInfo = &rpcecho_INFO;
 }
-static rpcecho_INFO: obvia::rt::InterfaceInfo = obvia::rt::InterfaceInfo {
-    name: "rpcecho",
-    iid: <rpcecho as obvia::Interface>::IID,
-    version: (1, 0),
-    fingerprint: 0xfbcfaeb8d8c082509e3c48d9f524b9e7,
-    plain: true,
-    endpoints: &["ncacn_np:[\\pipe\\rpcecho]", "ncacn_ip_tcp:", "ncalrpc:"],
-    base: None,
-    proxy: obvia::rt::VtablePointer((&raw const rpcecho_PROXY).cast()),
-    stubs: obvia::rt::Stubs::new(&obvia::rt::pad::<16>(&[rpcecho_AddOne_stub, rpcecho_EchoData_stub, rpcecho_SinkData_stub, rpcecho_SourceData_stub, rpcecho_TestCall_stub, rpcecho_TestCall2_stub, rpcecho_TestSleep_stub, rpcecho_TestEnum_stub, rpcecho_TestSurrounding_stub, rpcecho_TestDoublePointer_stub])),
-    idl: "typedef [open] enum {\n    ECHO_ENUM1 = 1,\n    ECHO_ENUM2 = 2\n} Enum1;\ntypedef [v1_enum] enum {\n    ECHO_ENUM1_32 = 1,\n    ECHO_ENUM2_32 = 2\n} Enum1_32;\nstruct Enum2;\nstruct Info1;\nstruct Info2;\nstruct Info3;\nstruct Info4;\nstruct Info5;\nstruct Info6;\nstruct Info7;\nstruct Surrounding;\nstruct Enum2 {\n    Enum1 e1;\n    Enum1_32 e2;\n};\nstruct Info1 {\n    char v;\n};\nstruct Info2 {\n    unsigned short v;\n};\nstruct Info3 {\n    unsigned long v;\n};\nstruct Info4 {\n    unsigned hyper v;\n};\nstruct Info5 {\n    char v1;\n    unsigned hyper v2;\n};\nstruct Info6 {\n    char v1;\n    struct Info1 info1;\n};\nstruct Info7 {\n    char v1;\n    struct Info4 info4;\n};\nstruct Surrounding {\n    unsigned long x;\n    [size_is(x)] unsigned short surrounding[];\n};\n[switch_type(unsigned short)] union Enum3 {\n    case 1: Enum1 e1;\n    case 2: struct Enum2 e2;\n};\n[switch_type(unsigned short)] union Info {\n    case 1: struct Info1 info1;\n    case 2: struct Info2 info2;\n    case 3: struct Info3 info3;\n    case 4: struct Info4 info4;\n    case 5: struct Info5 info5;\n    case 6: struct Info6 info6;\n    case 7: struct Info7 info7;\n};\n[uuid(60a15ec5-4de8-11d7-a637-005056a20182), version(1.0), pointer_default(unique)]\ninterface rpcecho {\n    void AddOne([in] unsigned long in_data, [out] unsigned long *out_data);\n    void EchoData([in] unsigned long len, [in, size_is(len)] char *in_data, [out, size_is(len)] char *out_data);\n    void SinkData([in] unsigned long len, [in, size_is(len)] char *data);\n    void SourceData([in] unsigned long len, [out, size_is(len)] char *data);\n    void TestCall([in, string] wchar_t *s1, [out, string] wchar_t **s2);\n    unsigned long TestCall2([in] unsigned short level, [out, switch_is(level)] union Info *info);\n    unsigned long TestSleep([in] unsigned long seconds);\n    void TestEnum([in, out] Enum1 *foo1, [in, out] struct Enum2 *foo2, [in, out, switch_is(*foo1)] union Enum3 *foo3);\n    void TestSurrounding([in, out] struct Surrounding *data);\n    unsigned short TestDoublePointer([in] unsigned short ***data);\n}\n",
-    ndr: &[19, 0, 1, 0, 4, 0, 2, 5, 4, 1, 0, 1, 1, 4, 2, 1, 0, 5, 0, 7, 1, 0, 19, 7, 1, 3, 5, 1, 1, 0, 0, 0, 5, 2, 1, 0, 2, 0, 5, 4, 1, 0, 1, 0, 0, 8, 5, 8, 1, 0, 9, 0, 5, 16, 2, 0, 0, 8, 9, 0, 5, 2, 2, 0, 0, 1, 6, 0, 5, 16, 2, 0, 0, 8, 10, 0, 6, 16, 2, 3, 1, 2, 0, 0, 7, 1, 1, 1, 6, 1, 2, 1, 7, 1, 3, 1, 8, 1, 4, 1, 10, 1, 5, 1, 11, 1, 6, 1, 12, 1, 7, 1, 13, 0, 2, 5, 8, 2, 0, 15, 4, 1, 0, 6, 8, 2, 3, 1, 1, 0, 4, 0, 2, 1, 1, 1, 15, 1, 2, 1, 16, 0, 7, 1, 0, 18, 4, 0, 3, 4, 2, 10, 3, 2, 4, 1, 0, 0, 1, 4, 1, 0, 0, 1, 0, 4, 0, 16, 2, 0, 0, 1, 8, 1, 1, 16, 1, 0, 5, 0, 8, 1, 0, 1, 1, 16, 2, 0, 0, 1, 0, 5, 5, 0, 16, 2, 0, 0, 1, 8, 1, 1, 16, 1, 0, 5, 0, 0, 0, 0, 6, 0, 4, 1, 0, 0, 1, 8, 1, 0, 1, 1, 16, 2, 0, 0, 1, 0, 5, 7, 0, 8, 1, 0, 1, 3, 8, 1, 0, 0, 5, 0, 8, 0, 2, 1, 0, 0, 2, 20, 2, 0, 0, 14, 16, 0, 1, 1, 0, 3, 9, 0, 4, 1, 0, 0, 1, 4, 1, 0, 0, 1, 0, 10, 0, 20, 3, 0, 0, 15, 4, 0, 16, 12, 0, 17, 20, 3, 0, 0, 15, 4, 0, 16, 12, 0, 17, 0, 11, 0, 8, 1, 0, 1, 0, 17, 8, 1, 0, 1, 0, 17, 0, 12, 0, 8, 1, 0, 0, 18, 2, 1, 0, 0, 2, 0],
-    module: INTERFACES,
+// SAFETY: vtable and stubs below were made for this interface.
+static rpcecho_INFO: obvia::rt::InterfaceInfo = unsafe {
+    obvia::rt::InterfaceInfo::new(obvia::rt::Description {
+        name: "rpcecho",
+        iid: <rpcecho as obvia::Interface>::IID,
+        version: (1, 0),
+        fingerprint: 0xfbcfaeb8d8c082509e3c48d9f524b9e7,
+        plain: true,
+        endpoints: &["ncacn_np:[\\pipe\\rpcecho]", "ncacn_ip_tcp:", "ncalrpc:"],
+        base: None,
+        proxy: obvia::rt::VtablePointer((&raw const rpcecho_PROXY).cast()),
+        stubs: obvia::rt::Stubs::new(&obvia::rt::pad::<16>(&[rpcecho_AddOne_stub, rpcecho_EchoData_stub, rpcecho_SinkData_stub, rpcecho_SourceData_stub, rpcecho_TestCall_stub, rpcecho_TestCall2_stub, rpcecho_TestSleep_stub, rpcecho_TestEnum_stub, rpcecho_TestSurrounding_stub, rpcecho_TestDoublePointer_stub])),
+        idl: "typedef [open] enum {\n    ECHO_ENUM1 = 1,\n    ECHO_ENUM2 = 2\n} Enum1;\ntypedef [v1_enum] enum {\n    ECHO_ENUM1_32 = 1,\n    ECHO_ENUM2_32 = 2\n} Enum1_32;\nstruct Enum2;\nstruct Info1;\nstruct Info2;\nstruct Info3;\nstruct Info4;\nstruct Info5;\nstruct Info6;\nstruct Info7;\nstruct Surrounding;\nstruct Enum2 {\n    Enum1 e1;\n    Enum1_32 e2;\n};\nstruct Info1 {\n    char v;\n};\nstruct Info2 {\n    unsigned short v;\n};\nstruct Info3 {\n    unsigned long v;\n};\nstruct Info4 {\n    unsigned hyper v;\n};\nstruct Info5 {\n    char v1;\n    unsigned hyper v2;\n};\nstruct Info6 {\n    char v1;\n    struct Info1 info1;\n};\nstruct Info7 {\n    char v1;\n    struct Info4 info4;\n};\nstruct Surrounding {\n    unsigned long x;\n    [size_is(x)] unsigned short surrounding[];\n};\n[switch_type(unsigned short)] union Enum3 {\n    case 1: Enum1 e1;\n    case 2: struct Enum2 e2;\n};\n[switch_type(unsigned short)] union Info {\n    case 1: struct Info1 info1;\n    case 2: struct Info2 info2;\n    case 3: struct Info3 info3;\n    case 4: struct Info4 info4;\n    case 5: struct Info5 info5;\n    case 6: struct Info6 info6;\n    case 7: struct Info7 info7;\n};\n[uuid(60a15ec5-4de8-11d7-a637-005056a20182), version(1.0), pointer_default(unique)]\ninterface rpcecho {\n    void AddOne([in] unsigned long in_data, [out] unsigned long *out_data);\n    void EchoData([in] unsigned long len, [in, size_is(len)] char *in_data, [out, size_is(len)] char *out_data);\n    void SinkData([in] unsigned long len, [in, size_is(len)] char *data);\n    void SourceData([in] unsigned long len, [out, size_is(len)] char *data);\n    void TestCall([in, string] wchar_t *s1, [out, string] wchar_t **s2);\n    unsigned long TestCall2([in] unsigned short level, [out, switch_is(level)] union Info *info);\n    unsigned long TestSleep([in] unsigned long seconds);\n    void TestEnum([in, out] Enum1 *foo1, [in, out] struct Enum2 *foo2, [in, out, switch_is(*foo1)] union Enum3 *foo3);\n    void TestSurrounding([in, out] struct Surrounding *data);\n    unsigned short TestDoublePointer([in] unsigned short ***data);\n}\n",
+        ndr: &[19, 0, 1, 0, 4, 0, 2, 5, 4, 1, 0, 1, 1, 4, 2, 1, 0, 5, 0, 7, 1, 0, 19, 7, 1, 3, 5, 1, 1, 0, 0, 0, 5, 2, 1, 0, 2, 0, 5, 4, 1, 0, 1, 0, 0, 8, 5, 8, 1, 0, 9, 0, 5, 16, 2, 0, 0, 8, 9, 0, 5, 2, 2, 0, 0, 1, 6, 0, 5, 16, 2, 0, 0, 8, 10, 0, 6, 16, 2, 3, 1, 2, 0, 0, 7, 1, 1, 1, 6, 1, 2, 1, 7, 1, 3, 1, 8, 1, 4, 1, 10, 1, 5, 1, 11, 1, 6, 1, 12, 1, 7, 1, 13, 0, 2, 5, 8, 2, 0, 15, 4, 1, 0, 6, 8, 2, 3, 1, 1, 0, 4, 0, 2, 1, 1, 1, 15, 1, 2, 1, 16, 0, 7, 1, 0, 18, 4, 0, 3, 4, 2, 10, 3, 2, 4, 1, 0, 0, 1, 4, 1, 0, 0, 1, 0, 4, 0, 16, 2, 0, 0, 1, 8, 1, 1, 16, 1, 0, 5, 0, 8, 1, 0, 1, 1, 16, 2, 0, 0, 1, 0, 5, 5, 0, 16, 2, 0, 0, 1, 8, 1, 1, 16, 1, 0, 5, 0, 0, 0, 0, 6, 0, 4, 1, 0, 0, 1, 8, 1, 0, 1, 1, 16, 2, 0, 0, 1, 0, 5, 7, 0, 8, 1, 0, 1, 3, 8, 1, 0, 0, 5, 0, 8, 0, 2, 1, 0, 0, 2, 20, 2, 0, 0, 14, 16, 0, 1, 1, 0, 3, 9, 0, 4, 1, 0, 0, 1, 4, 1, 0, 0, 1, 0, 10, 0, 20, 3, 0, 0, 15, 4, 0, 16, 12, 0, 17, 20, 3, 0, 0, 15, 4, 0, 16, 12, 0, 17, 0, 11, 0, 8, 1, 0, 1, 0, 17, 8, 1, 0, 1, 0, 17, 0, 12, 0, 8, 1, 0, 0, 18, 2, 1, 0, 0, 2, 0],
+        module: INTERFACES,
+    })
 };
 static rpcecho_PROXY: rpcecho_Vtbl = rpcecho_Vtbl { base__: obvia::rt::UNKNOWN, AddOne: rpcecho_AddOne_proxy, EchoData: rpcecho_EchoData_proxy, SinkData: rpcecho_SinkData_proxy, SourceData: rpcecho_SourceData_proxy, TestCall: rpcecho_TestCall_proxy, TestCall2: rpcecho_TestCall2_proxy, TestSleep: rpcecho_TestSleep_proxy, TestEnum: rpcecho_TestEnum_proxy, TestSurrounding: rpcecho_TestSurrounding_proxy, TestDoublePointer: rpcecho_TestDoublePointer_proxy };
 
@@ -1432,3 +1471,15 @@ unsafe extern "C-unwind" fn rpcecho_TestDoublePointer_stub(object: *mut obvia::r
 
 /// Every interface of this file and of those that it imports.
 pub static INTERFACES: &[&obvia::rt::InterfaceInfo] = &[&rpcecho_INFO];
+static DECLARED__: obvia::rt::Declared =
+obvia::rt::Declared::new(module_path!(), &[obvia::rt::Meaning::new("rpcecho", 0x60a15ec54de811d7a637005056a20182, 0xfbcfaeb8d8c082509e3c48d9f524b9e7)]);
+#[cfg(not(miri))]
+const _: () = {
+    extern "C" fn declare() {
+        obvia::rt::declare(&DECLARED__);
+    }
+    // SAFETY: what stands there are functions that are called when the program is loaded.
+    #[used]
+    #[unsafe(link_section = ".init_array")]
+    static DECLARE: extern "C" fn() = declare;
+};

@@ -3,7 +3,7 @@
 use crate::native;
 use crate::vectors::{Frame, frames};
 use matrix::{IShapes, shapes::Shapes};
-use obvia::rt::{Answer, InterfaceInfo, ServerCall, StubFn, Stubs};
+use obvia::rt::{Answer, Description, InterfaceInfo, ServerCall, StubFn, Stubs};
 use obvia::{HRESULT, Interface as _, Remote, code};
 use std::collections::VecDeque;
 use std::process::Command;
@@ -62,7 +62,9 @@ fn replies_that_are_none_are_errors_and_leave_nothing_behind() {
 #[test]
 #[ignore = "for the test above"]
 fn in_a_process_of_its_own() {
-    let info = Box::leak(Box::new(InterfaceInfo { stubs: Stubs::new(&LIES), ..*<IShapes as Remote>::INFO }));
+    let lying = Description { stubs: Stubs::new(&LIES), ..**<IShapes as Remote>::INFO };
+    // SAFETY: the vtable is the interface's, and the stubs call no method.
+    let info = Box::leak(Box::new(unsafe { InterfaceInfo::new(lying) }));
     let object: IShapes = Shapes::default().into();
     let name = ground::fresh_name("matrix-liar");
     let _export = obvia::abi::export(&name, &object.cast().unwrap(), info).unwrap();

@@ -177,9 +177,9 @@ fn arrays_of_structures_and_of_strings(shapes: &IShapes) {
     // An object in Java has several networks.
     let before = shapes.List().unwrap().len();
     let text = Any::Text(Some(u16cstr!("wide")));
-    shapes.Put(&[Entry::new(c"one", Any::Number(1)), Entry::new(c"two", text)]).unwrap();
+    shapes.Put(&[Entry::new(c"one", Any::Number(1)).unwrap(), Entry::new(c"two", text).unwrap()]).unwrap();
     shapes.Put(&[]).unwrap();
-    shapes.Put(&[Entry::new(c"three", Any::Real(3.0))]).unwrap();
+    shapes.Put(&[Entry::new(c"three", Any::Real(3.0)).unwrap()]).unwrap();
     shapes.List().unwrap().with(|entries| {
         let names: Vec<_> = entries.iter().skip(before).map(|entry| entry.name().to_str().unwrap()).collect();
         assert_eq!(names, ["one", "two", "three"]);

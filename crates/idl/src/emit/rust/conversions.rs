@@ -1,12 +1,13 @@
 //! Structures with pointers between users and vtables: what callers give and get, and what implementers do.
 
-use super::expression::{Side, discriminant, size_text, switch_text};
-use super::form::{Form, form};
+use super::expression::{Side, size_text, switch_text};
+use super::form::{self, Form, form};
 use super::interface::{counted_by, counted_by_elided};
 use super::names::{base as base_name, binding, ident};
+use super::unions::may_lie;
 use crate::emit::writer::Writer;
-use crate::model::{Direction, Model, Param, Type, UnionId};
-use crate::plan::{MethodPlan, ParamPlan, Passing, element_counts, in_place};
+use crate::model::{Arith, Direction, Model, Param, UnionId};
+use crate::plan::{MethodPlan, ParamPlan, Passing, element_counts};
 
 fn form_of(model: &Model, param: &Param) -> Option<Form> {
     form(model, param).ok()
@@ -18,23 +19,26 @@ pub(super) fn before_call(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>
     let inout = one.direction == Direction::InOut;
     match form_of(model, one) {
         Some(Form::Union { id, optional, .. }) => {
-            let union = &model.unions[id.0];
-            let convert = if union.encapsulated.is_some() {
-                format!("{}Memory::from", ident(&union.name))
-            } else {
-                if !optional {
-                    check_arm(out, model, plan, one, &name, Side::Caller);
+            if optional {
+                if one.switch.is_some() {
+                    out.line(format!("if let Some(union) = &{name} {{"));
+                    check_arm(out, plan, one, "union", Side::Caller);
+                    out.line("}");
                 }
-                format!("{}::raw", ident(&union.name))
-            };
-            let text = if optional { format!("{name}.map({convert})") } else { format!("{convert}({name})") };
-            out.line(format!("let {raw}_memory = {text};"));
+                let convert = into_memory(model, id, "union", Side::Caller);
+                out.line(format!(
+                    "let {raw}_memory = match {name} {{ Some(union) => Some({convert}), None => None }};"
+                ));
+            } else {
+                check_arm(out, plan, one, &name, Side::Caller);
+                out.line(format!("let {raw}_memory = {};", into_memory(model, id, &name, Side::Caller)));
+            }
         }
         Some(Form::PlacedUnion(id)) if inout => {
-            check_arm(out, model, plan, one, &name, Side::Caller);
+            check_arm(out, plan, one, &name, Side::Caller);
             out.line(format!(
                 "let mut {raw}_memory = std::mem::MaybeUninit::new({});",
-                into_memory(model, id, &format!("*{name}"))
+                into_memory(model, id, &format!("*{name}"), Side::Caller)
             ));
         }
         Some(Form::PlacedUnion(id)) => {
@@ -197,7 +201,7 @@ pub(super) fn from_abi(model: &Model, plan: &MethodPlan<'_>, param: &Param) -> O
             format!("obvia::rt::{function}({name}.cast::<{}>())", base_name(base))
         }
         Form::Owned(text) if inout => format!(
-            "match obvia::rt::lift::<{text}>({name}.cast()) {{ Ok(item) => item, Err(error) => return obvia::rt::fail(error) }}"
+            "match obvia::rt::Lifted::<{text}>::new({name}.cast()) {{ Ok(item) => item, Err(error) => return obvia::rt::fail(error) }}"
         ),
         Form::Returned { text, optional: false } if inout => format!(
             "match obvia::rt::Held::<{text}>::new({name}.cast()) {{ Some(item) => item, None => return obvia::rt::code::E_POINTER }}"
@@ -216,10 +220,17 @@ fn union_memory(model: &Model, id: UnionId) -> String {
 }
 
 /// A union of the user's as it is in memory.
-fn into_memory(model: &Model, id: UnionId, value: &str) -> String {
+fn into_memory(model: &Model, id: UnionId, value: &str, side: Side) -> String {
     let union = &model.unions[id.0];
     let name = ident(&union.name);
-    if union.encapsulated.is_some() { format!("{name}Memory::from({value})") } else { format!("{name}::raw({value})") }
+    match (&union.encapsulated, may_lie(union)) {
+        (None, _) => format!("{name}::raw({value})"),
+        (Some(_), false) => format!("{name}Memory::from({value})"),
+        (Some(_), true) if side == Side::Caller => format!("{name}Memory::try_from({value})?"),
+        (Some(_), true) => format!(
+            "match {name}Memory::try_from({value}) {{ Ok(memory) => memory, Err(error) => return obvia::rt::fail(error) }}"
+        ),
+    }
 }
 
 /// A union that a method left in the caller's memory.
@@ -230,10 +241,10 @@ fn from_memory(model: &Model, plan: &MethodPlan<'_>, id: UnionId, param: &Param)
 }
 
 /// Refuses a union whose arm is not the one that its discriminant chooses.
-fn check_arm(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param: &Param, value: &str, side: Side) {
-    let (Some(tag), Type::Union(id)) = (switch_text(plan, param, side), in_place(model, param)) else { return };
-    let own = discriminant(&model.unions[id.0].tag, &format!("{value}.tag()"));
-    out.line(format!("if {own} != {tag} {{"));
+fn check_arm(out: &mut Writer, plan: &MethodPlan<'_>, param: &Param, value: &str, side: Side) {
+    // One with a discriminant of its own is checked where it is converted.
+    let Some(tag) = switch_text(plan, param, side) else { return };
+    out.line(format!("if !{value}.fits({tag}) {{"));
     let error = "obvia::rt::wrong_arm()";
     out.line(if side == Side::Caller {
         format!("return Err({error});")
@@ -272,12 +283,7 @@ pub(super) fn give(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param
             format!("{name}.cast::<*mut u8>().write({value}.map_or(std::ptr::null_mut(), obvia::Owned::into_raw))")
         }
         Some(Form::Returned { .. }) => format!("{name}.cast::<*mut u8>().write({value}.into_raw())"),
-        Some(Form::ReturnedSlice { size, .. }) => {
-            if let Some(operand) = size.plain().filter(|operand| plan.params[operand.index].counts) {
-                let count = binding(&plan.params[operand.index].param.name);
-                out.line("// SAFETY: by COM's rules the caller's pointer is writable.");
-                out.line(format!("unsafe {{ {count}.write({value}.len() as _) }};"));
-            }
+        Some(Form::ReturnedSlice { .. }) => {
             format!("{name}.cast::<*mut u8>().write({value}.into_raw())")
         }
         Some(Form::PlacedUnion(id)) => return put_union(out, model, plan, id, param, value),
@@ -297,12 +303,36 @@ pub(super) fn give(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param
     out.line(format!("unsafe {{ {text} }};"));
 }
 
+/// How many elements a result has.
+pub(super) enum Elements {
+    /// As many as an expression over the parameters says.
+    Said(Arith),
+    /// As many as the caller has room for.
+    Room,
+    /// At most that many: zeros stand for the rest.
+    AtMostRoom,
+}
+
+/// How many elements a result is that the method has allocated, or has filled the caller's room with.
+pub(super) fn elements_of_result(model: &Model, param: &Param) -> Option<Elements> {
+    Some(match form_of(model, param)? {
+        Form::ReturnedSlice { size, .. } => Elements::Said(size),
+        Form::Filled { .. } => match element_counts(param) {
+            Some((_, Some(length))) => Elements::Said(length.clone()),
+            _ if form::is_never_null(model, param) => Elements::Room,
+            _ => Elements::AtMostRoom,
+        },
+        _ => return None,
+    })
+}
+
 /// Puts a union into the caller's place.
 fn put_union(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, id: UnionId, param: &Param, value: &str) {
-    check_arm(out, model, plan, param, value, Side::Abi);
+    check_arm(out, plan, param, value, Side::Abi);
+    let (name, raw, memory) = (binding(&param.name), &param.name, union_memory(model, id));
+    out.line(format!("let {raw}_memory = {};", into_memory(model, id, value, Side::Abi)));
     out.line("// SAFETY: by COM's rules the caller's pointer is writable.");
-    let (name, memory) = (binding(&param.name), union_memory(model, id));
-    out.line(format!("unsafe {{ {name}.cast::<{memory}<'_>>().write({}) }};", into_memory(model, id, value)));
+    out.line(format!("unsafe {{ {name}.cast::<{memory}<'_>>().write({raw}_memory) }};"));
 }
 
 /// Whether a parameter is a union in the caller's place, which is read before others are borrowed, and written after them: one of
@@ -323,7 +353,6 @@ pub(super) fn give_back(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, 
             put_union(out, model, plan, id, param, &format!("{raw}_given"));
             return out.line("}");
         }
-        Some(Form::Owned(_)) => format!("obvia::rt::lower({raw}_given, {name}.cast())"),
         Some(Form::Returned { optional: true, .. }) => {
             format!("{name}.cast::<*mut u8>().write({raw}_given.map_or(std::ptr::null_mut(), obvia::Owned::into_raw))")
         }

@@ -2,7 +2,7 @@
 
 use super::names::{base, ident, object, value};
 use crate::model::{
-    Arith, Base, Direction, Extent, Model, Object, Param, PointerClass, StructId, Type, Union, UnionId,
+    Arith, Base, Direction, Extent, Field, Model, Object, Param, PointerClass, StructId, Type, Union, UnionId,
 };
 use crate::plan::is_plain;
 use std::collections::BTreeSet;
@@ -160,6 +160,26 @@ pub(super) fn is_open(model: &Model, id: StructId) -> bool {
     let mut members = found.fields.iter().filter(|field| field.ty != Type::Void);
     is_plain(model, element)
         && members.all(|field| field.range.is_none() && field.switch.is_none() && is_plain(model, &field.ty))
+}
+
+/// Whether elements that a parameter leads to must not be zeros: there are pointers in them that are never null.
+pub(super) fn is_never_null(model: &Model, param: &Param) -> bool {
+    fn of(model: &Model, ty: &Type) -> bool {
+        let any = |fields: &[Field]| fields.iter().any(|field| of(model, &field.ty));
+        match ty {
+            Type::Pointer(pointer) => pointer.class == PointerClass::Ref && pointer.extent == Extent::One,
+            Type::Fixed(element, _) => of(model, element),
+            Type::Struct(id) => any(&model.structs[id.0].fields),
+            Type::Union(id) => {
+                let union = &model.unions[id.0];
+                let mut fields =
+                    union.arms.iter().filter_map(|arm| arm.field.as_ref()).chain(union.default.iter().flatten());
+                fields.any(|field| of(model, &field.ty))
+            }
+            Type::Base(_) | Type::Enum(_) | Type::Interface(_) | Type::Void => false,
+        }
+    }
+    matches!(&param.ty, Type::Pointer(pointer) if of(model, &pointer.to))
 }
 
 /// Whether a union has no pointers in it.

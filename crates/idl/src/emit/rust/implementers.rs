@@ -1,12 +1,17 @@
 //! What objects implement, and the vtables of their implementations.
 
-use super::expression::{Side, size_text};
+use super::automation;
+use super::conversions::{self, Elements};
+use super::expression::{Side, arith_text, operand_text, size_text};
 use super::interface::{Context, results};
 use super::names::{abi, argument, binding, ident, interface, of_interface, result, tuple, value};
-use super::{automation, conversions};
 use crate::emit::writer::Writer;
-use crate::model::{Direction, InterfaceId, Model, Transfer};
+use crate::model::{Arith, Direction, InterfaceId, Model, Operand, Transfer, Type};
 use crate::plan::{MethodPlan, ParamPlan, Passing};
+use std::collections::BTreeMap;
+
+/// What the type of an object must be: any thread calls it, and drops it.
+const SHARED: &str = "Send + Sync + 'static";
 
 /// The type of a parameter as methods get it: what they lend is one, and no result.
 fn method_argument(model: &Model, param: &ParamPlan<'_>) -> Option<String> {
@@ -41,8 +46,11 @@ pub(super) fn implementers(out: &mut Writer, context: &Context<'_>, id: Interfac
     // What IDispatch does, the runtime does for every implementation.
     let own_base = found.base.filter(|base| !model.is_built_in(*base));
     let base = own_base.map(|base| ident(&model.interfaces[base.0].name));
-    let bound = base.as_ref().map_or_else(|| "obvia::rt::IUnknownImpl".to_owned(), |base| format!("{base}_Impl"));
+    let bound =
+        base.as_ref().map_or_else(|| format!("obvia::rt::IUnknownImpl<Impl: {SHARED}>"), |base| format!("{base}_Impl"));
     out.line(format!("/// What an object that has [`{name}`] implements."));
+    out.line("///");
+    out.line("/// Its methods are called by several threads at once, and it is dropped by any.");
     out.line(format!("pub trait {name}_Impl: {bound} {{"));
     for plan in own {
         out.doc(&plan.method.doc);
@@ -53,15 +61,15 @@ pub(super) fn implementers(out: &mut Writer, context: &Context<'_>, id: Interfac
     out.line(format!("impl {name}_Vtbl {{"));
     out.line("/// The vtable of an implementation.");
     if is_dual {
-        out.line(format!("pub const fn new<Identity: {name}_Impl, const OFFSET: isize>() -> Self {{"));
+        out.line(format!("pub const fn new<Identity: {name}_Impl + {SHARED}, const OFFSET: isize>() -> Self {{"));
         out.line(format!("Self::dual::<Identity, OFFSET, {name}>()"));
         out.line("}");
         out.line("/// The same, for an interface that extends this one.");
         out.line(format!(
-            "pub const fn dual<Identity: {name}_Impl, const OFFSET: isize, D: obvia::rt::Dual>() -> Self {{"
+            "pub const fn dual<Identity: {name}_Impl + {SHARED}, const OFFSET: isize, D: obvia::rt::Dual>() -> Self {{"
         ));
     } else {
-        out.line(format!("pub const fn new<Identity: {name}_Impl, const OFFSET: isize>() -> Self {{"));
+        out.line(format!("pub const fn new<Identity: {name}_Impl + {SHARED}, const OFFSET: isize>() -> Self {{"));
     }
     for plan in own {
         shim(out, context, plan);
@@ -81,7 +89,8 @@ pub(super) fn implementers(out: &mut Writer, context: &Context<'_>, id: Interfac
     out.line("pub fn matches(iid: &obvia::GUID) -> bool {");
     let lineage: Vec<String> =
         model.lineage(id).iter().map(|id| format!("<{} as obvia::Interface>::IID", interface(model, *id))).collect();
-    out.line(lineage.iter().map(|iid| format!("*iid == {iid}")).collect::<Vec<_>>().join(" || "));
+    let all = lineage.iter().map(String::as_str).chain(["obvia::rt::IID_CHECKED"]);
+    out.line(all.map(|iid| format!("*iid == {iid}")).collect::<Vec<_>>().join(" || "));
     out.line("}");
     out.line("}");
     out.line(format!("impl obvia::rt::windows_core::RuntimeName for {name} {{}}"));
@@ -123,6 +132,7 @@ fn shim(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     out.line(format!("{keep}match this.{method}({}) {{", given.join(", ")));
     let pattern: Vec<String> = values.iter().map(|param| format!("{}_value", param.param.name)).collect();
     out.line(format!("Ok({}) => {{", tuple(&pattern)));
+    lengths(out, model, plan, &values);
     let given: Vec<_> = values.iter().zip(&pattern).collect();
     let is_late = |param: &ParamPlan<'_>| conversions::is_placed_union(model, param);
     let (late, early): (Vec<_>, Vec<_>) = given.into_iter().partition(|(param, _)| is_late(param));
@@ -130,7 +140,7 @@ fn shim(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
         if param.passing == Passing::Graph {
             conversions::give(out, model, plan, param.param, value);
         } else {
-            give(out, plan, param, value);
+            give(out, param, value);
         }
     }
     if let Some(lent) = plan.lent() {
@@ -203,36 +213,103 @@ fn from_abi(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Opti
     })
 }
 
+/// Holds the arrays that a method returns to one another, and to what it says of their lengths itself, before any of it is given; and gives what only
+/// counts them.
+fn lengths(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, values: &[&ParamPlan<'_>]) {
+    let mut counted: BTreeMap<usize, String> = BTreeMap::new();
+    for param in values {
+        let elements = match &param.passing {
+            Passing::OutArray { size, .. } => Some(Elements::Said(size.clone())),
+            Passing::Graph => conversions::elements_of_result(model, param.param),
+            _ => None,
+        };
+        let length = format!("{}_value.len()", param.param.name);
+        match elements {
+            None | Some(Elements::AtMostRoom) => {}
+            Some(Elements::Room) => {
+                let room = format!("std::option::Option::Some({}_room)", param.param.name);
+                refuse_unless(out, &format!("obvia::rt::check_length({length}, {room})"));
+            }
+            Some(Elements::Said(size)) => match size.plain().filter(|operand| plan.params[operand.index].counts) {
+                None => {
+                    let wanted = result_size(plan, &size, values);
+                    refuse_unless(out, &format!("obvia::rt::check_length({length}, {wanted})"));
+                }
+                Some(counter) => match counted.get(&counter.index) {
+                    Some(first) => refuse_unless(
+                        out,
+                        &format!("obvia::rt::check_length({length}, std::option::Option::Some({first}))"),
+                    ),
+                    None => drop(counted.insert(counter.index, length)),
+                },
+            },
+        }
+    }
+    for (at, length) in counted {
+        let param = plan.params[at].param;
+        let (name, raw) = (binding(&param.name), &param.name);
+        out.line(format!("let {raw}_value = match obvia::rt::count({length}) {{"));
+        out.line("Ok(count) => count,");
+        out.line("Err(error) => return obvia::rt::fail(error),");
+        out.line("};");
+        out.line("// SAFETY: by COM's rules the caller's pointer is writable.");
+        out.line(format!("unsafe {{ {name}.write({raw}_value) }};"));
+    }
+}
+
+/// The number of elements that an expression says when the method is over: of results, of what it has changed, and of arguments.
+fn result_size(plan: &MethodPlan<'_>, size: &Arith, values: &[&ParamPlan<'_>]) -> String {
+    let operand = |operand: &Operand| {
+        let param = &plan.params[operand.index];
+        let number = if matches!(&param.passing, Passing::Value(Type::Enum(_)) | Passing::Place(Type::Enum(_))) {
+            ".0"
+        } else {
+            ""
+        };
+        let is_result = values.iter().any(|value| std::ptr::eq(value.param, param.param));
+        if is_result {
+            format!("{}_value{number}", param.param.name)
+        } else {
+            operand_text(plan, operand.index, Side::Abi)
+        }
+    };
+    format!("obvia::rt::elements_of((|| std::option::Option::Some({}))())", arith_text(size, &operand))
+}
+
+fn refuse_unless(out: &mut Writer, check: &str) {
+    out.line(format!("if let Err(error) = {check} {{"));
+    out.line("return obvia::rt::fail(error);");
+    out.line("}");
+}
+
 /// Hands what the method lends to the caller.
 fn give_lent(out: &mut Writer, plan: &MethodPlan<'_>, lent: &ParamPlan<'_>) {
     let Passing::Lent { size, .. } = &lent.passing else { return };
     let safety = "// SAFETY: by COM's rules the caller's pointer is writable.";
     let (name, given) = (binding(&lent.param.name), local(lent));
     if let Some(operand) = size.plain() {
+        let param = plan.params[operand.index].param;
+        let (count, raw) = (binding(&param.name), &param.name);
+        out.line(format!("let {raw}_lent = match obvia::rt::count({given}.len()) {{"));
+        out.line("Ok(count) => count,");
+        out.line("Err(error) => return obvia::rt::fail(error),");
+        out.line("};");
         out.line(safety);
-        let count = binding(&plan.params[operand.index].param.name);
-        out.line(format!("unsafe {{ {count}.write({given}.len() as _) }};"));
+        out.line(format!("unsafe {{ {count}.write({raw}_lent) }};"));
     }
     out.line(safety);
     out.line(format!("unsafe {{ {name}.write(obvia::rt::finish_lending({given})) }};"));
 }
 
 /// Hands a result to the caller.
-fn give(out: &mut Writer, plan: &MethodPlan<'_>, param: &ParamPlan<'_>, value: &str) {
+fn give(out: &mut Writer, param: &ParamPlan<'_>, value: &str) {
     let name = binding(&param.param.name);
     let text = match &param.passing {
         Passing::OutText(base) => {
             let wide = super::names::text(*base).contains("U16");
             format!("obvia::rt::{}({value})", if wide { "give_wide" } else { "give_text" })
         }
-        Passing::OutArray { size, .. } => {
-            if let Some(operand) = size.plain() {
-                let count = binding(&plan.params[operand.index].param.name);
-                out.line("// SAFETY: by COM's rules the caller's pointer is writable.");
-                out.line(format!("unsafe {{ {count}.write({value}.len() as _) }};"));
-            }
-            format!("obvia::rt::give_array(&{value})")
-        }
+        Passing::OutArray { .. } => format!("obvia::rt::give_array(&{value})"),
         Passing::OutObject(_) => format!("obvia::Interface::into_raw({value})"),
         _ => value.to_owned(),
     };

@@ -353,7 +353,9 @@ fn information(
     out.line(format!("unsafe impl obvia::Remote for {name} {{"));
     out.line(format!("const INFO: &'static obvia::rt::InterfaceInfo = &{name}_INFO;"));
     out.line("}");
-    out.line(format!("static {name}_INFO: obvia::rt::InterfaceInfo = obvia::rt::InterfaceInfo {{"));
+    out.line("// SAFETY: vtable and stubs below were made for this interface.");
+    out.line(format!("static {name}_INFO: obvia::rt::InterfaceInfo = unsafe {{"));
+    out.line("obvia::rt::InterfaceInfo::new(obvia::rt::Description {");
     out.line(format!("name: {:?},", found.name));
     out.line(format!("iid: <{name} as obvia::Interface>::IID,"));
     out.line(format!("version: ({}, {}),", found.version.0, found.version.1));
@@ -378,6 +380,7 @@ fn information(
     out.line(format!("idl: {:?},", canonical::text(model, id)));
     out.line(format!("ndr: &{:?},", ndr::words(model, id)));
     out.line("module: INTERFACES,");
+    out.line("})");
     out.line("};");
     out.line(format!("static {name}_PROXY: {name}_Vtbl = {};", proxy_vtable(context, id, referring)));
     out.line("");

@@ -104,9 +104,35 @@ fn ownership(out: &mut Writer, model: &Model) {
         out.line(format!("type Item<'a> = {item};"));
         out.line(format!("const TYPES: &'static [obvia::rt::shape::ElementType] = &{TYPES};"));
         out.line(format!("const ELEMENT: obvia::rt::shape::Element = obvia::rt::shape::Element::Own({number});"));
+        out.line(format!("const CAN_CHANGE: bool = {};", can_change(model, ty, &mut Vec::new())));
         out.line("}");
     }
     out.line("");
+}
+
+/// Whether a full pointer lies in a type, or in what it leads to: those can be set.
+fn can_change(model: &Model, ty: &Type, seen: &mut Vec<Type>) -> bool {
+    if seen.contains(ty) {
+        return false;
+    }
+    seen.push(ty.clone());
+    match ty {
+        Type::Pointer(pointer) => pointer.class == PointerClass::Full || can_change(model, &pointer.to, seen),
+        Type::Fixed(element, _) => can_change(model, element, seen),
+        Type::Struct(id) => {
+            let found = &model.structs[id.0];
+            let mut types =
+                found.fields.iter().map(|field| &field.ty).chain(found.conformant.iter().map(|(ty, ..)| ty));
+            types.any(|ty| can_change(model, ty, seen))
+        }
+        Type::Union(id) => {
+            let found = &model.unions[id.0];
+            let mut fields =
+                found.arms.iter().filter_map(|arm| arm.field.as_ref()).chain(found.default.iter().flatten());
+            fields.any(|field| can_change(model, &field.ty, seen))
+        }
+        Type::Base(_) | Type::Enum(_) | Type::Interface(_) | Type::Void => false,
+    }
 }
 
 fn structure(out: &mut Writer, model: &Model, found: &Struct) {
@@ -207,10 +233,11 @@ fn constructor(out: &mut Writer, model: &Model, found: &Struct) {
     let given = fields.iter().filter(|(at, _)| !elided(model, found, *at));
     let params: Vec<String> =
         given.map(|(_, field)| format!("{}: {}", ident(&field.name), shown(model, field))).collect();
-    let fails = fields.iter().any(|(_, field)| matches!(seen(model, field), Seen::Array { .. }));
+    let fails = may_fail(model, found);
     let result = if fails { "obvia::Result<Self>" } else { "Self" };
     if fails {
-        out.line("/// Fails when an array has more elements than the structure can say, or other than it says.");
+        out.line("/// Fails when an array has more elements than the structure can say, or other than it says; when a union has");
+        out.line("/// another arm than its discriminant says.");
     }
     out.line("#[allow(clippy::new_ret_no_self)]");
     out.line(format!("pub fn new({}) -> {result} {{", params.join(", ")));
@@ -218,6 +245,11 @@ fn constructor(out: &mut Writer, model: &Model, found: &Struct) {
         implied(out, model, found, *at);
     }
     for (_, field) in &fields {
+        if let Seen::Union { tag: Some(tag), .. } = seen(model, field)
+            && !elided(model, found, tag)
+        {
+            check_arm(out, &ident(&field.name), &found.fields[tag]);
+        }
         if let Seen::Array { size, class, .. } = seen(model, field)
             && counter(model, found, size).is_none()
         {
@@ -246,16 +278,43 @@ fn constructor(out: &mut Writer, model: &Model, found: &Struct) {
     out.line("}");
 }
 
-/// A count or a discriminant that another member implies.
+/// Whether the constructor has something to refuse: arrays, unions that may lie, and discriminants that more than one member tells.
+fn may_fail(model: &Model, found: &Struct) -> bool {
+    let mut tags = Vec::new();
+    found.fields.iter().any(|field| match seen(model, field) {
+        Seen::Array { .. } => true,
+        Seen::Union { id, tag } => {
+            let is_told_twice = tag.is_some_and(|tag| tags.contains(&tag) || !elided(model, found, tag));
+            tags.extend(tag);
+            is_told_twice || super::unions::may_lie(&model.unions[id.0])
+        }
+        _ => false,
+    })
+}
+
+/// Refuses a union whose arm is not that of the discriminant at hand.
+fn check_arm(out: &mut Writer, union: &str, tag: &Field) {
+    out.line(format!("if !{union}.fits({}) {{", discriminant(&tag.ty, &ident(&tag.name))));
+    out.line("return Err(obvia::rt::wrong_arm());");
+    out.line("}");
+}
+
+/// A count or a discriminant that other members imply: the first that does says it, and the rest are held to it.
 fn implied(out: &mut Writer, model: &Model, found: &Struct, at: usize) {
-    let name = ident(&found.fields[at].name);
-    let mut first: Option<String> = None;
+    let own = &found.fields[at];
+    let name = ident(&own.name);
+    let mut is_said = false;
     for field in &found.fields {
         let other = ident(&field.name);
         match seen(model, field) {
-            Seen::Union { tag: Some(tag), .. } if tag == at => {
-                out.line(format!("let {name} = {other}.tag();"));
-                return;
+            Seen::Union { id, tag: Some(tag) } if tag == at => {
+                if !is_said {
+                    out.line(format!("let {name} = {other}.tag();"));
+                }
+                if is_said || super::unions::may_lie(&model.unions[id.0]) {
+                    check_arm(out, &other, own);
+                }
+                is_said = true;
             }
             Seen::Array { size, class, .. } if size.plain().is_some_and(|operand| operand.index == at) => {
                 let length = if class == PointerClass::Ref {
@@ -263,20 +322,15 @@ fn implied(out: &mut Writer, model: &Model, found: &Struct, at: usize) {
                 } else {
                     format!("{other}.map(|items| items.len())")
                 };
-                match &first {
-                    None => {
-                        out.line(format!("let {other}_length = {length};"));
-                        out.line(format!(
-                            "let {name}: {} = obvia::rt::count({other}_length.unwrap_or(0))?;",
-                            value(model, &found.fields[at].ty)
-                        ));
-                        first = Some(other);
-                    }
-                    Some(first) => {
-                        out.line(format!("if let Some(length) = {length} {{"));
-                        out.line(format!("obvia::rt::check_length(length, {first}_length)?;"));
-                        out.line("}");
-                    }
+                if is_said {
+                    let number = if matches!(own.ty, Type::Enum(_)) { ".0" } else { "" };
+                    out.line(format!("if let Some(length) = {length} {{"));
+                    out.line(format!("obvia::rt::check_length(length, obvia::rt::elements({name}{number}))?;"));
+                    out.line("}");
+                } else {
+                    let ty = value(model, &own.ty);
+                    out.line(format!("let {name}: {ty} = obvia::rt::count({length}.unwrap_or(0))?;"));
+                    is_said = true;
                 }
             }
             _ => {}
@@ -294,6 +348,7 @@ fn from_shown(model: &Model, field: &Field) -> String {
         Seen::Array { .. } => format!("obvia::rt::Array::optional({name})"),
         Seen::Object(_) => format!("obvia::rt::object_of({name})"),
         Seen::Union { tag: Some(_), .. } => format!("{name}.raw()"),
+        Seen::Union { id, .. } if super::unions::may_lie(&model.unions[id.0]) => format!("{name}.try_into()?"),
         Seen::Union { .. } => format!("{name}.into()"),
         _ => name,
     }

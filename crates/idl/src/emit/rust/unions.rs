@@ -149,6 +149,7 @@ fn methods(out: &mut Writer, model: &Model, found: &Union, variants: &[Variant<'
     out.line("Self::Borrowed__(never, _) => match *never {},");
     out.line("}");
     out.line("}");
+    fits(out, found, variants);
     out.line(format!("fn raw(self) -> {name}Raw<'a> {{"));
     out.line("match self {");
     for variant in variants {
@@ -170,6 +171,34 @@ fn methods(out: &mut Writer, model: &Model, found: &Union, variants: &[Variant<'
     out.line("}");
     out.line("}");
     reader(out, model, found, variants);
+}
+
+/// Whether a value of the enumeration may say a discriminant that is not its arm's.
+pub(super) fn may_lie(union: &Union) -> bool {
+    variants(union).iter().any(|variant| !variant.is_one_case())
+}
+
+/// The check of a value against a discriminant.
+fn fits(out: &mut Writer, found: &Union, variants: &[Variant<'_>]) {
+    let known: Vec<String> = variants.iter().flat_map(|variant| variant.cases).map(i64::to_string).collect();
+    let own = discriminant(&found.tag, "(*own)");
+    out.line("/// Whether this is the arm of a discriminant, and says so itself.");
+    out.line("fn fits(&self, tag: i64) -> bool {");
+    out.line("match self {");
+    for variant in variants {
+        let pattern = pattern(variant, "own", "_");
+        let cases: Vec<String> = variant.cases.iter().map(i64::to_string).collect();
+        let text = match (&cases[..], variant.is_one_case()) {
+            ([one], true) => format!("tag == {one}"),
+            ([], _) if known.is_empty() => format!("{own} == tag"),
+            ([], _) => format!("{own} == tag && !matches!(tag, {})", known.join(" | ")),
+            (cases, _) => format!("{own} == tag && matches!(tag, {})", cases.join(" | ")),
+        };
+        out.line(format!("Self::{pattern} => {text},"));
+    }
+    out.line("Self::Borrowed__(never, _) => match *never {},");
+    out.line("}");
+    out.line("}");
 }
 
 /// How the union as C has it is borrowed to be looked at: what has no pointers in it borrows nothing.
@@ -269,15 +298,28 @@ fn with_tag(out: &mut Writer, model: &Model, found: &Union) {
     out.line(format!("impl<'a> {name}Memory<'a> {{"));
     out.line("/// What it is.");
     out.line(format!("pub fn get<'s>({}self) -> {name}<'s> {{", borrow(model, found)));
-    out.line("// SAFETY: the arm is the discriminant's: `from` and the check of frames see to it.");
+    out.line("// SAFETY: the arm is the discriminant's: what makes it and the check of frames see to it.");
     out.line(format!("unsafe {{ self.body.get({}) }}", discriminant(&found.tag, "self.tag")));
     out.line("}");
     out.line("}");
-    out.line(format!("impl<'a> From<{name}<'a>> for {name}Memory<'a> {{"));
-    out.line(format!("fn from(union: {name}<'a>) -> Self {{"));
-    out.line("let tag = union.tag();");
     let write = if tag == "bool" { "u8::from(tag)" } else { "tag" };
-    out.line(format!("Self {{ tag: {write}, body: union.raw() }}"));
+    let make = format!("Self {{ tag: {write}, body: union.raw() }}");
+    if may_lie(found) {
+        out.line(format!("impl<'a> TryFrom<{name}<'a>> for {name}Memory<'a> {{"));
+        out.line("type Error = obvia::Error;");
+        out.line("/// E_INVALIDARG where the discriminant is not the arm's.");
+        out.line(format!("fn try_from(union: {name}<'a>) -> obvia::Result<Self> {{"));
+        out.line("let tag = union.tag();");
+        out.line(format!(
+            "if union.fits({}) {{ Ok({make}) }} else {{ Err(obvia::rt::wrong_arm()) }}",
+            discriminant(&found.tag, "tag")
+        ));
+    } else {
+        out.line(format!("impl<'a> From<{name}<'a>> for {name}Memory<'a> {{"));
+        out.line(format!("fn from(union: {name}<'a>) -> Self {{"));
+        out.line("let tag = union.tag();");
+        out.line(make);
+    }
     out.line("}");
     out.line("}");
     out.line(format!("impl std::fmt::Debug for {name}Memory<'_> {{"));

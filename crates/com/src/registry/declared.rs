@@ -1,0 +1,124 @@
+//! Which interfaces are linked into the program, by all of its modules that the compiler wrote.
+//!
+//! A cast asks for an IID and takes the vtable that it gets, without a call of the runtime's in between, so an IID must have one meaning in a
+//! program. The linker does not see when it has two; so each module says what it declares when it is loaded, before anything can be cast.
+
+use super::InterfaceInfo;
+use std::iter::successors;
+use std::ptr::{self, null_mut};
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+/// An interface, and what its IID means in a module.
+#[derive(Clone, Copy, Debug)]
+pub struct Meaning {
+    name: &'static str,
+    iid: u128,
+    fingerprint: u128,
+}
+
+impl Meaning {
+    /// An interface's name, its IID, and the fingerprint of its text.
+    pub const fn new(name: &'static str, iid: u128, fingerprint: u128) -> Self {
+        Self { name, iid, fingerprint }
+    }
+}
+
+/// What a module declares.
+#[derive(Debug)]
+pub struct Declared {
+    module: &'static str,
+    interfaces: &'static [Meaning],
+    // Invariant: null, or another one that is declared, which stays for as long as the program runs.
+    next: AtomicPtr<Self>,
+}
+
+/// The module that was declared last.
+static LAST: AtomicPtr<Declared> = AtomicPtr::new(null_mut());
+
+impl Declared {
+    /// The interfaces of a module.
+    pub const fn new(module: &'static str, interfaces: &'static [Meaning]) -> Self {
+        Self { module, interfaces, next: AtomicPtr::new(null_mut()) }
+    }
+}
+
+/// All modules that are declared.
+fn all() -> impl Iterator<Item = &'static Declared> {
+    // SAFETY: what is in the list is never taken out, and was a `&'static` before.
+    let at = |place: &AtomicPtr<Declared>| unsafe { place.load(Ordering::Acquire).as_ref() };
+    successors(at(&LAST), move |declared| at(&declared.next))
+}
+
+/// Two interfaces with one IID that are not the same, one of each module.
+fn differing<'a>(one: &'a Declared, other: &'a Declared) -> Option<(&'a Meaning, &'a Meaning)> {
+    let rival = |own: &'a Meaning| {
+        other.interfaces.iter().find(|known| known.iid == own.iid && known.fingerprint != own.fingerprint)
+    };
+    one.interfaces.iter().find_map(|own| Some((own, rival(own)?)))
+}
+
+/// Adds a module to those that are linked into the program.
+///
+/// Ends the program where it gives an IID another meaning than a module before: casts would mix up the vtables of the two.
+pub fn declare(declared: &'static Declared) {
+    for other in all() {
+        if ptr::eq(other, declared) {
+            return;
+        }
+        if let Some((own, rival)) = differing(declared, other) {
+            eprintln!("{}", conflict((declared.module, own), (other.module, rival)));
+            std::process::abort();
+        }
+    }
+    let added = |last| {
+        declared.next.store(last, Ordering::Release);
+        Some(ptr::from_ref(declared).cast_mut())
+    };
+    let _ = LAST.fetch_update(Ordering::AcqRel, Ordering::Acquire, added);
+}
+
+fn conflict((module, own): (&str, &Meaning), (other, rival): (&str, &Meaning)) -> String {
+    format!(
+        "obvia: {module}::{} and {other}::{} have the same IID, {{{:?}}}, and are different interfaces (fingerprints {:032x} and {:032x}); \
+         one of them needs a uuid of its own, from `uuidgen`",
+        own.name,
+        rival.name,
+        windows_core::GUID::from_u128(own.iid),
+        own.fingerprint,
+        rival.fingerprint
+    )
+}
+
+/// An interface that is linked into the program with the IID of this one, and is another.
+pub(super) fn rival_of(info: &InterfaceInfo) -> Option<&'static str> {
+    let iid = info.iid.to_u128();
+    let mut meanings = all().flat_map(|declared| declared.interfaces);
+    meanings.find(|known| known.iid == iid && known.fingerprint != info.fingerprint).map(|known| known.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static ONE: Declared = Declared::new("one", &[Meaning::new("IFirst", 1, 10), Meaning::new("ISecond", 2, 20)]);
+    static SAME: Declared = Declared::new("same", &[Meaning::new("ISecond", 2, 20)]);
+    static OTHER: Declared = Declared::new("other", &[Meaning::new("IOther", 2, 21)]);
+
+    #[test]
+    fn a_meaning_is_an_iid_and_a_fingerprint() {
+        assert!(differing(&ONE, &SAME).is_none());
+        let (own, rival) = differing(&OTHER, &ONE).unwrap();
+        assert_eq!((own.name, rival.name), ("IOther", "ISecond"));
+        let text = conflict((OTHER.module, own), (ONE.module, rival));
+        assert!(text.contains("other::IOther and one::ISecond have the same IID"), "{text}");
+    }
+
+    #[test]
+    fn modules_are_declared_once() {
+        declare(&ONE);
+        declare(&SAME);
+        declare(&ONE);
+        let declared = all().filter(|declared| ["one", "same"].contains(&declared.module));
+        assert_eq!(declared.map(|declared| declared.module).collect::<Vec<_>>(), ["same", "one"]);
+    }
+}

@@ -1,0 +1,6 @@
+//! Compiles the interfaces.
+
+fn main() {
+    obvia_idl::build("idl/soundness.idl");
+    obvia_idl::build("idl/other.idl");
+}

@@ -1,0 +1,75 @@
+//! An object whose results are wrong in whatever way its arguments ask for.
+
+use super::{Any, Holder, IValues, IValues_Impl, Named, Node, Own};
+use obvia::{Owned, OwnedSlice, Result};
+use windows_core::implement;
+
+/// Implements `IValues`.
+#[implement(IValues)]
+pub struct Values;
+
+fn holders(count: i64) -> Result<OwnedSlice<Holder<'static>>> {
+    let holders = (0..count).map(|number| Holder::new(number as i32, Own::Number(number)));
+    OwnedSlice::new(&holders.collect::<Result<Vec<_>>>()?)
+}
+
+impl IValues_Impl for Values_Impl {
+    fn Both(&self) -> Result<(Vec<i32>, Vec<i64>)> {
+        Ok((vec![1], vec![2; 1000]))
+    }
+
+    fn Structures(&self) -> Result<(OwnedSlice<Holder<'static>>, OwnedSlice<Holder<'static>>)> {
+        Ok((holders(1)?, holders(100)?))
+    }
+
+    fn Short(&self) -> Result<Vec<i32>> {
+        Ok(vec![7; 300])
+    }
+
+    fn Perhaps(&self, _: i32, value: Option<Any<'_>>) -> Result<i64> {
+        Ok(match value {
+            Some(Any::Number(number) | Any::Other(_, number)) => number,
+            Some(Any::Text(text)) => text.map_or(-1, |text| text.len() as i64),
+            Some(Any::Pair(_, number)) => number.into(),
+            _ => 0,
+        })
+    }
+
+    fn Fill(&self, room: u32) -> Result<OwnedSlice<Named<'static>>> {
+        let names: Vec<Named<'_>> = (1..room).map(|_| Named::new(&5)).collect();
+        OwnedSlice::new(&names)
+    }
+
+    fn Some(&self, room: u32) -> Result<(OwnedSlice<Holder<'static>>, u32)> {
+        Ok((holders(1)?, room))
+    }
+
+    fn Ring(&self, count: i32) -> Result<Option<Owned<Node<'static>>>> {
+        let nodes = (0..count).map(|number| Node::new(number, None, None)).collect::<Result<Vec<_>>>()?;
+        for (at, node) in nodes.iter().enumerate() {
+            node.set_next(nodes.get((at + 1) % nodes.len()));
+        }
+        nodes.first().map(Owned::new).transpose()
+    }
+
+    fn Turn(&self, named: &mut Owned<Named<'static>>, fail: bool) -> Result<()> {
+        assert!(!fail, "it was asked to");
+        *named = Owned::new(&Named::new(&6))?;
+        Ok(())
+    }
+
+    fn Beside(&self, kept: &Node<'_>, changed: &mut Option<Owned<Node<'static>>>) -> Result<()> {
+        // To what was not allocated by itself: an element of an array.
+        kept.set_next(kept.inner().and_then(<[_]>::first));
+        *changed = Some(Owned::new(&Node::new(1, None, None)?)?);
+        Ok(())
+    }
+
+    fn Lend(&self, count: u32, numbers: &mut obvia::Lending<'_, i64>) -> Result<()> {
+        let filling = std::panic::AssertUnwindSafe(|| numbers.fill_with(usize::MAX, |_| ()));
+        assert!(std::panic::catch_unwind(filling).is_err(), "there is no such room");
+        let numbers_of = |count: u32| (0..i64::from(count)).collect::<Vec<_>>();
+        numbers.extend_from_slice(&numbers_of(count));
+        Ok(())
+    }
+}

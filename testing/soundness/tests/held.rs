@@ -1,0 +1,266 @@
+//! Values that safe Rust can build, and calls that it can make: none of them leads to memory that is not vouched for.
+
+use ground::fresh_name;
+use obvia::automation::vt;
+use obvia::{Agile, Error, IUnknown, Interface, Owned, Result, SafeArray, Variant, code};
+use soundness::{
+    Any, Counted, Holder, IProgress, IProgress_Impl, IValues, Node, Own, OwnMemory, Ranged, Twice, Values,
+};
+use std::cell::RefCell;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::rc::Rc;
+use windows_core::implement;
+
+fn code_of<T>(result: Result<T>) -> Option<obvia::HRESULT> {
+    result.err().map(|error: Error| error.code())
+}
+
+const REFUSED: Option<obvia::HRESULT> = Some(code::E_INVALIDARG);
+
+#[test]
+fn a_union_has_the_arm_of_its_discriminant() {
+    // What is said is another arm's case, or none of the arm's own.
+    for wrong in [Any::Other(1, 5), Any::Other(2, 5), Any::Other(4, 5), Any::Pair(5, 5), Any::Pair(2, 5)] {
+        assert_eq!(code_of(Counted::new(wrong, None)), REFUSED, "{wrong:?}");
+    }
+    for right in [Any::Other(0, 5), Any::Other(-3, 5), Any::Pair(3, 5), Any::Pair(4, 5), Any::Number(5)] {
+        assert!(matches!(Counted::new(right, None).map(|made| made.value().tag()), Ok(tag) if tag == right.tag()));
+    }
+    for wrong in [Own::Other(1, 5), Own::Other(2, 5)] {
+        assert_eq!(code_of(OwnMemory::try_from(wrong)), REFUSED, "{wrong:?}");
+        assert_eq!(code_of(Holder::new(1, wrong)), REFUSED, "{wrong:?}");
+    }
+    assert!(matches!(Holder::new(1, Own::Other(9, 5)).unwrap().own(), Own::Other(9, 5)));
+}
+
+#[test]
+fn all_that_share_a_discriminant_or_a_length_agree() {
+    assert_eq!(code_of(Twice::new(Any::Number(5), Any::Text(None))), REFUSED);
+    assert_eq!(code_of(Twice::new(Any::Pair(3, 5), Any::Pair(4, 5))), REFUSED);
+    assert!(Twice::new(Any::Pair(3, 5), Any::Pair(3, 6)).is_ok());
+    assert_eq!(code_of(Counted::new(Any::Other(1000, 5), Some(&[1, 2]))), REFUSED);
+    let two = Counted::new(Any::Text(None), Some(&[1, 2])).unwrap();
+    assert_eq!((two.kind(), two.numbers()), (2, Some(&[1, 2][..])));
+    assert_eq!(code_of(Ranged::new(2, Any::Number(5))), REFUSED);
+    assert!(Ranged::new(1, Any::Number(5)).is_ok());
+}
+
+#[test]
+fn an_optional_union_is_held_to_its_discriminant() {
+    let values: IValues = Values.into();
+    assert_eq!(code_of(values.Perhaps(2, Some(Any::Number(0x4141_4141)))), REFUSED);
+    assert_eq!(code_of(values.Perhaps(2, Some(Any::Other(2, 0x4141_4141)))), REFUSED);
+    assert_eq!(values.Perhaps(1, Some(Any::Number(5))).unwrap(), 5);
+    assert_eq!(values.Perhaps(2, None).unwrap(), 0);
+}
+
+#[test]
+fn results_that_share_a_length_agree() {
+    let values: IValues = Values.into();
+    assert_eq!(code_of(values.Both()), REFUSED);
+    assert_eq!(code_of(values.Structures()), REFUSED);
+    assert_eq!(code_of(values.Short()), REFUSED, "a byte does not say 300");
+    assert_eq!(code_of(values.Fill(3)), REFUSED, "what is missing would be null, and is never null");
+    assert_eq!(code_of(values.Some(8)), REFUSED, "there are fewer than it says");
+    assert_eq!(values.Some(1).unwrap().0.len(), 1);
+}
+
+#[test]
+fn what_a_method_changes_is_there_when_it_panics() {
+    let values: IValues = Values.into();
+    let mut named = Owned::new(&soundness::Named::new(&5)).unwrap();
+    assert!(values.Turn(&mut named, true).is_err());
+    assert_eq!(named.with(|named| *named.number()), 5);
+    values.Turn(&mut named, false).unwrap();
+    assert_eq!(named.with(|named| *named.number()), 6);
+}
+
+#[test]
+fn pointers_that_are_set_while_something_owned_is_looked_at_are_as_before() {
+    let inner = [Node::new(7, None, None).unwrap()];
+    let node = Node::new(1, None, Some(&inner)).unwrap();
+    let owned = Owned::<Node<'static>>::new(&node).unwrap();
+    owned.with(|node| {
+        // Into another allocation, to itself, and to memory of Rust's.
+        node.set_next(node.inner().and_then(<[_]>::first));
+        node.inner().unwrap()[0].set_next(Some(node));
+        owned.with(|again| {
+            assert_eq!(again.next().map(Node::number), Some(7));
+            again.set_next(Some(Box::leak(Box::new(Node::new(9, None, None).unwrap()))));
+        });
+        assert_eq!(node.next().map(Node::number), Some(7));
+    });
+    assert!(owned.with(|node| node.next().is_none() && node.inner().unwrap()[0].next().is_none()));
+    let set = std::panic::AssertUnwindSafe(|| {
+        owned.with(|node| {
+            node.set_next(Some(node));
+            panic!("while it is set")
+        })
+    });
+    assert!(std::panic::catch_unwind(set).is_err());
+    assert!(owned.with(|node| node.next().is_none()));
+}
+
+#[test]
+fn what_is_lent_survives_a_panic() {
+    let values: IValues = Values.into();
+    for count in [0, 2, 4, 5, 1000] {
+        assert_eq!(values.Lend(count).unwrap().to_vec(), (0..i64::from(count)).collect::<Vec<_>>());
+    }
+}
+
+#[implement()]
+struct Unchecked(#[expect(dead_code, reason = "it would be dropped elsewhere")] Rc<()>);
+
+#[implement(IProgress)]
+struct Checked;
+
+impl IProgress_Impl for Checked_Impl {
+    fn Report(&self, done: i32) -> Result<i32> {
+        Ok(done)
+    }
+}
+
+#[test]
+fn an_object_whose_type_nobody_has_checked_stays_with_its_thread() {
+    let own: IUnknown = Unchecked(Rc::new(())).into();
+    let refused = Agile::new(&own).unwrap_err();
+    assert_eq!(refused.code(), code::E_INVALIDARG);
+    assert!(refused.to_string().contains("Send and Sync"), "{refused}");
+    let checked: IProgress = Checked.into();
+    assert!(Agile::new(&checked).is_ok() && Agile::new(&checked.cast::<IUnknown>().unwrap()).is_ok());
+}
+
+#[test]
+fn values_with_such_objects_stay_with_their_thread_too() {
+    let (own, checked): (IUnknown, IProgress) = (Unchecked(Rc::new(())).into(), Checked.into());
+    let variants = [Variant::from(own), Variant::from(checked.cast::<IUnknown>().unwrap()), Variant::from(5)];
+    let found = variants.each_ref().map(|value| code_of(Agile::new(value)));
+    assert_eq!(found, [REFUSED, None, None]);
+    // The same in arrays, and in arrays of VARIANTs that have arrays in them.
+    for (value, expected) in variants.into_iter().zip(found) {
+        let array = SafeArray::of_variants(vt::VARIANT, &[1.into(), value]).unwrap();
+        assert_eq!(code_of(Agile::new(&array)), expected);
+        let outer = SafeArray::of_variants(vt::VARIANT, &[array.into()]).unwrap();
+        assert_eq!(code_of(Agile::new(&Variant::from(outer))), expected);
+    }
+    let kept = Agile::new(&Variant::from("text")).unwrap();
+    let length = std::thread::spawn(move || kept.get().as_bstr().map(|text| text.as_wide().len())).join().unwrap();
+    assert_eq!(length, Some(4));
+}
+
+#[test]
+fn a_program_with_two_meanings_of_an_iid_does_not_start() {
+    let output = Command::new(env!("CARGO_BIN_EXE_two-meanings")).output().unwrap();
+    let (out, error) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(!output.status.success() && out.is_empty(), "{out}{error}");
+    for part in ["IProgress", "IOther", "same IID", "8E1F0D52-6A3B-4A55-9D77-51F00D000001"] {
+        assert!(error.contains(part), "{part} is not in {error}");
+    }
+}
+
+/// A process that exports an object, as long as this lives.
+struct Server(Child);
+
+impl Server {
+    fn start() -> (Self, String) {
+        let name = fresh_name("soundness");
+        let mut program = Command::new(env!("CARGO_BIN_EXE_soundness-server"));
+        let child = program.arg(&name).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut server = Self(child);
+        let mut line = String::new();
+        BufReader::new(server.0.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        assert_eq!(line, "ready\n");
+        (server, name)
+    }
+
+    /// Whether it has come to a good end.
+    fn end(mut self) -> bool {
+        drop(self.0.stdin.take());
+        self.0.wait().unwrap().success()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_server_frees_what_it_returned_once() {
+    let (server, name) = Server::start();
+    let values: IValues = obvia::connect(&name).unwrap();
+    for count in [1, 2, 5, 1, 3] {
+        let ring = values.Ring(count).unwrap().unwrap();
+        let numbers = ring.with(|first| {
+            let mut node = Some(first);
+            (0..=count)
+                .map(|_| {
+                    let found = node.unwrap();
+                    node = found.next();
+                    found.number()
+                })
+                .collect::<Vec<_>>()
+        });
+        assert_eq!(numbers, (0..count).chain([0]).collect::<Vec<_>>());
+    }
+    assert_eq!(code_of(values.Both()), REFUSED);
+    assert_eq!(code_of(values.Fill(3)), REFUSED);
+    assert!(server.end(), "it has not crashed");
+}
+
+#[test]
+fn pointers_that_a_method_sets_in_its_arguments_are_not_freed() {
+    let (server, name) = Server::start();
+    let values: IValues = obvia::connect(&name).unwrap();
+    let inner = [Node::new(7, None, None).unwrap()];
+    let kept = Node::new(1, None, Some(&inner)).unwrap();
+    for _ in 0..4 {
+        let mut changed = Some(Owned::new(&Node::new(2, None, None).unwrap()).unwrap());
+        values.Beside(&kept, &mut changed).unwrap();
+        assert_eq!(changed.unwrap().with(|node| node.number()), 1);
+    }
+    assert!(server.end(), "it has not crashed");
+}
+
+/// Makes calls when its thread ends.
+struct Last(Option<Agile<IValues>>);
+
+impl Drop for Last {
+    fn drop(&mut self) {
+        let values = self.0.take().unwrap();
+        assert_eq!(values.get().Perhaps(2, None).unwrap(), 0);
+        let cancelled = obvia::with_timeout(std::time::Duration::from_secs(30), || values.get().Ring(2).is_ok());
+        assert!(cancelled);
+        // Words go with the error where they can.
+        assert_eq!(code_of(values.get().Both()), REFUSED);
+    }
+}
+
+thread_local! {
+    static FIRST: RefCell<Option<Last>> = const { RefCell::new(None) };
+    static SECOND: RefCell<Option<Last>> = const { RefCell::new(None) };
+}
+
+#[test]
+fn calls_of_a_thread_that_ends_are_calls() {
+    let (server, name) = Server::start();
+    let values = Agile::new(&obvia::connect::<IValues>(&name).unwrap()).unwrap();
+    for calls_before in [false, true] {
+        let values = values.clone();
+        let thread = std::thread::spawn(move || {
+            // Destroyed after, and before, what the runtime has for the thread.
+            FIRST.set(Some(Last(Some(values.clone()))));
+            if calls_before {
+                values.get().Perhaps(2, None).unwrap();
+            }
+            SECOND.set(Some(Last(Some(values))));
+        });
+        thread.join().unwrap();
+    }
+    drop(values);
+    assert!(server.end());
+}

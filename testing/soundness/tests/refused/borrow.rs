@@ -1,0 +1,14 @@
+//! An object lives as long as somebody has it, which no borrow does.
+
+use soundness::{IProgress, IProgress_Impl};
+
+#[windows_core::implement(IProgress)]
+struct Count<'data>(&'data [i32]);
+
+impl IProgress_Impl for Count_Impl<'_> {
+    fn Report(&self, done: i32) -> obvia::Result<i32> {
+        Ok(self.0[0] + done)
+    }
+}
+
+fn main() {}

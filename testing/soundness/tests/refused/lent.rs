@@ -1,0 +1,7 @@
+//! What a method lends is the thread's that called it.
+
+fn main() {
+    let values: soundness::IValues = soundness::Values.into();
+    let lent = values.Lend(3).unwrap();
+    std::thread::spawn(move || lent.len());
+}

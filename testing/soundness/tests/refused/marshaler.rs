@@ -1,0 +1,18 @@
+//! An object's own marshaler is called by any thread.
+
+use obvia::marshaling::{IMarshal, Marshaler, Passing};
+use std::cell::Cell;
+
+#[windows_core::implement(IMarshal)]
+struct Point(Cell<i32>);
+
+impl Marshaler for Point_Impl {
+    fn class(&self, _: &Passing) -> obvia::Result<obvia::GUID> {
+        Ok(obvia::marshaling::STANDARD)
+    }
+    fn marshal(&self, _: &Passing) -> obvia::Result<Vec<u8>> {
+        Ok(vec![self.0.get() as u8])
+    }
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+//! What is looked at in something owned does not leave it.
+
+fn main() {
+    let node = soundness::Node::new(1, None, None).unwrap();
+    let owned = obvia::Owned::<soundness::Node<'static>>::new(&node).unwrap();
+    let mut kept = None;
+    owned.with(|node| kept = node.next());
+    owned.with(|owned| owned.set_next(Some(&node)));
+}

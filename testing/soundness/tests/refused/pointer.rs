@@ -1,0 +1,14 @@
+//! An interface pointer may lead to an object of one thread's: in an object it has to be `Agile`.
+
+use soundness::{IProgress, IProgress_Impl};
+
+#[windows_core::implement(IProgress)]
+struct Forward(IProgress);
+
+impl IProgress_Impl for Forward_Impl {
+    fn Report(&self, done: i32) -> obvia::Result<i32> {
+        self.0.Report(done)
+    }
+}
+
+fn main() {}

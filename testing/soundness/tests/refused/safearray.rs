@@ -1,0 +1,6 @@
+//! A SAFEARRAY may hold an object of one thread's.
+
+fn main() {
+    let array = obvia::SafeArray::of(&[1, 2]).unwrap();
+    std::thread::scope(|scope| drop(scope.spawn(|| array.len())));
+}
