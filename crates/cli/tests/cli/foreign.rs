@@ -2,7 +2,7 @@
 
 use crate::running::{Directory, Server};
 use calc::ITapeEvents;
-use obvia::rt::InterfaceInfo;
+use obvia::rt::{Description, InterfaceInfo};
 use obvia::{GUID, Remote};
 use std::process::Command;
 
@@ -28,19 +28,11 @@ fn leaked(text: String) -> &'static str {
 #[ignore = "the server of the tests below, in a process of its own"]
 fn serve_nonsense() {
     let own = ITapeEvents::INFO;
-    let known = |name: &'static str, idl: &'static str, last: u128| InterfaceInfo {
-        name,
-        iid: GUID::from_u128(0x5f0e4c52_0a34_4ac4_8d6c_2c9f3a1f7a00 | last),
-        version: own.version,
-        fingerprint: own.fingerprint,
-        plain: own.plain,
-        endpoints: own.endpoints,
-        base: own.base,
-        proxy: own.proxy,
-        stubs: own.stubs,
-        idl,
-        ndr: own.ndr,
-        module: own.module,
+    let known = |name: &'static str, idl: &'static str, last: u128| {
+        let iid = GUID::from_u128(0x5f0e4c52_0a34_4ac4_8d6c_2c9f3a1f7a00 | last);
+        let description = Description { name, iid, idl, ..**own };
+        // SAFETY: vtable and stubs are those of an interface with the same methods.
+        unsafe { InterfaceInfo::new(description) }
     };
     let all = [known(leaked(title()), "// \u{1b}[2J\u{9b}31m", 0xfe), known("IDeep", leaked(deep()), 0xff)];
     for info in all {
