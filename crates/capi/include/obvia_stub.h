@@ -395,7 +395,7 @@ struct obvia_area {
     unsigned char *next, *end;
 };
 
-/* What the caller gets: the HRESULT below, the length of the results' frame above. */
+/* What the caller gets: the HRESULT below, the length of the results' frame above. Of a method that failed it is negative. */
 typedef uint64_t obvia_answer;
 
 /* A stub: reads and checks the request, calls the method, writes the results. */
@@ -444,7 +444,7 @@ static inline void *obvia_room(uint64_t bytes)
 /* The method's HRESULT, and results of `length` bytes; where it failed, nobody gets them. */
 static inline obvia_answer obvia_results(HRESULT result, size_t length)
 {
-    return (uint32_t)result | (uint64_t)OBVIA_ALIGN(length) << 32;
+    return (uint64_t)(int64_t)result | (uint64_t)OBVIA_ALIGN(length) << 32;
 }
 
 /* The answer with an array that a method lends from memory of its own: it is copied to where it belongs, at `end`. */
@@ -453,7 +453,7 @@ obvia_answer obvia_lend(obvia_call *call, HRESULT result, const void *results, u
 /* The answer with an array that lies where the results end. */
 static inline obvia_answer obvia_lent(HRESULT result, uint64_t length)
 {
-    return (uint32_t)result | length << 32;
+    return (uint64_t)(int64_t)result | length << 32;
 }
 
 /* ---- Interfaces ---- */

@@ -5,7 +5,7 @@ use obvia_rpc::co::{AssociationError, DirectError};
 use obvia_rpc::epm::{self, MapError};
 use obvia_rpc::security::SecurityError;
 use obvia_rpc::status::Status;
-use obvia_rpc::vi_call::CallError;
+use obvia_rpc::vi_call::{CallError, Words};
 use obvia_via::Error as ViError;
 use std::cell::RefCell;
 use std::fmt;
@@ -20,6 +20,15 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub struct Error {
     code: HRESULT,
     detail: Option<Box<str>>,
+    more: Option<Box<More>>,
+}
+
+/// What else COM's error information says (MS-DCOM 2.2.21).
+#[derive(Clone, Default, PartialEq, Eq)]
+struct More {
+    source: String,
+    help_file: String,
+    help_context: u32,
 }
 
 /// The HRESULTs that the runtime itself returns, by their names in the COM literature.
@@ -137,7 +146,47 @@ pub mod code {
 impl Error {
     /// An error with words of its own.
     pub fn new(code: HRESULT, detail: impl Into<String>) -> Self {
-        Self { code, detail: Some(detail.into().into_boxed_str()) }
+        Self { code, detail: Some(detail.into().into_boxed_str()), more: None }
+    }
+
+    /// The same error, with the name of what says so, as COM's error information has it: an object or a component. It reaches callers in other
+    /// processes.
+    #[must_use]
+    pub fn with_source(mut self, source: impl Into<String>) -> Self {
+        self.more.get_or_insert_default().source = source.into();
+        self
+    }
+
+    /// The same error, with the place in a help file where more is said.
+    #[must_use]
+    pub fn with_help(mut self, file: impl Into<String>, context: u32) -> Self {
+        let more = self.more.get_or_insert_default();
+        (more.help_file, more.help_context) = (file.into(), context);
+        self
+    }
+
+    /// Who says so; nothing where that is not said.
+    pub fn source_name(&self) -> Option<&str> {
+        self.more.as_deref().map(|more| &*more.source).filter(|source| !source.is_empty())
+    }
+
+    /// The help file that says more, and the place in it.
+    pub fn help(&self) -> Option<(&str, u32)> {
+        self.more.as_deref().filter(|more| !more.help_file.is_empty()).map(|more| (&*more.help_file, more.help_context))
+    }
+
+    /// An error that a server has told.
+    pub(crate) fn of_words(code: HRESULT, words: Words) -> Self {
+        let Words { description, source, help_file, help_context } = words;
+        let detail = Some(description).filter(|text| !text.is_empty()).map(String::into_boxed_str);
+        let more = More { source, help_file, help_context };
+        Self { code, detail, more: Some(Box::new(more)).filter(|more| **more != More::default()) }
+    }
+
+    /// What callers in other processes are told.
+    pub(crate) fn to_words(&self) -> Words {
+        let More { source, help_file, help_context } = self.more.as_deref().cloned().unwrap_or_default();
+        Words { description: self.detail().unwrap_or_default().to_owned(), source, help_file, help_context }
     }
 
     /// The HRESULT.
@@ -235,13 +284,13 @@ impl std::error::Error for Error {}
 
 impl From<HRESULT> for Error {
     fn from(code: HRESULT) -> Self {
-        Self { code, detail: None }
+        Self { code, detail: None, more: None }
     }
 }
 
 impl From<windows_core::Error> for Error {
     fn from(error: windows_core::Error) -> Self {
-        Self { code: error.code(), detail: None }
+        Self { code: error.code(), detail: None, more: None }
     }
 }
 
@@ -313,6 +362,7 @@ impl From<CallError> for Error {
         match error {
             CallError::Connection(error) => error.into(),
             CallError::Fault(status) => status.into(),
+            CallError::Failed(status, words) => Self::of_words(HRESULT(status.cast_signed()), words),
             error => Self::new(code::RPC_E_INVALID_DATA, error.to_string()),
         }
     }
@@ -405,6 +455,12 @@ pub(crate) fn last_code() -> HRESULT {
 /// Forgets words that were left.
 pub(crate) fn forget() {
     with_last(Option::take);
+}
+
+/// The words that were left for the failed HRESULT of a method, for its caller.
+pub(crate) fn words_for_caller(status: u32) -> Option<Words> {
+    let code = HRESULT(status.cast_signed());
+    with_last(Option::take).flatten().filter(|left| left.code == code).map(|left| left.to_words())
 }
 
 /// The words that were left for a failed HRESULT; they stay.

@@ -12,7 +12,7 @@ use crate::agile::Agile;
 use crate::context::Contexts;
 use crate::dcom::{Classes, Libraries, securities_for};
 use crate::endpoints::OwnInterfaces;
-use crate::error::{Error, Result, code};
+use crate::error::{self, Error, Result, code};
 use crate::exports::Exports;
 use crate::functions::{self, Functions};
 use crate::link::{Address, Link, endpoint_of};
@@ -145,6 +145,7 @@ impl Runtime {
     /// The runtime of this process, made at first use.
     pub(crate) fn of_process() -> Result<&'static Self> {
         let made = RUNTIME.get_or_init(|| {
+            obvia_rpc::vi_call::set_words(error::words_for_caller);
             let oxid = draw()?;
             Ok(Self {
                 oxid,

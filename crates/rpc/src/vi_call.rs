@@ -4,8 +4,10 @@
 //! added. Nothing here allocates, locks or asks the kernel unless a thread has to sleep.
 
 mod serve;
+mod words;
 
-pub use serve::{Answer, Arrived, Attended, ServerCall, Service, receive, serve, serve_next, serve_other};
+pub use serve::{Answer, Arrived, Attended, ServerCall, Service, receive, serve, serve_next, serve_other, set_words};
+pub use words::Words;
 
 use crate::status::Status;
 use obvia_via::layout::INLINE_MAX;
@@ -23,6 +25,8 @@ pub enum CallError {
     Connection(ViError),
     /// The server refused the call or failed in it.
     Fault(Status),
+    /// The method failed with this HRESULT, and the server says why.
+    Failed(u32, Words),
     /// The peer answered what was not asked.
     Protocol(&'static str),
 }
@@ -34,6 +38,7 @@ impl fmt::Display for CallError {
             // Where there was no server to say so.
             Self::Fault(status @ (Status::SERVER_UNAVAILABLE | Status::COMM_FAILURE)) => status.fmt(f),
             Self::Fault(status) => write!(f, "the server answered with a fault: {status}"),
+            Self::Failed(status, words) => write!(f, "{} ({status:#010x})", words.description),
             Self::Protocol(what) => write!(f, "the peer broke the protocol: {what}"),
         }
     }
@@ -211,7 +216,7 @@ impl Channel {
     ///
     /// # Errors
     ///
-    /// [`CallError::Fault`] leaves the channel usable, every other error breaks it.
+    /// [`CallError::Fault`] and [`CallError::Failed`] leave the channel usable, every other error breaks it.
     pub fn call(
         &mut self,
         target: TargetId,
@@ -305,21 +310,28 @@ fn abandon(tx: &mut Tx, broken: &mut bool, call_id: u32, error: Box<ViError>) ->
 /// What an answer means that is not the response.
 #[cold]
 #[inline(never)]
-fn no_response(tx: &mut Tx, broken: &mut bool, call_id: u32, answer: &Message<'_>) -> Box<CallError> {
+fn no_response(tx: &mut Tx, broken: &mut bool, call_id: u32, message: &Message<'_>) -> Box<CallError> {
     *broken = true;
-    let answer = match answer.header() {
+    let answer = match message.header() {
         Ok(answer) => answer,
         Err(violation) => return Box::new(CallError::Connection(violation.into())),
     };
     Box::new(match answer.kind {
         Kind::Fault if answer.second == call_id => {
             *broken = false;
+            let words = words_in(message).filter(|_| answer.first.cast_signed() < 0);
             tx.taken_through(call_id);
-            CallError::Fault(Status(answer.first))
+            words.map_or(CallError::Fault(Status(answer.first)), |words| CallError::Failed(answer.first, words))
         }
         Kind::Response | Kind::Fault | Kind::Pdu => CallError::Protocol("the response is to another call"),
         _ => CallError::Protocol("the answer is neither a response nor a fault"),
     })
+}
+
+/// The words in a fault's frame. The status says that the method failed, as faults without a frame are of calls that did not get there.
+fn words_in(fault: &Message<'_>) -> Option<Words> {
+    let length = fault.frame().len();
+    if length == 0 || length > Words::FRAME_MAX { None } else { Words::from_frame(&private_copy(fault)) }
 }
 
 fn private_copy(message: &Message<'_>) -> Vec<u8> {

@@ -110,7 +110,8 @@ impl ICounter_Impl for Counter_Impl {
     }
 
     fn Fail(&self, code: i32) -> obvia::Result<()> {
-        Err(obvia::HRESULT(code).into())
+        let words = format!("the counter was told to fail by {code}");
+        Err(obvia::Error::new(obvia::HRESULT(code), words).with_source("counter").with_help("counter.chm", 7))
     }
 
     fn Sleep(&self, milliseconds: u32) -> obvia::Result<()> {

@@ -98,6 +98,7 @@ const ORDERS: &[(&str, Order)] = &[
     ("drop", |state, _| done(state.counters.clear())),
     ("drop-last", |state, words| done(state.counters.truncate(state.counters.len() - number::<usize>(words, 0)?))),
     ("leave", |state, _| done(*state = State::default())),
+    ("fail", |state, words| state.counter()?.Fail(number(words, 0)?).map(done).map_err(|why| told(&why))?),
     ("nothing", |state, _| state.counter()?.Nothing().map(done)?),
     ("add", |state, words| Ok(state.counter()?.Add(number(words, 0)?)?.to_string())),
     ("adds", |state, words| adds(state.counter()?, number(words, 0)?, number(words, 1)?)),
@@ -249,6 +250,12 @@ fn connect(state: &mut State, name: &str) -> Answer {
             connected => return done(state.factory = Some(connected?)),
         }
     }
+}
+
+/// An error with all that came with it.
+fn told(why: &obvia::Error) -> obvia::Error {
+    let (source, help) = (why.source_name().unwrap_or_default(), why.help().unwrap_or_default());
+    obvia::Error::new(why.code(), format!("{} {source} {help:?}", why.detail().unwrap_or_default()))
 }
 
 pub(crate) fn pinging(period: Duration) -> Answer {

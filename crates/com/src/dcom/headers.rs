@@ -7,6 +7,7 @@ use crate::thread;
 use obvia_rpc::ByteOrder;
 use obvia_rpc::co::relay::CallHeaders;
 use obvia_rpc::status::Status;
+use obvia_rpc::vi_call::Words;
 use std::cell::{Cell, RefCell};
 use std::time::Instant;
 use windows_core::{GUID, HRESULT};
@@ -111,12 +112,12 @@ impl CallHeaders for Headers {
         leave();
     }
 
-    fn write_response(&self, result: u32, stub: &mut Vec<u8>) {
+    fn write_response(&self, result: u32, words: Option<Words>, stub: &mut Vec<u8>) {
         leave();
         let mut that = OrpcThat::default();
         let result = HRESULT(result.cast_signed());
         if result.is_err() {
-            that.extents = words(result).unwrap_or_default();
+            that.extents = words.and_then(extents).unwrap_or_default();
         }
         append(&that, stub);
     }
@@ -128,19 +129,24 @@ impl CallHeaders for Headers {
             && let Some(last) = stub.last_chunk::<4>()
         {
             let result = if order == ByteOrder::Big { i32::from_be_bytes(*last) } else { i32::from_le_bytes(*last) };
-            if let Some(text) = info.description.filter(|_| result < 0) {
+            if result < 0 {
+                let ErrorInfo { description, source, help_file, help_context, .. } = info;
+                let [description, source, help_file] = [description, source, help_file].map(Option::unwrap_or_default);
+                let words = Words { description, source, help_file, help_context };
                 // Whoever sees the result asks for the words.
-                let _ = error::leave(Error::new(HRESULT(result), text));
+                let _ = error::leave(Error::of_words(HRESULT(result), words));
             }
         }
         Ok(from.at())
     }
 }
 
-/// The words that the method left for its result.
-fn words(result: HRESULT) -> Option<Extents> {
-    let description = error::words(result).detail().map(str::to_owned)?;
-    let info = ErrorInfo { description: Some(description), ..ErrorInfo::default() };
+/// Words as COM's error information.
+fn extents(words: Words) -> Option<Extents> {
+    let Words { description, source, help_file, help_context } = words;
+    let [description, source, help_file] =
+        [description, source, help_file].map(|text| Some(text).filter(|text| !text.is_empty()));
+    let info = ErrorInfo { description, source, help_file, help_context, ..ErrorInfo::default() };
     info.to_extent().ok().map(|extent| Extents(vec![extent]))
 }
 
@@ -160,11 +166,10 @@ mod tests {
             assert_eq!(length, stub.len());
             let left = thread::deadline().start().remaining();
             let found = (left, trace().map(|trace| trace.to_string()), CAUSALITY.get());
-            if result.is_err() {
-                let _ = error::leave(Error::new(result, "no such luck"));
-            }
+            let description = "no such luck".to_owned();
+            let words = result.is_err().then(|| Words { description, ..Words::default() });
             let mut answer = Vec::new();
-            HEADERS.write_response(result.0.cast_unsigned(), &mut answer);
+            HEADERS.write_response(result.0.cast_unsigned(), words, &mut answer);
             // The next one knows nothing of this one.
             assert!(matches!(thread::deadline(), Deadline::Within(thread::DEFAULT_TIMEOUT)) && trace().is_none());
             answer.extend(result.0.to_le_bytes());

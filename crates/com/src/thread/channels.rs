@@ -310,7 +310,7 @@ impl Calls {
     #[inline(never)]
     #[expect(clippy::boxed_local, reason = "it comes in a register")]
     fn fail(&self, error: Box<CallError>) -> RawReply {
-        let is_fault = matches!(*error, CallError::Fault(_));
+        let is_fault = matches!(*error, CallError::Fault(_) | CallError::Failed(..));
         let error = Error::from(*error);
         if is_fault {
             self.link.set(0);

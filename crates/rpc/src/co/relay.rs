@@ -19,7 +19,7 @@ use crate::octets::ByteOrder;
 use crate::security::Authenticated;
 use crate::status::Status;
 use crate::uuid::{SyntaxId, Uuid};
-use crate::vi_call::TargetId;
+use crate::vi_call::{TargetId, Words};
 use obvia_ndr::ndr::Plan;
 use obvia_via::stream::Stream;
 use obvia_via::window::{Options, Window};
@@ -64,8 +64,8 @@ pub trait CallHeaders: Send + Sync + fmt::Debug {
     fn forget(&self);
     /// The call whose request was read last ends in a fault.
     fn end(&self);
-    /// Appends what stands before a response's results, of a method that returned this.
-    fn write_response(&self, result: u32, stub: &mut Vec<u8>);
+    /// Appends what stands before a response's results, of a method that returned this. Where it failed, and its server says why, with words.
+    fn write_response(&self, result: u32, words: Option<Words>, stub: &mut Vec<u8>);
     /// Reads that, of stub data that may end anywhere. Returns its length in bytes.
     ///
     /// # Errors

@@ -1,12 +1,13 @@
 //! The server's half: a loop that takes requests and publishes what is answered.
 
-use super::private_copy;
+use super::{Words, private_copy};
 use crate::status::Status;
 use obvia_via::layout::INLINE_MAX;
 use obvia_via::reliable::Guard;
 use obvia_via::window::{Message, PeerRegions, Tx, Window};
 use obvia_via::{Deadline, Error as ViError, Header, Kind, Limit, RegionView, Seconds};
 use std::ptr::NonNull;
+use std::sync::OnceLock;
 
 /// A call as its server sees it: the request, and the place for the reply.
 ///
@@ -34,7 +35,8 @@ const TURNS_MAX: u8 = 64;
 
 /// What the caller gets: made by a stub, published by the loop.
 ///
-/// A word: what the method returned below, above it the length of the results' frame; or the topmost bit and a fault's status.
+/// A word: what the method returned below, above it the length of the results' frame; or the topmost bit and a fault's status. Of a method that
+/// failed it is the HRESULT as a signed number of 64 bits, so that one look tells results from everything else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
 #[must_use]
@@ -47,13 +49,18 @@ impl Answer {
     /// where the method failed.
     #[inline(always)]
     pub const fn results(status: u32, length: usize) -> Self {
-        Self(status as u64 | (length as u64) << 32)
+        Self(status.cast_signed() as i64 as u64 | (length as u64) << 32)
     }
 
     /// A fault instead of results.
     #[inline(always)]
     pub const fn fault(status: Status) -> Self {
         Self(status.0 as u64 | Self::FAULT)
+    }
+
+    /// Whether it says that a method failed, of those that are no results.
+    const fn is_failure(self) -> bool {
+        (self.0 >> 32) as u32 == u32::MAX
     }
 }
 
@@ -157,19 +164,53 @@ impl ServerCall<'_> {
     /// The same for who is part of the transport itself.
     #[inline(always)]
     pub fn publish_inline(&mut self, answer: Answer) {
-        let (status, length) = (answer.0 as u32, (answer.0 >> 32) as usize);
-        let fault = answer.0 & Answer::FAULT != 0;
-        let kind = if fault { Kind::Fault } else { Kind::Response };
-        let header = Header { kind, opnum: self.opnum, first: status, second: self.call_id };
-        // A method that failed has no results, whatever lies in its frame.
-        if fault || length == 0 || status.cast_signed() < 0 {
-            self.tx.send_inline(header, 0);
-        } else if self.in_area {
+        if answer.0.cast_signed() < 0 {
+            return self.publish_failure(answer);
+        }
+        let (first, length) = (answer.0 as u32, (answer.0 >> 32) as usize);
+        let header = Header { kind: Kind::Response, opnum: self.opnum, first, second: self.call_id };
+        if self.in_area && length != 0 {
             self.tx.send_area(header, length);
         } else {
             self.tx.send_inline(header, length);
         }
     }
+
+    /// The same of a fault, and of a method that failed: it has no results, whatever lies in its frame. Where somebody has left words for it,
+    /// they travel as the frame of a fault, which nobody takes for results.
+    #[cold]
+    #[inline(never)]
+    fn publish_failure(&mut self, answer: Answer) {
+        let first = answer.0 as u32;
+        let header = |kind| Header { kind, opnum: self.opnum, first, second: self.call_id };
+        let (fault, response) = (header(Kind::Fault), header(Kind::Response));
+        if !answer.is_failure() {
+            return self.tx.send_inline(fault, 0);
+        }
+        let frame = WORDS.get().and_then(|words| words(first)).filter(|words| !words.is_empty());
+        let frame = frame.map(|words| words.to_frame()).unwrap_or_default();
+        self.in_area = false;
+        match self.reply(frame.len(), 0) {
+            Ok(place) if !frame.is_empty() => place.copy_from_slice(&frame),
+            // The caller is gone, or bears no frame of that length.
+            _ => return self.tx.send_inline(response, 0),
+        }
+        if self.in_area {
+            self.tx.send_area(fault, frame.len());
+        } else {
+            self.tx.send_inline(fault, frame.len());
+        }
+    }
+}
+
+/// Says what was left for a failed HRESULT.
+static WORDS: OnceLock<fn(u32) -> Option<Words>> = OnceLock::new();
+
+/// Has servers of this process ask this for words when a method has failed, on the thread that has performed it. The first who says so is
+/// asked.
+pub fn set_words(words: fn(u32) -> Option<Words>) {
+    // Whoever comes second is not.
+    let _ = WORDS.set(words);
 }
 
 /// What a server's connection serves.

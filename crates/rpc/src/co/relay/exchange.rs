@@ -40,7 +40,10 @@ impl Awaited {
     ) -> Result<(), ViError> {
         match self.translation.decode_response(&self.request, order, stub, inbox.frame_max(), scratch) {
             Ok((status, frame)) => {
-                inbox.put(Header { kind: Kind::Response, opnum: 0, first: status, second: self.sequence }, frame)
+                // A frame of a method that failed has words.
+                let has_words = status.cast_signed() < 0 && !frame.is_empty();
+                let kind = if has_words { Kind::Fault } else { Kind::Response };
+                inbox.put(Header { kind, opnum: 0, first: status, second: self.sequence }, frame)
             }
             Err(status) => put_fault(inbox, self.sequence, status),
         }
@@ -112,6 +115,9 @@ impl Performed {
         let Header { kind, first: status, .. } = message.header;
         match kind {
             Kind::Response => Ok(self.translation.encode_response(&self.request, status, message.frame, scratch)),
+            Kind::Fault if !message.frame.is_empty() => {
+                Ok(self.translation.encode_failure(&self.request, status, message.frame, scratch))
+            }
             Kind::Fault => {
                 self.translation.end();
                 Ok(Err(Status(status)))

@@ -7,6 +7,7 @@ use super::{CallHeaders, Form, Interface};
 use crate::octets::ByteOrder;
 use crate::status::Status;
 use crate::uuid::{FLAT, NDR, NDR64, SyntaxId};
+use crate::vi_call::Words;
 use obvia_ndr::ndr::{Format, Method, Numbers, Order, Plan, Syntax};
 
 /// Bytes behind the frame of a response in FLAT: what the method returned.
@@ -180,6 +181,30 @@ impl Translation {
         frame: &[u8],
         scratch: &mut Vec<u8>,
     ) -> Result<(), Status> {
+        self.encode_outcome(request, status, (frame, None), scratch)
+    }
+
+    /// The stub data of a response of a method that failed, with words; their frame is that of the fault.
+    pub(crate) fn encode_failure(
+        &self,
+        request: &Request,
+        status: u32,
+        frame: &[u8],
+        scratch: &mut Vec<u8>,
+    ) -> Result<(), Status> {
+        match self {
+            Self::Flat => self.encode_outcome(request, status, (frame, None), scratch),
+            _ => self.encode_outcome(request, status, (&[], Words::from_frame(frame)), scratch),
+        }
+    }
+
+    fn encode_outcome(
+        &self,
+        request: &Request,
+        status: u32,
+        (frame, words): (&[u8], Option<Words>),
+        scratch: &mut Vec<u8>,
+    ) -> Result<(), Status> {
         scratch.clear();
         let (syntax, plan, headers) = match *self {
             Self::Flat => {
@@ -196,7 +221,7 @@ impl Translation {
         };
         let has_failed = status.cast_signed() < 0;
         match headers {
-            Some(headers) => headers.write_response(status, scratch),
+            Some(headers) => headers.write_response(status, words, scratch),
             None if has_failed => return Err(Status(status)),
             None => {}
         }

@@ -1,0 +1,110 @@
+//! Why a method failed, in words: what a server says behind an HRESULT, in the frame of a fault (docs/flat.md).
+//!
+//! | at | bytes | |
+//! |---|---|---|
+//! | 0 | 4 | the place in the help file |
+//! | 4 | 4 | bytes of the description |
+//! | 8 | 4 | bytes of the source |
+//! | 12 | 4 | bytes of the help file's name |
+//! | 16 | | these three, in UTF-8, then zeros up to a multiple of 8 |
+
+/// Bytes before the texts.
+const HEADER: usize = 16;
+
+/// What COM's error information says (MS-DCOM 2.2.21): each text may be empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Words {
+    /// What happened.
+    pub description: String,
+    /// Who says so.
+    pub source: String,
+    /// Where more is said.
+    pub help_file: String,
+    /// The place in it.
+    pub help_context: u32,
+}
+
+impl Words {
+    /// The longest text, in bytes: longer ones are cut off.
+    pub const TEXT_MAX: usize = 16 << 10;
+    /// The longest frame that is read.
+    pub const FRAME_MAX: usize = HEADER + 3 * Self::TEXT_MAX;
+
+    /// Whether nothing is said.
+    pub fn is_empty(&self) -> bool {
+        self.texts().iter().all(|text| text.is_empty())
+    }
+
+    fn texts(&self) -> [&str; 3] {
+        [&self.description, &self.source, &self.help_file].map(|text| {
+            let end = (0..=text.len().min(Self::TEXT_MAX)).rev().find(|&end| text.is_char_boundary(end));
+            &text[..end.unwrap_or(0)]
+        })
+    }
+
+    /// The frame that says it.
+    pub fn to_frame(&self) -> Vec<u8> {
+        let texts = self.texts();
+        let mut frame = self.help_context.to_le_bytes().to_vec();
+        texts.iter().for_each(|text| frame.extend((text.len() as u32).to_le_bytes()));
+        texts.iter().for_each(|text| frame.extend(text.as_bytes()));
+        frame.resize(frame.len().next_multiple_of(8), 0);
+        frame
+    }
+
+    /// Reads a frame. `None` for one that is none; what is no UTF-8 in it is replaced.
+    pub fn from_frame(frame: &[u8]) -> Option<Self> {
+        let (header, texts) = frame.split_first_chunk::<HEADER>()?;
+        let number = |at: usize| u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
+        let mut rest = texts;
+        let mut text = |at| {
+            let length = usize::try_from(number(at)).ok().filter(|length| *length <= Self::TEXT_MAX)?;
+            let (text, behind) = rest.split_at_checked(length)?;
+            rest = behind;
+            Some(String::from_utf8_lossy(text).into_owned())
+        };
+        let (description, source, help_file) = (text(4)?, text(8)?, text(12)?);
+        let is_padding = rest.len() < 8 && rest.iter().all(|byte| *byte == 0);
+        is_padding.then(|| Self { description, source, help_file, help_context: number(0) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Words {
+        let [description, source, help_file] = ["die Zahl ist zu groß", "calc", "calc.chm"].map(str::to_owned);
+        Words { description, source, help_file, help_context: 7 }
+    }
+
+    #[test]
+    fn words_come_back() {
+        for words in [sample(), Words::default(), Words { source: String::new(), ..sample() }] {
+            assert_eq!(Words::from_frame(&words.to_frame()), Some(words));
+        }
+    }
+
+    #[test]
+    fn what_is_no_frame_is_refused() {
+        let frame = sample().to_frame();
+        for length in 0..frame.len() - 7 {
+            assert_eq!(Words::from_frame(&frame[..length]), None, "{length}");
+        }
+        assert_eq!(Words::from_frame(&[frame.clone(), vec![0; 8]].concat()), None);
+        for at in [4, 8, 12] {
+            let mut wrong = frame.clone();
+            wrong[at..at + 4].copy_from_slice(&u32::MAX.to_le_bytes());
+            assert_eq!(Words::from_frame(&wrong), None, "{at}");
+        }
+    }
+
+    #[test]
+    fn long_texts_are_cut_between_characters() {
+        let long = Words { description: "ß".repeat(Words::TEXT_MAX), ..sample() };
+        let frame = long.to_frame();
+        let read = Words::from_frame(&frame).unwrap();
+        assert!(read.description.len() == Words::TEXT_MAX && frame.len() <= Words::FRAME_MAX, "{}", frame.len());
+        assert!(read.description.chars().all(|character| character == 'ß'));
+    }
+}
