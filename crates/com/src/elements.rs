@@ -318,8 +318,8 @@ fn zeros<T: Scalar>(count: usize) -> Box<More<T>> {
 
 #[cold]
 #[inline(never)]
-fn keep<T: 'static>(more: Vec<T>) -> *mut T {
-    let mut more = more.into_boxed_slice();
+fn keep<T: 'static>(mut more: Vec<T>) -> *mut T {
+    // Not a boxed slice: to move a box says that nobody else has its address.
     let first = more.as_mut_ptr();
     let mut more = Some(more);
     let kept = MORE.try_with(|kept| kept.replace(more.take().map(|more| Box::new(more) as _)));

@@ -6,7 +6,9 @@ use super::variant::Variant;
 use super::vt;
 use super::wire::{Automation, Wires, to_bstr, to_variant};
 use crate::error::{Error, Result, code, leave};
-use crate::registry::{Declared, Description, InterfaceInfo, Meaning, VtablePointer};
+#[cfg(not(miri))]
+use crate::registry::{Declared, Meaning};
+use crate::registry::{Description, InterfaceInfo, VtablePointer};
 use crate::rt::{Answer, ServerCall, guard, pad, slice, slice_mut, vtable};
 use crate::stub::Stubs;
 use std::ffi::c_void;
@@ -66,6 +68,7 @@ const DESCRIPTION: Description = Description {
 };
 
 /// As each module that the compiler writes says it of its own.
+#[cfg(not(miri))]
 static DECLARED: Declared =
     Declared::new("obvia", &[Meaning::new("IDispatch", IDispatch::IID.to_u128(), made::FINGERPRINT)]);
 
