@@ -33,11 +33,12 @@ final class Held {
             Judge.same(1, server.live());
             server.becomes(0);
         });
-        Judge.check("given back by the end of a session", () -> {
+        Judge.check("gone after the end of a session", () -> {
             var session = client.session();
             made(session);
-            Judge.same(1, server.live());
             JISession.destroySession(session);
+            var ping = ping();
+            ping.run();
             server.becomes(0);
         });
     }

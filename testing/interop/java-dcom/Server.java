@@ -13,8 +13,11 @@ final class Server implements AutoCloseable {
     Server(List<String> command) throws IOException {
         process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
         lines = process.inputReader();
-        if (lines.readLine() == null) {
-            throw new IOException("the server has ended: " + String.join(" ", command));
+        // It says each binding with the endpoint that it took.
+        for (var binding : command.stream().filter(word -> word.startsWith("ncacn_")).toList()) {
+            if (lines.readLine() == null) {
+                throw new IOException("the server has ended, and does not listen on " + binding);
+            }
         }
     }
 
