@@ -8,7 +8,7 @@ import org.jinterop.dcom.common.JISystem;
 /**
  * j-interop judges interop-script: a client of DCOM and Automation that others wrote.
  *
- * <p>{@code Judge HOST USER PASSWORD LEVEL values|held|long COMMAND ...} starts the server with the command, which says its bindings and then, for each
+ * <p>{@code Judge HOST USER PASSWORD LEVEL values|held|called|long COMMAND ...} starts the server with the command, which says its bindings and then, for each
  * line that it is sent, how many objects there are. It checks values, errors and objects, or how long objects are held; {@code long} takes ten minutes.
  */
 public final class Judge {
@@ -31,6 +31,7 @@ public final class Judge {
             switch (arguments[4]) {
                 case "values" -> new Values(client, server).run();
                 case "held" -> new Held(client, server).run();
+                case "called" -> new Held(client, server).runCalled();
                 case "long" -> new Held(client, server).runLong();
                 default -> throw new IllegalArgumentException(arguments[4]);
             }

@@ -41,9 +41,9 @@ final class Server implements AutoCloseable {
     }
 
     @Override
-    public void close() throws InterruptedException {
+    public void close() {
         process.children().forEach(ProcessHandle::destroy);
         process.destroy();
-        process.waitFor();
+        process.onExit().join();
     }
 }
