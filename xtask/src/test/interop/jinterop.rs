@@ -1,7 +1,7 @@
 //! j-interop, a client of DCOM and Automation in Java, and objects of this project's that are called by name: what they are told and say, who they
 //! are, and how long they are held; with tshark as the witness.
 
-use super::traces::{finds, nothing_is_malformed};
+use super::traces::{finds, nothing};
 use super::{USER, built, has_usual_port};
 use crate::program::{Program, target};
 use crate::repo::root;
@@ -11,6 +11,10 @@ use std::path::{Path, PathBuf};
 
 /// How often clients have to ping, in milliseconds.
 const PERIOD: &str = "500";
+
+/// What tshark must not find. tshark 4.0 does not get over VT_NULL, VT_CY and arrays of VARIANTs, whoever sends them.
+const WRONG: &str = "(_ws.malformed || _ws.expert.severity == error) && \
+    !(dcom.variant_type == 1 || dcom.variant_type == 6 || dcom.sa.vartype == 12)";
 
 /// What checks are run at each level: the level, what the server listens on, the checks, and how often clients have to ping.
 ///
@@ -43,7 +47,7 @@ pub(super) fn run() -> Outcome {
         let obvia = built("obvia");
         let traced = [&[&obvia, "trace", "--pcap", &capture, "--"], &server[..]].concat();
         judge(&classes, level, checks, &traced)?.run()?;
-        nothing_is_malformed(&capture)?;
+        nothing(&capture, WRONG)?;
         if level == "privacy" {
             finds(
                 &capture,
