@@ -3,6 +3,7 @@
 //! A test run asks for those of all its parts at once, before any part runs: what is missing is then installed in one go.
 
 use crate::program::{Program, target};
+use crate::test::java::maven;
 use crate::{Outcome, Problem};
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -16,6 +17,13 @@ pub(crate) const WIDL: &str = "x86_64-w64-mingw32-widl";
 
 /// The judges from PyPI, which `testing/interop` uses.
 const PYTHON_JUDGES: [&str; 2] = ["impacket==0.13.1", "scapy==2.8.0"];
+
+/// The judges from Maven's central repository: groups, names and versions.
+const JAVA_JUDGES: [[&str; 3]; 3] = [
+    ["org.kohsuke.jinterop", "j-interop", "2.0.8-kohsuke-1"],
+    ["org.kohsuke.jinterop", "j-interopdeps", "2.0.8-kohsuke-1"],
+    ["org.samba.jcifs", "jcifs", "1.3.14-kohsuke-1"],
+];
 
 /// What a part needs beside Rust.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,6 +45,8 @@ pub(crate) enum Tool {
     Libfabric,
     /// The programs and libraries that judge the standard's protocols.
     Judges,
+    /// The libraries in Java that do: a client of DCOM. After the JDK, whose Maven loads them.
+    JavaJudges,
     Widl,
     Wine,
     Jdk,
@@ -68,7 +78,9 @@ impl Tool {
             Self::Wine => &[("wine", "wine wine64"), ("x86_64-w64-mingw32-gcc", "gcc-mingw-w64-x86-64-win32")],
             Self::Jdk => &[("mvn", "maven")],
             Self::StressNg => &[("stress-ng", "stress-ng")],
-            Self::Nextest | Self::Ip | Self::Libfabric | Self::Widl | Self::Nightly | Self::Miri => &[],
+            Self::Nextest | Self::JavaJudges | Self::Ip | Self::Libfabric | Self::Widl | Self::Nightly | Self::Miri => {
+                &[]
+            }
         }
     }
 
@@ -93,6 +105,7 @@ impl Tool {
         match self {
             Self::Nextest => nextest(),
             Self::Judges => python_judges(),
+            Self::JavaJudges => java_judges(),
             Self::Nightly => nightly(),
             Self::Miri => miri(),
             _ => Ok(()),
@@ -184,6 +197,31 @@ fn judges_folder() -> PathBuf {
 /// The Python that has the judges from PyPI.
 pub(crate) fn judges_python() -> String {
     judges_folder().join("bin/python3").display().to_string()
+}
+
+/// Loads the judges in Java into a folder of the project's own.
+fn java_judges() -> Outcome {
+    let jars = java_judges_jars();
+    for ([group, name, version], jar) in JAVA_JUDGES.iter().zip(&jars) {
+        if jar.exists() {
+            continue;
+        }
+        let artifact = format!("-Dartifact={group}:{name}:{version}");
+        let folder = format!("-DoutputDirectory={}", java_judges_folder().display());
+        let home = find_jdk().ok_or_else(|| missing_package(JDK_PACKAGE))?;
+        let copy = maven(&home).with(&["--quiet", "dependency:copy", &artifact, &folder]);
+        install_with(&format!("{name} {version}"), &copy, true)?;
+    }
+    Ok(())
+}
+
+fn java_judges_folder() -> PathBuf {
+    target().join("tools/java-judges")
+}
+
+/// What the judges in Java are loaded from.
+pub(crate) fn java_judges_jars() -> [PathBuf; 3] {
+    JAVA_JUDGES.map(|[_, name, version]| java_judges_folder().join(format!("{name}-{version}.jar")))
 }
 
 /// A cargo of the nightly toolchain.

@@ -6,3 +6,8 @@ obvia::include_idl!("rpcecho");
 pub mod objects {
     obvia::include_idl!("objects");
 }
+
+/// Interfaces of objects that are called by name.
+pub mod script {
+    obvia::include_idl!("script");
+}

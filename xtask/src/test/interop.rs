@@ -1,7 +1,8 @@
-//! Peers that others wrote judge the standard path: Samba, impacket, scapy, and tshark of what they said. testing/interop/README.md has
+//! Peers that others wrote judge the standard path: Samba, impacket, scapy, j-interop, and tshark of what they said. testing/interop/README.md has
 //! the list.
 
 mod distributed;
+mod jinterop;
 mod libraries;
 mod traces;
 mod wine;
@@ -42,17 +43,25 @@ const ASLEEP: &str = "TestSleep";
 const QUICK: [&str; 2] = ["rpc.echo", "--option=torture:quick=yes"];
 
 pub(super) fn run() -> Outcome {
-    tools::ensure(&[Tool::Judges, Tool::Widl])?;
+    tools::ensure(&[Tool::Judges, Tool::JavaJudges, Tool::Widl])?;
     workspace::build()?;
     libraries::run()?;
     objects()?;
     distributed::run()?;
+    jinterop::run()?;
     marshaling()?;
     traces::run()?;
     endpoints()?;
     units()?;
     client()?;
     security()
+}
+
+/// What takes minutes.
+pub(super) fn run_long() -> Outcome {
+    tools::ensure(&[Tool::JavaJudges])?;
+    workspace::build()?;
+    jinterop::run_long()
 }
 
 /// Wine beside them: `cargo xtask interop-wine`.

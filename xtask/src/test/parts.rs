@@ -108,10 +108,10 @@ pub(super) const PARTS: &[Part] = &[
     },
     Part {
         name: "interop",
-        about: "Samba, impacket, scapy and tshark find nothing wrong with the standard's protocols",
+        about: "Samba, impacket, scapy, j-interop and tshark find nothing wrong with the standard's protocols",
         lane: Lane::Waits,
         needs_network: true,
-        tools: &[Tool::Judges, Tool::Widl, Tool::Jdk, Tool::Ip],
+        tools: &[Tool::Judges, Tool::JavaJudges, Tool::Widl, Tool::Jdk, Tool::Ip],
         run: interop::run,
         ..PART
     },
@@ -255,6 +255,14 @@ pub(super) const GROUPS: &[Part] = &[
         about: "every variant of CMake projects, every project of the wizard in C++",
         tools: &[Tool::Cmake],
         run: cmake::thorough,
+        ..GROUP
+    },
+    Part {
+        name: "dcom",
+        about: "a client of DCOM that others wrote holds an object for eight minutes by its pings alone",
+        needs_network: true,
+        tools: &[Tool::JavaJudges, Tool::Jdk, Tool::Ip],
+        run: interop::run_long,
         ..GROUP
     },
     Part {

@@ -107,7 +107,8 @@ pub(super) fn nothing_is_malformed(capture: &str) -> Outcome {
     nothing(capture, "_ws.malformed || _ws.expert.severity==error")
 }
 
-fn nothing(capture: &str, filter: &str) -> Outcome {
+/// Fails where tshark finds something.
+pub(super) fn nothing(capture: &str, filter: &str) -> Outcome {
     let wrong = tshark(capture, &["-Y", filter]).read()?;
     if wrong.trim().is_empty() { Ok(()) } else { Err(Problem::Failed(format!("tshark finds wrong:\n{wrong}"))) }
 }

@@ -1,0 +1,78 @@
+import java.util.TimerTask;
+import org.jinterop.dcom.core.IJIComObject;
+import org.jinterop.dcom.core.JISession;
+import org.jinterop.dcom.impls.automation.IJIDispatch;
+
+/** How long objects are held: as long as this client pings or calls them, and not for ever after that. */
+final class Held {
+    /** How long pings or calls alone keep an object: many times what the server waits for them. */
+    private static final long HELD_SECONDS = 8;
+
+    /** The same with the server's own period, two minutes, of which three may be missed. */
+    private static final long LONG_SECONDS = 8 * 60;
+
+    private final Client client;
+    private final Server server;
+
+    Held(Client client, Server server) {
+        this.client = client;
+        this.server = server;
+    }
+
+    void run() {
+        runCalled();
+        Judge.check("held by the library's own pings, gone without", () -> {
+            made(client.session());
+            var ping = ping();
+            during(HELD_SECONDS, ping::run);
+            Judge.same(1, server.live());
+            server.becomes(0);
+        });
+        Judge.check("gone after the end of a session", () -> {
+            var session = client.session();
+            made(session);
+            JISession.destroySession(session);
+            var ping = ping();
+            ping.run();
+            server.becomes(0);
+        });
+    }
+
+    void runCalled() {
+        Judge.check("held by calls, gone without", () -> {
+            var object = made(client.session());
+            during(HELD_SECONDS, () -> object.get("Title"));
+            Judge.same(1, server.live());
+            server.becomes(0);
+        });
+    }
+
+    void runLong() {
+        Judge.check("held for eight minutes by the library's pings alone", () -> {
+            var object = made(client.session());
+            during(LONG_SECONDS, () -> Judge.same(1, server.live()));
+            object.get("Title");
+        });
+    }
+
+    private IJIDispatch made(JISession session) throws Exception {
+        IJIComObject object = client.make(session);
+        return Client.dispatch(object);
+    }
+
+    /** Does something every 100 milliseconds, for so long. */
+    private static void during(long seconds, Judge.Check check) throws Exception {
+        var end = System.nanoTime() + seconds * 1_000_000_000;
+        while (System.nanoTime() < end) {
+            check.run();
+            Thread.sleep(100);
+        }
+    }
+
+    /** What the library's timer does every four minutes, a period that nobody can set. */
+    private static TimerTask ping() throws ReflectiveOperationException {
+        var task = Class.forName("org.jinterop.dcom.core.JIComOxidRuntime$ClientPingTimerTask").getDeclaredConstructor();
+        task.setAccessible(true);
+        return (TimerTask) task.newInstance();
+    }
+}

@@ -1,0 +1,187 @@
+//! A server of objects that are called by name, for clients that others wrote and that speak DCOM and Automation.
+//!
+//! `interop-script [--user NAME PASSWORD] [--pinging MILLISECONDS] BINDING ...` serves until it is ended. Each line that it writes is a binding with
+//! the endpoint that was taken; after that, whenever it is sent a line, it writes how many objects there are. With `--user` this user has an
+//! account; with `--pinging` clients have to ping that often, and may fail to three times.
+
+use interop::script::{IScript, IScript_Impl};
+use obvia::dcom::{Pinging, register_class, set_pinging};
+use obvia::security::{AccountTable, NtHash, set_accounts};
+use obvia::{Bstr, Error, GUID, HRESULT, Result, SafeArray, Variant, code};
+use std::collections::HashMap;
+use std::io::BufRead;
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use windows_core::implement;
+
+/// The class of the objects.
+const CLASS: GUID = GUID::from_u128(0x5b0e_6b3c_0d5e_4c5a_9f3e_6f1d_0c7a_2b04);
+
+static LIVE: AtomicI32 = AtomicI32::new(0);
+
+#[implement(IScript)]
+#[derive(Default)]
+struct Script {
+    kept: Mutex<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    title: Bstr,
+    items: HashMap<String, Variant>,
+    friend: Option<IScript>,
+}
+
+impl Script {
+    fn titled(title: Bstr) -> IScript {
+        LIVE.fetch_add(1, Ordering::SeqCst);
+        Self { kept: Mutex::new(Kept { title, ..Kept::default() }) }.into()
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Script {
+    fn drop(&mut self) {
+        LIVE.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// The elements of an array of its own type, which a test gave.
+fn elements<T: obvia::automation::Element + Copy>(array: &SafeArray) -> Result<Vec<T>> {
+    array.as_slice::<T>().map(<[T]>::to_vec).ok_or_else(|| code::DISP_E_TYPEMISMATCH.into())
+}
+
+impl IScript_Impl for Script_Impl {
+    fn Echo(&self, value: &Variant) -> Result<Variant> {
+        value.copy()
+    }
+
+    fn Kind(&self, value: &Variant) -> Result<i32> {
+        Ok(value.vt().into())
+    }
+
+    fn Subtract(&self, from: i32, what: i32) -> Result<i32> {
+        Ok(from.wrapping_sub(what))
+    }
+
+    fn get_Title(&self) -> Result<Bstr> {
+        Ok(self.kept().title.clone())
+    }
+
+    fn put_Title(&self, title: &Bstr) -> Result<()> {
+        self.kept().title = title.clone();
+        Ok(())
+    }
+
+    fn get_Item(&self, name: &Bstr) -> Result<Variant> {
+        let kept = self.kept();
+        let found = kept.items.get(&name.to_string());
+        found.ok_or_else(|| Error::new(code::E_INVALIDARG, format!("there is no {name}")))?.copy()
+    }
+
+    fn put_Item(&self, name: &Bstr, value: &Variant) -> Result<()> {
+        let value = value.copy()?;
+        self.kept().items.insert(name.to_string(), value);
+        Ok(())
+    }
+
+    fn get_Friend(&self) -> Result<IScript> {
+        self.kept().friend.clone().ok_or_else(|| Error::new(code::E_FAIL, "it has no friend"))
+    }
+
+    fn putref_Friend(&self, object: Option<&IScript>) -> Result<()> {
+        self.kept().friend = object.cloned();
+        Ok(())
+    }
+
+    fn Fail(&self, code: i32, words: &Bstr) -> Result<()> {
+        Err(Error::new(HRESULT(code), words.to_string()))
+    }
+
+    fn Make(&self, title: &Bstr) -> Result<IScript> {
+        Ok(Script::titled(title.clone()))
+    }
+
+    fn TitleOf(&self, other: Option<&IScript>) -> Result<Bstr> {
+        other.ok_or(code::E_POINTER)?.get_Title()
+    }
+
+    fn Numbers(&self, numbers: &SafeArray) -> Result<SafeArray> {
+        let more: Vec<i32> = elements::<i32>(numbers)?.into_iter().map(|number| number.wrapping_add(1)).collect();
+        SafeArray::of(&more)
+    }
+
+    fn Halves(&self, numbers: &SafeArray) -> Result<SafeArray> {
+        let halves: Vec<f64> = elements::<f64>(numbers)?.into_iter().map(|number| number / 2.0).collect();
+        SafeArray::of(&halves)
+    }
+
+    fn Texts(&self, texts: &SafeArray) -> Result<SafeArray> {
+        let backwards = |text: &Variant| {
+            let text = String::try_from(text)?;
+            Ok(Variant::from(text.chars().rev().collect::<String>().as_str()))
+        };
+        let texts: Vec<Variant> = texts.to_variants()?.iter().map(backwards).collect::<Result<_>>()?;
+        SafeArray::of_variants(obvia::automation::vt::BSTR, &texts)
+    }
+
+    fn Values(&self, values: &SafeArray) -> Result<SafeArray> {
+        let mut values = values.to_variants()?;
+        values.reverse();
+        SafeArray::of_variants(obvia::automation::vt::VARIANT, &values)
+    }
+
+    fn Change(&self, number: &mut i32, text: &mut Bstr, value: &mut Variant) -> Result<Variant> {
+        *number = number.wrapping_add(1);
+        *text = format!("{text}!").as_str().into();
+        Ok(std::mem::replace(value, Variant::from("changed")))
+    }
+
+    fn Text(&self, letters: i32) -> Result<Bstr> {
+        let letters = usize::try_from(letters).map_err(|_| code::E_INVALIDARG)?;
+        Ok("x".repeat(letters).as_str().into())
+    }
+
+    fn Simple(
+        &self,
+        least: i16,
+        middle: i32,
+        most: i64,
+        octet: u8,
+        narrow: f32,
+        wide: f64,
+        truth: i16,
+        day: f64,
+    ) -> Result<Bstr> {
+        let text = format!("{least} {middle} {most} {octet} {narrow} {wide} {truth} {day}");
+        Ok(text.as_str().into())
+    }
+
+    fn get_Live(&self) -> Result<i32> {
+        Ok(LIVE.load(Ordering::SeqCst))
+    }
+}
+
+fn main() -> Result<()> {
+    let mut words = std::env::args().skip(1).peekable();
+    if words.next_if_eq("--user").is_some() {
+        let (user, password) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        set_accounts(AccountTable::default().with(&user, NtHash::of_password(&password)));
+    }
+    if words.next_if_eq("--pinging").is_some() {
+        let period = words.next().and_then(|text| text.parse().ok()).map(Duration::from_millis);
+        set_pinging(Pinging { period: period.ok_or(code::E_INVALIDARG)?, missed: 3 })?;
+    }
+    let _class = register_class(CLASS, None, || Ok(Script::titled(Bstr::new())))?;
+    for binding in words {
+        println!("{}", obvia::listen(&binding)?);
+    }
+    for _ in std::io::stdin().lock().lines() {
+        println!("{}", LIVE.load(Ordering::SeqCst));
+    }
+    obvia::wait()
+}

@@ -1,0 +1,111 @@
+//! j-interop, a client of DCOM and Automation in Java, and objects of this project's that are called by name: what they are told and say, who they
+//! are, and how long they are held; with tshark as the witness.
+
+use super::traces::{finds, nothing};
+use super::{USER, built, has_usual_port};
+use crate::program::{Program, target};
+use crate::repo::root;
+use crate::temporary::Folder;
+use crate::{Outcome, tools};
+use std::path::{Path, PathBuf};
+
+/// How often clients have to ping, in milliseconds.
+const PERIOD: &str = "500";
+
+/// What tshark must not find. tshark 4.0 does not get over VT_NULL, VT_CY and arrays of VARIANTs, whoever sends them.
+const WRONG: &str = "(_ws.malformed || _ws.expert.severity == error) && \
+    !(dcom.variant_type == 1 || dcom.variant_type == 6 || dcom.sa.vartype == 12)";
+
+/// What checks are run at each level: the level, what the server listens on, the checks, and how often clients have to ping.
+///
+/// The library proves who the user is at the level connect whenever it makes objects. It seals calls where that is asked for, if the objects are not
+/// where it has had them made: it has a connection for each place, at one level. Its pings prove by NTLM 1, which fails, so they count where nothing
+/// has to be proved.
+const RUNS: [(&str, &[&str], &str, Option<&str>); 5] = [
+    ("none", &["ncacn_ip_tcp:127.0.0.1[135]"], "values", None),
+    ("connect", &["ncacn_ip_tcp:127.0.0.1[135,security=connect]"], "values", None),
+    (
+        "privacy",
+        &["ncacn_ip_tcp:127.0.0.1[0,security=privacy]", "ncacn_ip_tcp:127.0.0.1[135,security=connect]"],
+        "values",
+        None,
+    ),
+    ("none", &["ncacn_ip_tcp:127.0.0.1[135]"], "held", Some(PERIOD)),
+    ("connect", &["ncacn_ip_tcp:127.0.0.1[135,security=connect]"], "called", Some(PERIOD)),
+];
+
+pub(super) fn run() -> Outcome {
+    if !has_usual_port("j-interop") {
+        return Ok(());
+    }
+    let folder = Folder::new()?;
+    let classes = compile(folder.path())?;
+    for (level, bindings, checks, period) in RUNS {
+        let capture = folder.path().join(format!("{level}-{checks}.pcap")).display().to_string();
+        let server = server(bindings, period);
+        let server: Vec<&str> = server.iter().map(String::as_str).collect();
+        let obvia = built("obvia");
+        let traced = [&[&obvia, "trace", "--pcap", &capture, "--"], &server[..]].concat();
+        judge(&classes, level, checks, &traced)?.run()?;
+        nothing(&capture, WRONG)?;
+        if level == "privacy" {
+            finds(
+                &capture,
+                "dcerpc.auth_level == 6 && dcerpc.pkt_type == 0 && dcerpc.opnum == 6",
+                "sealed call by name",
+            )?;
+        }
+    }
+    Ok(())
+}
+
+/// With the period that servers have where nobody says otherwise, and nothing else between.
+pub(super) fn run_long() -> Outcome {
+    if !has_usual_port("j-interop") {
+        return Ok(());
+    }
+    let folder = Folder::new()?;
+    let classes = compile(folder.path())?;
+    let server = server(&["ncacn_ip_tcp:127.0.0.1[135]"], None);
+    let server: Vec<&str> = server.iter().map(String::as_str).collect();
+    judge(&classes, "none", "long", &server)?.run()
+}
+
+/// The command of a server whose clients have to ping that often.
+fn server(bindings: &[&str], period: Option<&str>) -> Vec<String> {
+    let [user, password] = USER;
+    let program = built("interop-script");
+    let pinging = period.map_or_else(Vec::new, |period| vec!["--pinging", period]);
+    let words = [&[program.as_str(), "--user", user, password], &pinging[..], bindings].concat();
+    words.into_iter().map(str::to_owned).collect()
+}
+
+/// Compiles the judge; where its classes are.
+fn compile(folder: &Path) -> Outcome<PathBuf> {
+    let classes = folder.join("classes");
+    let sources = root().join("testing/interop/java-dcom");
+    let files = ["Client", "Held", "Judge", "Server", "Values"].map(|name| sources.join(format!("{name}.java")));
+    let javac = java("javac")?.with(&["-d", &classes.display().to_string(), "-Xlint:all", "-Werror"]);
+    let javac = javac.with(&["--class-path", &class_path(&[])]);
+    files.iter().fold(javac, |javac, file| javac.argument(file.display().to_string())).run()?;
+    Ok(classes)
+}
+
+/// The judge, which starts the server itself: the server tells it how many objects there are.
+fn judge(classes: &Path, level: &str, checks: &str, server: &[&str]) -> Outcome<Program> {
+    let [user, password] = USER;
+    // The library asks for the host's name and for its own files, and for nothing else.
+    let java = java("java")?.with(&["-XX:TieredStopAtLevel=1", "--class-path", &class_path(&[classes])]);
+    Ok(java.with(&["Judge", "127.0.0.1", user, password, level, checks]).with(server).folder(target()))
+}
+
+fn class_path(more: &[&Path]) -> String {
+    let jars = tools::java_judges_jars();
+    let paths = jars.iter().map(PathBuf::as_path).chain(more.iter().copied());
+    paths.map(|path| path.display().to_string()).collect::<Vec<_>>().join(":")
+}
+
+/// A program of the JDK.
+fn java(name: &str) -> Outcome<Program> {
+    Ok(Program::new(&tools::jdk()?.join("bin").join(name).display().to_string(), &[]))
+}
