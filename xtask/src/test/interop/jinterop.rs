@@ -21,7 +21,7 @@ const WRONG: &str = "(_ws.malformed || _ws.expert.severity == error) && \
 /// The library proves who the user is at the level connect whenever it makes objects. It seals calls where that is asked for, if the objects are not
 /// where it has had them made: it has a connection for each place, at one level. Its pings prove by NTLM 1, which fails, so they count where nothing
 /// has to be proved.
-const RUNS: [(&str, &[&str], &str, Option<&str>); 5] = [
+const RUNS: [(&str, &[&str], &str, Option<&str>); 6] = [
     ("none", &["ncacn_ip_tcp:127.0.0.1[135]"], "values", None),
     ("connect", &["ncacn_ip_tcp:127.0.0.1[135,security=connect]"], "values", None),
     (
@@ -31,6 +31,7 @@ const RUNS: [(&str, &[&str], &str, Option<&str>); 5] = [
         None,
     ),
     ("none", &["ncacn_ip_tcp:127.0.0.1[135]"], "held", Some(PERIOD)),
+    ("privacy", &["ncacn_ip_tcp:127.0.0.1[0,security=privacy]", "ncacn_ip_tcp:127.0.0.1[135]"], "held", Some(PERIOD)),
     ("connect", &["ncacn_ip_tcp:127.0.0.1[135,security=connect]"], "called", Some(PERIOD)),
 ];
 
@@ -42,7 +43,7 @@ pub(super) fn run() -> Outcome {
     let classes = compile(folder.path())?;
     for (level, bindings, checks, period) in RUNS {
         let capture = folder.path().join(format!("{level}-{checks}.pcap")).display().to_string();
-        let server = server(bindings, period);
+        let server = server(level, bindings, period);
         let server: Vec<&str> = server.iter().map(String::as_str).collect();
         let obvia = built("obvia");
         let traced = [&[&obvia, "trace", "--pcap", &capture, "--"], &server[..]].concat();
@@ -66,17 +67,18 @@ pub(super) fn run_long() -> Outcome {
     }
     let folder = Folder::new()?;
     let classes = compile(folder.path())?;
-    let server = server(&["ncacn_ip_tcp:127.0.0.1[135]"], None);
+    let server = server("none", &["ncacn_ip_tcp:127.0.0.1[135]"], None);
     let server: Vec<&str> = server.iter().map(String::as_str).collect();
     judge(&classes, "none", "long", &server)?.run()
 }
 
 /// The command of a server whose clients have to ping that often.
-fn server(bindings: &[&str], period: Option<&str>) -> Vec<String> {
+fn server(level: &str, bindings: &[&str], period: Option<&str>) -> Vec<String> {
     let [user, password] = USER;
     let program = built("interop-script");
+    let sealed: &[&str] = if level == "privacy" { &["--sealed"] } else { &[] };
     let pinging = period.map_or_else(Vec::new, |period| vec!["--pinging", period]);
-    let words = [&[program.as_str(), "--user", user, password], &pinging[..], bindings].concat();
+    let words = [&[program.as_str(), "--user", user, password], sealed, &pinging[..], bindings].concat();
     words.into_iter().map(str::to_owned).collect()
 }
 
