@@ -237,7 +237,7 @@ final class Values {
             Judge.same("another", friend.get("Title").getObjectAsString2());
             Judge.same(2, server.live());
         });
-        Judge.check("no object", () -> {
+        Judge.check("an object that is given itself", () -> {
             object.putRef("Friend", new JIVariant(object, false));
             Judge.same(2, object.get("Live").getObjectAsInt());
         });
