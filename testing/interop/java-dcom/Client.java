@@ -22,7 +22,7 @@ record Client(String host, String user, String password, String level) {
     JISession session(String password) {
         var session = JISession.createSession("DOMAIN", user, password);
         session.useNTLMv2(true);
-        session.useSessionSecurity(level.equals("privacy"));
+        session.useSessionSecurity(level.equals("privacy") || level.equals("integrity"));
         session.setGlobalSocketTimeout(SOCKET_TIMEOUT);
         return session;
     }
@@ -33,7 +33,12 @@ record Client(String host, String user, String password, String level) {
     }
 
     IJIComObject make(JISession session, String clsid) throws Exception {
-        return new JIComServer(JIClsid.valueOf(clsid), host, session).createInstance();
+        var server = new JIComServer(JIClsid.valueOf(clsid), host, session);
+        if (level.equals("integrity")) {
+            // The objects' connection is made after this. The one that references are counted by is sealed all the same.
+            server.getProperties().setProperty("rpc.ntlm.seal", "false");
+        }
+        return server.createInstance();
     }
 
     static IJIDispatch dispatch(IJIComObject object) throws JIException {

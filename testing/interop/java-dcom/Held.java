@@ -5,8 +5,8 @@ import org.jinterop.dcom.impls.automation.IJIDispatch;
 
 /** How long objects are held: as long as this client pings or calls them, and not for ever after that. */
 final class Held {
-    /** How long pings or calls alone keep an object: many times what the server waits for them. */
-    private static final long HELD_SECONDS = 8;
+    /** How long pings or calls alone keep an object: several times what the server waits for them. */
+    private static final long HELD_SECONDS = 5;
 
     /** The same with the server's own period, two minutes, of which three may be missed. */
     private static final long LONG_SECONDS = 8 * 60;

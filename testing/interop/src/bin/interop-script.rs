@@ -1,12 +1,14 @@
 //! A server of objects that are called by name, for clients that others wrote and that speak DCOM and Automation.
 //!
-//! `interop-script [--user NAME PASSWORD] [--pinging MILLISECONDS] BINDING ...` serves until it is ended. Each line that it writes is a binding with
+//! `interop-script [--user NAME PASSWORD [--sealed]] [--pinging MILLISECONDS] BINDING ...` serves until it is ended. Each line that it writes is a binding with
 //! the endpoint that was taken; after that, whenever it is sent a line, it writes how many objects there are. With `--user` this user has an
-//! account; with `--pinging` clients have to ping that often, and may fail to three times.
+//! account, and nobody else may have objects made or call them, the latter by sealed calls alone with `--sealed`; with `--pinging` clients have to ping that often, and may fail to three times.
 
 use interop::script::{IScript, IScript_Impl};
 use obvia::dcom::{Pinging, register_class, set_pinging};
-use obvia::security::{AccountTable, NtHash, set_accounts};
+use obvia::security::{
+    AccountTable, Callers, Level, NtHash, set_accounts, set_default_access, set_default_class_access,
+};
 use obvia::{Bstr, Error, GUID, HRESULT, Result, SafeArray, Variant, code};
 use std::collections::HashMap;
 use std::io::BufRead;
@@ -171,6 +173,10 @@ fn main() -> Result<()> {
     if words.next_if_eq("--user").is_some() {
         let (user, password) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
         set_accounts(AccountTable::default().with(&user, NtHash::of_password(&password)));
+        let who = |least| Callers::nobody().with_account(&user, least);
+        set_default_class_access(who(Level::Connect))?;
+        let is_sealed = words.next_if_eq("--sealed").is_some();
+        set_default_access(who(if is_sealed { Level::Privacy } else { Level::Connect }))?;
     }
     if words.next_if_eq("--pinging").is_some() {
         let period = words.next().and_then(|text| text.parse().ok()).map(Duration::from_millis);

@@ -19,11 +19,17 @@ const WRONG: &str = "(_ws.malformed || _ws.expert.severity == error) && \
 /// What checks are run at each level: the level, what the server listens on, the checks, and how often clients have to ping.
 ///
 /// The library proves who the user is at the level connect whenever it makes objects. It seals calls where that is asked for, if the objects are not
-/// where it has had them made: it has a connection for each place, at one level. Its pings prove by NTLM 1, which fails, so they count where nothing
+/// where it has had them made: it has a connection for each place, at one level. A property of its connections has it sign them only. Its pings prove by NTLM 1, which fails, so they count where nothing
 /// has to be proved.
-const RUNS: [(&str, &[&str], &str, Option<&str>); 5] = [
+const RUNS: [(&str, &[&str], &str, Option<&str>); 7] = [
     ("none", &["ncacn_ip_tcp:127.0.0.1[135]"], "values", None),
     ("connect", &["ncacn_ip_tcp:127.0.0.1[135,security=connect]"], "values", None),
+    (
+        "integrity",
+        &["ncacn_ip_tcp:127.0.0.1[0,security=integrity]", "ncacn_ip_tcp:127.0.0.1[135,security=connect]"],
+        "values",
+        None,
+    ),
     (
         "privacy",
         &["ncacn_ip_tcp:127.0.0.1[0,security=privacy]", "ncacn_ip_tcp:127.0.0.1[135,security=connect]"],
@@ -31,7 +37,14 @@ const RUNS: [(&str, &[&str], &str, Option<&str>); 5] = [
         None,
     ),
     ("none", &["ncacn_ip_tcp:127.0.0.1[135]"], "held", Some(PERIOD)),
+    ("privacy", &["ncacn_ip_tcp:127.0.0.1[0,security=privacy]", "ncacn_ip_tcp:127.0.0.1[135]"], "held", Some(PERIOD)),
     ("connect", &["ncacn_ip_tcp:127.0.0.1[135,security=connect]"], "called", Some(PERIOD)),
+];
+
+/// How tshark sees that calls by name are protected at a level.
+const PROTECTED: [(&str, &str); 2] = [
+    ("integrity", "dcerpc.auth_level == 5 && dcerpc.pkt_type == 0 && dcerpc.opnum == 6"),
+    ("privacy", "dcerpc.auth_level == 6 && dcerpc.pkt_type == 0 && dcerpc.opnum == 6"),
 ];
 
 pub(super) fn run() -> Outcome {
@@ -42,18 +55,14 @@ pub(super) fn run() -> Outcome {
     let classes = compile(folder.path())?;
     for (level, bindings, checks, period) in RUNS {
         let capture = folder.path().join(format!("{level}-{checks}.pcap")).display().to_string();
-        let server = server(bindings, period);
+        let server = server(level, bindings, period);
         let server: Vec<&str> = server.iter().map(String::as_str).collect();
         let obvia = built("obvia");
         let traced = [&[&obvia, "trace", "--pcap", &capture, "--"], &server[..]].concat();
         judge(&classes, level, checks, &traced)?.run()?;
         nothing(&capture, WRONG)?;
-        if level == "privacy" {
-            finds(
-                &capture,
-                "dcerpc.auth_level == 6 && dcerpc.pkt_type == 0 && dcerpc.opnum == 6",
-                "sealed call by name",
-            )?;
+        if let Some((_, filter)) = PROTECTED.iter().find(|(protected, _)| *protected == level) {
+            finds(&capture, filter, &format!("call at the level {level}"))?;
         }
     }
     Ok(())
@@ -66,17 +75,18 @@ pub(super) fn run_long() -> Outcome {
     }
     let folder = Folder::new()?;
     let classes = compile(folder.path())?;
-    let server = server(&["ncacn_ip_tcp:127.0.0.1[135]"], None);
+    let server = server("none", &["ncacn_ip_tcp:127.0.0.1[135]"], None);
     let server: Vec<&str> = server.iter().map(String::as_str).collect();
     judge(&classes, "none", "long", &server)?.run()
 }
 
 /// The command of a server whose clients have to ping that often.
-fn server(bindings: &[&str], period: Option<&str>) -> Vec<String> {
+fn server(level: &str, bindings: &[&str], period: Option<&str>) -> Vec<String> {
     let [user, password] = USER;
     let program = built("interop-script");
+    let sealed: &[&str] = if level == "privacy" { &["--sealed"] } else { &[] };
     let pinging = period.map_or_else(Vec::new, |period| vec!["--pinging", period]);
-    let words = [&[program.as_str(), "--user", user, password], &pinging[..], bindings].concat();
+    let words = [&[program.as_str(), "--user", user, password], sealed, &pinging[..], bindings].concat();
     words.into_iter().map(str::to_owned).collect()
 }
 
