@@ -9,7 +9,7 @@ use obvia::dcom::{Pinging, register_class, set_pinging};
 use obvia::security::{
     AccountTable, Callers, Level, NtHash, set_accounts, set_default_access, set_default_class_access,
 };
-use obvia::{Bstr, Error, GUID, HRESULT, Result, SafeArray, Variant, code};
+use obvia::{Agile, Bstr, Error, GUID, HRESULT, Result, SafeArray, Variant, code};
 use std::collections::HashMap;
 use std::io::BufRead;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -31,8 +31,8 @@ struct Script {
 #[derive(Default)]
 struct Kept {
     title: Bstr,
-    items: HashMap<String, Variant>,
-    friend: Option<IScript>,
+    items: HashMap<String, Agile<Variant>>,
+    friend: Option<Agile<IScript>>,
 }
 
 impl Script {
@@ -82,21 +82,23 @@ impl IScript_Impl for Script_Impl {
     fn get_Item(&self, name: &Bstr) -> Result<Variant> {
         let kept = self.kept();
         let found = kept.items.get(&name.to_string());
-        found.ok_or_else(|| Error::new(code::E_INVALIDARG, format!("there is no {name}")))?.copy()
+        found.ok_or_else(|| Error::new(code::E_INVALIDARG, format!("there is no {name}")))?.get().copy()
     }
 
     fn put_Item(&self, name: &Bstr, value: &Variant) -> Result<()> {
-        let value = value.copy()?;
+        let value = Agile::new(value)?;
         self.kept().items.insert(name.to_string(), value);
         Ok(())
     }
 
     fn get_Friend(&self) -> Result<IScript> {
-        self.kept().friend.clone().ok_or_else(|| Error::new(code::E_FAIL, "it has no friend"))
+        let friend = self.kept().friend.clone();
+        friend.map(|friend| friend.get().clone()).ok_or_else(|| Error::new(code::E_FAIL, "it has no friend"))
     }
 
     fn putref_Friend(&self, object: Option<&IScript>) -> Result<()> {
-        self.kept().friend = object.cloned();
+        let friend = object.map(Agile::new).transpose()?;
+        self.kept().friend = friend;
         Ok(())
     }
 
