@@ -125,7 +125,7 @@ fn interfaces_have_endpoints_of_their_own() {
     assert_eq!(host.ask("ncalrpc:"), UNAVAILABLE);
     let server = host.start(&["server"]);
     // There is no mapper, and an endpoint for a protocol sequence that nobody here speaks.
-    assert!(server.first.starts_with("ncalrpc:[clock] ncacn_ip_tcp:0.0.0.0["), "{}", server.first);
+    assert!(server.first.starts_with("ncalrpc:[clock] ncacn_ip_tcp:"), "{}", server.first);
     assert!(server.first.ends_with(UNAVAILABLE), "{}", server.first);
     assert_eq!(host.ask("ncalrpc:"), server.id());
     assert_eq!(host.ask(&format!("ncacn_ip_tcp:127.0.0.1[{}]", port(&server.first))), server.id());
