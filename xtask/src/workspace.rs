@@ -18,7 +18,7 @@ pub(crate) const FILTER: &str = "OBVIA_TEST_FILTER";
 /// cargo-nextest's highest priority of a test; the lowest is as far below zero.
 const PRIORITY_MAX: i64 = 100;
 
-/// What clippy-driver is told: a lint ends no build, so that the tests run; [`lint`] fails on each warning.
+/// Arguments of clippy-driver: a lint ends no build, so that the tests run; [`lint`] fails on each warning.
 const LINTS: &str = "--cap-lints__CLIPPY_HACKERY__warn";
 
 /// Packages with features that bring further source.

@@ -97,7 +97,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         return show(arguments, &method, HRESULT(0), &[]);
     }
     let (result, frame) = match object.call(method.plan.method.opnum, &request) {
-        // Whatever the method returns, it was there and is done.
+        // The method was there and is done, whatever it returns.
         Ok((result, _)) if result.is_err() => return failed(arguments, &method, &result.into(), ExitCode::FAILURE),
         Ok(done) => done,
         Err(error) => return failed(arguments, &method, &error, exit::code_for(&error)),

@@ -1,10 +1,10 @@
-//! How the command ends: its exit codes, which scripts tell failures apart by.
+//! Exit codes, by which scripts tell the command's failures apart.
 
 use obvia::code;
 use std::fmt;
 use std::process::ExitCode;
 
-/// What is said of exit codes at the end of the command's help.
+/// The exit codes, at the end of the command's help.
 pub(crate) const HELP: &str = "\
 Exit codes:
   0  done
@@ -13,7 +13,7 @@ Exit codes:
   3  nobody there: no server has the name or listens at the binding, or it has gone
   4  it took longer than --timeout";
 
-/// Why the command failed, as far as its exit code tells.
+/// The cause of a failure, as far as the exit code tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Other = 1,
@@ -42,7 +42,7 @@ pub(crate) fn usage(text: impl fmt::Display) -> anyhow::Error {
     Failure { kind: Kind::Usage, text: text.to_string() }.into()
 }
 
-/// What took too long.
+/// The failure of a command that took too long.
 pub(crate) fn timed_out(text: impl fmt::Display) -> anyhow::Error {
     Failure { kind: Kind::TimedOut, text: text.to_string() }.into()
 }

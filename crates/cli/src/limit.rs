@@ -6,7 +6,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How much longer than its calls the command may take: to say which of them took too long.
+/// The time beyond its calls' that the command may take: it has to say which of them took too long.
 const GRACE: Duration = Duration::from_millis(500);
 /// As much stack as the main thread has.
 const STACK: usize = 8 << 20;
@@ -41,7 +41,7 @@ impl Limit {
                 Some(end) => obvia::with_deadline(end, command),
                 None => obvia::with_timeout(timeout, command),
             };
-            // Whoever has given up does not hear it.
+            // The main thread may have given up.
             let _ = result.send(done);
         };
         let thread = thread::Builder::new().name("command".to_owned()).stack_size(STACK).spawn(work)?;

@@ -1,7 +1,7 @@
 //! The `obvia` command: compiles interfaces, makes projects of them, looks at and calls running objects, measures.
 
 #![forbid(unsafe_code)]
-// What is printed goes by `print`, which takes care of what others wrote.
+// All output goes by `print`, which escapes what others wrote.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod bench;
@@ -33,7 +33,7 @@ use std::process::ExitCode;
 #[derive(Debug, Parser)]
 #[command(name = "obvia", version, propagate_version = true, after_help = exit::HELP)]
 struct Arguments {
-    // Where it once was; subcommands that call servers have it.
+    // The option's former place; subcommands that call servers have it.
     #[arg(long, hide = true, value_name = "[DOMAIN/]USER")]
     user: Option<String>,
     #[command(subcommand)]

@@ -1,4 +1,4 @@
-//! What the command prints. All of it goes by here, because much of it was written by other programs and in files: a terminal is told nothing by
+//! Output of the command. All of it goes by here, because much of it was written by other programs and in files: a terminal is told nothing by
 //! them, and nobody is shown text in another order than it has.
 
 use serde_json::Value;
@@ -21,7 +21,7 @@ pub(crate) fn document(value: &Value) -> anyhow::Result<()> {
 /// Tells the user what is no result; a line that the text ends with is not ended twice.
 pub(crate) fn note(text: &str) {
     let text = text.strip_suffix('\n').unwrap_or(text);
-    // Where nobody hears it, there is nobody to tell.
+    // The reader may be gone: there is nobody to tell.
     let _ = writeln!(std::io::stderr().lock(), "{}", harmless(text));
 }
 
@@ -38,7 +38,7 @@ fn harmless(text: &str) -> Cow<'_, str> {
     let mut shown = String::with_capacity(text.len() + 16);
     for letter in text.chars() {
         if is_harmful(letter) {
-            // All of them are below U+10000.
+            // Control characters are below U+10000.
             shown.push_str(&format!("\\u{:04x}", u32::from(letter)));
         } else {
             shown.push(letter);

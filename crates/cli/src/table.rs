@@ -2,7 +2,7 @@
 
 use crate::print;
 
-/// What a cell is cut to: nobody reads longer ones in a table, and JSON has all of it.
+/// The longest cell. Nobody reads longer ones in a table, and JSON has all of them.
 const CELL_MAX: usize = 300;
 /// As wide as columns become; what follows a longer cell is moved to the right.
 const COLUMN_MAX: usize = 60;

@@ -58,7 +58,7 @@ impl<T: Shareable> Agile<T> {
         value.shared().map(Self)
     }
 
-    /// What is kept.
+    /// The pointer, or the value.
     pub fn get(&self) -> &T {
         &self.0
     }

@@ -96,9 +96,9 @@ pub(crate) fn judge(context: &Context) -> Option<Outcome> {
     Own::find(context.interface).map(|_| Outcome::choose(context, &[NDR]))
 }
 
-/// Calls of these interfaces for which another least level holds than for all others. Nobody is asked who it is before it learns how to prove that: by
-/// ServerAlive and ServerAlive2 (MS-DCOM 3.1.2.5.1.6, 3.2.4.1.1.1). Where nobody has to, whoever pings need not either: some clients
-/// ping with proofs that fail. Objects are activated at a level of its own, if that is said.
+/// Calls of these interfaces for which another least level holds than for all others. ServerAlive and ServerAlive2 are answered at any level, as clients
+/// learn by them how to prove who they are (MS-DCOM 3.1.2.5.1.6, 3.2.4.1.1.1). Pings need no proof where calls need none: some clients
+/// ping with proofs that fail. Activation has a level of its own, if one is given.
 pub(crate) fn exemptions(least: Option<Level>, activation: Option<Option<Level>>) -> Vec<Exemption> {
     let exemption = |interface: &Interface, opnums, least| {
         let interface = SyntaxId { uuid: Uuid(interface.id.to_u128()), version: 0 };
@@ -206,12 +206,12 @@ fn resolved(caller: &Arc<Caller>, protseqs: &[u16]) -> Resolved {
     }
 }
 
-/// How a client may prove who it is, as its references say: processes of obvia's read it in the bindings.
+/// The security bindings of references for a client: none for processes of obvia's, whose string bindings say it.
 pub(crate) fn securities_for(client: Client) -> Vec<SecurityBinding> {
     if matches!(client, Client::Peer(_)) { securities() } else { Vec::new() }
 }
 
-/// How strangers may prove who they are.
+/// The mechanisms by which strangers may prove who they are.
 fn securities() -> Vec<SecurityBinding> {
     let services: &[AuthType] = if security::has_accounts() { &[AuthType::SPNEGO, AuthType::NTLM] } else { &[] };
     services.iter().map(|kind| SecurityBinding { service: kind.0.into(), principal: String::new() }).collect()

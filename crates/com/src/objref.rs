@@ -27,7 +27,7 @@ pub(crate) struct ObjRef {
     pub(crate) target: TargetId,
     /// How to get to that process.
     pub(crate) bindings: Vec<StringBinding>,
-    /// How a stranger may prove who it is there; processes of obvia's read it in the bindings.
+    /// The mechanisms by which a stranger may prove who it is there; none for processes of obvia's, whose bindings say it.
     pub(crate) securities: Vec<SecurityBinding>,
 }
 

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError, RwLock};
 use windows_core::{GUID, Interface};
 
-/// What is to be known of an interface.
+/// An interface's description.
 #[derive(Clone, Copy)]
 pub struct Description {
     /// The interface's name.

@@ -133,7 +133,7 @@ pub(crate) fn draw() -> Result<u64> {
     Ok(u64::from_le_bytes(bytes))
 }
 
-/// How often an identifier of a ping set is drawn, until one is drawn that is free.
+/// Draws of an identifier for a ping set, at most, until one is free.
 pub(crate) const DRAWS: usize = 16;
 
 /// What a ping set is to be called. Some clients in the field send it as a number of 16 bits.

@@ -209,7 +209,7 @@ pub(crate) struct Terms {
     pub(crate) transfers: Transfers,
     /// They are protected at this level at least.
     pub(crate) least: Option<Level>,
-    /// Where objects are activated at another least level: that level, or none.
+    /// The least level of activation, where it is another than that of calls.
     pub(crate) activation: Option<Option<Level>>,
     /// What clients are told to use for further associations.
     pub(crate) endpoint: String,

@@ -58,7 +58,7 @@ fn who_says_nothing_is_asked_once() {
     silent.set_nonblocking(true).unwrap();
     let mut asked = 0;
     while let Ok((peer, _)) = silent.accept() {
-        // Who has looked whether anybody listens has sent nothing.
+        // A connection that only looked whether anybody listens has sent nothing.
         let mut greeting = [0];
         peer.set_nonblocking(true).unwrap();
         asked += usize::from(std::io::Read::read(&mut &peer, &mut greeting).is_ok_and(|length| length > 0));

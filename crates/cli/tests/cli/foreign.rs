@@ -1,4 +1,4 @@
-//! What other programs write reaches nobody's terminal as it is.
+//! Text of other programs reaches nobody's terminal as it is.
 
 use crate::running::{Directory, Server};
 use calc::ITapeEvents;

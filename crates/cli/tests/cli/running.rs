@@ -33,7 +33,7 @@ impl Ran {
         self.err
     }
 
-    /// What it complained about, where it ended with this code.
+    /// The error output of a command that ended with this code.
     #[track_caller]
     pub(crate) fn bad_with(self, code: i32) -> String {
         assert_eq!(self.code, code, "{self:?}");

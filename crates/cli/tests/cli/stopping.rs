@@ -1,4 +1,4 @@
-//! How servers end, and what they leave in the directory of names.
+//! Servers that end leave nothing in the directory of names.
 
 use crate::running::{Directory, Server, calc_server};
 use rustix::process::Signal;

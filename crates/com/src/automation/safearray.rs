@@ -49,7 +49,7 @@ struct Descriptor {
 
 /// An array of Automation's, or none.
 ///
-/// It stays with its thread, as objects in it may: [`Agile`](crate::Agile) keeps one for all threads.
+/// An array stays with its thread, as objects in it may: [`Agile`](crate::Agile) keeps one for all threads.
 #[repr(transparent)]
 pub struct SafeArray(
     // Invariant: null, or from `with_bounds` and owned; the elements are values of its type.

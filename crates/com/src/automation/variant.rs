@@ -16,7 +16,7 @@ use windows_core::{HRESULT, IUnknown, Interface};
 /// [`Self::value`] looks at it, [`Self::change_type`] converts it. A variant by reference leads to a value that is somebody else's:
 /// a copy of it is a copy of that value.
 ///
-/// It stays with its thread, as an object in it may: [`Agile`](crate::Agile) keeps one for all threads.
+/// A VARIANT stays with its thread, as an object in it may: [`Agile`](crate::Agile) keeps one for all threads.
 #[repr(C, align(8))]
 pub struct Variant {
     // Invariant: what `data` holds, or leads to, is of this type, and owned unless it is by reference.

@@ -15,7 +15,7 @@ use windows_core::{GUID, HRESULT};
 thread_local! {
     /// The causality of the call that this thread performs; 0 for none.
     static CAUSALITY: Cell<u128> = const { Cell::new(0) };
-    /// That of the call that this thread has made last by itself; 0 for none yet.
+    /// The causality of the last call that this thread has made by itself; 0 for none yet.
     static OWN_CAUSALITY: Cell<u128> = const { Cell::new(0) };
     /// The trace that they belong to, if any.
     static TRACE: RefCell<Option<TraceContext>> = const { RefCell::new(None) };
@@ -133,7 +133,7 @@ impl CallHeaders for Headers {
                 let ErrorInfo { description, source, help_file, help_context, .. } = info;
                 let [description, source, help_file] = [description, source, help_file].map(Option::unwrap_or_default);
                 let words = Words { description, source, help_file, help_context };
-                // Whoever sees the result asks for the words.
+                // The proxy's caller sees the result, and asks for the words.
                 let _ = error::leave(Error::of_words(HRESULT(result), words));
             }
         }

@@ -43,7 +43,7 @@ fn resolve(caller: &Arc<Caller>, wanted: &Resolve) -> Result<Resolved, Status> {
     found.filter(is_reachable).ok_or(INVALID_OXID)
 }
 
-/// How the resolver is reached. Everybody knows its endpoint, which is not named (MS-DCOM 3.1.2.5.1.6).
+/// The resolver's addresses, without its endpoint, which everybody knows (MS-DCOM 3.1.2.5.1.6).
 fn own_ways(caller: &Arc<Caller>) -> DualStringArray {
     let ways = resolved(caller, &[]).bindings;
     DualStringArray { strings: ways.strings.iter().map(TowerBinding::without_endpoint).collect(), ..ways }

@@ -33,7 +33,7 @@ pub struct Passing {
 /// IMarshal for objects in Rust: `#[implement(IPoint, IMarshal)] struct Point;` has it by `impl Marshaler for Point_Impl`. The object that
 /// is passed has the first two methods; what is registered with [`register_unmarshaler`] the others.
 ///
-/// They are called by any thread, several at once.
+/// Any thread calls them, several at once.
 pub trait Marshaler: Send + Sync + 'static {
     /// The class that unmarshals what [`Self::marshal`] writes; [`STANDARD`] where the object is passed like any other.
     ///

@@ -20,7 +20,7 @@ use windows_core::{GUID, HRESULT, IUnknown, IUnknownImpl, Interface, Weak};
 
 /// IStdMarshalInfo for objects in Rust: `#[implement(IStock, IStdMarshalInfo)] struct Stock;` has it by `impl Handled for Stock_Impl`.
 ///
-/// It is called by any thread, several at once.
+/// Any thread calls the object, several at once.
 pub trait Handled: Send + Sync + 'static {
     /// The class that stands for the object in clients that have it [registered](register_handler); others use a proxy.
     ///
@@ -179,7 +179,7 @@ pub(crate) fn make(class: &GUID, proxy: IUnknown, info: &'static InterfaceInfo) 
         (Some(found), _) => found,
         (None, Some(maker)) => {
             let made = maker(proxy.cast()?)?;
-            // Whoever gets the object next gets this, by any thread.
+            // Any thread may get this handler with the object.
             crate::agile::check(&made)?;
             let text = "a handler must have weak references";
             let weak = made.cast::<IUnknown>()?.downgrade().map_err(|_| Error::new(code::E_NOTIMPL, text))?;

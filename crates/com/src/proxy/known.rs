@@ -1,4 +1,4 @@
-//! How the runtime knows its own proxies among all interface pointers.
+//! The runtime's own proxies, known among all interface pointers.
 
 use super::Proxy;
 use crate::link::Link;

@@ -1,4 +1,4 @@
-//! How a server ends: when it is told to, with nothing left behind.
+//! Servers end when they are told to, and leave nothing behind.
 
 use super::Runtime;
 use crate::error::{Error, Result, code};

@@ -30,8 +30,8 @@ impl Runtime {
         }
     }
 
-    /// How strangers reach the resolver of this process: those who call now, or at any of its addresses. Over TCP everybody knows its endpoint,
-    /// which is not named (MS-DCOM 2.2.19.3).
+    /// The string bindings by which strangers reach the resolver of this process: at the address that the caller has used, or at all of them. Over
+    /// TCP the endpoint is left out, as everybody knows it (MS-DCOM 2.2.19.3).
     fn bindings_for_strangers(&self) -> Vec<StringBinding> {
         let heard = self.heard_by(server::caller().as_deref()).into_iter();
         let heard =

@@ -82,7 +82,16 @@ impl DirectCalls {
         if is_accepted { Ok(calls) } else { Err(DirectError::NoInterface(interface)) }
     }
 
-    /// The same for a method of an object.
+    /// Calls a method: with arguments in NDR little endian. Returns the results in NDR, and their byte order.
+    ///
+    /// # Errors
+    ///
+    /// [`DirectError::Fault`]; or why the association is of no use any more.
+    pub fn call(&mut self, call: (u16, Vec<u8>), deadline: Deadline) -> Result<(ByteOrder, Vec<u8>), DirectError> {
+        self.call_of(None, call, deadline)
+    }
+
+    /// Calls a method of an object, which a UUID names.
     ///
     /// # Errors
     ///
@@ -94,15 +103,6 @@ impl DirectCalls {
         deadline: Deadline,
     ) -> Result<(ByteOrder, Vec<u8>), DirectError> {
         self.call_of(Some(object), call, deadline)
-    }
-
-    /// Calls a method: with arguments in NDR little endian. Returns the results in NDR, and their byte order.
-    ///
-    /// # Errors
-    ///
-    /// [`DirectError::Fault`]; or why the association is of no use any more.
-    pub fn call(&mut self, call: (u16, Vec<u8>), deadline: Deadline) -> Result<(ByteOrder, Vec<u8>), DirectError> {
-        self.call_of(None, call, deadline)
     }
 
     fn call_of(

@@ -35,9 +35,9 @@ pub struct ServerOptions {
     /// The least level at which calls are taken; without, also those are that nothing protects. Others are never seen: the answer to
     /// them is [`Status::ACCESS_DENIED`], as it is Windows'.
     pub least: Option<Level>,
-    /// Calls that another level holds for.
+    /// Calls for which another least level holds.
     pub exemptions: Vec<Exemption>,
-    /// Who is told of those.
+    /// Who is told of refused calls.
     pub witness: Option<Arc<dyn Witness>>,
 }
 
@@ -48,7 +48,7 @@ pub struct Exemption {
     pub interface: SyntaxId,
     /// Its methods; all of them for none.
     pub opnums: &'static [u16],
-    /// The least level. Without, the calls are also taken from clients who have failed to prove who they are: as from nobody in particular.
+    /// The least level. Without one, clients who have failed to prove who they are may make the calls, too, as anonymous clients.
     pub least: Option<Level>,
 }
 
@@ -339,7 +339,7 @@ impl ServerAssociation {
         witness.denied(Denial::Call { interface, opnum: head.opnum, maker });
     }
 
-    /// What holds for a call instead of the least level.
+    /// The exemption of a call from the least level, if there is one.
     fn exemption(&self, context_id: u16, opnum: u16) -> Option<&Exemption> {
         let presentation = self.presentation(context_id)?;
         self.options.exemptions.iter().find(|exemption| exemption.holds_for(presentation, opnum))

@@ -176,8 +176,8 @@ impl ServerCall<'_> {
         }
     }
 
-    /// The same of a fault, and of a method that failed: it has no results, whatever lies in its frame. Where somebody has left words for it,
-    /// they travel as the frame of a fault, which nobody takes for results.
+    /// Publishes a fault, or the HRESULT of a method that failed, which has no results, whatever lies in its frame. Its words travel as the frame of a
+    /// fault, which no proxy takes for results.
     #[cold]
     #[inline(never)]
     fn publish_failure(&mut self, answer: Answer) {
@@ -203,13 +203,13 @@ impl ServerCall<'_> {
     }
 }
 
-/// Says what was left for a failed HRESULT.
+/// The function that has the words of a failed HRESULT.
 static WORDS: OnceLock<fn(u32) -> Option<Words>> = OnceLock::new();
 
-/// Has servers of this process ask this for words when a method has failed, on the thread that has performed it. The first who says so is
-/// asked.
+/// Has servers of this process ask a function for the words of a method that has failed, on the thread that has performed it. The first function
+/// stays.
 pub fn set_words(words: fn(u32) -> Option<Words>) {
-    // Whoever comes second is not.
+    // A second one is passed over.
     let _ = WORDS.set(words);
 }
 

@@ -1,4 +1,4 @@
-//! Why a method failed, in words: what a server says behind an HRESULT, in the frame of a fault (docs/flat.md).
+//! Words of a method that failed: a server sends them beside the HRESULT, in the frame of a fault (docs/flat.md).
 //!
 //! | at | bytes | |
 //! |---|---|---|
@@ -11,14 +11,14 @@
 /// Bytes before the texts.
 const HEADER: usize = 16;
 
-/// What COM's error information says (MS-DCOM 2.2.21): each text may be empty.
+/// COM's error information (MS-DCOM 2.2.21). Each text may be empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Words {
-    /// What happened.
+    /// The cause, for people.
     pub description: String,
-    /// Who says so.
+    /// The name of the object or component that failed.
     pub source: String,
-    /// Where more is said.
+    /// The help file that says more.
     pub help_file: String,
     /// The place in it.
     pub help_context: u32,
@@ -30,7 +30,7 @@ impl Words {
     /// The longest frame that is read.
     pub const FRAME_MAX: usize = HEADER + 3 * Self::TEXT_MAX;
 
-    /// Whether nothing is said.
+    /// Whether each text is empty.
     pub fn is_empty(&self) -> bool {
         self.texts().iter().all(|text| text.is_empty())
     }

@@ -1,4 +1,4 @@
-//! What clients that speak DCOM, and are no processes of obvia's, can rely on.
+//! Promises to clients that speak DCOM, and are no processes of obvia's.
 
 use crate::stranger::{PATIENCE, Stranger, bound};
 use obvia::orpc::activator::RemoteActivationResults;
@@ -82,7 +82,7 @@ fn resolvers_say_that_they_are_there_whoever_asks() {
         let Ok(Response::ServerAlive2(Ok((_, ways)))) = stranger.ask(&Request::ServerAlive2) else { panic!() };
         assert!(!ways.strings.is_empty() && ways.strings.iter().all(|way| !way.address.contains('[')), "{ways:?}");
         assert!(!ways.securities.is_empty(), "{ways:?}");
-        // All others are refused as before.
+        // Other calls need a proof.
         let resolved = stranger.ask(&Request::SimplePing { set: 7 });
         match resolved {
             Ok(_) => assert_eq!(options, ""),
@@ -165,7 +165,7 @@ fn a_server_without_an_address_listens_on_ipv6_and_ipv4() {
     }
 }
 
-/// Who registers a class, and asks for another process's objects of it, gets those.
+/// A process that has registered the class itself gets another process's object where it names that.
 #[test]
 fn a_server_that_is_named_makes_the_object() {
     let mut server = Server::start("");

@@ -114,13 +114,13 @@ impl Performed {
     pub(crate) fn encode(&self, message: &Outgoing<'_>, scratch: &mut Vec<u8>) -> Result<Result<(), Status>, ViError> {
         let Header { kind, first: status, .. } = message.header;
         match kind {
-            Kind::Response => Ok(self.translation.encode_response(&self.request, status, message.frame, scratch)),
-            Kind::Fault if !message.frame.is_empty() => {
-                Ok(self.translation.encode_failure(&self.request, status, message.frame, scratch))
-            }
-            Kind::Fault => {
+            // A fault without words is of a call that did not get to its method, or out of it.
+            Kind::Fault if message.frame.is_empty() => {
                 self.translation.end();
                 Ok(Err(Status(status)))
+            }
+            Kind::Response | Kind::Fault => {
+                Ok(self.translation.encode_response(&self.request, status, message.frame, scratch))
             }
             _ => Err(ViError::BadState { what: "a server only answers" }),
         }

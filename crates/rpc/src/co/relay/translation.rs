@@ -173,7 +173,7 @@ impl Translation {
 
     /// The stub data of a response, in `scratch`.
     ///
-    /// What cannot be said in results is said by a fault.
+    /// Of a method that failed the frame has words, or there is none. What cannot be said in results is said by a fault.
     pub(crate) fn encode_response(
         &self,
         request: &Request,
@@ -181,31 +181,8 @@ impl Translation {
         frame: &[u8],
         scratch: &mut Vec<u8>,
     ) -> Result<(), Status> {
-        self.encode_outcome(request, status, (frame, None), scratch)
-    }
-
-    /// The stub data of a response of a method that failed, with words; their frame is that of the fault.
-    pub(crate) fn encode_failure(
-        &self,
-        request: &Request,
-        status: u32,
-        frame: &[u8],
-        scratch: &mut Vec<u8>,
-    ) -> Result<(), Status> {
-        match self {
-            Self::Flat => self.encode_outcome(request, status, (frame, None), scratch),
-            _ => self.encode_outcome(request, status, (&[], Words::from_frame(frame)), scratch),
-        }
-    }
-
-    fn encode_outcome(
-        &self,
-        request: &Request,
-        status: u32,
-        (frame, words): (&[u8], Option<Words>),
-        scratch: &mut Vec<u8>,
-    ) -> Result<(), Status> {
         scratch.clear();
+        let has_failed = status.cast_signed() < 0;
         let (syntax, plan, headers) = match *self {
             Self::Flat => {
                 scratch.extend_from_slice(frame);
@@ -213,13 +190,13 @@ impl Translation {
                 return Ok(());
             }
             Self::Octets => {
-                let (_, octets) = octets(frame).ok_or(Status(status))?;
+                let (_, octets) = octets(frame).filter(|_| !has_failed).ok_or(Status(status))?;
                 scratch.extend_from_slice(octets);
                 return Ok(());
             }
             Self::Ndr(syntax, plan, headers) => (syntax, plan, headers),
         };
-        let has_failed = status.cast_signed() < 0;
+        let (frame, words) = if has_failed { (&[][..], Words::from_frame(frame)) } else { (frame, None) };
         match headers {
             Some(headers) => headers.write_response(status, words, scratch),
             None if has_failed => return Err(Status(status)),

@@ -16,7 +16,7 @@ use std::time::Duration;
 const MARK: &str = "obvia";
 /// More bytes than a lock file has.
 const LENGTH_MAX: usize = 32;
-/// Those who may not be able to write to it: all but the owner.
+/// The mode bits that a lock file must not have: only its owner writes to it.
 const OTHERS_WRITE: u32 = 0o022;
 /// How often a lock file that goes away is made again.
 const ATTEMPTS: usize = 16;
@@ -56,7 +56,7 @@ impl Found {
         };
         let is_number = !first.is_empty() && first.bytes().all(|digit| digit.is_ascii_digit());
         let is_marked = rest.strip_suffix('\n') == Some(MARK);
-        // Where there is no mark, the socket beside it is one.
+        // The socket beside it stands for a mark.
         let is_it = is_number && (is_marked || rest.is_empty() && has_socket);
         first.parse().ok().filter(|_| is_it).map_or(foreign, |pid| Self::Lock { pid })
     }

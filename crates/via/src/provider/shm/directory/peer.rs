@@ -1,4 +1,4 @@
-//! Who is at the other end of a Unix socket.
+//! The process at the other end of a Unix socket.
 
 use super::place::is_trusted;
 use crate::Error;

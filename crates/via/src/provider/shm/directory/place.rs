@@ -94,7 +94,7 @@ impl Place {
 
     /// Removes a file that is known to be ours.
     pub(super) fn remove(&self, file: &str) {
-        // Where it is gone already, that is what was wanted.
+        // A file that is gone already is what was wanted.
         let _ = unlinkat(&self.directory, file, AtFlags::empty());
     }
 
@@ -137,7 +137,7 @@ impl Place {
         let readable = openat(&self.directory, ".", flags, Mode::empty()).map_err(failed)?;
         let mut files = Vec::new();
         for entry in Dir::new(readable).map_err(failed)? {
-            // What is no text is no name.
+            // A file name that is no text is no name.
             if let Ok(file) = entry.map_err(failed)?.file_name().to_str() {
                 files.push(file.to_owned());
             }

@@ -226,7 +226,7 @@ impl Run {
                         link.answer_always(answering.reject(what).into());
                         own.disconnect();
                     }
-                    // That round's reliability level was another.
+                    // The earlier round had another reliability level.
                     Err(Error::BadState { what }) if answering.id() != progress.asker => {
                         link.send(&answering.reject(what)).map_err(|error| error.to_string())?;
                         link.settle(None);
@@ -277,7 +277,7 @@ impl Run {
             if progress.began + at <= now {
                 progress.had_accident = true;
                 self.happen(accident);
-                // What it ended is to be looked at, even if nothing else is to come.
+                // The sides are looked at once more, even if nothing else is planned.
                 plan(now);
             } else {
                 plan(progress.began + at);
