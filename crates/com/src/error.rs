@@ -19,7 +19,17 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Clone, PartialEq, Eq)]
 pub struct Error {
     code: HRESULT,
-    words: Option<Box<Words>>,
+    detail: Option<Box<str>>,
+    more: Option<Box<More>>,
+}
+
+/// The rest of COM's error information (MS-DCOM 2.2.21). It is apart from the detail: an error of another size costs calls of structures
+/// up to nine instructions more.
+#[derive(Clone, Default, PartialEq, Eq)]
+struct More {
+    source: String,
+    help_file: String,
+    help_context: u32,
 }
 
 /// The HRESULTs that the runtime itself returns, by their names in the COM literature.
@@ -137,39 +147,47 @@ pub mod code {
 impl Error {
     /// An error with words of its own.
     pub fn new(code: HRESULT, detail: impl Into<String>) -> Self {
-        Self::of_words(code, Words { description: detail.into(), ..Words::default() })
+        Self { code, detail: Some(detail.into().into_boxed_str()), more: None }
     }
 
     /// The same error, with the name of what says so, as COM's error information has it: an object or a component. It reaches callers in other
     /// processes.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<String>) -> Self {
-        self.words.get_or_insert_default().source = source.into();
+        self.more.get_or_insert_default().source = source.into();
         self
     }
 
     /// The same error, with the place in a help file where more is said.
     #[must_use]
     pub fn with_help(mut self, file: impl Into<String>, context: u32) -> Self {
-        let words = self.words.get_or_insert_default();
-        (words.help_file, words.help_context) = (file.into(), context);
+        let more = self.more.get_or_insert_default();
+        (more.help_file, more.help_context) = (file.into(), context);
         self
     }
 
     /// The name of what says so, if there is one.
     pub fn source_name(&self) -> Option<&str> {
-        self.words.as_deref().map(|words| &*words.source).filter(|source| !source.is_empty())
+        self.more.as_deref().map(|more| &*more.source).filter(|source| !source.is_empty())
     }
 
     /// The help file that says more, and the place in it.
     pub fn help(&self) -> Option<(&str, u32)> {
-        let words = self.words.as_deref().filter(|words| !words.help_file.is_empty())?;
-        Some((&words.help_file, words.help_context))
+        self.more.as_deref().filter(|more| !more.help_file.is_empty()).map(|more| (&*more.help_file, more.help_context))
     }
 
     /// An error that a server has told.
     pub(crate) fn of_words(code: HRESULT, words: Words) -> Self {
-        Self { code, words: Some(Box::new(words)) }
+        let Words { description, source, help_file, help_context } = words;
+        let detail = Some(description).filter(|text| !text.is_empty()).map(String::into_boxed_str);
+        let more = More { source, help_file, help_context };
+        Self { code, detail, more: Some(Box::new(more)).filter(|more| **more != More::default()) }
+    }
+
+    /// What callers in other processes are told.
+    pub(crate) fn to_words(&self) -> Words {
+        let More { source, help_file, help_context } = self.more.as_deref().cloned().unwrap_or_default();
+        Words { description: self.detail().unwrap_or_default().to_owned(), source, help_file, help_context }
     }
 
     /// The HRESULT.
@@ -184,13 +202,13 @@ impl Error {
 
     /// What led to it, if that is known.
     pub fn detail(&self) -> Option<&str> {
-        self.words.as_deref().map(|words| &*words.description).filter(|text| !text.is_empty())
+        self.detail.as_deref()
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.detail(), name_of(self.code)) {
+        match (&self.detail, name_of(self.code)) {
             (Some(detail), Some(name)) => write!(f, "{detail} ({name})"),
             (Some(detail), None) => write!(f, "{detail} ({:#010x})", self.code.0),
             (None, Some(name)) => f.write_str(name),
@@ -267,13 +285,13 @@ impl std::error::Error for Error {}
 
 impl From<HRESULT> for Error {
     fn from(code: HRESULT) -> Self {
-        Self { code, words: None }
+        Self { code, detail: None, more: None }
     }
 }
 
 impl From<windows_core::Error> for Error {
     fn from(error: windows_core::Error) -> Self {
-        Self { code: error.code(), words: None }
+        Self { code: error.code(), detail: None, more: None }
     }
 }
 
@@ -443,7 +461,7 @@ pub(crate) fn forget() {
 /// The words that were left for the failed HRESULT of a method, for its caller.
 pub(crate) fn words_for_caller(status: u32) -> Option<Words> {
     let code = HRESULT(status.cast_signed());
-    with_last(Option::take).flatten().filter(|left| left.code == code)?.words.map(|words| *words)
+    with_last(Option::take).flatten().filter(|left| left.code == code).map(|left| left.to_words())
 }
 
 /// The words that were left for a failed HRESULT; they stay.
