@@ -1,20 +1,49 @@
-//! Programs that the compiler must refuse: each is a file of `refused/`, with what rustc says beside it.
+//! Programs that the compiler must refuse: each is a file of `refused/`, where `//~ ` stands before each error that a line has.
 
+use native_programs::cargo::libraries;
+use std::collections::BTreeSet;
+use std::path::Path;
 use std::process::Command;
 
-/// The programs are compiled by rustc itself, whatever compiles this one: clippy's driver writes the names of types in another way.
-#[test]
-fn what_threads_would_share_wrongly_does_not_compile() {
-    let mut itself = Command::new(std::env::current_exe().unwrap());
-    itself.args(["--ignored", "--exact", "--nocapture", "the_programs_are_refused"]);
-    for variable in ["RUSTC_WORKSPACE_WRAPPER", "RUSTC_WRAPPER", "CLIPPY_ARGS"] {
-        itself.env_remove(variable);
-    }
-    assert!(itself.status().unwrap().success());
-}
+/// What begins an expected error, in the text that `--error-format=short` has for it.
+const EXPECTED: &str = " //~ ";
 
 #[test]
-#[ignore = "the test above runs it, in an environment of its own"]
-fn the_programs_are_refused() {
-    trybuild::TestCases::new().compile_fail("tests/refused/*.rs");
+fn unsound_programs_do_not_compile() {
+    let libraries = libraries("soundness");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/refused");
+    let mut programs: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    programs.sort();
+    assert!(!programs.is_empty());
+    for program in programs {
+        // Errors are those of rustc: clippy's driver writes the names of types in another way.
+        let mut rustc = Command::new("rustc");
+        rustc.args(["--edition=2024", "--emit=metadata", "--error-format=short", "--crate-type=bin"]);
+        rustc.arg("--out-dir").arg(env!("CARGO_TARGET_TMPDIR"));
+        libraries.give(&mut rustc, &["soundness", "obvia", "windows_core"]);
+        let output = rustc.arg(&program).output().expect("rustc is found");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success(), "{} compiles", program.display());
+        compare(&program, &said);
+    }
+}
+
+/// Checks that each error is an expected one, and each expected one is there.
+fn compare(program: &Path, said: &str) {
+    let text = std::fs::read_to_string(program).unwrap();
+    let expected: BTreeSet<(usize, &str)> = (1..)
+        .zip(text.lines())
+        .flat_map(|(line, text)| text.split(EXPECTED).skip(1).map(move |error| (line, error)))
+        .collect();
+    let place = format!("{}:", program.display());
+    let mut met = BTreeSet::new();
+    for error in said.lines().filter(|line| line.contains(": error") && line.starts_with(&place)) {
+        let (line, rest) = error[place.len()..].split_once(':').unwrap();
+        let (_column, error) = rest.split_once(": ").unwrap();
+        let line = line.parse::<usize>().unwrap();
+        let known = expected.iter().find(|(at, text)| *at == line && error.starts_with(text));
+        met.insert(*known.unwrap_or_else(|| panic!("{place}{line}: {error}: not expected, in\n{said}")));
+    }
+    let missing: Vec<_> = expected.difference(&met).collect();
+    assert!(missing.is_empty() && !met.is_empty(), "{place} {missing:?} are missing in\n{said}");
 }

@@ -2,10 +2,10 @@
 
 use soundness::{IProgress, IProgress_Impl};
 
-#[windows_core::implement(IProgress)]
+#[windows_core::implement(IProgress)] //~ error: lifetime may not live long enough
 struct Count<'data>(&'data [i32]);
 
-impl IProgress_Impl for Count_Impl<'_> {
+impl IProgress_Impl for Count_Impl<'_> { //~ error[E0477]: the type `Count<'_>` does not fulfill the required lifetime
     fn Report(&self, done: i32) -> obvia::Result<i32> {
         Ok(self.0[0] + done)
     }

@@ -6,7 +6,7 @@ use std::cell::Cell;
 #[windows_core::implement(IMarshal)]
 struct Point(Cell<i32>);
 
-impl Marshaler for Point_Impl {
+impl Marshaler for Point_Impl { //~ error[E0277]: `Cell<i32>` cannot be shared between threads safely
     fn class(&self, _: &Passing) -> obvia::Result<obvia::GUID> {
         Ok(obvia::marshaling::STANDARD)
     }

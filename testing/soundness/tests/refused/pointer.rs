@@ -2,10 +2,10 @@
 
 use soundness::{IProgress, IProgress_Impl};
 
-#[windows_core::implement(IProgress)]
+#[windows_core::implement(IProgress)] //~ error[E0277]: `NonNull<c_void>` cannot be sent between threads safely //~ error[E0277]: `NonNull<c_void>` cannot be shared between threads safely
 struct Forward(IProgress);
 
-impl IProgress_Impl for Forward_Impl {
+impl IProgress_Impl for Forward_Impl { //~ error[E0277]: `NonNull<c_void>` cannot be shared between threads safely //~ error[E0277]: `NonNull<c_void>` cannot be sent between threads safely
     fn Report(&self, done: i32) -> obvia::Result<i32> {
         self.0.Report(done)
     }

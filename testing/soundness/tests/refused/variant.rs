@@ -2,5 +2,5 @@
 
 fn main() {
     let value = obvia::Variant::from(5);
-    std::thread::spawn(move || drop(value));
+    std::thread::spawn(move || drop(value)); //~ error[E0277]: `*mut c_void` cannot be sent between threads safely
 }
