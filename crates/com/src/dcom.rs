@@ -17,12 +17,12 @@ pub(crate) use classes::{Activated, Classes};
 pub use classes::{ClassRegistration, ServerLock, lock_server, register_class, serve_until_idle};
 pub use creation::{ClassContext, class_named, class_object, create_instance, create_instance_in};
 pub(crate) use headers::HEADERS;
-pub use headers::{trace, with_trace};
 pub(crate) use library::Libraries;
 pub use library::{IClassFactory, IClassFactory_Impl, IClassFactory_Vtbl, free_unused_libraries};
 #[doc(hidden)]
 pub use library::{Make, made, provide};
 
+pub use crate::call_context::{trace, with_trace};
 use crate::error::{Result, code};
 use crate::network;
 use crate::objref;

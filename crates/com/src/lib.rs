@@ -39,6 +39,7 @@ pub mod abi;
 mod agile;
 pub mod automation;
 mod binding;
+mod call_context;
 mod context;
 pub mod dcom;
 mod dispatch;
@@ -91,7 +92,7 @@ pub use runtime::{Export, catch_signals, connect, export, is_string_binding, set
 pub use security::caller;
 pub use server::is_cancelled;
 pub use shared::{Access, SharedMemory};
-pub use thread::{Canceller, DEFAULT_TIMEOUT, with_deadline, with_timeout};
+pub use thread::{Canceller, DEFAULT_TIMEOUT, caller_deadline, with_deadline, with_timeout};
 pub use widestring::{U16CStr, U16CString, u16cstr};
 pub use windows_core::{self, GUID, HRESULT, IUnknown, Interface};
 

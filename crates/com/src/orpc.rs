@@ -22,6 +22,7 @@
 pub mod activation;
 pub mod activator;
 mod bindings;
+mod call_context;
 mod extents;
 mod forwarded;
 mod headers;
@@ -38,6 +39,7 @@ mod tests;
 mod vi_reference;
 
 pub use bindings::{DualStringArray, SecurityBinding, TowerBinding};
+pub use call_context::CallContext;
 pub use extents::{Extent, Extents};
 pub use forwarded::Forwarded;
 pub use headers::{ComVersion, OrpcThat, OrpcThis};

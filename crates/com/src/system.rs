@@ -14,11 +14,12 @@ use crate::error::{Error, Result, code};
 use crate::link::Link;
 use crate::marshaling::parse;
 use crate::objref::{ObjRef, guid_from_wire, guid_to_wire};
-use crate::orpc::{Client, ObjRef as Any, Refs};
+use crate::orpc::{CallContext, Client, ObjRef as Any, Refs};
 use crate::registry::{self, InterfaceInfo};
+use crate::scm;
 use crate::server::{Caller, caller};
 use crate::stub::{StubCall, no_results, results, serve};
-use crate::{scm, thread};
+use crate::thread::{self, ThreadLimit};
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{Answer, Channel, ServerCall, TargetId};
 use obvia_via::RegionView;
@@ -43,6 +44,8 @@ const OP_REGIONS: u16 = 11;
 const OP_FUNCTIONS: u16 = 12;
 const OP_ACTIVATE: u16 = 13;
 const OP_MARK: u16 = 17;
+/// A [`CallContext`], of the next call on the connection. Nobody waits for its answer.
+const OP_CONTEXT: u16 = 25;
 
 /// The most entries that one call gives back. The books are locked meanwhile, so others wait.
 pub(crate) const RELEASES_MAX: usize = 1024;
@@ -73,6 +76,24 @@ pub(crate) fn perform(call: &mut ServerCall<'_>) -> Answer {
         _ => return Answer::fault(Status::OP_RNG_ERROR),
     };
     serve(call, method)
+}
+
+/// Tells the peer the context of the next call.
+pub(crate) fn say_context(channel: &mut Channel, context: &CallContext) -> Result<()> {
+    let length = context.length();
+    context.write(channel.request(length, 0, ThreadLimit)?);
+    channel.oneway(TARGET, OP_CONTEXT, length);
+    Ok(())
+}
+
+/// The context of the next call, where that is what a call says; `None` in it where it says none.
+pub(crate) fn context_in(call: &ServerCall<'_>) -> Option<Option<CallContext>> {
+    if call.target() != TARGET.word() || call.opnum() != OP_CONTEXT {
+        return None;
+    }
+    let mut bytes = [0; CallContext::LENGTH_MAX];
+    let context = bytes.get_mut(..call.frame.len()).and_then(|bytes| call.frame.copy_to(0, bytes).map(|()| &*bytes));
+    Some(context.and_then(CallContext::read))
 }
 
 fn call(channel: &mut Channel, opnum: u16, request: &[u8]) -> Result<Vec<u8>> {

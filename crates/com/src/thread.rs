@@ -16,14 +16,15 @@ pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
 thread_local! {
     static DEADLINE: Cell<Deadline> = const { Cell::new(Deadline::Within(DEFAULT_TIMEOUT)) };
-    /// What holds again when the call ends that limits it.
-    static BEFORE: Cell<Option<Deadline>> = const { Cell::new(None) };
+    /// By when the call must have ended that this thread performs, if its caller has said so.
+    static INHERITED: Cell<Option<Instant>> = const { Cell::new(None) };
     static CANCELLER: RefCell<Option<Canceller>> = const { RefCell::new(None) };
     /// An object of this process that came home, and the references that came with it.
     static RETURNED: Cell<Option<(TargetId, u64)>> = const { Cell::new(None) };
 }
 
-/// Runs `calls` with another limit on how long each call of this thread may take.
+/// Runs `calls` with another limit on how long each call of this thread may take. A method cannot take longer by it than its own caller
+/// waits.
 ///
 /// # Example
 ///
@@ -42,21 +43,32 @@ pub fn with_deadline<R>(deadline: std::time::Instant, calls: impl FnOnce() -> R)
 
 /// Sets how long calls of this thread may take from now on. Returns what it was, if it was a length of time.
 pub(crate) fn set_timeout(timeout: Duration) -> Option<Duration> {
-    match DEADLINE.replace(Deadline::Within(timeout)) {
+    match replace(Deadline::Within(timeout)) {
         Deadline::Within(before) => Some(before),
         Deadline::At(_) => None,
     }
 }
 
-/// Sets by when calls of this thread must end from now on: what is left of a call that it performs. `None` for what held before.
+/// By when the method that runs on this thread must have answered, as its caller has said by [`with_timeout`] or [`with_deadline`]. Calls that
+/// it makes end by then, whatever it says itself. `None` where the caller has not said so, or the thread performs no call.
+pub fn caller_deadline() -> Option<Instant> {
+    INHERITED.get()
+}
+
+/// Sets by when calls of this thread must end at the latest, whatever it says itself: what is left of the call that it performs.
 pub(crate) fn limit_to(end: Option<Instant>) {
-    let own = BEFORE.take();
-    if let Some(end) = end {
-        let before = DEADLINE.replace(Deadline::At(end));
-        BEFORE.set(Some(own.unwrap_or(before)));
-    } else if let Some(own) = own {
-        DEADLINE.set(own);
+    if INHERITED.replace(end) != end {
+        channels::prepare_again();
     }
+}
+
+/// Sets what the thread says itself.
+fn replace(deadline: Deadline) -> Deadline {
+    let before = DEADLINE.replace(deadline);
+    if before != deadline {
+        channels::prepare_again();
+    }
+    before
 }
 
 /// Runs `calls`, each of which, or all of which together, are limited like this.
@@ -64,17 +76,22 @@ pub(crate) fn with<R>(deadline: Deadline, calls: impl FnOnce() -> R) -> R {
     struct Restore(Deadline);
     impl Drop for Restore {
         fn drop(&mut self) {
-            DEADLINE.set(self.0);
+            replace(self.0);
         }
     }
-    let _restore = Restore(DEADLINE.replace(deadline));
+    let _restore = Restore(replace(deadline));
     calls()
 }
 
 /// The limit that calls of this thread have now.
 #[inline]
 pub(crate) fn deadline() -> Deadline {
-    DEADLINE.get()
+    let own = DEADLINE.get();
+    let Some(end) = INHERITED.get() else { return own };
+    match own.start() {
+        Deadline::At(own) if own < end => Deadline::At(own),
+        _ => Deadline::At(end),
+    }
 }
 
 /// An object of this process came home, with references that its sender gave up.

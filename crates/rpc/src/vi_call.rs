@@ -90,6 +90,7 @@ pub struct Channel {
     // the next call's.
     broken: bool,
     given: Vec<Option<GivenRegion>>,
+    context: bool,
 }
 
 /// A region of this side in the books of a channel.
@@ -113,7 +114,7 @@ pub struct Reply<'a> {
 impl Channel {
     /// A channel over a fresh connection.
     pub fn new(window: Window) -> Self {
-        Self { window, broken: false, given: Vec::new() }
+        Self { window, broken: false, given: Vec::new(), context: false }
     }
 
     /// Whether a call on it failed half-way, or the peer is gone: then it is to be dropped.
@@ -169,6 +170,16 @@ impl Channel {
     /// What the peer was given, by number from 1 on: the caller's own books.
     pub fn given_regions(&mut self) -> &mut Vec<Option<GivenRegion>> {
         &mut self.given
+    }
+
+    /// Whether the peer was told a context for the next call: the caller's own books, too.
+    pub fn has_context(&mut self) -> &mut bool {
+        &mut self.context
+    }
+
+    /// Whether calls go by units of the standard, which say more than a request does.
+    pub fn is_relayed(&self) -> bool {
+        self.window.is_relayed()
     }
 
     /// A handle that interrupts a call from another thread.

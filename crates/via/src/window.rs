@@ -107,6 +107,10 @@ pub(crate) trait Carrier: Send + Sync + fmt::Debug {
     fn shares_memory(&self) -> bool {
         false
     }
+    /// Whether a [`Relay`] takes the messages away.
+    fn is_relayed(&self) -> bool {
+        false
+    }
     /// Hands a region of this process to the peer.
     fn give_region(&self, _number: u32, _region: &OwnRegion) -> Result<(), Error> {
         Err(Error::Unsupported { provider: "of this connection", what: "regions that both sides map" })
@@ -241,6 +245,11 @@ impl Window {
     /// Whether regions can be handed to the peer.
     pub fn shares_memory(&self) -> bool {
         self.wire.carrier.shares_memory()
+    }
+
+    /// Whether a [`Relay`] takes the messages away.
+    pub fn is_relayed(&self) -> bool {
+        self.wire.carrier.is_relayed()
     }
 
     /// Hands a region to the peer under a number that is not 0. The peer has it when it has taken it: see

@@ -3,8 +3,8 @@
 
 use obvia::orpc::activator::{self, RemoteActivation, RemoteActivationResults};
 use obvia::orpc::{
-    Body, Calls, Decoder, DualStringArray, Encoder, ErrorInfo, Forwarded, OrpcThat, OrpcThis, TimeLeft, TraceContext,
-    object_exporter, rem_unknown,
+    Body, CallContext, Calls, Decoder, DualStringArray, Encoder, ErrorInfo, Forwarded, OrpcThat, OrpcThis, TimeLeft,
+    TraceContext, object_exporter, rem_unknown,
 };
 use obvia_rpc::ByteOrder;
 use std::fmt::Debug;
@@ -41,6 +41,11 @@ pub fn run(bytes: &[u8]) {
     check_calls::<rem_unknown::Request>(stub, order, opnum);
     check(stub, order, |from| object_exporter::Response::read(opnum, from), object_exporter::Response::write);
     check(stub, order, |from| rem_unknown::Response::read(opnum, asked, from), rem_unknown::Response::write);
+    if let Some(context) = CallContext::read(stub) {
+        let mut bytes = vec![0; context.length()];
+        context.write(&mut bytes);
+        assert_eq!(CallContext::read(&bytes), Some(context));
+    }
     if let Ok(OrpcThat { extents, .. }) = OrpcThat::decode(order, stub) {
         if let Ok(Some(left)) = TimeLeft::find(&extents) {
             assert_eq!(left.to_extent().data[..], extents.find(&TimeLeft::ID).unwrap()[..8]);

@@ -26,6 +26,8 @@ public:
     HRESULT Keep(ICounter *) override { return E_NOTIMPL; }
     HRESULT Kept(ICounter **) override { return E_NOTIMPL; }
     HRESULT Who(char16_t **) override { return E_NOTIMPL; }
+    HRESULT Context(int64_t *, char16_t **) override { return E_NOTIMPL; }
+    HRESULT KeptSleeps(uint32_t) override { return E_NOTIMPL; }
 
 private:
     std::atomic<int64_t> total_{5000};

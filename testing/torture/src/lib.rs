@@ -3,6 +3,7 @@
 mod access;
 mod activation;
 pub mod allocations;
+mod context;
 mod events;
 pub mod hosts;
 pub mod lockdown;
@@ -201,6 +202,14 @@ impl IFactory_Impl for Factory_Impl {
             None => from,
         };
         obvia::U16CString::from_str(text).map_err(|_| code::E_UNEXPECTED.into())
+    }
+
+    fn Context(&self) -> obvia::Result<(i64, obvia::U16CString)> {
+        context::heard()
+    }
+
+    fn KeptSleeps(&self, milliseconds: u32) -> obvia::Result<()> {
+        obvia::with_timeout(Duration::from_secs(3600), || self.kept()?.get().Sleep(milliseconds))
     }
 }
 

@@ -6,7 +6,7 @@
 
 use crate::access::functions::Bell;
 use crate::{Counter, Factory, ICounter, IFactory, IListener, IListener_Impl, Listener};
-use crate::{access, activation, begun, events, live, noticed, poll_path, sleeping, soak};
+use crate::{access, activation, begun, context, events, live, noticed, poll_path, sleeping, soak};
 use obvia::dcom::{ClassRegistration, Pinging, class_object, create_instance, register_class, set_pinging};
 use obvia::security::{AccountTable, Credential, NtHash};
 use obvia::{Agile, Canceller, GUID, Waiting, code};
@@ -115,6 +115,8 @@ const ORDERS: &[(&str, Order)] = &[
     ("keep-none", |state, _| state.factory()?.Keep(None).map(done)?),
     ("kept", |state, _| done(state.counters = vec![state.factory()?.Kept()?])),
     ("add-to-kept", |state, words| Ok(state.factory()?.AddToKept(number(words, 0)?)?.to_string())),
+    ("context", |state, _| context::check(state)),
+    ("kept-sleeps", |state, words| state.factory()?.KeptSleeps(number(words, 0)?).map(done)?),
     ("wait", wait),
     ("calls", calls),
     ("lend", lend),

@@ -56,6 +56,37 @@ fn a_call_that_times_out_is_cancelled_in_the_server() {
     }
 }
 
+/// What a method's caller waits no longer for, the method waits no longer for either, whatever it says.
+#[test]
+fn a_deadline_is_handed_on() {
+    let directory = Directory::new();
+    let mut last = directory.start(PROGRAM, &[]);
+    last.good("export last");
+    let mut middle = directory.start(PROGRAM, &[]);
+    middle.good("export middle");
+    let listening = ["ncacn_ip_tcp:127.0.0.1", "ncacn_ip_tcp:127.0.0.1[,transfer=ndr]"];
+    let over = listening.map(|binding| middle.good(&format!("listen {binding}")).replace(']', ",name=middle]"));
+    for binding in ["middle", &over[0], &over[1]] {
+        let mut client = directory.start(PROGRAM, &[]);
+        client.good("connect last");
+        client.good("make 1");
+        client.good(&format!("connect {binding}"));
+        client.good("keep");
+        let before = last.number("begun");
+        let mut timeout = Duration::from_millis(200);
+        while last.number("begun") == before {
+            assert!(timeout < LATEST, "{binding}: no call is begun");
+            client.good(&format!("timeout {}", timeout.as_millis()));
+            let error = client.bad("kept-sleeps 600000");
+            assert!(error.contains("RPC_E_TIMEOUT"), "{binding}: {error}");
+            timeout *= 2;
+        }
+        last.becomes(LATEST, "sleeping", 0);
+        let begun = last.number("begun");
+        last.becomes(LATEST, "noticed", begun);
+    }
+}
+
 #[test]
 fn a_cancellation_hits_no_other_call() {
     let directory = Directory::new();

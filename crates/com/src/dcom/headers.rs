@@ -1,15 +1,17 @@
 //! ORPCTHIS and ORPCTHAT (MS-DCOM 2.2.13) around calls of objects in the standard's transfer syntaxes: the causality and the trace that a call
 //! belongs to, how long its caller still waits, and why a method failed, in words.
 
+use crate::call_context::{self, trace};
 use crate::error::{self, Error};
-use crate::orpc::{Body, ComVersion, Decoder, Encoder, ErrorInfo, Extents, OrpcThat, OrpcThis, TimeLeft, TraceContext};
+use crate::orpc::{
+    Body, CallContext, ComVersion, Decoder, Encoder, ErrorInfo, Extents, OrpcThat, OrpcThis, TimeLeft, TraceContext,
+};
 use crate::thread;
 use obvia_rpc::ByteOrder;
 use obvia_rpc::co::relay::CallHeaders;
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::Words;
-use std::cell::{Cell, RefCell};
-use std::time::Instant;
+use std::cell::Cell;
 use windows_core::{GUID, HRESULT};
 
 thread_local! {
@@ -17,26 +19,6 @@ thread_local! {
     static CAUSALITY: Cell<u128> = const { Cell::new(0) };
     /// The causality of the last call that this thread has made by itself; 0 for none yet.
     static OWN_CAUSALITY: Cell<u128> = const { Cell::new(0) };
-    /// The trace that they belong to, if any.
-    static TRACE: RefCell<Option<TraceContext>> = const { RefCell::new(None) };
-}
-
-/// Runs `calls` as a part of a trace (W3C Trace Context): calls of objects that they make in NDR say so to the peer.
-pub fn with_trace<R>(trace: TraceContext, calls: impl FnOnce() -> R) -> R {
-    struct Restore(Option<TraceContext>);
-    impl Drop for Restore {
-        fn drop(&mut self) {
-            let _ = TRACE.try_with(|own| own.replace(self.0.take()));
-        }
-    }
-    let _restore = Restore(TRACE.try_with(|own| own.replace(Some(trace))).ok().flatten());
-    calls()
-}
-
-/// The trace that the method which runs on this thread belongs to, or that [`with_trace`] has named: calls that it makes belong to it, too.
-/// `None` where nobody has said so.
-pub fn trace() -> Option<TraceContext> {
-    TRACE.try_with(|own| own.borrow().clone()).ok().flatten()
 }
 
 /// What stands before arguments and results of calls.
@@ -52,10 +34,9 @@ pub(super) fn enter(this: &OrpcThis) -> Result<(), Status> {
         return Err(Status(error::code::RPC_E_VERSION_MISMATCH.0.cast_unsigned()));
     }
     CAUSALITY.set(this.causality.to_u128());
-    TRACE.set(TraceContext::find(&this.extents));
     // Calls that the method makes are for the one who waits for it.
     let left = TimeLeft::find(&this.extents)?;
-    thread::limit_to(left.and_then(|TimeLeft(left)| Instant::now().checked_add(left)));
+    call_context::enter(left.map(|TimeLeft(left)| left), TraceContext::find(&this.extents));
     // What went wrong for somebody else is no business of this caller's.
     error::forget();
     Ok(())
@@ -64,8 +45,7 @@ pub(super) fn enter(this: &OrpcThis) -> Result<(), Status> {
 /// The thread performs no call of anybody's any more.
 pub(super) fn leave() {
     CAUSALITY.set(0);
-    TRACE.take();
-    thread::limit_to(None);
+    call_context::leave();
 }
 
 /// The causality of a call that this thread makes now: that of the call which it performs, or a new one (MS-DCOM 1.3.5).
@@ -101,6 +81,21 @@ impl CallHeaders for Headers {
         let from = &mut Decoder::new(stub, order);
         enter(&OrpcThis::read(from)?)?;
         Ok(from.at())
+    }
+
+    fn context_length(&self) -> usize {
+        if call_context::is_set() { call_context::current().length() } else { 0 }
+    }
+
+    fn write_context(&self, context: &mut [u8]) {
+        call_context::current().write(context);
+    }
+
+    fn read_context(&self, context: &[u8]) -> Result<(), Status> {
+        let CallContext { left, trace } = CallContext::read(context).ok_or(Status::BAD_STUB_DATA)?;
+        call_context::enter(left, trace);
+        error::forget();
+        Ok(())
     }
 
     fn forget(&self) {
@@ -153,6 +148,7 @@ fn extents(words: Words) -> Option<Extents> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dcom::with_trace;
     use crate::error::code;
     use obvia_via::Deadline;
     use std::time::Duration;

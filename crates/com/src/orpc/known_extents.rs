@@ -55,7 +55,13 @@ impl TraceContext {
     /// The format.
     pub const ID: GUID = GUID::from_u128(0xa17c_44e0_0b8d_4e6f_8a31_d5c9_26f0_7be3);
     /// The longest state that is passed on, in bytes: what W3C asks for at the least.
-    const STATE_MAX: usize = 512;
+    pub(crate) const STATE_MAX: usize = 512;
+
+    /// That with these numbers; `None` where one of them is 0. A state that is none is left out.
+    pub(crate) fn new(trace: u128, parent: u64, flags: u8, state: &[u8]) -> Option<Self> {
+        let state = std::str::from_utf8(state).ok().filter(|state| Self::is_state(state)).unwrap_or_default();
+        (trace != 0 && parent != 0).then(|| Self { trace, parent, flags, state: state.to_owned() })
+    }
 
     /// As an extent.
     pub fn to_extent(&self) -> Extent {
@@ -72,9 +78,7 @@ impl TraceContext {
         let ([0, flags], data) = extents.find(&Self::ID)?.split_first_chunk()? else { return None };
         let (trace, data) = data.split_first_chunk()?;
         let (parent, state) = data.split_first_chunk()?;
-        let (trace, parent) = (u128::from_be_bytes(*trace), u64::from_be_bytes(*parent));
-        let state = std::str::from_utf8(state).ok().filter(|state| Self::is_state(state)).unwrap_or_default();
-        (trace != 0 && parent != 0).then(|| Self { trace, parent, flags: *flags, state: state.to_owned() })
+        Self::new(u128::from_be_bytes(*trace), u64::from_be_bytes(*parent), *flags, state)
     }
 
     fn is_state(state: &str) -> bool {

@@ -3,8 +3,10 @@
 use super::caller::{Caller, Identity, Maker};
 use super::{Presence, Via, gate};
 use crate::binding::{self, Transfers};
+use crate::call_context;
 use crate::dispatch::Dispatch;
 use crate::exports::Target;
+use crate::orpc::CallContext;
 use crate::presentation::Visitor;
 use crate::runtime::Runtime;
 use crate::{dcom, security, system};
@@ -44,6 +46,8 @@ pub(super) struct Connection {
     peer: Peer,
     local: Option<String>,
     alarm: Alarm,
+    // Of the next call of an object.
+    context: Option<CallContext>,
 }
 
 impl Connection {
@@ -58,6 +62,7 @@ impl Connection {
             peer: window.peer(),
             local: window.local().map(str::to_owned),
             alarm: window.alarm(),
+            context: None,
         }
     }
 
@@ -104,6 +109,7 @@ impl Connection {
         let target = TargetId::from_word(call.target());
         match own(target, self.visit.is_some()) {
             None => {
+                let _entered = self.context.take().map(call_context::entered);
                 let Self { dispatch, runtime, caller, visit, .. } = self;
                 let opnum = call.opnum();
                 let admit = |target: &Target| match caller {
@@ -115,9 +121,21 @@ impl Connection {
                 };
                 dispatch.fetch_and_perform(&runtime.exports().table, call, admit)
             }
-            Some(perform) if self.caller.is_some() => perform(call),
+            Some(perform) if self.caller.is_some() => match system::context_in(call) {
+                Some(context) => self.expect(context),
+                None => perform(call),
+            },
             Some(_) => Answer::fault(Status::PROTOCOL_ERROR),
         }
+    }
+}
+
+impl Connection {
+    /// Notes the context of the next call, which takes the long way for that.
+    fn expect(&mut self, context: Option<CallContext>) -> Answer {
+        self.context = context;
+        self.dispatch.watch().invalidate();
+        if self.context.is_some() { Answer::results(0, 0) } else { Answer::fault(Status::BAD_STUB_DATA) }
     }
 }
 

@@ -5,9 +5,12 @@
 //! run code of others in between, which may make calls itself; they take the channel out for themselves.
 
 use super::{ThreadLimit, deadline, is_cancellable, register};
+use crate::call_context;
 use crate::error::{Error, Result, leave};
 use crate::link::Link;
+use crate::orpc::CallContext;
 use crate::shared::{self, Hands};
+use crate::system;
 use obvia_rpc::vi_call::{CallError, Channel, TargetId};
 use obvia_via::layout::INLINE_MAX;
 use obvia_via::window::{Hand, hand_at};
@@ -29,7 +32,7 @@ pub struct Calls {
     regions: Hands,
     // Invariant: null, or a leaked box that belongs to this place. Never null while `link` is not 0.
     owned: Cell<*mut Owned>,
-    /// Whether it is at hand for one call only: those that can be cancelled are registered one by one.
+    /// Whether it is at hand for one call only: those that can be cancelled are registered one by one, and those with a context say it.
     once: Cell<bool>,
     /// The lease on the last reply of the channel at hand, which makes no call meanwhile; 0 where there is none.
     lease: Cell<u64>,
@@ -346,7 +349,7 @@ impl Calls {
         if let Some(slot) = slot {
             self.slot.set(slot.as_ptr());
             self.link.set(owned.link.as_ptr().addr());
-            self.once.set(is_cancellable());
+            self.once.set(is_cancellable() || call_context::is_set());
         }
         self.owned.set(Box::into_raw(owned));
         Others::with(|others| others.borrow_mut().extend(before));
@@ -381,7 +384,28 @@ fn obtain(link: &Arc<Link>) -> Result<Box<Owned>> {
             return Err(error);
         }
     }
+    if let Err(error) = say_context(&mut owned.channel) {
+        link.note_failure(&error);
+        Others::with(|others| others.borrow_mut().push(owned));
+        return Err(error);
+    }
     Ok(owned)
+}
+
+/// Tells the peer the context of the next call, if it has one, and that it has none where one was told before. Units of a relay say it
+/// themselves.
+fn say_context(channel: &mut Channel) -> Result<()> {
+    let is_set = call_context::is_set();
+    if is_set == *channel.has_context() && !is_set || channel.is_relayed() {
+        return Ok(());
+    }
+    *channel.has_context() = is_set;
+    system::say_context(channel, &if is_set { call_context::current() } else { CallContext::NONE })
+}
+
+/// The context of this thread's calls has changed: the next one says it.
+pub(crate) fn prepare_again() {
+    Calls::with(|calls| calls.link.set(0));
 }
 
 /// The thread's canceller has changed: the next call finds its channel the slow way, where it is registered. If the one before was

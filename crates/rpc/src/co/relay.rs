@@ -60,6 +60,16 @@ pub trait CallHeaders: Send + Sync + fmt::Debug {
     ///
     /// The status of the fault that is the answer.
     fn read_request(&self, order: ByteOrder, stub: &[u8]) -> Result<usize, Status>;
+    /// How many bytes the context of a request in FLAT has, a multiple of 8; 0 where the caller has said nothing.
+    fn context_length(&self) -> usize;
+    /// Writes the context, into as many bytes.
+    fn write_context(&self, context: &mut [u8]);
+    /// Reads the context of a request in FLAT.
+    ///
+    /// # Errors
+    ///
+    /// The status of the fault that is the answer.
+    fn read_context(&self, context: &[u8]) -> Result<(), Status>;
     /// The call whose request was read last waits for no response.
     fn forget(&self);
     /// The call whose request was read last ends in a fault.

@@ -199,6 +199,10 @@ impl Relayed {
 }
 
 impl Carrier for Relayed {
+    fn is_relayed(&self) -> bool {
+        true
+    }
+
     fn is_remote(&self) -> bool {
         true
     }

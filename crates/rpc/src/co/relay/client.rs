@@ -121,7 +121,7 @@ impl ClientRelay {
         let State { association, scratch, protection, .. } = state;
         let prepared = way.and_then(|way| {
             let (request, stub) = way.translation.encode_request(opnum, message.frame, scratch)?;
-            Ok((way, way.translation.opnum_to_wire(opnum)?, request, stub))
+            Ok((way, way.translation.opnum_to_wire(&request)?, request, stub))
         });
         let (Way { context_id, object, translation }, opnum, request, stub) = match prepared {
             Ok(prepared) => prepared,

@@ -93,9 +93,12 @@ impl Addressee {
     ) -> Result<Result<Performed, Status>, ViError> {
         let Self { target: TargetId { index, generation }, translation } = self;
         let Arrived { opnum, order, stub, is_maybe } = arrived;
-        let decoded = translation
-            .opnum_from_wire(opnum)
-            .and_then(|opnum| Ok((opnum, translation.decode_request(opnum, order, stub, inbox.frame_max(), scratch)?)));
+        let (opnum, has_context) = translation.split_opnum(opnum);
+        let stub = if has_context { translation.take_context(stub) } else { Ok(stub) };
+        let decoded = translation.opnum_from_wire(opnum).and_then(|opnum| {
+            let decoded = translation.decode_request(opnum, order, stub?, inbox.frame_max(), scratch)?;
+            Ok((opnum, decoded))
+        });
         let (opnum, (request, frame)) = match decoded {
             Ok(decoded) => decoded,
             Err(status) => return Ok(Err(status)),

@@ -122,7 +122,7 @@ impl Hall {
         }
         let IncomingCall { id, is_maybe, opnum, order, stub, .. } = call;
         let found = self.find(known, &call).and_then(|found| {
-            self.interfaces.admit(found.target, opnum, call.maker)?;
+            self.interfaces.admit(found.target, found.translation.split_opnum(opnum).0, call.maker)?;
             Ok(found)
         });
         let put = match found {

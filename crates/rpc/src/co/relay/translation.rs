@@ -1,6 +1,6 @@
 //! From frames to stub data and back, in the transfer syntax of a presentation context.
 //!
-//! In FLAT stub data is the frame, and behind that of a response what the method returned. The standard's transfer syntaxes are
+//! In FLAT stub data is the frame, before that of a request the call's context, where it has one, and behind that of a response what the method returned. The standard's transfer syntaxes are
 //! translated, by the plan of the interface; calls of objects have headers there. What is written by hand goes as it is.
 
 use super::{CallHeaders, Form, Interface};
@@ -16,11 +16,18 @@ const STATUS: usize = 4;
 /// How calls of an interface are laid out in a presentation context.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Translation {
-    Flat,
+    /// With what says the contexts of calls, if the interface is one of objects.
+    Flat(Option<&'static dyn CallHeaders>),
     /// With what stands before arguments and results, if the interface is one of objects.
     Ndr(Syntax, &'static Plan, Option<&'static dyn CallHeaders>),
     Octets,
 }
+
+/// Bytes before a call's context in FLAT: how many it has, and four zeros.
+const CONTEXT: usize = 8;
+
+/// The bit of an opnum in units that says that the request has a context, in FLAT.
+const HAS_CONTEXT: u16 = 1 << 15;
 
 /// Bytes in a frame before octets: how many there are, and their byte order.
 const OCTETS: usize = 8;
@@ -52,6 +59,7 @@ pub(crate) struct Request {
     /// The method's number in the vtable.
     opnum: u16,
     numbers: Numbers,
+    has_context: bool,
 }
 
 fn order(order: ByteOrder) -> Order {
@@ -65,7 +73,7 @@ impl Translation {
     /// How calls of an interface are laid out in a transfer syntax. `None` where there is no way.
     pub(crate) fn new(transfer: SyntaxId, interface: Interface) -> Option<Self> {
         match (interface.form, transfer) {
-            (Form::Frames | Form::Planned(_), FLAT) => Some(Self::Flat),
+            (Form::Frames | Form::Planned(_), FLAT) => Some(Self::Flat(interface.objects)),
             (Form::Planned(plan), NDR) => Some(Self::Ndr(Syntax::Ndr, plan, interface.objects)),
             (Form::Planned(plan), NDR64) => Some(Self::Ndr(Syntax::Ndr64, plan, interface.objects)),
             (Form::Octets, NDR) => Some(Self::Octets),
@@ -98,9 +106,29 @@ impl Translation {
 
     /// The request that was decoded last is answered by a fault.
     pub(crate) fn end(&self) {
-        if let Self::Ndr(.., Some(headers)) = self {
+        if let Self::Flat(Some(headers)) | Self::Ndr(.., Some(headers)) = self {
             headers.end();
         }
+    }
+
+    /// The number of a method that a request in units has, and whether it has a context.
+    pub(crate) fn split_opnum(&self, opnum: u16) -> (u16, bool) {
+        match self {
+            Self::Flat(_) => (opnum & !HAS_CONTEXT, opnum & HAS_CONTEXT != 0),
+            _ => (opnum, false),
+        }
+    }
+
+    /// Takes up the context of a request, and returns what is behind it in the stub data.
+    pub(crate) fn take_context<'a>(&self, stub: &'a [u8]) -> Result<&'a [u8], Status> {
+        let Self::Flat(Some(headers)) = self else { return Err(Status::OP_RNG_ERROR) };
+        let split = stub.split_first_chunk::<CONTEXT>().and_then(|(&[a, b, c, d, ..], rest)| {
+            rest.split_at_checked(usize::try_from(u32::from_le_bytes([a, b, c, d])).ok()?)
+        });
+        let (context, frame) =
+            split.filter(|(context, _)| context.len().is_multiple_of(8)).ok_or(Status::BAD_STUB_DATA)?;
+        headers.read_context(context)?;
+        Ok(frame)
     }
 
     /// The vtable's number of a method, of that in units.
@@ -108,9 +136,14 @@ impl Translation {
         opnum.checked_add(self.first_slot()).ok_or(Status::OP_RNG_ERROR)
     }
 
-    /// The number in units of a method, of that in the vtable.
-    pub(crate) fn opnum_to_wire(&self, opnum: u16) -> Result<u16, Status> {
-        opnum.checked_sub(self.first_slot()).ok_or(Status::OP_RNG_ERROR)
+    /// The number in units of a request's method.
+    pub(crate) fn opnum_to_wire(&self, request: &Request) -> Result<u16, Status> {
+        let opnum = request.opnum.checked_sub(self.first_slot()).ok_or(Status::OP_RNG_ERROR)?;
+        match self.split_opnum(opnum) {
+            (_, true) => Err(Status::OP_RNG_ERROR),
+            (_, false) if request.has_context => Ok(opnum | HAS_CONTEXT),
+            (_, false) => Ok(opnum),
+        }
     }
 
     fn method(plan: &'static Plan, opnum: u16) -> Result<&'static Method, Status> {
@@ -124,9 +157,18 @@ impl Translation {
         frame: &'a [u8],
         scratch: &'a mut Vec<u8>,
     ) -> Result<(Request, &'a [u8]), Status> {
-        let whole = |stub| Ok((Request { opnum, numbers: Numbers::default() }, stub));
+        let whole = |stub| Ok((Request { opnum, ..Request::default() }, stub));
         let (syntax, plan, headers) = match *self {
-            Self::Flat => return whole(frame),
+            Self::Flat(headers) => {
+                let context = headers.map_or(0, CallHeaders::context_length);
+                let Some(headers) = headers.filter(|_| context != 0) else { return whole(frame) };
+                scratch.clear();
+                scratch.extend((context as u64).to_le_bytes());
+                scratch.resize(CONTEXT + context, 0);
+                headers.write_context(&mut scratch[CONTEXT..]);
+                scratch.extend_from_slice(frame);
+                return Ok((Request { opnum, has_context: true, ..Request::default() }, scratch));
+            }
             Self::Octets => return whole(octets(frame).ok_or(Status::BAD_STUB_DATA)?.1),
             Self::Ndr(syntax, plan, headers) => (syntax, plan, headers),
         };
@@ -137,7 +179,7 @@ impl Translation {
         }
         let encoded = method.encode_request(plan, Format::ours(syntax).behind(scratch.len()), frame, scratch);
         let numbers = encoded.and_then(|()| method.numbers(frame)).map_err(|_| Status::BAD_STUB_DATA)?;
-        Ok((Request { opnum, numbers }, scratch))
+        Ok((Request { opnum, numbers, has_context: false }, scratch))
     }
 
     /// The frame of a request, in `scratch` where it is not the stub data.
@@ -149,9 +191,9 @@ impl Translation {
         frame_max: usize,
         scratch: &'a mut Vec<u8>,
     ) -> Result<(Request, &'a [u8]), Status> {
-        let request = Request { opnum, numbers: Numbers::default() };
+        let request = Request { opnum, ..Request::default() };
         let (syntax, plan, headers) = match *self {
-            Self::Flat => return Ok((request, stub)),
+            Self::Flat(_) => return Ok((request, stub)),
             Self::Octets => {
                 put_octets(from, stub, scratch);
                 return if scratch.len() <= frame_max { Ok((request, scratch)) } else { Err(Status::BAD_STUB_DATA) };
@@ -163,7 +205,7 @@ impl Translation {
         let format = Format { syntax, order: order(from), headers };
         let decoded = method.decode_request(plan, format, stub, frame_max, scratch);
         match decoded.and_then(|()| method.numbers(scratch)) {
-            Ok(numbers) => Ok((Request { opnum, numbers }, scratch)),
+            Ok(numbers) => Ok((Request { numbers, ..request }, scratch)),
             Err(_) => {
                 self.end();
                 Err(Status::BAD_STUB_DATA)
@@ -184,7 +226,8 @@ impl Translation {
         scratch.clear();
         let has_failed = status.cast_signed() < 0;
         let (syntax, plan, headers) = match *self {
-            Self::Flat => {
+            Self::Flat(_) => {
+                self.end();
                 scratch.extend_from_slice(frame);
                 scratch.extend_from_slice(&status.to_le_bytes());
                 return Ok(());
@@ -218,7 +261,7 @@ impl Translation {
         scratch: &'a mut Vec<u8>,
     ) -> Result<(u32, &'a [u8]), Status> {
         let (syntax, plan, headers) = match *self {
-            Self::Flat => {
+            Self::Flat(_) => {
                 let (frame, status) = stub.split_last_chunk::<STATUS>().ok_or(Status::BAD_STUB_DATA)?;
                 return Ok((u32::from_le_bytes(*status), frame));
             }

@@ -142,7 +142,7 @@ impl State {
             _ if translation.is_idempotent(opnum) => Semantics::Idempotent,
             _ => Semantics::AtMostOnce,
         };
-        let opnum = translation.opnum_to_wire(opnum)?;
+        let opnum = translation.opnum_to_wire(&request)?;
         self.activity.call(Instant::now(), &OutgoingCall { interface, opnum, object, semantics, stub })?;
         if semantics != Semantics::Maybe {
             self.call = Some(Awaited { sequence: message.sequence, translation, request });

@@ -220,7 +220,7 @@ impl Lane {
             return Ok(());
         }
         let found = self.client.find(call).and_then(|found| {
-            self.client.interfaces.admit(found.target, call.opnum, None)?;
+            self.client.interfaces.admit(found.target, found.translation.split_opnum(call.opnum).0, None)?;
             Ok(found)
         });
         let mut scratch = self.scratch.lock().unwrap_or_else(PoisonError::into_inner);

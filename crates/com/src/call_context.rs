@@ -1,0 +1,102 @@
+//! What a call says beside its arguments: how long its caller still waits, and the trace that it belongs to.
+//!
+//! In the standard's transfer syntaxes these are extents of ORPCTHIS ([`crate::dcom`]). In FLAT only callers that have said something of the
+//! kind pay for it: a connection in memory is told the context of the next call by a call of the runtime's own, and over a stream it stands
+//! before the frame (docs/flat.md).
+
+use crate::orpc::{CallContext, TraceContext};
+use crate::thread::{self, channels};
+use obvia_via::Deadline;
+use std::cell::RefCell;
+use std::time::{Duration, Instant};
+
+thread_local! {
+    /// The trace that calls of this thread belong to, if any.
+    static TRACE: RefCell<Option<TraceContext>> = const { RefCell::new(None) };
+}
+
+/// Runs `calls` as a part of a trace (W3C Trace Context): calls of objects that they make say so to the peer.
+pub fn with_trace<R>(trace: TraceContext, calls: impl FnOnce() -> R) -> R {
+    struct Restore(Option<TraceContext>);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            set_trace(self.0.take());
+        }
+    }
+    let _restore = Restore(set_trace(Some(trace)));
+    calls()
+}
+
+/// The trace that the method which runs on this thread belongs to, or that [`with_trace`] has named: calls that it makes belong to it, too.
+/// `None` where nobody has said so.
+pub fn trace() -> Option<TraceContext> {
+    TRACE.try_with(|own| own.borrow().clone()).ok().flatten()
+}
+
+fn set_trace(trace: Option<TraceContext>) -> Option<TraceContext> {
+    let is_none = trace.is_none();
+    let before = TRACE.try_with(|own| own.replace(trace)).ok().flatten();
+    if !is_none || before.is_some() {
+        channels::prepare_again();
+    }
+    before
+}
+
+/// The thread performs a call whose caller waits so long, if it has said so, and that belongs to this trace.
+pub(crate) fn enter(left: Option<Duration>, trace: Option<TraceContext>) {
+    set_trace(trace);
+    thread::limit_to(left.and_then(|left| Instant::now().checked_add(left)));
+}
+
+/// The thread performs no call any more.
+pub(crate) fn leave() {
+    set_trace(None);
+    thread::limit_to(None);
+}
+
+/// Whether calls of this thread have a context. The time that calls have where nobody says otherwise is none.
+pub(crate) fn is_set() -> bool {
+    thread::deadline() != Deadline::Within(thread::DEFAULT_TIMEOUT)
+        || TRACE.try_with(|own| own.borrow().is_some()).unwrap_or(false)
+}
+
+/// The context of calls that this thread makes now.
+pub(crate) fn current() -> CallContext {
+    let deadline = thread::deadline();
+    let is_said = deadline != Deadline::Within(thread::DEFAULT_TIMEOUT);
+    CallContext { left: is_said.then(|| deadline.start().remaining()), trace: trace() }
+}
+
+/// See [`entered`].
+pub(crate) struct Entered(());
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        leave();
+    }
+}
+
+/// The thread performs a call with this context until what is returned is dropped.
+pub(crate) fn entered(CallContext { left, trace }: CallContext) -> Entered {
+    enter(left, trace);
+    Entered(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_method_waits_no_longer_than_its_caller() {
+        let own = |timeout| crate::with_timeout(timeout, || thread::deadline().start().remaining());
+        let short = Duration::from_secs(1);
+        {
+            let _entered = entered(CallContext { left: Some(Duration::from_secs(100)), trace: None });
+            assert!(own(Duration::from_secs(3600)) <= Duration::from_secs(100));
+            assert!(own(short) <= short);
+            assert!(crate::caller_deadline().is_some() && is_set());
+        }
+        assert!(own(Duration::from_secs(3600)) > Duration::from_secs(100));
+        assert!(crate::caller_deadline().is_none() && !is_set());
+    }
+}

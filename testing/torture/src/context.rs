@@ -1,0 +1,52 @@
+//! What calls say beside their arguments: how long their callers wait, and the trace that they belong to.
+
+use crate::orders::{Answer, State};
+use obvia::dcom::{TraceContext, trace, with_trace};
+use obvia::{U16CString, caller_deadline, code, with_timeout};
+use std::time::{Duration, Instant};
+
+const TRACE: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+/// As long as a state may be.
+const STATE: usize = 512;
+const TIMEOUT: Duration = Duration::from_secs(100);
+
+/// What the method that runs on this thread has heard of its call.
+pub(crate) fn heard() -> obvia::Result<(i64, U16CString)> {
+    let left = caller_deadline().map(|end| end.saturating_duration_since(Instant::now()).as_millis() as i64);
+    let trace = trace().map(|trace| format!("{trace} {}", trace.state)).unwrap_or_default();
+    let trace = U16CString::from_str(trace).map_err(|_| code::E_UNEXPECTED)?;
+    Ok((left.unwrap_or(-1), trace))
+}
+
+/// Makes calls with and without, and says what the server has heard that is not what it was told.
+pub(crate) fn check(state: &State) -> Answer {
+    let factory = state.factory()?;
+    let hears = |waits: bool, trace: &str| {
+        let (left, heard) = factory.Context()?;
+        let is_left = if waits { 1..=TIMEOUT.as_millis() as i64 } else { -1..=-1 };
+        let heard = heard.to_string_lossy();
+        let wrong =
+            || obvia::Error::new(code::E_FAIL, format!("{left} ms left, trace {heard:?} where it was {trace:?}"));
+        if is_left.contains(&left) && heard == trace { Ok(()) } else { Err(wrong()) }
+    };
+    let short: TraceContext = TRACE.parse().map_err(|_| code::E_UNEXPECTED)?;
+    let long = TraceContext { state: "obvia=".to_owned() + &"s".repeat(STATE - 6), ..short.clone() };
+    let (short_text, long_text) = (format!("{TRACE} "), format!("{TRACE} {}", long.state));
+    for _ in 0..3 {
+        with_timeout(TIMEOUT, || hears(true, ""))?;
+        with_timeout(TIMEOUT, || {
+            with_trace(short.clone(), || hears(true, &short_text).and_then(|()| hears(true, &short_text)))
+        })?;
+        with_trace(long.clone(), || with_timeout(TIMEOUT, || hears(true, &long_text)))?;
+        // One that fails leaves nothing behind. In NDR calls say how long they wait by default, too.
+        with_timeout(TIMEOUT, || factory.Kept().map(drop)).err().ok_or(code::E_UNEXPECTED)?;
+        let (left, heard) = factory.Context()?;
+        if left > TIMEOUT.as_millis() as i64 / 2 || !heard.is_empty() {
+            return Err(obvia::Error::new(
+                code::E_FAIL,
+                format!("{left} ms left, trace {heard:?} where there is none"),
+            ));
+        }
+    }
+    Ok(String::new())
+}
