@@ -1,15 +1,14 @@
 //! Errors: an HRESULT, and in words what led to it.
 
-use obvia_rpc::co::pdu::BindNak;
-use obvia_rpc::co::{AssociationError, DirectError};
-use obvia_rpc::epm::{self, MapError};
-use obvia_rpc::security::SecurityError;
-use obvia_rpc::status::Status;
-use obvia_rpc::vi_call::{CallError, Words};
-use obvia_via::Error as ViError;
+mod conversions;
+mod panics;
+
+pub(crate) use panics::panicked;
+pub use panics::set_panic_texts;
+
+use obvia_rpc::vi_call::Words;
 use std::cell::RefCell;
 use std::fmt;
-use std::io::ErrorKind;
 use windows_core::HRESULT;
 
 /// The result of a call or of an operation of the runtime.
@@ -78,6 +77,10 @@ pub mod code {
     pub const E_INVALIDARG: HRESULT = HRESULT(0x8007_0057_u32.cast_signed());
     /// Memory, or a limit on it, is exhausted.
     pub const E_OUTOFMEMORY: HRESULT = HRESULT(0x8007_000e_u32.cast_signed());
+    /// There is no such file (ERROR_FILE_NOT_FOUND).
+    pub const ERROR_FILE_NOT_FOUND: HRESULT = HRESULT(0x8007_0002_u32.cast_signed());
+    /// There is such a file already (ERROR_FILE_EXISTS).
+    pub const ERROR_FILE_EXISTS: HRESULT = HRESULT(0x8007_0050_u32.cast_signed());
     /// Access denied.
     pub const E_ACCESSDENIED: HRESULT = HRESULT(0x8007_0005_u32.cast_signed());
     /// The object's server is gone, or the object is.
@@ -238,6 +241,8 @@ fn name_of(hresult: HRESULT) -> Option<&'static str> {
         code::E_UNEXPECTED => "E_UNEXPECTED",
         code::E_INVALIDARG => "E_INVALIDARG",
         code::E_OUTOFMEMORY => "E_OUTOFMEMORY",
+        code::ERROR_FILE_NOT_FOUND => "ERROR_FILE_NOT_FOUND",
+        code::ERROR_FILE_EXISTS => "ERROR_FILE_EXISTS",
         code::E_ACCESSDENIED => "E_ACCESSDENIED",
         code::RPC_E_DISCONNECTED => "RPC_E_DISCONNECTED",
         code::RPC_E_CALL_CANCELED => "RPC_E_CALL_CANCELED",
@@ -286,114 +291,6 @@ impl std::error::Error for Error {}
 impl From<HRESULT> for Error {
     fn from(code: HRESULT) -> Self {
         Self { code, detail: None, more: None }
-    }
-}
-
-impl From<windows_core::Error> for Error {
-    fn from(error: windows_core::Error) -> Self {
-        Self { code: error.code(), detail: None, more: None }
-    }
-}
-
-impl From<Error> for windows_core::Error {
-    fn from(error: Error) -> Self {
-        Self::from_hresult(error.code)
-    }
-}
-
-impl From<std::ffi::NulError> for Error {
-    fn from(error: std::ffi::NulError) -> Self {
-        Self::new(code::E_INVALIDARG, error.to_string())
-    }
-}
-
-impl From<ViError> for Error {
-    fn from(error: ViError) -> Self {
-        let code = match &error {
-            ViError::NotFound { .. } => code::RPC_S_SERVER_UNAVAILABLE,
-            ViError::NameInUse { .. } => code::RPC_S_DUPLICATE_ENDPOINT,
-            ViError::BadName { .. } | ViError::ForeignFile { .. } => code::E_INVALIDARG,
-            ViError::AccessDenied { .. } | ViError::UnsafeDirectory { .. } | ViError::UnsafeCapture { .. } => {
-                code::E_ACCESSDENIED
-            }
-            ViError::System { source, .. } if source.kind() == std::io::ErrorKind::PermissionDenied => {
-                code::E_ACCESSDENIED
-            }
-            ViError::Refused { .. } => code::RPC_S_SERVER_UNAVAILABLE,
-            ViError::Names { source, .. } if source.kind() == ErrorKind::PermissionDenied => code::E_ACCESSDENIED,
-            ViError::BadAddress { .. } | ViError::Unsupported { .. } => code::E_INVALIDARG,
-            ViError::PeerGone { .. } | ViError::Disconnected { .. } => code::RPC_E_DISCONNECTED,
-            ViError::TimedOut => code::RPC_E_TIMEOUT,
-            ViError::Cancelled => code::RPC_E_CALL_CANCELED,
-            ViError::TooLong { .. } => code::E_OUTOFMEMORY,
-            ViError::Violation(_) => code::RPC_E_INVALID_DATA,
-            ViError::Relay { source } => source.downcast_ref().map_or(code::E_FAIL, code_of),
-            _ => code::E_FAIL,
-        };
-        Self::new(code, error.to_string())
-    }
-}
-
-/// What the end of an association is, where the two sides did not come to trust each other.
-fn code_of(error: &AssociationError) -> HRESULT {
-    match error {
-        AssociationError::Refused { reason: BindNak::CHECKSUM } => code::E_ACCESSDENIED,
-        AssociationError::Refused { reason: BindNak::AUTH_TYPE } => code::RPC_S_UNKNOWN_AUTHN_SERVICE,
-        AssociationError::Security(error) => code_of_security(error),
-        _ => code::E_FAIL,
-    }
-}
-
-fn code_of_security(error: &SecurityError) -> HRESULT {
-    match error {
-        SecurityError::Denied => code::E_ACCESSDENIED,
-        SecurityError::UnknownType(_) => code::RPC_S_UNKNOWN_AUTHN_SERVICE,
-        _ => code::RPC_S_SEC_PKG_ERROR,
-    }
-}
-
-impl From<SecurityError> for Error {
-    fn from(error: SecurityError) -> Self {
-        Self::new(code_of_security(&error), error.to_string())
-    }
-}
-
-impl From<CallError> for Error {
-    fn from(error: CallError) -> Self {
-        match error {
-            CallError::Connection(error) => error.into(),
-            CallError::Fault(status) => status.into(),
-            CallError::Failed(status, words) => Self::of_words(HRESULT(status.cast_signed()), words),
-            error => Self::new(code::RPC_E_INVALID_DATA, error.to_string()),
-        }
-    }
-}
-
-impl From<DirectError> for Error {
-    fn from(error: DirectError) -> Self {
-        match error {
-            DirectError::Connection(error) => error.into(),
-            DirectError::Fault(status) => status.into(),
-            DirectError::NoInterface(_) => Self::new(code::RPC_S_UNKNOWN_IF, error.to_string()),
-            error => Self::new(code::RPC_E_INVALID_DATA, error.to_string()),
-        }
-    }
-}
-
-impl From<MapError> for Error {
-    fn from(error: MapError) -> Self {
-        let code = match error {
-            MapError::Status(epm::NOT_REGISTERED) => code::EPT_S_NOT_REGISTERED,
-            MapError::Status(_) => code::EPT_S_CANT_PERFORM_OP,
-            _ => code::RPC_E_INVALID_DATA,
-        };
-        Self::new(code, error.to_string())
-    }
-}
-
-impl From<Status> for Error {
-    fn from(status: Status) -> Self {
-        Self::new(HRESULT(status.to_hresult()), CallError::Fault(status).to_string())
     }
 }
 

@@ -81,7 +81,7 @@ pub use automation::{Bstr, IDispatch, SafeArray, Variant};
 pub use context::ContextHandle;
 pub use elements::{Elements, ElementsMut, Lending, Lent};
 pub use endpoints::{EndpointMapper, Registration, listen_for, register_endpoints, serve_endpoint_mapper};
-pub use error::{Error, Result, code};
+pub use error::{Error, Result, code, set_panic_texts};
 pub use functions::{Serving, bind, serve_interface, serve_interface_for};
 pub use graph::{Graph, Owned, OwnedSlice, Text, Wide};
 pub use listing::{Listed, Performed, binding_of, describe, exported, list, list_at, performed_at};

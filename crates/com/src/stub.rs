@@ -8,7 +8,7 @@ mod lent;
 
 pub use lent::{lend, lend_again};
 
-use crate::error::code;
+use crate::error::panicked;
 use crate::frame::{Arrays, Measure, Scalar, Value};
 use crate::marshal::{self, Wanted};
 use crate::reply::settle_return;
@@ -445,10 +445,10 @@ impl Received {
     }
 }
 
-/// Runs a method's body so that a panic in it becomes E_UNEXPECTED: it must not unwind into the caller, which may be in
+/// Runs a method's body so that a panic in it becomes E_UNEXPECTED, with words ([`crate::set_panic_texts`]): it must not unwind into the caller, which may be in
 /// another language.
 #[inline]
 pub fn guard(method: impl FnOnce() -> HRESULT) -> HRESULT {
     // The object's state after a panic is its own business, as it is with a poisoned lock.
-    std::panic::catch_unwind(std::panic::AssertUnwindSafe(method)).unwrap_or(code::E_UNEXPECTED)
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(method)).unwrap_or_else(panicked)
 }

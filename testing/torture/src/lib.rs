@@ -111,6 +111,7 @@ impl ICounter_Impl for Counter_Impl {
     }
 
     fn Fail(&self, code: i32) -> obvia::Result<()> {
+        assert!(code != 0, "the counter was told to panic");
         let words = format!("the counter was told to fail by {code}");
         Err(obvia::Error::new(obvia::HRESULT(code), words).with_source("counter").with_help("counter.chm", 7))
     }

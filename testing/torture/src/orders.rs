@@ -99,6 +99,7 @@ const ORDERS: &[(&str, Order)] = &[
     ("drop-last", |state, words| done(state.counters.truncate(state.counters.len() - number::<usize>(words, 0)?))),
     ("leave", |state, _| done(*state = State::default())),
     ("fail", |state, words| state.counter()?.Fail(number(words, 0)?).map(done).map_err(|why| told(&why))?),
+    ("panic-texts", |_, words| done(obvia::set_panic_texts(word(words, 0)? == "on"))),
     ("nothing", |state, _| state.counter()?.Nothing().map(done)?),
     ("add", |state, words| Ok(state.counter()?.Add(number(words, 0)?)?.to_string())),
     ("adds", |state, words| adds(state.counter()?, number(words, 0)?, number(words, 1)?)),

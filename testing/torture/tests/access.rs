@@ -261,6 +261,37 @@ fn who_may_call_may_activate_where_nobody_says_otherwise() {
     client.good(&format!("activate {binding}"));
 }
 
+/// Calls a method that panics, and is told no more than that it did.
+#[track_caller]
+fn is_told_nothing_of_a_panic(client: &mut Process) {
+    let why = client.bad("fail 0");
+    assert!(why.contains("E_UNEXPECTED") && !why.contains("panic"), "{why}");
+}
+
+#[test]
+fn texts_of_panics_are_told_on_this_host_where_the_server_says_so() {
+    for binding in ["ncacn_vi_shm:[there]", "ncalrpc:[there]", "ncalrpc:[there,transfer=ndr]", "ncacn_ip_tcp:127.0.0.1"]
+    {
+        let directory = Directory::new();
+        let mut server = directory.start(PROGRAM, &[]);
+        server.good("export thing");
+        let binding = server.good(&format!("listen {binding}")).replace(']', ",name=thing]");
+        let mut client = directory.start(PROGRAM, &[]);
+        client.good(&format!("connect {binding}"));
+        client.good("make 1");
+        server.good("panic-texts on");
+        if binding.starts_with("ncacn_ip_tcp") {
+            is_told_nothing_of_a_panic(&mut client);
+        } else {
+            let why = client.bad("fail 0");
+            assert!(why.contains("the counter was told to panic"), "{binding}: {why}");
+        }
+        server.good("panic-texts off");
+        is_told_nothing_of_a_panic(&mut client);
+        client.good("add 1");
+    }
+}
+
 /// Where the tests do not run as the superuser there is nobody else to be.
 fn is_superuser() -> bool {
     rustix::process::getuid().is_root()
@@ -289,6 +320,8 @@ fn users_are_told_apart_where_others_are_let_in() {
         let [one, another, root] = &mut users;
         one.good(&format!("connect {binding}"));
         one.good("make 1");
+        server.good("panic-texts on");
+        is_told_nothing_of_a_panic(one);
         for (process, uid) in [(another, 1001), (root, 0)] {
             denied(process, &format!("connect {binding}"));
             let line = format!("refused the object thing to process {} of user {uid}", process.pid());
