@@ -1,7 +1,7 @@
 //! ORPCTHIS and ORPCTHAT (MS-DCOM 2.2.13) around calls of objects in the standard's transfer syntaxes: the causality and the trace that a call
 //! belongs to, how long its caller still waits, and why a method failed, in words.
 
-use crate::error::{self, Error};
+use crate::error;
 use crate::orpc::{Body, ComVersion, Decoder, Encoder, ErrorInfo, Extents, OrpcThat, OrpcThis, TimeLeft, TraceContext};
 use crate::thread;
 use obvia_rpc::ByteOrder;
@@ -122,23 +122,18 @@ impl CallHeaders for Headers {
         append(&that, stub);
     }
 
-    fn read_response(&self, order: ByteOrder, stub: &[u8]) -> Result<usize, Status> {
+    fn read_response(&self, order: ByteOrder, stub: &[u8]) -> Result<(usize, Option<Words>), Status> {
         let from = &mut Decoder::new(stub, order);
         let that = OrpcThat::read(from)?;
-        if let Ok(Some(info)) = ErrorInfo::find(&that.extents)
-            && let Some(last) = stub.last_chunk::<4>()
-        {
-            let result = if order == ByteOrder::Big { i32::from_be_bytes(*last) } else { i32::from_le_bytes(*last) };
-            if result < 0 {
-                let ErrorInfo { description, source, help_file, help_context, .. } = info;
-                let [description, source, help_file] = [description, source, help_file].map(Option::unwrap_or_default);
-                let words = Words { description, source, help_file, help_context };
-                // The proxy's caller sees the result, and asks for the words.
-                let _ = error::leave(Error::of_words(HRESULT(result), words));
-            }
-        }
-        Ok(from.at())
+        // Whoever says nothing that can be read says nothing.
+        Ok((from.at(), ErrorInfo::find(&that.extents).ok().flatten().map(words)))
     }
+}
+
+fn words(info: ErrorInfo) -> Words {
+    let ErrorInfo { description, source, help_file, help_context, .. } = info;
+    let [description, source, help_file] = [description, source, help_file].map(Option::unwrap_or_default);
+    Words { description, source, help_file, help_context }
 }
 
 /// Words as COM's error information.
@@ -190,7 +185,7 @@ mod tests {
         let (left, trace, causality, answer) = performed(&stub, code::S_OK);
         assert!(left <= Duration::from_secs(5) && left > Duration::from_secs(3), "{left:?}");
         assert_eq!((trace.as_deref(), causality), (Some(TRACE), OWN_CAUSALITY.get()));
-        assert_eq!(HEADERS.read_response(ByteOrder::Little, &answer), Ok(answer.len() - 4));
+        assert_eq!(HEADERS.read_response(ByteOrder::Little, &answer), Ok((answer.len() - 4, None)));
         let (_, trace, again, _) = performed(&request(), code::S_OK);
         assert_eq!(trace, None);
         assert_ne!(again, causality, "each call has one of its own");
@@ -212,12 +207,10 @@ mod tests {
     #[test]
     fn words_come_with_a_result_that_failed() {
         let (.., answer) = performed(&request(), code::E_INVALIDARG);
-        HEADERS.read_response(ByteOrder::Little, &answer).unwrap();
-        assert_eq!(error::recall(code::E_INVALIDARG).detail(), Some("no such luck"));
-        // Those of another failure stay where they are.
+        let (_, words) = HEADERS.read_response(ByteOrder::Little, &answer).unwrap();
+        assert_eq!(words.map(|words| words.description).as_deref(), Some("no such luck"));
         let (.., answer) = performed(&request(), code::S_OK);
-        HEADERS.read_response(ByteOrder::Little, &answer).unwrap();
-        assert_eq!(error::recall(code::E_INVALIDARG).detail(), None);
+        assert_eq!(HEADERS.read_response(ByteOrder::Little, &answer).unwrap().1, None);
     }
 
     #[test]
