@@ -145,6 +145,39 @@ static WORKSHOP: Workshop = Workshop::new(env!("CARGO_TARGET_TMPDIR"));
 /// The string bindings that calls go by: in FLAT over virtual interfaces, in NDR as DCOM's over TCP.
 const NETWORKS: [&str; 2] = ["ncacn_vi_udp:127.0.0.1", "ncacn_ip_tcp:127.0.0.1[,transfer=ndr]"];
 
+/// What is in the directory of names: each server has an endpoint and a name there, with two files each.
+fn files(names: &Folder) -> Vec<String> {
+    let files = std::fs::read_dir(names.path()).unwrap();
+    let mut files: Vec<String> = files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+    files.sort();
+    files
+}
+
+/// A server that is killed leaves files behind, which the next one of another name and language removes.
+#[track_caller]
+fn clears_up(killed: &mut Command, next: &mut Command, names: &Folder) {
+    drop(Program::ready(killed, names.path()));
+    let left = files(names);
+    assert_eq!(left.len(), 4, "{left:?}");
+    let next = Program::ready(next, names.path());
+    let found = files(names);
+    assert!(found.len() == 4 && !found.iter().any(|file| left.contains(file)), "{left:?} became {found:?}");
+    next.finish();
+}
+
+#[test]
+fn what_killed_servers_leave_is_removed_by_those_in_the_other_language() {
+    let Some((classes, names)) = scene("java-leavings") else { return };
+    let java = |name| {
+        let mut command = classes.program("peer.Server");
+        command.arg(name);
+        command
+    };
+    clears_up(&mut java("killed"), &mut rust("server"), &names);
+    clears_up(&mut rust("server"), &mut java("next"), &names);
+    clears_up(&mut java("killed"), &mut java("next"), &names);
+}
+
 #[test]
 fn networks_lead_from_java_to_rust_and_back() {
     let Some((classes, names)) = scene("java-networks") else { return };
