@@ -417,7 +417,7 @@ HRESULT obvia_set_audit(void (*audit)(void *context, const char *line), void *co
 /* What led to a failed HRESULT on this thread, in words; valid until the thread's next call. Never NULL. */
 const char *obvia_error_text(HRESULT result);
 
-/* Has the caller of the method that runs now get words with its failed HRESULT, where it is in this process. Returns `result`. */
+/* Has the caller of the method that runs now get words with its failed HRESULT. Returns `result`. */
 HRESULT obvia_fail(HRESULT result, const char *text);
 
 /* Memory for what a method returns and its caller frees: the C library's malloc() and free(). */

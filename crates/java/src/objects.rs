@@ -27,7 +27,8 @@ pub struct Reply {
 #[repr(C)]
 pub struct Callbacks {
     /// Performs a call of an object by an interface: the method's number, and the request's frame. The reply's frame has to stay until this thread
-    /// calls again. Returns what the method returned, or a fault's status with the bit above it.
+    /// calls again; of a method that failed it is the frame of its words, if there are any. Returns what the method returned, or a fault's status with
+    /// the bit above it.
     perform: unsafe extern "C" fn(u64, *const Halves, u32, *const u8, usize, *mut Reply) -> u64,
     /// Whether an object has an interface: not 0.
     implements: unsafe extern "C" fn(u64, *const Halves) -> u32,

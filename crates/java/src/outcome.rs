@@ -105,19 +105,15 @@ pub unsafe extern "C" fn obvia_java_take(rest: *mut Vec<u8>, buffer: *mut u8) {
     unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), buffer, bytes.len()) };
 }
 
-/// The words for a result that a function of this thread returned last: as much of them as fits, in UTF-8. Returns how many bytes were
-/// written.
+/// The words for a result that a function of this thread returned last, as the frame that they travel in.
 ///
 /// # Safety
 ///
-/// `buffer` must be writable for `capacity` bytes.
+/// As [`give_bytes`] has it.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn obvia_java_words(result: HRESULT, buffer: *mut u8, capacity: usize) -> usize {
-    guarded_or(0, || {
-        let words = abi::text(result);
-        let end = (0..=words.len().min(capacity)).rev().find(|&at| words.is_char_boundary(at)).unwrap_or(0);
-        // SAFETY: the caller's promise, and so many fit.
-        unsafe { std::ptr::copy_nonoverlapping(words.as_ptr(), buffer, end) };
-        end
-    })
+pub unsafe extern "C" fn obvia_java_words(result: HRESULT, frame: *mut Bytes) {
+    guarded_or((), || {
+        // SAFETY: the caller's promise. A null pointer is nobody's who wants words.
+        let _ = unsafe { give_bytes(frame, abi::words_frame(result)) };
+    });
 }

@@ -7,6 +7,7 @@ mod class_file;
 mod dg_server;
 mod dg_units;
 mod epm_call;
+mod failure_words;
 mod flat_check;
 mod idl_parse;
 mod ndr_decode;
@@ -32,9 +33,9 @@ macro_rules! for_each_target {
     ($call:ident) => {
         $call! {
             accounts automation bind_pdu class_file dg_server dg_units
-            epm_call flat_check idl_parse ndr_decode ndr_words ntlm_message
-            orpc_calls orpc_objref orpc_references pdu_client pdu_server pdu_units
-            proof_legs spnego_token type_library vi_packet
+            epm_call failure_words flat_check idl_parse ndr_decode ndr_words
+            ntlm_message orpc_calls orpc_objref orpc_references pdu_client pdu_server
+            pdu_units proof_legs spnego_token type_library vi_packet
         }
     };
 }

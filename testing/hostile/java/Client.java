@@ -26,6 +26,7 @@ final class Client {
             objects(victim, turn);
         }
         failures(victim);
+        words(victim);
         values(victim, 1);
         System.out.println("good");
         System.exit(0);
@@ -140,6 +141,32 @@ final class Client {
             missing(() -> victim.mix(null));
             missing(() -> victim.weigh(new Mark[1]));
         }
+    }
+
+    /** What servers say of methods that failed. Those in C and C++ have nothing but the description. */
+    private static void words(IVictim victim) {
+        RpcException nobody = failure(() -> victim.visit(null));
+        System.out.println(nobody.description() + " (" + nobody.source() + ", " + nobody.helpFile() + " " + nobody.helpContext() + ")");
+        // What a method here throws, told to the server, which tells it as its own.
+        RpcException stuck = failure(() -> victim.visit(() -> {
+            throw new IllegalStateException("it sticks");
+        }));
+        same(stuck.getMessage(), "the method threw java.lang.IllegalStateException: it sticks");
+        same(Hresult.text(stuck.result()), Hresult.text(Hresult.RPC_E_SERVERFAULT));
+        RpcException silent = failure(() -> victim.visit(() -> {
+            throw new RpcException(Hresult.E_ACCESSDENIED);
+        }));
+        same(silent.description(), null);
+        same(silent.getMessage(), "the call failed with 0x80070005");
+    }
+
+    private static RpcException failure(Runnable call) {
+        try {
+            call.run();
+        } catch (RpcException e) {
+            return e;
+        }
+        throw new AssertionError("a call went well that must fail");
     }
 
     private static void fails(int result, Runnable call) {

@@ -96,13 +96,16 @@ final class Server implements IVictim {
     @Override
     public int visit(IThing thing) {
         if (thing == null) {
-            throw new RpcException(Hresult.E_POINTER);
+            throw new RpcException(Hresult.E_POINTER, "there is nothing to visit").withSource("victim").withHelp("victim.chm", 7);
         }
         return thing.number();
     }
 
     @Override
     public IThing make(int number) {
+        if (number < 0) {
+            throw new IllegalArgumentException("a thing has a number from 0 on");
+        }
         return new Things(number);
     }
 

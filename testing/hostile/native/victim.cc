@@ -174,7 +174,10 @@ public:
         return S_OK;
     }
 
-    HRESULT Visit(IThing *thing, int32_t *number) override { return thing ? thing->Number(number) : E_POINTER; }
+    HRESULT Visit(IThing *thing, int32_t *number) override
+    {
+        return thing ? thing->Number(number) : obvia_fail(E_POINTER, "there is nothing to visit");
+    }
 
     HRESULT Make(int32_t number, IThing **thing) override
     {

@@ -114,6 +114,16 @@ pub(crate) fn visit(arguments: &[String]) -> obvia::Result<()> {
     Ok(())
 }
 
+/// Has a good server fail, and tells what it says of that.
+pub(crate) fn hear(binding: &str) -> obvia::Result<()> {
+    let good: IVictim = obvia::connect(binding)?;
+    for failed in [good.Visit(None).map(drop), good.Make(-1).map(drop)] {
+        let error = failed.err().ok_or(obvia::code::E_UNEXPECTED)?;
+        println!("{error} {:?} {:?}", error.source_name(), error.help());
+    }
+    Ok(())
+}
+
 /// Makes every call there is. What comes back may be anything; it is read to the end.
 fn abuse(evil: &IVictim) {
     let short = |work: &dyn Fn()| obvia::with_timeout(SHORT, work);

@@ -16,6 +16,7 @@ fn main() -> obvia::Result<()> {
     match arguments.next().as_deref() {
         Some("server") => serve(arguments.next()),
         Some("client") => client::visit(&arguments.collect::<Vec<_>>()),
+        Some("listener") => client::hear(&arguments.next().unwrap_or_default()),
         Some("witness") => {
             std::thread::spawn(|| {
                 wait_for_end();
@@ -23,7 +24,7 @@ fn main() -> obvia::Result<()> {
             });
             client::witness()
         }
-        _ => panic!("the first argument is server, client or witness"),
+        _ => panic!("the first argument is server, client, listener or witness"),
     }
 }
 

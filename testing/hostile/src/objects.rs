@@ -1,6 +1,6 @@
 //! What the server exports. Everything that a method is given it reads to the end, so that bad memory is noticed.
 
-use obvia::{Elements, ElementsMut, U16CStr, code};
+use obvia::{Elements, ElementsMut, Error, U16CStr, code};
 use obvia_hostile::{Color, IPair, IPair_Impl, IThing, IThing_Impl, IVictim, IVictim_Impl, Mark};
 use std::collections::BTreeSet;
 use std::ffi::{CStr, CString};
@@ -34,6 +34,11 @@ impl IPair_Impl for Thing_Impl {
     fn Title(&self) -> obvia::Result<CString> {
         CString::new(format!("thing {}", self.0)).map_err(|_| code::E_UNEXPECTED.into())
     }
+}
+
+/// Fails in as many words as a failure may have.
+fn nobody() -> Error {
+    Error::new(code::E_POINTER, "there is nothing to visit").with_source("victim").with_help("victim.chm", 7)
 }
 
 fn weight(marks: &[Mark]) -> i64 {
@@ -95,7 +100,7 @@ impl IVictim_Impl for Victim_Impl {
     }
 
     fn Visit(&self, thing: Option<&IThing>) -> obvia::Result<i32> {
-        thing.ok_or(code::E_POINTER)?.Number()
+        thing.ok_or_else(nobody)?.Number()
     }
 
     fn Make(&self, number: i32) -> obvia::Result<IThing> {

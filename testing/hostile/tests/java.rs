@@ -2,7 +2,7 @@
 
 use ground::{Folder, poll};
 use native_programs::java::Classes;
-use native_programs::{Workshop, folder};
+use native_programs::{CHECKED, Workshop, folder};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -87,12 +87,36 @@ fn rust(role: &str) -> Command {
     command
 }
 
+/// What the client in Java says of a server that says why its methods fail.
+const GOOD: &str = "there is nothing to visit (victim, victim.chm 7)\ngood\n";
+
+/// A client in Rust is told why methods of the server in Java failed.
+#[track_caller]
+fn hear(binding: &str, names: &Folder) {
+    let said = Program::start(rust("listener").arg(binding), names.path()).finish();
+    let visited = r#"there is nothing to visit (E_POINTER) Some("victim") Some(("victim.chm", 7))"#;
+    let threw = "the method threw java.lang.IllegalArgumentException: a thing has a number from 0 on";
+    assert_eq!(said, format!("{visited}\n{threw} (RPC_E_SERVERFAULT) None None\n"), "{binding}");
+}
+
 #[test]
 fn java_calls_rust() {
     let Some((classes, names)) = scene("java-calls") else { return };
     let server = Program::ready(&mut rust("server"), names.path());
     let said = Program::start(classes.program("peer.Client").arg("victim"), names.path()).finish();
-    assert_eq!(said, "good\n");
+    assert_eq!(said, GOOD);
+    server.finish();
+}
+
+#[test]
+fn java_calls_cpp() {
+    let Some((classes, names)) = scene("java-calls-cpp") else { return };
+    let here = folder("testing/hostile");
+    let server =
+        WORKSHOP.build("hostile-native", CHECKED, &[here.join("victim.idl")], &[here.join("native/victim.cc")]);
+    let server = Program::ready(Command::new(server).arg("server"), names.path());
+    let said = Program::start(classes.program("peer.Client").arg("victim"), names.path()).finish();
+    assert_eq!(said, "there is nothing to visit (null, null 0)\ngood\n");
     server.finish();
 }
 
@@ -110,7 +134,8 @@ fn rust_calls_java() {
     {
         assert!(said.lines().any(|line| line == answer), "{answer} is not in\n{said}");
     }
-    assert_eq!(Program::start(classes.program("peer.Client").arg("victim"), names.path()).finish(), "good\n");
+    assert_eq!(Program::start(classes.program("peer.Client").arg("victim"), names.path()).finish(), GOOD);
+    hear("victim", &names);
     witness.finish();
     server.finish();
 }
@@ -119,6 +144,39 @@ static WORKSHOP: Workshop = Workshop::new(env!("CARGO_TARGET_TMPDIR"));
 
 /// The string bindings that calls go by: in FLAT over virtual interfaces, in NDR as DCOM's over TCP.
 const NETWORKS: [&str; 2] = ["ncacn_vi_udp:127.0.0.1", "ncacn_ip_tcp:127.0.0.1[,transfer=ndr]"];
+
+/// What is in the directory of names: each server has an endpoint and a name there, with two files each.
+fn files(names: &Folder) -> Vec<String> {
+    let files = std::fs::read_dir(names.path()).unwrap();
+    let mut files: Vec<String> = files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+    files.sort();
+    files
+}
+
+/// A server that is killed leaves files behind, which the next one of another name and language removes.
+#[track_caller]
+fn clears_up(killed: &mut Command, next: &mut Command, names: &Folder) {
+    drop(Program::ready(killed, names.path()));
+    let left = files(names);
+    assert_eq!(left.len(), 4, "{left:?}");
+    let next = Program::ready(next, names.path());
+    let found = files(names);
+    assert!(found.len() == 4 && !found.iter().any(|file| left.contains(file)), "{left:?} became {found:?}");
+    next.finish();
+}
+
+#[test]
+fn what_killed_servers_leave_is_removed_by_those_in_the_other_language() {
+    let Some((classes, names)) = scene("java-leavings") else { return };
+    let java = |name| {
+        let mut command = classes.program("peer.Server");
+        command.arg(name);
+        command
+    };
+    clears_up(&mut java("killed"), &mut rust("server"), &names);
+    clears_up(&mut rust("server"), &mut java("next"), &names);
+    clears_up(&mut java("killed"), &mut java("next"), &names);
+}
 
 #[test]
 fn networks_lead_from_java_to_rust_and_back() {
@@ -131,14 +189,15 @@ fn networks_lead_from_java_to_rust_and_back() {
             command
         };
         let (server, binding) = Program::listening(rust("server").arg(network), names.path());
-        assert_eq!(Program::start(&mut java("peer.Client", &binding), names.path()).finish(), "good\n", "{network}");
+        assert_eq!(Program::start(&mut java("peer.Client", &binding), names.path()).finish(), GOOD, "{network}");
         server.finish();
         let (server, binding) = Program::listening(&mut java("peer.Server", network), names.path());
-        assert_eq!(Program::start(&mut java("peer.Client", &binding), names.path()).finish(), "good\n", "{network}");
+        assert_eq!(Program::start(&mut java("peer.Client", &binding), names.path()).finish(), GOOD, "{network}");
         let binding = binding.replacen(']', ",name=victim]", 1);
         let said = Program::start(rust("client").args([&binding, "first"]), names.path()).finish();
         let failed: Vec<&str> = said.lines().filter(|line| !line.contains(" ok ")).collect();
         assert_eq!(failed, ["Pair 0x80004002", "good"], "{said}");
+        hear(&binding, &names);
         server.finish();
     }
 }

@@ -2,7 +2,7 @@
 //! belongs to, how long its caller still waits, and why a method failed, in words.
 
 use crate::call_context::{self, trace};
-use crate::error::{self, Error};
+use crate::error;
 use crate::orpc::{
     Body, CallContext, ComVersion, Decoder, Encoder, ErrorInfo, Extents, OrpcThat, OrpcThis, TimeLeft, TraceContext,
 };
@@ -117,23 +117,18 @@ impl CallHeaders for Headers {
         append(&that, stub);
     }
 
-    fn read_response(&self, order: ByteOrder, stub: &[u8]) -> Result<usize, Status> {
+    fn read_response(&self, order: ByteOrder, stub: &[u8]) -> Result<(usize, Option<Words>), Status> {
         let from = &mut Decoder::new(stub, order);
         let that = OrpcThat::read(from)?;
-        if let Ok(Some(info)) = ErrorInfo::find(&that.extents)
-            && let Some(last) = stub.last_chunk::<4>()
-        {
-            let result = if order == ByteOrder::Big { i32::from_be_bytes(*last) } else { i32::from_le_bytes(*last) };
-            if result < 0 {
-                let ErrorInfo { description, source, help_file, help_context, .. } = info;
-                let [description, source, help_file] = [description, source, help_file].map(Option::unwrap_or_default);
-                let words = Words { description, source, help_file, help_context };
-                // The proxy's caller sees the result, and asks for the words.
-                let _ = error::leave(Error::of_words(HRESULT(result), words));
-            }
-        }
-        Ok(from.at())
+        // Whoever says nothing that can be read says nothing.
+        Ok((from.at(), ErrorInfo::find(&that.extents).ok().flatten().map(words)))
     }
+}
+
+fn words(info: ErrorInfo) -> Words {
+    let ErrorInfo { description, source, help_file, help_context, .. } = info;
+    let [description, source, help_file] = [description, source, help_file].map(Option::unwrap_or_default);
+    Words { description, source, help_file, help_context }
 }
 
 /// Words as COM's error information.
@@ -186,7 +181,7 @@ mod tests {
         let (left, trace, causality, answer) = performed(&stub, code::S_OK);
         assert!(left <= Duration::from_secs(5) && left > Duration::from_secs(3), "{left:?}");
         assert_eq!((trace.as_deref(), causality), (Some(TRACE), OWN_CAUSALITY.get()));
-        assert_eq!(HEADERS.read_response(ByteOrder::Little, &answer), Ok(answer.len() - 4));
+        assert_eq!(HEADERS.read_response(ByteOrder::Little, &answer), Ok((answer.len() - 4, None)));
         let (_, trace, again, _) = performed(&request(), code::S_OK);
         assert_eq!(trace, None);
         assert_ne!(again, causality, "each call has one of its own");
@@ -208,12 +203,10 @@ mod tests {
     #[test]
     fn words_come_with_a_result_that_failed() {
         let (.., answer) = performed(&request(), code::E_INVALIDARG);
-        HEADERS.read_response(ByteOrder::Little, &answer).unwrap();
-        assert_eq!(error::recall(code::E_INVALIDARG).detail(), Some("no such luck"));
-        // Those of another failure stay where they are.
+        let (_, words) = HEADERS.read_response(ByteOrder::Little, &answer).unwrap();
+        assert_eq!(words.map(|words| words.description).as_deref(), Some("no such luck"));
         let (.., answer) = performed(&request(), code::S_OK);
-        HEADERS.read_response(ByteOrder::Little, &answer).unwrap();
-        assert_eq!(error::recall(code::E_INVALIDARG).detail(), None);
+        assert_eq!(HEADERS.read_response(ByteOrder::Little, &answer).unwrap().1, None);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! The frames are FLAT, whatever the calls go by. References in them are made and taken up by what is here.
 
 use super::{exchange, put};
-use crate::error::{Error, Result, code};
+use crate::error::{Error, Result, code, leave};
 use crate::marshal::{Wanted, reference_for, unmarshal};
 use crate::orpc::Client;
 use crate::proxy::{Imported, look_behind};
@@ -13,7 +13,7 @@ use crate::runtime::Runtime;
 use crate::stub::{no_results, results, serve};
 use crate::{exports, server, thread};
 use obvia_rpc::status::Status;
-use obvia_rpc::vi_call::{Answer, ServerCall};
+use obvia_rpc::vi_call::{Answer, ServerCall, Words};
 use windows_core::{HRESULT, IUnknown};
 
 /// Where the calls of an interface pointer go.
@@ -99,7 +99,7 @@ pub fn object_of_caller(reference: &[u8], info: &'static InterfaceInfo) -> Resul
 }
 
 /// Answers a call by frames. `perform` gets the method's number and a copy of the request's frame, which it has to check, and returns what the
-/// method returned and the frame of the results.
+/// method returned and the frame of the results; of a method that failed, the frame of its words (docs/flat.md), if there are any.
 pub fn answer<'r>(
     call: &mut ServerCall<'_>,
     perform: impl FnOnce(u16, &[u8]) -> std::result::Result<(HRESULT, &'r [u8]), Status>,
@@ -110,10 +110,12 @@ pub fn answer<'r>(
         frame.copy_to(0, &mut request).ok_or(Status::BAD_STUB_DATA)?;
         let (result, reply) = perform(call.inner().opnum(), &request)?;
         if result.is_err() {
-            // Nobody gets the references that are in the results.
+            // Nobody gets references: they would have been in the results.
             server::take_back_sent();
+            let words = Words::from_frame(reply).unwrap_or_default();
+            return Ok(no_results(leave(Error::of_words(result, words))));
         }
-        if result.is_err() || reply.is_empty() {
+        if reply.is_empty() {
             return Ok(no_results(result));
         }
         let length = reply.len().next_multiple_of(8);

@@ -76,12 +76,12 @@ pub trait CallHeaders: Send + Sync + fmt::Debug {
     fn end(&self);
     /// Appends what stands before a response's results, of a method that returned this. Where it failed, and its server says why, with words.
     fn write_response(&self, result: u32, words: Option<Words>, stub: &mut Vec<u8>);
-    /// Reads that, of stub data that may end anywhere. Returns its length in bytes.
+    /// Reads that, of stub data that may end anywhere. Returns its length in bytes, and words if there are any.
     ///
     /// # Errors
     ///
     /// What the caller is told instead of results.
-    fn read_response(&self, order: ByteOrder, stub: &[u8]) -> Result<usize, Status>;
+    fn read_response(&self, order: ByteOrder, stub: &[u8]) -> Result<(usize, Option<Words>), Status>;
 }
 
 /// How units name the target of a call.

@@ -357,7 +357,7 @@ fn references_given_to_nobody_and_the_dead_do_no_harm(server: Server) {
             peer.good(SYSTEM, 5, &transfer(object, 0, refs));
         }
         let answer = peer.call(SYSTEM, 5, &transfer((77, 77), own, 1));
-        assert_eq!((answer.kind, answer.first), (wire::RESPONSE, NOT_FOUND));
+        assert_eq!(answer.failure(), Some(NOT_FOUND));
     });
 }
 
@@ -385,7 +385,7 @@ fn the_runtimes_own_calls_check_their_bytes(server: Server) {
             (object, 0x5f3c_1e86_40d7_4b0b_9a2e_c05d_77ab_13f4, NO_INTERFACE),
         ] {
             let answer = peer.call(SYSTEM, 3, &query(target, iid));
-            assert_eq!((answer.kind, answer.first), (wire::RESPONSE, status), "{iid:x}");
+            assert_eq!(answer.failure(), Some(status), "{iid:x}");
         }
         // Names that are too long, run out of the frame, or are no text.
         for length in [9, 256, u64::from(u32::MAX), u64::MAX] {
@@ -394,10 +394,10 @@ fn the_runtimes_own_calls_check_their_bytes(server: Server) {
         peer.refused(SYSTEM, 6, &Frame::block(32).u64(16, 4).put(24, b"\xff\xfe\x80\xc0").bytes, BAD_DATA);
         for name in ["", "nobody", "\0\0", "../victim"] {
             let answer = peer.call(SYSTEM, 6, &wire::resolve(name, wire::IVICTIM));
-            assert_eq!((answer.kind, answer.first), (wire::RESPONSE, NOT_FOUND));
+            assert_eq!(answer.failure(), Some(NOT_FOUND));
         }
         let answer = peer.call(SYSTEM, 6, &wire::resolve("victim", wire::IPAIR));
-        assert_eq!((answer.kind, answer.first), (wire::RESPONSE, NO_INTERFACE));
+        assert_eq!(answer.failure(), Some(NO_INTERFACE));
     });
 }
 

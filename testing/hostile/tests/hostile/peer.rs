@@ -45,6 +45,14 @@ pub(crate) struct Message {
     pub(crate) frame: Vec<u8>,
 }
 
+impl Message {
+    /// What a method returned that has failed: the answer is a response without a frame, or a fault with words in its frame.
+    pub(crate) fn failure(&self) -> Option<u32> {
+        let kind = if self.frame.is_empty() { wire::RESPONSE } else { wire::FAULT };
+        (self.kind == kind).then_some(self.first)
+    }
+}
+
 /// Sends bytes with any number of file descriptors.
 pub(crate) fn send(socket: &UnixStream, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> rustix::io::Result<usize> {
     let mut space = vec![MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(253))];

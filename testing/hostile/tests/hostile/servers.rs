@@ -5,9 +5,11 @@ use crate::peer::{AREA, AREA_LENGTH, CONSUMED, Message, Peer, first_word, send};
 use crate::scene::{Process, Scene};
 use crate::segment::{SEALS, Segment, memory_file};
 use crate::wire::{self, Frame, Reference, mark};
-use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::collections::BTreeSet;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
 
 /// Runs a client against a hostile server, and returns what it says of its calls.
 #[track_caller]
@@ -175,6 +177,43 @@ fn answers_to_something_else_are_refused() {
             is_call(message)
         });
         assert_failed(&lines, &CALLS);
+    }
+    scene.assert_unharmed();
+}
+
+/// A fault's frame with words, by the lengths of description, source and help file.
+fn words(lengths: [u32; 3], texts: &[u8]) -> Vec<u8> {
+    let lengths = lengths.iter().flat_map(|length| length.to_le_bytes());
+    [7, 0, 0, 0].into_iter().chain(lengths).chain(texts.iter().copied()).collect()
+}
+
+/// Words are for people: the call has failed by its HRESULT, whatever they are, and the connection goes on.
+#[test]
+fn words_that_are_none_change_nothing() {
+    let scene = Scene::new();
+    for frame in [
+        words([4, 2, 2], b"whyiscal"),
+        words([4, 2, 2], b"\xff\xfe\x80\xc3iscal"),
+        words([u32::MAX, 2, 2], b"whyiscal"),
+        words([4, u32::MAX - 3, 2], b"whyiscal"),
+        words([4, 2, 3], b"whyiscal"),
+        words([0x4001, 0, 0], &[b'x'; 0x4008]),
+        words([0x4000; 3], &[b'x'; 3 * 0x4000]),
+        words([0, 0, 0], b"whyiscal"),
+        words([0, 0, 0], &vec![0; 60_000]),
+        vec![7; 8],
+    ] {
+        let connections = Arc::new(Mutex::new(BTreeSet::new()));
+        let called = Arc::clone(&connections);
+        let lines = visit(&scene, move |peer, message| {
+            if is_call(message) {
+                called.lock().unwrap().insert(peer.socket.as_raw_fd());
+                peer.post(wire::FAULT, message.opnum, (0x8000_4005, message.sequence), &frame);
+            }
+            is_call(message)
+        });
+        assert!(CALLS.iter().all(|call| said(&lines, call) == "0x80004005"), "{lines:#?}");
+        assert_eq!(connections.lock().unwrap().len(), 1);
     }
     scene.assert_unharmed();
 }

@@ -251,7 +251,8 @@ impl Translation {
         encoded.map_err(|_| if has_failed { Status(status) } else { Status::BAD_STUB_DATA })
     }
 
-    /// What the method returned and the frame of a response, in `scratch` where it is not the stub data.
+    /// What the method returned and the frame of a response, in `scratch` where it is not the stub data. Of a method that failed the frame has words,
+    /// or there is none.
     pub(crate) fn decode_response<'a>(
         &self,
         request: &Request,
@@ -272,9 +273,16 @@ impl Translation {
             Self::Ndr(syntax, plan, headers) => (syntax, plan, headers),
         };
         let method = Self::method(plan, request.opnum)?;
-        let headers = headers.map_or(Ok(0), |headers| headers.read_response(from, stub))?;
+        let (headers, words) = headers.map_or(Ok((0, None)), |headers| headers.read_response(from, stub))?;
         let format = Format { syntax, order: order(from), headers };
         let decoded = method.decode_response(plan, format, &request.numbers, stub, frame_max, scratch);
-        Ok((decoded.map_err(|_| Status::BAD_STUB_DATA)?, scratch))
+        let status = decoded.map_err(|_| Status::BAD_STUB_DATA)?;
+        if status.cast_signed() < 0
+            && let Some(frame) = words.filter(|words| !words.is_empty()).map(|words| words.to_frame())
+            && frame.len() <= frame_max
+        {
+            *scratch = frame;
+        }
+        Ok((status, scratch))
     }
 }

@@ -1,7 +1,7 @@
 package obvia;
 
 /**
- * Why a call has no results: an HRESULT, and words where there are any.
+ * Why a call has no results: an HRESULT, and words where there are any: COM's error information, which reaches callers in any language.
  *
  * <p>Failures that programs tell apart are classes of their own: {@link CallTimeoutException}, {@link CallCanceledException}, {@link DisconnectedException},
  * {@link AccessDeniedException}, {@link NotFoundException} and {@link BadMessageException}. Whatever the runtime throws is of the class that {@link #of(int, String)} chooses.
@@ -12,11 +12,20 @@ public class RpcException extends RuntimeException {
     /** The HRESULT. */
     private final int result;
 
+    /** What says so. */
+    private String source;
+
+    /** Where more is said. */
+    private String helpFile;
+
+    /** The place there. */
+    private int helpContext;
+
     /**
      * A failure.
      *
      * @param result the HRESULT, a negative number
-     * @param message what it means here
+     * @param message what it means here; {@code null} where the number says all about it
      */
     public RpcException(int result, String message) {
         this(result, message, null);
@@ -40,7 +49,7 @@ public class RpcException extends RuntimeException {
      * @param result the HRESULT, a negative number
      */
     public RpcException(int result) {
-        this(result, meaning(result));
+        this(result, null);
     }
 
     /**
@@ -80,11 +89,31 @@ public class RpcException extends RuntimeException {
      * @return the exception, to be thrown
      */
     public static RpcException of(int result) {
-        return of(result, meaning(result));
+        return of(result, null);
     }
 
-    private static String meaning(int result) {
-        return "the call failed with " + Hresult.text(result);
+    /**
+     * The same failure with the name of the object or component that says so.
+     *
+     * @param source the name
+     * @return this
+     */
+    public RpcException withSource(String source) {
+        this.source = source;
+        return this;
+    }
+
+    /**
+     * The same failure with the place in a help file where more is said.
+     *
+     * @param file the help file's name
+     * @param context the place in it
+     * @return this
+     */
+    public RpcException withHelp(String file, int context) {
+        helpFile = file;
+        helpContext = context;
+        return this;
     }
 
     /**
@@ -94,5 +123,50 @@ public class RpcException extends RuntimeException {
      */
     public int result() {
         return result;
+    }
+
+    /**
+     * What it means: the description, or the HRESULT where there is none.
+     */
+    @Override
+    public String getMessage() {
+        String description = description();
+        return description == null ? "the call failed with " + Hresult.text(result) : description;
+    }
+
+    /**
+     * What it means here, where somebody has said so.
+     *
+     * @return the words, or {@code null}
+     */
+    public String description() {
+        return super.getMessage();
+    }
+
+    /**
+     * What says so.
+     *
+     * @return the name of an object or a component, or {@code null}
+     */
+    public String source() {
+        return source;
+    }
+
+    /**
+     * Where more is said.
+     *
+     * @return the name of a help file, or {@code null}
+     */
+    public String helpFile() {
+        return helpFile;
+    }
+
+    /**
+     * The place in the help file.
+     *
+     * @return its number there
+     */
+    public int helpContext() {
+        return helpContext;
     }
 }

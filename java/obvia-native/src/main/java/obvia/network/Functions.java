@@ -23,6 +23,7 @@ import obvia.Hresult;
 import obvia.RpcException;
 import obvia.SecurityLevel;
 import obvia.runtime.InterfaceInfo;
+import obvia.runtime.Words;
 
 /**
  * The library's functions: {@code crates/java} says what each does. {@link Library#load} comes first.
@@ -30,13 +31,12 @@ import obvia.runtime.InterfaceInfo;
  * <p>Objects are numbers that the library gives out, 0 for none; one that was given back leads nowhere.
  */
 final class Functions {
-    private static final int ABI = 3;
-    private static final int WORDS_MAX = 4096;
+    private static final int ABI = 4;
 
     private static final Linker LINKER = Linker.nativeLinker();
     private static final SymbolLookup SYMBOLS = Library.load();
 
-    private static final MethodHandle WORDS = function("words", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG));
+    private static final MethodHandle WORDS = function("words", FunctionDescriptor.ofVoid(JAVA_INT, ADDRESS));
     private static final MethodHandle DESCRIBE = function("describe", FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS));
     private static final MethodHandle TAKE = function("take", FunctionDescriptor.ofVoid(JAVA_LONG, ADDRESS));
     private static final MethodHandle RELEASE = function("release", FunctionDescriptor.ofVoid(JAVA_LONG));
@@ -156,11 +156,10 @@ final class Functions {
     /** Throws what a function failed with, in its words. */
     private static void check(int result) throws Throwable {
         if (result < 0) {
-            try (Arena arena = Arena.ofConfined()) {
-                MemorySegment words = arena.allocate(WORDS_MAX);
-                long length = (long) WORDS.invokeExact(result, words, (long) WORDS_MAX);
-                throw RpcException.of(result, new String(words.asSlice(0, length).toArray(JAVA_BYTE), StandardCharsets.UTF_8));
-            }
+            Bytes frame = new Bytes();
+            WORDS.invokeExact(result, frame.place);
+            frame.settle();
+            throw Words.toException(result, frame.toArray());
         }
     }
 

@@ -66,6 +66,12 @@ final class NativeCall extends InCall {
         return replyLength;
     }
 
+    /** Gives words of a failure in place of results. */
+    void tell(byte[] words) {
+        reply(words.length);
+        MemorySegment.copy(MemorySegment.ofArray(words), 0, replyMemory, 0, words.length);
+    }
+
     @Override
     public void reply(int length) {
         replyMemory = room(replyMemory, length);

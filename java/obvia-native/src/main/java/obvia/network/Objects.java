@@ -15,6 +15,7 @@ import obvia.RpcException;
 import obvia.runtime.InCall;
 import obvia.runtime.InterfaceInfo;
 import obvia.runtime.Interfaces;
+import obvia.runtime.Words;
 
 /** The objects of this process that the library holds, by number, and what it calls: nothing here may throw. */
 final class Objects {
@@ -135,22 +136,41 @@ final class Objects {
         RULES.remove(number);
     }
 
-    /** Performs a call. The results stay until this thread performs another. */
+    /** Performs a call. The results, or the words of a failure, stay until this thread performs another. */
     static long perform(long number, MemorySegment iid, int opnum, MemorySegment request, long length, MemorySegment reply) {
         try {
             NativeCall call = NativeCall.enter(opnum, request, length);
             try {
                 Object object = get(number);
                 perform(object, Interfaces.of(Functions.guid(iid), object), call);
-                MemorySegment results = Functions.foreign(reply, 16);
-                results.set(ADDRESS, 0, call.replyMemory);
-                results.set(JAVA_LONG, 8, call.replyLength());
+                give(call, reply);
                 return Integer.toUnsignedLong(call.result());
+            } catch (Throwable e) {
+                long answer = answer(e);
+                if (answer >>> 32 == 0) {
+                    tell(call, e, reply);
+                }
+                return answer;
             } finally {
                 call.leave();
             }
         } catch (Throwable e) {
             return answer(e);
+        }
+    }
+
+    private static void give(NativeCall call, MemorySegment reply) {
+        MemorySegment results = Functions.foreign(reply, 16);
+        results.set(ADDRESS, 0, call.replyMemory);
+        results.set(JAVA_LONG, 8, call.replyLength());
+    }
+
+    private static void tell(NativeCall call, Throwable why, MemorySegment reply) {
+        try {
+            call.tell(Words.frameOf(why));
+            give(call, reply);
+        } catch (Throwable e) {
+            // There is no memory for words.
         }
     }
 

@@ -43,15 +43,15 @@ public abstract class Channel {
     final void call(long target, int opnum, int length) {
         int result = exchange(target, opnum, length);
         if (result < 0) {
-            String words = words();
+            Words words = takeWords();
             end();
-            throw words.isEmpty() ? RpcException.of(result) : RpcException.of(result, words);
+            throw words == null ? RpcException.of(result) : words.toException(result);
         }
     }
 
-    /** What the server says of the method that has just failed; nothing where it does not. */
-    protected String words() {
-        return "";
+    /** What the server says of the method that has just failed; {@code null} where it does not. It says so once. */
+    protected Words takeWords() {
+        return null;
     }
 
     /** The same for methods that do not fail by what they return: the result, whatever it is. */

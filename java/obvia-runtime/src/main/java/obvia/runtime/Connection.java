@@ -2,7 +2,6 @@ package obvia.runtime;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -20,6 +19,7 @@ import obvia.SecurityLevel;
  */
 final class Connection implements Runnable {
     private static final LimitedLog LOG = new LimitedLog();
+    private static final byte[] NO_WORDS = {};
 
     /** Those that have a thread: a method asks who calls it, and no call has to say so. */
     private static final Map<Thread, Connection> OF_THREAD = new ConcurrentHashMap<>();
@@ -34,8 +34,8 @@ final class Connection implements Runnable {
     // The interface pointer that was called last, and when it was looked up, in removals.
     private Exports.Entry last;
     private int lastRemovals;
-    // What is to be said of the method that has failed last.
-    private String failure = "";
+    // Why the method has failed that was called last, until its caller is told; null where it returned its result.
+    private Throwable failure;
     // What kind of thread it has, and whether that finds a message that another one has received.
     private boolean isVirtual;
     private boolean isReceived;
@@ -254,44 +254,36 @@ final class Connection implements Runnable {
         call.enter();
         int opnum = call.opnum;
         long answer = perform(target);
-        boolean isFault = answer >>> 32 != 0;
-        int result = (int) answer;
-        int length = isFault ? 0 : result >= 0 ? call.replyLength : tell();
+        if (answer > Integer.MAX_VALUE) {
+            fail(callId, opnum, answer);
+            return;
+        }
+        int length = call.replyLength;
         if (length == 0) {
             window.place(0);
         }
-        long words = Integer.toUnsignedLong(result) | (long) callId << 32;
-        window.publish(isFault ? Window.FAULT : Window.RESPONSE, opnum, words, length);
+        window.publish(Window.RESPONSE, opnum, answer | (long) callId << 32, length);
     }
 
-    /** Writes the words of a failure where the results would be, and says how long they are there. */
-    private int tell() {
-        String words = failure;
-        // A method may return its failure, too, without words.
-        failure = "";
-        if (words.isEmpty() || !window.takesWords()) {
-            return 0;
-        }
+    /** Answers a call that has failed, by a fault, or by what its method returned. Its words are the frame of a fault, which no proxy takes for results. */
+    private void fail(int callId, int opnum, long answer) {
+        boolean isFault = answer >>> 32 != 0;
+        byte[] frame = isFault || failure == null ? NO_WORDS : Words.frameOf(failure);
+        failure = null;
+        long at;
         try {
-            RuntimeCalls.answer(call, words);
+            at = window.place(frame.length);
         } catch (RpcException e) {
             if (e.result() != Hresult.E_OUTOFMEMORY) {
                 throw e;
             }
             // Nor is there room for many words.
-            RuntimeCalls.answer(call, beginning(words));
+            frame = Words.beginning(frame);
+            at = window.place(frame.length);
         }
-        return call.replyLength;
-    }
-
-    /** As much of a text as goes into a slot. */
-    private static String beginning(String words) {
-        byte[] bytes = words.getBytes(StandardCharsets.UTF_8);
-        int end = Math.min(bytes.length, Layout.INLINE_MAX);
-        while (end > 0 && end < bytes.length && (bytes[end] & 0xc0) == 0x80) {
-            end--;
-        }
-        return new String(bytes, 0, end, StandardCharsets.UTF_8);
+        MemorySegment.copy(MemorySegment.ofArray(frame), 0, window.memory(), at, frame.length);
+        long words = Integer.toUnsignedLong((int) answer) | (long) callId << 32;
+        window.publish(isFault || frame.length != 0 ? Window.FAULT : Window.RESPONSE, opnum, words, frame.length);
     }
 
     /** What the method returned, or a fault's status with a bit above it. */
@@ -315,9 +307,9 @@ final class Connection implements Runnable {
                 // The caller's memory is gone.
                 throw gone;
             }
-            long answer = InCall.answer(e);
-            failure = answer >>> 32 == 0 ? InCall.words(e) : "";
-            return answer;
+            // Nobody waits to be told of what is called without response.
+            failure = window.kind() == Window.REQUEST ? e : null;
+            return InCall.answer(e);
         }
     }
 

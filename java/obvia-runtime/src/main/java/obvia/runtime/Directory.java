@@ -4,21 +4,17 @@ import java.io.IOException;
 import java.net.ConnectException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.nio.file.attribute.UserPrincipal;
-import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 import jdk.net.ExtendedSocketOptions;
 import obvia.Hresult;
@@ -28,13 +24,15 @@ import obvia.RpcException;
  * Where the names of this user's servers are: a socket for each, as {@code crates/via/src/provider/shm/directory.rs} has it.
  *
  * <p>Servers in other languages hold a lock that this virtual machine has no call for. So a name here is somebody's as long as its socket answers; the lock that
- * is taken beside it keeps two processes from taking a name at once.
+ * is taken beside it keeps two processes from taking a name at once. Nothing is removed or written to but what is this user's, and known to be a lock or a socket of a name.
  */
 final class Directory {
     private static final int PATH_MAX = 107;
     private static final int OTHERS_WRITE = 0022;
-    /** The longest wait for a lock whose holder does not answer at the name. */
-    private static final Duration LOCK_PATIENCE = Duration.ofSeconds(3);
+    /** How the sockets and locks of names end, whatever listens behind them. Those that virtual machines serve are the first. */
+    private static final Map<String, String> ENDINGS = Map.of(".lock", ".sock", ".vi-lock", ".vi-sock", ".lrpc-lock", ".lrpc-sock");
+    /** Dead names that one look at the directory removes; the next look removes more. */
+    private static final int SWEPT_MAX = 16;
 
     private final Path path;
     private final UserPrincipal user;
@@ -47,30 +45,48 @@ final class Directory {
     /** The one of this process's user, made when it is missing. */
     static Directory ofUser() {
         try {
-            Path self = Path.of("/proc/self");
-            UserPrincipal user = Files.getOwner(self);
-            Path path = place((Integer) Files.getAttribute(self, "unix:uid"));
-            try {
-                Files.createDirectories(path.getParent());
-                var mode = PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
-                Files.createDirectory(path, mode);
-            } catch (FileAlreadyExistsException e) {
-                // As it mostly is.
-            }
-            return new Directory(path, user).checked();
+            return at(place(Lock.user()));
         } catch (IOException e) {
-            throw RpcException.of(Hresult.E_FAIL, "making the directory for names: " + e, e);
+            throw failed(e);
         }
+    }
+
+    /** One of the caller's choice, made when it is missing. */
+    static Directory at(Path chosen) {
+        try {
+            Path path = plain(chosen.toAbsolutePath());
+            try {
+                Files.createDirectories(path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+            } catch (FileAlreadyExistsException e) {
+                // What it is, is said below.
+            }
+            return new Directory(path, Files.getOwner(Path.of("/proc/self"))).checked();
+        } catch (IOException e) {
+            throw failed(e);
+        }
+    }
+
+    private static RpcException failed(IOException why) {
+        return RpcException.of(Hresult.E_FAIL, "making the directory for names: " + why, why);
+    }
+
+    /** A path without dots, at the end of which a link would be followed. */
+    private static Path plain(Path absolute) {
+        Path plain = absolute.getRoot();
+        for (Path name : absolute) {
+            plain = name.toString().equals(".") ? plain : plain.resolve(name);
+        }
+        return plain;
     }
 
     private static Path place(int uid) {
         String own = System.getenv("OBVIA_RUNTIME_DIR");
         if (own != null && !own.isEmpty()) {
-            return Path.of(own).toAbsolutePath();
+            return Path.of(own);
         }
         String xdg = System.getenv("XDG_RUNTIME_DIR");
         if (xdg != null && !xdg.isEmpty()) {
-            return Path.of(xdg, "obvia").toAbsolutePath();
+            return Path.of(xdg, "obvia");
         }
         Path run = Path.of("/run/user", Integer.toString(uid));
         return Files.isDirectory(run) ? run.resolve("obvia") : Path.of("/tmp/obvia-" + uid);
@@ -102,18 +118,23 @@ final class Directory {
 
     private Path socket(String name) {
         Path socket = path.resolve(name + ".sock");
-        String why = null;
-        if (name.isEmpty() || name.startsWith(".")) {
-            why = "a name has at least one character and does not begin with a dot";
-        } else if (name.chars().anyMatch(c -> c == '/' || Character.isWhitespace(c) || Character.isISOControl(c))) {
-            why = "a name has no slash, space or control character";
-        } else if (socket.toString().getBytes().length > PATH_MAX) {
+        String why = flaw(name);
+        if (why == null && socket.toString().getBytes().length > PATH_MAX) {
             why = "with its directory it is longer than the 107 bytes of a socket's path";
         }
         if (why != null) {
             throw RpcException.of(Hresult.E_INVALIDARG, "`" + name + "`: " + why);
         }
         return socket;
+    }
+
+    /** Why something is no name; {@code null} where it is one. */
+    private static String flaw(String name) {
+        if (name.isEmpty() || name.startsWith(".")) {
+            return "a name has at least one character and does not begin with a dot";
+        }
+        boolean isOdd = name.chars().anyMatch(c -> c == '/' || Character.isWhitespace(c) || Character.isISOControl(c));
+        return isOdd ? "a name has no slash, space or control character" : null;
     }
 
     /**
@@ -186,27 +207,33 @@ final class Directory {
         }
     }
 
-    /** Takes a name. */
+    /**
+     * Takes a name.
+     *
+     * @throws RpcException with RPC_S_DUPLICATE_ENDPOINT when another process serves it, E_INVALIDARG when a file of another program's lies where one of its would
+     */
     Name bind(String name) {
         Path socket = socket(name);
-        Path lockPath = path.resolve(name + ".lock");
-        FileChannel lock = null;
+        Lock lock = null;
         ServerSocketChannel listener = null;
         boolean isDone = false;
         try {
-            lock = answers(socket) ? null : lock(lockPath, socket);
+            // A good moment to look for what dead servers left behind.
+            sweep();
+            lock = answers(socket) ? null : Lock.take(path.resolve(name + ".lock"), socket);
             // Who has taken the name since has let the lock go, or answers.
             if (lock == null || answers(socket)) {
                 throw RpcException.of(Hresult.RPC_S_DUPLICATE_ENDPOINT, "another process serves the name `" + name + "`");
             }
             // Nobody answered there, so whoever made this file is dead.
-            Files.deleteIfExists(socket);
+            Lock.removeDead(socket);
             listener = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
             listener.bind(UnixDomainSocketAddress.of(socket), 128);
+            Lock.Stat made = Lock.Stat.of(socket);
             // Now that it answers: who waits for the name looks when its files change.
-            lock.truncate(0).write(ByteBuffer.wrap((ProcessHandle.current().pid() + "\n").getBytes()));
+            lock.mark();
             isDone = true;
-            return new Name(listener, socket, lock, lockPath);
+            return new Name(listener, socket, made, lock);
         } catch (IOException e) {
             throw RpcException.of(Hresult.E_FAIL, "serving the name `" + name + "`: " + e, e);
         } finally {
@@ -217,54 +244,34 @@ final class Directory {
         }
     }
 
-    /** Takes the lock of a name; {@code null} where another has it. */
-    private static FileChannel lock(Path path, Path socket) throws IOException {
-        // A process that lists names may hold the lock, on a busy machine for long. A server that holds it answers soon. A lock file that its last owner removes between
-        // our open and our lock is no lock.
-        long began = System.nanoTime();
-        do {
-            FileChannel file = null;
-            boolean isOurs = false;
-            try {
-                Object before = made(path);
-                file = FileChannel.open(path, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
-                if (file.tryLock() != null) {
-                    isOurs = key(path).equals(before);
-                }
-            } catch (NoSuchFileException e) {
-                // It was removed.
-            } catch (OverlappingFileLockException e) {
-                return null;
-            } finally {
-                if (!isOurs) {
-                    close(file);
+    /** Removes what dead servers left behind, whatever listened behind their names. Where that cannot be done nobody is harmed. */
+    void sweep() {
+        int swept = 0;
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(path, "*lock")) {
+            for (Path file : files) {
+                String text = file.getFileName().toString();
+                int dot = text.lastIndexOf('.');
+                String ending = dot < 0 ? null : ENDINGS.get(text.substring(dot));
+                if (ending != null && flaw(text.substring(0, dot)) == null && swept < SWEPT_MAX) {
+                    swept += sweep(file, path.resolve(text.substring(0, dot) + ending)) ? 1 : 0;
                 }
             }
-            if (isOurs) {
-                return file;
-            }
-            LockSupport.parkNanos(2_000_000);
-        } while (System.nanoTime() - began < LOCK_PATIENCE.toNanos() && !answers(socket));
-        return null;
-    }
-
-    /** Makes a file where there is none, and says which one is there. */
-    private static Object made(Path path) throws IOException {
-        try {
-            Files.createFile(path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
-        } catch (FileAlreadyExistsException e) {
-            // As left behind.
+        } catch (IOException | DirectoryIteratorException e) {
+            // The next look finds it.
         }
-        return key(path);
     }
 
-    /** Which file it is. Opening it once more would end its lock when that is closed. */
-    private static Object key(Path path) throws IOException {
-        return Files.readAttributes(path, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS).fileKey();
+    private static boolean sweep(Path lock, Path socket) {
+        try {
+            return Lock.sweep(lock, socket);
+        } catch (IOException | RpcException e) {
+            // It is gone, or is another program's.
+            return false;
+        }
     }
 
     /** Whether somebody listens there, and takes us for a client that has thought better of it. */
-    private static boolean answers(Path socket) {
+    static boolean answers(Path socket) {
         try {
             // Who has a full queue is there as well.
             close(knock(socket));
@@ -284,19 +291,14 @@ final class Directory {
         }
     }
 
-    /** A name that is served. */
-    record Name(ServerSocketChannel listener, Path socket, FileChannel lock, Path lockPath) implements AutoCloseable {
+    /** A name that is served, by the socket that was made for it. */
+    record Name(ServerSocketChannel listener, Path socket, Lock.Stat made, Lock lock) implements AutoCloseable {
         @Override
         public void close() {
-            try {
-                // While the name is still held, so that no other server's files are removed.
-                Files.deleteIfExists(socket);
-                Files.deleteIfExists(lockPath);
-            } catch (IOException e) {
-                // The next server of the name finds that nobody answers.
-            }
+            // While the name is still held, so that no other server's files are removed.
+            Lock.remove(socket, made);
+            lock.close();
             Directory.close(listener);
-            Directory.close(lock);
         }
     }
 }

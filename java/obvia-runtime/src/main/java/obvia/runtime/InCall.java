@@ -124,27 +124,6 @@ public abstract class InCall {
         };
     }
 
-    /** The most characters that a caller is told of a failure. */
-    private static final int WORDS_MAX = 1024;
-
-    /** The most bytes that these have. */
-    static final int WORDS_BYTES_MAX = 4 * WORDS_MAX;
-
-    /**
-     * What the caller is told besides the HRESULT: the message of an {@link RpcException}, or of a checked exception, which the method declares. Of anything else the class comes before it,
-     * as the HRESULT does not say it.
-     */
-    static String words(Throwable why) {
-        boolean isExpected = why instanceof RpcException || why instanceof Exception && !(why instanceof RuntimeException);
-        try {
-            String words = isExpected ? why.getMessage() : "the method threw " + why;
-            return words == null ? "" : words.substring(0, Math.min(words.length(), WORDS_MAX));
-        } catch (RuntimeException | Error e) {
-            // The user's class says nothing, or there is no memory to say it.
-            return "";
-        }
-    }
-
     /** What makes a call a fault before its method is called. */
     static final class Refused extends RuntimeException {
         private static final long serialVersionUID = 1;

@@ -252,9 +252,9 @@ final class RuntimeCalls {
         if (number != 0) {
             try {
                 connection.admitRegion(number);
-            } catch (BadMessageException e) {
-                // The client goes on without it.
-                throw RpcException.of(Hresult.E_INVALIDARG, e.getMessage(), e);
+            } catch (RpcException e) {
+                // The client goes on without it, and does not ask why.
+                throw RpcException.of(e instanceof BadMessageException ? Hresult.E_INVALIDARG : e.result(), null, e);
             }
         }
     }

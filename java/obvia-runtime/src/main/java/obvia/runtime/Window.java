@@ -137,11 +137,6 @@ final class Window implements AutoCloseable {
         return segments.peerIsInJava();
     }
 
-    /** Whether failures go with words between the peer and this process: virtual machines have them so. */
-    boolean takesWords() {
-        return segments.peerIsInJava();
-    }
-
     /** Names a region of this process to the peer, who takes it with the call that says so. */
     void name(int number, OwnRegion region) {
         Notes.send(line, number, region);

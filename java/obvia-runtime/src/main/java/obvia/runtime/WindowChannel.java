@@ -1,7 +1,6 @@
 package obvia.runtime;
 
 import java.lang.foreign.MemorySegment;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import obvia.Hresult;
 import obvia.RpcException;
@@ -16,6 +15,8 @@ final class WindowChannel extends Channel {
     private boolean isBroken;
     /** Memory that the peer has been given; {@code null} before there is some. */
     private Given given;
+    /** What the peer says of the method that has failed last. */
+    private Words words;
 
     // What the janitor knows of it: how many messages were sent when it looked, and when that changed last.
     private int seen;
@@ -55,7 +56,7 @@ final class WindowChannel extends Channel {
         }
         long answer = window.target();
         if (window.kind() != Window.RESPONSE || (int) (answer >>> 32) != callId) {
-            throw noResponse(callId, answer);
+            return noResponse(callId, answer);
         }
         window.takenThrough(callId);
         window.claim();
@@ -91,7 +92,10 @@ final class WindowChannel extends Channel {
         for (int i = 0; i < ended.size(); i++) {
             memory.set(Flat.LONG, at + 8L * (i + 1), ended.get(i));
         }
-        return exchange(0, RuntimeCalls.REGIONS, length);
+        int result = exchange(0, RuntimeCalls.REGIONS, length);
+        // Why the peer does not take it, where it does not, nobody asks.
+        words = null;
+        return result;
     }
 
     @Override
@@ -107,20 +111,10 @@ final class WindowChannel extends Channel {
     }
 
     @Override
-    protected String words() {
-        if (!window.takesWords()) {
-            return "";
-        }
-        try {
-            String words = new String(bytes(replyMemory, replyAt, Math.min(length, InCall.WORDS_BYTES_MAX)), StandardCharsets.UTF_8);
-            int end = words.indexOf(0);
-            return end < 0 ? words : words.substring(0, end);
-        } catch (InternalError e) {
-            // The server's memory is gone.
-            isBroken = true;
-            link.forget(this);
-            throw Window.failed(e);
-        }
+    protected Words takeWords() {
+        Words taken = words;
+        words = null;
+        return taken;
     }
 
     @Override
@@ -191,20 +185,41 @@ final class WindowChannel extends Channel {
         return known.result() == Hresult.RPC_E_DISCONNECTED ? link.gone(known) : known;
     }
 
-    private RpcException noResponse(int callId, long answer) {
+    /** What an answer means that is not the response: the result of a method that has failed with words. Anything else is thrown. */
+    private int noResponse(int callId, long answer) {
         int kind = window.kind();
+        int status = (int) answer;
         if (kind == Window.FAULT && (int) (answer >>> 32) == callId) {
+            words = status < 0 ? wordsOfFault() : null;
             window.takenThrough(callId);
-            if (Fault.isBeforeArguments((int) answer)) {
+            if (words != null) {
+                return status;
+            }
+            if (Fault.isBeforeArguments(status)) {
                 Sent.takeBackRefused(this, callId);
             }
             end();
-            return Fault.toException((int) answer);
+            throw Fault.toException(status);
         }
         isBroken = true;
         link.forget(this);
-        return Line.broken(kind == Window.RESPONSE || kind == Window.FAULT
+        throw Line.broken(kind == Window.RESPONSE || kind == Window.FAULT
                 ? "the response is to another call"
                 : "the answer is neither a response nor a fault");
+    }
+
+    /** The words in a fault's frame: they say that the method was called, as faults without a frame are of calls that did not get there. */
+    private Words wordsOfFault() {
+        if (window.length == 0 || window.length > Words.FRAME_MAX) {
+            return null;
+        }
+        try {
+            return Words.read(bytes(window.frame, window.at, window.length));
+        } catch (InternalError e) {
+            // The server's memory is gone.
+            isBroken = true;
+            link.forget(this);
+            throw Window.failed(e);
+        }
     }
 }

@@ -165,6 +165,22 @@ class FuzzTest {
         }
     }
 
+    /** What is written of words that were read is read as them. */
+    @Test
+    void wordsAreReadOrRefused() {
+        byte[] silent = new Words("", "", "", 0).toFrame(Words.TEXT_MAX);
+        byte[] longest = new Words("x".repeat(Words.TEXT_MAX), "y", "z", -1).toFrame(Words.TEXT_MAX);
+        feed(of(WordsTest.FRAME, silent, WordsTest.FRAME, longest), bytes -> {
+            Words read = Words.read(bytes);
+            if (read != null) {
+                // What was no UTF-8 becomes three bytes for one.
+                Words cut = Words.read(read.toFrame(Words.TEXT_MAX));
+                assertTrue(read.description().startsWith(cut.description()) && read.source().startsWith(cut.source()));
+                assertEquals(read.helpContext(), cut.helpContext());
+            }
+        });
+    }
+
     private static FrameReader reader(byte[] frame, int block) {
         MemorySegment memory = MemorySegment.ofArray(frame);
         return new FrameReader(memory, 0, frame.length, block, "the frame");

@@ -1,11 +1,13 @@
 package obvia.runtime;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.Arrays;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -107,6 +109,51 @@ class HostileTest {
                     }
                 });
         assertEquals(Hresult.RPC_E_TIMEOUT, result);
+    }
+
+    /** Writes a fault with a frame, which answers the client's first call. */
+    private static void fault(Evil evil, int status, byte[] frame) {
+        ByteBuffer slot = buffer(Layout.SLOT_SIZE).putLong(1L | 3L << 32 | (long) Window.FAULT << 48 | (long) frame.length << 56);
+        slot.putLong(Integer.toUnsignedLong(status) | 1L << 32).put(frame).rewind();
+        try {
+            evil.own.file().write(slot.slice(8, Layout.SLOT_SIZE - 8), Layout.slot(1) + 8);
+            evil.own.file().write(slot.slice(0, 8), Layout.slot(1));
+        } catch (java.io.IOException e) {
+            throw new java.io.UncheckedIOException(e);
+        }
+        evil.line.call();
+    }
+
+    private static RpcException failure(int status, byte[] frame) throws Exception {
+        return against(
+                Waiting.BLOCK,
+                window -> {
+                    WindowChannel channel = new WindowChannel(null, window);
+                    channel.owner = Thread.currentThread();
+                    channel.request(8);
+                    RpcException why = assertThrows(RpcException.class, () -> channel.call(1, 3, 8));
+                    assertFalse(channel.isClosed(), "the connection goes on");
+                    return why;
+                },
+                evil -> fault(evil, status, frame));
+    }
+
+    @Test
+    void wordsThatAreNoneAreAFaultWithoutWords() throws Exception {
+        byte[] good = WordsTest.FRAME;
+        assertEquals(WordsTest.SAMPLE.description(), failure(Hresult.E_FAIL, good).description());
+        byte[] tooLong = good.clone();
+        tooLong[7] = 0x7f;
+        byte[] pastTheEnd = good.clone();
+        pastTheEnd[12] = 13;
+        for (byte[] frame : new byte[][] {{}, {1, 2, 3}, Arrays.copyOf(good, 16), Arrays.copyOf(good, good.length + 8), tooLong, pastTheEnd}) {
+            RpcException why = failure(Hresult.E_FAIL, frame);
+            assertEquals(Hresult.E_FAIL, why.result());
+            assertEquals("the server answered with a fault: status 0x80004005", why.getMessage());
+        }
+        RpcException refused = failure(Fault.ACCESS_DENIED, good);
+        assertEquals(Hresult.E_ACCESSDENIED, refused.result(), "what is no HRESULT of a method has no words");
+        assertEquals("the server answered with a fault: the caller may not do this, or is not who it says", refused.getMessage());
     }
 
     /** Random words in slots, as a client would write them: the server ends that connection or answers, and serves others. */

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -88,6 +89,29 @@ class LoopbackTest {
             throw new RpcException(Hresult.E_FAIL, "the drawer is empty");
         }));
         assertEquals("the drawer is empty", expected.getMessage());
+        assertNull(expected.source());
+        assertNull(expected.helpFile());
+    }
+
+    @Test
+    void aFailureHasASourceAndHelp() throws Exception {
+        RpcException why = assertThrows(AccessDeniedException.class, () -> about(() -> {
+            throw RpcException.of(Hresult.E_ACCESSDENIED, "the drawer is locked").withSource("desk").withHelp("desk.chm", 12);
+        }));
+        assertEquals("the drawer is locked", why.description());
+        assertEquals("desk", why.source());
+        assertEquals("desk.chm", why.helpFile());
+        assertEquals(12, why.helpContext());
+        RpcException silent = assertThrows(RpcException.class, () -> about(() -> {
+            throw new RpcException(Hresult.E_FAIL).withSource("desk");
+        }));
+        assertNull(silent.description());
+        assertEquals("the call failed with 0x80004005", silent.getMessage());
+        assertEquals("desk", silent.source());
+        RpcException none = assertThrows(RpcException.class, () -> about(() -> {
+            throw new RpcException(Hresult.E_FAIL);
+        }));
+        assertNull(none.source(), "words of a call before are not this one's");
     }
 
     @Test

@@ -1,0 +1,126 @@
+package obvia.runtime;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.CharBuffer;
+import java.nio.charset.CharsetEncoder;
+import java.nio.charset.CodingErrorAction;
+import java.nio.charset.StandardCharsets;
+import java.util.stream.Stream;
+import obvia.RpcException;
+
+/**
+ * Words of a method that failed, which travel beside its HRESULT in the frame of a fault: {@code crates/rpc/src/vi_call/words.rs} has them in Rust, and docs/flat.md the frame. Each text
+ * may be empty, and is not {@code null}.
+ */
+public record Words(String description, String source, String helpFile, int helpContext) {
+    /** The longest text, in bytes: longer ones are cut off. */
+    static final int TEXT_MAX = 16 << 10;
+
+    private static final int HEADER = 16;
+
+    /** The longest frame that is read. */
+    static final int FRAME_MAX = HEADER + 3 * TEXT_MAX;
+
+    private static final byte[] NONE = {};
+
+    /**
+     * What the caller is told of what a method threw: the message of an {@link RpcException}, or of a checked exception, which the method declares. Of anything else the class comes before
+     * it, as the HRESULT does not say it.
+     */
+    static Words of(Throwable why) {
+        if (why instanceof RpcException known) {
+            return new Words(text(known.description()), text(known.source()), text(known.helpFile()), known.helpContext());
+        }
+        boolean isExpected = why instanceof Exception && !(why instanceof RuntimeException);
+        return new Words(text(isExpected ? why.getMessage() : "the method threw " + why), "", "", 0);
+    }
+
+    private static String text(String text) {
+        return text == null ? "" : text;
+    }
+
+    /** The frame with what the caller is told of what a method threw: no bytes where it is nothing. */
+    public static byte[] frameOf(Throwable why) {
+        try {
+            Words words = of(why);
+            return words.isEmpty() ? NONE : words.toFrame(TEXT_MAX);
+        } catch (RuntimeException | Error e) {
+            // The user's class says nothing, or there is no memory to say it.
+            return NONE;
+        }
+    }
+
+    /** A frame that fits a slot: with the beginning of another one's description. */
+    static byte[] beginning(byte[] frame) {
+        Words words = read(frame);
+        return words == null ? NONE : new Words(words.description, "", "", 0).toFrame(Layout.INLINE_MAX - HEADER);
+    }
+
+    private boolean isEmpty() {
+        return description.isEmpty() && source.isEmpty() && helpFile.isEmpty();
+    }
+
+    /** The frame that says it, with so many bytes of each text. */
+    byte[] toFrame(int most) {
+        CharsetEncoder utf8 = StandardCharsets.UTF_8.newEncoder().onMalformedInput(CodingErrorAction.REPLACE);
+        ByteBuffer[] texts = Stream.of(description, source, helpFile).map(text -> encoded(utf8, text, most)).toArray(ByteBuffer[]::new);
+        int length = HEADER;
+        for (ByteBuffer text : texts) {
+            length += text.remaining();
+        }
+        ByteBuffer frame = ByteBuffer.allocate(length + 7 & -8).order(ByteOrder.LITTLE_ENDIAN).putInt(helpContext);
+        for (ByteBuffer text : texts) {
+            frame.putInt(text.remaining());
+        }
+        for (ByteBuffer text : texts) {
+            frame.put(text);
+        }
+        return frame.array();
+    }
+
+    /** As many characters as so many bytes hold. */
+    private static ByteBuffer encoded(CharsetEncoder utf8, String text, int most) {
+        ByteBuffer bytes = ByteBuffer.allocate((int) Math.min(most, 3L * text.length()));
+        utf8.reset().encode(CharBuffer.wrap(text), bytes, true);
+        return bytes.flip();
+    }
+
+    /** Reads a frame; {@code null} for one that is none. What is no UTF-8 in it is replaced. */
+    static Words read(byte[] frame) {
+        if (frame.length < HEADER || frame.length > FRAME_MAX) {
+            return null;
+        }
+        ByteBuffer rest = ByteBuffer.wrap(frame).order(ByteOrder.LITTLE_ENDIAN);
+        int helpContext = rest.getInt();
+        int[] lengths = {rest.getInt(), rest.getInt(), rest.getInt()};
+        String[] texts = new String[lengths.length];
+        for (int i = 0; i < texts.length; i++) {
+            if (lengths[i] < 0 || lengths[i] > Math.min(TEXT_MAX, rest.remaining())) {
+                return null;
+            }
+            texts[i] = new String(frame, rest.position(), lengths[i], StandardCharsets.UTF_8);
+            rest.position(rest.position() + lengths[i]);
+        }
+        boolean isPadding = rest.remaining() < 8;
+        while (isPadding && rest.hasRemaining()) {
+            isPadding = rest.get() == 0;
+        }
+        return isPadding ? new Words(texts[0], texts[1], texts[2], helpContext) : null;
+    }
+
+    /** What a method's failure is to its caller, by the frame that came with the HRESULT; without words where it is none. */
+    public static RpcException toException(int result, byte[] frame) {
+        Words words = read(frame);
+        return words == null ? RpcException.of(result) : words.toException(result);
+    }
+
+    RpcException toException(int result) {
+        RpcException failure = RpcException.of(result, known(description));
+        return failure.withSource(known(source)).withHelp(known(helpFile), helpContext);
+    }
+
+    private static String known(String text) {
+        return text.isEmpty() ? null : text;
+    }
+}
