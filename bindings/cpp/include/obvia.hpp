@@ -43,15 +43,46 @@ namespace obvia {
 // A failed HRESULT, and in words what led to it.
 class error : public std::exception {
 public:
-    explicit error(HRESULT code) : code_(code), text_(obvia_error_text(code)) {}
-    error(HRESULT code, std::string text) : code_(code), text_(std::move(text)) {}
+    // What this thread knows of a failure.
+    explicit error(HRESULT code) : code_(code), text_(obvia_error_text(code))
+    {
+        obvia_error_info info;
+        obvia_get_error_info(code, &info);
+        description_ = info.description;
+        with_source(info.source).with_help(info.help_file, info.help_context);
+    }
+    error(HRESULT code, std::string text) : code_(code), text_(text), description_(std::move(text)) {}
+
+    // The name of what fails, and the place in a help file that says more: they reach callers in other processes.
+    error &with_source(std::string source)
+    {
+        source_ = std::move(source);
+        return *this;
+    }
+    error &with_help(std::string file, uint32_t context)
+    {
+        help_file_ = std::move(file);
+        help_context_ = context;
+        return *this;
+    }
 
     HRESULT code() const noexcept { return code_; }
     const char *what() const noexcept override { return text_.c_str(); }
+    const std::string &source() const noexcept { return source_; }
+    const std::string &help_file() const noexcept { return help_file_; }
+    uint32_t help_context() const noexcept { return help_context_; }
+
+    // Has the caller of the method that runs now get this. Returns the HRESULT.
+    HRESULT leave() const noexcept
+    {
+        const obvia_error_info info = {description_.c_str(), source_.c_str(), help_file_.c_str(), help_context_};
+        return obvia_fail_with(code_, &info);
+    }
 
 private:
     HRESULT code_;
-    std::string text_;
+    std::string text_, description_, source_, help_file_;
+    uint32_t help_context_ = 0;
 };
 
 // Throws obvia::error.
@@ -201,7 +232,7 @@ template <class Work> HRESULT guard(Work &&work) noexcept
     try {
         return run();
     } catch (const error &failure) {
-        return obvia_fail(failure.code(), failure.what());
+        return failure.leave();
     } catch (const std::bad_alloc &) {
         return E_OUTOFMEMORY;
     } catch (const std::exception &failure) {

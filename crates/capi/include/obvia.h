@@ -420,6 +420,20 @@ const char *obvia_error_text(HRESULT result);
 /* Has the caller of the method that runs now get words with its failed HRESULT. Returns `result`. */
 HRESULT obvia_fail(HRESULT result, const char *text);
 
+/* What is known of a failure beside its HRESULT: COM's error information. Texts are UTF-8; "" where one is not known. */
+typedef struct obvia_error_info {
+    const char *description;
+    const char *source; /* The name of the object or component that failed. */
+    const char *help_file;
+    uint32_t help_context; /* The place in the help file. */
+} obvia_error_info;
+
+/* What led to a failed HRESULT on this thread. The texts are valid until the thread asks again. */
+void obvia_get_error_info(HRESULT result, obvia_error_info *info);
+
+/* obvia_fail() with all of it; a NULL text is "". */
+HRESULT obvia_fail_with(HRESULT result, const obvia_error_info *info);
+
 /* Memory for what a method returns and its caller frees: the C library's malloc() and free(). */
 void *obvia_alloc(size_t bytes);
 void obvia_free(void *memory);

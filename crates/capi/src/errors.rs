@@ -8,6 +8,18 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 thread_local! {
     /// What the last question for words was answered with.
     static TEXT: RefCell<CString> = RefCell::default();
+    /// And the last question for more: description, source and help file.
+    static INFO: RefCell<[CString; 3]> = RefCell::default();
+}
+
+/// `obvia_error_info` in obvia.h.
+#[derive(Debug)]
+#[repr(C)]
+pub struct ErrorInfo {
+    description: *const c_char,
+    source: *const c_char,
+    help_file: *const c_char,
+    help_context: u32,
 }
 
 /// Runs what an entry point does. No panic leaves it.
@@ -33,10 +45,14 @@ pub(crate) unsafe fn text<'a>(text: *const c_char) -> Result<&'a str> {
     text.to_str().map_err(|_| Error::new(code::E_INVALIDARG, "a string is not UTF-8"))
 }
 
+fn to_c(text: &str) -> CString {
+    CString::new(text.replace('\0', " ")).unwrap_or_default()
+}
+
 /// `obvia_error_text` in obvia.h.
 #[unsafe(no_mangle)]
 pub extern "C" fn obvia_error_text(result: HRESULT) -> *const c_char {
-    let text = CString::new(abi::text(result).replace('\0', " ")).unwrap_or_default();
+    let text = to_c(&abi::text(result));
     let keep = |kept: &RefCell<CString>| {
         *kept.borrow_mut() = text;
         kept.borrow().as_ptr()
@@ -57,6 +73,46 @@ pub unsafe extern "C" fn obvia_fail(result: HRESULT, words: *const c_char) -> HR
         Ok(words) => abi::fail(Error::new(result, words)),
         Err(_) => result,
     }
+}
+
+/// `obvia_get_error_info` in obvia.h.
+///
+/// # Safety
+///
+/// `info` must be null, or a place for what is known.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obvia_get_error_info(result: HRESULT, info: *mut ErrorInfo) {
+    let error = abi::error(result);
+    let (help_file, help_context) = error.help().unwrap_or_default();
+    let texts = [error.detail(), error.source_name(), Some(help_file)].map(|text| to_c(text.unwrap_or_default()));
+    let keep = |kept: &RefCell<[CString; 3]>| {
+        *kept.borrow_mut() = texts;
+        kept.borrow().each_ref().map(|text| text.as_ptr())
+    };
+    // A thread that ends keeps no words any more.
+    let [description, source, help_file] = INFO.try_with(keep).unwrap_or([c"".as_ptr(); 3]);
+    if !info.is_null() {
+        // SAFETY: the caller's promise.
+        unsafe { info.write(ErrorInfo { description, source, help_file, help_context }) };
+    }
+}
+
+/// `obvia_fail_with` in obvia.h.
+///
+/// # Safety
+///
+/// `info` must be null, or its texts null or end in NUL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obvia_fail_with(result: HRESULT, info: *const ErrorInfo) -> HRESULT {
+    // SAFETY: the caller's promise.
+    let Some(info) = (unsafe { info.as_ref() }) else { return result };
+    // SAFETY: as above. What is no text is left out.
+    let word = |words: *const c_char| unsafe { text(words) }.unwrap_or_default();
+    let error = match word(info.description) {
+        "" => result.into(),
+        description => Error::new(result, description),
+    };
+    abi::fail(error.with_source(word(info.source)).with_help(word(info.help_file), info.help_context))
 }
 
 /// `obvia_alloc` in obvia.h.

@@ -168,6 +168,11 @@ pub fn text(result: HRESULT) -> String {
     words(result).to_string()
 }
 
+/// The same, apart.
+pub fn error(result: HRESULT) -> Error {
+    words(result)
+}
+
 /// The same as a frame of words (docs/flat.md).
 pub fn words_frame(result: HRESULT) -> Vec<u8> {
     words(result).to_words().to_frame()

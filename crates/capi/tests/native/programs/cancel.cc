@@ -1,4 +1,4 @@
-// Threads cancel the calls of others. `cancel serve WAY` exports an object and ends when its standard input does; `cancel call WAY`
+// Threads cancel the calls of others, and learn why calls fail. `cancel serve WAY` exports an object and ends when its standard input does; `cancel call WAY`
 // calls it, and prints "ok".
 #include "sleeper.h"
 
@@ -46,6 +46,18 @@ public:
     {
         *count = noticed;
         return S_OK;
+    }
+
+    HRESULT Fail() override
+    {
+        return obvia::guard([] {
+            try {
+                throw obvia::error(E_INVALIDARG, "too long").with_source("sleeper").with_help("sleeper.chm", 7);
+            } catch (obvia::error &failure) {
+                // What is known goes on with an error that is made anew of its HRESULT.
+                throw obvia::error(failure.leave());
+            }
+        });
     }
 
 private:
@@ -131,6 +143,22 @@ void a_thread_that_has_ended_is_not_cancelled(ISleeper *object)
     obvia_free_canceller(nullptr);
 }
 
+void what_is_known_of_a_failure_arrives(ISleeper *object)
+{
+    const HRESULT result = object->Fail();
+    CHECK(result == E_INVALIDARG);
+    const obvia::error failure(result);
+    CHECK(failure.what() == std::string("too long (E_INVALIDARG)"));
+    CHECK(failure.source() == "sleeper" && failure.help_file() == "sleeper.chm" && failure.help_context() == 7);
+    obvia_error_info info;
+    obvia_get_error_info(result, &info);
+    CHECK(info.description == std::string("too long") && info.source == failure.source());
+    // Of another failure nothing is known.
+    obvia_get_error_info(E_FAIL, &info);
+    CHECK(!*info.description && !*info.source && !*info.help_file && !info.help_context);
+    CHECK(obvia_fail_with(E_FAIL, nullptr) == E_FAIL);
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -149,6 +177,7 @@ int main(int argc, char **argv)
     a_call_that_hangs_is_cancelled(object.get());
     the_innermost_canceller_counts(object.get());
     a_thread_that_has_ended_is_not_cancelled(object.get());
+    what_is_known_of_a_failure_arrives(object.get());
     std::puts("ok");
     return 0;
 }
