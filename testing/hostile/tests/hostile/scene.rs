@@ -196,6 +196,8 @@ pub(crate) struct Census {
 pub(crate) enum Client {
     /// A process for each visit.
     Rust,
+    /// The same in C++, under sanitizers.
+    Cpp,
     /// One virtual machine for all of a test's.
     Java,
 }
@@ -215,6 +217,12 @@ macro_rules! by_every_client {
             $(#[test]
             fn $test() {
                 super::$test($crate::scene::Client::Rust);
+            })*
+        }
+        mod cpp {
+            $(#[test]
+            fn $test() {
+                super::$test($crate::scene::Client::Cpp);
             })*
         }
         mod java {
@@ -241,12 +249,19 @@ pub(crate) enum Server {
     Java,
 }
 
-/// The server in C++.
-static CPP: LazyLock<PathBuf> = LazyLock::new(|| {
-    static WORKSHOP: Workshop = Workshop::new(env!("CARGO_TARGET_TMPDIR"));
+static WORKSHOP: Workshop = Workshop::new(env!("CARGO_TARGET_TMPDIR"));
+
+/// A program in C++, under sanitizers.
+fn native(name: &str, source: &str) -> PathBuf {
     let here = folder("testing/hostile");
-    WORKSHOP.build("hostile-native", CHECKED, &[here.join("victim.idl")], &[here.join("native/victim.cc")])
-});
+    WORKSHOP.build(name, CHECKED, &[here.join("victim.idl")], &[here.join("native").join(source)])
+}
+
+/// The server in C++.
+static CPP: LazyLock<PathBuf> = LazyLock::new(|| native("hostile-native", "victim.cc"));
+
+/// The client in C++.
+static CPP_CLIENT: LazyLock<PathBuf> = LazyLock::new(|| native("hostile-visitor", "visitor.cc"));
 
 /// The server in Java; nothing where there is no JDK.
 static JAVA: LazyLock<Option<Classes>> = LazyLock::new(|| {
@@ -334,6 +349,7 @@ impl Scene {
     pub(crate) fn visit(&self, words: &[&str]) -> Vec<String> {
         let said = match self.client {
             Client::Rust => Process::start(&self.directory, &[&["client"], words].concat()).rest(),
+            Client::Cpp => Process::run(&self.directory, &CPP_CLIENT, words).rest(),
             Client::Java => {
                 let start = || {
                     let classes = JAVA.as_ref().expect("there is a JDK");
