@@ -76,7 +76,8 @@ fn bytes_behind_a_greeting_are_no_area(server: Server) {
         scene.assert_unharmed();
         return;
     }
-    let theirs = Peer::greeting_of_peer(&socket).expect("the greeting itself was good");
+    let (area, passed) = Peer::greeting_of_peer(&socket).expect("the greeting itself was good");
+    let theirs = Segment::map(passed.expect("a segment"), AREA + area, false);
     // The area that this message names is looked for in the bytes that came too early.
     own.write(crate::peer::slot(1) + 16, &[1_u32, 0, 64].map(u32::to_le_bytes).concat());
     own.u64(crate::peer::slot(1)).store(crate::peer::first_word(1, 3, 1, 255), std::sync::atomic::Ordering::SeqCst);

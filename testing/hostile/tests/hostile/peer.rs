@@ -89,6 +89,9 @@ pub(crate) const MARK: [u8; 8] = *b"markmark";
 /// Where that is.
 const MARKED: usize = 384;
 
+/// So much of a virtual machine's segment is looked at: frames that are longer are none that these tests ask for.
+const NAMED_MAX: usize = 64 << 20;
+
 /// A file as others find it.
 pub(crate) fn number_of(file: BorrowedFd<'_>) -> u32 {
     rustix::fd::AsRawFd::as_raw_fd(&file).cast_unsigned()
@@ -177,18 +180,32 @@ impl Peer {
         name_segments(&socket, [fd.as_fd(), file.as_fd()]);
         let mut answer = [0];
         assert!(receive_either(&socket, &mut answer).is_some_and(|_| answer == [1]), "it has mapped both");
-        // Frames that are longer are none that these tests ask for.
-        let theirs = Segment::map(&file, length.min(64 << 20), false);
+        let theirs = Segment::map(&file, length.min(NAMED_MAX), false);
         let named = vec![file];
         Self { files: Files::Named, named, ..Self::of(socket, own, fd, theirs) }
     }
 
     /// Answers the greeting of a client that has connected.
     pub(crate) fn accept(socket: UnixStream) -> Option<Self> {
-        let theirs = Self::greeting_of_peer(&socket)?;
+        let (area, passed) = Self::greeting_of_peer(&socket)?;
         let (own, fd) = Segment::create(AREA + AREA_LENGTH);
+        let Some(theirs) = passed.map(|theirs| Segment::map(&theirs, AREA + area, false)) else {
+            return Self::accept_by_name(socket, own, fd, AREA + area);
+        };
         send(&socket, &wire::greeting(AREA_LENGTH as u64), &[fd.as_fd()]).ok()?;
         Some(Self::of(socket, own, fd, theirs))
+    }
+
+    /// The same for a virtual machine, which opens both segments by their names.
+    fn accept_by_name(socket: UnixStream, own: Segment, fd: OwnedFd, length: usize) -> Option<Self> {
+        let file = memory_file(length as u64);
+        own.write(MARKED, &MARK);
+        send(&socket, &wire::greeting(AREA_LENGTH as u64), &[]).ok()?;
+        name_segments(&socket, [fd.as_fd(), file.as_fd()]);
+        let mut answer = [0];
+        receive_either(&socket, &mut answer).filter(|_| answer == [1])?;
+        let theirs = Segment::map(&file, length.min(NAMED_MAX), false);
+        Some(Self { files: Files::Named, named: vec![file], ..Self::of(socket, own, fd, theirs) })
     }
 
     fn of(socket: UnixStream, own: Segment, own_fd: OwnedFd, theirs: Segment) -> Self {
@@ -213,13 +230,12 @@ impl Peer {
         Self { files: Files::Found, ..Self::of(socket, own, own_fd, theirs) }
     }
 
-    /// The segment that a greeting brings.
-    pub(crate) fn greeting_of_peer(socket: &UnixStream) -> Option<Segment> {
+    /// The length of a greeting's area, and the segment, unless it is a virtual machine's.
+    pub(crate) fn greeting_of_peer(socket: &UnixStream) -> Option<(usize, Option<OwnedFd>)> {
         let mut bytes = [0; 24];
-        let fd = receive(socket, &mut bytes)?;
+        let passed = receive_either(socket, &mut bytes)?;
         assert_eq!(bytes[..12], wire::greeting(0)[..12]);
-        let area = u64::from_le_bytes(bytes[16..].try_into().unwrap());
-        Some(Segment::map(&fd, AREA + area as usize, false))
+        Some((u64::from_le_bytes(bytes[16..].try_into().unwrap()) as usize, passed))
     }
 
     /// Wakes the other side, whether it sleeps or not.

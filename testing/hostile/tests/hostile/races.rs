@@ -1,8 +1,7 @@
 //! Bytes that change after they were checked, and while they are: results may be wrong or refused, and that is all.
 
-use crate::evil::{EVIL, Evil, respond};
-use crate::peer::{AREA, Message, Peer, SLEEP, first_word, slot};
-use crate::scene::{Meanwhile, PATIENCE, Process, Scene, Server, against_every_server};
+use crate::peer::{AREA, Peer, SLEEP, first_word, slot};
+use crate::scene::{Meanwhile, PATIENCE, Scene, Server, against_every_server};
 use crate::segment::Segment;
 use crate::wire::{self, Frame, Target, mark};
 use std::sync::atomic::Ordering;
@@ -160,51 +159,4 @@ fn a_slots_words_that_change_cost_at_most_the_connection(server: Server) {
         drop(flipping);
     }
     scene.assert_unharmed();
-}
-
-/// Answers from the area, where the frame changes all the time.
-fn answers_on_moving_ground(opnum: u16, frame: &Frame, words: &[(usize, &[u32])]) {
-    let scene = Scene::new();
-    let frame = frame.bytes.clone();
-    let words: Vec<_> = words.iter().map(|(at, values)| (AREA + at, values.to_vec())).collect();
-    let evil = Evil::start(&scene.directory, move |peer: &mut Peer, message: &Message| {
-        if message.kind != wire::REQUEST || message.first != 7 {
-            return false;
-        }
-        if message.opnum != opnum {
-            return respond(peer, message, &[]);
-        }
-        peer.own.write(AREA, &frame);
-        let flipping = flip(peer.own, words.clone());
-        let second = u64::from(message.sequence) << 32;
-        peer.post_area(peer.next, opnum, wire::RESPONSE, second, [0, 0, frame.len() as u32]);
-        peer.next += 1;
-        std::thread::sleep(Duration::from_millis(2));
-        drop(flipping);
-        true
-    });
-    for _ in 0..3 {
-        let said = Process::start(&scene.directory, &["client", EVIL, "again", &opnum.to_string()]).rest();
-        assert_eq!(said.last().map(String::as_str), Some("good"), "{said:#?}");
-    }
-    drop(evil);
-    scene.assert_unharmed();
-}
-
-#[test]
-fn results_that_change_do_not_lead_outside() {
-    let marks = [mark(1, 4, 1), mark(0, 2, 2), mark(1, 1, 3)].concat();
-    let counts: &[u32] = &[3, 0, 2, 4, 8, 4000, 0x1000_0000, u32::MAX];
-    let frame = Frame::block(16).u32(0, 3).object(8, 17, 3, &marks);
-    let colors: &[u32] = &[4, 0, 3, u32::MAX];
-    answers_on_moving_ground(18, &frame, &[(0, counts), (8, &[24, 16, 0]), (20, counts), (28, colors)]);
-}
-
-#[test]
-fn returned_strings_that_change_do_not_run_on() {
-    let text = [vec![b'x'; 63], vec![0]].concat();
-    let counts: &[u32] = &[64, 63, 0, 4000, u32::MAX];
-    let last = u32::from_le_bytes(*b"xxx\0");
-    let frame = Frame::block(8).object(0, 2, 64, &text);
-    answers_on_moving_ground(9, &frame, &[(12, counts), (16 + 60, &[last, u32::MAX])]);
 }

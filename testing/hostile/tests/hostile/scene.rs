@@ -6,7 +6,7 @@ use ground::Folder;
 use native_programs::java::Classes;
 use native_programs::{CHECKED, Workshop, folder};
 use std::cell::RefCell;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -96,6 +96,19 @@ impl Process {
         assert_eq!(self.lines.recv_timeout(PATIENCE).as_deref(), Ok("ready"));
     }
 
+    /// Tells it a line, and returns those that it prints until it says `good`.
+    #[track_caller]
+    fn ask(&self, line: &str) -> Vec<String> {
+        let told = self.input.as_ref().map(|mut input| writeln!(input, "{line}"));
+        assert!(told.is_some_and(|told| told.is_ok()), "it hears nothing");
+        let mut said = vec![];
+        while said.last().is_none_or(|line| line != GOOD) {
+            let next = self.lines.recv_timeout(PATIENCE);
+            said.push(next.unwrap_or_else(|error| panic!("{error}; it said {said:#?}")));
+        }
+        said
+    }
+
     /// The lines that it prints until it ends.
     #[track_caller]
     pub(crate) fn rest(&mut self) -> Vec<String> {
@@ -178,6 +191,52 @@ pub(crate) struct Census {
     mappings: usize,
 }
 
+/// What a client is written in that calls hostile servers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Client {
+    /// A process for each visit.
+    Rust,
+    /// The same in C++, under sanitizers.
+    Cpp,
+    /// One virtual machine for all of a test's.
+    Java,
+}
+
+/// The last line of a visit.
+const GOOD: &str = "good";
+
+/// Whether there is a JDK.
+pub(crate) fn has_java() -> bool {
+    JAVA.is_some()
+}
+
+/// Makes tests of functions that take a client: one for each language.
+macro_rules! by_every_client {
+    ($($test:ident),* $(,)?) => {
+        mod rust {
+            $(#[test]
+            fn $test() {
+                super::$test($crate::scene::Client::Rust);
+            })*
+        }
+        mod cpp {
+            $(#[test]
+            fn $test() {
+                super::$test($crate::scene::Client::Cpp);
+            })*
+        }
+        mod java {
+            $(#[test]
+            fn $test() {
+                if $crate::scene::has_java() {
+                    super::$test($crate::scene::Client::Java);
+                }
+            })*
+        }
+    };
+}
+pub(crate) use by_every_client;
+
 /// What the server is written in, and who serves its connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Server {
@@ -190,12 +249,19 @@ pub(crate) enum Server {
     Java,
 }
 
-/// The server in C++.
-static CPP: LazyLock<PathBuf> = LazyLock::new(|| {
-    static WORKSHOP: Workshop = Workshop::new(env!("CARGO_TARGET_TMPDIR"));
+static WORKSHOP: Workshop = Workshop::new(env!("CARGO_TARGET_TMPDIR"));
+
+/// A program in C++, under sanitizers.
+fn native(name: &str, source: &str) -> PathBuf {
     let here = folder("testing/hostile");
-    WORKSHOP.build("hostile-native", CHECKED, &[here.join("victim.idl")], &[here.join("native/victim.cc")])
-});
+    WORKSHOP.build(name, CHECKED, &[here.join("victim.idl")], &[here.join("native").join(source)])
+}
+
+/// The server in C++.
+static CPP: LazyLock<PathBuf> = LazyLock::new(|| native("hostile-native", "victim.cc"));
+
+/// The client in C++.
+static CPP_CLIENT: LazyLock<PathBuf> = LazyLock::new(|| native("hostile-visitor", "visitor.cc"));
 
 /// The server in Java; nothing where there is no JDK.
 static JAVA: LazyLock<Option<Classes>> = LazyLock::new(|| {
@@ -261,12 +327,47 @@ pub(crate) struct Scene {
     witness: Process,
     before: Census,
     pub(crate) directory: Directory,
+    client: Client,
+    /// The virtual machine that visits hostile servers.
+    visitor: RefCell<Option<Process>>,
 }
 
 impl Scene {
     /// With a server in Rust.
     pub(crate) fn new() -> Self {
         Self::of(Server::Rust)
+    }
+
+    /// The same with a client that visits hostile servers.
+    pub(crate) fn with(client: Client) -> Self {
+        Self { client, ..Self::new() }
+    }
+
+    /// Has the client visit a hostile server, and returns what it says of its calls. The words are the server's name, and what else the client
+    /// takes.
+    #[track_caller]
+    pub(crate) fn visit(&self, words: &[&str]) -> Vec<String> {
+        let said = match self.client {
+            Client::Rust => Process::start(&self.directory, &[&["client"], words].concat()).rest(),
+            Client::Cpp => Process::run(&self.directory, &CPP_CLIENT, words).rest(),
+            Client::Java => {
+                let start = || {
+                    let classes = JAVA.as_ref().expect("there is a JDK");
+                    Process::spawn(&self.directory, &mut classes.program("peer.Visitor"))
+                };
+                self.visitor.borrow_mut().get_or_insert_with(start).ask(&words.join(" "))
+            }
+        };
+        assert_eq!(said.last().map(String::as_str), Some(GOOD), "{said:#?}");
+        said
+    }
+
+    /// Ends the client, which knows nothing of earlier visits when it makes the next.
+    #[track_caller]
+    pub(crate) fn forget_visits(&self) {
+        if let Some(mut visitor) = self.visitor.take() {
+            visitor.end();
+        }
     }
 
     pub(crate) fn of(kind: Server) -> Self {
@@ -290,7 +391,8 @@ impl Scene {
         let witness = Process::start(&directory, &["witness"]);
         witness.await_ready();
         // What the server has once a stranger has come and gone.
-        let mut scene = Self { kind, server, witness, before: Census::default(), directory };
+        let (before, client, visitor) = (Census::default(), Client::Rust, RefCell::default());
+        let mut scene = Self { kind, server, witness, before, directory, client, visitor };
         scene.assert_serving();
         let mut last = Census::default();
         await_that("the server comes to rest", || {
@@ -342,6 +444,7 @@ impl Scene {
     /// The server serves, the witness saw nothing, and nothing is left of whoever was here.
     #[track_caller]
     pub(crate) fn assert_unharmed(mut self) {
+        self.forget_visits();
         self.assert_serving();
         self.witness.assert_alive();
         let mut before = self.before;

@@ -34,7 +34,7 @@ import obvia.Waiting;
  * @param pid the peer's process, as its names say; -1 where it has none
  * @param peerMaySleep whether the peer has to be called out of a sleep
  * @param peerIsQuiet whether the peer will seldom send
- * @param peerIsInJava whether the peer is a virtual machine, too: it takes memory of this process, as it lives on where that is cut short, and words with failures
+ * @param peerIsInJava whether the peer is a virtual machine, too: it takes memory of this process, as it lives on where that is cut short
  */
 record Segments(
         Arena arena, MemorySegment own, MemorySegment peer, Room room, long pid, boolean peerMaySleep, boolean peerIsQuiet, boolean peerIsInJava) {

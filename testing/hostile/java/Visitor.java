@@ -1,0 +1,185 @@
+package peer;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+import obvia.Obvia;
+import obvia.RpcException;
+import victim.Color;
+import victim.IPair;
+import victim.IThing;
+import victim.IVictim;
+import victim.Mark;
+
+/**
+ * Calls hostile servers, tells what came of it, and calls the good one before and after: what {@code client.rs} does once, for each line of the standard input. A line has the server's name, and
+ * then nothing; or {@code first}, for not to call the good one before; or {@code again} and a method's opnum, for many calls of this method. What is told ends with {@code good}.
+ *
+ * <p>Whatever is thrown that is no {@link RpcException} ends it.
+ */
+final class Visitor {
+    /** How long a call to a hostile server may take. */
+    private static final Duration SHORT = Duration.ofSeconds(2);
+
+    private static final String GOOD = "victim";
+    private static final Mark MARK = new Mark(true, Color.BLUE, 10);
+
+    private Visitor() {}
+
+    public static void main(String[] arguments) throws IOException {
+        BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        try {
+            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+                visit(line.split(" "));
+                System.out.println("good");
+            }
+        } catch (RuntimeException | Error e) {
+            e.printStackTrace();
+            System.exit(1);
+        }
+        System.exit(0);
+    }
+
+    private static void visit(String[] words) {
+        if (words.length != 2) {
+            round(Obvia.bind(IVictim.class, GOOD), 1);
+        }
+        try {
+            IVictim evil = Obvia.within(SHORT, () -> Obvia.bind(IVictim.class, words[0]));
+            if (words.length > 2) {
+                repeat(evil, words[2]);
+            } else {
+                abuse(evil);
+            }
+        } catch (RpcException e) {
+            tell("connect", e);
+        }
+        round(Obvia.bind(IVictim.class, GOOD), 2);
+        // Not the connection that was there already.
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        Thread.ofPlatform().start(() -> done.completeAsync(() -> {
+            round(Obvia.bind(IVictim.class, GOOD), 3);
+            return null;
+        }, Runnable::run));
+        done.join();
+    }
+
+    private static void check(boolean isSo) {
+        if (!isSo) {
+            throw new AssertionError("a result is none that there can be");
+        }
+    }
+
+    /** Calls the good server, and compares. */
+    private static void round(IVictim good, int turn) {
+        check(good.add(turn, 2) == turn + 2);
+        check(good.sum(new int[] {turn, 1, 2, 3}) == turn + 6);
+        int[] values = {1, 2, 3};
+        good.reverse(values);
+        check(Arrays.equals(values, new int[] {3, 2, 1}));
+        check(good.shout("quiet").equals("QUIET"));
+        check(good.weigh(new Mark[] {MARK, MARK, MARK}) == 120);
+        IThing thing = good.make(turn);
+        check(thing.number() == turn && Obvia.as(thing, IPair.class).second() == turn + 1);
+        check(good.visit(thing) == turn);
+        // An object of this process, which the server calls back.
+        check(good.visit(new Things(turn + 5)) == turn + 5);
+    }
+
+    private static void tell(String what, RpcException why) {
+        System.out.printf("%s 0x%08x%n", what, why.result());
+    }
+
+    private static void tell(String what, Supplier<Object> call) {
+        try {
+            Object value = Obvia.within(SHORT, call::get);
+            System.out.println(what + " ok " + value);
+        } catch (RpcException e) {
+            tell(what, e);
+        }
+    }
+
+    /** Makes every call there is. What comes back may be anything; it is read to the end. */
+    private static void abuse(IVictim evil) {
+        tell("Add", () -> evil.add(1, 2));
+        tell("Sum", () -> evil.sum(new int[] {1, 2, 3}));
+        tell("Reverse", () -> {
+            int[] values = {1, 2, 3, 4};
+            evil.reverse(values);
+            return Arrays.toString(values);
+        });
+        tell("Fill", () -> {
+            int[] values = new int[64];
+            evil.fill(values);
+            return values.length;
+        });
+        tell("Flip", () -> evil.flip(true) ? 1 : 0);
+        tell("Mix", () -> evil.mix(Color.RED).value());
+        tell("Shout", () -> evil.shout("x").length());
+        tell("Measure", () -> evil.measure("wide"));
+        tell("Weigh", () -> evil.weigh(new Mark[] {MARK, MARK}));
+        tell("Maybe", () -> evil.maybe(MARK));
+        tell("Visit", () -> evil.visit(new Things(9)));
+        tell("Make", () -> use(evil.make(3)));
+        tell("MakeAgain", () -> use(evil.make(4)));
+        tell("Marks", () -> {
+            Mark[] marks = new Mark[8];
+            Arrays.fill(marks, MARK);
+            return "(" + evil.marks(marks) + ", " + count(marks) + ")";
+        });
+        tell("All", () -> count(evil.all()));
+        for (int code = 0; code < 20; code++) {
+            hint(evil, code);
+        }
+        tell("Pair", () -> use(Obvia.as(evil, IPair.class)));
+    }
+
+    /** Makes calls of one method for some time. */
+    private static void repeat(IVictim evil, String opnum) {
+        long began = System.nanoTime();
+        while (System.nanoTime() - began < 600_000_000) {
+            try {
+                if (opnum.equals("9")) {
+                    check(evil.shout("text").length() < 64);
+                } else {
+                    check(count(evil.all()) <= 8);
+                }
+            } catch (RpcException e) {
+                // As it may be.
+            }
+        }
+    }
+
+    private static void hint(IVictim evil, int code) {
+        try {
+            Obvia.within(SHORT, () -> {
+                evil.hint(code);
+                return null;
+            });
+        } catch (RpcException e) {
+            // As it may be.
+        }
+    }
+
+    private static long count(Mark[] marks) {
+        return Arrays.stream(marks).filter(mark -> mark.set() && mark.color().value() > 0).count();
+    }
+
+    private static int use(IThing thing) {
+        int number = thing.number();
+        use(Obvia.as(thing, IPair.class));
+        return number;
+    }
+
+    private static int use(IPair pair) {
+        pair.swap(1, 2);
+        String title = pair.title();
+        pair.second();
+        return title.length();
+    }
+}

@@ -1,0 +1,202 @@
+// Visits a hostile server, in C++ under sanitizers, and tells what came of it: the same as `client.rs`.
+//
+//     program NAME               calls the good server before and after
+//     program NAME first         and only after
+//     program NAME again OPNUM   calls one method many times
+//
+// Whatever is no failed HRESULT ends the program.
+#include "victim_values.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#define CHECK(condition) ((condition) ? (void)0 : fail(#condition, __LINE__))
+
+namespace {
+
+using std::to_string;
+
+constexpr uint32_t SHORT_MILLISECONDS = 600;
+constexpr Mark MARK = {1, BLUE, 10};
+
+[[noreturn]] void fail(const char *what, int line)
+{
+    std::fprintf(stderr, "visitor.cc:%d: %s\n", line, what);
+    std::abort();
+}
+
+// Whatever the server is given: an object of this process.
+class Thing final : public obvia::implementation<IThing> {
+public:
+    explicit Thing(int32_t number) noexcept : number_(number) {}
+
+    int32_t Number() override { return number_; }
+
+private:
+    int32_t number_;
+};
+
+obvia::object<IVictim> connect(const char *name)
+{
+    obvia::com_ptr<IVictim> found;
+    obvia::check(obvia::try_connect(name, found));
+    return found;
+}
+
+// Calls the good server, and compares.
+void round(int32_t turn)
+{
+    const obvia::object<IVictim> good = connect("victim");
+    CHECK(good.Add(turn, 2) == turn + 2);
+    std::array<int32_t, 3> values = {turn, 2, 3};
+    CHECK(good.Sum(values) == turn + 5);
+    good.Reverse(values);
+    CHECK(values[0] == 3 && values[2] == turn);
+    CHECK(good.Shout("quiet") == "QUIET");
+    CHECK(good.Weigh(std::array<Mark, 3>{MARK, MARK, MARK}) == 120);
+    const obvia::object<IThing> thing = good.Make(turn);
+    CHECK(thing.Number() == turn && good.Visit(thing) == turn);
+    const obvia::object<IPair> pair = thing.as<IPair>();
+    CHECK(pair.Second() == int64_t{turn} + 1);
+    CHECK(good.Visit(obvia::object<IThing>(obvia::make<Thing>(turn + 5))) == turn + 5);
+}
+
+std::string to_string(const std::string &text) { return text; }
+
+// Makes a call that may bring anything.
+template <class Call> void tell(const char *what, const Call &call)
+{
+    try {
+        std::printf("%s ok %s\n", what, to_string(call()).c_str());
+    } catch (const obvia::error &failure) {
+        std::printf("%s 0x%08" PRIx32 "\n", what, static_cast<uint32_t>(failure.code()));
+    }
+}
+
+template <class Marks> size_t count(const Marks &marks)
+{
+    return static_cast<size_t>(std::count_if(marks.begin(), marks.end(), [](const Mark &mark) {
+        CHECK(mark.set <= 1 && (mark.color == RED || mark.color == GREEN || mark.color == BLUE));
+        return mark.set == 1;
+    }));
+}
+
+size_t use(const obvia::object<IPair> &pair)
+{
+    pair.Swap(1, 2);
+    const std::string title = pair.Title();
+    pair.Second();
+    return title.size();
+}
+
+int32_t use(const obvia::object<IThing> &thing)
+{
+    const int32_t number = thing.Number();
+    const obvia::object<IPair> pair = thing.as<IPair>();
+    use(pair);
+    return number;
+}
+
+// Makes every call there is. What comes back may be anything; it is read to the end.
+void abuse(const obvia::object<IVictim> &evil)
+{
+    tell("Add", [&] { return evil.Add(1, 2); });
+    tell("Sum", [&] { return evil.Sum(std::array<int32_t, 3>{1, 2, 3}); });
+    tell("Reverse", [&] {
+        std::array<int32_t, 4> values = {1, 2, 3, 4};
+        evil.Reverse(values);
+        std::string text;
+        for (const int32_t value : values) {
+            text += (text.empty() ? "[" : ", ") + to_string(value);
+        }
+        return text + "]";
+    });
+    tell("Fill", [&] {
+        std::array<int32_t, 64> values = {};
+        evil.Fill(values);
+        return values.size();
+    });
+    tell("Flip", [&] { return int{evil.Flip(true)}; });
+    tell("Mix", [&] { return static_cast<int>(evil.Mix(RED)); });
+    tell("Shout", [&] { return evil.Shout("x").size(); });
+    tell("Measure", [&] { return evil.Measure(u"wide"); });
+    tell("Weigh", [&] { return evil.Weigh(std::array<Mark, 2>{MARK, MARK}); });
+    tell("Maybe", [&] { return evil.Maybe(&MARK); });
+    tell("Visit", [&] { return evil.Visit(obvia::object<IThing>(obvia::make<Thing>(9))); });
+    tell("Make", [&] { return use(evil.Make(3)); });
+    tell("MakeAgain", [&] { return use(evil.Make(4)); });
+    tell("Marks", [&] {
+        std::array<Mark, 8> marks;
+        marks.fill(MARK);
+        const uint32_t got = evil.Marks(marks);
+        return "(" + to_string(got) + ", " + to_string(count(marks)) + ")";
+    });
+    tell("All", [&] { return count(evil.All()); });
+    for (int32_t code = 0; code < 20; code++) {
+        static_cast<void>(evil->Hint(code));
+    }
+    tell("Pair", [&] {
+        const obvia::object<IPair> pair = evil.as<IPair>();
+        return use(pair);
+    });
+}
+
+// Makes calls of one method for some time.
+void repeat(const obvia::object<IVictim> &evil, std::string_view opnum)
+{
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(SHORT_MILLISECONDS);
+    while (std::chrono::steady_clock::now() < end) {
+        try {
+            if (opnum == "9") {
+                CHECK(evil.Shout("text").size() < 64);
+            } else {
+                CHECK(count(evil.All()) <= 8);
+            }
+        } catch (const obvia::error &) {
+            // As it may be.
+        }
+    }
+}
+
+void visit(int count, char **words)
+{
+    const uint32_t before = obvia_set_timeout(SHORT_MILLISECONDS);
+    try {
+        const obvia::object<IVictim> evil = connect(words[1]);
+        if (count > 3) {
+            repeat(evil, words[3]);
+        } else {
+            abuse(evil);
+        }
+    } catch (const obvia::error &failure) {
+        std::printf("connect 0x%08" PRIx32 "\n", static_cast<uint32_t>(failure.code()));
+    }
+    obvia_set_timeout(before);
+}
+
+} // namespace
+
+int main(int count, char **words)
+try {
+    CHECK(count > 1);
+    if (count != 3) {
+        round(1);
+    }
+    visit(count, words);
+    round(2);
+    // Not the connection that was there already.
+    std::thread([] { round(3); }).join();
+    std::puts("good");
+    return 0;
+} catch (const std::exception &failure) {
+    std::fprintf(stderr, "visitor.cc: %s\n", failure.what());
+    return 1;
+}
