@@ -2,7 +2,7 @@
 
 use crate::ast::Item;
 use crate::automation;
-use crate::diagnostic::{Diagnostic, Failure, Severity};
+use crate::diagnostic::{Diagnostic, Failure, Severity, first_of};
 use crate::events;
 use crate::lexer::lex;
 use crate::model::Model;
@@ -170,13 +170,18 @@ impl Compiler {
             parsed: Vec::new(),
             macros: Macros::new(),
         };
-        reading.read(path, text_of(bytes), 0);
+        reading.read(path, bytes, 0);
         reading.finish(path)
     }
 }
 
 impl Reading<'_> {
-    fn read(&mut self, path: &Path, text: String, depth: usize) {
+    fn read(&mut self, path: &Path, bytes: Vec<u8>, depth: usize) {
+        if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
+            let error = Diagnostic::nowhere("not-text", format!("{} is in UTF-16", path.display()));
+            return self.diagnostics.push(error.help("save it as UTF-8"));
+        }
+        let text = text_of(bytes);
         let length = text.len() as u32;
         let Some(file) = self.sources.add(path, text, Role::Idl) else {
             let text = format!("{} is too long, or one file too many", path.display());
@@ -295,8 +300,8 @@ impl Reading<'_> {
             let error = Diagnostic::error("too-deep", span, "too many files import one another");
             return self.diagnostics.push(error);
         }
-        match std::fs::read_to_string(&path) {
-            Ok(text) => self.read(&path, text, depth + 1),
+        match std::fs::read(&path) {
+            Ok(bytes) => self.read(&path, bytes, depth + 1),
             Err(error) => {
                 let text = format!("{} cannot be read: {error}", path.display());
                 self.diagnostics.push(Diagnostic::error("unreadable", span, text));
@@ -320,9 +325,9 @@ impl Reading<'_> {
             self.diagnostics.into_iter().partition(|diagnostic| diagnostic.severity == Severity::Warning);
         if errors.is_empty() {
             let name = path.file_name().map_or_else(|| "-".to_owned(), |name| name.to_string_lossy().into_owned());
-            Ok(Compilation { model, sources: self.sources, warnings, name })
+            Ok(Compilation { model, sources: self.sources, warnings: first_of(warnings, "warnings"), name })
         } else {
-            Err(Failure { diagnostics: errors, sources: self.sources })
+            Err(Failure::new(errors, self.sources))
         }
     }
 }
