@@ -15,6 +15,9 @@ use crate::syntax::{Noted, SyntaxKind};
 /// Nested types, parentheses and interfaces that a file may have.
 const DEPTH_MAX: usize = 64;
 
+/// Dimensions of an array, and stars of a pointer, that a declaration may have.
+const LEVELS_MAX: usize = 16;
+
 /// The parser could not go on; what is wrong has been said.
 pub(crate) struct Stop;
 
@@ -47,13 +50,15 @@ impl<'a> Parser<'a> {
     /// The whole file.
     pub(crate) fn file(&mut self) -> Vec<Item> {
         let mut items = Vec::new();
+        let (mut is_wrong, mut looked_at) = (false, 0);
         while self.at < self.tokens.len() {
             let before = self.at;
             // Lone semicolons behind declarations mean nothing; a brace is left over from a mistake before it.
             if self.eat(";") {
                 continue;
             }
-            let is_wrong = self.diagnostics.iter().any(|found| found.severity == Severity::Error);
+            is_wrong |= self.diagnostics[looked_at..].iter().any(|found| found.severity == Severity::Error);
+            looked_at = self.diagnostics.len();
             if is_wrong && self.eat("}") {
                 self.note(SyntaxKind::Error, before);
                 continue;
@@ -446,7 +451,7 @@ impl<'a> Parser<'a> {
             let mut pointers = 0_u8;
             loop {
                 if this.eat("*") {
-                    pointers = pointers.saturating_add(1);
+                    pointers = this.level(pointers.into())?;
                 } else if !this.eat("const") {
                     break;
                 }
@@ -454,11 +459,23 @@ impl<'a> Parser<'a> {
             let name = this.ident(what)?;
             let mut dimensions = Vec::new();
             while this.peek_text() == Some("[") {
+                this.level(dimensions.len())?;
                 dimensions.push(this.node(SyntaxKind::Dimension, Self::dimension)?);
             }
             let span = start.to(this.behind());
             Ok(Declarator { pointers, name, dimensions, span })
         })
+    }
+
+    /// One star or one dimension more.
+    fn level(&mut self, before: usize) -> Parsed<u8> {
+        match u8::try_from(before + 1) {
+            Ok(level) if before < LEVELS_MAX => Ok(level),
+            _ => {
+                let error = Diagnostic::error("too-deep", self.here(), "this type has too many levels");
+                self.fail(error.help(format!("a declaration has at most {LEVELS_MAX} stars, and as many dimensions")))
+            }
+        }
     }
 
     fn dimension(&mut self) -> Parsed<Dimension> {

@@ -1,6 +1,7 @@
 //! Structures, unions and enumerations, and the names that typedefs give to them.
 
 use super::library::ON_TYPES;
+use super::limits::MEMBERS_MAX;
 use super::types::{CLASSES, Context, Place, base_type};
 use super::values::Variable;
 use super::{Named, Resolver, enum_type, find, has, struct_type, union_type};
@@ -10,10 +11,12 @@ use crate::ast::{
 };
 use crate::diagnostic::Diagnostic;
 use crate::model::{
-    About, Arith, Arm, Base, Direction, Enum, Extent, Field, Pointer, PointerClass, Struct, Type, Typedef, Union, Value,
+    About, Arith, Arm, Base, Direction, Enum, Extent, Field, Measure, Pointer, PointerClass, Struct, Type, Typedef,
+    Union, UnionId, Value,
 };
 use crate::source::Span;
 use crate::typelib::flags;
+use std::collections::{HashMap, HashSet};
 
 /// Attributes of members.
 const ON_MEMBERS: [&str; 11] =
@@ -30,8 +33,8 @@ impl Resolver<'_> {
             _ => {
                 let name = self.fresh_name(decl.tag.as_ref(), name, "struct");
                 let imported = self.imported;
-                let made =
-                    Struct { name, fields: Vec::new(), conformant: None, about: About::default(), imported, span };
+                let (about, measure) = (About::default(), Measure::default());
+                let made = Struct { name, fields: Vec::new(), conformant: None, measure, about, imported, span };
                 self.model.structs.push(made);
                 let ty = struct_type(self.model.structs.len() - 1);
                 if let Some(tag) = &decl.tag {
@@ -49,8 +52,10 @@ impl Resolver<'_> {
             made.fields = fields;
             made.conformant = conformant;
             made.about = about;
+            let measure = self.measured(self.model.measure_struct(id), span);
+            self.model.structs[id.0].measure = measure;
         }
-        self.defined.push(ty.clone());
+        self.defined.insert(ty.clone());
         if let Some(tag) = &decl.tag {
             self.declare_type(tag, Named::Type(ty.clone()));
         }
@@ -61,7 +66,7 @@ impl Resolver<'_> {
     fn members(&mut self, members: &[Member], span: Span) -> (Vec<Field>, Option<(Type, Arith, Option<Arith>)>) {
         // Sizes may name members that come later, so the integers are found first.
         let names: Vec<&Declarator> = members.iter().filter_map(|member| member.declarator.as_ref()).collect();
-        self.check_names(&names);
+        self.check_names(names.iter().copied(), "members");
         let mut variables: Vec<Variable> = names
             .iter()
             .zip(members)
@@ -126,13 +131,19 @@ impl Resolver<'_> {
         (fields, conformant)
     }
 
-    /// Members have names of their own.
-    fn check_names(&mut self, names: &[&Declarator]) {
-        for (at, declarator) in names.iter().enumerate() {
-            if let Some(first) = names[..at].iter().find(|first| first.name.name == declarator.name.name) {
-                let text = format!("there are two members called `{}`", declarator.name.name);
+    /// Members have names of their own, and are not too many.
+    fn check_names<'d>(&mut self, names: impl Iterator<Item = &'d Declarator>, what: &str) {
+        let mut known = HashMap::new();
+        for (at, declarator) in names.enumerate() {
+            if at == MEMBERS_MAX {
+                let text = format!("there are more than {MEMBERS_MAX} {what}");
+                let error = Diagnostic::error("too-large", declarator.span, text);
+                self.say(error.help("put some of them into a structure of their own"));
+            }
+            if let Some(first) = known.insert(declarator.name.name.as_str(), declarator.name.span) {
+                let text = format!("there are two {what} called `{}`", declarator.name.name);
                 let error = Diagnostic::error("duplicate-name", declarator.name.span, text);
-                self.say(error.related(first.name.span, "the first one").help("give one of them another name"));
+                self.say(error.related(first, "the first one").help("give one of them another name"));
             }
         }
     }
@@ -301,17 +312,23 @@ impl Resolver<'_> {
         });
         let name = self.fresh_name(decl.tag.as_ref(), name, "union");
         let imported = self.imported;
-        let made = Union { name, tag: tag_type, encapsulated, arms: Vec::new(), default: None, about, imported, span };
+        let (arms, default, measure) = (Vec::new(), None, Measure::default());
+        let made = Union { name, tag: tag_type, encapsulated, arms, default, measure, about, imported, span };
         self.model.unions.push(made);
         let id = self.model.unions.len() - 1;
         let ty = union_type(id);
         if let Some(tag) = &decl.tag {
             self.declare_type(tag, Named::Opened(ty.clone()));
         }
+        let mut taken = HashSet::new();
         for arm in decl.arms.iter().flatten() {
-            self.arm(arm, id);
+            self.arm(arm, id, &mut taken);
         }
-        self.defined.push(ty.clone());
+        let arms = decl.arms.iter().flatten().filter_map(|arm| arm.member.as_ref()?.declarator.as_ref());
+        self.check_names(arms, "arms");
+        let measure = self.measured(self.model.measure_union(UnionId(id)), span);
+        self.model.unions[id].measure = measure;
+        self.defined.insert(ty.clone());
         if let Some(tag) = &decl.tag {
             self.declare_type(tag, Named::Type(ty.clone()));
         }
@@ -351,7 +368,7 @@ impl Resolver<'_> {
         None
     }
 
-    fn arm(&mut self, arm: &ArmSyntax, id: usize) {
+    fn arm(&mut self, arm: &ArmSyntax, id: usize, taken: &mut HashSet<i64>) {
         let field = match &arm.member {
             None => None,
             Some(member) => {
@@ -377,9 +394,7 @@ impl Resolver<'_> {
             let Some(value) = self.evaluate_int(case) else {
                 continue;
             };
-            let taken =
-                self.model.unions[id].arms.iter().any(|arm| arm.cases.contains(&value)) || cases.contains(&value);
-            if taken {
+            if !taken.insert(value) {
                 let error = Diagnostic::error("duplicate-case", case.span, format!("two arms are for {value}"));
                 self.say(error.help("each value chooses one arm"));
                 continue;

@@ -103,7 +103,7 @@ impl Resolver<'_> {
             ty = self.dimension(dimension, ty, &sizes, level, text && level + 1 == levels, place, context)?;
         }
         self.check_text(text, &ty, declarator);
-        Some(ty)
+        self.is_within_limits(&ty, declarator.span).then_some(ty)
     }
 
     /// The pointer that a type's name stands for, and its class where the typedef says it.
@@ -355,7 +355,7 @@ impl Resolver<'_> {
             let context = Context { variables: &[], of: "a typedef" };
             full = self.dimension(dimension, full, &none, 0, text, Place::Typedef, &context)?;
         }
-        Some(full)
+        self.is_within_limits(&full, declarator.span).then_some(full)
     }
 }
 

@@ -2,10 +2,9 @@
 
 use super::names::{base, ident, object, value};
 use crate::model::{
-    Arith, Base, Direction, Extent, Field, Model, Object, Param, PointerClass, StructId, Type, Union, UnionId,
+    Arith, Base, Direction, Extent, Field, Model, Param, PointerClass, StructId, Type, Union, UnionId, all_arms,
 };
 use crate::plan::is_plain;
-use std::collections::BTreeSet;
 
 /// What users give or get for a parameter.
 pub(super) enum Form {
@@ -150,7 +149,7 @@ pub(super) fn memory_for(model: &Model, ty: &Type, lifetime: &str) -> Result<Str
 
 /// Whether a structure, and everything that it points to, can be written in Rust.
 pub(super) fn structure(model: &Model, id: StructId) -> Result<(), Refusal> {
-    Search { model, structs: BTreeSet::new(), unions: BTreeSet::new() }.structure(id)
+    everything(model, &Type::Struct(id))
 }
 
 /// Whether a structure ends in an open array and has no pointers in it, nor values that depend on one another.
@@ -170,12 +169,7 @@ pub(super) fn is_never_null(model: &Model, param: &Param) -> bool {
             Type::Pointer(pointer) => pointer.class == PointerClass::Ref && pointer.extent == Extent::One,
             Type::Fixed(element, _) => of(model, element),
             Type::Struct(id) => any(&model.structs[id.0].fields),
-            Type::Union(id) => {
-                let union = &model.unions[id.0];
-                let mut fields =
-                    union.arms.iter().filter_map(|arm| arm.field.as_ref()).chain(union.default.iter().flatten());
-                fields.any(|field| of(model, &field.ty))
-            }
+            Type::Union(id) => all_arms(&model.unions[id.0]).any(|field| of(model, &field.ty)),
             Type::Base(_) | Type::Enum(_) | Type::Interface(_) | Type::Void => false,
         }
     }
@@ -184,70 +178,53 @@ pub(super) fn is_never_null(model: &Model, param: &Param) -> bool {
 
 /// Whether a union has no pointers in it.
 pub(super) fn is_plain_union(model: &Model, union: &Union) -> bool {
-    let mut fields = union.arms.iter().filter_map(|arm| arm.field.as_ref()).chain(union.default.iter().flatten());
-    fields.all(|field| is_plain(model, &field.ty))
+    all_arms(union).all(|field| is_plain(model, &field.ty))
 }
 
 /// Whether a union can be written in Rust.
 pub(super) fn union(model: &Model, id: UnionId) -> Result<(), Refusal> {
-    Search { model, structs: BTreeSet::new(), unions: BTreeSet::new() }.union(id)
+    everything(model, &Type::Union(id))
 }
 
-struct Search<'a> {
-    model: &'a Model,
-    structs: BTreeSet<StructId>,
-    unions: BTreeSet<UnionId>,
+/// Whether all that a structure or a union leads to can be written in Rust.
+fn everything(model: &Model, ty: &Type) -> Result<(), Refusal> {
+    let refused = model.known.rust.get_or_init(|| model.refusals(|ty| itself(model, ty).err()));
+    refused.get(ty).map_or(Ok(()), |why| Err(*why))
 }
 
-impl Search<'_> {
-    fn structure(&mut self, id: StructId) -> Result<(), Refusal> {
-        let found = &self.model.structs[id.0];
-        if !self.structs.insert(id) {
-            return Ok(());
-        }
-        if found.conformant.is_some() {
-            return Err(OPEN);
-        }
-        for field in &found.fields {
-            if let (Type::Union(id), Some(switch)) = (&field.ty, &field.switch) {
-                if switch.plain().is_none() {
-                    return Err(SWITCH);
-                }
-                self.union(*id)?;
-                continue;
-            }
-            if let Type::Pointer(pointer) = &field.ty
-                && matches!(pointer.extent, Extent::Counted { .. })
-            {
-                self.ty(&pointer.to)?;
-                continue;
-            }
-            self.ty(&field.ty)?;
-        }
-        Ok(())
+/// Whether a structure or a union can be written in Rust where what it leads to can.
+fn itself(model: &Model, ty: &Type) -> Result<(), Refusal> {
+    match ty {
+        Type::Struct(id) if model.structs[id.0].conformant.is_some() => Err(OPEN),
+        Type::Struct(id) => model.structs[id.0].fields.iter().try_for_each(|field| member(model, field)),
+        Type::Union(id) => all_arms(&model.unions[id.0]).try_for_each(|field| contained(model, &field.ty)),
+        _ => Ok(()),
     }
+}
 
-    fn union(&mut self, id: UnionId) -> Result<(), Refusal> {
-        if !self.unions.insert(id) {
-            return Ok(());
+/// Whether a structure's member can be written in Rust, as far as that depends on the member.
+fn member(model: &Model, field: &Field) -> Result<(), Refusal> {
+    match (&field.ty, &field.switch) {
+        (Type::Union(_), Some(switch)) => switch.plain().map(|_| ()).ok_or(SWITCH),
+        // As many as another member says.
+        (Type::Pointer(pointer), _) if matches!(pointer.extent, Extent::Counted { .. }) => {
+            contained(model, &pointer.to)
         }
-        let found = &self.model.unions[id.0];
-        let fields = found.arms.iter().filter_map(|arm| arm.field.as_ref()).chain(found.default.iter().flatten());
-        fields.map(|field| &field.ty).try_for_each(|ty| self.ty(ty))
+        (ty, _) => contained(model, ty),
     }
+}
 
-    fn ty(&mut self, ty: &Type) -> Result<(), Refusal> {
-        match ty {
-            Type::Struct(id) => self.structure(*id),
-            Type::Union(id) if self.model.unions[id.0].encapsulated.is_some() => self.union(*id),
-            Type::Union(_) => Err(SWITCH),
-            Type::Fixed(element, _) if matches!(**element, Type::Interface(_)) => Err(FIXED_OBJECTS),
-            Type::Fixed(element, _) => self.ty(element),
-            Type::Pointer(pointer) if matches!(pointer.extent, Extent::Counted { .. }) => Err(MANY),
-            Type::Pointer(pointer) if pointer.extent == Extent::One => self.ty(&pointer.to),
-            Type::Interface(Object::IidIs(_)) | Type::Interface(_) | Type::Pointer(_) => Ok(()),
-            Type::Base(_) | Type::Enum(_) => Ok(()),
-            Type::Void => Err(VOID),
+/// Whether a type can stand where nothing more is said of it.
+fn contained(model: &Model, ty: &Type) -> Result<(), Refusal> {
+    match ty {
+        Type::Union(id) if model.unions[id.0].encapsulated.is_none() => Err(SWITCH),
+        Type::Fixed(element, _) if matches!(**element, Type::Interface(_)) => Err(FIXED_OBJECTS),
+        Type::Fixed(element, _) => contained(model, element),
+        Type::Pointer(pointer) if matches!(pointer.extent, Extent::Counted { .. }) => Err(MANY),
+        Type::Pointer(pointer) if pointer.extent == Extent::One => contained(model, &pointer.to),
+        Type::Void => Err(VOID),
+        Type::Struct(_) | Type::Union(_) | Type::Interface(_) | Type::Pointer(_) | Type::Base(_) | Type::Enum(_) => {
+            Ok(())
         }
     }
 }

@@ -6,7 +6,7 @@ use super::names::{ident, object, text as text_type, value};
 use super::{open, tables};
 use crate::emit::writer::Writer;
 use crate::model::{Arith, EnumId, Extent, Field, Model, Object, PointerClass, Struct, StructId, Type, UnionId};
-use crate::plan::{add_kinds, is_plain};
+use crate::plan::{Kinds, is_plain};
 use crate::shapes::Shapes;
 
 /// The table of the file's own types, by which what is owned is freed.
@@ -89,11 +89,11 @@ fn ownership(out: &mut Writer, model: &Model) {
     if types.is_empty() {
         return;
     }
-    let mut kinds = types.clone();
+    let mut kinds = Kinds::of(types.iter().cloned());
     for ty in &types {
-        add_kinds(model, ty, &mut kinds);
+        kinds.add(model, ty);
     }
-    tables::types(out, TYPES, &Shapes { model, kinds: &kinds }.element_types());
+    tables::types(out, TYPES, &Shapes { model, kinds: &kinds.list }.element_types());
     for (number, ty) in types.iter().enumerate() {
         let name = value(model, ty);
         let borrows_nothing = is_plain(model, ty) || matches!(ty, Type::Struct(id) if form::is_open(model, *id));
@@ -104,35 +104,15 @@ fn ownership(out: &mut Writer, model: &Model) {
         out.line(format!("type Item<'a> = {item};"));
         out.line(format!("const TYPES: &'static [obvia::rt::shape::ElementType] = &{TYPES};"));
         out.line(format!("const ELEMENT: obvia::rt::shape::Element = obvia::rt::shape::Element::Own({number});"));
-        out.line(format!("const CAN_CHANGE: bool = {};", can_change(model, ty, &mut Vec::new())));
+        out.line(format!("const CAN_CHANGE: bool = {};", can_change(model, ty)));
         out.line("}");
     }
     out.line("");
 }
 
 /// Whether a full pointer lies in a type, or in what it leads to: those can be set.
-fn can_change(model: &Model, ty: &Type, seen: &mut Vec<Type>) -> bool {
-    if seen.contains(ty) {
-        return false;
-    }
-    seen.push(ty.clone());
-    match ty {
-        Type::Pointer(pointer) => pointer.class == PointerClass::Full || can_change(model, &pointer.to, seen),
-        Type::Fixed(element, _) => can_change(model, element, seen),
-        Type::Struct(id) => {
-            let found = &model.structs[id.0];
-            let mut types =
-                found.fields.iter().map(|field| &field.ty).chain(found.conformant.iter().map(|(ty, ..)| ty));
-            types.any(|ty| can_change(model, ty, seen))
-        }
-        Type::Union(id) => {
-            let found = &model.unions[id.0];
-            let mut fields =
-                found.arms.iter().filter_map(|arm| arm.field.as_ref()).chain(found.default.iter().flatten());
-            fields.any(|field| can_change(model, &field.ty, seen))
-        }
-        Type::Base(_) | Type::Enum(_) | Type::Interface(_) | Type::Void => false,
-    }
+fn can_change(model: &Model, ty: &Type) -> bool {
+    model.reached(ty).any(|ty| matches!(ty, Type::Pointer(pointer) if pointer.class == PointerClass::Full))
 }
 
 fn structure(out: &mut Writer, model: &Model, found: &Struct) {
