@@ -225,7 +225,7 @@ impl<'a> Parser<'a> {
         let text = self.sources.text(token.span);
         let inner = text.get(1..text.len().max(2) - 1).unwrap_or("");
         let mut out = String::with_capacity(inner.len());
-        let mut chars = inner.chars();
+        let mut chars = inner.chars().peekable();
         while let Some(c) = chars.next() {
             if c != '\\' {
                 out.push(c);
@@ -235,7 +235,12 @@ impl<'a> Parser<'a> {
                 Some('n') => out.push('\n'),
                 Some('t') => out.push('\t'),
                 Some('r') => out.push('\r'),
-                Some('0') => out.push('\0'),
+                Some('a') => out.push('\u{7}'),
+                Some('b') => out.push('\u{8}'),
+                Some('f') => out.push('\u{c}'),
+                Some('v') => out.push('\u{b}'),
+                Some('x') => out.push(numbered(&mut chars, 16, 4, 0)),
+                Some(digit @ '0'..='7') => out.push(numbered(&mut chars, 8, 2, digit.to_digit(8).unwrap_or(0))),
                 Some(other) => out.push(other),
                 None => {}
             }
@@ -496,4 +501,15 @@ impl<'a> Parser<'a> {
     pub(crate) fn is_void(spec: &TypeSpec) -> bool {
         matches!(spec.kind, TypeKind::Base("void"))
     }
+}
+
+/// The character whose number goes on with so many digits at most.
+fn numbered(chars: &mut std::iter::Peekable<std::str::Chars<'_>>, radix: u32, digits: usize, first: u32) -> char {
+    let mut number = first;
+    for _ in 0..digits {
+        let Some(digit) = chars.peek().and_then(|next| next.to_digit(radix)) else { break };
+        number = number * radix + digit;
+        chars.next();
+    }
+    char::from_u32(number).unwrap_or(char::REPLACEMENT_CHARACTER)
 }
