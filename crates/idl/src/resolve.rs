@@ -57,6 +57,12 @@ pub(crate) struct Resolver<'a> {
     /// Whether a type has been refused for its size.
     is_too_large: bool,
     pointer_default: PointerClass,
+    /// The structures and unions whose members are being read, the innermost last.
+    owners: Vec<String>,
+    /// The name that a typedef gives to the type that it declares.
+    declaring: Option<String>,
+    /// Names that types have after their members, and where those are.
+    made_up: HashMap<String, Span>,
     anonymous: usize,
 }
 
@@ -176,6 +182,9 @@ impl<'a> Resolver<'a> {
             imported: false,
             is_too_large: false,
             pointer_default: PointerClass::Unique,
+            owners: Vec::new(),
+            declaring: None,
+            made_up: HashMap::new(),
             anonymous: 0,
         }
     }
@@ -209,6 +218,7 @@ impl<'a> Resolver<'a> {
     pub(crate) fn finish(&mut self) {
         self.box_open_structures();
         self.check_amount();
+        self.check_contents();
         for id in 0..self.model.interfaces.len() {
             let interface = &self.model.interfaces[id];
             if !self.defined.contains(&interface_key(InterfaceId(id))) {
@@ -245,6 +255,11 @@ impl<'a> Resolver<'a> {
     }
 
     fn declare_type(&mut self, name: &Ident, what: Named) {
+        if let Some(span) = self.made_up.get(&name.name) {
+            let text = format!("`{}` is what the type of a member is called that has no name of its own", name.name);
+            let error = Diagnostic::error("duplicate-name", name.span, text).related(*span, "this one");
+            return self.say(error.help("give one of them another name, or write a tag before the member's `{`"));
+        }
         if let Some(known) = self.types.get(&name.name) {
             let same = matches!((&known.what, &what), (Named::Opened(a) | Named::Type(a), Named::Type(b)) if a == b);
             if !same {

@@ -15,6 +15,8 @@ pub struct Known {
     pub(crate) rust: OnceLock<Refusals>,
     pub(crate) c: OnceLock<Refusals>,
     pub(crate) java: OnceLock<Refusals>,
+    /// The names of all types.
+    pub(crate) c_types: OnceLock<HashSet<String>>,
 }
 
 /// A type and all that it leads to, each structure and each union once, before what stands in it.

@@ -18,20 +18,29 @@ use crate::source::Span;
 use crate::typelib::flags;
 use std::collections::{HashMap, HashSet};
 
+/// Names of GUIDs, which files for other compilers declare themselves.
+const GUIDS: [&str; 4] = ["GUID", "IID", "CLSID", "UUID"];
+
 /// Attributes of members.
 const ON_MEMBERS: [&str; 11] =
     ["size_is", "length_is", "max_is", "string", "ref", "unique", "ptr", "iid_is", "range", "switch_is", "switch_type"];
 
 impl Resolver<'_> {
     pub(super) fn struct_type(&mut self, decl: &StructDecl, name: Option<&Ident>, span: Span) -> Option<Type> {
+        let declared = self.declaring.take();
         self.check_attributes(&decl.attributes, &ON_TYPES, "a structure");
         let about = self.about(&decl.attributes, &flags::ON_TYPES);
         let known = decl.tag.as_ref().and_then(|tag| self.types.get(&tag.name).map(|known| known.what.clone()));
         let ty = match known {
-            Some(Named::Opened(ty @ Type::Struct(_))) => ty,
+            Some(Named::Opened(Type::Struct(id))) => {
+                if let Some(name) = declared {
+                    self.model.structs[id.0].name = name;
+                }
+                Type::Struct(id)
+            }
             Some(Named::Type(ty @ Type::Struct(_))) if decl.members.is_none() => ty,
             _ => {
-                let name = self.fresh_name(decl.tag.as_ref(), name, "struct");
+                let name = declared.unwrap_or_else(|| self.fresh_name(decl.tag.as_ref(), name, "struct"));
                 let imported = self.imported;
                 let (about, measure) = (About::default(), Measure::default());
                 let made = Struct { name, fields: Vec::new(), conformant: None, measure, about, imported, span };
@@ -46,7 +55,11 @@ impl Resolver<'_> {
         let Some(members) = &decl.members else {
             return Some(ty);
         };
+        if let Type::Struct(id) = ty {
+            self.owners.push(self.model.structs[id.0].name.clone());
+        }
         let (fields, conformant) = self.members(members, span);
+        self.owners.pop();
         if let Type::Struct(id) = ty {
             let made = &mut self.model.structs[id.0];
             made.fields = fields;
@@ -293,6 +306,7 @@ impl Resolver<'_> {
     }
 
     pub(super) fn union_type(&mut self, decl: &UnionDecl, name: Option<&Ident>, span: Span) -> Option<Type> {
+        let declared = self.declaring.take();
         let more = ["switch_type", "ms_union", "switch_is", "in", "out", "ref", "unique", "ptr"];
         self.check_attributes(&decl.attributes, &[&ON_TYPES[..], &more].concat(), "a union");
         let about = self.about(&decl.attributes, &flags::ON_TYPES);
@@ -310,7 +324,7 @@ impl Resolver<'_> {
         let encapsulated = decl.switch.as_ref().map(|(_, tag, inner)| {
             (tag.name.clone(), inner.as_ref().map_or_else(|| "tagged_union".to_owned(), |inner| inner.name.clone()))
         });
-        let name = self.fresh_name(decl.tag.as_ref(), name, "union");
+        let name = declared.unwrap_or_else(|| self.fresh_name(decl.tag.as_ref(), name, "union"));
         let imported = self.imported;
         let (arms, default, measure) = (Vec::new(), None, Measure::default());
         let made = Union { name, tag: tag_type, encapsulated, arms, default, measure, about, imported, span };
@@ -321,9 +335,11 @@ impl Resolver<'_> {
             self.declare_type(tag, Named::Opened(ty.clone()));
         }
         let mut taken = HashSet::new();
+        self.owners.push(self.model.unions[id].name.clone());
         for arm in decl.arms.iter().flatten() {
             self.arm(arm, id, &mut taken);
         }
+        self.owners.pop();
         let arms = decl.arms.iter().flatten().filter_map(|arm| arm.member.as_ref()?.declarator.as_ref());
         self.check_names(arms, "arms");
         let measure = self.measured(self.model.measure_union(UnionId(id)), span);
@@ -419,6 +435,7 @@ impl Resolver<'_> {
     }
 
     pub(super) fn enum_type(&mut self, decl: &EnumDecl, name: Option<&Ident>, span: Span) -> Option<Type> {
+        let declared = self.declaring.take();
         self.check_attributes(&decl.attributes, &[&ON_TYPES[..], &["v1_enum", "open"]].concat(), "an enum");
         let about = self.about(&decl.attributes, &flags::ON_TYPES);
         let Some(values) = &decl.values else {
@@ -445,7 +462,7 @@ impl Resolver<'_> {
             self.say(error);
             return None;
         }
-        let name = self.fresh_name(decl.tag.as_ref(), name, "enum");
+        let name = declared.unwrap_or_else(|| self.fresh_name(decl.tag.as_ref(), name, "enum"));
         let v1 = has(&decl.attributes, "v1_enum");
         if let Some((value, _)) = made.iter().find(|(_, value)| !v1 && i16::try_from(*value).is_err()) {
             let text = format!("`{value}` does not fit the 16 bits that `{name}` has in NDR");
@@ -496,20 +513,11 @@ impl Resolver<'_> {
         if has(attributes, "context_handle") {
             return self.context_types(&spec, declarators);
         }
-        let Some(ty) = self.spec_type(&spec, own.map(|declarator| &declarator.name)) else {
-            return;
-        };
-        if let Some(own) = own
-            && is_definition
-        {
-            // The name that users write wins over the tag.
-            let name = own.name.name.clone();
-            match &ty {
-                Type::Struct(id) => self.model.structs[id.0].name = name,
-                Type::Union(id) => self.model.unions[id.0].name = name,
-                Type::Enum(id) => self.model.enums[id.0].name = name,
-                _ => {}
-            }
+        // The name that users write wins over the tag.
+        self.declaring = own.filter(|_| is_definition).map(|own| own.name.name.clone());
+        let Some(mut ty) = self.spec_type(&spec, own.map(|declarator| &declarator.name)) else { return };
+        if let Some(own) = own.filter(|own| is_definition && GUIDS.contains(&own.name.name.as_str())) {
+            ty = self.guid_type(ty, &spec, own);
         }
         for declarator in declarators {
             let plain = declarator.pointers == 0 && declarator.dimensions.is_empty();
@@ -529,6 +537,27 @@ impl Resolver<'_> {
 }
 
 impl Resolver<'_> {
+    /// The type of a structure that is declared by one of the names of GUIDs: it is what everybody knows by that name.
+    fn guid_type(&mut self, ty: Type, spec: &TypeSpec, own: &Declarator) -> Type {
+        let is_one =
+            self.model.measure(&ty).is_some_and(|found| (found.size, found.align) == (16, 4) && found.is_plain);
+        if !is_one {
+            let error = Diagnostic::error("reserved-name", own.name.span, format!("`{}` is 16 bytes", own.name.name));
+            self.say(error.help("give this type another name"));
+            return ty;
+        }
+        if matches!(ty, Type::Struct(id) if id.0 + 1 == self.model.structs.len()) {
+            self.model.structs.pop();
+        }
+        let guid = Type::Base(Base::Guid);
+        if let TypeKind::Struct(StructDecl { tag: Some(tag), .. }) = &spec.kind
+            && let Some(known) = self.types.get_mut(&tag.name)
+        {
+            known.what = Named::Type(guid.clone());
+        }
+        guid
+    }
+
     pub(super) fn push_typedef(&mut self, ident: &Ident, ty: Type, is_interface: bool, attributes: &[Attribute]) {
         let about = self.about(attributes, &flags::ON_TYPES);
         let public = has(attributes, "public") || about.uuid.is_some();

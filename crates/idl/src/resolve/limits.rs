@@ -77,6 +77,25 @@ impl Resolver<'_> {
         }
     }
 
+    /// Refuses methods of other processes' objects whose parameters lead to types that nobody knows the content of.
+    pub(super) fn check_contents(&mut self) {
+        let model = &self.model;
+        let is_known = |ty: &&Type| !matches!(ty, Type::Struct(_) | Type::Union(_)) || self.defined.contains(*ty);
+        let remote = model.interfaces.iter().filter(|found| !found.local);
+        let mut unknown = Vec::new();
+        for param in remote.flat_map(|found| &found.methods).flat_map(|method| &method.params) {
+            if let Some(Type::Struct(id)) = model.reached(&param.ty).find(|ty| !is_known(ty)) {
+                let name = &model.structs[id.0].name;
+                let text = format!("`{}` leads to `{name}`, whose members are not declared", param.name);
+                let error = Diagnostic::error("incomplete-type", param.span, text);
+                unknown.push(
+                    error.help(format!("declare `struct {name}` with its members, or import the file that does")),
+                );
+            }
+        }
+        self.diagnostics.append(&mut unknown);
+    }
+
     /// Refuses a file whose types and interfaces mean more than can be written out.
     pub(super) fn check_amount(&mut self) {
         // A type that is too large has no measure.

@@ -1,6 +1,6 @@
 //! How parameters with pointers in them are written in Rust.
 
-use super::names::{base, ident, object, value};
+use super::names::{base, object, type_name, value};
 use crate::model::{
     Arith, Base, Direction, Extent, Field, Model, Param, PointerClass, StructId, Type, Union, UnionId, all_arms,
 };
@@ -37,6 +37,7 @@ const MANY: Refusal = "a pointer to pointers to several values";
 const OPEN: Refusal = "a structure that ends in an open array";
 const OUT_UNION: Refusal = "a union with pointers as a result; in a structure it is done";
 const VOID: Refusal = "a pointer to void";
+const FIXED: Refusal = "an array of fixed size that the method allocates";
 const FIXED_OBJECTS: Refusal = "an array of fixed size with interface pointers";
 const CHANGED: Refusal = "an [in, out] array, string or object among structures with pointers";
 const SWITCH: Refusal = "a union whose discriminant is not simply another member";
@@ -69,7 +70,7 @@ pub(super) fn form(model: &Model, param: &Param) -> Result<Form, Refusal> {
         }
         (Extent::One, Type::Union(_), _) => Err(OUT_UNION),
         (Extent::One, Type::Struct(id), Direction::In) if reference && is_open(model, *id) => {
-            Ok(Form::Borrowed { text: ident(&model.structs[id.0].name), by_value: false })
+            Ok(Form::Borrowed { text: type_name(&model.structs[id.0].name), by_value: false })
         }
         (Extent::One, to, Direction::In) if reference => {
             Ok(Form::Borrowed { text: memory(model, to)?, by_value: false })
@@ -114,6 +115,7 @@ fn ownable(model: &Model, ty: &Type) -> Result<String, Refusal> {
         Type::Struct(id) if is_open(model, *id) => Ok(value(model, ty)),
         Type::Struct(_) | Type::Interface(_) => memory_for(model, ty, "'static"),
         Type::Pointer(pointer) if pointer.extent == Extent::Text => memory_for(model, ty, "'static"),
+        Type::Fixed(..) => Err(FIXED),
         ty if is_plain(model, ty) => Ok(value(model, ty)),
         _ => Err(MANY),
     }
@@ -125,11 +127,11 @@ pub(super) fn memory_for(model: &Model, ty: &Type, lifetime: &str) -> Result<Str
         ty if is_plain(model, ty) => value(model, ty),
         Type::Struct(id) => {
             structure(model, *id)?;
-            format!("{}<{lifetime}>", ident(&model.structs[id.0].name))
+            format!("{}<{lifetime}>", type_name(&model.structs[id.0].name))
         }
         Type::Union(id) if model.unions[id.0].encapsulated.is_some() => {
             union(model, *id)?;
-            format!("{}Memory<{lifetime}>", ident(&model.unions[id.0].name))
+            format!("{}Memory<{lifetime}>", type_name(&model.unions[id.0].name))
         }
         Type::Union(_) => return Err(SWITCH),
         Type::Fixed(element, _) if matches!(**element, Type::Interface(_)) => return Err(FIXED_OBJECTS),
@@ -235,7 +237,7 @@ pub(super) fn abi(model: &Model, param: &Param) -> String {
         Type::Pointer(_) | Type::Fixed(..) if param.direction == Direction::In => "*const obvia::rt::c_void".to_owned(),
         Type::Pointer(_) | Type::Fixed(..) => "*mut obvia::rt::c_void".to_owned(),
         Type::Union(id) if model.unions[id.0].encapsulated.is_none() => {
-            format!("{}Raw<'static>", ident(&model.unions[id.0].name))
+            format!("{}Raw<'static>", type_name(&model.unions[id.0].name))
         }
         ty => memory_for(model, ty, "'static").unwrap_or_default(),
     }
@@ -247,10 +249,10 @@ pub(super) fn argument(model: &Model, param: &Param) -> Option<String> {
     let inout = param.direction == Direction::InOut;
     Some(match form {
         Form::Borrowed { text, .. } => format!("&{text}"),
-        Form::PlacedUnion(id) if inout => format!("&mut {}<'static>", ident(&model.unions[id.0].name)),
+        Form::PlacedUnion(id) if inout => format!("&mut {}<'static>", type_name(&model.unions[id.0].name)),
         Form::Optional(text) => format!("Option<&{text}>"),
         Form::Union { id, optional, .. } => {
-            let name = ident(&model.unions[id.0].name);
+            let name = type_name(&model.unions[id.0].name);
             if optional { format!("Option<{name}<'_>>") } else { format!("{name}<'_>") }
         }
         Form::Slice { text, optional, .. } => {
@@ -276,7 +278,7 @@ pub(super) fn result(model: &Model, param: &Param) -> Option<String> {
     Some(match form(model, param).ok()? {
         Form::Owned(text) | Form::Returned { text, optional: false } => format!("obvia::Owned<{text}>"),
         Form::Returned { text, .. } => format!("Option<obvia::Owned<{text}>>"),
-        Form::PlacedUnion(id) => format!("{}<'static>", ident(&model.unions[id.0].name)),
+        Form::PlacedUnion(id) => format!("{}<'static>", type_name(&model.unions[id.0].name)),
         Form::ReturnedSlice { text, .. } | Form::Filled { text, .. } => format!("obvia::OwnedSlice<{text}>"),
         _ => return None,
     })
@@ -285,7 +287,7 @@ pub(super) fn result(model: &Model, param: &Param) -> Option<String> {
 /// A base type or what stands for it.
 pub(super) fn tag(model: &Model, ty: &Type) -> String {
     match ty {
-        Type::Enum(id) => ident(&model.enums[id.0].name),
+        Type::Enum(id) => type_name(&model.enums[id.0].name),
         Type::Base(one) => base(*one).to_owned(),
         _ => "i32".to_owned(),
     }

@@ -4,7 +4,7 @@ use super::automation;
 use super::conversions::{self, Elements};
 use super::expression::{Side, arith_text, operand_text, size_text};
 use super::interface::{Context, results};
-use super::names::{abi, argument, binding, ident, interface, of_interface, result, tuple, value};
+use super::names::{abi, argument, binding, ident, interface, of_interface, result, tuple, type_name, value};
 use crate::emit::writer::Writer;
 use crate::model::{Arith, Direction, InterfaceId, Model, Operand, Transfer, Type};
 use crate::plan::{MethodPlan, ParamPlan, Passing};
@@ -45,7 +45,7 @@ pub(super) fn implementers(out: &mut Writer, context: &Context<'_>, id: Interfac
     let (found, is_dual) = (&model.interfaces[id.0], model.interfaces[id.0].dual);
     // What IDispatch does, the runtime does for every implementation.
     let own_base = found.base.filter(|base| !model.is_built_in(*base));
-    let base = own_base.map(|base| ident(&model.interfaces[base.0].name));
+    let base = own_base.map(|base| type_name(&model.interfaces[base.0].name));
     let bound =
         base.as_ref().map_or_else(|| format!("obvia::rt::IUnknownImpl<Impl: {SHARED}>"), |base| format!("{base}_Impl"));
     out.line(format!("/// What an object that has [`{name}`] implements."));

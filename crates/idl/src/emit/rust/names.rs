@@ -10,6 +10,51 @@ const KEYWORDS: [&str; 38] = [
     "trait", "true", "try", "type", "unsafe", "use", "where", "while", "yield", "box",
 ];
 
+/// Names of types, traits and values that generated code uses without a path, or macros and derives do.
+const PRELUDE: [&str; 41] = [
+    "Option",
+    "Some",
+    "None",
+    "Result",
+    "Ok",
+    "Err",
+    "Vec",
+    "String",
+    "Box",
+    "Clone",
+    "Copy",
+    "Default",
+    "Drop",
+    "Eq",
+    "Ord",
+    "PartialEq",
+    "PartialOrd",
+    "Debug",
+    "Hash",
+    "From",
+    "Into",
+    "TryFrom",
+    "TryInto",
+    "Iterator",
+    "Send",
+    "Sync",
+    "Sized",
+    "bool",
+    "char",
+    "str",
+    "u8",
+    "u16",
+    "u32",
+    "u64",
+    "usize",
+    "i8",
+    "i16",
+    "i32",
+    "i64",
+    "f32",
+    "f64",
+];
+
 /// Names that the generated functions use themselves.
 const TAKEN: [&str; 16] = [
     "this",
@@ -57,9 +102,14 @@ pub(super) fn ident(name: &str) -> String {
     }
 }
 
+/// The name of a type, or of a constant.
+pub(super) fn type_name(name: &str) -> String {
+    if PRELUDE.contains(&name) || name == "obvia" || name == "std" { format!("{name}_") } else { ident(name) }
+}
+
 /// Whether a text may be the name of a type, or of anything else that Rust has names for.
 pub fn is_name(text: &str) -> bool {
-    crate::lexer::is_name(text) && text != "_" && ident(text) == text
+    crate::lexer::is_name(text) && text != "_" && type_name(text) == text
 }
 
 /// A parameter's name, beside the names that generated functions use themselves.
@@ -92,8 +142,8 @@ pub(super) fn base(base: Base) -> &'static str {
 pub(super) fn value(model: &Model, ty: &Type) -> String {
     match ty {
         Type::Base(one) => base(*one).to_owned(),
-        Type::Enum(id) => ident(&model.enums[id.0].name),
-        Type::Struct(id) => ident(&model.structs[id.0].name),
+        Type::Enum(id) => type_name(&model.enums[id.0].name),
+        Type::Struct(id) => type_name(&model.structs[id.0].name),
         Type::Fixed(element, count) => format!("[{}; {count}]", value(model, element)),
         Type::Void => "()".to_owned(),
         Type::Union(_) | Type::Pointer(_) | Type::Interface(_) => "()".to_owned(),
@@ -102,13 +152,13 @@ pub(super) fn value(model: &Model, ty: &Type) -> String {
 
 /// The Rust type of an interface pointer.
 pub(super) fn interface(model: &Model, id: InterfaceId) -> String {
-    let name = ident(&model.interfaces[id.0].name);
+    let name = type_name(&model.interfaces[id.0].name);
     if model.is_built_in(id) { format!("obvia::{name}") } else { name }
 }
 
 /// What belongs to an interface, with this ending.
 pub(super) fn of_interface(model: &Model, id: InterfaceId, ending: &str) -> String {
-    let name = ident(&model.interfaces[id.0].name);
+    let name = type_name(&model.interfaces[id.0].name);
     if model.is_built_in(id) { format!("obvia::rt::{name}{ending}") } else { format!("{name}{ending}") }
 }
 

@@ -2,7 +2,7 @@
 
 use super::expression::{arith_text, discriminant};
 use super::form::{self, memory_for};
-use super::names::{ident, object, text as text_type, value};
+use super::names::{ident, object, text as text_type, type_name, value};
 use super::{open, tables};
 use crate::emit::writer::Writer;
 use crate::model::{Arith, EnumId, Extent, Field, Model, Object, PointerClass, Struct, StructId, Type, UnionId};
@@ -116,7 +116,7 @@ fn can_change(model: &Model, ty: &Type) -> bool {
 }
 
 fn structure(out: &mut Writer, model: &Model, found: &Struct) {
-    let name = ident(&found.name);
+    let name = type_name(&found.name);
     let (_, size, _) = model.offsets(found);
     out.line(format!("/// `struct {}`, which points to others.", found.name));
     out.line("#[repr(C)]");
@@ -148,7 +148,7 @@ fn stored(model: &Model, field: &Field) -> String {
         Seen::Array { element, .. } => format!("obvia::rt::Array<'a, {element}>"),
         Seen::Object(_) => "*mut obvia::rt::c_void".to_owned(),
         Seen::Union { id, tag } => {
-            format!("{}{}<'a>", ident(&model.unions[id.0].name), if tag.is_some() { "Raw" } else { "Memory" })
+            format!("{}{}<'a>", type_name(&model.unions[id.0].name), if tag.is_some() { "Raw" } else { "Memory" })
         }
         Seen::Inner(text) => text,
     }
@@ -168,7 +168,7 @@ fn shown(model: &Model, field: &Field) -> String {
         }
         Seen::Array { element, class, .. } => optional(class, format!("&'a [{element}]")),
         Seen::Object(what) => format!("Option<&'a {}>", object(model, what)),
-        Seen::Union { id, .. } => format!("{}<'a>", ident(&model.unions[id.0].name)),
+        Seen::Union { id, .. } => format!("{}<'a>", type_name(&model.unions[id.0].name)),
         Seen::Inner(text) => text,
     }
 }
@@ -394,7 +394,7 @@ fn getter(out: &mut Writer, model: &Model, found: &Struct, at: usize, field: &Fi
 
 /// Full pointers are shown by their address: they may go in circles.
 fn debug(out: &mut Writer, model: &Model, found: &Struct) {
-    let name = ident(&found.name);
+    let name = type_name(&found.name);
     out.line(format!("impl std::fmt::Debug for {name}<'_> {{"));
     out.line("fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {");
     let fields: String = found
