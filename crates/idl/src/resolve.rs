@@ -15,6 +15,7 @@ mod values;
 use crate::ast::{Attribute, Expr, Ident, Item};
 use crate::diagnostic::{Diagnostic, TOLD_MAX, most_like};
 use crate::model::{Brought, Const, EnumId, InterfaceId, Model, PointerClass, StructId, Type, UnionId, Value};
+use crate::preprocess::PREDEFINED;
 use crate::source::Span;
 use std::collections::{HashMap, HashSet};
 
@@ -171,7 +172,9 @@ impl<'a> Resolver<'a> {
         Self {
             model: Model::default(),
             types,
-            values: HashMap::new(),
+            values: PREDEFINED
+                .map(|(name, value)| (name.to_owned(), Entry { what: Value::Int(value), span: None }))
+                .into(),
             classed: HashSet::new(),
             typedefs: HashMap::new(),
             dispinterfaces: HashMap::new(),

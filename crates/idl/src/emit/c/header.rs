@@ -62,7 +62,7 @@ pub(super) fn includes(compilation: &Compilation) -> Vec<String> {
         Role::Idl => Some(file.path.file_name()?.to_string_lossy().into_owned()),
         // Of what the compiler brings along, libobvia has that of this one.
         Role::BuiltIn => compilation.is_brought(file, events::FILE).then(|| events::FILE.to_owned()),
-        Role::SideFile => None,
+        Role::Included | Role::SideFile => None,
     };
     // What is known without a file needs none, even where one of that name has been read; unless that declares more.
     let model = &compilation.model;
