@@ -463,6 +463,8 @@ pub struct Method {
     pub idempotent: bool,
     /// What calls by name know of it.
     pub member: Member,
+    /// Whether its interface exists in one process only.
+    pub local: bool,
     /// Its parameters.
     pub params: Vec<Param>,
     /// The comment before it.

@@ -105,6 +105,8 @@ pub enum Passing {
     Graph,
     /// The same, for what is one of Automation's types in memory.
     Automation(Memory),
+    /// Nowhere: a pointer in a [local] interface, to as many of these as only the two sides know.
+    Raw(Type),
 }
 
 /// One parameter's plan.
@@ -344,9 +346,20 @@ fn passing(model: &Model, param: &Param) -> Passing {
     }
 }
 
+/// A pointer of a [local] interface that says nothing of how many it leads to. By its nature it is one for a structure that is read, for a
+/// GUID, and for a result.
+fn local(param: &Param) -> Option<Passing> {
+    let Type::Pointer(pointer) = &param.ty else { return None };
+    let is_read = param.direction == Direction::In;
+    let is_one = matches!(pointer.to, Type::Struct(_) | Type::Base(Base::Guid)) && is_read || param.retval;
+    let is_raw = pointer.extent == Extent::One && param.memory.is_none() && !is_one;
+    is_raw.then(|| Passing::Raw(pointer.to.clone()))
+}
+
 /// Makes the plan of a method.
 pub fn plan<'a>(model: &Model, method: &'a Method) -> MethodPlan<'a> {
-    let passings = method.params.iter().map(|param| (passing(model, param), param.direction)).collect();
+    let of = |param: &Param| if method.local { local(param) } else { None }.unwrap_or_else(|| passing(model, param));
+    let passings = method.params.iter().map(|param| (of(param), param.direction)).collect();
     with_passings(model, method, method.opnum, passings)
 }
 

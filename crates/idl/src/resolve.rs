@@ -258,9 +258,9 @@ impl<'a> Resolver<'a> {
     }
 
     fn declare_type(&mut self, name: &Ident, what: Named) {
-        if let Some(span) = self.made_up.get(&name.name) {
+        if let Some(span) = self.made_up.remove(&name.name) {
             let text = format!("`{}` is what the type of a member is called that has no name of its own", name.name);
-            let error = Diagnostic::error("duplicate-name", name.span, text).related(*span, "this one");
+            let error = Diagnostic::error("duplicate-name", name.span, text).related(span, "this one");
             return self.say(error.help("give one of them another name, or write a tag before the member's `{`"));
         }
         if let Some(known) = self.types.get(&name.name) {

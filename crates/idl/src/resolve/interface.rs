@@ -275,7 +275,13 @@ impl Resolver<'_> {
 
     fn method(&mut self, method: &MethodSyntax, id: InterfaceId, first: usize, names: &mut HashSet<String>) {
         self.check_attributes(&method.attributes, &ON_METHODS, "a method");
-        let local = self.model.interfaces[id.0].local || has(&method.attributes, "local");
+        let local = self.model.interfaces[id.0].local;
+        if let Some(attribute) = find(&method.attributes, "local").filter(|_| !local) {
+            let text =
+                format!("nothing says how `{}` travels, and other processes call this interface", method.name.name);
+            let error = Diagnostic::error("local-method", attribute.span, text);
+            self.push_attribute_error(error.help("remove [local] here, or put it on the interface"));
+        }
         let name = method_name(method);
         if !names.insert(name.clone()) {
             let error = Diagnostic::error(
@@ -318,7 +324,7 @@ impl Resolver<'_> {
         let (oneway, idempotent) = (oneway.is_some(), has(&method.attributes, "idempotent"));
         let member = self.member(method);
         let (opnum, doc, span) = (opnum as u16, method.doc.clone(), method.name.span);
-        let made = Method { name, opnum, returns, oneway, idempotent, member, params, doc, span };
+        let made = Method { name, opnum, returns, oneway, idempotent, member, local, params, doc, span };
         self.model.interfaces[id.0].methods.push(made);
     }
 

@@ -162,6 +162,9 @@ pub(super) fn parameter(model: &Model, plan: &ParamPlan<'_>, name: &str) -> Stri
         | Passing::Optional(ty) => {
             format!("{constant}{}", pointer_to(model, ty, name))
         }
+        // The constness of what a pointer leads to is not known.
+        Passing::Raw(ty @ (Type::Pointer(_) | Type::Interface(_))) => pointer_to(model, ty, name),
+        Passing::Raw(ty) => format!("{constant}{}", pointer_to(model, ty, name)),
         Passing::Text { base: one, .. } => format!("const {} *{name}", base(*one)),
         Passing::Graph => {
             let single =

@@ -66,6 +66,7 @@ fn refuse_parameter(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>)
         Passing::OutArray { element, .. } => element_refused(model, element),
         Passing::Object(object) | Passing::OutObject(object) => refuse_object(model, object),
         Passing::Lent { .. } => Some("an array that the method lends"),
+        Passing::Raw(_) => Some("a pointer that says nothing of how many it leads to"),
         Passing::Graph => refuse_graph(model, &plan.params, param),
         Passing::Text { .. } | Passing::OutText(_) | Passing::Reference { .. } | Passing::Automation(_) => None,
     }

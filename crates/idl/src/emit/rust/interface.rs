@@ -1,7 +1,7 @@
 //! An interface: its pointer type, its vtable, what callers call and what implementers implement.
 
 use super::expression::{Side, size_text};
-use super::names::{self, abi, argument, binding, ident, of_interface, result, tuple, type_name};
+use super::names::{self, abi, argument, binding, ident, is_unsafe, of_interface, result, tuple, type_name};
 use super::{automation, conversions, dual, form, graph, implementers, proxy, stub};
 use crate::canonical;
 use crate::diagnostic::Diagnostic;
@@ -185,8 +185,14 @@ fn callers(out: &mut Writer, context: &Context<'_>, own: &[MethodPlan<'_>]) {
     for plan in own {
         out.doc(&plan.method.doc);
         let method = ident(&plan.method.name);
+        let keyword = if is_unsafe(plan) { "unsafe fn" } else { "fn" };
+        if is_unsafe(plan) {
+            out.line("/// # Safety");
+            out.line("///");
+            out.line("/// Pointers lead to as much as the method takes them to.");
+        }
         out.line(format!(
-            "pub fn {method}(&self{}) -> obvia::Result<{}> {{",
+            "pub {keyword} {method}(&self{}) -> obvia::Result<{}> {{",
             arguments(model, plan, argument),
             results(model, plan, result)
         ));
@@ -293,7 +299,7 @@ fn to_abi(model: &Model, param: &ParamPlan<'_>) -> String {
     let name = binding(&param.param.name);
     let inwards = param.param.direction.is_in();
     match &param.passing {
-        Passing::Value(_) => name,
+        Passing::Value(_) | Passing::Raw(_) => name,
         Passing::Place(_) if inwards => name,
         Passing::Place(_)
         | Passing::OutText(_)

@@ -1,7 +1,7 @@
 //! How IDL's names and types are written in Rust.
 
 use crate::model::{Base, InterfaceId, Model, Object, Transfer, Type};
-use crate::plan::{ParamPlan, Passing};
+use crate::plan::{MethodPlan, ParamPlan, Passing, is_plain};
 
 /// Rust's keywords, which a name must not be.
 const KEYWORDS: [&str; 38] = [
@@ -190,7 +190,23 @@ pub(super) fn abi(model: &Model, plan: &ParamPlan<'_>) -> String {
         Passing::OutObject(_) => "*mut *mut obvia::rt::c_void".to_owned(),
         Passing::Graph => super::form::abi(model, plan.param),
         Passing::Automation(memory) => super::automation::abi(*memory, plan),
+        Passing::Raw(ty) => format!("{constant} {}", raw(model, ty)),
     }
+}
+
+/// What a pointer leads to that is only handed on.
+fn raw(model: &Model, ty: &Type) -> String {
+    match ty {
+        ty if is_plain(model, ty) => value(model, ty),
+        Type::Pointer(pointer) => format!("*mut {}", raw(model, &pointer.to)),
+        Type::Interface(_) => "*mut obvia::rt::c_void".to_owned(),
+        _ => "obvia::rt::c_void".to_owned(),
+    }
+}
+
+/// Whether callers and implementers answer for pointers themselves.
+pub(super) fn is_unsafe(plan: &MethodPlan<'_>) -> bool {
+    plan.params.iter().any(|param| matches!(param.passing, Passing::Raw(_)))
 }
 
 /// The type of a parameter as users give it; `None` for one that they do not give.
@@ -221,6 +237,7 @@ pub(super) fn argument(model: &Model, plan: &ParamPlan<'_>) -> Option<String> {
         Passing::OutText(_) | Passing::OutArray { .. } | Passing::Lent { .. } | Passing::OutObject(_) => return None,
         Passing::Graph => return super::form::argument(model, plan.param),
         Passing::Automation(memory) => return super::automation::argument(*memory, plan),
+        Passing::Raw(_) => abi(model, plan),
     })
 }
 

@@ -303,7 +303,7 @@ fn given(plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> String {
             format!("&mut {name}")
         }
         Passing::Reference { .. } => format!("{raw}_data"),
-        Passing::Graph | Passing::Automation(_) => "()".to_owned(),
+        Passing::Graph | Passing::Automation(_) | Passing::Raw(_) => "()".to_owned(),
     }
 }
 
