@@ -11,7 +11,7 @@ use crate::model::{
 use obvia_ndr::vartype as vt;
 use sha2::{Digest, Sha256};
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write;
 
 /// The types and interfaces that an interface's text has to declare.
@@ -55,15 +55,15 @@ pub fn text(model: &Model, id: InterfaceId) -> String {
         printer.enumeration(&mut out, id);
     }
     // A structure that holds another by value follows it.
-    let mut done = BTreeSet::new();
+    let mut done = HashSet::new();
     for id in sorted(&closure.structs, |id| &model.structs[id.0].name) {
         let _ = writeln!(out, "struct {};", model.structs[id.0].name);
     }
     for id in sorted(&closure.structs, |id| &model.structs[id.0].name) {
-        printer.structure(&mut body, id, &mut done);
+        printer.declare(&mut body, &Type::Struct(id), &mut done);
     }
     for id in sorted(&closure.unions, |id| &model.unions[id.0].name) {
-        printer.union(&mut body, id, &mut done);
+        printer.declare(&mut body, &Type::Union(id), &mut done);
     }
     for id in own {
         printer.interface(&mut body, id);
@@ -100,38 +100,14 @@ impl Closure {
     }
 
     fn add(&mut self, model: &Model, ty: &Type) {
-        match ty {
-            Type::Base(base) => self.contexts |= *base == Base::Context,
-            Type::Void => {}
-            Type::Enum(id) => {
-                self.enums.insert(*id);
-            }
-            Type::Fixed(element, _) => self.add(model, element),
-            Type::Pointer(pointer) => self.add(model, &pointer.to),
-            Type::Interface(Object::Known(id)) => {
-                self.interfaces.insert(*id);
-            }
-            Type::Interface(_) => {}
-            Type::Struct(id) => {
-                if self.structs.insert(*id) {
-                    let found = &model.structs[id.0];
-                    for field in &found.fields {
-                        self.add(model, &field.ty);
-                    }
-                    if let Some((element, ..)) = &found.conformant {
-                        self.add(model, element);
-                    }
-                }
-            }
-            Type::Union(id) => {
-                if self.unions.insert(*id) {
-                    let found = &model.unions[id.0];
-                    self.add(model, &found.tag);
-                    let arms = found.arms.iter().filter_map(|arm| arm.field.as_ref());
-                    for field in arms.chain(found.default.iter().flatten()) {
-                        self.add(model, &field.ty);
-                    }
-                }
+        for ty in model.reached(ty) {
+            match ty {
+                Type::Base(base) => self.contexts |= *base == Base::Context,
+                Type::Enum(id) => _ = self.enums.insert(*id),
+                Type::Interface(Object::Known(id)) => _ = self.interfaces.insert(*id),
+                Type::Struct(id) => _ = self.structs.insert(*id),
+                Type::Union(id) => _ = self.unions.insert(*id),
+                Type::Interface(_) | Type::Fixed(..) | Type::Pointer(_) | Type::Void => {}
             }
         }
     }
@@ -164,17 +140,27 @@ impl Printer<'_> {
         let _ = writeln!(out, "typedef {said}enum {{\n{}\n}} {};", values.join(",\n"), found.name);
     }
 
-    fn structure(&self, out: &mut String, id: StructId, done: &mut BTreeSet<Declared>) {
-        if !done.insert(Declared::Struct(id)) {
-            return;
+    /// Declares a structure or a union behind those that it contains, and behind unions that it points to.
+    fn declare(&self, out: &mut String, ty: &Type, done: &mut HashSet<Type>) {
+        // Unions may point to one another in chains that are as long as a file.
+        let mut next = vec![(ty, false)];
+        while let Some((ty, is_ready)) = next.pop() {
+            match ty {
+                Type::Struct(id) if is_ready => self.structure(out, *id),
+                Type::Union(id) if is_ready => self.union(out, *id),
+                Type::Struct(_) | Type::Union(_) if done.insert(ty.clone()) => {
+                    next.push((ty, true));
+                    next.extend(self.model.inner(ty).into_iter().rev().map(|ty| (ty, false)));
+                }
+                Type::Fixed(element, _) => next.push((element, false)),
+                Type::Pointer(pointer) if matches!(pointer.to, Type::Union(_)) => next.push((&pointer.to, false)),
+                _ => {}
+            }
         }
+    }
+
+    fn structure(&self, out: &mut String, id: StructId) {
         let found = &self.model.structs[id.0];
-        for field in &found.fields {
-            self.contained(out, &field.ty, done);
-        }
-        if let Some((element, ..)) = &found.conformant {
-            self.contained(out, element, done);
-        }
         let names: Vec<&str> = found.fields.iter().map(|field| field.name.as_str()).collect();
         let _ = writeln!(out, "struct {} {{", found.name);
         for field in &found.fields {
@@ -188,15 +174,8 @@ impl Printer<'_> {
         out.push_str("};\n");
     }
 
-    fn union(&self, out: &mut String, id: UnionId, done: &mut BTreeSet<Declared>) {
-        if !done.insert(Declared::Union(id)) {
-            return;
-        }
+    fn union(&self, out: &mut String, id: UnionId) {
         let found = &self.model.unions[id.0];
-        let arms = found.arms.iter().filter_map(|arm| arm.field.as_ref());
-        for field in arms.chain(found.default.iter().flatten()) {
-            self.contained(out, &field.ty, done);
-        }
         let tag = self.name(&found.tag);
         match &found.encapsulated {
             Some((name, inner)) => {
@@ -218,17 +197,6 @@ impl Printer<'_> {
 
     fn arm(&self, field: Option<&Field>) -> String {
         field.map_or_else(String::new, |field| self.field(field, &[]))
-    }
-
-    /// Declares what a type holds by value before it.
-    fn contained(&self, out: &mut String, ty: &Type, done: &mut BTreeSet<Declared>) {
-        match ty {
-            Type::Struct(id) => self.structure(out, *id, done),
-            Type::Union(id) => self.union(out, *id, done),
-            Type::Fixed(element, _) => self.contained(out, element, done),
-            Type::Pointer(pointer) if matches!(pointer.to, Type::Union(_)) => self.contained(out, &pointer.to, done),
-            _ => {}
-        }
     }
 
     fn interface(&self, out: &mut String, id: InterfaceId) {
@@ -423,13 +391,6 @@ impl Printer<'_> {
             Type::Pointer(pointer) => self.name(&pointer.to),
         }
     }
-}
-
-/// A structure or union that has been written.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Declared {
-    Struct(StructId),
-    Union(UnionId),
 }
 
 fn class(class: PointerClass) -> &'static str {

@@ -2,19 +2,22 @@
 
 use crate::ast::Item;
 use crate::automation;
-use crate::diagnostic::{Diagnostic, Failure, Severity};
+use crate::diagnostic::{Diagnostic, Failure, Severity, first_of};
 use crate::events;
-use crate::lexer::lex;
+use crate::lexer::{Token, lex};
 use crate::model::Model;
 use crate::parser::Parser;
-use crate::preprocess::{Macros, preprocess};
+use crate::preprocess::{Asked, Files, Macros, Preprocessor, preprocess};
 use crate::resolve::Resolver;
 use crate::side_file::merge;
 use crate::source::{File, FileId, Role, Sources, Span};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 /// Files that one compilation may read.
 const FILES_MAX: usize = 1000;
+/// Bytes that a file may include, those that come again counted again.
+const INCLUDED_MAX: usize = 16 << 20;
 /// Imports that may lead from one to the next.
 const IMPORT_DEPTH_MAX: usize = 64;
 
@@ -78,7 +81,6 @@ struct Reading<'a> {
     diagnostics: Vec<Diagnostic>,
     /// Files in the order they are to be resolved: imports first.
     parsed: Vec<(FileId, Vec<Item>)>,
-    macros: Macros,
 }
 
 impl Compiler {
@@ -163,48 +165,114 @@ impl Compiler {
     }
 
     fn check_bytes(&self, path: &Path, bytes: Vec<u8>) -> Result<Compilation, Failure> {
-        let mut reading = Reading {
-            compiler: self,
-            sources: Sources::default(),
-            diagnostics: Vec::new(),
-            parsed: Vec::new(),
-            macros: Macros::new(),
-        };
-        reading.read(path, text_of(bytes), 0);
+        let mut reading =
+            Reading { compiler: self, sources: Sources::default(), diagnostics: Vec::new(), parsed: Vec::new() };
+        reading.read(path, bytes, 0);
         reading.finish(path)
     }
 }
 
 impl Reading<'_> {
-    fn read(&mut self, path: &Path, text: String, depth: usize) {
+    fn read(&mut self, path: &Path, bytes: Vec<u8>, depth: usize) {
+        let Some(text) = self.text(path, bytes) else { return };
         let length = text.len() as u32;
         let Some(file) = self.sources.add(path, text, Role::Idl) else {
             let text = format!("{} is too long, or one file too many", path.display());
             return self.diagnostics.push(Diagnostic::nowhere("unreadable", text));
         };
-        let before = self.diagnostics.len();
-        let tokens = lex(&self.sources.file(file).text, file, &mut self.diagnostics);
-        if self.diagnostics.len() > before {
-            // What follows an open quotation or comment would only be said to be wrong because of it.
-            return;
-        }
-        let output = preprocess(&tokens, &self.sources, &mut self.macros, &mut self.diagnostics);
-        for (name, span) in &output.includes {
-            self.import(name, *span, path, depth);
-        }
+        let Some(tokens) = self.lexed(file) else { return };
+        // Each file has its own macros; what it includes has them too.
+        let mut macros = Macros::new();
+        let Some(tokens) = self.preprocessed(file, tokens, &mut macros) else { return };
         let end = Span { file, start: length, end: length };
-        let mut items = Parser::new(&output.tokens, end, &self.sources, &mut self.diagnostics).file();
-        self.imports(&items, path, depth);
-        self.side_file(path, &mut items, depth);
+        let mut items = Parser::new(&tokens, end, &self.sources, &mut self.diagnostics).file();
+        self.imports(&items, depth);
+        self.side_file(path, &mut items, &macros, depth);
         self.parsed.push((file, items));
     }
 
+    /// The tokens of a file that count, with those of the files that it includes. `None` where one of these is no text.
+    fn preprocessed(&mut self, file: FileId, tokens: Vec<Token>, macros: &mut Macros) -> Option<Vec<Token>> {
+        let mut preprocessor = Preprocessor::new(macros);
+        let (mut once, mut included) = (HashSet::new(), 0);
+        // The files that are being read, what is left of each, and how many conditions were open before it.
+        let mut open = vec![(file, tokens.into_iter(), 0)];
+        while let Some((file, tokens, depth)) = open.last_mut() {
+            let mut files = Files { sources: &self.sources, diagnostics: &mut self.diagnostics };
+            let Some(token) = tokens.next() else {
+                preprocessor.end_file(&mut files, *depth);
+                open.pop();
+                continue;
+            };
+            let (name, span) = match preprocessor.token(&mut files, token) {
+                Some(Asked::Include(name, span)) => (name, span),
+                Some(Asked::Once) => {
+                    once.insert(*file);
+                    continue;
+                }
+                None => continue,
+            };
+            let is_deep = open.len() > IMPORT_DEPTH_MAX;
+            let Some(path) = self.found(&name, span) else { continue };
+            let known = self.sources.find(&path);
+            if known.is_some_and(|file| once.contains(&file)) {
+                continue;
+            }
+            let file = if let Some(file) = known { file } else { self.include(&path, span)? };
+            included += self.sources.file(file).text.len();
+            if is_deep || included > INCLUDED_MAX {
+                let error = Diagnostic::error("too-deep", span, "too much is included");
+                self.diagnostics.push(
+                    error.help("a file that includes itself needs `#pragma once`, or an #ifndef around all of it"),
+                );
+                return None;
+            }
+            let tokens = self.lexed(file)?;
+            open.push((file, tokens.into_iter(), preprocessor.depth()));
+        }
+        Some(preprocessor.tokens)
+    }
+
+    /// The tokens of a file. `None` where an open quotation or comment, or what is no text, makes nonsense of the rest.
+    fn lexed(&mut self, file: FileId) -> Option<Vec<Token>> {
+        let before = self.diagnostics.len();
+        let tokens = lex(&self.sources.file(file).text, file, &mut self.diagnostics);
+        (self.diagnostics.len() == before).then_some(tokens)
+    }
+
+    /// Adds a file that another includes.
+    fn include(&mut self, path: &Path, span: Span) -> Option<FileId> {
+        let text = match std::fs::read(path) {
+            Ok(bytes) => self.text(path, bytes)?,
+            Err(error) => {
+                let text = format!("{} cannot be read: {error}", path.display());
+                self.diagnostics.push(Diagnostic::error("unreadable", span, text));
+                return None;
+            }
+        };
+        if self.sources.files().len() >= FILES_MAX {
+            self.diagnostics.push(Diagnostic::error("too-deep", span, "too many files import one another"));
+            return None;
+        }
+        self.sources.add(path, text, Role::Included)
+    }
+
+    /// The text of a file. Old files are in the encodings of their time; only comments and texts differ.
+    fn text(&mut self, path: &Path, bytes: Vec<u8>) -> Option<String> {
+        if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
+            let error = Diagnostic::nowhere("not-text", format!("{} is in UTF-16", path.display()));
+            self.diagnostics.push(error.help("save it as UTF-8"));
+            return None;
+        }
+        Some(text_of(bytes))
+    }
+
     /// Reads what a file imports, in its libraries too.
-    fn imports(&mut self, items: &[Item], path: &Path, depth: usize) {
+    fn imports(&mut self, items: &[Item], depth: usize) {
         for item in items {
             match item {
-                Item::Import(files) => files.iter().for_each(|(name, span)| self.import(name, *span, path, depth)),
-                Item::Library(library) => self.imports(&library.items, path, depth),
+                Item::Import(files) => files.iter().for_each(|(name, span)| self.import(name, *span, depth)),
+                Item::Library(library) => self.imports(&library.items, depth),
                 _ => {}
             }
         }
@@ -230,7 +298,7 @@ impl Reading<'_> {
     }
 
     /// Adds what the side file of a file says, if it has one.
-    fn side_file(&mut self, path: &Path, items: &mut [Item], depth: usize) {
+    fn side_file(&mut self, path: &Path, items: &mut [Item], macros: &Macros, depth: usize) {
         let (path, text) = match &self.compiler.side {
             SideFile::Text(path, text) if depth == 0 => (path.clone(), Ok(text.clone())),
             SideFile::At(path) if depth == 0 => (path.clone(), std::fs::read(path).map(text_of)),
@@ -255,7 +323,7 @@ impl Reading<'_> {
             return self.diagnostics.push(Diagnostic::nowhere("unreadable", text));
         };
         // It may use what the file defines, and defines nothing for others.
-        let mut macros = self.macros.clone();
+        let mut macros = macros.clone();
         let mut found = Vec::new();
         let text = &self.sources.file(file).text;
         let end = Span { file, start: text.len() as u32, end: text.len() as u32 };
@@ -272,22 +340,30 @@ impl Reading<'_> {
         self.diagnostics.append(&mut found);
     }
 
-    fn import(&mut self, name: &str, span: Span, from: &Path, depth: usize) {
-        let base = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    /// Where a file is that another names. `None` where it need not be, or is not: that is said.
+    fn found(&mut self, name: &str, span: Span) -> Option<PathBuf> {
+        let from = &self.sources.file(span.file).path;
         let beside = from.parent().unwrap_or_else(|| Path::new("")).join(name);
-        let candidates = std::iter::once(beside).chain(self.compiler.include.iter().map(|dir| dir.join(name)));
-        let found = candidates.into_iter().find(|path| path.is_file());
-        let Some(path) = found else {
-            if let Some(at) = BROUGHT.iter().position(|(name, _)| *name == base) {
-                return self.brought(at);
-            }
-            if BUILT_IN.contains(&base) || base.ends_with(".h") || base.ends_with(".acf") {
-                return;
-            }
+        let mut places = vec![beside];
+        places.extend(self.compiler.include.iter().map(|folder| folder.join(name)));
+        if let Some(path) = places.iter().find(|path| path.is_file()) {
+            return Some(path.clone());
+        }
+        let base = name.rsplit(['/', '\\']).next().unwrap_or(name);
+        if let Some(at) = BROUGHT.iter().position(|(name, _)| *name == base) {
+            self.brought(at);
+        } else if !BUILT_IN.contains(&base) {
             let error = Diagnostic::error("no-such-file", span, format!("there is no file `{name}`"));
-            let error = error.help("it is looked for beside this file and in the include directories (-I)");
-            return self.diagnostics.push(error);
-        };
+            let places: Vec<String> = places.iter().map(|path| format!("`{}`", path.display())).collect();
+            let searched =
+                format!("neither beside this file nor in the include directories (-I): {}", places.join(", "));
+            self.diagnostics.push(error.help(searched));
+        }
+        None
+    }
+
+    fn import(&mut self, name: &str, span: Span, depth: usize) {
+        let Some(path) = self.found(name, span) else { return };
         if self.sources.find(&path).is_some() {
             return;
         }
@@ -295,8 +371,8 @@ impl Reading<'_> {
             let error = Diagnostic::error("too-deep", span, "too many files import one another");
             return self.diagnostics.push(error);
         }
-        match std::fs::read_to_string(&path) {
-            Ok(text) => self.read(&path, text, depth + 1),
+        match std::fs::read(&path) {
+            Ok(bytes) => self.read(&path, bytes, depth + 1),
             Err(error) => {
                 let text = format!("{} cannot be read: {error}", path.display());
                 self.diagnostics.push(Diagnostic::error("unreadable", span, text));
@@ -320,15 +396,16 @@ impl Reading<'_> {
             self.diagnostics.into_iter().partition(|diagnostic| diagnostic.severity == Severity::Warning);
         if errors.is_empty() {
             let name = path.file_name().map_or_else(|| "-".to_owned(), |name| name.to_string_lossy().into_owned());
-            Ok(Compilation { model, sources: self.sources, warnings, name })
+            Ok(Compilation { model, sources: self.sources, warnings: first_of(warnings, "warnings"), name })
         } else {
-            Err(Failure { diagnostics: errors, sources: self.sources })
+            Err(Failure::new(errors, self.sources))
         }
     }
 }
 
-/// The text of a file. Old files are in the encodings of their time; only comments and texts differ.
+/// Bytes as text, without the mark that some editors put before it.
 fn text_of(bytes: Vec<u8>) -> String {
+    let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).map(<[u8]>::to_vec).unwrap_or(bytes);
     String::from_utf8(bytes).unwrap_or_else(|error| {
         error.into_bytes().iter().map(|&byte| if byte.is_ascii() { char::from(byte) } else { '?' }).collect()
     })

@@ -1,8 +1,14 @@
 //! Diagnostics: what is wrong, where, and what to do about it.
 
+mod excerpt;
+
 use crate::source::{Sources, Span};
-use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use annotate_snippets::{Group, Level, Renderer};
+use excerpt::Excerpt;
 use std::fmt;
+
+/// Findings of one kind that are told: those behind them mostly follow from the first.
+pub(crate) const TOLD_MAX: usize = 100;
 
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,28 +98,11 @@ impl Diagnostic {
             Severity::Warning => Level::WARNING,
         };
         let mut group = Group::with_title(level.primary_title(self.message.as_str()).id(self.code));
-        if let Some(span) = self.span {
-            let file = sources.file(span.file);
-            let path = file.path.display().to_string();
-            let snippet = Snippet::source(file.text.as_str()).path(path).annotation(
-                AnnotationKind::Primary
-                    .span(range(span, &file.text))
-                    .label((!self.label.is_empty()).then_some(self.label.as_str())),
-            );
-            let context = |sources: &Sources, other: Span, why: &str| {
-                AnnotationKind::Context.span(range(other, &sources.file(other.file).text)).label(why.to_owned())
-            };
-            match &self.related {
-                Some((other, why)) if other.file == span.file => {
-                    group = group.element(snippet.annotation(context(sources, *other, why)));
-                }
-                Some((other, why)) => {
-                    let file = sources.file(other.file);
-                    let second = Snippet::source(file.text.as_str()).path(file.path.display().to_string());
-                    group = group.element(snippet).element(second.annotation(context(sources, *other, why)));
-                }
-                None => group = group.element(snippet),
-            }
+        let primary = self.span.map(|span| (span, self.label.as_str()));
+        let related = self.related.as_ref().map(|(span, why)| (*span, why.as_str()));
+        let excerpts = Excerpt::of(sources, primary, related);
+        for excerpt in &excerpts {
+            group = excerpt.show(group);
         }
         if let Some(help) = &self.help {
             group = group.element(Level::HELP.message(help.as_str()));
@@ -122,18 +111,32 @@ impl Diagnostic {
     }
 }
 
-fn range(span: Span, text: &str) -> std::ops::Range<usize> {
-    let start = (span.start as usize).min(text.len());
-    start..(span.end as usize).clamp(start, text.len())
-}
-
 /// The findings of a compilation that failed, with the sources that they point into.
 #[derive(Debug)]
 pub struct Failure {
-    /// The findings, in the order of the source.
+    /// The findings, in the order of the source. Where there are very many, the last one says how many are left out.
     pub diagnostics: Vec<Diagnostic>,
     /// The files they point into.
     pub sources: Sources,
+}
+
+impl Failure {
+    /// Of these findings, the first ones.
+    pub(crate) fn new(diagnostics: Vec<Diagnostic>, sources: Sources) -> Self {
+        Self { diagnostics: first_of(diagnostics, "errors"), sources }
+    }
+}
+
+/// As many findings as are told, and one that says how many are left out.
+pub(crate) fn first_of(mut diagnostics: Vec<Diagnostic>, what: &str) -> Vec<Diagnostic> {
+    let more = diagnostics.len().saturating_sub(TOLD_MAX);
+    if more > 0 {
+        let severity = diagnostics[0].severity;
+        diagnostics.truncate(TOLD_MAX);
+        let rest = Diagnostic::nowhere("and-more", format!("and {more} more {what}, which are not shown"));
+        diagnostics.push(Diagnostic { severity, ..rest });
+    }
+    diagnostics
 }
 
 impl fmt::Display for Failure {

@@ -46,6 +46,9 @@ impl Token {
     }
 }
 
+/// Characters that a name may have.
+const NAME_MAX: usize = 1024;
+
 /// Punctuation of more than one character, longest first.
 const LONG_PUNCT: [&str; 12] = ["...", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "::", "->", "##"];
 
@@ -54,12 +57,14 @@ struct Lexer<'a> {
     at: usize,
     file: FileId,
     line_start: bool,
+    /// Whether the text has turned out to be none, which is said once.
+    is_binary: bool,
     diagnostics: &'a mut Vec<Diagnostic>,
 }
 
 /// Splits a file into tokens.
 pub fn lex(text: &str, file: FileId, diagnostics: &mut Vec<Diagnostic>) -> Vec<Token> {
-    let mut lexer = Lexer { text, at: 0, file, line_start: true, diagnostics };
+    let mut lexer = Lexer { text, at: 0, file, line_start: true, is_binary: false, diagnostics };
     let mut tokens = Vec::new();
     while lexer.at < text.len() {
         tokens.push(lexer.token());
@@ -107,9 +112,19 @@ impl Lexer<'_> {
             TokenKind::Directive => true,
             _ => false,
         };
-        if kind == TokenKind::Unknown {
-            let error = Diagnostic::error("unknown-character", span, format!("{text:?} means nothing in IDL"));
-            self.diagnostics.push(error.help("remove it, or put it into a comment or a string"));
+        if kind == TokenKind::Unknown && !self.is_binary {
+            let character = text.chars().next().unwrap_or(' ');
+            self.is_binary = character.is_control();
+            let error = Diagnostic::error("unknown-character", span, format!("{character:?} means nothing in IDL"));
+            self.diagnostics.push(error.help(if self.is_binary {
+                "this is no text: IDL is in UTF-8"
+            } else {
+                "remove it, or put it into a comment or a string"
+            }));
+        }
+        if kind == TokenKind::Ident && text.len() > NAME_MAX {
+            let error = Diagnostic::error("too-long", span, "this name is too long");
+            self.diagnostics.push(error.help(format!("a name has at most {NAME_MAX} characters")));
         }
         Token { kind, span }
     }
@@ -166,13 +181,18 @@ impl Lexer<'_> {
             self.at += long.len();
             return TokenKind::Punct;
         }
-        self.at += first.len_utf8();
-        if first.is_ascii_punctuation() && !matches!(first, '@' | '`' | '$' | '\\') {
-            TokenKind::Punct
-        } else {
-            TokenKind::Unknown
+        if is_punct(first) {
+            self.at += 1;
+            return TokenKind::Punct;
         }
+        let is_known = |c: char| is_punct(c) || c.is_ascii_alphanumeric() || c.is_whitespace();
+        self.at += rest.find(is_known).unwrap_or(rest.len());
+        TokenKind::Unknown
     }
+}
+
+fn is_punct(c: char) -> bool {
+    c.is_ascii_punctuation() && !matches!(c, '@' | '`' | '$' | '\\')
 }
 
 /// A preprocessing number as in C: digits, letters, dots, and signs behind an exponent.

@@ -37,6 +37,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 pub use compile::{Compilation, Compiler};
+use diagnostic::first_of;
 pub use diagnostic::{Diagnostic, Failure, Severity, most_like};
 
 /// Compiles an IDL file in a build script: `OUT_DIR` gets a Rust file of the same name.
@@ -151,7 +152,7 @@ pub fn compile_into(
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();
     let mut contents = match contents(compiler, language, &mut compilation, &stem) {
         Ok(contents) => contents,
-        Err(diagnostics) => return Err(Failure { diagnostics, sources: compilation.sources }),
+        Err(diagnostics) => return Err(Failure::new(diagnostics, compilation.sources)),
     };
     if compiler.writes_test() {
         let test = match language {
@@ -200,6 +201,7 @@ fn contents(
             }
             let made = emit::java::emit(compilation, stem, compiler.package())?;
             compilation.warnings.extend(made.left_out);
+            compilation.warnings = first_of(std::mem::take(&mut compilation.warnings), "warnings");
             Ok(made.files.into_iter().map(|(path, text)| (path, text.into())).collect())
         }
         Language::TypeLibrary => {

@@ -4,11 +4,16 @@
 
 mod base;
 mod library;
+mod measure;
+mod reach;
 
 pub use crate::automation::{Kind, Member, Memory, Variant};
 pub use crate::typelib::Help;
 pub use base::Base;
 pub use library::{About, Coclass, Declared, DispMember, DispMembers, Dispinterface, ImportLib, Library, Offered};
+pub(crate) use measure::all_arms;
+pub use measure::{Measure, round};
+pub use reach::Known;
 
 use crate::source::Span;
 
@@ -50,6 +55,8 @@ pub struct Model {
     pub built_in: Brought,
     /// How many of each, those included, are of files that the compiler brings along, and that the runtime has code for.
     pub brought: Brought,
+    /// What back ends have found out of the types.
+    pub known: Known,
 }
 
 /// How many types come from files that the compiler brings along.
@@ -70,7 +77,7 @@ pub struct Brought {
 }
 
 /// A type.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Type {
     /// A base type.
     Base(Base),
@@ -91,7 +98,7 @@ pub enum Type {
 }
 
 /// What kind of object an interface pointer is to.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Object {
     /// One of this interface.
     Known(InterfaceId),
@@ -102,7 +109,7 @@ pub enum Object {
 }
 
 /// What a pointer may be and who else may point there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PointerClass {
     /// Never null.
     Ref,
@@ -113,7 +120,7 @@ pub enum PointerClass {
 }
 
 /// A pointer, and what it points to.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Pointer {
     /// Its class.
     pub class: PointerClass,
@@ -124,7 +131,7 @@ pub struct Pointer {
 }
 
 /// How many values a pointer points to.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Extent {
     /// One.
     One,
@@ -140,7 +147,7 @@ pub enum Extent {
 }
 
 /// A member or a parameter that an expression reads.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Operand {
     /// Its place among the members or parameters.
     pub index: usize,
@@ -151,7 +158,7 @@ pub struct Operand {
 }
 
 /// An expression over members or parameters.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Arith {
     /// A number.
     Const(i64),
@@ -286,6 +293,8 @@ pub struct Struct {
     pub fields: Vec<Field>,
     /// The last member, where it is an array whose length another member holds: element type, size, length.
     pub conformant: Option<(Type, Arith, Option<Arith>)>,
+    /// What its members make of it; nothing, until they are known.
+    pub measure: Measure,
     /// What is said of it.
     pub about: About,
     /// Whether it is declared in a file that this one imports.
@@ -318,6 +327,8 @@ pub struct Union {
     pub arms: Vec<Arm>,
     /// The arm for every other discriminant: `Some(None)` is an empty one.
     pub default: Option<Option<Field>>,
+    /// What its arms make of it; nothing, until they are known.
+    pub measure: Measure,
     /// What is said of it.
     pub about: About,
     /// Whether it is declared in a file that this one imports.
@@ -452,6 +463,8 @@ pub struct Method {
     pub idempotent: bool,
     /// What calls by name know of it.
     pub member: Member,
+    /// Whether its interface exists in one process only.
+    pub local: bool,
     /// Its parameters.
     pub params: Vec<Param>,
     /// The comment before it.
@@ -514,61 +527,4 @@ impl Model {
     pub fn all_methods(&self, id: InterfaceId) -> Vec<&Method> {
         self.lineage(id).into_iter().flat_map(|id| &self.interfaces[id.0].methods).collect()
     }
-
-    /// Size and alignment of a type in memory, which FLAT shares: C's on a 64-bit machine.
-    pub fn layout(&self, ty: &Type) -> (u32, u32) {
-        match ty {
-            Type::Base(base) => (base.size(), base.align()),
-            Type::Enum(_) => (4, 4),
-            Type::Pointer(_) | Type::Interface(_) => (8, 8),
-            Type::Void => (0, 1),
-            Type::Fixed(element, count) => {
-                let (size, align) = self.layout(element);
-                (size.saturating_mul(*count), align)
-            }
-            Type::Struct(id) => {
-                let (_, size, align) = self.offsets(&self.structs[id.0]);
-                (size, align)
-            }
-            Type::Union(id) => {
-                let union = &self.unions[id.0];
-                let (size, align) = self.union_body(union);
-                if union.encapsulated.is_none() {
-                    return (size, align);
-                }
-                let (tag, tag_align) = self.layout(&union.tag);
-                let align = align.max(tag_align);
-                (round(round(tag, align).saturating_add(size), align), align)
-            }
-        }
-    }
-
-    /// Size and alignment of a union's arms, without a discriminant.
-    pub fn union_body(&self, union: &Union) -> (u32, u32) {
-        let arms = union.arms.iter().filter_map(|arm| arm.field.as_ref());
-        let all = arms.chain(union.default.iter().flatten());
-        let (size, align) = all.fold((0, 1), |(size, align), field| {
-            let (own, own_align) = self.layout(&field.ty);
-            (size.max(own), align.max(own_align))
-        });
-        (round(size, align), align)
-    }
-
-    /// The members' offsets, and the size and alignment of a structure. A conformant array has the last offset.
-    pub fn offsets(&self, of: &Struct) -> (Vec<u32>, u32, u32) {
-        let (mut offsets, mut at, mut most) = (Vec::new(), 0_u32, 1);
-        let conformant = of.conformant.iter().map(|(element, ..)| (0, self.layout(element).1));
-        for (size, align) in of.fields.iter().map(|field| self.layout(&field.ty)).chain(conformant) {
-            at = round(at, align);
-            offsets.push(at);
-            at = at.saturating_add(size);
-            most = most.max(align);
-        }
-        (offsets, round(at, most), most)
-    }
-}
-
-/// Rounds up to a multiple of an alignment.
-pub fn round(value: u32, align: u32) -> u32 {
-    value.div_ceil(align.max(1)).saturating_mul(align.max(1))
 }

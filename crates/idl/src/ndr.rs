@@ -3,7 +3,7 @@
 use crate::model::{
     Base, Extent, Field, InterfaceId, Method, Model, Pointer, PointerClass, Returns, Type, UnionId, Varying,
 };
-use crate::plan::{self, MethodPlan, ParamPlan, Passing, kind_of, kinds};
+use crate::plan::{self, KIND_FIRST, MethodPlan, Numbers, ParamPlan, Passing, kinds};
 use crate::shapes::flat::{binary, int, unary};
 use crate::shapes::{About, Expr, NOWHERE, Operands, expr};
 use obvia_ndr::flat::shape::Class;
@@ -22,7 +22,8 @@ pub fn plan(model: &Model, id: InterfaceId) -> Option<Plan> {
 pub fn words(model: &Model, id: InterfaceId) -> Vec<i64> {
     let methods = model.all_methods(id);
     let kinds = kinds(model, &methods);
-    let mut types = Types { model, kinds: &kinds, known: HashMap::new(), words: Vec::new() };
+    let mut types =
+        Types { model, kinds: Numbers::of(&kinds), known: HashMap::new(), closed: HashMap::new(), words: Vec::new() };
     let of_kinds: Vec<i64> = kinds.iter().map(|ty| types.add(ty, About::default(), NOWHERE)).collect();
     let is_invoke = |method: &Method| method.opnum == INVOKE && model.extends_dispatch(id);
     let of_methods = methods.iter().map(|method| types.method(&plan::plan(model, method), is_invoke(method)));
@@ -68,9 +69,11 @@ fn expression(value: &Expr) -> Vec<i64> {
 /// The types of an interface, each once.
 struct Types<'m> {
     model: &'m Model,
-    kinds: &'m [Type],
+    kinds: Numbers<'m>,
     /// Their words, and their numbers.
     known: HashMap<Vec<i64>, i64>,
+    /// The numbers of structures and unions, which are the same wherever these stand.
+    closed: HashMap<Type, i64>,
     /// All the words.
     words: Vec<i64>,
 }
@@ -86,6 +89,9 @@ impl Types<'_> {
 
     /// The number of a type, which is added if it is new. What it contains has a smaller one.
     fn add(&mut self, ty: &Type, about: About<'_>, operands: Operands<'_>) -> i64 {
+        if let Some(number) = self.closed.get(ty) {
+            return *number;
+        }
         let words = match ty {
             Type::Base(base) => self.base(*base),
             Type::Enum(id) if self.model.enums[id.0].v1 => vec![0, 4],
@@ -106,7 +112,16 @@ impl Types<'_> {
             // Nothing of this type is passed.
             Type::Void => vec![0, 1],
         };
-        self.intern(words)
+        let number = self.intern(words);
+        let is_closed = match ty {
+            Type::Struct(_) => true,
+            Type::Union(id) => self.model.unions[id.0].encapsulated.is_some(),
+            _ => false,
+        };
+        if is_closed {
+            self.closed.insert(ty.clone(), number);
+        }
+        number
     }
 
     fn base(&mut self, base: Base) -> Vec<i64> {
@@ -167,7 +182,7 @@ impl Types<'_> {
     }
 
     fn target(&self, pointer: &Pointer, operands: Operands<'_>) -> Vec<i64> {
-        let kind = i64::from(kind_of(self.kinds, &pointer.to));
+        let kind = i64::from(KIND_FIRST) + self.kinds.at(&pointer.to) as i64;
         match &pointer.extent {
             Extent::One => vec![0, kind],
             Extent::Counted { size, length } => {
@@ -212,7 +227,7 @@ impl Types<'_> {
         operands: Operands<'_>,
     ) -> Option<Vec<i64>> {
         if let (Passing::Lent { element, size, .. }, false) = (&param.passing, request) {
-            let kind = i64::from(kind_of(self.kinds, element));
+            let kind = i64::from(KIND_FIRST) + self.kinds.at(element) as i64;
             return Some([vec![0, 2, kind], expression(&expr(size, operands))].concat());
         }
         let at = i64::from(if request { param.request } else { param.reply }?);

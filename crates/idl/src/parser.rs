@@ -15,6 +15,9 @@ use crate::syntax::{Noted, SyntaxKind};
 /// Nested types, parentheses and interfaces that a file may have.
 const DEPTH_MAX: usize = 64;
 
+/// Dimensions of an array, and stars of a pointer, that a declaration may have.
+const LEVELS_MAX: usize = 16;
+
 /// The parser could not go on; what is wrong has been said.
 pub(crate) struct Stop;
 
@@ -47,13 +50,15 @@ impl<'a> Parser<'a> {
     /// The whole file.
     pub(crate) fn file(&mut self) -> Vec<Item> {
         let mut items = Vec::new();
+        let (mut is_wrong, mut looked_at) = (false, 0);
         while self.at < self.tokens.len() {
             let before = self.at;
             // Lone semicolons behind declarations mean nothing; a brace is left over from a mistake before it.
             if self.eat(";") {
                 continue;
             }
-            let is_wrong = self.diagnostics.iter().any(|found| found.severity == Severity::Error);
+            is_wrong |= self.diagnostics[looked_at..].iter().any(|found| found.severity == Severity::Error);
+            looked_at = self.diagnostics.len();
             if is_wrong && self.eat("}") {
                 self.note(SyntaxKind::Error, before);
                 continue;
@@ -220,7 +225,7 @@ impl<'a> Parser<'a> {
         let text = self.sources.text(token.span);
         let inner = text.get(1..text.len().max(2) - 1).unwrap_or("");
         let mut out = String::with_capacity(inner.len());
-        let mut chars = inner.chars();
+        let mut chars = inner.chars().peekable();
         while let Some(c) = chars.next() {
             if c != '\\' {
                 out.push(c);
@@ -230,7 +235,12 @@ impl<'a> Parser<'a> {
                 Some('n') => out.push('\n'),
                 Some('t') => out.push('\t'),
                 Some('r') => out.push('\r'),
-                Some('0') => out.push('\0'),
+                Some('a') => out.push('\u{7}'),
+                Some('b') => out.push('\u{8}'),
+                Some('f') => out.push('\u{c}'),
+                Some('v') => out.push('\u{b}'),
+                Some('x') => out.push(numbered(&mut chars, 16, 4, 0)),
+                Some(digit @ '0'..='7') => out.push(numbered(&mut chars, 8, 2, digit.to_digit(8).unwrap_or(0))),
                 Some(other) => out.push(other),
                 None => {}
             }
@@ -446,7 +456,7 @@ impl<'a> Parser<'a> {
             let mut pointers = 0_u8;
             loop {
                 if this.eat("*") {
-                    pointers = pointers.saturating_add(1);
+                    pointers = this.level(pointers.into())?;
                 } else if !this.eat("const") {
                     break;
                 }
@@ -454,11 +464,23 @@ impl<'a> Parser<'a> {
             let name = this.ident(what)?;
             let mut dimensions = Vec::new();
             while this.peek_text() == Some("[") {
+                this.level(dimensions.len())?;
                 dimensions.push(this.node(SyntaxKind::Dimension, Self::dimension)?);
             }
             let span = start.to(this.behind());
             Ok(Declarator { pointers, name, dimensions, span })
         })
+    }
+
+    /// One star or one dimension more.
+    fn level(&mut self, before: usize) -> Parsed<u8> {
+        match u8::try_from(before + 1) {
+            Ok(level) if before < LEVELS_MAX => Ok(level),
+            _ => {
+                let error = Diagnostic::error("too-deep", self.here(), "this type has too many levels");
+                self.fail(error.help(format!("a declaration has at most {LEVELS_MAX} stars, and as many dimensions")))
+            }
+        }
     }
 
     fn dimension(&mut self) -> Parsed<Dimension> {
@@ -479,4 +501,15 @@ impl<'a> Parser<'a> {
     pub(crate) fn is_void(spec: &TypeSpec) -> bool {
         matches!(spec.kind, TypeKind::Base("void"))
     }
+}
+
+/// The character whose number goes on with so many digits at most.
+fn numbered(chars: &mut std::iter::Peekable<std::str::Chars<'_>>, radix: u32, digits: usize, first: u32) -> char {
+    let mut number = first;
+    for _ in 0..digits {
+        let Some(digit) = chars.peek().and_then(|next| next.to_digit(radix)) else { break };
+        number = number * radix + digit;
+        chars.next();
+    }
+    char::from_u32(number).unwrap_or(char::REPLACEMENT_CHARACTER)
 }

@@ -12,9 +12,10 @@ mod types;
 pub use types::{is_any_bits, is_in_block, is_plain, is_scalar, may_be_objects};
 
 use crate::model::{
-    Arith, Base, Direction, Extent, Field, Memory, Method, Model, Object, Operand, Param, PointerClass, Transfer, Type,
-    round,
+    Arith, Base, Direction, Extent, Memory, Method, Model, Object, Operand, Param, PointerClass, Transfer, Type, round,
 };
+use std::cell::OnceCell;
+use std::collections::{HashMap, HashSet};
 
 /// The number of an interface's first method that is not IUnknown's.
 pub const FIRST_OPNUM: usize = 3;
@@ -104,6 +105,8 @@ pub enum Passing {
     Graph,
     /// The same, for what is one of Automation's types in memory.
     Automation(Memory),
+    /// Nowhere: a pointer in a [local] interface, to as many of these as only the two sides know.
+    Raw(Type),
 }
 
 /// One parameter's plan.
@@ -228,37 +231,68 @@ pub fn in_place<'a>(model: &Model, param: &'a Param) -> &'a Type {
 /// through in the order of the source, and what a structure points to before what comes after it. Strings and references to objects
 /// have numbers of their own.
 pub fn kinds<'m>(model: &'m Model, methods: &[&'m Method]) -> Vec<Type> {
-    let mut kinds = Vec::new();
+    let mut kinds = Kinds::default();
     for param in methods.iter().flat_map(|method| &method.params) {
-        add_kinds(model, in_place(model, param), &mut kinds);
+        kinds.add(model, in_place(model, param));
     }
-    kinds
+    kinds.list
 }
 
-/// Adds the types of what can be reached from a value of this type.
-pub fn add_kinds(model: &Model, ty: &Type, kinds: &mut Vec<Type>) {
-    let mut field = |field: &Field| add_kinds(model, &field.ty, kinds);
-    match ty {
-        Type::Base(_) | Type::Enum(_) | Type::Interface(_) | Type::Void => {}
-        Type::Fixed(element, _) => add_kinds(model, element, kinds),
-        Type::Struct(id) => {
-            let found = &model.structs[id.0];
-            found.fields.iter().for_each(&mut field);
-            if let Some((element, ..)) = &found.conformant {
-                add_kinds(model, element, kinds);
+/// Types, each once, in the order in which they were found.
+#[derive(Debug, Default)]
+pub struct Kinds {
+    /// The types.
+    pub list: Vec<Type>,
+    known: HashSet<Type>,
+}
+
+impl Kinds {
+    /// These types.
+    pub fn of(types: impl IntoIterator<Item = Type>) -> Self {
+        let mut kinds = Self::default();
+        types.into_iter().for_each(|ty| kinds.push(ty));
+        kinds
+    }
+
+    /// Adds a type.
+    pub fn push(&mut self, ty: Type) {
+        if self.known.insert(ty.clone()) {
+            self.list.push(ty);
+        }
+    }
+
+    /// Adds the types of what can be reached from a value of this type.
+    pub fn add(&mut self, model: &Model, ty: &Type) {
+        let (mut next, mut seen) = (vec![ty], HashSet::new());
+        while let Some(ty) = next.pop() {
+            match ty {
+                Type::Pointer(pointer) if pointer.extent == Extent::Text || self.known.contains(&pointer.to) => {}
+                Type::Pointer(pointer) => {
+                    self.push(pointer.to.clone());
+                    next.push(&pointer.to);
+                }
+                Type::Struct(_) | Type::Union(_) if !seen.insert(ty) => {}
+                ty => next.extend(model.inner(ty).into_iter().rev()),
             }
         }
-        Type::Union(id) => {
-            let found = &model.unions[id.0];
-            found.arms.iter().filter_map(|arm| arm.field.as_ref()).for_each(&mut field);
-            found.default.iter().flatten().for_each(&mut field);
-        }
-        Type::Pointer(pointer) => {
-            if pointer.extent != Extent::Text && !kinds.contains(&pointer.to) {
-                kinds.push(pointer.to.clone());
-                add_kinds(model, &pointer.to, kinds);
-            }
-        }
+    }
+}
+
+/// The places of types in a list of them.
+pub(crate) struct Numbers<'a> {
+    types: &'a [Type],
+    places: OnceCell<HashMap<&'a Type, usize>>,
+}
+
+impl<'a> Numbers<'a> {
+    pub(crate) const fn of(types: &'a [Type]) -> Self {
+        Self { types, places: OnceCell::new() }
+    }
+
+    /// The place of a type, or the end of the list.
+    pub(crate) fn at(&self, ty: &Type) -> usize {
+        let places = self.places.get_or_init(|| self.types.iter().enumerate().map(|(at, ty)| (ty, at)).collect());
+        places.get(ty).copied().unwrap_or(self.types.len())
     }
 }
 
@@ -312,9 +346,20 @@ fn passing(model: &Model, param: &Param) -> Passing {
     }
 }
 
+/// A pointer of a [local] interface that says nothing of how many it leads to. By its nature it is one for a structure that is read, for a
+/// GUID, and for a result.
+fn local(param: &Param) -> Option<Passing> {
+    let Type::Pointer(pointer) = &param.ty else { return None };
+    let is_read = param.direction == Direction::In;
+    let is_one = matches!(pointer.to, Type::Struct(_) | Type::Base(Base::Guid)) && is_read || param.retval;
+    let is_raw = pointer.extent == Extent::One && param.memory.is_none() && !is_one;
+    is_raw.then(|| Passing::Raw(pointer.to.clone()))
+}
+
 /// Makes the plan of a method.
 pub fn plan<'a>(model: &Model, method: &'a Method) -> MethodPlan<'a> {
-    let passings = method.params.iter().map(|param| (passing(model, param), param.direction)).collect();
+    let of = |param: &Param| if method.local { local(param) } else { None }.unwrap_or_else(|| passing(model, param));
+    let passings = method.params.iter().map(|param| (of(param), param.direction)).collect();
     with_passings(model, method, method.opnum, passings)
 }
 

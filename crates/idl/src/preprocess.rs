@@ -1,14 +1,15 @@
 //! The subset of the C preprocessor that IDL files use: conditions and named constants.
 //!
 //! `#define` of an object-like macro, `#undef`, `#if` with `defined`, integers and the usual operators, `#ifdef`, `#ifndef`, `#elif`, `#else`, `#endif`.
-//! `#include` and `#import` read a file as `import` does, once. `#pragma` and `#line` are passed over.
+//! `#include` and `#import` put a file's text in their place; a file with `#pragma once` is put there once. Other pragmas and `#line` are
+//! passed over.
 
 use crate::diagnostic::Diagnostic;
 use crate::lexer::{Token, TokenKind, lex};
 use crate::source::{Sources, Span};
 use std::collections::HashMap;
 
-/// What comes out: the tokens that count, and the files that directives ask for.
+/// What comes out of one file alone.
 #[derive(Debug, Default)]
 pub(crate) struct Output {
     /// Tokens without trivia, directives and what conditions exclude.
@@ -21,8 +22,19 @@ pub(crate) struct Output {
     pub(crate) includes: Vec<(String, Span)>,
 }
 
+/// What a directive asks of whoever reads files.
+pub(crate) enum Asked {
+    /// The text of a file in its place.
+    Include(String, Span),
+    /// That this file's text comes no second time.
+    Once,
+}
+
 /// The macros that are defined, by name.
 pub(crate) type Macros = HashMap<String, Vec<Token>>;
+
+/// What is defined before a file is read: conditions ask for MIDL's version.
+pub(crate) const PREDEFINED: [(&str, i64); 1] = [("__midl", 801)];
 
 /// Replacements of one name that may follow from one another.
 const DEPTH_MAX: usize = 16;
@@ -36,75 +48,109 @@ struct Condition {
     span: Span,
 }
 
-struct Preprocessor<'a> {
-    sources: &'a Sources,
+/// Runs over tokens, those of files that are included among those of others.
+pub(crate) struct Preprocessor<'a> {
     macros: &'a mut Macros,
-    diagnostics: &'a mut Vec<Diagnostic>,
     conditions: Vec<Condition>,
     /// Tokens that came from macros, with those that became others.
     replaced: usize,
-    output: Output,
+    /// Tokens without trivia, directives and what conditions exclude.
+    pub(crate) tokens: Vec<Token>,
 }
 
-/// Runs over the tokens of a file.
+/// Where tokens have their text, and where findings go.
+pub(crate) struct Files<'a> {
+    pub(crate) sources: &'a Sources,
+    pub(crate) diagnostics: &'a mut Vec<Diagnostic>,
+}
+
+/// Runs over the tokens of a file, and puts no other in the place of a directive.
 pub(crate) fn preprocess(
     tokens: &[Token],
     sources: &Sources,
     macros: &mut Macros,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Output {
-    let mut this =
-        Preprocessor { sources, macros, diagnostics, conditions: Vec::new(), replaced: 0, output: Output::default() };
+    let mut files = Files { sources, diagnostics };
+    let mut this = Preprocessor::new(macros);
+    let mut output = Output::default();
     for (at, token) in tokens.iter().enumerate() {
-        match token.kind {
-            TokenKind::Directive => this.directive(*token),
-            _ if !this.is_active() => this.output.skipped.push(at),
-            _ if token.is_trivia() => {}
-            _ => this.expand(*token, 0),
+        if token.kind != TokenKind::Directive && !this.is_active() {
+            output.skipped.push(at);
         }
-        this.output.origins.resize(this.output.tokens.len(), at);
+        if let Some(Asked::Include(name, span)) = this.token(&mut files, *token) {
+            output.includes.push((name, span));
+        }
+        output.origins.resize(this.tokens.len(), at);
     }
-    if let Some(open) = this.conditions.last() {
-        let error = Diagnostic::error("open-condition", open.span, "this condition does not end");
-        this.diagnostics.push(error.help("add an #endif"));
-    }
-    this.output
+    this.end_file(&mut files, 0);
+    output.tokens = this.tokens;
+    output
 }
 
-impl Preprocessor<'_> {
+impl<'a> Preprocessor<'a> {
+    /// One that knows these macros, and adds to them.
+    pub(crate) fn new(macros: &'a mut Macros) -> Self {
+        Self { macros, conditions: Vec::new(), replaced: 0, tokens: Vec::new() }
+    }
+
+    /// Goes on with a token.
+    pub(crate) fn token(&mut self, files: &mut Files<'_>, token: Token) -> Option<Asked> {
+        match token.kind {
+            TokenKind::Directive => return self.directive(files, token),
+            _ if !self.is_active() || token.is_trivia() => {}
+            _ => self.expand(files, token, 0),
+        }
+        None
+    }
+
+    /// How many conditions are open.
+    pub(crate) const fn depth(&self) -> usize {
+        self.conditions.len()
+    }
+
+    /// Ends a file, before which so many conditions were open.
+    pub(crate) fn end_file(&mut self, files: &mut Files<'_>, depth: usize) {
+        if let Some(open) = self.conditions.get(depth..).and_then(<[Condition]>::last) {
+            let error = Diagnostic::error("open-condition", open.span, "this condition does not end");
+            files.diagnostics.push(error.help("add an #endif"));
+        }
+        self.conditions.truncate(depth);
+    }
+
     fn is_active(&self) -> bool {
         self.conditions.last().is_none_or(|condition| condition.active)
     }
 
-    fn expand(&mut self, token: Token, depth: usize) {
+    fn expand(&mut self, files: &mut Files<'_>, token: Token, depth: usize) {
         if depth > 0 {
             self.replaced += 1;
             if self.replaced == REPLACED_MAX {
                 let error =
                     Diagnostic::error("too-long", token.span, "the macros of this file stand for too much text");
-                self.diagnostics.push(error.help(format!("more than {REPLACED_MAX} words are not understood")));
+                files.diagnostics.push(error.help(format!("more than {REPLACED_MAX} words are not understood")));
             }
             if self.replaced >= REPLACED_MAX {
                 return;
             }
         }
         let replacement = (token.kind == TokenKind::Ident && depth < DEPTH_MAX)
-            .then(|| self.macros.get(self.sources.text(token.span)).cloned())
+            .then(|| self.macros.get(files.sources.text(token.span)).cloned())
             .flatten();
         let Some(replacement) = replacement else {
-            self.output.tokens.push(token);
+            self.tokens.push(token);
             return;
         };
-        let name = self.sources.text(token.span);
+        let name = files.sources.text(token.span);
         // A macro that names itself stands for itself, as in C.
-        let itself = replacement.iter().any(|part| self.sources.text(part.span) == name);
+        let itself = replacement.iter().any(|part| files.sources.text(part.span) == name);
         for part in replacement {
-            self.expand(part, if itself { DEPTH_MAX } else { depth + 1 });
+            self.expand(files, part, if itself { DEPTH_MAX } else { depth + 1 });
         }
     }
 
-    fn directive(&mut self, token: Token) {
-        let sources = self.sources;
+    fn directive(&mut self, files: &mut Files<'_>, token: Token) -> Option<Asked> {
+        let sources = files.sources;
         let text = sources.text(token.span);
         let mut ignored = Vec::new();
         let body = lex(text.trim_start_matches('#'), token.span.file, &mut ignored);
@@ -119,41 +165,49 @@ impl Preprocessor<'_> {
             })
             .collect();
         if words.is_empty() {
-            return;
+            return None;
         }
         let name = words.remove(0);
         match sources.text(name.span) {
             "if" => {
-                let value = self.is_active() && self.condition(&words, token.span);
+                let value = self.is_active() && self.condition(files, &words, token.span);
                 self.open(value, token.span);
             }
-            "ifdef" => self.open_if_defined(&words, true, token.span),
-            "ifndef" => self.open_if_defined(&words, false, token.span),
-            "elif" => self.next_branch(Some(&words), token.span),
-            "else" => self.next_branch(None, token.span),
+            "ifdef" => self.open_if_defined(sources, &words, true, token.span),
+            "ifndef" => self.open_if_defined(sources, &words, false, token.span),
+            "elif" => self.next_branch(files, Some(&words), token.span),
+            "else" => self.next_branch(files, None, token.span),
             "endif" => {
                 if self.conditions.pop().is_none() {
-                    self.stray(token.span, "#endif");
+                    stray(files, token.span, "#endif");
                 }
             }
             _ if !self.is_active() => {}
-            "define" => self.define(&words, token.span),
+            "define" => self.define(files, &words, token.span),
             "undef" => {
                 if let Some(word) = words.first() {
                     self.macros.remove(sources.text(word.span));
                 }
             }
-            "include" | "import" => self.include(text, token.span),
+            "include" | "import" => return include(files, text, token.span),
+            "pragma" if words.first().is_some_and(|word| sources.text(word.span) == "once") => {
+                return Some(Asked::Once);
+            }
             "pragma" | "line" => {}
             other => {
                 let error = Diagnostic::error("unknown-directive", name.span, format!("#{other} is not understood"));
-                self.diagnostics.push(error.help("IDL files know #define, #undef, #if and its kin, and #include"));
+                files.diagnostics.push(error.help("IDL files know #define, #undef, #if and its kin, and #include"));
             }
         }
+        None
     }
 
-    fn open_if_defined(&mut self, words: &[Token], wanted: bool, span: Span) {
-        let defined = words.first().is_some_and(|word| self.macros.contains_key(self.sources.text(word.span)));
+    fn is_defined(&self, name: &str) -> bool {
+        self.macros.contains_key(name) || PREDEFINED.iter().any(|(known, _)| *known == name)
+    }
+
+    fn open_if_defined(&mut self, sources: &Sources, words: &[Token], wanted: bool, span: Span) {
+        let defined = words.first().is_some_and(|word| self.is_defined(sources.text(word.span)));
         self.open(defined == wanted, span);
     }
 
@@ -163,73 +217,55 @@ impl Preprocessor<'_> {
         self.conditions.push(Condition { taken: active, active, parent_active, span });
     }
 
-    fn next_branch(&mut self, words: Option<&[Token]>, span: Span) {
+    fn next_branch(&mut self, files: &mut Files<'_>, words: Option<&[Token]>, span: Span) {
         let Some(last) = self.conditions.last() else {
-            return self.stray(span, if words.is_some() { "#elif" } else { "#else" });
+            return stray(files, span, if words.is_some() { "#elif" } else { "#else" });
         };
         let open = last.parent_active && !last.taken;
-        let value = open && words.is_none_or(|words| self.condition(words, span));
+        let value = open && words.is_none_or(|words| self.condition(files, words, span));
         if let Some(last) = self.conditions.last_mut() {
             last.active = value;
             last.taken |= value;
         }
     }
 
-    fn stray(&mut self, span: Span, what: &str) {
-        let error = Diagnostic::error("stray-directive", span, format!("{what} without an #if before it"));
-        self.diagnostics.push(error.help("remove it, or add the #if"));
-    }
-
-    fn define(&mut self, words: &[Token], span: Span) {
+    fn define(&mut self, files: &mut Files<'_>, words: &[Token], span: Span) {
         let Some(name) = words.first().filter(|word| word.kind == TokenKind::Ident) else {
             let error = Diagnostic::error("bad-define", span, "#define needs a name");
-            return self.diagnostics.push(error.help("write #define NAME value"));
+            return files.diagnostics.push(error.help("write #define NAME value"));
         };
         let function_like =
-            words.get(1).is_some_and(|next| self.sources.text(next.span) == "(" && next.span.start == name.span.end);
-        let key = self.sources.text(name.span);
+            words.get(1).is_some_and(|next| files.sources.text(next.span) == "(" && next.span.start == name.span.end);
+        let key = files.sources.text(name.span);
         if function_like {
             // `#define OBVIA(x)` makes old tools pass over our attributes; to us they mean something.
             if key != "OBVIA" {
                 let error =
                     Diagnostic::error("macro-with-arguments", name.span, "macros with arguments are not understood");
-                self.diagnostics.push(error.help("write the text out where it is used"));
+                files.diagnostics.push(error.help("write the text out where it is used"));
             }
             return;
         }
         self.macros.insert(key.to_owned(), words[1..].to_vec());
     }
 
-    fn include(&mut self, text: &str, span: Span) {
-        let quoted = text.find(['"', '<']).and_then(|start| {
-            let end = text[start + 1..].find(['"', '>'])?;
-            Some(text[start + 1..start + 1 + end].to_owned())
-        });
-        match quoted {
-            Some(name) => self.output.includes.push((name, span)),
-            None => {
-                let error = Diagnostic::error("bad-include", span, "#include needs a file name in quotes");
-                self.diagnostics.push(error);
-            }
-        }
-    }
-
     /// The value of a condition: integers, names (0 where not defined as a number), `defined`, and C's operators.
-    fn condition(&mut self, words: &[Token], span: Span) -> bool {
+    fn condition(&self, files: &mut Files<'_>, words: &[Token], span: Span) -> bool {
         let mut resolved = Vec::new();
         let mut at = 0;
         while let Some(word) = words.get(at) {
             at += 1;
-            let text = self.sources.text(word.span);
+            let text = files.sources.text(word.span);
             if text == "defined" {
-                let parenthesis = words.get(at).is_some_and(|next| self.sources.text(next.span) == "(");
-                let name = words.get(at + usize::from(parenthesis)).map_or("", |name| self.sources.text(name.span));
-                resolved.push(i64::from(self.macros.contains_key(name)).to_string());
+                let parenthesis = words.get(at).is_some_and(|next| files.sources.text(next.span) == "(");
+                let name = words.get(at + usize::from(parenthesis)).map_or("", |name| files.sources.text(name.span));
+                resolved.push(i64::from(self.is_defined(name)).to_string());
                 at += if parenthesis { 3 } else { 1 };
             } else if word.kind == TokenKind::Ident {
                 let value = self.macros.get(text).and_then(|tokens| tokens.first());
-                let value = value.map_or("0", |token| self.sources.text(token.span));
-                resolved.push(if value.starts_with(|c: char| c.is_ascii_digit()) { value } else { "0" }.to_owned());
+                let value = value.map(|token| files.sources.text(token.span)).filter(|value| is_number(value));
+                let known = || PREDEFINED.iter().find(|(known, _)| *known == text).map_or(0, |(_, value)| *value);
+                resolved.push(value.map_or_else(|| known().to_string(), str::to_owned));
             } else {
                 resolved.push(text.to_owned());
             }
@@ -239,12 +275,33 @@ impl Preprocessor<'_> {
             Some(value) => value != 0,
             None => {
                 let error = Diagnostic::error("bad-condition", span, "this condition cannot be evaluated");
-                self.diagnostics
+                files
+                    .diagnostics
                     .push(error.help("conditions are made of integers, names, defined(NAME) and C's operators"));
                 false
             }
         }
     }
+}
+
+fn is_number(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_digit())
+}
+
+fn stray(files: &mut Files<'_>, span: Span, what: &str) {
+    let error = Diagnostic::error("stray-directive", span, format!("{what} without an #if before it"));
+    files.diagnostics.push(error.help("remove it, or add the #if"));
+}
+
+fn include(files: &mut Files<'_>, text: &str, span: Span) -> Option<Asked> {
+    let quoted = text.find(['"', '<']).and_then(|start| {
+        let end = text[start + 1..].find(['"', '>'])?;
+        Some(text[start + 1..start + 1 + end].to_owned())
+    });
+    if quoted.is_none() {
+        files.diagnostics.push(Diagnostic::error("bad-include", span, "#include needs a file name in quotes"));
+    }
+    quoted.map(|name| Asked::Include(name, span))
 }
 
 /// Integer arithmetic of conditions, by precedence climbing.

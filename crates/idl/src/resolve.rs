@@ -5,6 +5,7 @@ mod automation;
 mod dispinterface;
 mod interface;
 mod library;
+mod limits;
 mod plain;
 mod reserved;
 mod transfer;
@@ -12,8 +13,9 @@ mod types;
 mod values;
 
 use crate::ast::{Attribute, Expr, Ident, Item};
-use crate::diagnostic::{Diagnostic, most_like};
+use crate::diagnostic::{Diagnostic, TOLD_MAX, most_like};
 use crate::model::{Brought, Const, EnumId, InterfaceId, Model, PointerClass, StructId, Type, UnionId, Value};
+use crate::preprocess::PREDEFINED;
 use crate::source::Span;
 use std::collections::{HashMap, HashSet};
 
@@ -47,11 +49,21 @@ pub(crate) struct Resolver<'a> {
     /// Where interfaces that are called by name only are in the model, by their names.
     dispinterfaces: HashMap<String, usize>,
     /// Structures, unions and interfaces whose content is known.
-    defined: Vec<Type>,
+    defined: HashSet<Type>,
+    /// Which interface has a uuid.
+    uuids: HashMap<u128, InterfaceId>,
     diagnostics: &'a mut Vec<Diagnostic>,
     permissive: bool,
     imported: bool,
+    /// Whether a type has been refused for its size.
+    is_too_large: bool,
     pointer_default: PointerClass,
+    /// The structures and unions whose members are being read, the innermost last.
+    owners: Vec<String>,
+    /// The name that a typedef gives to the type that it declares.
+    declaring: Option<String>,
+    /// Names that types have after their members, and where those are.
+    made_up: HashMap<String, Span>,
     anonymous: usize,
 }
 
@@ -160,15 +172,22 @@ impl<'a> Resolver<'a> {
         Self {
             model: Model::default(),
             types,
-            values: HashMap::new(),
+            values: PREDEFINED
+                .map(|(name, value)| (name.to_owned(), Entry { what: Value::Int(value), span: None }))
+                .into(),
             classed: HashSet::new(),
             typedefs: HashMap::new(),
             dispinterfaces: HashMap::new(),
-            defined: Vec::new(),
+            defined: HashSet::new(),
+            uuids: HashMap::new(),
             diagnostics,
             permissive,
             imported: false,
+            is_too_large: false,
             pointer_default: PointerClass::Unique,
+            owners: Vec::new(),
+            declaring: None,
+            made_up: HashMap::new(),
             anonymous: 0,
         }
     }
@@ -201,6 +220,8 @@ impl<'a> Resolver<'a> {
     /// What can only be said when everything has been seen.
     pub(crate) fn finish(&mut self) {
         self.box_open_structures();
+        self.check_amount();
+        self.check_contents();
         for id in 0..self.model.interfaces.len() {
             let interface = &self.model.interfaces[id];
             if !self.defined.contains(&interface_key(InterfaceId(id))) {
@@ -237,6 +258,11 @@ impl<'a> Resolver<'a> {
     }
 
     fn declare_type(&mut self, name: &Ident, what: Named) {
+        if let Some(span) = self.made_up.remove(&name.name) {
+            let text = format!("`{}` is what the type of a member is called that has no name of its own", name.name);
+            let error = Diagnostic::error("duplicate-name", name.span, text).related(span, "this one");
+            return self.say(error.help("give one of them another name, or write a tag before the member's `{`"));
+        }
         if let Some(known) = self.types.get(&name.name) {
             let same = matches!((&known.what, &what), (Named::Opened(a) | Named::Type(a), Named::Type(b)) if a == b);
             if !same {
@@ -264,10 +290,15 @@ impl<'a> Resolver<'a> {
         self.values.insert(name.name.clone(), Entry { what: value, span: Some(name.span) });
     }
 
+    /// Looks for a word that may have been meant, unless so much is wrong already that nobody will read it.
+    fn meant<'k>(&self, word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+        if self.diagnostics.len() < TOLD_MAX { most_like(word, known) } else { None }
+    }
+
     fn unknown_type(&mut self, name: &str, span: Span) {
         let bases = ["long", "short", "hyper", "boolean", "byte", "wchar_t", "double", "float", "HRESULT", "GUID"];
         let known = self.types.keys().map(String::as_str).chain(bases);
-        let like = most_like(name, known).map(str::to_owned);
+        let like = self.meant(name, known).map(str::to_owned);
         let error = Diagnostic::error("unknown-type", span, format!("no type is called `{name}`"));
         self.say(match like {
             Some(like) => error.label("not declared before this line").help(format!("did you mean `{like}`?")),

@@ -9,6 +9,7 @@ use crate::model::{
     Arith, Base, Enum, Extent, Field, Model, Object, Operand, Param, Pointer, PointerClass, Type, UnionId, Varying,
     round,
 };
+use crate::plan::Numbers;
 
 /// An expression of a table: what its operands are is decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -134,6 +135,12 @@ pub struct Shapes<'a> {
     pub kinds: &'a [Type],
 }
 
+/// Goes through types, and knows the numbers of those that objects have.
+struct Walk<'a> {
+    model: &'a Model,
+    numbers: Numbers<'a>,
+}
+
 /// What an operand is, in a structure or in a block.
 pub(crate) type Operands<'a> = &'a dyn Fn(&Operand) -> Expr;
 
@@ -160,19 +167,35 @@ pub(crate) fn expr(value: &Arith, operands: Operands<'_>) -> Expr {
     }
 }
 
-impl Shapes<'_> {
+impl<'a> Shapes<'a> {
     /// A structure of these members at these offsets.
     pub fn block(&self, fields: &[(u32, &Type, About<'_>)], operands: Operands<'_>) -> Shape {
+        self.walk().block(fields, operands)
+    }
+
+    /// Every type, in the order of the numbers.
+    pub fn element_types(&self) -> Vec<ElementType> {
+        let walk = self.walk();
+        self.kinds.iter().map(|ty| walk.element_type(ty)).collect()
+    }
+
+    /// One type.
+    pub fn element_type(&self, ty: &Type) -> ElementType {
+        self.walk().element_type(ty)
+    }
+
+    fn walk(&self) -> Walk<'a> {
+        Walk { model: self.model, numbers: Numbers::of(self.kinds) }
+    }
+}
+
+impl Walk<'_> {
+    fn block(&self, fields: &[(u32, &Type, About<'_>)], operands: Operands<'_>) -> Shape {
         let mut shape = Shape::default();
         for (at, ty, about) in fields {
             self.add(&mut shape, *at, ty, *about, operands);
         }
         shape
-    }
-
-    /// Every type, in the order of the numbers.
-    pub fn element_types(&self) -> Vec<ElementType> {
-        self.kinds.iter().map(|ty| self.element_type(ty)).collect()
     }
 
     fn add(&self, shape: &mut Shape, at: u32, ty: &Type, about: About<'_>, operands: Operands<'_>) {
@@ -225,7 +248,7 @@ impl Shapes<'_> {
         let element = match (&pointer.extent, &pointer.to) {
             (Extent::Text, Type::Base(base)) if base.size() == 2 => Element::Wide,
             (Extent::Text, _) => Element::Char,
-            (_, to) => Element::Own(self.kinds.iter().position(|kind| kind == to).unwrap_or(self.kinds.len())),
+            (_, to) => Element::Own(self.numbers.at(to)),
         };
         let count = match &pointer.extent {
             Extent::One => Count::One,

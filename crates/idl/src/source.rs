@@ -47,6 +47,8 @@ pub struct File {
 pub enum Role {
     /// IDL that was named or imported.
     Idl,
+    /// Text that stands in the place of another file's `#include`.
+    Included,
     /// Another file's side file.
     SideFile,
     /// What the compiler brings along, which is no file.

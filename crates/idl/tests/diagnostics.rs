@@ -264,3 +264,30 @@ fn what_c_cannot_do_yet() {
         assert!(obvia_idl::emit::c::emit(&compilation, "x").is_ok(), "{parameter}");
     }
 }
+
+#[test]
+fn types_without_content_go_nowhere() {
+    let opaque = "typedef struct _X X;\nstruct H { X *x; };\n";
+    let with = |method: &str, local: &str| {
+        format!(
+            "import \"unknwn.idl\"; {opaque}[object{local}, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a10)] interface IX : IUnknown {{\n{method} }}"
+        )
+    };
+    refused(&with("HRESULT M([in] X *a);", ""), "incomplete-type", 4, &["`a` leads to `_X`", "not declared"]);
+    refused(&with("HRESULT M([in] struct H *a);", ""), "incomplete-type", 4, &["`a` leads to `_X`"]);
+    for fine in [with("HRESULT M();", ""), with("HRESULT M([in] X *a);", ", local")] {
+        Compiler::new().check_text(Path::new("x.idl"), &fine).unwrap_or_else(|failure| panic!("{failure}"));
+    }
+}
+
+#[test]
+fn local_methods_are_of_local_interfaces() {
+    refused(&with_methods("[local] HRESULT M([in] long a);"), "local-method", 4, &["nothing says how `M` travels"]);
+}
+
+#[test]
+fn names_that_members_give_their_types() {
+    let inner = "struct A { struct { long x; } b; };\nstruct A_b { long y; };";
+    refused(inner, "duplicate-name", 2, &["the type of a member", "write a tag"]);
+    refused("typedef struct _G { long a; } GUID;", "reserved-name", 1, &["`GUID` is 16 bytes"]);
+}

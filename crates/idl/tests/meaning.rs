@@ -1,6 +1,6 @@
 //! What a file means: constants, layouts, opnums, fingerprints, and the canonical text that they stand on.
 
-use obvia_idl::model::{Direction, Interface, InterfaceId, Model, Returns, Type, Value};
+use obvia_idl::model::{Base, Direction, Interface, InterfaceId, Model, Returns, Type, Value};
 use obvia_idl::{Compilation, Compiler, canonical, emit};
 use std::path::Path;
 
@@ -410,4 +410,71 @@ fn results_are_counted_by_what_came() {
     assert!(code.contains("take_array::<i32>(&mut arrays, 8, 16, obvia::rt::elements(count_value))?"), "{code}");
     // The room is what the caller gave.
     assert!(code.contains("let values_count = obvia::rt::elements(room)"), "{code}");
+}
+
+#[test]
+fn types_of_members_are_called_after_their_owners() {
+    let text = "typedef struct { long t; [switch_is(t)] union { [case(1)] struct { long x; } s; } u; } A;
+        typedef struct B { long t; [switch_is(t)] union { [case(1)] short x; } u; struct C { long y; } c; } D;";
+    let model = check(text).model;
+    assert_eq!(model.unions.iter().map(|found| found.name.as_str()).collect::<Vec<_>>(), ["A_u", "D_u"]);
+    assert_eq!(model.structs.iter().map(|found| found.name.as_str()).collect::<Vec<_>>(), ["A", "A_u_s", "D", "C"]);
+}
+
+#[test]
+fn guids_may_be_declared_again() {
+    let text = "typedef struct _GUID { unsigned long a; unsigned short b; unsigned short c; byte d[8]; } GUID;
+        typedef GUID UUID, *PGUID;
+        struct S { GUID a; PGUID b; struct _GUID c; };";
+    let model = check(text).model;
+    let types: Vec<&Type> = model.structs[0].fields.iter().map(|field| &field.ty).collect();
+    assert_eq!(model.structs.len(), 1);
+    assert!(matches!(types[..], [Type::Base(Base::Guid), Type::Pointer(_), Type::Base(Base::Guid)]), "{types:?}");
+}
+
+#[test]
+fn rust_leaves_out_what_is_imported_and_cannot_be_done() {
+    let folder = ground::Folder::new("idl-left-out");
+    let head =
+        |name: &str, last: u8| format!("[object, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a{last:02x})] interface {name}");
+    let other =
+        format!("import \"unknwn.idl\"; {} : IUnknown {{ HRESULT M([in, out, string] wchar_t **a); }}", head("IA", 1));
+    std::fs::write(folder.join("other.idl"), other).expect("the folder can be written to");
+    let rust = |text: String| {
+        let file = folder.join("x.idl");
+        std::fs::write(&file, format!("import \"other.idl\"; {text}")).expect("the folder can be written to");
+        let compilation = Compiler::new().check(&file).unwrap_or_else(|failure| panic!("{failure}"));
+        emit::rust::emit(&compilation)
+    };
+    let text = rust(format!("{} : IUnknown {{ HRESULT N(); }}", head("IB", 2))).expect("IB can be done");
+    assert!(text.contains("// `IA` is not here: parameter `a` is passed as"), "{text}");
+    assert!(!text.contains("IA_INFO") && text.contains("&IB_INFO"), "{text}");
+    for uses in [
+        format!("{} : IUnknown {{ HRESULT N([in] IA *a); }}", head("IB", 2)),
+        format!("struct S {{ IA *a; }}; {} : IUnknown {{ HRESULT N(); }}", head("IB", 2)),
+        format!("{} : IA {{ HRESULT N(); }}", head("IB", 2)),
+    ] {
+        let refused = rust(uses.clone()).expect_err(&uses);
+        assert!(refused.iter().all(|found| found.code == "not-yet" && found.span.is_some()), "{refused:?}");
+    }
+}
+
+#[test]
+fn pointers_in_local_interfaces_are_the_callers_affair() {
+    let text =
+        "import \"unknwn.idl\"; [object, local, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a12)] interface IE : IUnknown {
+        HRESULT Next([in] unsigned long n, [out] long *items);
+        HRESULT Sized([in] unsigned long n, [out, size_is(n)] long *items);
+        HRESULT One([out, retval] long *item); }";
+    let compilation =
+        Compiler::new().check_text(Path::new("x.idl"), text).unwrap_or_else(|failure| panic!("{failure}"));
+    let rust = emit::rust::emit(&compilation).expect("it can be done");
+    for line in [
+        "pub unsafe fn Next(&self, n: u32, items: *mut i32) -> obvia::Result<()> {",
+        "unsafe fn Next(&self, n: u32, items: *mut i32) -> obvia::Result<()>;",
+        "pub fn Sized(&self, items: &mut [i32]) -> obvia::Result<()> {",
+        "pub fn One(&self) -> obvia::Result<i32> {",
+    ] {
+        assert!(rust.contains(line), "{line}:\n{rust}");
+    }
 }

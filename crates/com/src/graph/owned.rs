@@ -2,11 +2,12 @@
 
 use super::pointers::{Text, Wide};
 use super::survey::Survey;
+use crate::context::ContextHandle;
 use crate::error::Result;
 use obvia_ndr::flat::shape::{Class, Element, ElementType, Extent, Iid, Part, Shape, What};
 use std::marker::PhantomData;
 use std::ptr::NonNull;
-use windows_core::Interface;
+use windows_core::{GUID, HRESULT, Interface};
 
 /// What can be owned with everything that it points to: generated for structures with pointers in them.
 ///
@@ -296,4 +297,38 @@ unsafe impl<I: Interface> Graph for Option<I> {
     const TYPES: &'static [ElementType] = &OBJECTS;
     const ELEMENT: Element = Element::Own(0);
     const CAN_CHANGE: bool = false;
+}
+
+/// Values that have no pointers in them: their bytes, and what has to be looked at.
+macro_rules! values {
+    ($($ty:ty: $parts:expr),+ $(,)?) => {$(
+        // SAFETY: a value of this size, all of whose bytes are its own.
+        unsafe impl Graph for $ty {
+            type Item<'a> = Self;
+            const TYPES: &'static [ElementType] = &[ElementType {
+                size: size_of::<$ty>() as u32,
+                shape: Shape { runs: &[(0, size_of::<$ty>() as u32)], parts: $parts },
+                tail: None,
+            }];
+            const ELEMENT: Element = Element::Own(0);
+            const CAN_CHANGE: bool = false;
+        }
+    )+};
+}
+
+values! {
+    bool: &[Part { at: 0, what: What::Boolean }],
+    u8: &[],
+    u16: &[],
+    u32: &[],
+    u64: &[],
+    i8: &[],
+    i16: &[],
+    i32: &[],
+    i64: &[],
+    f32: &[],
+    f64: &[],
+    HRESULT: &[],
+    GUID: &[],
+    ContextHandle: &[],
 }

@@ -67,20 +67,17 @@ fn made_from(out: &mut Writer, compilation: &Compilation) {
 
 /// What of an interface cannot be done.
 fn refuse(model: &Model, id: InterfaceId) -> Vec<Diagnostic> {
-    if model.interfaces[id.0].local {
-        return Vec::new();
-    }
-    if model.interfaces[id.0].dual {
-        let text = format!(
-            "interface `{}` extends IDispatch: the C back end does not do that yet",
-            model.interfaces[id.0].name
-        );
-        return vec![Diagnostic::error("not-yet", model.interfaces[id.0].span, text)];
+    let found = &model.interfaces[id.0];
+    if found.dual {
+        let text = format!("interface `{}` extends IDispatch: the C back end does not do that yet", found.name);
+        return vec![Diagnostic::error("not-yet", found.span, text)];
     }
     let plans = model.all_methods(id).into_iter().map(|method| plan(model, method));
     plans
         .flat_map(|plan| {
-            plan.params.iter().filter_map(|param| refuse_parameter(model, &plan, param)).collect::<Vec<_>>()
+            // Without proxies everything can be declared, but for what is not known here.
+            let params = plan.params.iter().filter(|param| !found.local || param.param.memory.is_some());
+            params.filter_map(|param| refuse_parameter(model, &plan, param)).collect::<Vec<_>>()
         })
         .collect()
 }

@@ -22,9 +22,10 @@ pub(crate) use names::is_package;
 use super::writer::Writer;
 use crate::Diagnostic;
 use crate::compile::Compilation;
-use crate::model::{EnumId, InterfaceId, Model, StructId, Type, UnionId};
-use crate::plan::{add_kinds, is_plain, kinds};
+use crate::model::{EnumId, InterfaceId, Model, StructId, Type, UnionId, all_arms};
+use crate::plan::{Kinds, is_plain, kinds};
 use names::Types;
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 /// The Java source for what a file declares.
@@ -170,32 +171,27 @@ fn own_unions(model: &Model) -> impl Iterator<Item = UnionId> {
 
 /// The structures, unions and enumerations that pointers of structures lead to, or those of methods with such; and what is in them.
 fn pointed_to(model: &Model, remote: &[InterfaceId]) -> Vec<Type> {
-    let mut types = Vec::new();
+    let mut types = Kinds::default();
     for id in (model.built_in.structs..model.structs.len()).map(StructId) {
         let ty = Type::Struct(id);
         if !is_plain(model, &ty) && refusal::members(model, &ty).is_none() {
             types.push(ty.clone());
-            add_kinds(model, &ty, &mut types);
+            types.add(model, &ty);
             let found = &model.structs[id.0];
-            types.extend(found.fields.iter().map(|field| values::flat(&field.ty).0.clone()));
-            types.extend(found.conformant.iter().map(|(element, ..)| element.clone()));
+            found.fields.iter().for_each(|field| types.push(values::flat(&field.ty).0.clone()));
+            found.conformant.iter().for_each(|(element, ..)| types.push(element.clone()));
         }
     }
     for id in own_unions(model) {
         types.push(Type::Union(id));
-        add_kinds(model, &Type::Union(id), &mut types);
-        types.extend(refusal::arms(&model.unions[id.0]).map(|field| values::flat(&field.ty).0.clone()));
+        types.add(model, &Type::Union(id));
+        all_arms(&model.unions[id.0]).for_each(|field| types.push(values::flat(&field.ty).0.clone()));
     }
     for id in remote.iter().filter(|id| interface::has_graphs(model, **id)) {
-        types.extend(kinds(model, &model.all_methods(*id)));
+        kinds(model, &model.all_methods(*id)).into_iter().for_each(|ty| types.push(ty));
     }
-    let mut found: Vec<Type> = Vec::new();
-    for ty in types.into_iter().filter(|ty| matches!(ty, Type::Struct(_) | Type::Union(_) | Type::Enum(_))) {
-        if !found.contains(&ty) {
-            found.push(ty);
-        }
-    }
-    found
+    types.list.retain(|ty| matches!(ty, Type::Struct(_) | Type::Union(_) | Type::Enum(_)));
+    types.list
 }
 
 /// What has no class of its own.
@@ -216,10 +212,8 @@ fn rest(out: &mut Writer, context: &Context<'_>, remote: &[InterfaceId], file: &
 /// A file: what it is made from, its package, what the body names, and the body.
 fn whole(made_from: &str, package: &str, body: &str) -> String {
     let mut text = format!("{made_from}\npackage {package};\n\n");
-    let named = |path: &&&str| {
-        let name = path.rsplit('.').next().unwrap_or(path);
-        body.split(|one: char| !one.is_ascii_alphanumeric() && one != '_').any(|word| word == name)
-    };
+    let words: HashSet<&str> = body.split(|one: char| !one.is_ascii_alphanumeric() && one != '_').collect();
+    let named = |path: &&&str| words.contains(path.rsplit('.').next().unwrap_or(path));
     let imports: String = IMPORTS.iter().filter(named).map(|path| format!("import {path};\n")).collect();
     text.push_str(&imports);
     if !imports.is_empty() {

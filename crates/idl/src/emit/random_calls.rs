@@ -129,6 +129,7 @@ fn why_not(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Optio
         Passing::Object(_) | Passing::OutObject(_) => Some("an interface pointer"),
         Passing::Graph => Some("a structure with pointers, or a pointer to pointers"),
         Passing::Automation(_) => Some("a type of Automation's"),
+        Passing::Raw(_) => Some("a pointer that says nothing of how many it leads to"),
     }
 }
 
@@ -211,7 +212,8 @@ fn what(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>, is_result: 
         | Passing::Object(_)
         | Passing::OutObject(_)
         | Passing::Graph
-        | Passing::Automation(_) => return None,
+        | Passing::Automation(_)
+        | Passing::Raw(_) => return None,
     })
 }
 

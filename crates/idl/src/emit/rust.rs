@@ -26,7 +26,8 @@ pub use random_calls::random_calls;
 use super::writer::Writer;
 use crate::canonical;
 use crate::compile::Compilation;
-use crate::model::{InterfaceId, Model};
+use crate::model::{InterfaceId, Model, Object, Type, all_arms};
+use std::collections::BTreeMap;
 
 /// The Rust source of vtables, proxies and stubs alone, with parameters as they travel: for the runtime's own interfaces.
 pub fn wire(compilation: &Compilation) -> String {
@@ -46,9 +47,11 @@ pub fn runtime(compilation: &Compilation) -> Result<String, Vec<crate::Diagnosti
     emit(compilation).map(|text| public(&text))
 }
 
-/// The same text with all of its items public.
+/// The same text with all of its items public, but for those that every file has.
 fn public(text: &str) -> String {
-    let is_item = |line: &str| line.starts_with("unsafe extern") || line.starts_with("static ");
+    let is_every_files = |line: &str| ["static TYPES__", "static DECLARED__"].iter().any(|own| line.starts_with(own));
+    let is_item =
+        |line: &str| line.starts_with("unsafe extern") || line.starts_with("static ") && !is_every_files(line);
     text.lines().map(|line| format!("{}{line}\n", if is_item(line) { "pub " } else { "" })).collect()
 }
 
@@ -74,25 +77,62 @@ pub fn emit(compilation: &Compilation) -> Result<String, Vec<crate::Diagnostic>>
     types::enumerations(&mut out, model);
     types::structures(&mut out, model);
     structures::structures(&mut out, model);
-    let mut refused = Vec::new();
-    for id in model.brought.interfaces..model.interfaces.len() {
-        refused.extend(interface::interface(&mut out, model, InterfaceId(id)));
+    let left_out = left_out(model)?;
+    for (id, why) in &left_out {
+        out.line(format!("// `{}` is not here: {why}.", model.interfaces[id.0].name));
     }
+    let is_here = |id: &InterfaceId| !left_out.contains_key(id);
+    (model.brought.interfaces..model.interfaces.len()).map(InterfaceId).filter(is_here).for_each(|id| {
+        interface::interface(&mut out, model, id);
+    });
+    let own = (model.built_in.interfaces..model.interfaces.len()).map(InterfaceId);
+    let own = own.filter(is_here).map(|id| &model.interfaces[id.0]).filter(|interface| !interface.local);
     let built_in = model.interfaces[..model.built_in.interfaces].iter();
-    let own = model.interfaces[model.built_in.interfaces..].iter().filter(|interface| !interface.local);
     let all: Vec<String> = own
-        .map(|interface| format!("&{}_INFO", interface.name))
+        .map(|interface| format!("&{}_INFO", names::type_name(&interface.name)))
         .chain(built_in.map(|interface| format!("&obvia::rt::{}_INFO", interface.name)))
         .collect();
     out.line("/// Every interface of this file and of those that it imports.");
     out.line(format!("pub static INTERFACES: &[&obvia::rt::InterfaceInfo] = &[{}];", all.join(", ")));
-    declared(&mut out, model);
-    if refused.is_empty() { Ok(out.finish()) } else { Err(refused) }
+    declared(&mut out, model, &left_out);
+    Ok(out.finish())
+}
+
+/// Interfaces of imported files that this back end cannot do, and why.
+///
+/// # Errors
+///
+/// What of the file's own interfaces cannot be done, or what of an imported one that others use.
+fn left_out(model: &Model) -> Result<BTreeMap<InterfaceId, String>, Vec<crate::Diagnostic>> {
+    let (mut left_out, mut refused) = (BTreeMap::new(), Vec::new());
+    for id in (model.brought.interfaces..model.interfaces.len()).map(InterfaceId) {
+        let found = interface::refusals(model, id);
+        if !model.interfaces[id.0].imported {
+            refused.extend(found);
+        } else if let Some(first) = found.into_iter().next() {
+            left_out.insert(id, first.message);
+        }
+    }
+    let structs = model.structs.iter().flat_map(|found| &found.fields).map(|field| (&field.ty, field.span));
+    let arms = model.unions.iter().flat_map(all_arms).map(|field| (&field.ty, field.span));
+    let here = model.interfaces.iter().enumerate().filter(|(at, _)| !left_out.contains_key(&InterfaceId(*at)));
+    let params = here.flat_map(|(_, found)| &found.methods).flat_map(|method| &method.params);
+    for (ty, span) in structs.chain(arms).chain(params.map(|param| (&param.ty, param.span))) {
+        if let Type::Interface(Object::Known(id)) = model.innermost(ty)
+            && let Some(why) = left_out.get(id)
+        {
+            let text = format!("interface `{}` cannot be done: {why}", model.interfaces[id.0].name);
+            let error = crate::Diagnostic::error("not-yet", span, text);
+            refused.push(error.related(model.interfaces[id.0].span, "this one"));
+        }
+    }
+    if refused.is_empty() { Ok(left_out) } else { Err(refused) }
 }
 
 /// Has the program know, before anything of it runs, which interfaces are linked into it: an IID must not mean two.
-fn declared(out: &mut Writer, model: &Model) {
+fn declared(out: &mut Writer, model: &Model, left_out: &BTreeMap<InterfaceId, String>) {
     let own = (model.brought.interfaces..model.interfaces.len()).map(InterfaceId);
+    let own = own.filter(|id| !left_out.contains_key(id));
     let meaning = |id: InterfaceId| {
         let (found, fingerprint) = (&model.interfaces[id.0], canonical::fingerprint(model, id));
         let (name, iid) = (&found.name, found.uuid);

@@ -5,31 +5,12 @@ use crate::model::{Base, Model, Param, Type};
 
 /// Whether a type has no pointers in it, so that its bytes are its value.
 pub fn is_plain(model: &Model, ty: &Type) -> bool {
-    match ty {
-        Type::Base(_) | Type::Enum(_) => true,
-        Type::Fixed(element, _) => is_plain(model, element),
-        Type::Struct(id) => {
-            let found = &model.structs[id.0];
-            found.conformant.is_none()
-                && found
-                    .fields
-                    .iter()
-                    .all(|field| field.range.is_none() && field.switch.is_none() && is_plain(model, &field.ty))
-        }
-        Type::Union(_) | Type::Pointer(_) | Type::Interface(_) | Type::Void => false,
-    }
+    model.measure(ty).is_some_and(|measure| measure.is_plain)
 }
 
 /// Whether all bytes of its size are a value of a type: such may be used where somebody else can change them.
 pub fn is_any_bits(model: &Model, ty: &Type) -> bool {
-    match ty {
-        Type::Base(base) => *base != Base::Boolean,
-        Type::Fixed(element, _) => is_any_bits(model, element),
-        Type::Struct(id) => {
-            is_plain(model, ty) && model.structs[id.0].fields.iter().all(|field| is_any_bits(model, &field.ty))
-        }
-        _ => false,
-    }
+    model.measure(ty).is_some_and(|measure| measure.is_any_bits)
 }
 
 /// Whether references to objects may travel in a parameter, or structures with pointers.

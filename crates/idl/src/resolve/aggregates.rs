@@ -1,6 +1,7 @@
 //! Structures, unions and enumerations, and the names that typedefs give to them.
 
 use super::library::ON_TYPES;
+use super::limits::MEMBERS_MAX;
 use super::types::{CLASSES, Context, Place, base_type};
 use super::values::Variable;
 use super::{Named, Resolver, enum_type, find, has, struct_type, union_type};
@@ -10,10 +11,15 @@ use crate::ast::{
 };
 use crate::diagnostic::Diagnostic;
 use crate::model::{
-    About, Arith, Arm, Base, Direction, Enum, Extent, Field, Pointer, PointerClass, Struct, Type, Typedef, Union, Value,
+    About, Arith, Arm, Base, Direction, Enum, Extent, Field, Measure, Pointer, PointerClass, Struct, Type, Typedef,
+    Union, UnionId, Value,
 };
 use crate::source::Span;
 use crate::typelib::flags;
+use std::collections::{HashMap, HashSet};
+
+/// Names of GUIDs, which files for other compilers declare themselves.
+const GUIDS: [&str; 4] = ["GUID", "IID", "CLSID", "UUID"];
 
 /// Attributes of members.
 const ON_MEMBERS: [&str; 11] =
@@ -21,17 +27,23 @@ const ON_MEMBERS: [&str; 11] =
 
 impl Resolver<'_> {
     pub(super) fn struct_type(&mut self, decl: &StructDecl, name: Option<&Ident>, span: Span) -> Option<Type> {
+        let declared = self.declaring.take();
         self.check_attributes(&decl.attributes, &ON_TYPES, "a structure");
         let about = self.about(&decl.attributes, &flags::ON_TYPES);
         let known = decl.tag.as_ref().and_then(|tag| self.types.get(&tag.name).map(|known| known.what.clone()));
         let ty = match known {
-            Some(Named::Opened(ty @ Type::Struct(_))) => ty,
+            Some(Named::Opened(Type::Struct(id))) => {
+                if let Some(name) = declared {
+                    self.model.structs[id.0].name = name;
+                }
+                Type::Struct(id)
+            }
             Some(Named::Type(ty @ Type::Struct(_))) if decl.members.is_none() => ty,
             _ => {
-                let name = self.fresh_name(decl.tag.as_ref(), name, "struct");
+                let name = declared.unwrap_or_else(|| self.fresh_name(decl.tag.as_ref(), name, "struct"));
                 let imported = self.imported;
-                let made =
-                    Struct { name, fields: Vec::new(), conformant: None, about: About::default(), imported, span };
+                let (about, measure) = (About::default(), Measure::default());
+                let made = Struct { name, fields: Vec::new(), conformant: None, measure, about, imported, span };
                 self.model.structs.push(made);
                 let ty = struct_type(self.model.structs.len() - 1);
                 if let Some(tag) = &decl.tag {
@@ -43,14 +55,20 @@ impl Resolver<'_> {
         let Some(members) = &decl.members else {
             return Some(ty);
         };
+        if let Type::Struct(id) = ty {
+            self.owners.push(self.model.structs[id.0].name.clone());
+        }
         let (fields, conformant) = self.members(members, span);
+        self.owners.pop();
         if let Type::Struct(id) = ty {
             let made = &mut self.model.structs[id.0];
             made.fields = fields;
             made.conformant = conformant;
             made.about = about;
+            let measure = self.measured(self.model.measure_struct(id), span);
+            self.model.structs[id.0].measure = measure;
         }
-        self.defined.push(ty.clone());
+        self.defined.insert(ty.clone());
         if let Some(tag) = &decl.tag {
             self.declare_type(tag, Named::Type(ty.clone()));
         }
@@ -61,7 +79,7 @@ impl Resolver<'_> {
     fn members(&mut self, members: &[Member], span: Span) -> (Vec<Field>, Option<(Type, Arith, Option<Arith>)>) {
         // Sizes may name members that come later, so the integers are found first.
         let names: Vec<&Declarator> = members.iter().filter_map(|member| member.declarator.as_ref()).collect();
-        self.check_names(&names);
+        self.check_names(names.iter().copied(), "members");
         let mut variables: Vec<Variable> = names
             .iter()
             .zip(members)
@@ -126,13 +144,19 @@ impl Resolver<'_> {
         (fields, conformant)
     }
 
-    /// Members have names of their own.
-    fn check_names(&mut self, names: &[&Declarator]) {
-        for (at, declarator) in names.iter().enumerate() {
-            if let Some(first) = names[..at].iter().find(|first| first.name.name == declarator.name.name) {
-                let text = format!("there are two members called `{}`", declarator.name.name);
+    /// Members have names of their own, and are not too many.
+    fn check_names<'d>(&mut self, names: impl Iterator<Item = &'d Declarator>, what: &str) {
+        let mut known = HashMap::new();
+        for (at, declarator) in names.enumerate() {
+            if at == MEMBERS_MAX {
+                let text = format!("there are more than {MEMBERS_MAX} {what}");
+                let error = Diagnostic::error("too-large", declarator.span, text);
+                self.say(error.help("put some of them into a structure of their own"));
+            }
+            if let Some(first) = known.insert(declarator.name.name.as_str(), declarator.name.span) {
+                let text = format!("there are two {what} called `{}`", declarator.name.name);
                 let error = Diagnostic::error("duplicate-name", declarator.name.span, text);
-                self.say(error.related(first.name.span, "the first one").help("give one of them another name"));
+                self.say(error.related(first, "the first one").help("give one of them another name"));
             }
         }
     }
@@ -282,6 +306,7 @@ impl Resolver<'_> {
     }
 
     pub(super) fn union_type(&mut self, decl: &UnionDecl, name: Option<&Ident>, span: Span) -> Option<Type> {
+        let declared = self.declaring.take();
         let more = ["switch_type", "ms_union", "switch_is", "in", "out", "ref", "unique", "ptr"];
         self.check_attributes(&decl.attributes, &[&ON_TYPES[..], &more].concat(), "a union");
         let about = self.about(&decl.attributes, &flags::ON_TYPES);
@@ -299,19 +324,27 @@ impl Resolver<'_> {
         let encapsulated = decl.switch.as_ref().map(|(_, tag, inner)| {
             (tag.name.clone(), inner.as_ref().map_or_else(|| "tagged_union".to_owned(), |inner| inner.name.clone()))
         });
-        let name = self.fresh_name(decl.tag.as_ref(), name, "union");
+        let name = declared.unwrap_or_else(|| self.fresh_name(decl.tag.as_ref(), name, "union"));
         let imported = self.imported;
-        let made = Union { name, tag: tag_type, encapsulated, arms: Vec::new(), default: None, about, imported, span };
+        let (arms, default, measure) = (Vec::new(), None, Measure::default());
+        let made = Union { name, tag: tag_type, encapsulated, arms, default, measure, about, imported, span };
         self.model.unions.push(made);
         let id = self.model.unions.len() - 1;
         let ty = union_type(id);
         if let Some(tag) = &decl.tag {
             self.declare_type(tag, Named::Opened(ty.clone()));
         }
+        let mut taken = HashSet::new();
+        self.owners.push(self.model.unions[id].name.clone());
         for arm in decl.arms.iter().flatten() {
-            self.arm(arm, id);
+            self.arm(arm, id, &mut taken);
         }
-        self.defined.push(ty.clone());
+        self.owners.pop();
+        let arms = decl.arms.iter().flatten().filter_map(|arm| arm.member.as_ref()?.declarator.as_ref());
+        self.check_names(arms, "arms");
+        let measure = self.measured(self.model.measure_union(UnionId(id)), span);
+        self.model.unions[id].measure = measure;
+        self.defined.insert(ty.clone());
         if let Some(tag) = &decl.tag {
             self.declare_type(tag, Named::Type(ty.clone()));
         }
@@ -351,7 +384,7 @@ impl Resolver<'_> {
         None
     }
 
-    fn arm(&mut self, arm: &ArmSyntax, id: usize) {
+    fn arm(&mut self, arm: &ArmSyntax, id: usize, taken: &mut HashSet<i64>) {
         let field = match &arm.member {
             None => None,
             Some(member) => {
@@ -377,9 +410,7 @@ impl Resolver<'_> {
             let Some(value) = self.evaluate_int(case) else {
                 continue;
             };
-            let taken =
-                self.model.unions[id].arms.iter().any(|arm| arm.cases.contains(&value)) || cases.contains(&value);
-            if taken {
+            if !taken.insert(value) {
                 let error = Diagnostic::error("duplicate-case", case.span, format!("two arms are for {value}"));
                 self.say(error.help("each value chooses one arm"));
                 continue;
@@ -404,6 +435,7 @@ impl Resolver<'_> {
     }
 
     pub(super) fn enum_type(&mut self, decl: &EnumDecl, name: Option<&Ident>, span: Span) -> Option<Type> {
+        let declared = self.declaring.take();
         self.check_attributes(&decl.attributes, &[&ON_TYPES[..], &["v1_enum", "open"]].concat(), "an enum");
         let about = self.about(&decl.attributes, &flags::ON_TYPES);
         let Some(values) = &decl.values else {
@@ -430,7 +462,7 @@ impl Resolver<'_> {
             self.say(error);
             return None;
         }
-        let name = self.fresh_name(decl.tag.as_ref(), name, "enum");
+        let name = declared.unwrap_or_else(|| self.fresh_name(decl.tag.as_ref(), name, "enum"));
         let v1 = has(&decl.attributes, "v1_enum");
         if let Some((value, _)) = made.iter().find(|(_, value)| !v1 && i16::try_from(*value).is_err()) {
             let text = format!("`{value}` does not fit the 16 bits that `{name}` has in NDR");
@@ -481,20 +513,11 @@ impl Resolver<'_> {
         if has(attributes, "context_handle") {
             return self.context_types(&spec, declarators);
         }
-        let Some(ty) = self.spec_type(&spec, own.map(|declarator| &declarator.name)) else {
-            return;
-        };
-        if let Some(own) = own
-            && is_definition
-        {
-            // The name that users write wins over the tag.
-            let name = own.name.name.clone();
-            match &ty {
-                Type::Struct(id) => self.model.structs[id.0].name = name,
-                Type::Union(id) => self.model.unions[id.0].name = name,
-                Type::Enum(id) => self.model.enums[id.0].name = name,
-                _ => {}
-            }
+        // The name that users write wins over the tag.
+        self.declaring = own.filter(|_| is_definition).map(|own| own.name.name.clone());
+        let Some(mut ty) = self.spec_type(&spec, own.map(|declarator| &declarator.name)) else { return };
+        if let Some(own) = own.filter(|own| is_definition && GUIDS.contains(&own.name.name.as_str())) {
+            ty = self.guid_type(ty, &spec, own);
         }
         for declarator in declarators {
             let plain = declarator.pointers == 0 && declarator.dimensions.is_empty();
@@ -514,6 +537,27 @@ impl Resolver<'_> {
 }
 
 impl Resolver<'_> {
+    /// The type of a structure that is declared by one of the names of GUIDs: it is what everybody knows by that name.
+    fn guid_type(&mut self, ty: Type, spec: &TypeSpec, own: &Declarator) -> Type {
+        let is_one =
+            self.model.measure(&ty).is_some_and(|found| (found.size, found.align) == (16, 4) && found.is_plain);
+        if !is_one {
+            let error = Diagnostic::error("reserved-name", own.name.span, format!("`{}` is 16 bytes", own.name.name));
+            self.say(error.help("give this type another name"));
+            return ty;
+        }
+        if matches!(ty, Type::Struct(id) if id.0 + 1 == self.model.structs.len()) {
+            self.model.structs.pop();
+        }
+        let guid = Type::Base(Base::Guid);
+        if let TypeKind::Struct(StructDecl { tag: Some(tag), .. }) = &spec.kind
+            && let Some(known) = self.types.get_mut(&tag.name)
+        {
+            known.what = Named::Type(guid.clone());
+        }
+        guid
+    }
+
     pub(super) fn push_typedef(&mut self, ident: &Ident, ty: Type, is_interface: bool, attributes: &[Attribute]) {
         let about = self.about(attributes, &flags::ON_TYPES);
         let public = has(attributes, "public") || about.uuid.is_some();

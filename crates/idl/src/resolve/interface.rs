@@ -1,6 +1,7 @@
 //! Interfaces, methods and parameters.
 
 use super::automation::is_automation;
+use super::limits::{BASES_MAX, PARAMETERS_MAX};
 use super::plain::{is_plain, returned_param};
 use super::types::{Context, Place};
 use super::values::Variable;
@@ -8,8 +9,10 @@ use super::{Entry, Named, Resolver, find, has, interface_key};
 use crate::ast::{Attribute, InterfaceDecl, Item, Method as MethodSyntax, Param as ParamSyntax};
 use crate::diagnostic::Diagnostic;
 use crate::model::{About, Direction, Extent, Interface, InterfaceId, Method, Param, Pointer, PointerClass, Type};
+use crate::plan::FIRST_OPNUM;
 use crate::source::Span;
 use crate::typelib::flags;
+use std::collections::HashSet;
 
 /// Attributes of parameters.
 const ON_PARAMETERS: [&str; 23] = [
@@ -133,12 +136,14 @@ impl Resolver<'_> {
         made.about = about;
         made.doc.clone_from(&decl.doc);
         made.span = decl.name.span;
-        self.defined.push(interface_key(id));
+        self.defined.insert(interface_key(id));
         self.check_uuid_once(id);
-        let first = 3 + base.map_or(0, |base| self.model.all_methods(base).len());
+        let inherited = base.map(|base| self.model.all_methods(base)).unwrap_or_default();
+        let first = FIRST_OPNUM + inherited.len();
+        let mut names: HashSet<String> = inherited.into_iter().map(|method| method.name.clone()).collect();
         for item in items {
             match item {
-                Item::Method(method) => self.method(method, id, first),
+                Item::Method(method) => self.method(method, id, first, &mut names),
                 other => self.item(other),
             }
         }
@@ -190,6 +195,12 @@ impl Resolver<'_> {
                 );
                 None
             }
+            Some(Named::Interface(id)) if self.model.lineage(id).len() >= BASES_MAX => {
+                let text = format!("interface `{}` extends too many others", decl.name.name);
+                let error = Diagnostic::error("too-deep", base.span, text);
+                self.say(error.help(format!("at most {BASES_MAX} interfaces extend one another")));
+                None
+            }
             Some(Named::Interface(id)) if self.defined.contains(&interface_key(id)) => Some(id),
             Some(Named::Interface(_)) => {
                 let error = Diagnostic::error(
@@ -235,11 +246,11 @@ impl Resolver<'_> {
 
     fn check_uuid_once(&mut self, id: InterfaceId) {
         let own = &self.model.interfaces[id.0];
-        let twin =
-            self.model.interfaces[..].iter().enumerate().find(|(at, other)| *at != id.0 && other.uuid == own.uuid);
-        if own.uuid != 0
-            && let Some((_, twin)) = twin
-        {
+        if own.uuid == 0 {
+            return;
+        }
+        if let Some(twin) = self.uuids.insert(own.uuid, id) {
+            let twin = &self.model.interfaces[twin.0];
             let text = format!("interfaces `{}` and `{}` have the same uuid", twin.name, own.name);
             let error = Diagnostic::error("duplicate-uuid", own.span, text).related(twin.span, "the other one");
             self.say(error.help("each interface has a uuid of its own, from `uuidgen`"));
@@ -262,11 +273,17 @@ impl Resolver<'_> {
         }
     }
 
-    fn method(&mut self, method: &MethodSyntax, id: InterfaceId, first: usize) {
+    fn method(&mut self, method: &MethodSyntax, id: InterfaceId, first: usize, names: &mut HashSet<String>) {
         self.check_attributes(&method.attributes, &ON_METHODS, "a method");
-        let local = self.model.interfaces[id.0].local || has(&method.attributes, "local");
+        let local = self.model.interfaces[id.0].local;
+        if let Some(attribute) = find(&method.attributes, "local").filter(|_| !local) {
+            let text =
+                format!("nothing says how `{}` travels, and other processes call this interface", method.name.name);
+            let error = Diagnostic::error("local-method", attribute.span, text);
+            self.push_attribute_error(error.help("remove [local] here, or put it on the interface"));
+        }
         let name = method_name(method);
-        if self.model.all_methods(id).iter().any(|other| other.name == name) {
+        if !names.insert(name.clone()) {
             let error = Diagnostic::error(
                 "duplicate-name",
                 method.name.span,
@@ -284,6 +301,11 @@ impl Resolver<'_> {
             );
             return self.say(error.help("split it into several"));
         }
+        if let Some(param) = method.params.get(PARAMETERS_MAX) {
+            let text = format!("a method has at most {PARAMETERS_MAX} parameters");
+            let error = Diagnostic::error("too-large", param.declarator.span, text);
+            return self.say(error.help("put some of them into a structure"));
+        }
         let mut params = self.params(&self.without_handles(&method.params, id), local);
         params.extend(returned.map(|ty| returned_param(&params, method, ty)));
         let oneway = find(&method.attributes, "oneway").or_else(|| find(&method.attributes, "maybe"));
@@ -298,10 +320,11 @@ impl Resolver<'_> {
             let error = error.related(oneway.span, "nobody waits");
             self.say(error.help("remove [oneway], or make the parameter [in]"));
         }
+        self.check_frame(&params, method.name.span);
         let (oneway, idempotent) = (oneway.is_some(), has(&method.attributes, "idempotent"));
         let member = self.member(method);
         let (opnum, doc, span) = (opnum as u16, method.doc.clone(), method.name.span);
-        let made = Method { name, opnum, returns, oneway, idempotent, member, params, doc, span };
+        let made = Method { name, opnum, returns, oneway, idempotent, member, local, params, doc, span };
         self.model.interfaces[id.0].methods.push(made);
     }
 

@@ -103,7 +103,7 @@ impl Resolver<'_> {
             ty = self.dimension(dimension, ty, &sizes, level, text && level + 1 == levels, place, context)?;
         }
         self.check_text(text, &ty, declarator);
-        Some(ty)
+        self.is_within_limits(&ty, declarator.span).then_some(ty)
     }
 
     /// The pointer that a type's name stands for, and its class where the typedef says it.
@@ -328,9 +328,22 @@ impl Resolver<'_> {
         }
     }
 
+    /// The name of a type that no typedef declares: its tag; or, where it has neither, one after the type and the member that
+    /// it is of.
     pub(super) fn fresh_name(&mut self, tag: Option<&Ident>, name: Option<&Ident>, kind: &str) -> String {
-        if let Some(ident) = tag.or(name) {
-            return ident.name.clone();
+        if let Some(tag) = tag {
+            return tag.name.clone();
+        }
+        if let (Some(owner), Some(member)) = (self.owners.last(), name) {
+            let mut made = format!("{owner}_{}", member.name);
+            while self.types.contains_key(&made) || self.made_up.contains_key(&made) {
+                made.push('_');
+            }
+            self.made_up.insert(made.clone(), member.span);
+            return made;
+        }
+        if let Some(name) = name {
+            return name.name.clone();
         }
         self.anonymous += 1;
         format!("Anonymous_{kind}_{}", self.anonymous)
@@ -355,7 +368,7 @@ impl Resolver<'_> {
             let context = Context { variables: &[], of: "a typedef" };
             full = self.dimension(dimension, full, &none, 0, text, Place::Typedef, &context)?;
         }
-        Some(full)
+        self.is_within_limits(&full, declarator.span).then_some(full)
     }
 }
 

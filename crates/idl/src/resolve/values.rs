@@ -74,7 +74,7 @@ impl Resolver<'_> {
 
     fn unknown_value(&self, name: &str, expr: &Expr) -> Diagnostic {
         let error = Diagnostic::error("unknown-value", expr.span, format!("no constant is called `{name}`"));
-        match most_like(name, self.values.keys().map(String::as_str)) {
+        match self.meant(name, self.values.keys().map(String::as_str)) {
             Some(like) => error.help(format!("did you mean `{like}`?")),
             None => error.help("declare it above with `const`, `enum` or `#define`"),
         }

@@ -96,7 +96,7 @@ obvia::rt::windows_core::imp::interface_hierarchy!(IReader, obvia::IUnknown);
 impl std::ops::Deref for IReader {
     type Target = obvia::IUnknown;
     fn deref(&self) -> &Self::Target {
-        self.into()
+        std::convert::Into::into(self)
     }
 }
 
@@ -226,7 +226,7 @@ obvia::rt::windows_core::imp::interface_hierarchy!(IOffice, obvia::IUnknown);
 impl std::ops::Deref for IOffice {
     type Target = obvia::IUnknown;
     fn deref(&self) -> &Self::Target {
-        self.into()
+        std::convert::Into::into(self)
     }
 }
 

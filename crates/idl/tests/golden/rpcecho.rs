@@ -556,7 +556,7 @@ obvia::rt::windows_core::imp::interface_hierarchy!(rpcecho, obvia::IUnknown);
 impl std::ops::Deref for rpcecho {
     type Target = obvia::IUnknown;
     fn deref(&self) -> &Self::Target {
-        self.into()
+        std::convert::Into::into(self)
     }
 }
 

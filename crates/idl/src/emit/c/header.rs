@@ -1,13 +1,14 @@
 //! `NAME.h`: what a file declares, for programs in C and in C++.
 
-use super::names::{declared, ident, interface as name_of, parameters};
+use super::names::{declared, ident, interface as name_of, method as method_name, parameters};
 use super::{structures, types};
 use crate::compile::{BUILT_IN, Compilation};
 use crate::emit::writer::Writer;
 use crate::events;
 use crate::model::{Interface, InterfaceId, Method, Model};
 use crate::plan::plan;
-use crate::source::{File, Role};
+use crate::source::{File, FileId, Role};
+use std::collections::HashSet;
 
 /// The text of the header; `own` are the file's own interfaces.
 pub(super) fn header(compilation: &Compilation, stem: &str, own: &[InterfaceId]) -> String {
@@ -61,10 +62,19 @@ pub(super) fn includes(compilation: &Compilation) -> Vec<String> {
         Role::Idl => Some(file.path.file_name()?.to_string_lossy().into_owned()),
         // Of what the compiler brings along, libobvia has that of this one.
         Role::BuiltIn => compilation.is_brought(file, events::FILE).then(|| events::FILE.to_owned()),
-        Role::SideFile => None,
+        Role::Included | Role::SideFile => None,
     };
-    let names = compilation.sources.files().iter().skip(1).filter_map(name_of);
-    let names = names.filter(|name| !BUILT_IN.contains(&name.as_str()));
+    // What is known without a file needs none, even where one of that name has been read; unless that declares more.
+    let model = &compilation.model;
+    let types = model.structs.iter().map(|found| found.span).chain(model.unions.iter().map(|found| found.span));
+    let types = types.chain(model.enums.iter().map(|found| found.span));
+    let types = types.chain(model.typedefs.iter().map(|found| found.span));
+    let declaring: HashSet<FileId> =
+        types.chain(model.interfaces.iter().map(|found| found.span)).map(|span| span.file).collect();
+    let files = (0..).map(FileId).zip(compilation.sources.files()).skip(1);
+    let needed = files.filter_map(|(id, file)| Some((id, name_of(file)?)));
+    let needed = needed.filter(|(id, name)| !BUILT_IN.contains(&name.as_str()) || declaring.contains(id));
+    let names = needed.map(|(_, name)| name);
     names.map(|name| name.strip_suffix(".idl").map_or_else(|| name.clone(), |stem| format!("{stem}.h"))).collect()
 }
 
@@ -113,7 +123,8 @@ fn abstract_struct(out: &mut Writer, model: &Model, found: &Interface) {
     for method in &found.methods {
         out.block_comment(&method.doc);
         let params = parameters(model, &plan(model, method), declared);
-        out.line(format!("virtual HRESULT {}({}) = 0;", ident(&method.name), params.trim_start_matches(", ")));
+        let name = method_name(model, &method.name);
+        out.line(format!("virtual HRESULT {name}({}) = 0;", params.trim_start_matches(", ")));
     }
     out.line("};");
 }
@@ -130,7 +141,7 @@ fn vtable(out: &mut Writer, model: &Model, id: InterfaceId) {
     for method in model.all_methods(id) {
         out.block_comment(&method.doc);
         let params = parameters(model, &plan(model, method), declared);
-        out.line(format!("HRESULT (*{})({name} *self{params});", ident(&method.name)));
+        out.line(format!("HRESULT (*{})({name} *self{params});", method_name(model, &method.name)));
     }
     out.line(format!("}} {name}Vtbl;"));
     out.line(format!("struct {name} {{"));
@@ -150,7 +161,7 @@ fn macros(out: &mut Writer, model: &Model, id: InterfaceId) {
     call("AddRef", &[]);
     call("Release", &[]);
     for method in model.all_methods(id) {
-        call(&ident(&method.name), &macro_parameters(method));
+        call(&method_name(model, &method.name), &macro_parameters(method));
     }
 }
 

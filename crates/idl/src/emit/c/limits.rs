@@ -1,8 +1,7 @@
 //! What tables cannot say.
 
-use crate::model::{Field, Model, Param, StructId, Type, UnionId};
+use crate::model::{Field, Model, Param, Type, all_arms};
 use crate::plan::in_place;
-use std::collections::BTreeSet;
 
 /// Whether a parameter's type can be said.
 ///
@@ -10,61 +9,54 @@ use std::collections::BTreeSet;
 ///
 /// What in it cannot.
 pub(super) fn parameter(model: &Model, param: &Param) -> Result<(), &'static str> {
-    let mut search = Search { model, structs: BTreeSet::new(), unions: BTreeSet::new() };
     match in_place(model, param) {
         // The parameter says what its discriminant is.
-        Type::Union(id) => search.union(*id),
-        ty => search.ty(ty),
+        ty @ Type::Union(_) => everything(model, ty),
+        ty => said(model, ty).and_then(|()| everything(model, ty)),
     }
 }
 
 /// Whether a structure and everything that it leads to can be said.
 pub(super) fn is_possible(model: &Model, ty: &Type) -> bool {
-    Search { model, structs: BTreeSet::new(), unions: BTreeSet::new() }.ty(ty).is_ok()
+    said(model, ty).and_then(|()| everything(model, ty)).is_ok()
 }
 
-/// Looks through a type for what tables cannot say.
-struct Search<'a> {
-    model: &'a Model,
-    structs: BTreeSet<StructId>,
-    unions: BTreeSet<UnionId>,
+/// Whether all that a type leads to can be said.
+fn everything(model: &Model, ty: &Type) -> Result<(), &'static str> {
+    let refused = model.known.c.get_or_init(|| model.refusals(|ty| itself(model, ty).err()));
+    refused.get(model.innermost(ty)).map_or(Ok(()), |why| Err(*why))
 }
 
-impl Search<'_> {
-    fn field(&mut self, field: &Field) -> Result<(), &'static str> {
-        match &field.ty {
-            Type::Union(id) => self.union(*id),
-            ty => self.ty(ty),
+/// Whether a structure or a union can be said where what it leads to can.
+fn itself(model: &Model, ty: &Type) -> Result<(), &'static str> {
+    match ty {
+        Type::Struct(id) => {
+            let found = &model.structs[id.0];
+            let open = found.conformant.as_ref().map(|(element, ..)| element);
+            // An open array has a member without a place of its own.
+            let mut members = found.fields.iter().filter(|field| open.is_none() || field.ty != Type::Void);
+            open.map_or(Ok(()), |element| said(model, element))?;
+            members.try_for_each(|field| member(model, field))
         }
+        Type::Union(id) => all_arms(&model.unions[id.0]).try_for_each(|field| member(model, field)),
+        _ => Ok(()),
     }
+}
 
-    fn ty(&mut self, ty: &Type) -> Result<(), &'static str> {
-        match ty {
-            Type::Struct(id) if self.structs.insert(*id) => {
-                let found = &self.model.structs[id.0];
-                let open = found.conformant.as_ref().map(|(element, ..)| element);
-                open.map_or(Ok(()), |element| self.ty(element))?;
-                let fields = found.fields.iter().filter(|field| open.is_none() || field.ty != Type::Void);
-                fields.into_iter().try_for_each(|field| self.field(field))
-            }
-            Type::Union(id) if self.model.unions[id.0].encapsulated.is_none() => {
-                Err("a union behind a pointer or in an array, without a discriminant of its own")
-            }
-            Type::Union(id) => self.union(*id),
-            Type::Fixed(element, _) => self.ty(element),
-            Type::Pointer(pointer) if pointer.to == Type::Void => Err("a pointer to void"),
-            Type::Pointer(pointer) => self.ty(&pointer.to),
-            Type::Void => Err("a pointer to void"),
-            Type::Struct(_) | Type::Base(_) | Type::Enum(_) | Type::Interface(_) => Ok(()),
-        }
-    }
+fn member(model: &Model, field: &Field) -> Result<(), &'static str> {
+    if matches!(field.ty, Type::Union(_)) { Ok(()) } else { said(model, &field.ty) }
+}
 
-    fn union(&mut self, id: UnionId) -> Result<(), &'static str> {
-        if !self.unions.insert(id) {
-            return Ok(());
+/// Whether a type can be said where nothing tells a union's discriminant.
+fn said(model: &Model, ty: &Type) -> Result<(), &'static str> {
+    match ty {
+        Type::Union(id) if model.unions[id.0].encapsulated.is_none() => {
+            Err("a union behind a pointer or in an array, without a discriminant of its own")
         }
-        let found = &self.model.unions[id.0];
-        let mut fields = found.arms.iter().filter_map(|arm| arm.field.as_ref()).chain(found.default.iter().flatten());
-        fields.try_for_each(|field| self.field(field))
+        Type::Fixed(element, _) => said(model, element),
+        Type::Pointer(pointer) if pointer.to == Type::Void => Err("a pointer to void"),
+        Type::Pointer(pointer) => said(model, &pointer.to),
+        Type::Void => Err("a pointer to void"),
+        Type::Union(_) | Type::Struct(_) | Type::Base(_) | Type::Enum(_) | Type::Interface(_) => Ok(()),
     }
 }

@@ -1,6 +1,6 @@
 //! How IDL's names and types are written in C.
 
-use crate::model::{Base, InterfaceId, Model, Object, Param, Type};
+use crate::model::{Base, Interface, InterfaceId, Model, Object, Param, Type};
 use crate::plan::{MethodPlan, ParamPlan, Passing};
 
 /// The keywords of C11 and C++17, which a name must not be.
@@ -22,6 +22,30 @@ const TAKEN: [&str; 13] = [
 /// A name that may be used in C and in C++.
 pub(super) fn ident(name: &str) -> String {
     if KEYWORDS.split(' ').any(|word| word == name) { format!("{name}_") } else { name.to_owned() }
+}
+
+/// The name of a constant or of a value of an enumeration, which no type has: C and C++ have all of them in one place.
+pub(super) fn value(model: &Model, name: &str) -> String {
+    if is_type(model, name) { format!("{name}_") } else { ident(name) }
+}
+
+/// Whether a type has a name.
+fn is_type(model: &Model, name: &str) -> bool {
+    let types = model.known.c_types.get_or_init(|| {
+        let named = model.structs.iter().map(|found| &found.name).chain(model.unions.iter().map(|found| &found.name));
+        let named = named.chain(model.enums.iter().map(|found| &found.name));
+        let named = named.chain(model.interfaces.iter().map(|found| &found.name));
+        named.chain(model.typedefs.iter().map(|found| &found.name)).cloned().collect()
+    });
+    types.contains(name)
+}
+
+/// A method's name in the vtable, which neither a macro has, called after an interface and one of its methods, nor a type that other
+/// methods take.
+pub(super) fn method(model: &Model, name: &str) -> String {
+    let begins =
+        |interface: &Interface| name.strip_prefix(interface.name.as_str()).is_some_and(|rest| rest.starts_with('_'));
+    if is_type(model, name) || model.interfaces.iter().any(begins) { format!("{name}_") } else { ident(name) }
 }
 
 /// Whether a text may be the name of a type, or of anything else, in C and in C++.
@@ -138,6 +162,9 @@ pub(super) fn parameter(model: &Model, plan: &ParamPlan<'_>, name: &str) -> Stri
         | Passing::Optional(ty) => {
             format!("{constant}{}", pointer_to(model, ty, name))
         }
+        // The constness of what a pointer leads to is not known.
+        Passing::Raw(ty @ (Type::Pointer(_) | Type::Interface(_))) => pointer_to(model, ty, name),
+        Passing::Raw(ty) => format!("{constant}{}", pointer_to(model, ty, name)),
         Passing::Text { base: one, .. } => format!("const {} *{name}", base(*one)),
         Passing::Graph => {
             let single =

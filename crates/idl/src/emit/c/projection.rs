@@ -7,7 +7,7 @@
 mod sample;
 mod view;
 
-use super::names::{binding, declared, ident, parameters};
+use super::names::{binding, declared, ident, method as method_name, parameters};
 use crate::compile::Compilation;
 use crate::emit::component;
 use crate::emit::writer::Writer;
@@ -117,7 +117,7 @@ impl<'a> Projection<'a> {
             let viewer = Viewer { model, plan: &plan };
             let view = |param: &ParamPlan<'a>| viewer.view(param).map_err(|why| (param.param.name.as_str(), why));
             let views = plan.params.iter().map(view).collect();
-            let raw = ident(&method.name);
+            let raw = method_name(model, &method.name);
             let name_here = if TAKEN.contains(&raw.as_str()) { format!("{raw}_") } else { raw.clone() };
             Method { model, interface: name.clone(), raw, name: name_here, views, plan }
         });

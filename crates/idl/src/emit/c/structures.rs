@@ -4,7 +4,7 @@ use super::names::ident;
 use super::{limits, words};
 use crate::emit::writer::Writer;
 use crate::model::{Field, Model, StructId, Type, UnionId};
-use crate::plan::add_kinds;
+use crate::plan::{Kinds, Numbers};
 use obvia_ndr::flat::KIND_FIRST;
 
 /// The table of the types of a file's structures.
@@ -132,16 +132,15 @@ pub(super) fn define(out: &mut Writer, model: &Model) {
     if all.is_empty() {
         return;
     }
-    let mut kinds: Vec<Type> = Vec::new();
+    let mut kinds = Kinds::default();
     for one in &all {
-        if !kinds.contains(&one.ty) {
-            kinds.push(one.ty.clone());
-            add_kinds(model, &one.ty, &mut kinds);
-        }
+        kinds.push(one.ty.clone());
+        kinds.add(model, &one.ty);
     }
-    words::types(out, model, &kinds, TABLE);
+    words::types(out, model, &kinds.list, TABLE);
+    let numbers = Numbers::of(&kinds.list);
     for one in &all {
-        let kind = KIND_FIRST as usize + kinds.iter().position(|kind| *kind == one.ty).unwrap_or(0);
+        let kind = KIND_FIRST as usize + numbers.at(&one.ty);
         for (head, [call, rest]) in functions(one) {
             out.line(head);
             out.line("{");

@@ -2,7 +2,7 @@
 
 use super::expression::{Side, count};
 use super::interface::{Array, Context, Named, arrays, block_end, placed, position, positions};
-use super::names::{binding, declare, ident, local, pointer_to, type_name};
+use super::names::{binding, declare, local, method as method_name, pointer_to, type_name};
 use super::proxy::{place, range};
 use super::values::{
     check, check_count, check_elements, is_checked, is_loaded, is_padded, refuse, store, store_elements,
@@ -52,7 +52,10 @@ pub(super) fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_
     }
     stub.private_arrays(out);
     let given: String = plan.params.iter().map(|param| format!(", {}", stub.given(param))).collect();
-    out.line(format!("const HRESULT result = self->lpVtbl->{}(self{given});", ident(&plan.method.name)));
+    out.line(format!(
+        "const HRESULT result = self->lpVtbl->{}(self{given});",
+        method_name(context.model, &plan.method.name)
+    ));
     stub.answer(out);
     out.line("}");
     out.line("");

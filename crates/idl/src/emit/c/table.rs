@@ -3,7 +3,7 @@
 
 use super::interface::{Context, layout_table};
 use super::limits;
-use super::names::{binding, ident, parameter, parameters};
+use super::names::{binding, method as method_name, parameter, parameters};
 use super::words::{self, is_place};
 use crate::emit::writer::Writer;
 use crate::model::{Extent, Model, Type};
@@ -94,7 +94,7 @@ fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     out.line(format!("static HRESULT {invoke}(void *object, void **arguments)"));
     out.line("{");
     out.line(format!("{name} *self = ({name} *)object;"));
-    out.line(format!("return self->lpVtbl->{}(self{given});", ident(&plan.method.name)));
+    out.line(format!("return self->lpVtbl->{}(self{given});", method_name(context.model, &plan.method.name)));
     out.line("}");
     out.line("");
     out.line(format!("static obvia_answer {}(void *object, obvia_call *call)", context.stub(plan)));

@@ -1,6 +1,6 @@
 //! Constants, enumerations, structures and unions.
 
-use super::names::{declare, ident, integer, quoted};
+use super::names::{declare, ident, integer, quoted, value as value_name};
 use crate::emit::writer::Writer;
 use crate::model::{Base, Const, Field, Model, StructId, Type, Typedef, UnionId, Value};
 use std::collections::BTreeSet;
@@ -20,7 +20,7 @@ pub(super) fn constants(out: &mut Writer, model: &Model) {
             (Value::Int(value), _) => int(*value),
         };
         let text = if text.starts_with('-') { format!("({text})") } else { text };
-        out.line(format!("#define {} {text}", ident(&constant.name)));
+        out.line(format!("#define {} {text}", value_name(model, &constant.name)));
     }
     if !own.is_empty() {
         out.line("");
@@ -47,7 +47,7 @@ pub(super) fn enumerations(out: &mut Writer, model: &Model) {
         out.line(format!("enum {name} OBVIA_ENUM {{"));
         for (at, (value, number)) in found.values.iter().enumerate() {
             let comma = if at + 1 == found.values.len() { "" } else { "," };
-            out.line(format!("{} = {}{comma}", ident(value), int(i64::from(*number))));
+            out.line(format!("{} = {}{comma}", value_name(model, value), int(i64::from(*number))));
         }
         out.line("};");
         out.line(format!("typedef enum {name} {name};"));
@@ -131,6 +131,10 @@ fn aggregate(out: &mut Writer, model: &Model, ty: &Type, done: &mut Done) {
 fn structure(out: &mut Writer, model: &Model, id: StructId) {
     let found = &model.structs[id.0];
     let name = ident(&found.name);
+    // Nobody has said what is in it.
+    if found.fields.is_empty() {
+        return;
+    }
     let (offsets, size, _) = model.offsets(found);
     out.line(format!("struct {name} {{"));
     for field in &found.fields {

@@ -141,27 +141,7 @@ pub(super) fn is_shared(model: &Model, ty: &Type) -> bool {
 
 /// Whether references to objects may travel in a value.
 pub(super) fn has_objects(model: &Model, ty: &Type) -> bool {
-    let mut reached = vec![ty.clone()];
-    let mut next = 0;
-    while let Some(ty) = reached.get(next).cloned() {
-        next += 1;
-        let mut inner = |ty: &Type| {
-            if !reached.contains(ty) {
-                reached.push(ty.clone());
-            }
-        };
-        match &ty {
-            Type::Interface(_) => return true,
-            Type::Fixed(element, _) => inner(element),
-            Type::Pointer(pointer) => inner(&pointer.to),
-            Type::Struct(id) => {
-                super::structures::fields(&model.structs[id.0]).iter().for_each(|field| inner(&field.ty))
-            }
-            Type::Union(id) => super::refusal::arms(&model.unions[id.0]).for_each(|field| inner(&field.ty)),
-            Type::Base(_) | Type::Enum(_) | Type::Void => {}
-        }
-    }
-    false
+    model.reached(ty).any(|ty| matches!(ty, Type::Interface(_)))
 }
 
 /// The name of a base type among the runtime's.

@@ -6,8 +6,8 @@ use super::structures::fields;
 use super::unions::is_narrow;
 use super::values::flat;
 use crate::Diagnostic;
-use crate::model::{Arith, Base, Extent, Field, InterfaceId, Method, Model, Object, Type, Union, UnionId};
-use crate::plan::{MethodPlan, ParamPlan, Passing, add_kinds, in_place};
+use crate::model::{Arith, Base, Extent, Field, InterfaceId, Method, Model, Object, Type, UnionId, all_arms};
+use crate::plan::{MethodPlan, ParamPlan, Passing, in_place};
 
 /// Why nothing is made of an interface, where nothing is.
 pub(super) fn left_out(model: &Model, id: InterfaceId) -> Option<Diagnostic> {
@@ -66,6 +66,7 @@ fn refuse_parameter(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>)
         Passing::OutArray { element, .. } => element_refused(model, element),
         Passing::Object(object) | Passing::OutObject(object) => refuse_object(model, object),
         Passing::Lent { .. } => Some("an array that the method lends"),
+        Passing::Raw(_) => Some("a pointer that says nothing of how many it leads to"),
         Passing::Graph => refuse_graph(model, &plan.params, param),
         Passing::Text { .. } | Passing::OutText(_) | Passing::Reference { .. } | Passing::Automation(_) => None,
     }
@@ -126,50 +127,32 @@ fn pointed_to(model: &Model, ty: &Type) -> Option<&'static str> {
 
 /// What of a structure or a union, or of what it leads to, cannot be done.
 pub(super) fn members(model: &Model, ty: &Type) -> Option<&'static str> {
-    let mut known = vec![ty.clone()];
-    add_kinds(model, ty, &mut known);
-    let mut next = 0;
-    while let Some(ty) = known.get(next).cloned() {
-        next += 1;
-        let fields: Vec<Field> = match ty {
-            Type::Struct(id) => {
-                let found = &model.structs[id.0];
-                known.extend(found.conformant.iter().map(|(element, ..)| element.clone()));
-                fields(found).into_owned()
-            }
-            Type::Union(id) => {
-                let found = &model.unions[id.0];
-                let leads = |field: &Field| match seen(model, &field.ty) {
-                    Ok(Seen::One(to)) => is_full(&field.ty) && !is_shared(model, to),
-                    _ => false,
-                };
-                if arms(found).any(leads) {
-                    return Some("a union with a [ptr] pointer to a structure without such");
-                }
-                arms(found).cloned().collect()
-            }
-            Type::Interface(object) => match refuse_object(model, &object) {
-                None => continue,
-                why => return why,
-            },
-            _ => continue,
-        };
-        for field in &fields {
-            if let Some(why) = member(model, field) {
-                return Some(why);
-            }
-            let inner = flat(&field.ty).0;
-            if matches!(inner, Type::Struct(_) | Type::Union(_) | Type::Interface(_)) && !known.contains(inner) {
-                known.push(inner.clone());
-            }
-        }
-    }
-    None
+    let refused = model.known.java.get_or_init(|| model.refusals(|ty| itself(model, ty)));
+    refused.get(model.innermost(ty)).copied()
 }
 
-/// The members of a union's arms.
-pub(super) fn arms(union: &Union) -> impl Iterator<Item = &Field> {
-    union.arms.iter().filter_map(|arm| arm.field.as_ref()).chain(union.default.iter().flatten())
+/// What of a structure or a union cannot be done where what it leads to can.
+fn itself(model: &Model, ty: &Type) -> Option<&'static str> {
+    let objects = model.inner(ty).into_iter().find_map(|inner| match model.innermost(inner) {
+        Type::Interface(object) => refuse_object(model, object),
+        _ => None,
+    });
+    let of_members = match ty {
+        Type::Struct(id) => fields(&model.structs[id.0]).iter().find_map(|field| member(model, field)),
+        Type::Union(id) => {
+            let leads = |field: &Field| match seen(model, &field.ty) {
+                Ok(Seen::One(to)) => is_full(&field.ty) && !is_shared(model, to),
+                _ => false,
+            };
+            let arms = || all_arms(&model.unions[id.0]);
+            if arms().any(leads) {
+                return Some("a union with a [ptr] pointer to a structure without such");
+            }
+            arms().find_map(|field| member(model, field))
+        }
+        _ => None,
+    };
+    objects.or(of_members)
 }
 
 /// What cannot choose a union's arm.

@@ -9,7 +9,7 @@ use super::values::{flat, is_object, java};
 use super::{Context, lists, unions};
 use crate::emit::writer::Writer;
 use crate::model::{Arith, Base, Extent, Field, Operand, Pointer, PointerClass, Struct, StructId, Type};
-use crate::plan::add_kinds;
+use crate::plan::Kinds;
 use crate::shapes::{Expr, Shapes, expr};
 use std::borrow::Cow;
 
@@ -438,16 +438,17 @@ fn counts(out: &mut Writer, members: &Members<'_>) {
 }
 
 fn verify(out: &mut Writer, context: &Context<'_>, ty: &Type, tail: Option<&Type>) {
-    let mut kinds = vec![ty.clone()];
-    add_kinds(context.model, ty, &mut kinds);
-    let types = Shapes { model: context.model, kinds: &kinds }.element_types();
-    if types[0].shape.parts.is_empty() && tail.is_none() {
+    let mut kinds = Kinds::of([ty.clone()]);
+    kinds.add(context.model, ty);
+    let kinds = kinds.list;
+    let found = Shapes { model: context.model, kinds: &kinds }.element_type(ty);
+    if found.shape.parts.is_empty() && tail.is_none() {
         return;
     }
     out.line("@Override");
     out.line("protected void verify(GraphReader in, int at) {");
     Check { context, kinds: &kinds, reader: "in", outer: &|_| (String::new(), Base::I32) }
-        .element(out, &types[0], "at", tail);
+        .element(out, &found, "at", tail);
     out.line("}");
     out.line("");
 }

@@ -44,6 +44,8 @@ pub(super) fn string(text: &str) -> String {
         match u8::try_from(unit) {
             Ok(quote @ (b'"' | b'\\')) => quoted.extend(['\\', quote as char]),
             Ok(plain @ 0x20..=0x7e) => quoted.push(plain as char),
+            // Java reads \u0000 and its kin before it looks for the end of the text. Three octal digits end by themselves.
+            Ok(other) => quoted.push_str(&format!("\\{other:03o}")),
             _ => quoted.push_str(&format!("\\u{unit:04x}")),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::form::{Form, form};
 use super::implementers::{declaration, parameters};
-use super::names::{argument, ident, text};
+use super::names::{argument, ident, text, type_name};
 use crate::emit::component::{Call, Component, Interface, Method};
 use crate::emit::sample::{self, COUNT, HANDLE, POINTERS, Reason, SHARED, enumerator, may_be_zero};
 use crate::model::{Base, Direction, InterfaceId, Model, Transfer, Type};
@@ -13,9 +13,9 @@ pub fn component(model: &Model, id: InterfaceId) -> Component {
     let interfaces = model.lineage(id).into_iter().map(|id| {
         let found = &model.interfaces[id.0];
         let methods = found.methods.iter().map(|method| self::method(model, &plan(model, method))).collect();
-        Interface { name: ident(&found.name), methods }
+        Interface { name: type_name(&found.name), methods }
     });
-    Component { name: ident(&model.interfaces[id.0].name), interfaces: interfaces.collect() }
+    Component { name: type_name(&model.interfaces[id.0].name), interfaces: interfaces.collect() }
 }
 
 fn method(model: &Model, plan: &MethodPlan<'_>) -> Method {
@@ -91,7 +91,7 @@ fn value(model: &Model, ty: &Type, range: Option<(i64, i64)>) -> Result<String, 
         Type::Enum(id) => {
             let found = &model.enums[id.0];
             let (name, _) = enumerator(found).ok_or(POINTERS)?;
-            format!("{}::{}", ident(&found.name), ident(name))
+            format!("{}::{}", type_name(&found.name), ident(name))
         }
         Type::Struct(id) => {
             let found = &model.structs[id.0];
@@ -99,7 +99,7 @@ fn value(model: &Model, ty: &Type, range: Option<(i64, i64)>) -> Result<String, 
             for field in found.fields.iter().filter(|field| !may_be_zero(model, &field.ty, field.range)) {
                 members.push(format!("{}: {}", ident(&field.name), value(model, &field.ty, field.range)?));
             }
-            let name = ident(&found.name);
+            let name = type_name(&found.name);
             match members.len() {
                 0 => format!("{name}::default()"),
                 some if some == found.fields.len() => format!("{name} {{ {} }}", members.join(", ")),

@@ -3,7 +3,7 @@
 use super::expression::{Side, size_text, switch_text};
 use super::form::{self, Form, form};
 use super::interface::{counted_by, counted_by_elided};
-use super::names::{base as base_name, binding, ident};
+use super::names::{base as base_name, binding, type_name};
 use super::unions::may_lie;
 use crate::emit::writer::Writer;
 use crate::model::{Arith, Direction, Model, Param, UnionId};
@@ -91,11 +91,15 @@ pub(super) fn to_abi(model: &Model, param: &Param) -> String {
     let inout = param.direction == Direction::InOut;
     let pointer = |text: &str| format!("{name}.map_or(std::ptr::null(), |item| {text})");
     match form_of(model, param) {
-        Some(Form::Borrowed { by_value: true, .. }) => format!("std::ptr::from_ref({name}).cast().read()"),
+        Some(Form::Borrowed { by_value: true, .. }) => {
+            format!("std::ptr::from_ref({name}).cast::<{}>().read()", form::abi(model, param))
+        }
         Some(Form::Borrowed { .. }) => format!("std::ptr::from_ref({name}).cast()"),
         Some(Form::PlacedUnion(_)) => format!("{raw}_memory.as_mut_ptr().cast()"),
         Some(Form::Optional(_)) => pointer("std::ptr::from_ref(item).cast()"),
-        Some(Form::Union { by_value: true, .. }) => format!("(&raw const {raw}_memory).cast().read()"),
+        Some(Form::Union { by_value: true, .. }) => {
+            format!("(&raw const {raw}_memory).cast::<{}>().read()", form::abi(model, param))
+        }
         Some(Form::Union { optional: true, .. }) => {
             format!("{raw}_memory.as_ref().map_or(std::ptr::null(), |item| std::ptr::from_ref(item).cast())")
         }
@@ -216,13 +220,13 @@ pub(super) fn from_abi(model: &Model, plan: &MethodPlan<'_>, param: &Param) -> O
 /// The type of what a union is in memory.
 fn union_memory(model: &Model, id: UnionId) -> String {
     let union = &model.unions[id.0];
-    format!("{}{}", ident(&union.name), if union.encapsulated.is_some() { "Memory" } else { "Raw" })
+    format!("{}{}", type_name(&union.name), if union.encapsulated.is_some() { "Memory" } else { "Raw" })
 }
 
 /// A union of the user's as it is in memory.
 fn into_memory(model: &Model, id: UnionId, value: &str, side: Side) -> String {
     let union = &model.unions[id.0];
-    let name = ident(&union.name);
+    let name = type_name(&union.name);
     match (&union.encapsulated, may_lie(union)) {
         (None, _) => format!("{name}::raw({value})"),
         (Some(_), false) => format!("{name}Memory::from({value})"),

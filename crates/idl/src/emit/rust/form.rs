@@ -1,11 +1,10 @@
 //! How parameters with pointers in them are written in Rust.
 
-use super::names::{base, ident, object, value};
+use super::names::{base, object, type_name, value};
 use crate::model::{
-    Arith, Base, Direction, Extent, Field, Model, Object, Param, PointerClass, StructId, Type, Union, UnionId,
+    Arith, Base, Direction, Extent, Field, Model, Param, PointerClass, StructId, Type, Union, UnionId, all_arms,
 };
 use crate::plan::is_plain;
-use std::collections::BTreeSet;
 
 /// What users give or get for a parameter.
 pub(super) enum Form {
@@ -38,6 +37,7 @@ const MANY: Refusal = "a pointer to pointers to several values";
 const OPEN: Refusal = "a structure that ends in an open array";
 const OUT_UNION: Refusal = "a union with pointers as a result; in a structure it is done";
 const VOID: Refusal = "a pointer to void";
+const FIXED: Refusal = "an array of fixed size that the method allocates";
 const FIXED_OBJECTS: Refusal = "an array of fixed size with interface pointers";
 const CHANGED: Refusal = "an [in, out] array, string or object among structures with pointers";
 const SWITCH: Refusal = "a union whose discriminant is not simply another member";
@@ -70,7 +70,7 @@ pub(super) fn form(model: &Model, param: &Param) -> Result<Form, Refusal> {
         }
         (Extent::One, Type::Union(_), _) => Err(OUT_UNION),
         (Extent::One, Type::Struct(id), Direction::In) if reference && is_open(model, *id) => {
-            Ok(Form::Borrowed { text: ident(&model.structs[id.0].name), by_value: false })
+            Ok(Form::Borrowed { text: type_name(&model.structs[id.0].name), by_value: false })
         }
         (Extent::One, to, Direction::In) if reference => {
             Ok(Form::Borrowed { text: memory(model, to)?, by_value: false })
@@ -115,6 +115,7 @@ fn ownable(model: &Model, ty: &Type) -> Result<String, Refusal> {
         Type::Struct(id) if is_open(model, *id) => Ok(value(model, ty)),
         Type::Struct(_) | Type::Interface(_) => memory_for(model, ty, "'static"),
         Type::Pointer(pointer) if pointer.extent == Extent::Text => memory_for(model, ty, "'static"),
+        Type::Fixed(..) => Err(FIXED),
         ty if is_plain(model, ty) => Ok(value(model, ty)),
         _ => Err(MANY),
     }
@@ -126,11 +127,11 @@ pub(super) fn memory_for(model: &Model, ty: &Type, lifetime: &str) -> Result<Str
         ty if is_plain(model, ty) => value(model, ty),
         Type::Struct(id) => {
             structure(model, *id)?;
-            format!("{}<{lifetime}>", ident(&model.structs[id.0].name))
+            format!("{}<{lifetime}>", type_name(&model.structs[id.0].name))
         }
         Type::Union(id) if model.unions[id.0].encapsulated.is_some() => {
             union(model, *id)?;
-            format!("{}Memory<{lifetime}>", ident(&model.unions[id.0].name))
+            format!("{}Memory<{lifetime}>", type_name(&model.unions[id.0].name))
         }
         Type::Union(_) => return Err(SWITCH),
         Type::Fixed(element, _) if matches!(**element, Type::Interface(_)) => return Err(FIXED_OBJECTS),
@@ -150,7 +151,7 @@ pub(super) fn memory_for(model: &Model, ty: &Type, lifetime: &str) -> Result<Str
 
 /// Whether a structure, and everything that it points to, can be written in Rust.
 pub(super) fn structure(model: &Model, id: StructId) -> Result<(), Refusal> {
-    Search { model, structs: BTreeSet::new(), unions: BTreeSet::new() }.structure(id)
+    everything(model, &Type::Struct(id))
 }
 
 /// Whether a structure ends in an open array and has no pointers in it, nor values that depend on one another.
@@ -170,12 +171,7 @@ pub(super) fn is_never_null(model: &Model, param: &Param) -> bool {
             Type::Pointer(pointer) => pointer.class == PointerClass::Ref && pointer.extent == Extent::One,
             Type::Fixed(element, _) => of(model, element),
             Type::Struct(id) => any(&model.structs[id.0].fields),
-            Type::Union(id) => {
-                let union = &model.unions[id.0];
-                let mut fields =
-                    union.arms.iter().filter_map(|arm| arm.field.as_ref()).chain(union.default.iter().flatten());
-                fields.any(|field| of(model, &field.ty))
-            }
+            Type::Union(id) => all_arms(&model.unions[id.0]).any(|field| of(model, &field.ty)),
             Type::Base(_) | Type::Enum(_) | Type::Interface(_) | Type::Void => false,
         }
     }
@@ -184,70 +180,53 @@ pub(super) fn is_never_null(model: &Model, param: &Param) -> bool {
 
 /// Whether a union has no pointers in it.
 pub(super) fn is_plain_union(model: &Model, union: &Union) -> bool {
-    let mut fields = union.arms.iter().filter_map(|arm| arm.field.as_ref()).chain(union.default.iter().flatten());
-    fields.all(|field| is_plain(model, &field.ty))
+    all_arms(union).all(|field| is_plain(model, &field.ty))
 }
 
 /// Whether a union can be written in Rust.
 pub(super) fn union(model: &Model, id: UnionId) -> Result<(), Refusal> {
-    Search { model, structs: BTreeSet::new(), unions: BTreeSet::new() }.union(id)
+    everything(model, &Type::Union(id))
 }
 
-struct Search<'a> {
-    model: &'a Model,
-    structs: BTreeSet<StructId>,
-    unions: BTreeSet<UnionId>,
+/// Whether all that a structure or a union leads to can be written in Rust.
+fn everything(model: &Model, ty: &Type) -> Result<(), Refusal> {
+    let refused = model.known.rust.get_or_init(|| model.refusals(|ty| itself(model, ty).err()));
+    refused.get(ty).map_or(Ok(()), |why| Err(*why))
 }
 
-impl Search<'_> {
-    fn structure(&mut self, id: StructId) -> Result<(), Refusal> {
-        let found = &self.model.structs[id.0];
-        if !self.structs.insert(id) {
-            return Ok(());
-        }
-        if found.conformant.is_some() {
-            return Err(OPEN);
-        }
-        for field in &found.fields {
-            if let (Type::Union(id), Some(switch)) = (&field.ty, &field.switch) {
-                if switch.plain().is_none() {
-                    return Err(SWITCH);
-                }
-                self.union(*id)?;
-                continue;
-            }
-            if let Type::Pointer(pointer) = &field.ty
-                && matches!(pointer.extent, Extent::Counted { .. })
-            {
-                self.ty(&pointer.to)?;
-                continue;
-            }
-            self.ty(&field.ty)?;
-        }
-        Ok(())
+/// Whether a structure or a union can be written in Rust where what it leads to can.
+fn itself(model: &Model, ty: &Type) -> Result<(), Refusal> {
+    match ty {
+        Type::Struct(id) if model.structs[id.0].conformant.is_some() => Err(OPEN),
+        Type::Struct(id) => model.structs[id.0].fields.iter().try_for_each(|field| member(model, field)),
+        Type::Union(id) => all_arms(&model.unions[id.0]).try_for_each(|field| contained(model, &field.ty)),
+        _ => Ok(()),
     }
+}
 
-    fn union(&mut self, id: UnionId) -> Result<(), Refusal> {
-        if !self.unions.insert(id) {
-            return Ok(());
+/// Whether a structure's member can be written in Rust, as far as that depends on the member.
+fn member(model: &Model, field: &Field) -> Result<(), Refusal> {
+    match (&field.ty, &field.switch) {
+        (Type::Union(_), Some(switch)) => switch.plain().map(|_| ()).ok_or(SWITCH),
+        // As many as another member says.
+        (Type::Pointer(pointer), _) if matches!(pointer.extent, Extent::Counted { .. }) => {
+            contained(model, &pointer.to)
         }
-        let found = &self.model.unions[id.0];
-        let fields = found.arms.iter().filter_map(|arm| arm.field.as_ref()).chain(found.default.iter().flatten());
-        fields.map(|field| &field.ty).try_for_each(|ty| self.ty(ty))
+        (ty, _) => contained(model, ty),
     }
+}
 
-    fn ty(&mut self, ty: &Type) -> Result<(), Refusal> {
-        match ty {
-            Type::Struct(id) => self.structure(*id),
-            Type::Union(id) if self.model.unions[id.0].encapsulated.is_some() => self.union(*id),
-            Type::Union(_) => Err(SWITCH),
-            Type::Fixed(element, _) if matches!(**element, Type::Interface(_)) => Err(FIXED_OBJECTS),
-            Type::Fixed(element, _) => self.ty(element),
-            Type::Pointer(pointer) if matches!(pointer.extent, Extent::Counted { .. }) => Err(MANY),
-            Type::Pointer(pointer) if pointer.extent == Extent::One => self.ty(&pointer.to),
-            Type::Interface(Object::IidIs(_)) | Type::Interface(_) | Type::Pointer(_) => Ok(()),
-            Type::Base(_) | Type::Enum(_) => Ok(()),
-            Type::Void => Err(VOID),
+/// Whether a type can stand where nothing more is said of it.
+fn contained(model: &Model, ty: &Type) -> Result<(), Refusal> {
+    match ty {
+        Type::Union(id) if model.unions[id.0].encapsulated.is_none() => Err(SWITCH),
+        Type::Fixed(element, _) if matches!(**element, Type::Interface(_)) => Err(FIXED_OBJECTS),
+        Type::Fixed(element, _) => contained(model, element),
+        Type::Pointer(pointer) if matches!(pointer.extent, Extent::Counted { .. }) => Err(MANY),
+        Type::Pointer(pointer) if pointer.extent == Extent::One => contained(model, &pointer.to),
+        Type::Void => Err(VOID),
+        Type::Struct(_) | Type::Union(_) | Type::Interface(_) | Type::Pointer(_) | Type::Base(_) | Type::Enum(_) => {
+            Ok(())
         }
     }
 }
@@ -258,7 +237,7 @@ pub(super) fn abi(model: &Model, param: &Param) -> String {
         Type::Pointer(_) | Type::Fixed(..) if param.direction == Direction::In => "*const obvia::rt::c_void".to_owned(),
         Type::Pointer(_) | Type::Fixed(..) => "*mut obvia::rt::c_void".to_owned(),
         Type::Union(id) if model.unions[id.0].encapsulated.is_none() => {
-            format!("{}Raw<'static>", ident(&model.unions[id.0].name))
+            format!("{}Raw<'static>", type_name(&model.unions[id.0].name))
         }
         ty => memory_for(model, ty, "'static").unwrap_or_default(),
     }
@@ -270,10 +249,10 @@ pub(super) fn argument(model: &Model, param: &Param) -> Option<String> {
     let inout = param.direction == Direction::InOut;
     Some(match form {
         Form::Borrowed { text, .. } => format!("&{text}"),
-        Form::PlacedUnion(id) if inout => format!("&mut {}<'static>", ident(&model.unions[id.0].name)),
+        Form::PlacedUnion(id) if inout => format!("&mut {}<'static>", type_name(&model.unions[id.0].name)),
         Form::Optional(text) => format!("Option<&{text}>"),
         Form::Union { id, optional, .. } => {
-            let name = ident(&model.unions[id.0].name);
+            let name = type_name(&model.unions[id.0].name);
             if optional { format!("Option<{name}<'_>>") } else { format!("{name}<'_>") }
         }
         Form::Slice { text, optional, .. } => {
@@ -299,7 +278,7 @@ pub(super) fn result(model: &Model, param: &Param) -> Option<String> {
     Some(match form(model, param).ok()? {
         Form::Owned(text) | Form::Returned { text, optional: false } => format!("obvia::Owned<{text}>"),
         Form::Returned { text, .. } => format!("Option<obvia::Owned<{text}>>"),
-        Form::PlacedUnion(id) => format!("{}<'static>", ident(&model.unions[id.0].name)),
+        Form::PlacedUnion(id) => format!("{}<'static>", type_name(&model.unions[id.0].name)),
         Form::ReturnedSlice { text, .. } | Form::Filled { text, .. } => format!("obvia::OwnedSlice<{text}>"),
         _ => return None,
     })
@@ -308,7 +287,7 @@ pub(super) fn result(model: &Model, param: &Param) -> Option<String> {
 /// A base type or what stands for it.
 pub(super) fn tag(model: &Model, ty: &Type) -> String {
     match ty {
-        Type::Enum(id) => ident(&model.enums[id.0].name),
+        Type::Enum(id) => type_name(&model.enums[id.0].name),
         Type::Base(one) => base(*one).to_owned(),
         _ => "i32".to_owned(),
     }

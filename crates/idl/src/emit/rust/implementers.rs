@@ -4,7 +4,9 @@ use super::automation;
 use super::conversions::{self, Elements};
 use super::expression::{Side, arith_text, operand_text, size_text};
 use super::interface::{Context, results};
-use super::names::{abi, argument, binding, ident, interface, of_interface, result, tuple, value};
+use super::names::{
+    abi, argument, binding, ident, interface, is_unsafe, of_interface, result, tuple, type_name, value,
+};
 use crate::emit::writer::Writer;
 use crate::model::{Arith, Direction, InterfaceId, Model, Operand, Transfer, Type};
 use crate::plan::{MethodPlan, ParamPlan, Passing};
@@ -31,7 +33,8 @@ pub(super) fn declaration(model: &Model, plan: &MethodPlan<'_>) -> String {
     let given = plan.params.iter().filter_map(|param| Some((ident(&param.param.name), method_argument(model, param)?)));
     let arguments: String = given.map(|(name, ty)| format!(", {name}: {ty}")).collect();
     let results = results(model, plan, method_result);
-    format!("fn {method}(&self{arguments}) -> obvia::Result<{results}>")
+    let keyword = if is_unsafe(plan) { "unsafe fn" } else { "fn" };
+    format!("{keyword} {method}(&self{arguments}) -> obvia::Result<{results}>")
 }
 
 /// The names of its parameters there.
@@ -45,7 +48,7 @@ pub(super) fn implementers(out: &mut Writer, context: &Context<'_>, id: Interfac
     let (found, is_dual) = (&model.interfaces[id.0], model.interfaces[id.0].dual);
     // What IDispatch does, the runtime does for every implementation.
     let own_base = found.base.filter(|base| !model.is_built_in(*base));
-    let base = own_base.map(|base| ident(&model.interfaces[base.0].name));
+    let base = own_base.map(|base| type_name(&model.interfaces[base.0].name));
     let bound =
         base.as_ref().map_or_else(|| format!("obvia::rt::IUnknownImpl<Impl: {SHARED}>"), |base| format!("{base}_Impl"));
     out.line(format!("/// What an object that has [`{name}`] implements."));
@@ -54,6 +57,11 @@ pub(super) fn implementers(out: &mut Writer, context: &Context<'_>, id: Interfac
     out.line(format!("pub trait {name}_Impl: {bound} {{"));
     for plan in own {
         out.doc(&plan.method.doc);
+        if is_unsafe(plan) {
+            out.line("/// # Safety");
+            out.line("///");
+            out.line("/// Pointers lead to as much as is read and written there.");
+        }
         out.line(format!("{};", declaration(model, plan)));
     }
     out.line("}");
@@ -129,7 +137,13 @@ fn shim(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let changed: Vec<&ParamPlan<'_>> =
         plan.params.iter().filter(|param| is_changed(param) && param.passing == Passing::Graph).collect();
     let keep = if changed.is_empty() { "" } else { "let result = " };
-    out.line(format!("{keep}match this.{method}({}) {{", given.join(", ")));
+    let call = format!("this.{method}({})", given.join(", "));
+    if is_unsafe(plan) {
+        out.line("// SAFETY: the caller answers for pointers that say nothing of how many they lead to.");
+        out.line(format!("{keep}match unsafe {{ {call} }} {{"));
+    } else {
+        out.line(format!("{keep}match {call} {{"));
+    }
     let pattern: Vec<String> = values.iter().map(|param| format!("{}_value", param.param.name)).collect();
     out.line(format!("Ok({}) => {{", tuple(&pattern)));
     lengths(out, model, plan, &values);
@@ -173,7 +187,7 @@ fn is_changed(param: &ParamPlan<'_>) -> bool {
 
 fn local(param: &ParamPlan<'_>) -> String {
     match &param.passing {
-        Passing::Value(_) => binding(&param.param.name),
+        Passing::Value(_) | Passing::Raw(_) => binding(&param.param.name),
         Passing::Automation(memory) if param.param.direction == Direction::In && memory.is_by_value(param.param) => {
             format!("&{}", binding(&param.param.name))
         }

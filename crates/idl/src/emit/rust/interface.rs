@@ -1,14 +1,14 @@
 //! An interface: its pointer type, its vtable, what callers call and what implementers implement.
 
 use super::expression::{Side, size_text};
-use super::names::{self, abi, argument, binding, ident, of_interface, result, tuple};
+use super::names::{self, abi, argument, binding, ident, is_unsafe, of_interface, result, tuple, type_name};
 use super::{automation, conversions, dual, form, graph, implementers, proxy, stub};
 use crate::canonical;
 use crate::diagnostic::Diagnostic;
 use crate::emit::writer::Writer;
 use crate::model::{Arith, InterfaceId, Model, Type};
 use crate::ndr;
-use crate::plan::{MethodPlan, ParamPlan, Passing, kind_of, kinds, plans, stub_table_length};
+use crate::plan::{MethodPlan, ParamPlan, Passing, kind_of, kinds, plan, plans, stub_table_length};
 
 /// What the parts of an interface's code share.
 pub(super) struct Context<'a> {
@@ -40,28 +40,29 @@ impl Context<'_> {
     }
 }
 
-/// Writes an interface, and returns what of it cannot be done.
-pub(super) fn interface(out: &mut Writer, model: &Model, id: InterfaceId) -> Vec<Diagnostic> {
+/// What of an interface cannot be done.
+pub(super) fn refusals(model: &Model, id: InterfaceId) -> Vec<Diagnostic> {
+    // What the compiler declares itself the runtime does.
+    let own = model.lineage(id).into_iter().filter(|id| !model.is_built_in(*id));
+    own.flat_map(|id| &model.interfaces[id.0].methods).flat_map(|method| refuse(model, &plan(model, method))).collect()
+}
+
+/// Writes an interface.
+pub(super) fn interface(out: &mut Writer, model: &Model, id: InterfaceId) {
     let found = &model.interfaces[id.0];
     let (plans, referring) = plans(model, &model.all_methods(id));
     let kinds = kinds(model, &model.all_methods(id));
-    let context = Context { model, name: ident(&found.name), kinds, is_local: found.local };
-    // What the compiler declares itself the runtime does.
-    let own = plans.iter().filter(|plan| context.built_in(plan).is_none());
-    let refused: Vec<Diagnostic> = own.flat_map(|plan| refuse(model, plan)).collect();
-    if !refused.is_empty() {
-        return if found.imported { Vec::new() } else { refused };
-    }
+    let context = Context { model, name: type_name(&found.name), kinds, is_local: found.local };
     let first_own = plans.len() - found.methods.len();
     definition(out, &context, id);
     vtable(out, &context, id, &plans[first_own..]);
     callers(out, &context, &plans[first_own..]);
     implementers::implementers(out, &context, id, &plans[first_own..]);
+    if found.dual {
+        dual::table(out, &context, &plans);
+    }
     if !found.local {
         information(out, &context, id, &plans, &referring);
-        if found.dual {
-            dual::table(out, &context, &plans);
-        }
         if plans.iter().any(MethodPlan::has_graph) {
             graph::types(out, &context);
         }
@@ -74,7 +75,6 @@ pub(super) fn interface(out: &mut Writer, model: &Model, id: InterfaceId) -> Vec
             }
         }
     }
-    Vec::new()
 }
 
 /// Writes vtable, proxies and stubs of an interface whose parameters are as they travel, for a runtime that converts them itself.
@@ -82,7 +82,7 @@ pub(super) fn wire(out: &mut Writer, model: &Model, id: InterfaceId) {
     let found = &model.interfaces[id.0];
     let (plans, _) = plans(model, &model.all_methods(id));
     let context =
-        Context { model, name: ident(&found.name), kinds: kinds(model, &model.all_methods(id)), is_local: false };
+        Context { model, name: type_name(&found.name), kinds: kinds(model, &model.all_methods(id)), is_local: false };
     vtable(out, &context, id, &plans);
     graph::types(out, &context);
     for plan in &plans {
@@ -131,7 +131,7 @@ fn definition(out: &mut Writer, context: &Context<'_>, id: InterfaceId) {
     out.line(format!("impl std::ops::Deref for {name} {{"));
     out.line(format!("type Target = {};", ancestors[0]));
     out.line("fn deref(&self) -> &Self::Target {");
-    out.line("self.into()");
+    out.line("std::convert::Into::into(self)");
     out.line("}");
     out.line("}");
     out.line("");
@@ -185,8 +185,14 @@ fn callers(out: &mut Writer, context: &Context<'_>, own: &[MethodPlan<'_>]) {
     for plan in own {
         out.doc(&plan.method.doc);
         let method = ident(&plan.method.name);
+        let keyword = if is_unsafe(plan) { "unsafe fn" } else { "fn" };
+        if is_unsafe(plan) {
+            out.line("/// # Safety");
+            out.line("///");
+            out.line("/// Pointers lead to as much as the method takes them to.");
+        }
         out.line(format!(
-            "pub fn {method}(&self{}) -> obvia::Result<{}> {{",
+            "pub {keyword} {method}(&self{}) -> obvia::Result<{}> {{",
             arguments(model, plan, argument),
             results(model, plan, result)
         ));
@@ -293,7 +299,7 @@ fn to_abi(model: &Model, param: &ParamPlan<'_>) -> String {
     let name = binding(&param.param.name);
     let inwards = param.param.direction.is_in();
     match &param.passing {
-        Passing::Value(_) => name,
+        Passing::Value(_) | Passing::Raw(_) => name,
         Passing::Place(_) if inwards => name,
         Passing::Place(_)
         | Passing::OutText(_)
@@ -404,7 +410,7 @@ fn proxy_vtable(context: &Context<'_>, id: InterfaceId, referring: &[MethodPlan<
                 format!(", {}: {stem}_proxy", ident(&method.name))
             })
             .collect();
-        text = format!("{}_Vtbl {{ base__: {text}{methods} }}", ident(&found.name));
+        text = format!("{}_Vtbl {{ base__: {text}{methods} }}", type_name(&found.name));
     }
     text
 }

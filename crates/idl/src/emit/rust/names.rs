@@ -1,13 +1,58 @@
 //! How IDL's names and types are written in Rust.
 
 use crate::model::{Base, InterfaceId, Model, Object, Transfer, Type};
-use crate::plan::{ParamPlan, Passing};
+use crate::plan::{MethodPlan, ParamPlan, Passing, is_plain};
 
 /// Rust's keywords, which a name must not be.
 const KEYWORDS: [&str; 38] = [
     "as", "async", "await", "break", "const", "continue", "dyn", "else", "enum", "extern", "false", "fn", "for", "gen",
     "if", "impl", "in", "let", "loop", "match", "mod", "move", "mut", "pub", "ref", "return", "static", "struct",
     "trait", "true", "try", "type", "unsafe", "use", "where", "while", "yield", "box",
+];
+
+/// Names of types, traits and values that generated code uses without a path, or macros and derives do.
+const PRELUDE: [&str; 41] = [
+    "Option",
+    "Some",
+    "None",
+    "Result",
+    "Ok",
+    "Err",
+    "Vec",
+    "String",
+    "Box",
+    "Clone",
+    "Copy",
+    "Default",
+    "Drop",
+    "Eq",
+    "Ord",
+    "PartialEq",
+    "PartialOrd",
+    "Debug",
+    "Hash",
+    "From",
+    "Into",
+    "TryFrom",
+    "TryInto",
+    "Iterator",
+    "Send",
+    "Sync",
+    "Sized",
+    "bool",
+    "char",
+    "str",
+    "u8",
+    "u16",
+    "u32",
+    "u64",
+    "usize",
+    "i8",
+    "i16",
+    "i32",
+    "i64",
+    "f32",
+    "f64",
 ];
 
 /// Names that the generated functions use themselves.
@@ -57,9 +102,14 @@ pub(super) fn ident(name: &str) -> String {
     }
 }
 
+/// The name of a type, or of a constant.
+pub(super) fn type_name(name: &str) -> String {
+    if PRELUDE.contains(&name) || name == "obvia" || name == "std" { format!("{name}_") } else { ident(name) }
+}
+
 /// Whether a text may be the name of a type, or of anything else that Rust has names for.
 pub fn is_name(text: &str) -> bool {
-    crate::lexer::is_name(text) && text != "_" && ident(text) == text
+    crate::lexer::is_name(text) && text != "_" && type_name(text) == text
 }
 
 /// A parameter's name, beside the names that generated functions use themselves.
@@ -92,8 +142,8 @@ pub(super) fn base(base: Base) -> &'static str {
 pub(super) fn value(model: &Model, ty: &Type) -> String {
     match ty {
         Type::Base(one) => base(*one).to_owned(),
-        Type::Enum(id) => ident(&model.enums[id.0].name),
-        Type::Struct(id) => ident(&model.structs[id.0].name),
+        Type::Enum(id) => type_name(&model.enums[id.0].name),
+        Type::Struct(id) => type_name(&model.structs[id.0].name),
         Type::Fixed(element, count) => format!("[{}; {count}]", value(model, element)),
         Type::Void => "()".to_owned(),
         Type::Union(_) | Type::Pointer(_) | Type::Interface(_) => "()".to_owned(),
@@ -102,13 +152,13 @@ pub(super) fn value(model: &Model, ty: &Type) -> String {
 
 /// The Rust type of an interface pointer.
 pub(super) fn interface(model: &Model, id: InterfaceId) -> String {
-    let name = ident(&model.interfaces[id.0].name);
+    let name = type_name(&model.interfaces[id.0].name);
     if model.is_built_in(id) { format!("obvia::{name}") } else { name }
 }
 
 /// What belongs to an interface, with this ending.
 pub(super) fn of_interface(model: &Model, id: InterfaceId, ending: &str) -> String {
-    let name = ident(&model.interfaces[id.0].name);
+    let name = type_name(&model.interfaces[id.0].name);
     if model.is_built_in(id) { format!("obvia::rt::{name}{ending}") } else { format!("{name}{ending}") }
 }
 
@@ -140,7 +190,23 @@ pub(super) fn abi(model: &Model, plan: &ParamPlan<'_>) -> String {
         Passing::OutObject(_) => "*mut *mut obvia::rt::c_void".to_owned(),
         Passing::Graph => super::form::abi(model, plan.param),
         Passing::Automation(memory) => super::automation::abi(*memory, plan),
+        Passing::Raw(ty) => format!("{constant} {}", raw(model, ty)),
     }
+}
+
+/// What a pointer leads to that is only handed on.
+fn raw(model: &Model, ty: &Type) -> String {
+    match ty {
+        ty if is_plain(model, ty) => value(model, ty),
+        Type::Pointer(pointer) => format!("*mut {}", raw(model, &pointer.to)),
+        Type::Interface(_) => "*mut obvia::rt::c_void".to_owned(),
+        _ => "obvia::rt::c_void".to_owned(),
+    }
+}
+
+/// Whether callers and implementers answer for pointers themselves.
+pub(super) fn is_unsafe(plan: &MethodPlan<'_>) -> bool {
+    plan.params.iter().any(|param| matches!(param.passing, Passing::Raw(_)))
 }
 
 /// The type of a parameter as users give it; `None` for one that they do not give.
@@ -171,6 +237,7 @@ pub(super) fn argument(model: &Model, plan: &ParamPlan<'_>) -> Option<String> {
         Passing::OutText(_) | Passing::OutArray { .. } | Passing::Lent { .. } | Passing::OutObject(_) => return None,
         Passing::Graph => return super::form::argument(model, plan.param),
         Passing::Automation(memory) => return super::automation::argument(*memory, plan),
+        Passing::Raw(_) => abi(model, plan),
     })
 }
 

@@ -1,6 +1,6 @@
 //! Structures that end in an open array: seen through references to their members only, and owned with their elements.
 
-use super::names::{ident, value};
+use super::names::{ident, type_name, value};
 use super::structures::{Named, size_of_array};
 use crate::emit::writer::Writer;
 use crate::model::{Arith, Field, Model, Struct, Type};
@@ -16,7 +16,7 @@ pub(super) fn structure(out: &mut Writer, model: &Model, found: &Struct) {
     let (Some((element, size, _)), Some((array, members))) = (&found.conformant, found.fields.split_last()) else {
         return;
     };
-    let (name, array, element) = (ident(&found.name), ident(&array.name), value(model, element));
+    let (name, array, element) = (type_name(&found.name), ident(&array.name), value(model, element));
     let (offsets, bytes, _) = model.offsets(found);
     let at = offsets.last().copied().unwrap_or(0);
     out.line(format!("/// `struct {}`, which ends in elements. It is borrowed, or [`obvia::Owned`].", found.name));
@@ -70,7 +70,7 @@ fn constructor(out: &mut Writer, model: &Model, found: &Struct, members: &[Field
 }
 
 fn debug(out: &mut Writer, found: &Struct) {
-    out.line(format!("impl std::fmt::Debug for {} {{", ident(&found.name)));
+    out.line(format!("impl std::fmt::Debug for {} {{", type_name(&found.name)));
     out.line("fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {");
     let fields: String =
         found.fields.iter().map(|field| format!(".field({:?}, &self.{}())", field.name, ident(&field.name))).collect();

@@ -2,7 +2,7 @@
 
 use super::expression::{Side, size_text};
 use super::interface::Context;
-use super::names::{abi, base as base_name, binding, ident, value};
+use super::names::{abi, base as base_name, binding, type_name, value};
 use crate::emit::writer::Writer;
 use crate::model::{Object, Transfer};
 use crate::plan::{INLINE_MAX, KIND_INTERFACE, MethodPlan, ParamPlan, Passing, is_scalar, text_kind};
@@ -236,7 +236,7 @@ fn measure(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param
 pub(super) fn wanted(context: &Context<'_>, plan: &MethodPlan<'_>, object: &Object, abi: bool) -> String {
     match object {
         Object::Known(id) => {
-            let name = ident(&context.model.interfaces[id.0].name);
+            let name = type_name(&context.model.interfaces[id.0].name);
             format!("obvia::rt::Wanted::Known(<{name} as obvia::Remote>::INFO)")
         }
         Object::Unknown => "obvia::rt::Wanted::Unknown".to_owned(),

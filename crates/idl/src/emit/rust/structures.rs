@@ -2,11 +2,11 @@
 
 use super::expression::{arith_text, discriminant};
 use super::form::{self, memory_for};
-use super::names::{ident, object, text as text_type, value};
+use super::names::{ident, object, text as text_type, type_name, value};
 use super::{open, tables};
 use crate::emit::writer::Writer;
 use crate::model::{Arith, EnumId, Extent, Field, Model, Object, PointerClass, Struct, StructId, Type, UnionId};
-use crate::plan::{add_kinds, is_plain};
+use crate::plan::{Kinds, is_plain};
 use crate::shapes::Shapes;
 
 /// The table of the file's own types, by which what is owned is freed.
@@ -89,11 +89,11 @@ fn ownership(out: &mut Writer, model: &Model) {
     if types.is_empty() {
         return;
     }
-    let mut kinds = types.clone();
+    let mut kinds = Kinds::of(types.iter().cloned());
     for ty in &types {
-        add_kinds(model, ty, &mut kinds);
+        kinds.add(model, ty);
     }
-    tables::types(out, TYPES, &Shapes { model, kinds: &kinds }.element_types());
+    tables::types(out, TYPES, &Shapes { model, kinds: &kinds.list }.element_types());
     for (number, ty) in types.iter().enumerate() {
         let name = value(model, ty);
         let borrows_nothing = is_plain(model, ty) || matches!(ty, Type::Struct(id) if form::is_open(model, *id));
@@ -104,39 +104,19 @@ fn ownership(out: &mut Writer, model: &Model) {
         out.line(format!("type Item<'a> = {item};"));
         out.line(format!("const TYPES: &'static [obvia::rt::shape::ElementType] = &{TYPES};"));
         out.line(format!("const ELEMENT: obvia::rt::shape::Element = obvia::rt::shape::Element::Own({number});"));
-        out.line(format!("const CAN_CHANGE: bool = {};", can_change(model, ty, &mut Vec::new())));
+        out.line(format!("const CAN_CHANGE: bool = {};", can_change(model, ty)));
         out.line("}");
     }
     out.line("");
 }
 
 /// Whether a full pointer lies in a type, or in what it leads to: those can be set.
-fn can_change(model: &Model, ty: &Type, seen: &mut Vec<Type>) -> bool {
-    if seen.contains(ty) {
-        return false;
-    }
-    seen.push(ty.clone());
-    match ty {
-        Type::Pointer(pointer) => pointer.class == PointerClass::Full || can_change(model, &pointer.to, seen),
-        Type::Fixed(element, _) => can_change(model, element, seen),
-        Type::Struct(id) => {
-            let found = &model.structs[id.0];
-            let mut types =
-                found.fields.iter().map(|field| &field.ty).chain(found.conformant.iter().map(|(ty, ..)| ty));
-            types.any(|ty| can_change(model, ty, seen))
-        }
-        Type::Union(id) => {
-            let found = &model.unions[id.0];
-            let mut fields =
-                found.arms.iter().filter_map(|arm| arm.field.as_ref()).chain(found.default.iter().flatten());
-            fields.any(|field| can_change(model, &field.ty, seen))
-        }
-        Type::Base(_) | Type::Enum(_) | Type::Interface(_) | Type::Void => false,
-    }
+fn can_change(model: &Model, ty: &Type) -> bool {
+    model.reached(ty).any(|ty| matches!(ty, Type::Pointer(pointer) if pointer.class == PointerClass::Full))
 }
 
 fn structure(out: &mut Writer, model: &Model, found: &Struct) {
-    let name = ident(&found.name);
+    let name = type_name(&found.name);
     let (_, size, _) = model.offsets(found);
     out.line(format!("/// `struct {}`, which points to others.", found.name));
     out.line("#[repr(C)]");
@@ -168,7 +148,7 @@ fn stored(model: &Model, field: &Field) -> String {
         Seen::Array { element, .. } => format!("obvia::rt::Array<'a, {element}>"),
         Seen::Object(_) => "*mut obvia::rt::c_void".to_owned(),
         Seen::Union { id, tag } => {
-            format!("{}{}<'a>", ident(&model.unions[id.0].name), if tag.is_some() { "Raw" } else { "Memory" })
+            format!("{}{}<'a>", type_name(&model.unions[id.0].name), if tag.is_some() { "Raw" } else { "Memory" })
         }
         Seen::Inner(text) => text,
     }
@@ -188,7 +168,7 @@ fn shown(model: &Model, field: &Field) -> String {
         }
         Seen::Array { element, class, .. } => optional(class, format!("&'a [{element}]")),
         Seen::Object(what) => format!("Option<&'a {}>", object(model, what)),
-        Seen::Union { id, .. } => format!("{}<'a>", ident(&model.unions[id.0].name)),
+        Seen::Union { id, .. } => format!("{}<'a>", type_name(&model.unions[id.0].name)),
         Seen::Inner(text) => text,
     }
 }
@@ -414,7 +394,7 @@ fn getter(out: &mut Writer, model: &Model, found: &Struct, at: usize, field: &Fi
 
 /// Full pointers are shown by their address: they may go in circles.
 fn debug(out: &mut Writer, model: &Model, found: &Struct) {
-    let name = ident(&found.name);
+    let name = type_name(&found.name);
     out.line(format!("impl std::fmt::Debug for {name}<'_> {{"));
     out.line("fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {");
     let fields: String = found

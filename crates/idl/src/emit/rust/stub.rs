@@ -2,7 +2,7 @@
 
 use super::expression::{Side, size_text};
 use super::interface::Context;
-use super::names::{base as base_name, binding, ident, value};
+use super::names::{base as base_name, binding, ident, type_name, value};
 use super::proxy::wanted;
 use crate::emit::writer::Writer;
 use crate::model::Arith;
@@ -109,7 +109,7 @@ pub(super) fn declared_in(context: &Context<'_>, plan: &MethodPlan<'_>) -> Strin
         .interfaces
         .iter()
         .find(|interface| interface.methods.iter().any(|method| std::ptr::eq(method, plan.method)));
-    found.map_or_else(|| context.name.clone(), |interface| ident(&interface.name))
+    found.map_or_else(|| context.name.clone(), |interface| type_name(&interface.name))
 }
 
 fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
@@ -303,7 +303,7 @@ fn given(plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> String {
             format!("&mut {name}")
         }
         Passing::Reference { .. } => format!("{raw}_data"),
-        Passing::Graph | Passing::Automation(_) => "()".to_owned(),
+        Passing::Graph | Passing::Automation(_) | Passing::Raw(_) => "()".to_owned(),
     }
 }
 

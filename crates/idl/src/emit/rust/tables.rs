@@ -127,6 +127,9 @@ fn tail(found: &Tail) -> String {
 
 /// A table of types.
 pub(super) fn types(out: &mut Writer, name: &str, types: &[ElementType]) {
+    if types.is_empty() {
+        return out.line(format!("static {name}: [obvia::rt::shape::ElementType; 0] = [];"));
+    }
     out.line(format!("static {name}: [obvia::rt::shape::ElementType; {}] = {{", types.len()));
     out.line("use obvia::rt::shape::*;");
     out.line("[");

@@ -2,7 +2,7 @@
 
 use super::expression::discriminant;
 use super::form::{self, memory_for, tag as tag_type};
-use super::names::{ident, object, text as text_type, value};
+use super::names::{ident, object, text as text_type, type_name, value};
 use crate::emit::writer::Writer;
 use crate::model::{Extent, Field, Model, PointerClass, Type, Union, UnionId};
 use crate::plan::is_plain;
@@ -67,7 +67,7 @@ fn shown(model: &Model, field: &Field) -> String {
 
 pub(super) fn union(out: &mut Writer, model: &Model, id: UnionId) {
     let found = &model.unions[id.0];
-    let name = ident(&found.name);
+    let name = type_name(&found.name);
     let variants = variants(found);
     out.line(format!("/// `union {}`", found.name));
     out.line("#[derive(Clone, Copy, Debug)]");
@@ -96,7 +96,7 @@ pub(super) fn union(out: &mut Writer, model: &Model, id: UnionId) {
 
 /// The union as C has it.
 fn raw(out: &mut Writer, model: &Model, found: &Union, variants: &[Variant<'_>]) {
-    let name = ident(&found.name);
+    let name = type_name(&found.name);
     out.line("#[doc(hidden)]");
     out.line("#[repr(C)]");
     out.line(format!("pub union {name}Raw<'a> {{"));
@@ -126,7 +126,7 @@ fn copied(model: &Model, field: &Field) -> String {
 }
 
 fn methods(out: &mut Writer, model: &Model, found: &Union, variants: &[Variant<'_>]) {
-    let (name, tag) = (ident(&found.name), tag_type(model, &found.tag));
+    let (name, tag) = (type_name(&found.name), tag_type(model, &found.tag));
     let is_enum = matches!(found.tag, Type::Enum(_));
     let number = |case: i64| {
         if is_enum {
@@ -208,7 +208,7 @@ fn borrow(model: &Model, found: &Union) -> &'static str {
 
 /// The way from the union as C has it to the enumeration.
 fn reader(out: &mut Writer, model: &Model, found: &Union, variants: &[Variant<'_>]) {
-    let (name, tag) = (ident(&found.name), tag_type(model, &found.tag));
+    let (name, tag) = (type_name(&found.name), tag_type(model, &found.tag));
     out.line(format!("impl<'a> {name}Raw<'a> {{"));
     out.line("/// # Safety");
     out.line("///");
@@ -286,7 +286,7 @@ fn from_stored(model: &Model, field: &Field) -> String {
 
 /// A union with its discriminant: a structure of the two.
 fn with_tag(out: &mut Writer, model: &Model, found: &Union) {
-    let (name, tag) = (ident(&found.name), tag_type(model, &found.tag));
+    let (name, tag) = (type_name(&found.name), tag_type(model, &found.tag));
     let stored_tag = if tag == "bool" { "u8".to_owned() } else { tag.clone() };
     out.line(format!("/// [`{name}`] as it lies in memory."));
     out.line("#[repr(C)]");

@@ -82,6 +82,7 @@ impl Viewer<'_> {
             Passing::Lent { element, size, .. } => self.lent(param, element, size)?,
             Passing::Object(object) => self.object(object, &name),
             Passing::OutObject(object) => owner_result(self.holder(object), &name),
+            Passing::Raw(_) => pointer(names::parameter(self.model, param, &name), &name),
             // What has one of these is refused before it comes here.
             Passing::Graph | Passing::Automation(_) => self.graph(param)?,
         })

@@ -1,0 +1,153 @@
+//! How large types are, and what else follows from what they are made of.
+//!
+//! That of a structure or a union is found out once, when its members are known, from that of what it contains.
+
+use super::{Base, Field, Model, Struct, StructId, Type, Union, UnionId};
+
+/// What follows from what a type is made of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Measure {
+    /// Bytes in memory, which FLAT shares: C's on a 64-bit machine.
+    pub size: u32,
+    /// Its alignment there.
+    pub align: u32,
+    /// Whether it has no pointers in it, so that its bytes are its value.
+    pub is_plain: bool,
+    /// Whether any bytes of its size are a value.
+    pub is_any_bits: bool,
+    /// How many structures and unions lie in one another, itself counted.
+    pub depth: u32,
+    /// How many members there are, those of members counted.
+    pub weight: u32,
+}
+
+impl Measure {
+    const fn value(size: u32, align: u32) -> Self {
+        Self { size, align, is_plain: true, is_any_bits: true, depth: 0, weight: 1 }
+    }
+
+    /// With another behind it, as structures have members.
+    fn followed_by(self, next: Self) -> Option<Self> {
+        let at = self.size.checked_next_multiple_of(next.align.max(1))?;
+        Some(Self { size: at.checked_add(next.size)?, ..self.beside(next)? })
+    }
+
+    /// With another in the same place, as unions have arms.
+    fn beside(self, other: Self) -> Option<Self> {
+        Some(Self {
+            size: self.size.max(other.size),
+            align: self.align.max(other.align),
+            is_plain: self.is_plain && other.is_plain,
+            is_any_bits: self.is_any_bits && other.is_any_bits,
+            depth: self.depth.max(other.depth),
+            weight: self.weight.checked_add(other.weight)?,
+        })
+    }
+
+    /// As a structure or a union of its own.
+    fn closed(self) -> Option<Self> {
+        let size = self.size.checked_next_multiple_of(self.align)?;
+        Some(Self { size, depth: self.depth + 1, ..self })
+    }
+}
+
+/// Before there are members.
+const NOTHING: Measure = Measure { weight: 1, ..Measure::value(0, 1) };
+
+impl Model {
+    /// Size and alignment of a type in memory, which FLAT shares: C's on a 64-bit machine.
+    pub fn layout(&self, ty: &Type) -> (u32, u32) {
+        // Resolution refuses types that have no size.
+        let measure = self.measure(ty).unwrap_or_default();
+        (measure.size, measure.align.max(1))
+    }
+
+    /// What follows from what a type is made of; `None` where it is too large to have a size.
+    pub fn measure(&self, ty: &Type) -> Option<Measure> {
+        Some(match ty {
+            Type::Base(base) => {
+                Measure { is_any_bits: *base != Base::Boolean, ..Measure::value(base.size(), base.align()) }
+            }
+            // What checks a value goes through those that there may be.
+            Type::Enum(id) => {
+                let weight = 1 + self.enums[id.0].values.len() as u32 / 8;
+                Measure { is_any_bits: false, weight, ..Measure::value(4, 4) }
+            }
+            Type::Pointer(_) | Type::Interface(_) => {
+                Measure { is_plain: false, is_any_bits: false, ..Measure::value(8, 8) }
+            }
+            Type::Void => Measure { is_plain: false, is_any_bits: false, ..Measure::value(0, 1) },
+            Type::Fixed(element, count) => {
+                let element = self.measure(element)?;
+                Measure { size: element.size.checked_mul(*count)?, ..element }
+            }
+            Type::Struct(id) => self.structs[id.0].measure,
+            Type::Union(id) => self.unions[id.0].measure,
+        })
+    }
+
+    /// What its members make of a structure.
+    pub(crate) fn measure_struct(&self, id: StructId) -> Option<Measure> {
+        let found = &self.structs[id.0];
+        let bound = |field: &Field| field.range.is_some() || field.switch.is_some();
+        let mut whole = NOTHING;
+        for field in &found.fields {
+            let own = self.measure(&field.ty)?;
+            whole = whole.followed_by(Measure { is_plain: own.is_plain && !bound(field), ..own })?;
+        }
+        if let Some((element, ..)) = &found.conformant {
+            let element = self.measure(element)?;
+            whole = whole.followed_by(Measure { size: 0, is_plain: false, ..element })?;
+        }
+        let whole = whole.closed()?;
+        Some(Measure { is_any_bits: whole.is_any_bits && whole.is_plain, ..whole })
+    }
+
+    /// What its arms make of a union.
+    pub(crate) fn measure_union(&self, id: UnionId) -> Option<Measure> {
+        let found = &self.unions[id.0];
+        let mut arms = NOTHING;
+        for field in all_arms(found) {
+            arms = arms.beside(self.measure(&field.ty)?)?;
+        }
+        let mut whole = Measure { is_plain: false, is_any_bits: false, ..arms.closed()? };
+        if found.encapsulated.is_some() {
+            let tag = self.measure(&found.tag)?;
+            whole = tag.followed_by(whole)?;
+            whole.size = whole.size.checked_next_multiple_of(whole.align)?;
+        }
+        Some(whole)
+    }
+
+    /// Size and alignment of a union's arms, without a discriminant.
+    pub fn union_body(&self, union: &Union) -> (u32, u32) {
+        let (size, align) = all_arms(union).fold((0, 1), |(size, align), field| {
+            let (own, own_align) = self.layout(&field.ty);
+            (size.max(own), align.max(own_align))
+        });
+        (round(size, align), align)
+    }
+
+    /// The members' offsets, and the size and alignment of a structure. A conformant array has the last offset.
+    pub fn offsets(&self, of: &Struct) -> (Vec<u32>, u32, u32) {
+        let (mut offsets, mut at, mut most) = (Vec::new(), 0_u32, 1);
+        let conformant = of.conformant.iter().map(|(element, ..)| (0, self.layout(element).1));
+        for (size, align) in of.fields.iter().map(|field| self.layout(&field.ty)).chain(conformant) {
+            at = round(at, align);
+            offsets.push(at);
+            at = at.saturating_add(size);
+            most = most.max(align);
+        }
+        (offsets, round(at, most), most)
+    }
+}
+
+/// What a union's arms hold, that of the default arm behind the others.
+pub(crate) fn all_arms(union: &Union) -> impl Iterator<Item = &Field> {
+    union.arms.iter().filter_map(|arm| arm.field.as_ref()).chain(union.default.iter().flatten())
+}
+
+/// Rounds up to a multiple of an alignment.
+pub fn round(value: u32, align: u32) -> u32 {
+    value.div_ceil(align.max(1)).saturating_mul(align.max(1))
+}

@@ -1,0 +1,265 @@
+//! A file of a few kilobytes can't keep the compiler busy for long, can't take all memory, and can't end it: what would is refused, with
+//! a line.
+//!
+//! Time is held against that of a plain file, so that slow computers pass.
+
+use obvia_idl::{Compilation, Compiler, Failure, emit};
+use std::fmt::Write;
+use std::path::Path;
+use std::sync::{LazyLock, mpsc};
+use std::time::{Duration, Instant};
+
+/// How many times longer than a plain file of as many bytes a file may take.
+const SLOWER_MAX: u32 = 20;
+/// How much longer it may take beside that: a file's time may be too short to be measured.
+const GRACE: Duration = Duration::from_secs(5);
+/// Bytes of what is written for a byte of IDL.
+const LARGER_MAX: usize = 2_000;
+/// Bytes that are written, whatever the file's length.
+const LARGE: usize = 4 << 20;
+
+/// A file with an interface of methods that pass a type.
+fn with_method(types: &str, param: &str) -> String {
+    format!(
+        "import \"unknwn.idl\";\n{types}\n[object, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a10)]\ninterface IX : IUnknown {{ HRESULT M({param}); }}\n"
+    )
+}
+
+/// Lines that are made of numbers.
+fn lines(count: usize, line: impl Fn(usize) -> String) -> String {
+    (0..count).map(|at| line(at) + "\n").collect()
+}
+
+/// Everything that can be made of a file; bytes of all that was written.
+fn made_of(compilation: &Compilation) -> usize {
+    let rust = emit::rust::emit(compilation).map_or(0, |text| text.len());
+    let c =
+        emit::c::emit(compilation, "a").map_or(0, |made| made.header.len() + made.stubs.len() + made.projection.len());
+    let java =
+        emit::java::emit(compilation, "a", None).map_or(0, |made| made.files.iter().map(|(_, text)| text.len()).sum());
+    rust + c + java
+}
+
+/// Compiles to every language.
+fn compile(text: &str) -> Result<usize, Failure> {
+    Compiler::new().check_text(Path::new("x.idl"), text).map(|compilation| made_of(&compilation))
+}
+
+/// How long a plain file of so many bytes takes, as one of some kilobytes shows.
+fn plain_time(bytes: usize) -> Duration {
+    static ONE: LazyLock<(usize, Duration)> = LazyLock::new(|| {
+        let text = lines(300, |at| format!("struct Plain{at:05} {{ long first; double second; short third; }};"));
+        let begin = Instant::now();
+        compile(&text).unwrap_or_else(|failure| panic!("{failure}"));
+        (text.len(), begin.elapsed())
+    });
+    ONE.1 * u32::try_from(bytes / ONE.0 + 1).expect("files are small")
+}
+
+/// Compiles a file in about the time that a plain one takes, on a stack as small as those of threads are.
+fn quickly(name: &str, text: String) -> Result<usize, Failure> {
+    let limit = plain_time(text.len()) * SLOWER_MAX + GRACE;
+    let bytes = text.len();
+    let (done, outcome) = mpsc::channel();
+    let thread = std::thread::Builder::new().name(name.to_owned());
+    thread.spawn(move || done.send(compile(&text))).expect("threads can be had");
+    let outcome = outcome.recv_timeout(limit).unwrap_or_else(|error| panic!("{name}: {error} after {limit:?}"));
+    if let Ok(written) = &outcome {
+        assert!(*written <= LARGE + bytes * LARGER_MAX, "{name}: {written} bytes are made of {bytes}");
+    }
+    outcome
+}
+
+#[track_caller]
+fn accepted(name: &str, text: String) {
+    quickly(name, text).unwrap_or_else(|failure| panic!("{name}: {failure}"));
+}
+
+/// It is refused, and the first thing that is said has a code and a line.
+#[track_caller]
+fn refused(name: &str, text: String, code: &str, line: usize) -> Failure {
+    let failure = quickly(name, text).err().unwrap_or_else(|| panic!("{name}: nothing is found wrong"));
+    let first = &failure.diagnostics[0];
+    let found = first.span.map(|span| failure.sources.line(span));
+    assert_eq!((first.code, found), (code, Some(line)), "{name}: {failure}");
+    failure
+}
+
+#[test]
+fn types_that_double() {
+    let doubling = |first: &str, count| {
+        format!("struct S0 {{ {first} a; }};\n")
+            + &lines(count, |at| format!("struct S{} {{ struct S{at} a; struct S{at} b; }};", at + 1))
+    };
+    accepted("twelve levels of numbers", with_method(&doubling("long", 12), "[in] struct S12 *s"));
+    accepted("ten levels of pointers", with_method(&doubling("long *", 10), "[in] struct S10 *s"));
+    refused("forty levels of numbers", with_method(&doubling("long", 40), "[in] struct S40 *s"), "too-large", 15);
+    refused("forty levels of pointers", with_method(&doubling("long *", 40), "[in] struct S40 *s"), "too-large", 15);
+    let unions = "union U0 switch (long t) u { case 1: long *a; };\n".to_owned()
+        + &lines(40, |at| {
+            format!("union U{} switch (long t) u {{ case 1: union U{at} a; case 2: union U{at} b; }};", at + 1)
+        });
+    refused("forty levels of unions", with_method(&unions, "[in] union U40 *u"), "too-large", 14);
+    let open = lines(1000, |at| {
+        format!(
+            "struct T{} {{ long t; [switch_is(t)] union {{ [case(1)] struct T{at} a; [case(2)] struct T{at} b; }} u; }};",
+            at + 1
+        )
+    });
+    refused("a thousand levels of unions", format!("struct T0 {{ long *a; }};\n{open}"), "too-large", 13);
+}
+
+#[test]
+fn types_in_one_another() {
+    let chain = |count| {
+        "struct S0 { long a; };\n".to_owned() + &lines(count, |at| format!("struct S{} {{ struct S{at} a; }};", at + 1))
+    };
+    accepted("sixty levels", with_method(&chain(60), "[in] struct S60 *s"));
+    refused("a thousand levels", with_method(&chain(1000), "[in] struct S1000 *s"), "too-deep", 66);
+    let inline = "struct S { ".repeat(1000);
+    refused("a thousand braces", inline, "too-deep", 1);
+    refused(
+        "twenty thousand dimensions",
+        format!("const long A = 1;\nstruct S {{ long a{}; }};", "[1]".repeat(20_000)),
+        "too-deep",
+        2,
+    );
+    refused("twenty thousand stars", format!("struct S {{ long {}a; }};", "*".repeat(20_000)), "too-deep", 1);
+    let typedefs = "typedef long A0;\n".to_owned() + &lines(2000, |at| format!("typedef A{at} *A{};", at + 1));
+    refused("two thousand typedefs", typedefs, "too-deep", 34);
+    let arrays = "typedef long A0;\n".to_owned() + &lines(2000, |at| format!("typedef A{at} A{}[1];", at + 1));
+    refused("two thousand typedefs of arrays", arrays, "too-deep", 34);
+    for (name, expression) in [
+        ("parentheses", format!("{}1{}", "(".repeat(30_000), ")".repeat(30_000))),
+        ("signs", format!("{}1", "-".repeat(30_000))),
+        ("sums", vec!["1"; 30_000].join("+")),
+        ("choices", "1 ? 2 : ".repeat(30_000) + "3"),
+    ] {
+        refused(name, format!("const long A =\n{expression};"), "too-deep", 2);
+    }
+}
+
+#[test]
+fn chains() {
+    let pointers = |count| {
+        "struct S0 { long a; };\n".to_owned()
+            + &lines(count, |at| format!("struct S{} {{ struct S{at} *a; long b; }};", at + 1))
+    };
+    accepted("three hundred structures", with_method(&pointers(300), "[in] struct S300 *s"));
+    refused("thirty thousand structures", with_method(&pointers(30_000), "[in] long a"), "too-large", 837);
+    let unions = |count| {
+        "union U0 switch (long t) u { case 1: long *a; };\n".to_owned()
+            + &lines(count, |at| format!("union U{} switch (long t) u {{ case 1: union U{at} *a; }};", at + 1))
+    };
+    accepted("two hundred unions", with_method(&unions(200), "[in] union U200 *u"));
+    let interfaces = |count, methods: &str| {
+        "import \"unknwn.idl\";\n[object, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a10)] interface I0 : IUnknown { }\n"
+            .to_owned()
+            + &lines(count, |at| {
+                format!(
+                    "[object, uuid(0d4f4c52-0a34-4ac4-8d6c-{:012x})] interface I{} : I{at} {{ {} }}",
+                    at + 1,
+                    at + 1,
+                    methods.replace('#', &at.to_string())
+                )
+            })
+    };
+    accepted("sixty interfaces", interfaces(60, "HRESULT M#();"));
+    refused("twenty thousand interfaces", interfaces(20_000, ""), "too-deep", 66);
+    let wide = lines(1000, |at| format!("HRESULT M{at}([in] long a, [in] long b);"));
+    let wide = format!(
+        "{}[object, uuid(1d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a10)] interface IW : IUnknown {{\n{wide}}}\n",
+        interfaces(0, "")
+    );
+    let heirs =
+        lines(2000, |at| format!("[object, uuid(2d4f4c52-0a34-4ac4-8d6c-{at:012x})] interface H{at} : IW {{ }}"));
+    refused("two thousand heirs of a thousand methods", wide + &heirs, "too-large", 1213);
+}
+
+#[test]
+fn many_of_a_kind() {
+    refused("members", format!("struct S {{\n{}}};", lines(16_000, |at| format!("long a{at};"))), "too-large", 1026);
+    refused("members of one name", format!("struct S {{\n{}}};", "long a;\n".repeat(16_000)), "duplicate-name", 3);
+    refused(
+        "arms",
+        format!("union U switch (long t) u {{\n{}}};", lines(16_000, |at| format!("case {at}: long a{at};"))),
+        "too-large",
+        1026,
+    );
+    accepted("values", format!("enum E {{ {} }};", lines(5_000, |at| format!("E{at} = {at},"))));
+    accepted(
+        "constants",
+        lines(5_000, |at| {
+            format!("const long C{at} = {};", if at == 0 { "1".to_owned() } else { format!("C{} + 1", at - 1) })
+        }),
+    );
+    let params: Vec<String> = (0..30_000).map(|at| format!("[in] long a{at}")).collect();
+    refused("parameters", with_method("", &params.join(",\n")), "too-large", 254);
+    let methods = lines(70_000, |at| format!("HRESULT M{at}();"));
+    refused("methods", with_method("", "").replace("HRESULT M();", &methods), "too-many-methods", 1025);
+    let named = format!("const long {} = 1;", "A".repeat(100_000));
+    refused("a name", named, "too-long", 1);
+    let uses = lines(1000, |at| format!("struct S{at} {{ enum E e; }};"));
+    let values = lines(10_000, |at| format!("E{at} = {at},"));
+    refused(
+        "checks of many values",
+        format!("enum E {{ {} }};\n{}", values.replace('\n', " "), uses.repeat(1)),
+        "too-large",
+        839,
+    );
+}
+
+#[test]
+fn sizes() {
+    refused("too many elements", "struct S {\nlong a[65536][65536];\n};".to_owned(), "too-large", 2);
+    let nested = "struct A { long a[16777216]; };\nstruct B { struct A a[16777216]; };".to_owned();
+    refused("too many structures", nested, "too-large", 2);
+    refused("a typedef", "typedef long A[65536];\ntypedef A B[65536];".to_owned(), "too-large", 2);
+    let params: Vec<String> = (0..10).map(|at| format!("[in] struct A *a{at}")).collect();
+    let text = with_method("struct A { hyper a[16777216]; };", &params.join(","));
+    refused("a call", text, "too-large", 4);
+}
+
+#[test]
+fn what_is_wrong_very_often_is_said_a_hundred_times() {
+    let failure = refused("types", lines(70_000, |at| format!("struct S{at} {{ lnog a; }};")), "unknown-type", 1);
+    let text = failure.to_string();
+    assert_eq!(failure.diagnostics.len(), 101);
+    assert!(text.trim_end().ends_with("and 69900 more errors, which are not shown"), "{}", &text[text.len() - 300..]);
+    let one_line = lines(7_000, |at| format!("struct S{at} {{ lnog a; }};")).replace('\n', " ");
+    let failure = refused("types in one line", one_line, "unknown-type", 1);
+    assert!(failure.to_string().len() < 100_000, "{} bytes", failure.to_string().len());
+    let twice = lines(7_000, |_| "const long A = 1;".to_owned()).replace('\n', " ");
+    let text = refused("names in one line", twice, "duplicate-name", 1).to_string();
+    assert!(text.contains("x.idl:1:30") && text.len() < 100_000, "{}", &text[..1000]);
+}
+
+#[test]
+fn what_is_no_text() {
+    let once = |name: &str, text: String| {
+        let failure = refused(name, text, "unknown-character", 1);
+        assert_eq!(failure.diagnostics.len(), 1, "{name}: {failure}");
+        assert!(failure.to_string().len() < 1000, "{name}: {failure}");
+    };
+    once("zeros", "\0".repeat(100_000));
+    once(
+        "zeros between letters",
+        "import \"unknwn.idl\";\r\n".chars().fold(String::new(), |mut text, c| {
+            let _ = write!(text, "{c}\0");
+            text
+        }),
+    );
+    once("control characters", "long \u{1} \u{2} \u{3}\n\u{4}\n".repeat(1000));
+    let folder = ground::Folder::new("idl-utf-16");
+    let (file, importer) = (folder.join("wide.idl"), folder.join("a.idl"));
+    let wide: Vec<u8> =
+        "\u{feff}import \"unknwn.idl\";\n".repeat(100).encode_utf16().flat_map(u16::to_le_bytes).collect();
+    std::fs::write(&file, wide).expect("the folder can be written to");
+    std::fs::write(&importer, "import \"wide.idl\";").expect("the folder can be written to");
+    for path in [&file, &importer] {
+        let failure = Compiler::new().check(path).expect_err("UTF-16 is not understood");
+        assert_eq!(failure.diagnostics.len(), 1, "{failure}");
+        assert!(failure.to_string().contains("wide.idl is in UTF-16"), "{failure}");
+        assert!(failure.to_string().contains("save it as UTF-8"), "{failure}");
+    }
+}

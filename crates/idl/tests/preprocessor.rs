@@ -1,0 +1,125 @@
+//! What the preprocessor does across files is what MIDL's does: an imported file knows nothing of the file that imports it, an included one
+//! is a part of it.
+
+use obvia_idl::model::{Base, Model, Type, Value};
+use obvia_idl::{Compilation, Compiler, Failure};
+use std::path::Path;
+
+/// Compiles `a.idl`, beside other files.
+fn compile(files: &[(&str, &str)]) -> Result<Compilation, Failure> {
+    let folder = ground::Folder::new("idl-preprocessor");
+    std::fs::create_dir_all(folder.join("more")).expect("the folder can be written to");
+    for (name, text) in files {
+        std::fs::write(folder.join(name), text).expect("the folder can be written to");
+    }
+    Compiler::new().include(folder.join("more")).check(&folder.join("a.idl"))
+}
+
+#[track_caller]
+fn model(files: &[(&str, &str)]) -> Model {
+    compile(files).unwrap_or_else(|failure| panic!("{failure}")).model
+}
+
+/// The codes of what is wrong, and all that is said.
+fn wrong(files: &[(&str, &str)]) -> (Vec<&'static str>, String) {
+    let failure = compile(files).expect_err("something is wrong");
+    (failure.diagnostics.iter().map(|found| found.code).collect(), failure.to_string())
+}
+
+fn member(model: &Model, name: &str) -> Type {
+    let found = model.structs.iter().find(|found| found.name == name).expect("it is declared");
+    found.fields[0].ty.clone()
+}
+
+fn constant(model: &Model, name: &str) -> i64 {
+    match model.consts.iter().find(|found| found.name == name).map(|found| &found.value) {
+        Some(Value::Int(value)) => *value,
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
+const WIDTH: &str = "#ifdef WIDE\nstruct S { hyper a; };\n#else\nstruct S { long a; };\n#endif\n";
+
+#[test]
+fn imported_files_do_not_see_macros_of_their_importer() {
+    for text in ["import \"b.idl\";\n#define WIDE\n", "#define WIDE\nimport \"b.idl\";\n"] {
+        let model = model(&[("a.idl", text), ("b.idl", WIDTH)]);
+        assert_eq!(member(&model, "S"), Type::Base(Base::I32), "{text}");
+        assert!(model.structs[0].imported);
+    }
+}
+
+#[test]
+fn macros_of_imported_files_stay_there_and_constants_do_not() {
+    let imported = ("b.idl", "#define WIDE\n#define TWO 2\nconst long THREE = TWO + 1;");
+    let text = format!("import \"b.idl\";\n{WIDTH}const long FOUR = THREE + 1;");
+    let found = model(&[("a.idl", &text), imported]);
+    assert_eq!(member(&found, "S"), Type::Base(Base::I32));
+    assert_eq!(constant(&found, "FOUR"), 4);
+    let (codes, said) = wrong(&[("a.idl", "import \"b.idl\";\nconst long FOUR = TWO + 2;"), imported]);
+    assert_eq!(codes, ["unknown-value"], "{said}");
+}
+
+#[test]
+fn imported_files_are_read_once_and_included_ones_each_time() {
+    let twice = "import \"b.idl\";\nimport \"c.idl\";\nimport \"b.idl\";";
+    let found = model(&[("a.idl", twice), ("b.idl", "struct S { long a; };"), ("c.idl", "import \"b.idl\";")]);
+    assert_eq!(found.structs.len(), 1);
+    let part = ("part.idl", "struct NAME { TYPE a; };\n#undef NAME\n#undef TYPE\n");
+    let text = "#define NAME A\n#define TYPE long\n#include \"part.idl\"\n#define NAME B\n#define TYPE hyper\n#include \"part.idl\"\n";
+    let found = model(&[("a.idl", text), part]);
+    assert_eq!((member(&found, "A"), member(&found, "B")), (Type::Base(Base::I32), Type::Base(Base::I64)));
+    assert!(found.structs.iter().all(|found| !found.imported), "what is included is the file's own");
+}
+
+#[test]
+fn included_files_are_text() {
+    let found = model(&[
+        ("a.idl", "struct S {\n#include \"more/members.h\"\n};\nconst long B = A;"),
+        ("more/members.h", "long a;\n#define A 7\n"),
+    ]);
+    assert_eq!((member(&found, "S"), constant(&found, "B")), (Type::Base(Base::I32), 7));
+    let guarded = "#ifndef P\n#define P\n#include \"a.idl\"\nstruct S { long a; };\n#endif";
+    assert_eq!(model(&[("a.idl", guarded)]).structs.len(), 1);
+    let once = "#pragma once\n#include \"a.idl\"\nstruct S { long a; };";
+    assert_eq!(model(&[("a.idl", once)]).structs.len(), 1);
+    let (codes, said) = wrong(&[("a.idl", "#include \"a.idl\"\nstruct S { long a; };")]);
+    assert_eq!(codes, ["too-deep"], "{said}");
+    let (codes, said) = wrong(&[("a.idl", "#if 1\n#include \"b.h\"\n#endif"), ("b.h", "#if 1\n")]);
+    assert_eq!(codes, ["open-condition"], "{said}");
+    assert!(said.contains("b.h:1"), "{said}");
+}
+
+#[test]
+fn a_file_that_is_missing_is_missed_where_it_was_looked_for() {
+    for text in ["\n#include \"missing.h\"\n", "\n#include <missing.h>\n", "\nimport \"missing.h\";\n"] {
+        let (codes, said) = wrong(&[("a.idl", text)]);
+        assert_eq!(codes, ["no-such-file"], "{said}");
+        assert!(said.contains("there is no file `missing.h`") && said.contains("a.idl:2"), "{said}");
+        assert!(said.contains("/missing.h`") && said.contains("/more/missing.h`"), "{said}");
+    }
+    // What a condition excludes is not looked for, nor what everybody has.
+    model(&[("a.idl", "#if 0\n#include \"missing.h\"\n#endif\nimport \"unknwn.idl\";\n#include \"wtypes.idl\"\n")]);
+}
+
+#[test]
+fn midl_is_the_compiler_that_conditions_ask_for() {
+    let text = "#if __midl >= 700\n#define NEW 1\n#else\n#define NEW 0\n#endif\n#if defined(__midl)\n#define IS 1\n#endif\n\
+                #ifdef __midl\n#define THERE 1\n#endif\n\
+                const long A = NEW; const long B = IS; const long C = THERE; const long D = __midl;";
+    let found = model(&[("a.idl", text)]);
+    assert_eq!(["A", "B", "C", "D"].map(|name| constant(&found, name)), [1, 1, 1, 801]);
+}
+
+#[test]
+fn files_of_other_encodings_are_read() {
+    let folder = ground::Folder::new("idl-encodings");
+    let marked = folder.join("b.idl");
+    std::fs::write(&marked, "\u{feff}struct S { long a; };").expect("the folder can be written to");
+    std::fs::write(folder.join("c.idl"), b"// \xe4\nstruct T { long a; };").expect("the folder can be written to");
+    let main = folder.join("a.idl");
+    std::fs::write(&main, "import \"b.idl\";\n#include \"c.idl\"\n").expect("the folder can be written to");
+    let found = Compiler::new().check(&main).unwrap_or_else(|failure| panic!("{failure}"));
+    assert_eq!(found.model.structs.len(), 2);
+    assert!(Path::new(&found.sources.files()[0].path).ends_with("a.idl"));
+}
