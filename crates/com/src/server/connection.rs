@@ -13,8 +13,8 @@ use obvia_rpc::co::relay::Attribution;
 use obvia_rpc::security::Authenticated;
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{self, Answer, Arrived, ServerCall, Service, TargetId, serve};
-use obvia_via::Error as ViError;
 use obvia_via::window::{Alarm, Peer, Window};
+use obvia_via::{Ended, Error as ViError};
 use std::ffi::c_void;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -81,6 +81,18 @@ impl Connection {
         self.proved.is_some() || self.caller.is_some()
     }
 
+    /// The connection has ended.
+    fn note_end(&self, why: &ViError) {
+        if !matches!(why, ViError::Disconnected { why: Ended::Silent | Ended::Reset, .. }) {
+            return;
+        }
+        match (&self.presence, &self.visit) {
+            (Some(presence), _) => presence.note_loss(),
+            (None, Some((visitor, _))) => visitor.note_loss(),
+            (None, None) => {}
+        }
+    }
+
     /// From now on calls are this client's.
     fn adopt(&mut self, client: Identity) {
         let watch = Arc::clone(self.dispatch.watch());
@@ -141,7 +153,7 @@ impl Service for Connection {
         let (answer, client) = binding::answer(pdu, self.runtime.oxid(), Transfers::FLAT)?;
         match (&self.caller, client) {
             (None, Some(client)) => {
-                let presence = Presence::enter(self.runtime, client, &self.peer, self.local.as_deref())?;
+                let presence = Presence::enter(self.runtime, client, &self.peer, self.local.as_deref(), None)?;
                 let principal = self.proved.as_ref().map(|proved| &proved.principal);
                 if !presence.prove(&self.peer, principal) {
                     security::log_denial(&self.peer, Denial::Proof);
@@ -205,7 +217,8 @@ pub(super) fn serve_connection(runtime: &'static Runtime, mut window: Window, vi
     }
     let own = *LOOP.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(own) = own else {
-        serve(&mut window, &mut connection);
+        let why = serve(&mut window, &mut connection);
+        connection.note_end(&why);
         drop(window);
         return;
     };
@@ -270,7 +283,10 @@ impl Served {
                     self.connection.tidy();
                     continue;
                 }
-                Err(_) => return None,
+                Err(error) => {
+                    self.connection.note_end(&error);
+                    return None;
+                }
             };
             if let Some(caller) = &self.connection.caller {
                 caller.enter();
