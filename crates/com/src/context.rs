@@ -36,6 +36,11 @@ impl Contexts {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// How many states are kept for a client.
+    pub(crate) fn kept_for(&self, client: u64) -> usize {
+        self.lock().get(&client).map_or(0, HashMap::len)
+    }
+
     /// A client is gone. What is returned is to be dropped where no lock is held: it runs programs' own code.
     pub(crate) fn end_client(&self, client: u64) -> impl Sized + use<> {
         self.lock().remove(&client)

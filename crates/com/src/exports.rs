@@ -235,6 +235,11 @@ impl Exports {
         self.table.remove(gone)
     }
 
+    /// How many interface pointers a process refers to.
+    pub(crate) fn held_by(&self, oxid: u64) -> usize {
+        self.books().references.held_by(Client::Process(oxid))
+    }
+
     /// The processes that refer to something.
     pub(crate) fn processes(&self) -> Vec<u64> {
         self.books().references.processes().collect()

@@ -180,13 +180,13 @@ pub(crate) fn reach(binding: &str, info: &'static InterfaceInfo) -> Result<(Arc<
     let runtime = Runtime::of_process()?;
     // Of whoever is there: by datagrams that may be another process at the next call.
     if network::has_no_connections(&located) {
-        return reach_stranger(runtime, &binding, Stranger { object }, info);
+        return reach_stranger(runtime, &binding, Stranger { object, info });
     }
     let link = match runtime.link_at(&binding) {
         Ok(link) => link,
         // The standard's protocol sequences lead to servers that were made without obvia, too.
         Err(error) if network::is_standard(&binding) && !SETTLED.contains(&error.code()) => {
-            return reach_stranger(runtime, &binding, Stranger { object }, info);
+            return reach_stranger(runtime, &binding, Stranger { object, info });
         }
         Err(error) => return Err(error),
     };
@@ -208,18 +208,14 @@ const SETTLED: [HRESULT; 4] = [
 ];
 
 /// The same for a server that knows nothing of obvia.
-fn reach_stranger(
-    runtime: &'static Runtime,
-    binding: &str,
-    stranger: Stranger,
-    info: &'static InterfaceInfo,
-) -> Result<(Arc<Link>, ObjRef)> {
+fn reach_stranger(runtime: &'static Runtime, binding: &str, stranger: Stranger) -> Result<(Arc<Link>, ObjRef)> {
     let (address, _) = address_of(binding)?;
-    let link = Arc::new(Link::to_stranger(runtime, address, stranger, info, thread::deadline())?);
+    let link = Arc::new(Link::to_stranger(runtime, address, stranger, thread::deadline())?);
     // What the server would say of itself: there is one target, and references to it are not counted.
     let target = TargetId { index: 1, generation: 1 };
     let (bindings, securities) = (Vec::new(), Vec::new());
-    let reference = ObjRef { iid: info.iid, public_refs: 0, oxid: link.oxid(), oid: 1, target, bindings, securities };
+    let reference =
+        ObjRef { iid: stranger.info.iid, public_refs: 0, oxid: link.oxid(), oid: 1, target, bindings, securities };
     Ok((link, reference))
 }
 

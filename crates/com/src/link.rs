@@ -14,6 +14,7 @@ use crate::registry::{self, InterfaceInfo};
 use crate::runtime::{self, Runtime, janitor};
 use crate::security::Protection;
 use crate::{binding, system, thread, trace};
+use obvia_rpc::co::relay::Routes as _;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_rpc::uuid::Uuid;
 use obvia_rpc::vi_call::{Channel, TargetId};
@@ -70,10 +71,12 @@ impl Reached {
 }
 
 /// A server that knows nothing of obvia.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(crate) struct Stranger {
     /// The object UUID that calls of its functions name, if any.
     pub(crate) object: Option<Uuid>,
+    /// The interface of its functions.
+    pub(crate) info: &'static InterfaceInfo,
 }
 
 /// Where a process is reached.
@@ -184,7 +187,6 @@ impl Link {
         runtime: &'static Runtime,
         address: Address,
         stranger: Stranger,
-        info: &'static InterfaceInfo,
         deadline: Deadline,
     ) -> Result<Self> {
         let (targets, proof) = (address.targets()?, address.proof()?);
@@ -192,9 +194,7 @@ impl Link {
         let reached = Reached { oxid: runtime::draw()?, home, targets, proof };
         let link = Self { stranger: Some(stranger), ..Self::open(runtime, address, reached, deadline)? };
         // It is the first one that calls use.
-        let mut channel = link.take_channel(deadline)?;
-        binding::alter(&mut channel, info, link.transfers(), deadline)?;
-        link.give_back(channel);
+        link.give_back(link.take_channel(deadline)?);
         Ok(link)
     }
 
@@ -297,7 +297,7 @@ impl Link {
     pub(crate) fn note_target(&self, target: TargetId, info: &'static InterfaceInfo) {
         match (&self.targets, self.stranger) {
             (Some(targets), None) => targets.insert(target, info, registry::plan(info)),
-            (Some(targets), Some(Stranger { object })) => targets.insert_functions(target, object, info),
+            (Some(targets), Some(Stranger { object, .. })) => targets.insert_functions(target, object, info),
             (None, _) => {}
         }
     }
@@ -344,15 +344,32 @@ impl Link {
         self.connect(&self.options, deadline)
     }
 
+    /// A new connection. Of associations it is in the group of those that there are: where the server no longer knows that, in a new one.
     fn connect(&self, options: &Options, deadline: Deadline) -> Result<Channel> {
+        let deadline = deadline.start();
+        let group = || self.targets.as_ref().map(|targets| targets.group().load(Ordering::Acquire));
+        let mut joined = group();
+        loop {
+            let outcome = self.connect_once(options, deadline);
+            let now = group();
+            // Each turn somebody has joined another group, so there is an end.
+            if outcome.is_ok() || std::mem::replace(&mut joined, now) == now || deadline.is_over() {
+                return outcome;
+            }
+        }
+    }
+
+    fn connect_once(&self, options: &Options, deadline: Deadline) -> Result<Channel> {
         let runtime = Runtime::of_process()?;
         let mut channel = self
             .address
             .connect(runtime, (self.targets.as_ref(), self.proof.as_ref()), options, deadline)
             .map_err(|error| if error.code() == code::RPC_S_SERVER_UNAVAILABLE { self.gone() } else { error })?;
-        // There may be another process by now, whose objects have the same numbers.
-        if self.stranger.is_none() && binding::introduce(&mut channel, runtime.oxid(), deadline)? != self.oxid {
-            return Err(self.gone());
+        match self.stranger {
+            Some(Stranger { info, .. }) => binding::alter(&mut channel, info, self.transfers(), deadline)?,
+            // There may be another process by now, whose objects have the same numbers.
+            None if binding::introduce(&mut channel, runtime.oxid(), deadline)? != self.oxid => return Err(self.gone()),
+            None => {}
         }
         Ok(channel)
     }
@@ -376,12 +393,13 @@ impl Link {
     /// Makes a call of the runtime's own over the link's own connection.
     pub(crate) fn with_home<R>(&self, work: impl FnOnce(&mut Channel) -> Result<R>) -> Result<R> {
         let mut home = lock(&self.home);
-        if home.is_ended() {
+        // Over a network the connection may have ended, and not the process.
+        if home.is_ended() && self.is_private() {
             return Err(self.gone());
         }
-        // A call on it timed out, but the process lives. Its new connection is there before the old one goes, so
+        // Or a call on it timed out. Its new connection is there before the old one goes, so
         // the server does not take this client for gone.
-        if home.is_broken() {
+        if home.is_closed() {
             *home = self.connect(&for_home(&self.options), thread::deadline())?;
         }
         work(&mut home)

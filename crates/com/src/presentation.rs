@@ -11,12 +11,12 @@ use crate::orpc::Client;
 use crate::registry::{self, InterfaceInfo};
 use crate::runtime::{self, Runtime};
 use crate::security::{self, Admitted, Protection};
-use crate::server::{self, Identity, Presence};
+use crate::server::{self, Fellowship, Identity, Presence};
 use crate::system;
 use obvia_ndr::ndr::Plan;
 use obvia_rpc::co::pdu::{Context, Outcome};
 use obvia_rpc::co::relay::{Attribution, CallHeaders, Form, Interface, Interfaces, Route, Routes};
-use obvia_rpc::co::{Denial, IncomingCall, Witness};
+use obvia_rpc::co::{Denial, Group, IncomingCall, Joined, Joins, Witness};
 use obvia_rpc::dg::relay::Clients;
 use obvia_rpc::security::Authenticated;
 use obvia_rpc::status::Status;
@@ -28,7 +28,7 @@ use obvia_via::window::{Peer, Window};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use windows_core::GUID;
 
@@ -39,6 +39,7 @@ const REASON_NOT_SPECIFIED: u16 = 0;
 pub(crate) struct Targets {
     transfers: Transfers,
     protection: Option<Protection>,
+    group: AtomicU32,
     known: RwLock<Known>,
 }
 
@@ -61,7 +62,7 @@ struct Called {
 impl Targets {
     /// None yet. Calls go in one of these transfer syntaxes, and are protected where it is said how.
     pub(crate) fn new(transfers: Transfers, protection: Option<Protection>) -> Self {
-        Self { transfers, protection, known: RwLock::default() }
+        Self { transfers, protection, group: AtomicU32::new(0), known: RwLock::default() }
     }
 
     /// How calls are protected, if they are.
@@ -141,6 +142,10 @@ impl Routes for Targets {
     fn settler(&self) -> SyntaxId {
         binding::RUNTIME
     }
+
+    fn group(&self) -> &AtomicU32 {
+        &self.group
+    }
 }
 
 /// The runtime's own interface.
@@ -158,6 +163,8 @@ pub(crate) struct Visitor {
     peer: Peer,
     local: Option<String>,
     presence: OnceLock<Presence>,
+    /// The group of the association.
+    group: OnceLock<Arc<Group<Fellowship>>>,
     /// Whether the client has said nothing of itself, and been given a name.
     is_stranger: AtomicBool,
     membership: OnceLock<Membership>,
@@ -174,10 +181,11 @@ impl Visitor {
     }
 
     fn from(runtime: &'static Runtime, peer: Peer, local: Option<String>, transfers: Transfers) -> Self {
-        let (presence, membership, is_proved) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        let (presence, group, membership, is_proved) =
+            (OnceLock::new(), OnceLock::new(), OnceLock::new(), OnceLock::new());
         let is_stranger = AtomicBool::new(false);
         let admitted = Admitted::default();
-        Self { runtime, transfers, peer, local, presence, is_stranger, membership, is_proved, admitted }
+        Self { runtime, transfers, peer, local, presence, group, is_stranger, membership, is_proved, admitted }
     }
 
     /// The process that calls, if it has said so or been given a name.
@@ -186,10 +194,20 @@ impl Visitor {
         Some(Identity { oxid, is_stranger: self.is_stranger.load(Ordering::Relaxed) })
     }
 
-    /// A client that calls without having said who it is gets a name.
-    fn name(&self) -> Result<u64, Status> {
+    /// The connection of a lane has ended because the network did not get through.
+    pub(crate) fn note_loss(&self) {
+        if let Some(presence) = self.presence.get() {
+            presence.note_loss();
+        }
+    }
+
+    /// A client that calls without having said who it is gets a name: that of its group and user, or one of its own where there are no groups.
+    fn name(&self, caller: Option<&Authenticated>) -> Result<u64, Status> {
         if self.presence.get().is_none() {
-            let name = runtime::draw().map_err(|_| Status::REMOTE_NO_MEMORY)?;
+            let name = match self.group.get() {
+                Some(group) => group.shared().client(caller.map(|caller| &caller.principal))?,
+                None => runtime::draw().map_err(|_| Status::REMOTE_NO_MEMORY)?,
+            };
             self.is_stranger.store(true, Ordering::Relaxed);
             self.is_called(name);
         }
@@ -198,13 +216,18 @@ impl Visitor {
 
     /// What performs an interface of functions. The client's are the references to it, and what it keeps for the client; one that has not
     /// said who it is gets a name.
-    fn find_function(&self, object: Option<Uuid>, syntax: SyntaxId) -> Result<(TargetId, Interface), Status> {
+    fn find_function(
+        &self,
+        object: Option<Uuid>,
+        syntax: SyntaxId,
+        caller: Option<&Authenticated>,
+    ) -> Result<(TargetId, Interface), Status> {
         let version = (syntax.version as u16, (syntax.version >> 16) as u16);
         let found = self.runtime.functions().find(syntax.uuid.0, version, object.map_or(0, |uuid| uuid.0));
         let not_found = if object.is_some() { Status::OBJECT_NOT_FOUND } else { Status::UNK_IF };
         let (performer, info) = found.map_err(|_| not_found)?;
-        // What performs functions is there as long as the association.
-        let holder = Client::Process(self.name()?);
+        // What performs functions is there as long as the client.
+        let holder = Client::Process(self.name(caller)?);
         let exported = self.runtime.exports().add(performer.get(), info, holder, 1);
         let target = exported.map_err(|error| Status(error.code().0.cast_unsigned()))?.target;
         Ok((target, interface_of(info, registry::plan(info))))
@@ -212,7 +235,9 @@ impl Visitor {
 
     /// Refuses whoever says that it is another's process.
     fn prove(&self, caller: Option<&Authenticated>) -> Result<(), Status> {
-        let Some(presence) = self.presence.get() else { return Ok(()) };
+        // One without a name of its own is called by who it is.
+        let said = self.presence.get().filter(|_| !self.is_stranger.load(Ordering::Relaxed));
+        let Some(presence) = said else { return Ok(()) };
         let principal = caller.map(|caller| &caller.principal);
         let is_proved = *self.is_proved.get_or_init(|| presence.prove(&self.peer, principal));
         if is_proved {
@@ -224,8 +249,9 @@ impl Visitor {
 
     /// The client says who it is. Who has said so does not become somebody else.
     fn is_called(&self, oxid: u64) -> bool {
+        let group = self.group.get().filter(|_| self.is_stranger.load(Ordering::Relaxed));
         if self.presence.get().is_none()
-            && let Some(presence) = Presence::enter(self.runtime, oxid, &self.peer, self.local.as_deref())
+            && let Some(presence) = Presence::enter(self.runtime, oxid, &self.peer, self.local.as_deref(), group)
         {
             // One thread at a time judges what an association proposes.
             let _ = self.presence.set(presence);
@@ -264,14 +290,14 @@ impl Interfaces for Visitor {
             return Ok((system::TARGET, OWN));
         }
         if let Some(found) = dcom::find(self.runtime, object, interface) {
-            self.name()?;
+            self.name(caller)?;
             return found;
         }
         let (target, oxid) = objref::split_ipid(&GUID::from_u128(object.map_or(0, |object| object.0)));
         if oxid != self.runtime.oxid() {
-            return self.find_function(object, interface);
+            return self.find_function(object, interface, caller);
         }
-        self.name()?;
+        self.name(caller)?;
         let info = self.runtime.exports().interface(target).ok_or(Status::OBJECT_NOT_FOUND)?;
         // Of what its context says: by that the arguments are translated.
         if info.iid.to_u128() == interface.uuid.0 {
@@ -300,6 +326,15 @@ impl Interfaces for Visitor {
 
     fn serve(self: Arc<Self>, lane: Window, attribution: Attribution) {
         server::serve_lane(self.runtime, lane, self, attribution);
+    }
+}
+
+impl Joins for Visitor {
+    fn join(&self, wanted: u32) -> Option<Joined> {
+        let group = self.runtime.clients().join(wanted, &self.peer)?;
+        // An association is bound once.
+        let group = self.group.get_or_init(|| group);
+        Some(Joined { number: group.number(), place: Arc::clone(group) as Arc<_> })
     }
 }
 

@@ -240,6 +240,11 @@ impl Runtime {
         &self.clients
     }
 
+    /// A client is gone. What is returned is to be dropped where no lock is held: it runs programs' own code.
+    pub(crate) fn end_client(&self, oxid: u64) -> impl Sized + use<> {
+        (self.exports.drop_client(oxid), self.contexts.end_client(oxid))
+    }
+
     pub(crate) fn options(&self) -> Options {
         let waiting = match WAITING.load(Ordering::Relaxed) {
             poll if poll == Waiting::Poll as u8 => Waiting::Poll,

@@ -94,8 +94,12 @@ fn serve(
     // As Windows has it, which is what Samba's tests of the protocol expect.
     let sizes = FragmentSizes { sent: 5840, received: 5840 };
     let limits = Limits { sizes, message_max: 4 << 20, ..Limits::default() };
-    let options =
-        ServerOptions { limits, groups: Some(groups), secondary_address: endpoint, ..ServerOptions::default() };
+    let options = ServerOptions {
+        limits,
+        groups: Some(Arc::new(groups)),
+        secondary_address: endpoint,
+        ..ServerOptions::default()
+    };
     let mut association = ServerAssociation::new(options);
     let mut waiting: Vec<Later> = Vec::new();
     loop {

@@ -25,7 +25,7 @@ mod tests;
 pub use client::{ClientAssociation, ClientEvent, ClientOptions, IncomingFault, IncomingResponse, OutgoingCall};
 pub use direct::{DirectCalls, DirectError};
 pub use error::AssociationError;
-pub use groups::Groups;
+pub use groups::{Group, Groups, Joined, Joins};
 pub use input::Input;
 pub use server::{Denial, Exemption, IncomingCall, ServerAssociation, ServerEvent, ServerOptions, Witness};
 

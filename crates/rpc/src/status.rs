@@ -44,6 +44,14 @@ impl Status {
     /// The target is not, or no longer, exported (RPC_E_DISCONNECTED).
     pub const OBJECT_NOT_FOUND: Self = Self(0x8001_0108);
 
+    /// The status as a fault has it, of one that may be an HRESULT: the standard's, where it has one.
+    pub(crate) const fn in_a_fault(self) -> Self {
+        match self {
+            Self(CONTEXT_MISMATCH) => Self::CONTEXT_MISMATCH,
+            other => other,
+        }
+    }
+
     /// The HRESULT that a caller sees.
     pub const fn to_hresult(self) -> i32 {
         match self {
@@ -55,6 +63,7 @@ impl Status {
             Self::CANCELLED => 0x8001_0002_u32.cast_signed(),
             // RPC_E_DISCONNECTED: what the server kept for its callers is gone.
             Self::COMM_FAILURE | Self::WRONG_BOOT_TIME | Self::YOU_CRASHED => 0x8001_0108_u32.cast_signed(),
+            Self::CONTEXT_MISMATCH => CONTEXT_MISMATCH.cast_signed(),
             // RPC_S_SERVER_TOO_BUSY.
             Self::SERVER_TOO_BUSY => 0x8007_06bb_u32.cast_signed(),
             // RPC_S_UNKNOWN_AUTHN_SERVICE.
@@ -66,6 +75,9 @@ impl Status {
         }
     }
 }
+
+/// RPC_X_SS_CONTEXT_MISMATCH, as an HRESULT.
+const CONTEXT_MISMATCH: u32 = 0x8007_06ef;
 
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

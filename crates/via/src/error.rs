@@ -187,6 +187,8 @@ pub enum Ended {
     ByPeer,
     /// The peer does not answer any more.
     Silent,
+    /// The peer's host, or somebody on the way there, knows no such connection.
+    Reset,
     /// A message found no receive descriptor.
     ReceiverNotReady,
     /// A message was longer than the receive descriptor that it found.
@@ -203,6 +205,7 @@ impl fmt::Display for Ended {
             Self::Here => "this side disconnected",
             Self::ByPeer => "the peer disconnected",
             Self::Silent => "the peer does not answer any more",
+            Self::Reset => "the connection was reset",
             Self::ReceiverNotReady => "a message found no receive descriptor",
             Self::TooLong => "a message was longer than the receive descriptor that it found",
             Self::Protection => "an RDMA was not allowed",

@@ -132,7 +132,8 @@ impl Stream {
                     await_events(&mut [PollFd::new(&self.socket, PollFlags::OUT)], deadline)?;
                 }
                 Err(Errno::INTR) => {}
-                Err(Errno::PIPE | Errno::CONNRESET) => return Err(self.gone(Ended::ByPeer)),
+                Err(Errno::PIPE) => return Err(self.gone(Ended::ByPeer)),
+                Err(Errno::CONNRESET) => return Err(self.gone(Ended::Reset)),
                 Err(errno) if is_silence(errno) => return Err(self.gone(Ended::Silent)),
                 Err(errno) => return Err(Error::system("sending")(errno)),
             }
@@ -153,11 +154,11 @@ impl Stream {
         }
         loop {
             match rustix::net::recv(&self.socket, &mut *room, RecvFlags::DONTWAIT) {
-                Ok((_, 0)) | Err(Errno::CONNRESET) => {
+                ended @ (Ok((_, 0)) | Err(Errno::CONNRESET)) => {
                     if let Some(captured) = &self.captured {
                         captured.ended_by_peer();
                     }
-                    return Err(self.gone(Ended::ByPeer));
+                    return Err(self.gone(if ended.is_ok() { Ended::ByPeer } else { Ended::Reset }));
                 }
                 Ok((_, count)) => {
                     if let Some(captured) = &self.captured {
@@ -403,6 +404,18 @@ mod tests {
                 assert!(received == sent);
             });
         }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
+    fn a_connection_that_is_broken_off_is_none_that_ends() {
+        let listener = StreamListener::bind("127.0.0.1", 0).unwrap();
+        let client = TcpStream::connect(listener.address().unwrap()).unwrap();
+        let server = listener.accept(SOON).unwrap();
+        sockopt::set_socket_linger(&client, Some(Duration::ZERO)).unwrap();
+        drop(client);
+        let outcome = server.receive(&mut [0; 9], SOON);
+        assert!(matches!(outcome, Err(Error::Disconnected { why: Ended::Reset, .. })), "{outcome:?}");
     }
 
     #[test]

@@ -11,7 +11,7 @@ const MESSAGE_MAX: usize = 16 << 10;
 /// A client that waits for answers: to three calls, or to its bind.
 fn waiting(is_bound: bool) -> ClientAssociation {
     let limits = Limits { message_max: MESSAGE_MAX, calls_max: 4, ..Limits::default() };
-    let mut client = ClientAssociation::new(ClientOptions { limits, group: 0 });
+    let mut client = ClientAssociation::new(ClientOptions { limits });
     client.bind(vec![Context { id: 0, interface: FLAT, transfers: vec![NDR] }], None).unwrap();
     if !is_bound {
         return client;

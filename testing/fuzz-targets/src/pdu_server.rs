@@ -9,7 +9,7 @@ const MESSAGE_MAX: usize = 16 << 10;
 pub fn run(bytes: &[u8]) {
     let Some((&piece, bytes)) = bytes.split_first() else { return };
     let limits = Limits { message_max: MESSAGE_MAX, calls_max: 4, ..Limits::default() };
-    let mut server = ServerAssociation::new(ServerOptions { limits, group: 1, ..ServerOptions::default() });
+    let mut server = ServerAssociation::new(ServerOptions { limits, ..ServerOptions::default() });
     for piece in bytes.chunks(usize::from(piece) + 1) {
         server.input.push(piece);
         loop {

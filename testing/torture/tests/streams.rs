@@ -107,6 +107,8 @@ fn a_server_that_is_killed_is_missed() {
 #[test]
 fn a_client_that_is_killed_holds_nothing() {
     over_each(|Pair { mut server, mut client, binding, directories }| {
+        // One that is killed while it is sent something resets its connection, as a network does.
+        server.good("pinging 1000");
         client.good("make 1");
         client.good("leave");
         server.becomes(LATEST, "live", 0);

@@ -121,6 +121,11 @@ impl References {
         self.pointers.get(ipid).and_then(|pointer| pointer.holders.get(&client)).copied().unwrap_or_default()
     }
 
+    /// How many interface pointers a client has references to.
+    pub fn held_by(&self, client: Client) -> usize {
+        self.shares.get(&client).map_or(0, |share| share.ipids.len())
+    }
+
     /// Counts references of a client to an interface pointer of an object, which may both be new: it is handed to the client.
     ///
     /// # Errors

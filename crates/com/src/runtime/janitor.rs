@@ -30,9 +30,11 @@ pub(crate) fn wake() {
     }
 }
 
-/// How long until what peers hold may have to be collected.
+/// How long until what peers hold may have to be collected, or a lost client to be given up.
 fn until_due() -> Duration {
-    let due = Runtime::of_process().ok().and_then(|runtime| runtime.exports().due());
+    let Ok(runtime) = Runtime::of_process() else { return Duration::MAX };
+    let exports = runtime.exports();
+    let due = [exports.due(), runtime.clients().due(exports.patience())].into_iter().flatten().min();
     due.map_or(Duration::MAX, |due| due.saturating_duration_since(Instant::now()))
 }
 
@@ -81,14 +83,16 @@ fn work() {
                 continue;
             }
             is_done &= link.flush_releases();
-            if link.take_failure() {
+            // A client of this process is gone when its own connections say so.
+            if link.take_failure() && !runtime.clients().has(link.oxid()) {
                 drop(runtime.exports().drop_client(link.oxid()));
             }
         }
         drop(links);
-        let unpinged = runtime.exports().collect();
-        if !unpinged.is_empty() {
-            drop(unpinged);
+        let (unpinged, patience) = (runtime.exports().collect(), runtime.exports().patience());
+        let given_up = runtime.clients().give_up(Instant::now(), patience, |oxid| runtime.end_client(oxid));
+        if !unpinged.is_empty() || !given_up.is_empty() {
+            drop((unpinged, given_up));
             runtime.clients().wake_all();
         }
         // Somebody may always have something to give back, so a round is not told by that.

@@ -15,8 +15,8 @@ use obvia_rpc::co::relay::Attribution;
 use obvia_rpc::security::Authenticated;
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{self, Answer, Arrived, ServerCall, Service, TargetId, serve};
-use obvia_via::Error as ViError;
 use obvia_via::window::{Alarm, Peer, Window};
+use obvia_via::{Ended, Error as ViError};
 use std::ffi::c_void;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -84,6 +84,18 @@ impl Connection {
     /// Whether the client has proved or said who it is.
     pub(super) fn is_let_in(&self) -> bool {
         self.proved.is_some() || self.caller.is_some()
+    }
+
+    /// The connection has ended.
+    fn note_end(&self, why: &ViError) {
+        if !matches!(why, ViError::Disconnected { why: Ended::Silent | Ended::Reset, .. }) {
+            return;
+        }
+        match (&self.presence, &self.visit) {
+            (Some(presence), _) => presence.note_loss(),
+            (None, Some((visitor, _))) => visitor.note_loss(),
+            (None, None) => {}
+        }
     }
 
     /// From now on calls are this client's.
@@ -159,7 +171,7 @@ impl Service for Connection {
         let (answer, client) = binding::answer(pdu, self.runtime.oxid(), Transfers::FLAT)?;
         match (&self.caller, client) {
             (None, Some(client)) => {
-                let presence = Presence::enter(self.runtime, client, &self.peer, self.local.as_deref())?;
+                let presence = Presence::enter(self.runtime, client, &self.peer, self.local.as_deref(), None)?;
                 let principal = self.proved.as_ref().map(|proved| &proved.principal);
                 if !presence.prove(&self.peer, principal) {
                     security::log_denial(&self.peer, Denial::Proof);
@@ -223,7 +235,8 @@ pub(super) fn serve_connection(runtime: &'static Runtime, mut window: Window, vi
     }
     let own = *LOOP.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(own) = own else {
-        serve(&mut window, &mut connection);
+        let why = serve(&mut window, &mut connection);
+        connection.note_end(&why);
         drop(window);
         return;
     };
@@ -288,7 +301,10 @@ impl Served {
                     self.connection.tidy();
                     continue;
                 }
-                Err(_) => return None,
+                Err(error) => {
+                    self.connection.note_end(&error);
+                    return None;
+                }
             };
             if let Some(caller) = &self.connection.caller {
                 caller.enter();

@@ -19,8 +19,6 @@ use std::ops::Range;
 pub struct ClientOptions {
     /// What it puts up with.
     pub limits: Limits,
-    /// The association group to join; 0 for a new one.
-    pub group: u32,
 }
 
 /// What a client has to know about.
@@ -126,7 +124,7 @@ impl ClientAssociation {
             granted: 0,
             keeps_on_orphan: false,
             length: FragmentSizes::LEAST,
-            group: options.group,
+            group: 0,
             secondary_address: String::new(),
             last_id: 0,
             next_security: 0,
@@ -136,6 +134,13 @@ impl ClientAssociation {
             assemblies: Assemblies::new(&options.limits),
             outstanding: Vec::new(),
             options,
+        }
+    }
+
+    /// The association group that the first bind is to join; a new one where nobody says.
+    pub fn join(&mut self, group: u32) {
+        if self.opening.is_none() && !self.is_bound {
+            self.group = group;
         }
     }
 

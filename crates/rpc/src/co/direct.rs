@@ -70,7 +70,7 @@ impl DirectCalls {
     pub fn bind(stream: Arc<Stream>, interface: SyntaxId, deadline: Deadline) -> Result<Self, DirectError> {
         let deadline = deadline.start();
         let limits = Limits { message_max: ANSWER_MAX, calls_max: 1, ..Limits::default() };
-        let mut calls = Self { stream, association: ClientAssociation::new(ClientOptions { limits, group: 0 }) };
+        let mut calls = Self { stream, association: ClientAssociation::new(ClientOptions { limits }) };
         let number = calls.association.bind(vec![Context { id: CONTEXT, interface, transfers: vec![NDR] }], None)?;
         let is_accepted = calls.next(deadline, |event| match event {
             ClientEvent::Bound(id, outcomes) if id == number => {

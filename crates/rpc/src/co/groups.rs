@@ -1,70 +1,109 @@
 //! Association groups (C706 9.3.3): what the associations of one client process with one server have in common.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::any::Any;
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// The association groups of a server, for all of its associations. A group is there as long as an association of it is.
-#[derive(Clone, Debug, Default)]
-pub struct Groups {
-    table: Arc<Mutex<Table>>,
+/// Who says which associations make a group.
+pub trait Joins: Send + Sync + fmt::Debug {
+    /// Has an association join a group, or for 0 a new one. `None` where there is none with this number, or its client may not join it.
+    fn join(&self, wanted: u32) -> Option<Joined>;
 }
 
-#[derive(Debug, Default)]
-struct Table {
+/// An association's place in its group, as long as the association lives.
+#[derive(Clone, Debug)]
+pub struct Joined {
+    /// The number of the group, which clients are told; not 0.
+    pub number: u32,
+    /// What is there as long as the place.
+    pub place: Arc<dyn Any + Send + Sync>,
+}
+
+/// The association groups of a server, for all of its associations, and what each group has in common.
+#[derive(Debug)]
+pub struct Groups<T = ()>(Arc<Mutex<Table<T>>>);
+
+#[derive(Debug)]
+struct Table<T> {
     // The number given last.
     last: u32,
-    // How many associations each has. Invariant: none is 0.
-    members: BTreeMap<u32, u32>,
+    groups: HashMap<u32, Weak<Group<T>>>,
 }
 
-impl Groups {
-    /// Joins a group, or for 0 a new one. `None` where there is none with this number.
-    pub(super) fn join(&self, number: u32) -> Option<Membership> {
-        let mut table = self.table();
-        let number = match number {
-            0 => {
-                let mut next = table.last.wrapping_add(1).max(1);
-                // Numbers come round once in four billion associations.
-                while table.members.contains_key(&next) {
-                    next = next.wrapping_add(1).max(1);
-                }
-                table.last = next;
-                next
-            }
-            known if table.members.contains_key(&known) => known,
-            _ => return None,
-        };
-        *table.members.entry(number).or_default() += 1;
-        Some(Membership { groups: self.clone(), number })
-    }
-
-    fn table(&self) -> MutexGuard<'_, Table> {
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// An association's place in its group, until it is dropped.
+/// An association group. It ends with who has it last.
 #[derive(Debug)]
-pub(super) struct Membership {
-    groups: Groups,
-    pub(super) number: u32,
+pub struct Group<T> {
+    groups: Groups<T>,
+    number: u32,
+    shared: T,
 }
 
-impl Drop for Membership {
-    fn drop(&mut self) {
-        let mut table = self.groups.table();
-        if let Some(count) = table.members.get_mut(&self.number) {
-            *count -= 1;
-            if *count == 0 {
-                table.members.remove(&self.number);
-            }
+impl<T> Groups<T> {
+    /// A new group, which gets the first number from `first` on that no other has; without, from the one on that was given last.
+    pub fn found(&self, first: Option<u32>, shared: T) -> Arc<Group<T>> {
+        let mut table = self.table();
+        let mut number = first.unwrap_or(table.last.wrapping_add(1)).max(1);
+        while table.groups.contains_key(&number) {
+            number = number.wrapping_add(1).max(1);
         }
+        table.last = number;
+        let group = Arc::new(Group { groups: self.clone(), number, shared });
+        table.groups.insert(number, Arc::downgrade(&group));
+        group
+    }
+
+    /// The group with a number, as long as it is there.
+    pub fn find(&self, number: u32) -> Option<Arc<Group<T>>> {
+        self.table().groups.get(&number)?.upgrade()
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table<T>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<T> Group<T> {
+    /// What clients call it; not 0.
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// What its associations have in common.
+    pub fn shared(&self) -> &T {
+        &self.shared
+    }
+}
+
+impl<T> Drop for Group<T> {
+    fn drop(&mut self) {
+        self.groups.table().groups.remove(&self.number);
+    }
+}
+
+impl<T> Clone for Groups<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<T> Default for Groups<T> {
+    fn default() -> Self {
+        Self(Arc::new(Mutex::new(Table { last: 0, groups: HashMap::new() })))
+    }
+}
+
+/// Groups that have nothing in common, which every client may join.
+impl Joins for Groups {
+    fn join(&self, wanted: u32) -> Option<Joined> {
+        let group = if wanted == 0 { self.found(None, ()) } else { self.find(wanted)? };
+        Some(Joined { number: group.number, place: group })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Groups;
+    use super::{Groups, Joins};
 
     #[test]
     fn groups_are_there_as_long_as_their_associations() {
@@ -79,5 +118,13 @@ mod tests {
         drop(again);
         assert!(groups.join(number).is_none());
         assert!(groups.join(77).is_none());
+    }
+
+    #[test]
+    fn no_two_groups_have_one_number_and_none_has_0() {
+        let groups = Groups::<u8>::default();
+        let all = [Some(u32::MAX), Some(u32::MAX), None, Some(0)].map(|first| groups.found(first, 9));
+        assert_eq!(all.each_ref().map(|group| group.number()), [u32::MAX, 1, 2, 3]);
+        assert_eq!(groups.find(2).map(|group| *group.shared()), Some(9));
     }
 }

@@ -25,6 +25,7 @@ use obvia_via::stream::Stream;
 use obvia_via::window::{Options, Window};
 use obvia_via::{Deadline, Error as ViError};
 use std::fmt;
+use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -103,6 +104,8 @@ pub trait Routes: Send + Sync + fmt::Debug {
     fn find(&self, target: TargetId) -> Option<Route>;
     /// The interface whose calls settle, between processes of this program's, what binds do, where units have no contexts.
     fn settler(&self) -> SyntaxId;
+    /// The association group of all associations with the server; 0 as long as there is none.
+    fn group(&self) -> &AtomicU32;
 }
 
 /// What a server has to say about what its client asks for.

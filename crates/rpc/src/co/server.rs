@@ -4,7 +4,7 @@ mod accepting;
 
 use super::assembly::{Assemblies, Origin, Stub};
 use super::contexts::SecurityContexts;
-use super::groups::{Groups, Membership};
+use super::groups::{Joined, Joins};
 use super::pdu::{BindNak, Context, Fault, FragmentSizes, Header, Outcome, PduType, Request, Response, Unit, flags};
 use super::{AssociationError, CallSecurity, Input, Limits, Presentation, output};
 use crate::mgmt::Counters;
@@ -21,11 +21,8 @@ use std::sync::Arc;
 pub struct ServerOptions {
     /// What it puts up with.
     pub limits: Limits,
-    /// The number of the association group of clients that ask for a new one; not 0. It is all that clients are told without `groups`,
-    /// and they may join any.
-    pub group: u32,
-    /// The association groups of the server, which numbers them. Then clients may join those that there are.
-    pub groups: Option<Groups>,
+    /// The association groups of the server. Without, clients may join any, and nothing comes of it.
+    pub groups: Option<Arc<dyn Joins>>,
     /// The endpoint for further connections: the port, the name of the socket.
     pub secondary_address: String,
     /// Who authenticates clients; without, only those are taken that do not want it.
@@ -153,8 +150,8 @@ pub struct ServerAssociation {
     granted: u8,
     // Of fragments that this side sends.
     length: u16,
-    group: u32,
-    membership: Option<Membership>,
+    // Of a group of the server's.
+    joined: Option<Joined>,
     presentations: Vec<Presentation>,
     security: SecurityContexts,
     // An authentication failed: nobody is to be taken for nobody in particular then.
@@ -172,8 +169,7 @@ impl ServerAssociation {
             is_bound: false,
             granted: 0,
             length: FragmentSizes::LEAST,
-            group: options.group,
-            membership: None,
+            joined: None,
             presentations: Vec::new(),
             security: SecurityContexts::default(),
             is_denied: false,

@@ -10,6 +10,7 @@ use super::*;
 use crate::octets::ByteOrder;
 use crate::status::Status;
 use crate::uuid::{FLAT, NDR, NDR64};
+use std::sync::Arc;
 
 pub(super) const INTERFACE: SyntaxId = SyntaxId { uuid: Uuid(0x1234), version: 1 };
 
@@ -36,7 +37,7 @@ impl Pair {
         let least = FragmentSizes { sent: FragmentSizes::LEAST, received: FragmentSizes::LEAST };
         let limits = Limits { sizes: least, message_max: 100_000, calls_max: 3 };
         let mut pair = Self::new(
-            ClientOptions { limits: limits.clone(), group: 0 },
+            ClientOptions { limits: limits.clone() },
             ServerOptions { limits, secondary_address: "5000".to_owned(), ..ServerOptions::default() },
         );
         pair.client.bind(vec![context(0, &[NDR])], None).unwrap();
@@ -334,8 +335,10 @@ fn the_senders_byte_order_is_said() {
 #[test]
 fn proposals_that_make_no_sense_are_refused() {
     let propose = |contexts: Vec<Context>, group| {
-        let mut server =
-            ServerAssociation::new(ServerOptions { groups: Some(Groups::default()), ..ServerOptions::default() });
+        let mut server = ServerAssociation::new(ServerOptions {
+            groups: Some(Arc::new(Groups::default())),
+            ..ServerOptions::default()
+        });
         let bind = Bind { alters: false, flags: 0, call_id: 4, sizes: FragmentSizes::GREATEST, group, contexts };
         server.input.push(&bind.to_wire());
         let outcome = server.poll(&mut judge).map(drop);

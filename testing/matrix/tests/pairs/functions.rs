@@ -126,7 +126,6 @@ fn a_state_is_kept_until_its_handle_ends(_: &rpcecho, counters: &Counters) {
 #[test]
 #[cfg_attr(miri, ignore = "starts processes")]
 fn a_state_ends_with_its_client_and_is_nobody_elses() {
-    // Over networks it takes its time until a client is given up.
     at_each(everywhere(), |server| {
         let counters: Counters = obvia::bind(&server.binding()).unwrap();
         let (mine, _) = counters.Open(1).unwrap();
@@ -135,7 +134,12 @@ fn a_state_ends_with_its_client_and_is_nobody_elses() {
         assert_eq!(client.line(), "holding");
         assert_eq!(counters.Alive().unwrap(), 3, "it has two of its own");
         client.kill();
-        wait_until(|| counters.Alive().unwrap() == 1);
+        // Over virtual interfaces of a network nobody says that it has ended, so it may come back: `torture` has a clock for that.
+        let is_missed =
+            !["ncacn_vi_udp", "ncacn_vi_xdp", "ncacn_vi_fabric"].iter().any(|far| server.binding().starts_with(far));
+        if is_missed {
+            wait_until(|| counters.Alive().unwrap() == 1);
+        }
         assert_eq!(counters.Next(mine).unwrap(), 1, "and mine is still there");
     });
 }

@@ -4,7 +4,7 @@ use super::exchange::{Awaited, put_fault, put_pdu, remember};
 use super::translation::Translation;
 use super::{PATIENCE, Route, Routes, fill, limits, over, wait};
 use crate::co::pdu::{ACCEPTED, Bind, BindAck, Context, FragmentSizes, Outcome};
-use crate::co::{ClientAssociation, ClientEvent, ClientOptions, Limits, OutgoingCall};
+use crate::co::{AssociationError, ClientAssociation, ClientEvent, ClientOptions, Limits, OutgoingCall};
 use crate::security::Security;
 use crate::status::Status;
 use crate::uuid::{SyntaxId, Uuid};
@@ -13,6 +13,7 @@ use obvia_via::stream::Stream;
 use obvia_via::window::{Inbox, Options, Outgoing, Peer, Relay, Window, relayed};
 use obvia_via::{Deadline, Error as ViError, Header, Kind};
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -28,10 +29,11 @@ pub fn client(
     options: &Options,
     security: Option<Security>,
 ) -> Result<Window, ViError> {
-    let association =
-        ClientAssociation::new(ClientOptions { limits: Limits { calls_max: 1, ..limits(options) }, group: 0 });
+    let association = ClientAssociation::new(ClientOptions { limits: Limits { calls_max: 1, ..limits(options) } });
     let state = State {
         association,
+        wanted: 0,
+        has_joined: false,
         protection: security.as_ref().map(|_| FIRST_SECURITY),
         security,
         ways: HashMap::new(),
@@ -58,6 +60,10 @@ struct ClientRelay {
 #[derive(Debug)]
 struct State {
     association: ClientAssociation,
+    /// The association group that the first bind asks for.
+    wanted: u32,
+    /// Whether the association is in the group of all others.
+    has_joined: bool,
     /// What the first bind is to make a security context of.
     security: Option<Security>,
     /// The security context of all calls.
@@ -99,6 +105,16 @@ struct Call {
     /// Its number in the association.
     id: u32,
     awaited: Awaited,
+}
+
+/// Why the association ends. A server that refuses it may have begun anew, and then knows no group of before: whoever connects again asks for a
+/// new one.
+fn failed(error: AssociationError, wanted: u32, group: &AtomicU32) -> ViError {
+    if let AssociationError::Refused { .. } = error {
+        // Somebody else may have been faster.
+        let _ = group.compare_exchange(wanted, 0, Ordering::AcqRel, Ordering::Acquire);
+    }
+    over(error)
 }
 
 impl ClientRelay {
@@ -169,12 +185,13 @@ impl ClientRelay {
         interface: SyntaxId,
         transfers: Vec<SyntaxId>,
     ) -> Result<Result<u16, Status>, ViError> {
-        let number = state.propose(vec![Context { id: 0, interface, transfers }])?;
+        let number = self.propose(state, vec![Context { id: 0, interface, transfers }])?;
         self.flush(state)?;
         let deadline = Deadline::Within(PATIENCE).start();
         loop {
-            match state.association.poll().map_err(over)? {
+            match state.association.poll().map_err(|error| failed(error, state.wanted, self.routes.group()))? {
                 Some(ClientEvent::Bound(id, outcomes)) if id == number => {
+                    state.note_group(self.routes.group())?;
                     state.note(&[interface], &outcomes);
                     break;
                 }
@@ -192,10 +209,19 @@ impl ClientRelay {
         Ok(state.contexts.get(&interface).copied().unwrap_or(Err(Status::UNK_IF)))
     }
 
+    /// Proposes contexts. With the first ones the association joins the group of those before it.
+    fn propose(&self, state: &mut State, contexts: Vec<Context>) -> Result<u32, ViError> {
+        if !state.has_joined {
+            state.wanted = self.routes.group().load(Ordering::Acquire);
+            state.association.join(state.wanted);
+        }
+        state.propose(contexts)
+    }
+
     /// Takes a bind that a floor above has made. The numbers of its contexts are not known there.
     fn bind(&self, state: &mut State, message: &Outgoing<'_>) -> Result<(), ViError> {
         let bind = Bind::from_wire(message.frame).map_err(|error| over(error.into()))?;
-        let id = state.propose(bind.contexts.clone())?;
+        let id = self.propose(state, bind.contexts.clone())?;
         state.asked = Some(Asked { id, sequence: message.sequence, bind });
         self.flush(state)
     }
@@ -212,6 +238,18 @@ impl State {
         self.association.bind(contexts, security).map_err(over)
     }
 
+    /// Notes which group the association has joined.
+    fn note_group(&mut self, group: &AtomicU32) -> Result<(), ViError> {
+        let joined = self.association.group();
+        let noted = || group.compare_exchange(self.wanted, joined, Ordering::AcqRel, Ordering::Acquire);
+        if !self.has_joined && noted().is_err_and(|known| known != joined) {
+            // Others have been faster: whoever connects again joins theirs.
+            return Err(over(AssociationError::Group));
+        }
+        self.has_joined = true;
+        Ok(())
+    }
+
     /// Notes what became of the contexts that were proposed last, one for each of these interfaces.
     fn note(&mut self, interfaces: &[SyntaxId], outcomes: &[Outcome]) {
         let first = self.next_context - interfaces.len() as u16;
@@ -222,12 +260,12 @@ impl State {
     }
 
     /// Puts what has come into the inbox. Whether there was something.
-    fn deliver(&mut self, inbox: &mut Inbox<'_>) -> Result<bool, ViError> {
+    fn deliver(&mut self, inbox: &mut Inbox<'_>, group: &AtomicU32) -> Result<bool, ViError> {
         if let Some((sequence, status)) = self.refused.take() {
             put_fault(inbox, sequence, status)?;
             return Ok(true);
         }
-        let Some(event) = self.association.poll().map_err(over)? else {
+        let Some(event) = self.association.poll().map_err(|error| failed(error, self.wanted, group))? else {
             return Ok(false);
         };
         match event {
@@ -244,6 +282,7 @@ impl State {
                 }
             }
             ClientEvent::Bound(id, outcomes) => {
+                self.note_group(group)?;
                 if let Some(Asked { bind, .. }) = self.asked.take_if(|asked| asked.id == id) {
                     let interfaces: Vec<_> = bind.contexts.iter().map(|context| context.interface).collect();
                     self.note(&interfaces, &outcomes);
@@ -290,7 +329,7 @@ impl Relay for ClientRelay {
         let mut span = Some(span).filter(|span| !span.is_zero());
         loop {
             let mut state = self.lock();
-            let delivered = state.deliver(inbox);
+            let delivered = state.deliver(inbox, self.routes.group());
             // A bind may take several turns.
             self.flush(&mut state)?;
             if delivered? {

@@ -123,7 +123,8 @@ impl Performed {
                 Ok(Err(Status(status)))
             }
             Kind::Response | Kind::Fault => {
-                Ok(self.translation.encode_response(&self.request, status, message.frame, scratch))
+                let encoded = self.translation.encode_response(&self.request, status, message.frame, scratch);
+                Ok(encoded.map_err(Status::in_a_fault))
             }
             _ => Err(ViError::BadState { what: "a server only answers" }),
         }

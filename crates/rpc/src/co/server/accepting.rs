@@ -50,10 +50,11 @@ impl ServerAssociation {
                 return Err(error.into());
             }
         };
-        if !is_sound(&bind.contexts) || !(bind.alters || self.join(bind.group)) {
+        let group = if is_sound(&bind.contexts) { self.group(&bind) } else { None };
+        let Some(group) = group else {
             self.refuse(id, bind.alters, BindNak::NOT_SPECIFIED);
             return Err(AssociationError::Proposal);
-        }
+        };
         let token = match trailer.map(|(head, token)| self.authenticate(head, &token)).transpose() {
             Ok(token) => token.flatten(),
             Err(error) => {
@@ -79,7 +80,7 @@ impl ServerAssociation {
             flags: if bind.alters { bind.flags & flags::HEADER_SIGNING } else { self.granted },
             call_id: bind.call_id,
             sizes: FragmentSizes { sent: self.length, received: self.length },
-            group: self.group,
+            group,
             secondary_address: if bind.alters { String::new() } else { self.options.secondary_address.clone() },
             outcomes,
         };
@@ -112,15 +113,13 @@ impl ServerAssociation {
         Ok(outcome)
     }
 
-    /// Joins the association group that a client asks for. Whether there is such a one.
-    fn join(&mut self, wanted: u32) -> bool {
-        if let Some(groups) = &self.options.groups {
-            self.membership = groups.join(wanted);
-            self.group = self.membership.as_ref().map_or(0, |membership| membership.number);
-        } else if wanted != 0 {
-            self.group = wanted;
+    /// The association group that a client is told: with its first bind it joins the one that it asks for. `None` where it may not.
+    fn group(&mut self, bind: &Bind) -> Option<u32> {
+        let Some(groups) = &self.options.groups else { return Some(bind.group.max(1)) };
+        if !bind.alters {
+            self.joined = groups.join(bind.group);
         }
-        self.group != 0 || self.options.groups.is_none()
+        self.joined.as_ref().map(|joined| joined.number)
     }
 
     /// Tells the client that what it proposes makes no sense.

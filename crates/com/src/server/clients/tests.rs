@@ -1,0 +1,99 @@
+//! Clients that are lost and come back, and those that do not, by a clock that nobody waits for.
+
+use super::{Clients, End, KEPT_MAX, LOST_BY_HOST_MAX, LOST_MAX};
+use obvia_via::window::Peer;
+use std::time::{Duration, Instant};
+
+const PATIENCE: Duration = Duration::from_secs(360);
+
+fn host(name: &str) -> Peer {
+    Peer::Host(name.to_owned())
+}
+
+fn enter(clients: &Clients, oxid: u64, peer: &Peer) -> bool {
+    clients.enter(oxid, peer, None, None)
+}
+
+/// Ends a connection of a client for which so much is kept. Returns who is gone by that.
+fn leave(clients: &Clients, oxid: u64, end: End, kept: usize) -> Vec<u64> {
+    clients.leave(oxid, end, |_| kept, |oxid| oxid)
+}
+
+#[test]
+fn a_client_is_gone_when_its_last_connection_ends_in_order() {
+    let (clients, begun) = (Clients::default(), Instant::now());
+    let far = host("far");
+    assert!(enter(&clients, 1, &far) && enter(&clients, 1, &far));
+    assert_eq!(leave(&clients, 1, End::Lost(begun), 9), []);
+    assert_eq!(leave(&clients, 1, End::InOrder, 9), [1]);
+    assert!(!clients.has(1) && clients.due(PATIENCE).is_none());
+}
+
+#[test]
+fn a_client_that_was_lost_is_given_up_in_time_and_not_before() {
+    let (clients, begun) = (Clients::default(), Instant::now());
+    let far = host("far");
+    let later = begun + Duration::from_secs(100);
+    for (oxid, at) in [(1, begun), (2, later)] {
+        assert!(enter(&clients, oxid, &far));
+        assert_eq!(leave(&clients, oxid, End::Lost(at), 1), []);
+    }
+    let give_up = |now| clients.give_up(now, PATIENCE, |oxid| oxid);
+    assert_eq!(clients.due(PATIENCE), Some(begun + PATIENCE));
+    assert_eq!(give_up(begun + PATIENCE - Duration::from_nanos(1)), []);
+    // Nobody comes back in its place.
+    assert!(!enter(&clients, 1, &host("elsewhere")));
+    assert!(enter(&clients, 1, &far));
+    assert_eq!((clients.due(PATIENCE), give_up(begun + PATIENCE)), (Some(later + PATIENCE), vec![]));
+    assert_eq!((give_up(later + PATIENCE), clients.has(1), clients.has(2)), (vec![2], true, false));
+    // It is lost once more: its time begins anew.
+    assert_eq!(leave(&clients, 1, End::Lost(later + PATIENCE), 1), []);
+    assert_eq!((give_up(later + PATIENCE), give_up(later + 2 * PATIENCE)), (vec![], vec![1]));
+}
+
+#[test]
+fn nobody_waits_for_who_has_nothing_or_ran_on_this_host() {
+    let (clients, begun) = (Clients::default(), Instant::now());
+    assert!(enter(&clients, 1, &host("far")));
+    assert_eq!(leave(&clients, 1, End::Lost(begun), 0), [1]);
+    let local = Peer::Process { pid: 7, uid: 0 };
+    assert!(enter(&clients, 2, &local));
+    assert_eq!(leave(&clients, 2, End::Lost(begun), 9), [2]);
+    // Also where it was reached over a network, too.
+    assert!(enter(&clients, 3, &local) && enter(&clients, 3, &host("near")));
+    assert_eq!(leave(&clients, 3, End::InOrder, 9), []);
+    assert_eq!(leave(&clients, 3, End::Lost(begun), 9), [3]);
+}
+
+/// Has clients of a host lost one after the other. Returns who is gone by that.
+fn lose(clients: &Clients, peer: &Peer, oxids: impl Iterator<Item = u64>, kept: usize, begun: Instant) -> Vec<u64> {
+    let lose = |oxid| {
+        assert!(enter(clients, oxid, peer));
+        leave(clients, oxid, End::Lost(begun + Duration::from_micros(oxid)), kept)
+    };
+    oxids.flat_map(lose).collect()
+}
+
+#[test]
+fn the_lost_clients_of_one_host_make_room_for_each_other() {
+    let (clients, begun) = (Clients::default(), Instant::now());
+    assert_eq!(lose(&clients, &host("one"), 0..1, 1, begun), []);
+    let many = 10..10 + LOST_BY_HOST_MAX as u64;
+    assert_eq!(lose(&clients, &host("other"), many, 1, begun), []);
+    assert_eq!(lose(&clients, &host("other"), 1000..1003, 1, begun), [10, 11, 12]);
+    assert!(clients.has(0), "the host with few has its one");
+}
+
+#[test]
+fn lost_clients_are_limited_and_so_is_what_is_kept_for_them() {
+    let (clients, begun) = (Clients::default(), Instant::now());
+    let all = LOST_MAX as u64;
+    let gone =
+        (0..all + 2).flat_map(|oxid| lose(&clients, &host(&format!("{}", oxid % 100)), oxid..oxid + 1, 1, begun));
+    assert_eq!(gone.collect::<Vec<_>>(), [0, 1]);
+    let (clients, half) = (Clients::default(), KEPT_MAX / 2);
+    assert_eq!(lose(&clients, &host("one"), 0..2, half, begun), []);
+    assert_eq!(lose(&clients, &host("other"), 2..3, half, begun), [0]);
+    assert_eq!(lose(&clients, &host("other"), 3..4, KEPT_MAX + 1, begun), [1, 2, 3]);
+    assert!(clients.due(PATIENCE).is_none());
+}

@@ -1,0 +1,45 @@
+//! What the associations of a group have in common: the client process that they are of, where it has said nothing of itself.
+
+use crate::runtime;
+use obvia_rpc::co::{Group, Groups};
+use obvia_rpc::security::Principal;
+use obvia_rpc::status::Status;
+use obvia_via::window::Peer;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Users for whom the associations of one group make calls.
+const USERS_MAX: usize = 64;
+
+/// A client process, by its host, or by its number on this one. It makes calls for users, and each is a client of its own: nobody uses what
+/// is kept for another because he knows the number of a group.
+#[derive(Debug)]
+pub(crate) struct Fellowship {
+    peer: Peer,
+    users: Mutex<Vec<(Option<Arc<Principal>>, u64)>>,
+}
+
+impl Fellowship {
+    /// A new group for a client that wants one, or the one that it asks for. `None` where there is none, or it is another client's.
+    pub(super) fn join(groups: &Groups<Self>, wanted: u32, peer: &Peer) -> Option<Arc<Group<Self>>> {
+        if wanted == 0 {
+            // The number is no secret, but need not be guessed easily.
+            let first = runtime::draw().ok()? as u32;
+            return Some(groups.found(Some(first), Self { peer: peer.clone(), users: Mutex::default() }));
+        }
+        groups.find(wanted).filter(|group| group.shared().peer == *peer)
+    }
+
+    /// The client that makes calls for a user, or for nobody in particular: a number that this process makes up.
+    pub(crate) fn client(&self, user: Option<&Arc<Principal>>) -> Result<u64, Status> {
+        let mut users = self.users.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, client)) = users.iter().find(|(known, _)| known.as_ref() == user) {
+            return Ok(*client);
+        }
+        if users.len() == USERS_MAX {
+            return Err(Status::REMOTE_NO_MEMORY);
+        }
+        let client = runtime::draw().map_err(|_| Status::REMOTE_NO_MEMORY)?;
+        users.push((user.cloned(), client));
+        Ok(client)
+    }
+}

@@ -1,0 +1,207 @@
+//! Association groups (C706 9.3.3), as clients without the runtime see them: what a server keeps for a client, who uses it, and for how long.
+//!
+//! In a process without other tests, since it says how long clients that were lost may stay away.
+
+use matrix::functions::Keeper;
+use matrix::{ACCOUNTS, Counters, become_known};
+use obvia::Remote as _;
+use obvia::dcom::{Pinging, set_pinging};
+use obvia::security::Credential;
+use obvia_rpc::co::pdu::{ACCEPTED, BindNak, Context};
+use obvia_rpc::co::{AssociationError, ClientAssociation, ClientEvent, ClientOptions, OutgoingCall};
+use obvia_rpc::security::context::initiate;
+use obvia_rpc::security::{AuthType, Level};
+use obvia_rpc::status::Status;
+use obvia_rpc::uuid::{NDR, SyntaxId, Uuid};
+use rustix::net::sockopt::set_socket_linger;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::{LazyLock, Mutex, MutexGuard};
+use std::time::Duration;
+
+const PATIENCE: Option<Duration> = Some(Duration::from_secs(60));
+/// A context handle, as it travels.
+type Handle = [u8; 20];
+
+/// Has this process keep counters. Returns the port.
+fn serve() -> u16 {
+    static SERVED: LazyLock<(obvia::Serving, u16)> = LazyLock::new(|| {
+        become_known();
+        let serving = obvia::serve_interface(Counters::from(Keeper::default())).unwrap();
+        let binding = obvia::listen("ncacn_ip_tcp:127.0.0.1").unwrap();
+        (serving, binding.split(['[', ']', ',']).nth(1).unwrap().parse().unwrap())
+    });
+    SERVED.1
+}
+
+/// One test at a time: what they count is the process's.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// An association with the counters.
+struct Client {
+    stream: TcpStream,
+    association: ClientAssociation,
+    is_known: bool,
+}
+
+impl Client {
+    /// Binds, in a group and as a user.
+    fn bind(port: u16, group: u32, user: Option<usize>) -> Result<Self, AssociationError> {
+        let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        stream.set_read_timeout(PATIENCE).unwrap();
+        let mut association = ClientAssociation::new(ClientOptions::default());
+        association.join(group);
+        let mut client = Self { stream, association, is_known: user.is_some() };
+        let interface = SyntaxId { uuid: Uuid(Counters::INFO.iid.to_u128()), version: 1 };
+        let contexts = vec![Context { id: 0, interface, transfers: vec![NDR] }];
+        let security = user.map(|user| {
+            let (user, password) = ACCOUNTS[user];
+            initiate(AuthType::NTLM, Level::Integrity, "", &Credential::user("", user, password)).unwrap()
+        });
+        client.association.bind(contexts, security).unwrap();
+        client.exchange(|event| {
+            let ClientEvent::Bound(_, outcomes) = event else { panic!("{event:?}") };
+            assert_eq!(outcomes[0].result, ACCEPTED);
+        })?;
+        Ok(client)
+    }
+
+    fn exchange<R>(&mut self, seen: impl FnOnce(ClientEvent<'_>) -> R) -> Result<R, AssociationError> {
+        loop {
+            if let Some(event) = self.association.poll()? {
+                return Ok(seen(event));
+            }
+            self.stream.write_all(self.association.output()).unwrap();
+            self.association.output().clear();
+            let count = self.stream.read(self.association.input.room()).unwrap();
+            self.association.input.filled(count);
+        }
+    }
+
+    fn call(&mut self, opnum: u16, stub: &[u8]) -> Result<Vec<u8>, Status> {
+        let security = self.is_known.then_some(0);
+        let call = OutgoingCall { context_id: 0, opnum, object: None, is_maybe: false, security, stub };
+        self.association.call(&call).unwrap();
+        self.exchange(|event| match event {
+            ClientEvent::Response(response) => Ok(response.stub.to_vec()),
+            ClientEvent::Fault(fault) => Err(fault.status),
+            event => panic!("{event:?}"),
+        })
+        .unwrap()
+    }
+
+    fn group(&self) -> u32 {
+        self.association.group()
+    }
+
+    fn open(&mut self, first: i64) -> Handle {
+        self.call(0, &first.to_le_bytes()).unwrap()[..20].try_into().unwrap()
+    }
+
+    fn next(&mut self, counter: &Handle) -> Result<i64, Status> {
+        self.call(1, counter).map(|stub| i64::from_le_bytes(stub.try_into().unwrap()))
+    }
+}
+
+/// How many counters there are.
+fn alive(port: u16) -> u32 {
+    let stub = Client::bind(port, 0, None).unwrap().call(3, &[]).unwrap();
+    u32::from_le_bytes(stub.try_into().unwrap())
+}
+
+fn becomes(port: u16, count: u32) {
+    ground::until("what is kept for clients that are gone is gone", || alive(port) == count);
+}
+
+const REFUSED: Option<AssociationError> = Some(AssociationError::Refused { reason: BindNak::NOT_SPECIFIED });
+const MISMATCH: Result<i64, Status> = Err(Status::CONTEXT_MISMATCH);
+
+#[test]
+#[cfg_attr(miri, ignore = "connects by TCP")]
+fn states_are_the_groups_and_end_with_its_last_association() {
+    let _alone = alone();
+    let port = serve();
+    let mut first = Client::bind(port, 0, None).unwrap();
+    let counter = first.open(10);
+    assert_ne!(first.group(), 0);
+    let mut second = Client::bind(port, first.group(), None).unwrap();
+    assert_eq!((second.group(), second.next(&counter)), (first.group(), Ok(10)));
+    // Another client is another group.
+    let mut other = Client::bind(port, 0, None).unwrap();
+    assert_ne!(other.group(), first.group());
+    assert_eq!(other.next(&counter), MISMATCH);
+    let group = first.group();
+    drop(first);
+    let mut third = Client::bind(port, group, None).unwrap();
+    assert_eq!((third.next(&counter), second.next(&counter), alive(port)), (Ok(11), Ok(12), 1));
+    drop((second, third));
+    becomes(port, 0);
+    assert_eq!(Client::bind(port, group, None).err(), REFUSED);
+    assert_eq!(Client::bind(port, 0x1234_5678, None).err(), REFUSED);
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "connects by TCP")]
+fn who_knows_a_group_is_not_its_user() {
+    let _alone = alone();
+    let port = serve();
+    let mut first = Client::bind(port, 0, Some(0)).unwrap();
+    let counter = first.open(1);
+    let group = first.group();
+    for user in [None, Some(1)] {
+        let mut other = Client::bind(port, group, user).unwrap();
+        assert_eq!(other.next(&counter), MISMATCH, "{user:?}");
+        let own = other.open(7);
+        assert_eq!((other.next(&own), first.next(&own)), (Ok(7), MISMATCH), "{user:?}");
+    }
+    assert_eq!(Client::bind(port, group, Some(0)).unwrap().next(&counter), Ok(1));
+    drop(first);
+    becomes(port, 0);
+}
+
+/// How a client leaves.
+fn reset(client: Client) -> u32 {
+    let Client { stream, association, .. } = client;
+    // What is closed at once sends no end, and tells its peer that there is no such connection.
+    set_socket_linger(&stream, Some(Duration::ZERO)).unwrap();
+    drop(stream);
+    association.group()
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "connects by TCP")]
+fn a_client_that_was_lost_finds_what_was_kept_for_it() {
+    let _alone = alone();
+    let port = serve();
+    let mut first = Client::bind(port, 0, Some(0)).unwrap();
+    let counter = first.open(5);
+    let group = reset(first);
+    // Whoever has nothing is not waited for.
+    let nothing = reset(Client::bind(port, 0, None).unwrap());
+    ground::until("who has nothing is gone", || Client::bind(port, nothing, None).err() == REFUSED);
+    // Who is not the client does not find it either.
+    let mut other = Client::bind(port, group, Some(1)).unwrap();
+    assert_eq!(other.next(&counter), MISMATCH);
+    drop(other);
+    let mut again = Client::bind(port, group, Some(0)).unwrap();
+    assert_eq!(again.next(&counter), Ok(5));
+    // It is waited for again, and no longer than it may say nothing.
+    let group = reset(again);
+    let mut again = Client::bind(port, group, Some(0)).unwrap();
+    assert_eq!((again.next(&counter), alive(port)), (Ok(6), 1));
+    let group = reset(again);
+    set_pinging(Pinging { period: Duration::from_millis(20), missed: 1 }).unwrap();
+    becomes(port, 0);
+    assert_eq!(Client::bind(port, group, None).err(), REFUSED);
+    set_pinging(Pinging::default()).unwrap();
+    // Who comes back, and ends in order, is gone at once.
+    let mut first = Client::bind(port, 0, None).unwrap();
+    let counter = first.open(5);
+    let mut second = Client::bind(port, reset(first), None).unwrap();
+    assert_eq!(second.next(&counter), Ok(5));
+    drop(second);
+    becomes(port, 0);
+}

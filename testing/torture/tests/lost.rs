@@ -1,0 +1,158 @@
+//! Clients over a network that forgets their connections: who comes back finds what it had, and who does not holds nothing for long.
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::net::sockopt::set_socket_linger;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use torture::process::{Directory, LATEST, Process, within};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
+/// How soon who passes bytes on sees what it is told.
+const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 2_000_000 };
+
+/// A way between two processes, which breaks off all connections when it is told so.
+struct Middle {
+    port: u16,
+    control: Arc<Control>,
+}
+
+#[derive(Default)]
+struct Control {
+    breaks: AtomicBool,
+    /// Counts those that pass bytes on, as each has a copy of its own.
+    passing: Arc<()>,
+    refuses: AtomicBool,
+}
+
+/// Passes on what comes, until an end or until it is told to break off.
+fn pass_on(near: TcpStream, far: TcpStream, control: &Control) -> std::io::Result<()> {
+    let mut room = [0; 1 << 16];
+    loop {
+        let mut files = [&near, &far].map(|end| PollFd::new(end, PollFlags::IN));
+        poll(&mut files, Some(&LOOK))?;
+        let came = files.map(|file| !file.revents().is_empty());
+        if control.breaks.load(Ordering::SeqCst) {
+            for end in [near, far] {
+                // What is closed at once sends no end, and tells its peer that there is no such connection.
+                set_socket_linger(&end, Some(Duration::ZERO))?;
+            }
+            return Ok(());
+        }
+        for (came, mut from, mut to) in [(came[0], &near, &far), (came[1], &far, &near)] {
+            if came {
+                match from.read(&mut room)? {
+                    0 => return Ok(()),
+                    count => to.write_all(&room[..count])?,
+                }
+            }
+        }
+    }
+}
+
+impl Middle {
+    /// To a port of this host.
+    fn before(port: u16) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let middle = Self { port: listener.local_addr().unwrap().port(), control: Arc::default() };
+        let control = Arc::clone(&middle.control);
+        std::thread::spawn(move || {
+            while let Ok((near, _)) = listener.accept() {
+                if control.refuses.load(Ordering::SeqCst) {
+                    continue;
+                }
+                let far = TcpStream::connect(("127.0.0.1", port)).unwrap();
+                let (control, passing) = (Arc::clone(&control), Arc::clone(&control.passing));
+                std::thread::spawn(move || {
+                    // Whichever end goes, the other learns it.
+                    let _ = pass_on(near, far, &control);
+                    drop(passing);
+                });
+            }
+        });
+        middle
+    }
+
+    /// Breaks off all connections.
+    fn break_off(&self) {
+        self.control.breaks.store(true, Ordering::SeqCst);
+        within(LATEST, || match Arc::strong_count(&self.control.passing) {
+            1 => Ok(()),
+            count => Err(format!("{} connections are there", count - 1)),
+        });
+        self.control.breaks.store(false, Ordering::SeqCst);
+    }
+
+    /// Lets nobody through any more.
+    fn refuse(&self) {
+        self.control.refuses.store(true, Ordering::SeqCst);
+        self.break_off();
+    }
+}
+
+/// Has a client call again. The first call may find its connection gone, and nobody knows whether it was performed.
+fn calls_again(client: &mut Process) {
+    within(LATEST, || {
+        client.order("add 0");
+        let line = client.line();
+        if line.starts_with("ok") { Ok(()) } else { Err(line) }
+    });
+}
+
+/// A server, and a client that has five counters of it.
+fn pair(options: &str) -> (Process, Process, Middle, [Directory; 2]) {
+    let directories = [Directory::new(), Directory::new()];
+    let mut server = directories[0].start(PROGRAM, &[]);
+    server.good("export there");
+    let binding = server.good(&format!("listen ncacn_ip_tcp:127.0.0.1[{options}]"));
+    let port = binding.split(['[', ',', ']']).nth(1).unwrap();
+    let middle = Middle::before(port.parse().unwrap());
+    let mut client = directories[1].start(PROGRAM, &[]);
+    client.good(&format!("connect {}", binding.replace(port, &format!("{},name=there", middle.port))));
+    client.good("make 5");
+    assert_eq!(client.number("add 40"), 40);
+    (server, client, middle, directories)
+}
+
+#[test]
+fn who_comes_back_finds_its_objects() {
+    for options in ["", ",transfer=ndr"] {
+        let (mut server, mut client, middle, _directories) = pair(options);
+        for round in 1..=3 {
+            middle.break_off();
+            calls_again(&mut client);
+            assert_eq!(client.number("add 2"), 40 + 2 * round);
+            assert_eq!(server.number("live"), 5);
+        }
+        // What it gives back while it is away is given back when it is there.
+        middle.break_off();
+        client.good("drop-last 3");
+        server.becomes(LATEST, "live", 2);
+        // It asks for further interfaces over the link's own connection.
+        middle.break_off();
+        client.bad("cast");
+        client.good("make 1");
+        client.good("leave");
+        server.becomes(LATEST, "live", 0);
+    }
+}
+
+#[test]
+fn who_does_not_come_back_holds_nothing_for_long() {
+    let (mut server, mut client, middle, _directories) = pair("");
+    middle.refuse();
+    let why = client.bad("add 1");
+    assert!(why.contains("RPC_E_DISCONNECTED"), "{why}");
+    assert_eq!(server.number("live"), 5);
+    server.good("pinging 10");
+    server.becomes(LATEST, "live", 0);
+}
+
+#[test]
+fn who_is_killed_holds_nothing() {
+    let (mut server, client, _middle, _directories) = pair("");
+    drop(client);
+    server.becomes(LATEST, "live", 0);
+}
