@@ -129,6 +129,16 @@ impl ICounter_Impl for Counter_Impl {
         Ok(())
     }
 
+    fn Halve(&self, n: &mut u32, numbers: &mut [i32]) -> obvia::Result<()> {
+        *n /= 2;
+        (0..).zip(numbers).take(*n as usize).for_each(|(number, place)| *place = number);
+        Ok(())
+    }
+
+    fn Shrink(&self, n: &mut u32, numbers: &mut [i32]) -> obvia::Result<()> {
+        self.Halve(n, numbers)
+    }
+
     fn Callback(&self, listener: Option<&IListener>, value: i32) -> obvia::Result<i32> {
         listener.ok_or(code::E_POINTER)?.Heard(value)
     }

@@ -108,6 +108,7 @@ const ORDERS: &[(&str, Order)] = &[
     ("keep-lent-to-end", |state, _| keep_lent_to_end(state)),
     ("sleep", |state, words| state.counter()?.Sleep(number(words, 0)?).map(done)?),
     ("cast", |state, _| state.counter()?.cast::<IListener>().map(|_| String::new()).map_err(Into::into)),
+    ("halve", |state, words| halve(state.counter()?, number(words, 0)?)),
     ("callback", |state, words| callback(state, number(words, 0)?)),
     ("pass", |state, _| pass(state, state.counter()?)),
     ("pass-own", |state, _| pass(state, &Counter::new())),
@@ -292,6 +293,17 @@ fn make(state: &mut State, words: &[&str]) -> Answer {
         state.counters.push(made);
     }
     done(())
+}
+
+/// Both methods that lower a number of elements.
+fn halve(counter: &ICounter, whole: u32) -> Answer {
+    let (mut n, mut m) = (whole, whole);
+    let (mut numbers, mut shrunk) = (vec![-1; whole as usize], vec![-1; whole as usize]);
+    counter.Halve(&mut n, &mut numbers)?;
+    counter.Shrink(&mut m, &mut shrunk)?;
+    let half: Vec<i32> = (0..).take(n as usize).collect();
+    let is_right = n == m && n == whole / 2 && numbers.starts_with(&half) && shrunk.starts_with(&half);
+    if is_right { done(()) } else { Err(obvia::Error::new(code::E_FAIL, format!("{n} {numbers:?} {m} {shrunk:?}"))) }
 }
 
 fn callback(state: &State, value: i32) -> Answer {

@@ -219,6 +219,8 @@ impl Process {
         assert_eq!(self.number("add-to-kept 4"), 4);
         self.good("keep-none");
         self.good("context");
+        self.good("halve 10");
+        self.good("halve 1");
         // The words of a method that fails reach the caller.
         let why = self.bad("fail -2147024809");
         let told = "the counter was told to fail by -2147024809 counter (\"counter.chm\", 7)";
