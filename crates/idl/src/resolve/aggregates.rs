@@ -38,7 +38,7 @@ impl Resolver<'_> {
                 }
                 Type::Struct(id)
             }
-            Some(Named::Type(ty @ Type::Struct(_))) if decl.members.is_none() => ty,
+            Some(Named::Type(ty @ (Type::Struct(_) | Type::Base(Base::Guid)))) if decl.members.is_none() => ty,
             _ => {
                 let name = declared.unwrap_or_else(|| self.fresh_name(decl.tag.as_ref(), name, "struct"));
                 let imported = self.imported;

@@ -38,6 +38,8 @@ const OPEN: Refusal = "a structure that ends in an open array";
 const OUT_UNION: Refusal = "a union with pointers as a result; in a structure it is done";
 const VOID: Refusal = "a pointer to void";
 const FIXED: Refusal = "an array of fixed size that the method allocates";
+const FIXED_CHANGED: Refusal = "an array of fixed size with pointers that comes back; in a structure it is done";
+const FULL_UNION: Refusal = "a union whose arms lead to [ptr] pointers";
 const FIXED_OBJECTS: Refusal = "an array of fixed size with interface pointers";
 const CHANGED: Refusal = "an [in, out] array, string or object among structures with pointers";
 const SWITCH: Refusal = "a union whose discriminant is not simply another member";
@@ -51,6 +53,7 @@ pub(super) fn form(model: &Model, param: &Param) -> Result<Form, Refusal> {
                 switch(param)?;
                 Ok(Form::Union { id: *id, optional: false, by_value: true })
             }
+            Type::Fixed(..) if param.direction != Direction::In => Err(FIXED_CHANGED),
             ty => Ok(Form::Borrowed { text: memory(model, ty)?, by_value: !matches!(ty, Type::Fixed(..)) }),
         };
     };
@@ -199,7 +202,14 @@ fn itself(model: &Model, ty: &Type) -> Result<(), Refusal> {
     match ty {
         Type::Struct(id) if model.structs[id.0].conformant.is_some() => Err(OPEN),
         Type::Struct(id) => model.structs[id.0].fields.iter().try_for_each(|field| member(model, field)),
-        Type::Union(id) => all_arms(&model.unions[id.0]).try_for_each(|field| contained(model, &field.ty)),
+        Type::Union(id) => {
+            let is_full = |ty: &Type| matches!(ty, Type::Pointer(pointer) if pointer.class == PointerClass::Full);
+            // They can be set, so what has them can be lent for no shorter time than they live.
+            if all_arms(&model.unions[id.0]).any(|field| model.reached(&field.ty).any(is_full)) {
+                return Err(FULL_UNION);
+            }
+            all_arms(&model.unions[id.0]).try_for_each(|field| contained(model, &field.ty))
+        }
         _ => Ok(()),
     }
 }

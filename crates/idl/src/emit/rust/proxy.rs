@@ -237,6 +237,10 @@ pub(super) fn wanted(context: &Context<'_>, plan: &MethodPlan<'_>, object: &Obje
     match object {
         Object::Known(id) => {
             let name = type_name(&context.model.interfaces[id.0].name);
+            // Nothing describes what stays in one process, and others may know it even so.
+            if context.model.interfaces[id.0].local {
+                return format!("obvia::rt::Wanted::Iid(<{name} as obvia::Interface>::IID)");
+            }
             format!("obvia::rt::Wanted::Known(<{name} as obvia::Remote>::INFO)")
         }
         Object::Unknown => "obvia::rt::Wanted::Unknown".to_owned(),

@@ -53,6 +53,7 @@ const COUNT: Reason = "is an array whose count is something else, too";
 const UNION: Reason = "is a union whose discriminant is elsewhere";
 const TEXT: Reason = "is a string of numbers";
 const FIXED: Reason = "is an array of what leads elsewhere";
+const ARRAYS: Reason = "is an array of arrays that the method allocates";
 const NULL: Reason = "is changed in a place that may be missing";
 
 impl Viewer<'_> {
@@ -293,7 +294,7 @@ impl Viewer<'_> {
         let Type::Pointer(counted) = &counter.param.ty else { return Err(COUNT) };
         let taken = local(self.plan, param, "taken");
         Ok(View {
-            before: vec![format!("{};", pointer_to(self.model, element, &format!("{name}{{}}")))],
+            before: vec![self.nowhere(element, &name)?],
             argument: format!("&{name}"),
             after: vec![format!("auto {taken} = {array}::attach({name}, {count});")],
             returned: taken,
@@ -310,6 +311,14 @@ impl Viewer<'_> {
         })
     }
 
+    /// Declares a pointer to elements, which a method gives.
+    fn nowhere(&self, element: &Type, name: &str) -> Result<String, Reason> {
+        if matches!(element, Type::Fixed(..)) {
+            return Err(ARRAYS);
+        }
+        Ok(format!("{};", pointer_to(self.model, element, &format!("{name}{{}}"))))
+    }
+
     /// What says how long an array is, if nothing else does and it says nothing else.
     fn counter(&self, size: &Arith) -> Option<&ParamPlan<'_>> {
         size.plain().map(|operand| &self.plan.params[operand.index]).filter(|count| count.counts)
@@ -321,7 +330,7 @@ impl Viewer<'_> {
         let count = binding(&self.counter(size).ok_or(COUNT)?.param.name);
         let span = format!("obvia::span<const {}>", type_name(self.model, element));
         Ok(View {
-            before: vec![format!("{};", pointer_to(self.model, element, &format!("{name}{{}}")))],
+            before: vec![self.nowhere(element, &name)?],
             argument: format!("&{name}"),
             returned: format!("{span}({name}, {count})"),
             result: Some(span),
