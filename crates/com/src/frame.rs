@@ -133,9 +133,10 @@ unsafe impl<T: Value, const N: usize> Value for [T; N] {
     }
 }
 
-/// Rounds up to where an object may begin.
-const fn aligned(length: usize) -> usize {
-    length.next_multiple_of(OBJECT_ALIGN)
+/// Rounds up to where an object may begin. `next_multiple_of` takes four instructions more.
+#[inline(always)]
+pub(crate) const fn aligned(length: usize) -> usize {
+    (length + (OBJECT_ALIGN - 1)) & !(OBJECT_ALIGN - 1)
 }
 
 /// The length of a frame being measured.
@@ -164,15 +165,15 @@ impl Measure {
     /// E_OUTOFMEMORY when the frame gets longer than a frame can be.
     #[inline]
     pub const fn array(self, count: usize, size: usize) -> Result<Self, HRESULT> {
-        // Neither product nor sum can overflow once the count is no larger than a frame.
-        if count > FRAME_MAX || self.length > FRAME_MAX {
+        // Neither product nor sum can overflow once the factors are no larger than a frame, which has 31 bits.
+        if count > FRAME_MAX || size > FRAME_MAX || self.length > FRAME_MAX {
             return Err(code::E_OUTOFMEMORY);
         }
-        let total = self.length as u128 + OBJECT_HEADER as u128 + (count as u128 * size as u128).next_multiple_of(8);
-        if total > FRAME_MAX as u128 {
+        let length = self.length + OBJECT_HEADER + aligned(count * size);
+        if length > FRAME_MAX {
             return Err(code::E_OUTOFMEMORY);
         }
-        Ok(Self { length: total as usize, bulk: self.bulk })
+        Ok(Self { length, bulk: self.bulk })
     }
 
     /// Adds an object of `bytes` bytes, if it is there.

@@ -9,7 +9,7 @@ mod known;
 pub(crate) use known::{Imported, look_behind};
 
 use crate::error::{Error, Failed, Result, code, leave};
-use crate::frame::Measure;
+use crate::frame::{Measure, aligned};
 use crate::link::Link;
 use crate::registry::{self, InterfaceInfo, VtablePointer};
 use crate::reply::ReplyView;
@@ -221,7 +221,7 @@ impl PlainCall {
     #[inline(always)]
     pub fn send(&mut self, opnum: u16, length: usize) -> Result<ReplyView<'_>> {
         // SAFETY: by the invariant; the next call on this thread needs another PlainCall.
-        let raw = unsafe { self.calls().exchange(opnum, length.next_multiple_of(8), self.target) };
+        let raw = unsafe { self.calls().exchange(opnum, aligned(length), self.target) };
         // SAFETY: of an exchange, and not used beyond this call.
         Ok(unsafe { ReplyView::from_raw(raw) })
     }
@@ -230,7 +230,7 @@ impl PlainCall {
     #[inline]
     pub fn send_oneway(&mut self, opnum: u16, length: usize) {
         // SAFETY: by the invariant.
-        unsafe { self.calls().send(opnum, length.next_multiple_of(8), self.target) };
+        unsafe { self.calls().send(opnum, aligned(length), self.target) };
     }
 }
 
@@ -274,7 +274,7 @@ impl ProxyCall<'_> {
     /// When the server answers with a fault, the connection fails, or the deadline passes.
     #[inline(always)]
     pub fn send(&mut self, opnum: u16, length: usize) -> Result<ReplyView<'_>> {
-        let length = length.next_multiple_of(8);
+        let length = aligned(length);
         let reply = self.channel.call(self.target, opnum, length, thread::ThreadLimit)?;
         Ok(ReplyView::of_object(reply, self.oxid))
     }
@@ -282,7 +282,7 @@ impl ProxyCall<'_> {
     /// Publishes a request that has no reply.
     #[inline]
     pub fn send_oneway(&mut self, opnum: u16, length: usize) {
-        self.channel.oneway(self.target, opnum, length.next_multiple_of(8));
+        self.channel.oneway(self.target, opnum, aligned(length));
     }
 }
 

@@ -1,7 +1,7 @@
 //! A reply in its proxy: checked, and handed to the caller.
 
 use crate::error::{Error, Failed, Result, code, recall};
-use crate::frame::{Arrays, Scalar, Value};
+use crate::frame::{Arrays, Scalar, Value, aligned};
 use crate::marshal::{self, OwnedArray, OwnedObject, OwnedText, Wanted};
 use crate::orpc::Client;
 use crate::runtime::Runtime;
@@ -63,11 +63,7 @@ impl<'a> ReplyView<'a> {
     /// What the method failed with; RPC_E_INVALID_DATA when the frame has another length.
     #[inline(always)]
     pub fn block(&self, length: usize) -> std::result::Result<RegionView<'a>, Failed> {
-        if self.frame.len() == length.next_multiple_of(8) {
-            Ok(self.frame)
-        } else {
-            Err(refusal(self.frame, self.status))
-        }
+        if self.frame.len() == aligned(length) { Ok(self.frame) } else { Err(refusal(self.frame, self.status)) }
     }
 
     /// The frame of results with arrays behind a block of `length` bytes.
@@ -77,11 +73,7 @@ impl<'a> ReplyView<'a> {
     /// What the method failed with; RPC_E_INVALID_DATA when the frame is shorter.
     #[inline(always)]
     pub fn frame(&self, length: usize) -> std::result::Result<RegionView<'a>, Failed> {
-        if self.frame.len() >= length.next_multiple_of(8) {
-            Ok(self.frame)
-        } else {
-            Err(refusal(self.frame, self.status))
-        }
+        if self.frame.len() >= aligned(length) { Ok(self.frame) } else { Err(refusal(self.frame, self.status)) }
     }
 
     /// An array that the method lends, behind a block of `length` bytes.
@@ -91,7 +83,7 @@ impl<'a> ReplyView<'a> {
     /// RPC_E_INVALID_DATA when there are not just so many elements.
     #[inline(always)]
     pub fn lent<T: Scalar>(&self, length: usize, count: Option<usize>) -> Result<*mut T> {
-        let block = length.next_multiple_of(8);
+        let block = aligned(length);
         let bytes = count.and_then(|count| count.checked_mul(size_of::<T>())).ok_or_else(invalid_reply)?;
         if bytes != self.frame.len().wrapping_sub(block) {
             return Err(invalid_reply());

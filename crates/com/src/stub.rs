@@ -9,11 +9,10 @@ mod lent;
 pub use lent::{lend, lend_again};
 
 use crate::error::panicked;
-use crate::frame::{Arrays, Measure, Scalar, Value};
+use crate::frame::{Arrays, Measure, Scalar, Value, aligned};
 use crate::marshal::{self, Wanted};
 use crate::reply::settle_return;
 use crate::server;
-use obvia_ndr::flat::OBJECT_ALIGN;
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{Answer, ServerCall};
 use obvia_via::RegionView;
@@ -127,7 +126,7 @@ impl<'a, 'b> StubCall<'a, 'b> {
     #[inline(always)]
     pub fn block(&self, length: usize) -> Result<RegionView<'b>, Status> {
         let frame = self.call.frame;
-        if frame.len() == length.next_multiple_of(8) { Ok(frame) } else { Err(Status::BAD_STUB_DATA) }
+        if frame.len() == aligned(length) { Ok(frame) } else { Err(Status::BAD_STUB_DATA) }
     }
 
     /// The request's frame, for a method with arrays behind a block of `length` bytes.
@@ -138,7 +137,7 @@ impl<'a, 'b> StubCall<'a, 'b> {
     #[inline]
     pub fn frame(&self, length: usize) -> Result<RegionView<'b>, Status> {
         let frame = self.call.frame;
-        if frame.len() >= length.next_multiple_of(8) { Ok(frame) } else { Err(Status::BAD_STUB_DATA) }
+        if frame.len() >= aligned(length) { Ok(frame) } else { Err(Status::BAD_STUB_DATA) }
     }
 
     /// Checks that the arrays end where the frame ends.
@@ -360,7 +359,7 @@ impl<'a, 'b> StubCall<'a, 'b> {
 /// The method's HRESULT and the results in the frame that was given out last, so many bytes; where the method failed, nobody gets them.
 #[inline(always)]
 pub fn results(result: HRESULT, length: usize) -> Answer {
-    results_unpadded(result, length.next_multiple_of(8))
+    results_unpadded(result, aligned(length))
 }
 
 /// The same where the frame ends with what a method lends.
@@ -427,7 +426,7 @@ impl ReplyFrame {
     pub fn shorten(&mut self, first: *mut u8, count: usize, size: usize) -> usize {
         let body = first.addr() - self.start.addr();
         let end = body + count * size;
-        let length = end.next_multiple_of(OBJECT_ALIGN);
+        let length = aligned(end);
         let frame = self.bytes();
         (count as u32).store(frame, body - 4);
         frame[end..length].fill(0);

@@ -1,7 +1,7 @@
 //! Arrays that methods lend: they lie behind the reply's block, where the caller reads them.
 
 use super::{StubCall, StubFn};
-use crate::frame::Scalar;
+use crate::frame::{Scalar, aligned};
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{Answer, ServerCall};
 use std::ffi::c_void;
@@ -9,14 +9,14 @@ use std::ffi::c_void;
 /// Bytes of a reply with a block of `length` bytes and so many lent elements behind it.
 #[inline(always)]
 fn lent_bytes<T>(length: usize, count: usize) -> Option<usize> {
-    count.checked_mul(size_of::<T>())?.checked_add(length.next_multiple_of(8))
+    count.checked_mul(size_of::<T>())?.checked_add(aligned(length))
 }
 
 /// Room behind a reply's block of `length` bytes for so many elements that the method lends. `None` where it has to be made.
 #[inline(always)]
 pub fn lend<T: Scalar>(call: &mut ServerCall<'_>, length: usize, room: usize) -> Option<*mut T> {
     let frame = call.reply_at_hand(lent_bytes::<T>(length, room)?)?;
-    Some(frame[length.next_multiple_of(8)..].as_mut_ptr().cast())
+    Some(frame[aligned(length)..].as_mut_ptr().cast())
 }
 
 /// Makes that room, and runs the stub again, which has done nothing yet. A fault where the caller is gone, or bears no such frame.
@@ -61,7 +61,7 @@ impl StubCall<'_, '_> {
         first: *const T,
         count: Option<usize>,
     ) -> Result<(&mut [u8], usize), Status> {
-        let block = length.next_multiple_of(8);
+        let block = aligned(length);
         let count = count.ok_or(Status::BAD_STUB_DATA)?;
         if !std::ptr::eq(first, given) {
             // SAFETY: the caller's promise.
