@@ -4,6 +4,7 @@ mod access;
 mod activation;
 pub mod allocations;
 mod events;
+mod given;
 pub mod hosts;
 pub mod lockdown;
 pub mod orders;
@@ -15,7 +16,7 @@ mod soak;
 obvia::include_idl!("torture");
 
 use obvia::security::{Authenticated, Caller, Peer};
-use obvia::{Agile, code};
+use obvia::{Agile, GUID, HRESULT, IUnknown, code};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
@@ -133,7 +134,7 @@ impl ICounter_Impl for Counter_Impl {
 }
 
 /// Makes counters.
-#[implement(IFactory)]
+#[implement(IFactory, ITaker)]
 #[derive(Default)]
 pub struct Factory {
     kept: Mutex<Option<Agile<ICounter>>>,
@@ -201,6 +202,12 @@ impl IFactory_Impl for Factory_Impl {
             None => from,
         };
         obvia::U16CString::from_str(text).map_err(|_| code::E_UNEXPECTED.into())
+    }
+}
+
+impl ITaker_Impl for Factory_Impl {
+    fn Take(&self, _: Option<&ICounter>, _: &GUID, _: Option<&IUnknown>, _: &[i32], code: i32) -> obvia::Result<()> {
+        if code < 0 { Err(HRESULT(code).into()) } else { Ok(()) }
     }
 }
 

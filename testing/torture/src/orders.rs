@@ -6,7 +6,7 @@
 
 use crate::access::functions::Bell;
 use crate::{Counter, Factory, ICounter, IFactory, IListener, IListener_Impl, Listener};
-use crate::{access, activation, begun, events, live, noticed, poll_path, sleeping, soak};
+use crate::{access, activation, begun, events, given, live, noticed, poll_path, sleeping, soak};
 use obvia::dcom::{
     ClassRegistration, IClassFactory, Pinging, class_object, create_instance, register_class, set_pinging,
 };
@@ -47,7 +47,7 @@ pub(crate) struct State {
     service: Option<obvia::scm::Service>,
     pub(crate) factory: Option<IFactory>,
     pub(crate) counters: Vec<ICounter>,
-    own: Option<ICounter>,
+    pub(crate) own: Option<ICounter>,
     timeout: Option<Duration>,
     canceller: Canceller,
 }
@@ -119,6 +119,7 @@ const ORDERS: &[(&str, Order)] = &[
     ("pass-own", |state, _| pass(state, &Counter::new())),
     ("keep", |state, _| state.factory()?.Keep(Some(state.counter()?)).map(done)?),
     ("keep-own", keep_own),
+    ("give", |state, words| given::give(state, word(words, 0)?)),
     ("keep-none", |state, _| state.factory()?.Keep(None).map(done)?),
     ("kept", |state, _| done(state.counters = vec![state.factory()?.Kept()?])),
     ("add-to-kept", |state, words| Ok(state.factory()?.AddToKept(number(words, 0)?)?.to_string())),
