@@ -25,16 +25,18 @@ from impacket.dcerpc.v5.dcomrt import (
     IRemUnknown2,
     PMInterfacePointer,
 )
-from impacket.dcerpc.v5.dtypes import BYTE, LONG, LPWSTR, ULONG, WSTR
+from impacket.dcerpc.v5.dtypes import BYTE, GUID, LONG, LPWSTR, ULONG, WSTR
 from impacket.dcerpc.v5.ndr import NDRHYPER, NDRUniConformantArray
 from impacket.uuid import string_to_bin, uuidtup_to_bin
 
 CLASS = string_to_bin("5b0e6b3c-0d5e-4c5a-9f3e-6f1d0c7a2b01")
 CLOSED_CLASS = string_to_bin("5b0e6b3c-0d5e-4c5a-9f3e-6f1d0c7a2b02")
 FORBIDDEN_CLASS = string_to_bin("5b0e6b3c-0d5e-4c5a-9f3e-6f1d0c7a2b03")
+FACTORED_CLASS = string_to_bin("5b0e6b3c-0d5e-4c5a-9f3e-6f1d0c7a2b04")
 UNKNOWN_CLASS = string_to_bin("5b0e6b3c-0d5e-4c5a-9f3e-6f1d0c7a2bff")
 COUNTER = uuidtup_to_bin(("5b0e6b3c-0d5e-4c5a-9f3e-6f1d0c7a2b10", "0.0"))
 NAMED = uuidtup_to_bin(("5b0e6b3c-0d5e-4c5a-9f3e-6f1d0c7a2b11", "0.0"))
+FACTORY = uuidtup_to_bin(("00000001-0000-0000-c000-000000000046", "0.0"))
 UNKNOWN_INTERFACE = uuidtup_to_bin(("5b0e6b3c-0d5e-4c5a-9f3e-6f1d0c7a2bfe", "0.0"))
 LEVELS = {
     "none": rpcrt.RPC_C_AUTHN_LEVEL_NONE,
@@ -93,6 +95,24 @@ class MoveData(DCOMCALL):
 
 class MoveDataResponse(DCOMANSWER):
     structure = (("data", Words), ("ErrorCode", ULONG))
+
+
+class CreateInstance(DCOMCALL):
+    opnum = 3
+    structure = (("riid", GUID),)
+
+
+class CreateInstanceResponse(DCOMANSWER):
+    structure = (("made", PMInterfacePointer), ("ErrorCode", ULONG))
+
+
+class LockServer(DCOMCALL):
+    opnum = 4
+    structure = (("lock", LONG),)
+
+
+class LockServerResponse(DCOMANSWER):
+    structure = (("ErrorCode", ULONG),)
 
 
 class Name(DCOMCALL):
@@ -259,6 +279,22 @@ def class_objects(client, server):
     return is_right and server.objects() == 0
 
 
+def class_factories(client, server):
+    factory = client.scm().RemoteGetClassObject(FACTORED_CLASS, FACTORY)
+    call(factory, FACTORY, LockServer(), lock=1)
+    made = call(factory, FACTORY, CreateInstance(), riid=COUNTER[:16])["made"]
+    reference = b"".join(made["abData"])
+    counter = IRemUnknown2(INTERFACE(factory.get_cinstance(), reference, factory.get_ipidRemUnknown(), target=client.host))
+    is_right = add(counter, 7) == 7 and server.objects() == 1
+    create = CreateInstance()
+    why = failure(lambda: call(factory, FACTORY, create, riid=UNKNOWN_INTERFACE[:16]))
+    is_right &= "E_NOINTERFACE" in why and server.objects() == 1
+    let_go(counter)
+    call(factory, FACTORY, LockServer(), lock=0)
+    let_go(factory)
+    return is_right and server.becomes(0)
+
+
 def older_activation(client, server):
     counter = IActivation(client.dcom.get_dce_rpc()).RemoteActivation(CLASS, COUNTER)
     # It would take the highest, whoever the client is.
@@ -350,6 +386,7 @@ TESTS = [
     references,
     made_by_methods,
     class_objects,
+    class_factories,
     older_activation,
     unknown_classes,
     who_may_not,

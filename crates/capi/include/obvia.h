@@ -242,8 +242,9 @@ typedef struct obvia_class_registration obvia_class_registration;
 
 /* Has others make objects of a class in this process (CoRegisterClassObject): those who ask at an address that it listens on, and processes of
  * this user on this host. `make` is called for each, by any thread. Objects may be asked for every interface of the IDL file that declares
- * `interface`, and of those that it imports. `class_object` stands for the class itself, for obvia_get_class_object(), and may be NULL. `release`,
- * unless it is NULL, is called once when `make` is called no more, also where this fails. The class is registered until obvia_revoke_class(). */
+ * `interface`, and of those that it imports. `class_object` stands for the class itself, for obvia_get_class_object(); where it is NULL an
+ * IClassFactory does. `release`, unless it is NULL, is called once when `make` is called no more, also where this fails. The class is registered
+ * until obvia_revoke_class(). */
 HRESULT obvia_register_class(const CLSID *class_id, IUnknown *class_object, const obvia_interface *interface, obvia_make make, void *context,
                              void (*release)(void *context), obvia_class_registration **registration);
 

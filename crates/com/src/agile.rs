@@ -3,7 +3,7 @@
 use crate::automation::{SafeArray, Variant};
 use crate::error::{Error, Result, code};
 use crate::proxy::look_behind;
-use windows_core::{GUID, IInspectable, IUnknown, Interface};
+use windows_core::{GUID, IInspectable, IUnknown, Interface, interface};
 
 /// IAgileObject: an object that answers for it may be used by any thread.
 pub const IID_AGILE_OBJECT: GUID = GUID::from_u128(0x94ea_2b94_e9cc_49e0_c0ff_ee64_ca8f_5b90);
@@ -11,6 +11,12 @@ pub const IID_AGILE_OBJECT: GUID = GUID::from_u128(0x94ea_2b94_e9cc_49e0_c0ff_ee
 /// An interface that those objects in Rust alone answer for whose type the compiler has checked: there are vtables of an IDL file's interfaces for
 /// types alone that are `Send`, `Sync` and `'static`. It has no methods of its own.
 pub const IID_CHECKED: GUID = GUID::from_u128(0xac70_c40a_fe8b_47e2_8821_d46b_5b34_6354);
+
+/// The same for objects of the runtime's own whose interfaces are no IDL file's: each says beside its `implement` that its type is so.
+#[interface("ac70c40a-fe8b-47e2-8821-d46b5b346354")]
+pub(crate) unsafe trait IChecked: IUnknown {}
+
+const _: () = assert!(IChecked::IID.to_u128() == IID_CHECKED.to_u128());
 
 mod sealed {
     pub trait Sealed: Sized {

@@ -6,6 +6,7 @@
 mod activator;
 pub(crate) mod classes;
 pub(crate) mod creation;
+pub(crate) mod factory;
 mod headers;
 mod library;
 mod object_exporter;
@@ -16,9 +17,10 @@ pub(crate) use activator::asked;
 pub(crate) use classes::{Activated, Classes};
 pub use classes::{ClassRegistration, ServerLock, lock_server, register_class, serve_until_idle};
 pub use creation::{ClassContext, class_named, class_object, create_instance, create_instance_in};
+pub use factory::{IClassFactory, IClassFactory_Impl, IClassFactory_Vtbl};
 pub(crate) use headers::HEADERS;
 pub(crate) use library::Libraries;
-pub use library::{IClassFactory, IClassFactory_Impl, IClassFactory_Vtbl, free_unused_libraries};
+pub use library::free_unused_libraries;
 #[doc(hidden)]
 pub use library::{Make, made, provide};
 

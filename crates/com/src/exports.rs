@@ -111,6 +111,9 @@ pub(crate) struct Exported {
     pub(crate) target: TargetId,
 }
 
+/// A reference that only who took it can give back.
+const LOCK: Refs = Refs { public: 0, private: 1 };
+
 /// What no more references can be counted by.
 fn refused(status: Status) -> Error {
     Error::new(code::E_OUTOFMEMORY, format!("no more references can be counted: {status}"))
@@ -148,6 +151,17 @@ impl Exports {
         holder: Client,
         refs: u64,
     ) -> Result<Exported> {
+        self.add_refs(object, info, holder, Refs::public(refs))
+    }
+
+    /// The same, of public and of private ones.
+    fn add_refs(
+        &self,
+        object: &IUnknown,
+        info: &'static InterfaceInfo,
+        holder: Client,
+        refs: Refs,
+    ) -> Result<Exported> {
         let added = self.enter(object, info, holder, refs)?;
         if let Client::Peer(_) = holder {
             // There is one more to look after.
@@ -156,10 +170,10 @@ impl Exports {
         Ok(added)
     }
 
-    fn enter(&self, object: &IUnknown, info: &'static InterfaceInfo, holder: Client, refs: u64) -> Result<Exported> {
+    fn enter(&self, object: &IUnknown, info: &'static InterfaceInfo, holder: Client, refs: Refs) -> Result<Exported> {
         let interface = query(object, info)?;
         let identity = object.cast::<IUnknown>()?.as_raw().addr();
-        let (refs, now) = (Refs::public(refs), Instant::now());
+        let now = Instant::now();
         let mut books = self.books();
         if let Some(&target) = books.targets.get(&(identity, info.iid.to_u128())) {
             let oid = books.oids.get(&identity).map_or(0, |known| known.0);
@@ -199,6 +213,18 @@ impl Exports {
         books.oids.entry(identity).or_insert((oid, 0)).1 += 1;
         books.entries.insert(target, entry);
         Ok(Exported { oid, target })
+    }
+
+    /// Counts a reference that `holder` alone can give back, so that an object's interface stays until it does or is gone.
+    pub(crate) fn lock_for(&self, object: &IUnknown, info: &'static InterfaceInfo, holder: Client) -> Result<()> {
+        self.add_refs(object, info, holder, LOCK).map(drop)
+    }
+
+    /// Takes such a reference back, if there is one.
+    pub(crate) fn unlock_for(&self, object: &IUnknown, info: &'static InterfaceInfo, holder: Client) {
+        let Ok(identity) = object.cast::<IUnknown>() else { return };
+        let target = self.books().targets.get(&(identity.as_raw().addr(), info.iid.to_u128())).copied();
+        self.release_refs(holder, target.map(|target| (target, LOCK)));
     }
 
     /// Counts references for `holder` on an entry that is there.

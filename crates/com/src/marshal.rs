@@ -72,7 +72,14 @@ pub unsafe fn reference_for_peer(object: *mut c_void, wanted: Wanted, call: &Pro
     let Some(object) = (unsafe { IUnknown::from_raw_borrowed(&object) }) else {
         return Ok(Vec::new());
     };
-    reference_for(object, wanted.info()?, Client::Process(call.peer()))
+    call.reference(object, wanted.info()?)
+}
+
+/// The status of the fault for an object that cannot be passed. RPC_E_DISCONNECTED says of a call's own object that it is not there, and that nobody has
+/// looked at the arguments: see [`Status::is_before_arguments`].
+pub(crate) fn fault_of(error: &Error) -> Status {
+    let code = if error.code() == code::RPC_E_DISCONNECTED { code::CO_E_OBJNOTCONNECTED } else { error.code() };
+    Status(code.0.cast_unsigned())
 }
 
 /// A reference for a peer: one that the object writes itself, where it does.
@@ -112,7 +119,7 @@ pub unsafe fn reference_for_caller(
         let caller = caller().ok_or(code::E_UNEXPECTED)?;
         caller.reference(&object, wanted.info()?)
     })();
-    made.map_err(|error: Error| Status(error.code().0.cast_unsigned()))
+    made.map_err(|error: Error| fault_of(&error))
 }
 
 /// The interface pointer that a reference in a frame stands for.

@@ -5,6 +5,7 @@
 //! pointer like any other. There is one for each way to the process by which the interface came, and what is asked through it goes that way.
 
 mod known;
+mod unsent;
 
 pub(crate) use known::{Imported, look_behind};
 
@@ -22,6 +23,7 @@ use std::ffi::c_void;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use unsent::Unsent;
 use windows_core::{GUID, HRESULT, IUnknown, IUnknown_Vtbl, Interface};
 
 /// What is no target.
@@ -121,8 +123,10 @@ impl Proxy {
     /// Makes a call whose marshaling may run code of others, which may make calls on this thread itself.
     #[inline]
     pub fn call_with_objects(&self, work: impl FnOnce(&mut ProxyCall<'_>) -> Result<HRESULT>) -> HRESULT {
-        let call =
-            |channel: &mut Channel| work(&mut ProxyCall { channel, target: self.target, oxid: self.link.oxid() });
+        let call = |channel: &mut Channel| {
+            let (target, oxid, unsent) = (self.target, self.link.oxid(), Unsent::default());
+            work(&mut ProxyCall { channel, target, oxid, unsent })
+        };
         with_channel(&self.link, call).unwrap_or_else(leave)
     }
 
@@ -239,12 +243,13 @@ pub struct ProxyCall<'a> {
     channel: &'a mut Channel,
     target: TargetId,
     oxid: u64,
+    unsent: Unsent,
 }
 
 impl ProxyCall<'_> {
-    /// The process that the call goes to.
-    pub(crate) fn peer(&self) -> u64 {
-        self.oxid
+    /// A reference to an object in the request. It is taken back if the server does not get it.
+    pub(crate) fn reference(&self, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Vec<u8>> {
+        self.unsent.reference(object, info, self.oxid)
     }
 
     /// The place for a request's frame that fits a slot.
@@ -275,14 +280,16 @@ impl ProxyCall<'_> {
     #[inline(always)]
     pub fn send(&mut self, opnum: u16, length: usize) -> Result<ReplyView<'_>> {
         let length = aligned(length);
-        let reply = self.channel.call(self.target, opnum, length, thread::ThreadLimit)?;
-        Ok(ReplyView::of_object(reply, self.oxid))
+        let outcome = self.channel.call(self.target, opnum, length, thread::ThreadLimit);
+        self.unsent.is_published(outcome.as_ref().err());
+        Ok(ReplyView::of_object(outcome?, self.oxid))
     }
 
     /// Publishes a request that has no reply.
     #[inline]
     pub fn send_oneway(&mut self, opnum: u16, length: usize) {
         self.channel.oneway(self.target, opnum, aligned(length));
+        self.unsent.is_published(None);
     }
 }
 

@@ -4,6 +4,7 @@ mod declared;
 
 pub use declared::{Declared, Meaning, declare};
 
+use crate::dcom::factory;
 use crate::error::{Error, Result, code};
 use crate::events::idl::INTERFACES;
 use crate::stub::Stubs;
@@ -175,7 +176,8 @@ pub(crate) fn find(iid: &GUID) -> Result<&'static InterfaceInfo> {
     refuse_rivals(iid)?;
     let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
     let found = known.as_ref().and_then(|known| known.get(&iid.to_u128())).map(|known| known.info);
-    found.or_else(|| INTERFACES.iter().copied().find(|own| own.iid == *iid)).ok_or_else(|| {
+    let mut brought = INTERFACES.iter().copied().chain([&factory::INFO]);
+    found.or_else(|| brought.find(|own| own.iid == *iid)).ok_or_else(|| {
         Error::new(
             code::REGDB_E_IIDNOTREG,
             format!("this process has no proxy for interface {{{iid:?}}}; obvia::register makes it known"),

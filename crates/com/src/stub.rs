@@ -261,7 +261,7 @@ impl<'a, 'b> StubCall<'a, 'b> {
         };
         let object = marshal::receive(frame, body, count, wanted);
         settle_return(|| Some(server::caller()?.holder()));
-        object.map(|object| Received(Some(object))).map_err(|error| Status(error.code().0.cast_unsigned()))
+        object.map(|object| Received(Some(object))).map_err(|error| marshal::fault_of(&error))
     }
 
     /// Room for an array that the method fills, zeroed.

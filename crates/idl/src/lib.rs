@@ -81,9 +81,12 @@ pub fn build_brought() {
     let out = PathBuf::from(std::env::var_os("OUT_DIR").unwrap_or_default());
     let check = |name, text| Compiler::new().check_text(Path::new(name), text);
     let write = |name, text| std::fs::write(out.join(name), text).map_err(|error| error.to_string());
-    let written = check(automation::FILE, automation::TEXT)
-        .map_err(|failure| failure.to_string())
-        .and_then(|made| write("oaidl.rs", emit::rust::wire(&made)))
+    let wire = |name, text, to| {
+        let made = check(name, text).map_err(|failure| failure.to_string())?;
+        write(to, emit::rust::wire(&made))
+    };
+    let written = wire(automation::FILE, automation::TEXT, "oaidl.rs")
+        .and_then(|()| wire("class_factory.idl", include_str!("class_factory.idl"), "class_factory.rs"))
         .and_then(|()| check(events::FILE, events::TEXT).map_err(|failure| failure.to_string()))
         .and_then(|made| emit::rust::runtime(&made).map_err(|refused| format!("{refused:?}")))
         .and_then(|text| write("ocidl.rs", text));

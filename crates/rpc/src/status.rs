@@ -44,6 +44,19 @@ impl Status {
     /// The target is not, or no longer, exported (RPC_E_DISCONNECTED).
     pub const OBJECT_NOT_FOUND: Self = Self(0x8001_0108);
 
+    /// Whether a fault of this status says that the server has looked at no argument, and so has taken nothing that came with them.
+    pub const fn is_before_arguments(self) -> bool {
+        matches!(
+            self,
+            Self::OP_RNG_ERROR
+                | Self::PROTOCOL_ERROR
+                | Self::OBJECT_NOT_FOUND
+                | Self::ACCESS_DENIED
+                | Self::UNK_IF
+                | Self::SERVER_TOO_BUSY
+        )
+    }
+
     /// The status as a fault has it, of one that may be an HRESULT: the standard's, where it has one.
     pub(crate) const fn in_a_fault(self) -> Self {
         match self {

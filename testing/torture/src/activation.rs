@@ -1,15 +1,20 @@
 //! Orders about servers that are started on demand, and being one.
 
-use crate::IFactory;
-use crate::orders::{Answer, CLASS, State, made, number, pinging, register};
+#![expect(clippy::unit_arg, reason = "orders without a result of their own are answered all the same")]
+
+use crate::orders::{Answer, CLASS, MADE, State, done, made, number, pinging, register};
 use crate::process::{LATEST, within};
 use crate::registered::go_file;
-use obvia::dcom::{ClassContext, create_instance, create_instance_in, serve_until_idle};
+use crate::{Factory, IFactory};
+use obvia::dcom::{
+    ClassContext, IClassFactory, class_object, create_instance, create_instance_in, register_class, serve_until_idle,
+};
 use obvia::{Agile, code};
 use std::collections::BTreeSet;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// Has a factory made in each of so many threads at once. Returns how many processes they are in.
@@ -36,6 +41,37 @@ pub(crate) fn in_context(state: &mut State, context: &str) -> Answer {
     let way = obvia::binding_of(&factory).unwrap_or_else(|| "in process".to_owned());
     state.factory = Some(factory);
     Ok(way)
+}
+
+/// Registers the class without anything that stands for it.
+pub(crate) fn register_factory(state: &mut State) -> Answer {
+    let make = || {
+        MADE.fetch_add(1, Ordering::SeqCst);
+        Ok(IFactory::from(Factory::default()))
+    };
+    done(state.classes.push(register_class(CLASS, None, make)?))
+}
+
+/// Finds what stands for the class.
+pub(crate) fn class_factory(state: &mut State, words: &[&str]) -> Answer {
+    let found: IClassFactory = class_object(CLASS, words.first().copied())?;
+    state.class_factory = Some(found);
+    done(())
+}
+
+fn of_class(state: &State) -> obvia::Result<&IClassFactory> {
+    Ok(state.class_factory.as_ref().ok_or(code::E_POINTER)?)
+}
+
+/// Has it make a factory.
+pub(crate) fn create(state: &mut State) -> Answer {
+    let made: IFactory = of_class(state)?.create_instance()?;
+    done(state.factory = Some(made))
+}
+
+/// Has it keep the server, or no longer.
+pub(crate) fn lock_server(state: &State, stays: &str) -> Answer {
+    done(of_class(state)?.lock_server(stays == "1")?)
 }
 
 /// The process that makes factories; 0 for none.

@@ -5,6 +5,7 @@ mod activation;
 pub mod allocations;
 mod context;
 mod events;
+mod given;
 pub mod hosts;
 pub mod lockdown;
 pub mod orders;
@@ -16,7 +17,7 @@ mod soak;
 obvia::include_idl!("torture");
 
 use obvia::security::{Authenticated, Caller, Peer};
-use obvia::{Agile, code};
+use obvia::{Agile, GUID, HRESULT, IUnknown, code};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
@@ -145,7 +146,7 @@ impl ICounter_Impl for Counter_Impl {
 }
 
 /// Makes counters.
-#[implement(IFactory)]
+#[implement(IFactory, ITaker)]
 #[derive(Default)]
 pub struct Factory {
     kept: Mutex<Option<Agile<ICounter>>>,
@@ -221,6 +222,12 @@ impl IFactory_Impl for Factory_Impl {
 
     fn KeptSleeps(&self, milliseconds: u32) -> obvia::Result<()> {
         obvia::with_timeout(Duration::from_secs(3600), || self.kept()?.get().Sleep(milliseconds))
+    }
+}
+
+impl ITaker_Impl for Factory_Impl {
+    fn Take(&self, _: Option<&ICounter>, _: &GUID, _: Option<&IUnknown>, _: &[i32], code: i32) -> obvia::Result<()> {
+        if code < 0 { Err(HRESULT(code).into()) } else { Ok(()) }
     }
 }
 

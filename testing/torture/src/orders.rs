@@ -6,8 +6,10 @@
 
 use crate::access::functions::Bell;
 use crate::{Counter, Factory, ICounter, IFactory, IListener, IListener_Impl, Listener};
-use crate::{access, activation, begun, context, events, live, noticed, poll_path, sleeping, soak};
-use obvia::dcom::{ClassRegistration, Pinging, class_object, create_instance, register_class, set_pinging};
+use crate::{access, activation, begun, context, events, given, live, noticed, poll_path, sleeping, soak};
+use obvia::dcom::{
+    ClassRegistration, IClassFactory, Pinging, class_object, create_instance, register_class, set_pinging,
+};
 use obvia::security::{AccountTable, Credential, NtHash};
 use obvia::{Agile, Canceller, GUID, Waiting, code};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
@@ -24,7 +26,7 @@ const CONNECTING_MAX: Duration = Duration::from_secs(100);
 /// The class of factories. What stands for the class is a factory, too.
 pub const CLASS: GUID = GUID::from_u128(0x3f0d_52c1_77a4_4c1e_9a0b_0b51_2f6e_9d40);
 
-static MADE: AtomicI64 = AtomicI64::new(0);
+pub(crate) static MADE: AtomicI64 = AtomicI64::new(0);
 
 /// Factories made for the class, the class object included.
 pub(crate) fn made() -> i64 {
@@ -40,11 +42,12 @@ pub(crate) struct State {
     pub(crate) tower: Option<(Bell, obvia::Serving)>,
     pub(crate) bell: Option<Bell>,
     pub(crate) events: events::Events,
-    classes: Vec<ClassRegistration>,
+    pub(crate) classes: Vec<ClassRegistration>,
+    pub(crate) class_factory: Option<IClassFactory>,
     service: Option<obvia::scm::Service>,
     pub(crate) factory: Option<IFactory>,
     pub(crate) counters: Vec<ICounter>,
-    own: Option<ICounter>,
+    pub(crate) own: Option<ICounter>,
     timeout: Option<Duration>,
     canceller: Canceller,
 }
@@ -60,7 +63,11 @@ const ORDERS: &[(&str, Order)] = &[
     ("who", |state, _| Ok(state.factory()?.Who()?.to_string_lossy())),
     ("pinging", |_, words| pinging(Duration::from_millis(number(words, 0)?))),
     ("register", |state, _| register(state)),
+    ("register-factory", |state, _| activation::register_factory(state)),
     ("made", |_, _| Ok(made().to_string())),
+    ("class-factory", activation::class_factory),
+    ("create", |state, _| activation::create(state)),
+    ("lock-server", |state, words| activation::lock_server(state, word(words, 0)?)),
     ("activate", |state, words| activate(state, words.first().copied())),
     ("scm", |state, _| done(state.service = Some(obvia::scm::serve()?))),
     ("no-scm", |state, _| done(state.service = None)),
@@ -114,6 +121,7 @@ const ORDERS: &[(&str, Order)] = &[
     ("pass-own", |state, _| pass(state, &Counter::new())),
     ("keep", |state, _| state.factory()?.Keep(Some(state.counter()?)).map(done)?),
     ("keep-own", keep_own),
+    ("give", |state, words| given::give(state, word(words, 0)?)),
     ("keep-none", |state, _| state.factory()?.Keep(None).map(done)?),
     ("kept", |state, _| done(state.counters = vec![state.factory()?.Kept()?])),
     ("add-to-kept", |state, words| Ok(state.factory()?.AddToKept(number(words, 0)?)?.to_string())),

@@ -3,6 +3,7 @@
 use super::wire::{Automation, Wires};
 use crate::error::{Error, Result, code};
 use crate::graph::free_elements;
+use crate::marshal::fault_of;
 use obvia_ndr::flat::shape::{Element, ElementType};
 use obvia_rpc::status::Status;
 use windows_core::HRESULT;
@@ -46,7 +47,7 @@ pub unsafe fn to_wire<T: Automation>(from: *const T, wires: &mut Wires) -> Resul
 fn status(error: &Error) -> Status {
     match error.code() {
         code::RPC_E_INVALID_DATA => Status::BAD_STUB_DATA,
-        other => Status(other.0.cast_unsigned()),
+        _ => fault_of(error),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Classes of which this process makes objects for others.
 
+use super::factory::Factory;
 use crate::agile::Agile;
 use crate::error::{Error, Result, code};
 use crate::registry::{self, InterfaceInfo, Remote};
@@ -24,7 +25,8 @@ type Maker = dyn Fn() -> Result<IUnknown> + Send + Sync;
 #[derive(Clone)]
 struct Class {
     make: Arc<Maker>,
-    object: Option<Agile<IUnknown>>,
+    /// What stands for the class.
+    object: Agile<IUnknown>,
     /// By which processes of this host find it, where no other process is found instead.
     listener: Option<Arc<Listener>>,
 }
@@ -108,7 +110,7 @@ impl Classes {
     ///
     /// # Errors
     ///
-    /// REGDB_E_CLASSNOTREG; E_NOINTERFACE for the class object of a class that has none; why there is no object.
+    /// REGDB_E_CLASSNOTREG; why there is no object.
     pub(crate) fn activate(&self, class: &GUID, wanted: Activated) -> Result<Provided<'_>> {
         let mut table = self.lock();
         if table.is_ending {
@@ -122,9 +124,7 @@ impl Classes {
         let busy = Busy(self);
         let object = match wanted {
             Activated::Instance => Agile::new(&make()?)?,
-            Activated::ClassObject => object.ok_or_else(|| {
-                Error::new(code::E_NOINTERFACE, format!("the class {{{class:?}}} has no class object"))
-            })?,
+            Activated::ClassObject => object,
         };
         Ok(Provided { object, _busy: busy })
     }
@@ -172,7 +172,8 @@ impl Drop for ClassRegistration {
 ///
 /// Where several processes of a user register a class, those of this host who name no server find the first of them.
 ///
-/// `object` stands for the class itself, for those who ask for that (CoGetClassObject); without one there is none.
+/// `object` stands for the class itself, for those who ask for that (CoGetClassObject); without one an [`IClassFactory`](super::IClassFactory) does, by which they have
+/// objects made, and have this process stay (IClassFactory::LockServer).
 ///
 /// # Errors
 ///
@@ -219,7 +220,7 @@ pub fn register_class_to_networks(
 ) -> Result<ClassRegistration> {
     let runtime = Runtime::of_process()?;
     registry::register_module(info);
-    let object = object.map(Agile::new).transpose()?;
+    let object = object.map_or_else(|| Agile::new(&Factory::of(runtime, class)), Agile::new)?;
     match runtime.classes().lock().classes.entry(class.to_u128()) {
         Entry::Occupied(_) => {
             Err(Error::new(code::E_INVALIDARG, format!("the class {{{class:?}}} is registered already")))

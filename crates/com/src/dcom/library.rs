@@ -3,6 +3,7 @@
 #![allow(non_snake_case, missing_docs, reason = "names are COM's; the macro hands on no documentation of methods")]
 
 use super::classes::Activated;
+use super::factory::{IClassFactory, IClassFactory_Impl};
 use crate::error::{Error, Result, code};
 use crate::exports::query_by;
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
@@ -11,16 +12,7 @@ use std::ffi::c_void;
 use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use windows_core::{GUID, HRESULT, IUnknown, Interface, implement, interface};
-
-/// COM's IClassFactory.
-#[interface("00000001-0000-0000-c000-000000000046")]
-pub unsafe trait IClassFactory: IUnknown {
-    /// Makes an object, as a part of another one where `outer` is not null.
-    pub unsafe fn CreateInstance(&self, outer: *mut c_void, iid: *const GUID, object: *mut *mut c_void) -> HRESULT;
-    /// Keeps the server, or no longer.
-    pub unsafe fn LockServer(&self, lock: i32) -> HRESULT;
-}
+use windows_core::{GUID, HRESULT, IUnknown, Interface, implement};
 
 type GetClassObject = unsafe extern "system" fn(*const GUID, *const GUID, *mut *mut c_void) -> HRESULT;
 type CanUnloadNow = unsafe extern "system" fn() -> HRESULT;

@@ -6,7 +6,7 @@
 #![allow(non_snake_case, reason = "names are COM's")]
 
 use super::idl::{IConnectionPoint, IEnumConnectionPoints, IEnumConnections};
-use crate::agile::{Agile, IID_CHECKED};
+use crate::agile::{Agile, IChecked, IChecked_Impl};
 use crate::error::{Result, code};
 use std::ffi::c_void;
 use std::ops::Range;
@@ -48,13 +48,8 @@ struct Data {
     cookie: u32,
 }
 
-/// What says of an object that any thread may use it, as it is said by the vtables that the compiler writes of IDL: see [`IID_CHECKED`].
-#[interface("ac70c40a-fe8b-47e2-8821-d46b5b346354")]
-unsafe trait IChecked: IUnknown {}
-
 const _: () = {
     const fn is_shared<T: Send + Sync + 'static>() {}
-    assert!(IChecked::IID.to_u128() == IID_CHECKED.to_u128());
     is_shared::<Points_Impl>();
     is_shared::<Connections_Impl>();
 };

@@ -6,16 +6,14 @@ use super::private::{Private, Wide};
 use super::survey::{Reference, Root, Survey};
 use crate::error::{Error, Result, code};
 use crate::frame::Measure;
-use crate::marshal::{Wanted, release};
-use crate::marshaling::release_marshal_data;
+use crate::marshal::{Wanted, fault_of, release};
 use crate::orpc::Client;
 use crate::proxy::ProxyCall;
 use crate::reply::ReplyView;
-use crate::runtime::Runtime;
 use crate::server::caller;
 use crate::stub::{StubCall, no_results, results};
 use obvia_rpc::status::Status;
-use obvia_rpc::vi_call::{Answer, TargetId};
+use obvia_rpc::vi_call::Answer;
 use std::mem::MaybeUninit;
 use windows_core::{GUID, HRESULT, IUnknown, Interface};
 
@@ -153,63 +151,17 @@ impl<'c> ProxyCall<'c> {
         let (root, block) = (image.root(layout), layout.block.size as usize);
         // SAFETY: the caller's promise.
         let survey = unsafe { Survey::of(root, layout.types, block, &[]) }?;
-        let mut unsent = Unsent { peer: self.peer(), own: Vec::new(), custom: Vec::new() };
-        // SAFETY: the caller's promise: interface pointers are alive.
-        let marshal = |reference: &Reference| unsafe { unsent.marshal(reference) };
+        let marshal = |reference: &Reference| {
+            // SAFETY: the caller's promise: interface pointers are alive.
+            let object = unsafe { IUnknown::from_raw_borrowed(&reference.object) }.ok_or(code::E_POINTER)?;
+            self.reference(object, wanted(reference.iid).info()?)
+        };
         let references = survey.references.iter().map(marshal).collect::<Result<Vec<_>>>()?;
         let laid = survey.lay_out(&references)?;
         let frame = self.request(Measure::with_objects(block, laid.length))?;
         // SAFETY: just surveyed.
         unsafe { survey.write(root, &references, &laid, &mut frame[..laid.length], &[]) };
-        unsent.is_sent();
         Ok(laid.length)
-    }
-}
-
-/// References to objects of this process that were counted for a peer, and are taken back if they are not sent.
-struct Unsent {
-    peer: u64,
-    own: Vec<(TargetId, u64)>,
-    /// Written by the objects themselves.
-    custom: Vec<Vec<u8>>,
-}
-
-impl Unsent {
-    fn is_sent(&mut self) {
-        self.own.clear();
-        self.custom.clear();
-    }
-
-    /// # Safety
-    ///
-    /// The interface pointer must be alive.
-    unsafe fn marshal(&mut self, reference: &Reference) -> Result<Vec<u8>> {
-        // SAFETY: the caller's promise.
-        let object = unsafe { IUnknown::from_raw_borrowed(&reference.object) }.ok_or(code::E_POINTER)?;
-        let (runtime, info, peer) = (Runtime::of_process()?, wanted(reference.iid).info()?, Client::Process(self.peer));
-        if let Some(reference) = runtime.marshal_custom(object, info, peer)? {
-            self.custom.push(reference.clone());
-            return Ok(reference);
-        }
-        let made = runtime.marshal(object, info, peer)?;
-        if made.oxid == runtime.oxid() {
-            self.own.push((made.target, made.public_refs.into()));
-        }
-        made.to_wire_with(0, runtime.handler_class_of(object, peer))
-    }
-}
-
-impl Drop for Unsent {
-    fn drop(&mut self) {
-        for reference in &self.custom {
-            // There may be nothing to give up, and nobody who would.
-            let _ = release_marshal_data(reference);
-        }
-        if !self.own.is_empty()
-            && let Ok(runtime) = Runtime::of_process()
-        {
-            runtime.exports().release(Client::Process(self.peer), std::mem::take(&mut self.own));
-        }
     }
 }
 
@@ -314,7 +266,7 @@ pub struct Arguments {
 fn refused(error: &Error) -> Status {
     match error.code() {
         code::RPC_E_INVALID_DATA => Status::BAD_STUB_DATA,
-        other => Status(other.0.cast_unsigned()),
+        _ => fault_of(error),
     }
 }
 

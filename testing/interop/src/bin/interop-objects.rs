@@ -28,6 +28,8 @@ const CLOSED: GUID = GUID::from_u128(0x5b0e_6b3c_0d5e_4c5a_9f3e_6f1d_0c7a_2b02);
 /// The class of which nobody may have objects made.
 const FORBIDDEN: GUID = GUID::from_u128(0x5b0e_6b3c_0d5e_4c5a_9f3e_6f1d_0c7a_2b03);
 
+/// The class with nothing of the program's that stands for it.
+const FACTORED: GUID = GUID::from_u128(0x5b0e_6b3c_0d5e_4c5a_9f3e_6f1d_0c7a_2b04);
 /// A class that nobody has.
 const UNKNOWN: GUID = GUID::from_u128(0x5b0e_6b3c_0d5e_4c5a_9f3e_6f1d_0c7a_2bff);
 
@@ -187,6 +189,7 @@ fn main() -> obvia::Result<()> {
         Ok(counter)
     };
     let _closed = register_class(CLOSED, None, make_closed)?;
+    let _factored = register_class(FACTORED, None, || Ok(Counter::make()))?;
     let _forbidden = register_class(FORBIDDEN, Some(&object), || Ok(Counter::make()))?;
     set_class_access(FORBIDDEN, Callers::nobody())?;
     for binding in words {

@@ -71,13 +71,26 @@ impl Stranger {
     ///
     /// Why there are no results.
     pub fn activate_as(&mut self, iids: &[GUID]) -> Result<RemoteActivationResults, DirectError> {
+        self.activate_in(0, iids)
+    }
+
+    /// Asks what stands for the class for these interfaces.
+    ///
+    /// # Errors
+    ///
+    /// Why there are no results.
+    pub fn class_object(&mut self, iids: &[GUID]) -> Result<RemoteActivationResults, DirectError> {
+        self.activate_in(u32::MAX, iids)
+    }
+
+    fn activate_in(&mut self, mode: u32, iids: &[GUID]) -> Result<RemoteActivationResults, DirectError> {
         let asked = RemoteActivation {
             this: OrpcThis::new(GUID::from_u128(1)),
             class: CLASS,
             object_name: None,
             storage: None,
             impersonation: 0,
-            mode: 0,
+            mode,
             iids: iids.to_vec(),
             protseqs: vec![TCP],
         };

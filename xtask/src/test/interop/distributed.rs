@@ -18,10 +18,11 @@ const BINDING: &str = "ncacn_ip_tcp:127.0.0.1[135]";
 const PERIOD: &str = "500";
 
 /// The classes of the server, and the NT hash of the user's password.
-const CLASSES: [&str; 3] = [
+const CLASSES: [&str; 4] = [
     "5b0e6b3c-0d5e-4c5a-9f3e-6f1d0c7a2b01",
     "5b0e6b3c-0d5e-4c5a-9f3e-6f1d0c7a2b02",
     "5b0e6b3c-0d5e-4c5a-9f3e-6f1d0c7a2b03",
+    "5b0e6b3c-0d5e-4c5a-9f3e-6f1d0c7a2b04",
 ];
 const HASH: &str = "01610ca63fc6868f0391c63f9abb3e02";
 
@@ -86,8 +87,10 @@ fn client(level: &str, left_out: &[&str]) -> Program {
 /// The same objects in Java, where a rule keeps its object, so that those that nobody may call stay.
 fn in_java(folder: &Path) -> Outcome {
     let home = tools::jdk()?;
-    // Who pings is the library's affair, whoever has proved what.
-    for (level, left_out) in [("none", &["who_may_not"][..]), ("privacy", &["who_may_not", "pings"])] {
+    // Who pings is the library's affair, whoever has proved what. One class is missing there.
+    for (level, left_out) in
+        [("none", &["who_may_not", "class_factories"][..]), ("privacy", &["who_may_not", "class_factories", "pings"])]
+    {
         let (capture, words) = command(folder, &format!("java-{level}"), "interop-java");
         let client = client(level, left_out).with(&words.iter().map(String::as_str).collect::<Vec<_>>());
         client.variable("JAVA_HOME", home.display().to_string()).run()?;

@@ -1,0 +1,303 @@
+//! IClassFactory: what makes objects of a class, for its own process and for others.
+//!
+//! What programs see of its two methods is not what travels (Windows' unknwn.idl: RemoteCreateInstance, RemoteLockServer), so it is converted here.
+
+#![allow(non_snake_case, missing_docs, reason = "names are COM's; the macro hands on no documentation of methods")]
+
+use super::classes::{Activated, ServerLock, lock_server};
+use crate::agile::{IChecked, IChecked_Impl};
+use crate::error::{Error, Result, code, leave};
+use crate::exports::query_by;
+use crate::marshal::Wanted;
+use crate::registry::{self, Description, InterfaceInfo, Remote, VtablePointer};
+use crate::rt::{Answer, ServerCall, check, pad};
+use crate::runtime::Runtime;
+use crate::server::caller;
+use crate::stub::Stubs;
+use std::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::null_mut;
+use std::sync::{Mutex, PoisonError};
+use windows_core::{GUID, HRESULT, IUnknown, IUnknownImpl as _, Interface, implement, interface};
+
+/// COM's IClassFactory.
+#[interface("00000001-0000-0000-c000-000000000046")]
+pub unsafe trait IClassFactory: IUnknown {
+    /// Makes an object, as a part of another one where `outer` is not null.
+    pub unsafe fn CreateInstance(&self, outer: *mut c_void, iid: *const GUID, object: *mut *mut c_void) -> HRESULT;
+    /// Keeps the server, or no longer.
+    pub unsafe fn LockServer(&self, lock: i32) -> HRESULT;
+}
+
+impl IClassFactory {
+    /// Has an object made.
+    ///
+    /// # Errors
+    ///
+    /// E_NOINTERFACE when it has no such interface; why there is no object; otherwise as for every call.
+    pub fn create_instance<I: Remote>(&self) -> Result<I> {
+        registry::register_module(I::INFO);
+        let mut object = null_mut();
+        // SAFETY: the pointers are good for the call, and the object is to be a part of none.
+        check(unsafe { self.CreateInstance(null_mut(), &I::IID, &mut object) })?;
+        if object.is_null() {
+            return Err(code::E_NOINTERFACE.into());
+        }
+        // SAFETY: the call succeeded, so this is a counted pointer of the interface that was asked for.
+        Ok(unsafe { I::from_raw(object) })
+    }
+
+    /// Keeps the server, as often as it is told so, until it is told as often that it need not stay.
+    ///
+    /// # Errors
+    ///
+    /// As for every call.
+    pub fn lock_server(&self, stays: bool) -> Result<()> {
+        // SAFETY: the method takes no pointer.
+        check(unsafe { self.LockServer(stays.into()) })
+    }
+}
+
+/// What the compiler writes of `class_factory.idl`.
+#[allow(
+    non_snake_case,
+    non_camel_case_types,
+    non_upper_case_globals,
+    dead_code,
+    missing_docs,
+    unreachable_pub,
+    unused_imports,
+    unused_mut,
+    unused_parens,
+    unused_unsafe,
+    unused_variables,
+    reason = "generated"
+)]
+#[allow(clippy::all, clippy::pedantic, clippy::restriction, clippy::nursery, reason = "generated")]
+mod made {
+    include!(concat!(env!("OUT_DIR"), "/class_factory.rs"));
+}
+
+/// What the compiler would know about the interface.
+// SAFETY: vtable and stubs are this interface's.
+pub(crate) static INFO: InterfaceInfo = unsafe { InterfaceInfo::new(DESCRIPTION) };
+
+const DESCRIPTION: Description = Description {
+    name: "IClassFactory",
+    iid: IClassFactory::IID,
+    version: (0, 0),
+    fingerprint: made::FINGERPRINT,
+    plain: false,
+    endpoints: &[],
+    base: None,
+    proxy: VtablePointer((&raw const PROXY).cast()),
+    stubs: Stubs::new(&pad::<8>(&[create_stub, lock_stub])),
+    // The text has a uuid of nobody's.
+    idl: "",
+    ndr: made::NDR,
+    module: &[],
+};
+
+// SAFETY: vtable and stubs were made for this interface.
+unsafe impl Remote for IClassFactory {
+    const INFO: &'static InterfaceInfo = &INFO;
+}
+
+static PROXY: IClassFactory_Vtbl = IClassFactory_Vtbl {
+    base__: crate::proxy::UNKNOWN,
+    CreateInstance: create_proxy,
+    LockServer: made::IClassFactory_RemoteLockServer_proxy,
+};
+
+unsafe extern "system" fn create_proxy(
+    this: *mut c_void,
+    outer: *mut c_void,
+    iid: *const GUID,
+    object: *mut *mut c_void,
+) -> HRESULT {
+    if iid.is_null() || object.is_null() {
+        return code::E_POINTER;
+    }
+    // SAFETY: it is not null, and by COM's rules has room for a pointer.
+    unsafe { object.write(null_mut()) };
+    if !outer.is_null() {
+        // An object of another process can be a part of none here.
+        return code::CLASS_E_NOAGGREGATION;
+    }
+    // SAFETY: what this function was called with.
+    unsafe { made::IClassFactory_RemoteCreateInstance_proxy(this, iid, object) }
+}
+
+/// A class factory as the stubs that the compiler writes see it: with the methods that travel.
+#[repr(C)]
+struct Adapter {
+    methods: *const made::IClassFactory_Vtbl,
+    // Invariant: leads to a class factory, as long as this lives.
+    factory: *mut c_void,
+}
+
+static METHODS: made::IClassFactory_Vtbl = made::IClassFactory_Vtbl {
+    // No stub calls these.
+    base__: crate::proxy::UNKNOWN,
+    RemoteCreateInstance: remote_create,
+    RemoteLockServer: remote_lock,
+};
+
+impl Adapter {
+    fn new(factory: *mut c_void) -> Self {
+        Self { methods: &raw const METHODS, factory }
+    }
+
+    fn as_raw(&mut self) -> *mut c_void {
+        (&raw mut *self).cast()
+    }
+
+    /// The class factory, which the call keeps.
+    ///
+    /// # Safety
+    ///
+    /// `this` must be what a stub below has made.
+    unsafe fn factory(this: *mut c_void) -> Option<IClassFactory> {
+        // SAFETY: the caller's promise.
+        let adapter = unsafe { &*this.cast::<Self>() };
+        // SAFETY: by the invariant.
+        unsafe { IClassFactory::from_raw_borrowed(&adapter.factory) }.cloned()
+    }
+}
+
+unsafe extern "C-unwind" fn create_stub(object: *mut c_void, call: &mut ServerCall<'_>) -> Answer {
+    let mut adapter = Adapter::new(object);
+    // SAFETY: the stub calls its one method of an object whose vtable has it.
+    unsafe { made::IClassFactory_RemoteCreateInstance_stub(adapter.as_raw(), call) }
+}
+
+unsafe extern "C-unwind" fn lock_stub(object: *mut c_void, call: &mut ServerCall<'_>) -> Answer {
+    let mut adapter = Adapter::new(object);
+    // SAFETY: as above.
+    unsafe { made::IClassFactory_RemoteLockServer_stub(adapter.as_raw(), call) }
+}
+
+unsafe extern "system" fn remote_create(this: *mut c_void, iid: *const GUID, object: *mut *mut c_void) -> HRESULT {
+    // SAFETY: only the stub above calls this.
+    let Some(factory) = (unsafe { Adapter::factory(this) }) else {
+        return code::E_POINTER;
+    };
+    // SAFETY: the stub has an IID.
+    let wanted = unsafe { iid.read() };
+    // Nothing is made that could not travel.
+    if Wanted::Iid(wanted).info().is_err() {
+        return code::E_NOINTERFACE;
+    }
+    let Ok(own) = factory.cast_object_ref::<Factory>() else {
+        // SAFETY: what this function was called with, and an object that is a part of none.
+        return unsafe { factory.CreateInstance(null_mut(), iid, object) };
+    };
+    match own.make_for_caller(&wanted) {
+        Ok(made) => {
+            // SAFETY: the stub has room for a pointer.
+            unsafe { object.write(made.into_raw()) };
+            code::S_OK
+        }
+        Err(error) => leave(error),
+    }
+}
+
+unsafe extern "system" fn remote_lock(this: *mut c_void, lock: i32) -> HRESULT {
+    // SAFETY: only the stub above calls this.
+    let Some(factory) = (unsafe { Adapter::factory(this) }) else {
+        return code::E_POINTER;
+    };
+    match factory.cast_object_ref::<Factory>() {
+        Ok(own) => own.lock_for_caller(lock != 0).map_or_else(leave, |()| code::S_OK),
+        // SAFETY: the method takes no pointer.
+        Err(_) => unsafe { factory.LockServer(lock) },
+    }
+}
+
+/// What stands for a class that this process has registered, where its program has nothing that does.
+#[implement(IClassFactory, IChecked)]
+pub(super) struct Factory {
+    runtime: &'static Runtime,
+    class: GUID,
+    /// Those of this process itself.
+    locks: Mutex<Vec<ServerLock>>,
+}
+
+const _: () = {
+    const fn is_shared<T: Send + Sync + 'static>() {}
+    is_shared::<Factory_Impl>();
+};
+
+impl Factory {
+    pub(super) fn of(runtime: &'static Runtime, class: GUID) -> IUnknown {
+        IClassFactory::from(Self { runtime, class, locks: Mutex::default() }).into()
+    }
+
+    fn make(&self, iid: &GUID) -> Result<IUnknown> {
+        // What panics is the author's code, and the caller may be of another language.
+        let make = AssertUnwindSafe(|| {
+            query_by(self.runtime.classes().activate(&self.class, Activated::Instance)?.get(), iid)
+        });
+        catch_unwind(make)
+            .unwrap_or_else(|_| Err(Error::new(code::E_UNEXPECTED, "what makes objects of the class panicked")))
+    }
+
+    /// The same for another process, which may have to ask for the class again: rules change.
+    fn make_for_caller(&self, iid: &GUID) -> Result<IUnknown> {
+        let caller = caller().ok_or(code::E_UNEXPECTED)?;
+        self.runtime.rules().check_class(&self.class, || caller.shown())?;
+        self.make(iid)
+    }
+}
+
+impl Factory_Impl {
+    /// Has another process keep this one, or no longer: by references to this, which nobody else gives back and which end with it.
+    fn lock_for_caller(&self, stays: bool) -> Result<()> {
+        let holder = caller().ok_or(code::E_UNEXPECTED)?.holder();
+        let exports = self.runtime.exports();
+        let own: IUnknown = self.to_interface();
+        if stays {
+            return exports.lock_for(&own, &INFO, holder);
+        }
+        exports.unlock_for(&own, &INFO, holder);
+        self.runtime.clients().wake_all();
+        Ok(())
+    }
+}
+
+impl IChecked_Impl for Factory_Impl {}
+
+impl IClassFactory_Impl for Factory_Impl {
+    unsafe fn CreateInstance(&self, outer: *mut c_void, iid: *const GUID, object: *mut *mut c_void) -> HRESULT {
+        if iid.is_null() || object.is_null() {
+            return code::E_POINTER;
+        }
+        // SAFETY: it is not null, and by COM's rules has room for a pointer.
+        unsafe { object.write(null_mut()) };
+        if !outer.is_null() {
+            return code::CLASS_E_NOAGGREGATION;
+        }
+        // SAFETY: as above.
+        match self.make(&unsafe { iid.read() }) {
+            Ok(made) => {
+                // SAFETY: as above.
+                unsafe { object.write(made.into_raw()) };
+                code::S_OK
+            }
+            Err(error) => leave(error),
+        }
+    }
+
+    unsafe fn LockServer(&self, lock: i32) -> HRESULT {
+        let mut locks = self.locks.lock().unwrap_or_else(PoisonError::into_inner);
+        if lock == 0 {
+            drop(locks.pop());
+            return code::S_OK;
+        }
+        match lock_server() {
+            Ok(lock) => locks.push(lock),
+            Err(error) => return leave(error),
+        }
+        code::S_OK
+    }
+}

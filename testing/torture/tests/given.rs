@@ -1,0 +1,74 @@
+//! Objects in calls that come to nothing: their references are taken back where the server never got them, and are the server's where it did.
+
+use torture::process::{Directory, LATEST, Process};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
+/// By shared memory, and over TCP in both transfer syntaxes.
+const WAYS: [&str; 3] = ["", "", ",transfer=ndr"];
+
+/// Runs a test by each way.
+fn over_each(test: impl Fn(&mut Process, &mut Process)) {
+    for (at, options) in WAYS.iter().enumerate() {
+        println!("{at}: {options}");
+        let directories = [Directory::new(), Directory::new()];
+        let mut server = directories[0].start(PROGRAM, &[]);
+        server.good("export there");
+        let place = match at {
+            0 => "there".to_owned(),
+            _ => server.good(&format!("listen ncacn_ip_tcp:127.0.0.1[{options}]")).replace(']', ",name=there]"),
+        };
+        let mut client = directories[usize::from(at > 0)].start(PROGRAM, &[]);
+        client.good(&format!("connect {place}"));
+        test(&mut server, &mut client);
+        // Nobody refers to anything of the client's.
+        client.good("keep-none");
+        client.becomes(LATEST, "exported", 0);
+    }
+}
+
+#[test]
+fn what_is_not_sent_is_taken_back() {
+    over_each(|_, client| {
+        for (what, why) in [("one-without-its-interface", "E_NOINTERFACE"), ("too-much", "bytes")] {
+            let told = client.bad(&format!("give {what}"));
+            assert!(told.contains(why), "{told}");
+            assert_eq!(client.number("exported"), 0, "{what}: {told}");
+        }
+        // The connection is as good as before.
+        client.good("give all");
+    });
+}
+
+#[test]
+fn what_a_server_does_not_look_at_is_taken_back() {
+    over_each(|server, client| {
+        client.good("give all");
+        client.becomes(LATEST, "exported", 0);
+        server.good("access exported nobody");
+        let told = client.bad("give all");
+        assert!(told.contains("E_ACCESSDENIED"), "{told}");
+        assert_eq!(client.number("exported"), 0);
+        server.good("access exported everybody");
+    });
+}
+
+#[test]
+fn what_a_server_has_looked_at_is_its_own() {
+    over_each(|server, client| {
+        // It has references of its own, by a call before, which are not taken for those of the one that fails.
+        client.good("keep-own");
+        let kept = client.number("exported");
+        for _ in 0..20 {
+            let told = client.bad("give to-fail");
+            assert!(told.contains("E_UNEXPECTED"), "{told}");
+        }
+        for _ in 0..20 {
+            client.bad("give one-without-its-interface");
+            server.good("access exported nobody");
+            client.bad("give all");
+            server.good("access exported everybody");
+        }
+        assert_eq!(client.number("exported"), kept);
+        assert_eq!(client.number("add-to-kept 4"), 4);
+    });
+}
