@@ -105,7 +105,7 @@ pub enum Passing {
     Graph,
     /// The same, for what is one of Automation's types in memory.
     Automation(Memory),
-    /// Nowhere: a pointer in a [local] interface, to as many of these as only the two sides know.
+    /// Nowhere: a pointer in a `[local]` interface, to as many of these as only the two sides know.
     Raw(Type),
 }
 
@@ -346,7 +346,7 @@ fn passing(model: &Model, param: &Param) -> Passing {
     }
 }
 
-/// A pointer of a [local] interface that says nothing of how many it leads to. By its nature it is one for a structure that is read, for a
+/// A pointer of a `[local]` interface that says nothing of how many it leads to. By its nature it is one for a structure that is read, for a
 /// GUID, and for a result.
 fn local(param: &Param) -> Option<Passing> {
     let Type::Pointer(pointer) = &param.ty else { return None };
