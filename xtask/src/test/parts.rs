@@ -281,3 +281,20 @@ pub(super) const GROUPS: &[Part] = &[
         ..GROUP
     },
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::{GROUPS, PARTS};
+
+    #[test]
+    fn each_part_and_group_is_documented() {
+        let page = include_str!("../../../docs/dev-guide/ci.md");
+        for part in PARTS.iter().chain(GROUPS) {
+            assert!(
+                page.contains(&format!("\n| `{}` | ", part.name)),
+                "docs/dev-guide/ci.md has no row for {}",
+                part.name
+            );
+        }
+    }
+}
