@@ -17,6 +17,7 @@ mod idl;
 mod json;
 mod limit;
 mod ls;
+mod manual;
 mod print;
 mod register;
 mod scm;
@@ -58,6 +59,8 @@ enum Command {
     Idl(idl::Arguments),
     /// List exported objects, and functions
     Ls(ls::Arguments),
+    /// Write manual pages, for man(1)
+    Manual(manual::Arguments),
     /// Register what makes objects of a class: a program that is started on demand, a shared library, or another host
     Register(register::Arguments),
     /// Be this user's service for activation: start servers on demand
@@ -94,6 +97,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Epmapper(arguments) => epmapper::main(&arguments),
         Command::Idl(arguments) => idl::main(&arguments),
         Command::Ls(arguments) => ls::main(arguments),
+        Command::Manual(arguments) => manual::main(&arguments),
         Command::Register(arguments) => register::main(&arguments),
         Command::Scm(arguments) => scm::main(&arguments),
         Command::Tlb(arguments) => tlb::main(&arguments),

@@ -136,3 +136,20 @@ fn options_are_where_they_mean_something() {
     }
     assert!(directory.obvia(&["completions", "bash"]).good().contains("wizard"));
 }
+
+#[test]
+fn each_subcommand_has_a_manual_page() {
+    let directory = Directory::new();
+    let pages = directory.path().join("share/man1");
+    directory.obvia(&["manual", pages.to_str().unwrap()]).good();
+    let page = std::fs::read_to_string(pages.join("obvia-call.1")).unwrap();
+    assert!(page.starts_with(".ie") || page.contains(".TH"), "{page}");
+    assert!(
+        page.contains("Call a method of an exported object") && page.contains("Give up after this many seconds"),
+        "{page}"
+    );
+    assert!(std::fs::read_to_string(pages.join("obvia.1")).unwrap().contains("wizard"));
+    let file = pages.join("obvia.1");
+    let error = directory.obvia(&["manual", file.to_str().unwrap()]).bad_with(1);
+    assert!(error.contains("obvia.1"), "{error}");
+}

@@ -1,0 +1,27 @@
+//! `obvia manual`: pages for man(1), one for the command and one for each subcommand.
+
+use crate::{Arguments as Obvia, print};
+use anyhow::Context;
+use clap::{Args, CommandFactory};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// The arguments of `obvia manual`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  obvia manual ~/.local/share/man/man1
+  man obvia-call")]
+pub(crate) struct Arguments {
+    /// The directory to write to, which is made where it is missing
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+}
+
+pub(crate) fn main(Arguments { directory }: &Arguments) -> anyhow::Result<ExitCode> {
+    std::fs::create_dir_all(directory).with_context(|| format!("cannot make {}", directory.display()))?;
+    clap_mangen::generate_to(Obvia::command(), directory)
+        .with_context(|| format!("cannot write manual pages to {}", directory.display()))?;
+    print::line(&format!("wrote obvia.1 and a page for each subcommand to {}", directory.display()))?;
+    Ok(ExitCode::SUCCESS)
+}
