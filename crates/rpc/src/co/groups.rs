@@ -43,7 +43,7 @@ impl<T> Groups<T> {
     /// A new group, which gets the first number from `first` on that no other has; without, from the one on that was given last.
     pub fn found(&self, first: Option<u32>, shared: T) -> Arc<Group<T>> {
         let mut table = self.table();
-        let mut number = first.unwrap_or(table.last.wrapping_add(1)).max(1);
+        let mut number = first.unwrap_or_else(|| table.last.wrapping_add(1)).max(1);
         while table.groups.contains_key(&number) {
             number = number.wrapping_add(1).max(1);
         }
