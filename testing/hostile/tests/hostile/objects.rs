@@ -42,9 +42,10 @@ const MAKE: u16 = 15;
 const GRID: u16 = 16;
 const MARKS: u16 = 17;
 
-/// E_NOINTERFACE, RPC_E_INVALID_OBJREF, RPC_E_DISCONNECTED, as HRESULTs.
+/// E_NOINTERFACE, RPC_E_INVALID_OBJREF, and CO_E_OBJNOTCONNECTED of an object that is passed, as HRESULTs.
 const NO_INTERFACE: u32 = 0x8000_4002;
 const INVALID_OBJREF: u32 = 0x8001_011d;
+const NOT_CONNECTED: u32 = 0x8004_01fd;
 /// REGDB_E_CLASSNOTREG: of a reference that only its class could read.
 const NO_CLASS: u32 = 0x8004_0154;
 
@@ -298,7 +299,7 @@ fn references_to_the_servers_own_objects_are_what_they_are(server: Server) {
         // Another interface than the method wants, the runtime's own target, and none.
         peer.refused(object, VISIT, &visit(&own(object).to_wire()), NO_INTERFACE);
         for target in [(0, 0), (1000, 1), (u32::MAX, u32::MAX)] {
-            peer.refused(object, VISIT, &visit(&own(target).to_wire()), NOT_FOUND);
+            peer.refused(object, VISIT, &visit(&own(target).to_wire()), NOT_CONNECTED);
         }
         let made = peer.good(object, MAKE, &Frame::block(4).u32(0, 33).bytes);
         let (thing, _) = Reference::target_of(&made[16..]);
