@@ -1,7 +1,8 @@
 //! String bindings: how a server's address is written (C706, section 3.1, "String Bindings").
 //!
 //! `object-uuid@protocol-sequence:network-address[endpoint,option=value,...]`, of which only the protocol sequence must be there. A
-//! character of the syntax itself is escaped by a backslash.
+//! character of the syntax itself is escaped by a backslash. The endpoint may be an option of that name; nothing is said twice, since readers
+//! would differ in what holds.
 
 use crate::uuid::Uuid;
 use std::fmt;
@@ -99,6 +100,8 @@ impl std::error::Error for BadBinding {}
 
 /// The characters of the syntax, which are escaped in texts.
 const SPECIAL: [char; 7] = ['@', ':', '[', ']', ',', '=', '\\'];
+/// The option that the endpoint may be.
+const ENDPOINT: &str = "endpoint";
 /// The longest text that is looked at.
 const LENGTH_MAX: usize = 1024;
 
@@ -132,6 +135,11 @@ fn split(text: &str, at: char) -> Option<(&str, &str)> {
     None
 }
 
+fn begins_with_an_option(text: &str) -> bool {
+    let inside = split(text, '[').map(|(_, inside)| split(inside, ',').map_or(inside, |(first, _)| first));
+    inside.and_then(|first| split(first, '=')).is_some_and(|(name, _)| name != ENDPOINT)
+}
+
 fn unescape(text: &str) -> Result<String, BadBinding> {
     let mut plain = String::with_capacity(text.len());
     let mut characters = text.chars();
@@ -149,9 +157,11 @@ fn unescape(text: &str) -> Result<String, BadBinding> {
     Ok(plain)
 }
 
-fn escape(text: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+/// Writes a text with no more escapes than it takes to read it back, since what was read must not become too long to be. A `=` counts where it
+/// would end a name.
+fn escape(text: &str, is_name: bool, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     for character in text.chars() {
-        if SPECIAL.contains(&character) && character != ':' {
+        if SPECIAL.contains(&character) && character != ':' && (character != '=' || is_name) {
             f.write_str("\\")?;
         }
         write!(f, "{character}")?;
@@ -163,7 +173,8 @@ impl FromStr for StringBinding {
     type Err = BadBinding;
 
     fn from_str(text: &str) -> Result<Self, BadBinding> {
-        if text.len() > LENGTH_MAX {
+        // Where an option stands in the endpoint's place, it is written behind a comma.
+        if text.len() + usize::from(begins_with_an_option(text)) > LENGTH_MAX {
             return Err(BadBinding(format!("it is longer than {LENGTH_MAX} bytes")));
         }
         let (object, rest) = match split(text, '@') {
@@ -181,7 +192,7 @@ impl FromStr for StringBinding {
             BadBinding(format!("there is no protocol sequence `{protocol}`; there are {}", all.join(", ")))
         })?;
         let Some((address, rest)) = split(rest, '[') else {
-            return Ok(Self::new(protocol, unescape(rest)?, ""));
+            return Ok(Self { object, ..Self::new(protocol, unescape(rest)?, "") });
         };
         let Some((inside, "")) = split(rest, ']') else {
             return Err(BadBinding("a `]` is missing at the end".to_owned()));
@@ -192,14 +203,27 @@ impl FromStr for StringBinding {
         while let Some(text) = parts {
             let (part, rest) = split(text, ',').map_or((text, None), |(part, rest)| (part, Some(rest)));
             match split(part, '=') {
-                Some(("endpoint", value)) if is_first => binding.endpoint = unescape(value)?,
-                Some((name, value)) => binding.options.push((unescape(name)?, unescape(value)?)),
+                Some((name, value)) => binding.take(unescape(name)?, unescape(value)?)?,
                 None if is_first => binding.endpoint = unescape(part)?,
                 None => return Err(BadBinding(format!("the option `{part}` has no value"))),
             }
             (parts, is_first) = (rest, false);
         }
         Ok(binding)
+    }
+}
+
+impl StringBinding {
+    /// Takes an option, of which the endpoint is one.
+    fn take(&mut self, name: String, value: String) -> Result<(), BadBinding> {
+        match &*name {
+            "" => return Err(BadBinding("an option has no name".to_owned())),
+            ENDPOINT if !self.endpoint.is_empty() => return Err(BadBinding("the endpoint is said twice".to_owned())),
+            ENDPOINT => self.endpoint = value,
+            _ if self.option(&name).is_some() => return Err(BadBinding(format!("`{name}` is said twice"))),
+            _ => self.options.push((name, value)),
+        }
+        Ok(())
     }
 }
 
@@ -218,17 +242,23 @@ impl fmt::Display for StringBinding {
             write!(f, "{object}@")?;
         }
         write!(f, "{}:", self.protocol)?;
-        escape(&self.address, f)?;
+        escape(&self.address, false, f)?;
         if self.endpoint.is_empty() && self.options.is_empty() {
             return Ok(());
         }
         f.write_str("[")?;
-        escape(&self.endpoint, f)?;
+        // As an option the endpoint needs no escapes for each `=`, but a name.
+        if self.endpoint.matches('=').count() > ENDPOINT.len() {
+            write!(f, "{ENDPOINT}=")?;
+            escape(&self.endpoint, false, f)?;
+        } else {
+            escape(&self.endpoint, true, f)?;
+        }
         for (name, value) in &self.options {
             f.write_str(",")?;
-            escape(name, f)?;
+            escape(name, true, f)?;
             f.write_str("=")?;
-            escape(value, f)?;
+            escape(value, false, f)?;
         }
         f.write_str("]")
     }
@@ -276,6 +306,47 @@ mod tests {
     }
 
     #[test]
+    fn an_object_needs_no_endpoint() {
+        let text = "01234567-89ab-cdef-0011-223344556677@ncacn_vi_udp:h";
+        assert_eq!(parsed(text).object, Some(Uuid(0x0123_4567_89ab_cdef_0011_2233_4455_6677)));
+        assert_eq!(parsed(text).to_string(), text);
+    }
+
+    #[test]
+    fn what_is_printed_has_no_more_escapes_than_it_needs() {
+        let many = "=".repeat(LENGTH_MAX - 40);
+        for text in [
+            format!("ncacn_vi_udp:{many}[7]"),
+            format!("ncacn_vi_udp:h[endpoint={many},a=b]"),
+            format!("ncacn_vi_udp:h[7,x={many}]"),
+            format!("ncacn_vi_udp:h[x={many}]"),
+            "ncacn_vi_udp:h[a\\=b]".to_owned(),
+            "ncacn_vi_udp:h[x=1,endpoint=7]".to_owned(),
+        ] {
+            let printed = parsed(&text).to_string();
+            assert!(printed.len() <= text.len() + 1, "{printed}");
+            assert_eq!(parsed(&printed), parsed(&text), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_longest_binding_is_read_back() {
+        for (before, behind, is_taken) in [
+            ("ncacn_vi_udp:h[7,x=", "]", true),
+            ("ncacn_vi_udp:h[endpoint=7,x=", "]", true),
+            // It is written with a comma more.
+            ("ncacn_vi_udp:h[x=", "]", false),
+        ] {
+            let text = format!("{before}{}{behind}", "=".repeat(LENGTH_MAX - before.len() - behind.len()));
+            let binding = text.parse::<StringBinding>();
+            assert_eq!(binding.is_ok(), is_taken, "{before}");
+            if let Ok(binding) = binding {
+                assert_eq!(parsed(&binding.to_string()), binding);
+            }
+        }
+    }
+
+    #[test]
     fn what_is_none_is_refused_with_a_reason() {
         for (text, why) in [
             ("calc", "a `:` is missing"),
@@ -286,6 +357,10 @@ mod tests {
             ("xyz@ncacn_vi_udp:h[1]", "no object UUID"),
             ("ncacn_vi_udp:h\\", "lone"),
             ("ncacn_vi_udp:h]", "has to be written"),
+            ("ncacn_vi_udp:h[1,security=privacy,security=none]", "`security` is said twice"),
+            ("ncacn_vi_udp:h[1,a=b,c=d,\\a=b]", "`a` is said twice"),
+            ("ncacn_vi_udp:h[1,endpoint=2]", "the endpoint is said twice"),
+            ("ncacn_vi_udp:h[1,=b]", "an option has no name"),
         ] {
             let error = text.parse::<StringBinding>().expect_err(text).to_string();
             assert!(error.contains(why), "{text}: {error}");

@@ -4,6 +4,7 @@ mod accounts;
 mod automation;
 mod bind_pdu;
 mod class_file;
+mod conditions;
 mod dg_server;
 mod dg_units;
 mod epm_call;
@@ -21,6 +22,7 @@ mod pdu_server;
 mod pdu_units;
 mod proof_legs;
 mod spnego_token;
+mod string_binding;
 mod type_library;
 mod vi_packet;
 
@@ -32,10 +34,10 @@ pub type Target = fn(&[u8]);
 macro_rules! for_each_target {
     ($call:ident) => {
         $call! {
-            accounts automation bind_pdu class_file dg_server dg_units
+            accounts automation bind_pdu class_file conditions dg_server dg_units
             epm_call failure_words flat_check idl_parse ndr_decode ndr_words
             ntlm_message orpc_calls orpc_objref orpc_references pdu_client pdu_server
-            pdu_units proof_legs spnego_token type_library vi_packet
+            pdu_units proof_legs spnego_token string_binding type_library vi_packet
         }
     };
 }

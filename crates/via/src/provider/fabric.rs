@@ -15,6 +15,7 @@ mod objects;
 mod port;
 mod registration;
 mod seat;
+mod segment;
 mod stream;
 mod voice;
 
@@ -151,6 +152,10 @@ impl NicState {
 
     fn is_msg(&self) -> bool {
         self.capabilities.is_msg != 0
+    }
+
+    fn is_shm(&self) -> bool {
+        self.attributes.provider == "fabric/shm"
     }
 
     /// Whether providers can write each other a word: the key of the page must be this side's choice, and its address none of

@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Requests that a listener remembers, to know their repetitions.
 const SEEN_MAX: usize = 1024;
-/// Datagrams of strangers that are dropped in one go.
+/// Datagrams that nothing comes of and that are dropped in one go: then it is others' turn, and the clock's.
 const STRANGERS: usize = 32;
 
 /// A network with ports.
@@ -230,10 +230,11 @@ fn lock<S>(desk: &Mutex<Desk<S>>) -> MutexGuard<'_, Desk<S>> {
 }
 
 impl<S: DatagramSocket> Desk<S> {
-    /// The next new request.
+    /// The next new request, if it is among the next datagrams.
     fn next(&mut self, datagram: &mut [u8]) -> Option<(Answering, SocketAddr)> {
-        // Errors are about single datagrams, and there will be others.
-        while let Ok(Some((length, from))) = self.socket.receive_from(datagram) {
+        for _ in 0..STRANGERS {
+            // Errors are about single datagrams, and there will be others.
+            let Ok(Some((length, from))) = self.socket.receive_from(datagram) else { break };
             let Some(answering) = Answering::from_datagram(&datagram[..length]) else { continue };
             let id = answering.id();
             match self.seen.iter().find(|seen| seen.id == id && seen.from == from) {
@@ -332,5 +333,85 @@ impl<N: Network> Drop for Asked<N> {
             let rejection = self.answering.reject("the request was dropped");
             lock(&self.desk).reject(self.answering.id(), self.from, rejection);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{DatagramSocket, Network, NetworkProvider};
+    use crate::nic::{Attributes, Reliability};
+    use crate::reliable::Settings;
+    use crate::spi::Provider;
+    use crate::{Deadline, Error};
+    use rustix::fd::OwnedFd;
+    use std::net::SocketAddr;
+    use std::sync::{Arc, mpsc};
+    use std::time::Duration;
+
+    /// A network on which somebody talks nonsense without end.
+    #[derive(Debug)]
+    struct Noise(Attributes, Settings);
+
+    #[derive(Debug)]
+    struct Ear;
+
+    impl Network for Noise {
+        type Socket = Ear;
+
+        fn socket(&self, _: u16) -> Result<Ear, Error> {
+            Ok(Ear)
+        }
+
+        fn attributes(&self) -> &Attributes {
+            &self.0
+        }
+
+        fn settings(&self) -> &Settings {
+            &self.1
+        }
+    }
+
+    impl DatagramSocket for Ear {
+        fn mtu(&self) -> usize {
+            1200
+        }
+
+        fn address(&self) -> SocketAddr {
+            SocketAddr::from(([10, 0, 0, 1], 1))
+        }
+
+        fn set_peer(&mut self, _: SocketAddr) {}
+
+        fn send_to(&mut self, _: &[u8], _: SocketAddr) -> Result<bool, Error> {
+            Ok(true)
+        }
+
+        fn receive_from(&mut self, _: &mut [u8]) -> Result<Option<(usize, SocketAddr)>, Error> {
+            Ok(Some((100, SocketAddr::from(([10, 0, 0, 2], 2)))))
+        }
+
+        fn file(&self) -> Option<Arc<OwnedFd>> {
+            None
+        }
+    }
+
+    #[test]
+    fn nonsense_without_end_makes_no_wait_longer() {
+        let attributes = Attributes {
+            provider: "noise",
+            max_transfer: 1,
+            max_segments: 1,
+            queue_depth: 1,
+            rdma_write: false,
+            rdma_read: false,
+            reliability: &[Reliability::Unreliable],
+        };
+        let (tell, told) = mpsc::channel();
+        std::thread::spawn(move || {
+            let mut listener = NetworkProvider::new(Noise(attributes, Settings::default())).listen("1").unwrap();
+            tell.send(listener.accept(Deadline::Within(Duration::from_millis(20))).map(drop)).unwrap();
+        });
+        let accepted = told.recv_timeout(ground::LATEST).expect("an answer");
+        assert!(matches!(accepted, Err(Error::TimedOut)), "{accepted:?}");
     }
 }

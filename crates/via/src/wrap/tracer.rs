@@ -230,18 +230,18 @@ impl fmt::Display for Trace {
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let micros = self.at.as_nanos() as f64 / 1000.0;
-        write!(f, "{micros:>14.3} us {}: {}", self.who, self.what)
+        write!(f, "{micros:>14.3} us {}: {}", Line(&self.who), self.what)
     }
 }
 
 impl fmt::Display for What {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Listens(address) => write!(f, "listens at {address}"),
-            Self::Asks(address) => write!(f, "asks {address} for a connection"),
-            Self::IsAsked(peer) => write!(f, "is asked for a connection by {peer}"),
+            Self::Listens(address) => write!(f, "listens at {}", Line(address)),
+            Self::Asks(address) => write!(f, "asks {} for a connection", Line(address)),
+            Self::IsAsked(peer) => write!(f, "is asked for a connection by {}", Line(peer)),
             Self::Connected => f.write_str("is connected"),
-            Self::NotConnected(why) => write!(f, "is not connected: {why}"),
+            Self::NotConnected(why) => write!(f, "is not connected: {}", Line(why)),
             Self::Posted { index, operation, length, immediate, remote } => {
                 write!(f, "#{index} {operation:?} of {length} bytes posted{}{}", Also(*immediate), Where(*remote))
             }
@@ -262,7 +262,7 @@ impl fmt::Display for What {
             Self::DatagramSent(datagram) => write!(f, "-> {datagram}"),
             Self::DatagramRefused(datagram) => write!(f, "no room for {datagram}"),
             Self::DatagramCame(datagram) => write!(f, "<- {datagram}"),
-            Self::LinkFailed(why) => write!(f, "the link failed: {why}"),
+            Self::LinkFailed(why) => write!(f, "the link failed: {}", Line(why)),
         }
     }
 }
@@ -274,6 +274,18 @@ impl fmt::Display for Datagram {
             write!(f, "{}{byte:02x}", if index % 4 == 0 { " " } else { "" })?;
         }
         f.write_str(if self.length > Self::START { " ..." } else { "" })
+    }
+}
+
+/// A text that peers may have written, in one line and with nothing in it that a terminal obeys.
+struct Line<'a>(&'a str);
+
+impl fmt::Display for Line<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.chars().try_for_each(|letter| match letter.is_control() {
+            true => write!(f, "{}", letter.escape_default()),
+            false => write!(f, "{letter}"),
+        })
     }
 }
 

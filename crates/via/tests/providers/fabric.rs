@@ -6,7 +6,9 @@ use obvia_via::{
     Access, Deadline, Descriptor, Ended, Error, MemoryHandle, MemoryRegion, Nic, ProtectionTag, Reliability,
     RemoteAddress, State, Status, Vi, ViAttributes, Waiting,
 };
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -717,4 +719,46 @@ fn the_program_keeps_its_signals() {
     let before = handled();
     fabric::open(&Options::new("tcp")).expect("tcp is everywhere");
     assert_eq!(handled(), before);
+}
+
+#[test]
+fn who_comes_and_says_nothing_shuts_nobody_out() {
+    let folder = folder();
+    let nic = Wire::Shm.open(folder.path());
+    let mut listener = nic.listen(&Wire::Shm.address()).unwrap();
+    let file = folder.join(&format!("{}.fabric", listener.address()));
+    let silent: Vec<_> = (0..100).map(|_| UnixStream::connect(&file).unwrap()).collect();
+    let mut client = Side::new(Wire::Shm, ViAttributes::default());
+    let (address, began) = (listener.address(), Instant::now());
+    std::thread::scope(|scope| {
+        let asking = scope.spawn(|| client.vi.request(&address, b"", SOON).map(drop));
+        listener.wait(SOON).unwrap().reject("seen");
+        assert!(matches!(asking.join().unwrap(), Err(Error::Refused { .. })));
+    });
+    // Less than those who say nothing may take.
+    assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
+    drop(silent);
+}
+
+#[test]
+fn nobody_is_introduced_by_the_memory_of_another_user() {
+    if !rustix::process::geteuid().is_root() {
+        return eprintln!("skipped: only the superuser makes files of others");
+    }
+    let segment = format!("{}:4000009:0", std::process::id());
+    let path = PathBuf::from("/dev/shm").join(&segment);
+    std::fs::write(&path, vec![0; 1 << 24]).unwrap();
+    std::os::unix::fs::chown(&path, Some(65_534), None).unwrap();
+    let mut server = Side::new(Wire::Shm, ViAttributes::default());
+    let mut listener = server.nic.listen("127.0.0.1:0").unwrap();
+    let mut peer = TcpStream::connect(listener.address()).unwrap();
+    // What an endpoint of that name would say, with an offer of reliable delivery and no private data.
+    let name = format!("fi_shm://{segment}");
+    let offer =
+        obvia_via::spi::Offer { reliability: Reliability::ReliableDelivery, max_transfer: 4096, private: Vec::new() };
+    let piece = [&b"OVF\x01\x01"[..], &(name.len() as u16).to_le_bytes(), name.as_bytes(), &offer.to_bytes()].concat();
+    peer.write_all(&[&(piece.len() as u16).to_le_bytes()[..], &piece].concat()).unwrap();
+    let accepted = listener.wait(SOON).unwrap().accept(&mut server.vi, b"", SOON);
+    std::fs::remove_file(&path).unwrap();
+    assert!(matches!(accepted, Err(Error::AccessDenied { uid: 65_534 })), "{accepted:?}");
 }

@@ -2,6 +2,7 @@
 
 use super::ffi::{self, Handle, Iovec};
 use super::objects::{Completions, Domain, EventQueue, Fabric, Info, Owned, Retired, check};
+use super::segment;
 use crate::Error;
 use rustix::io::Errno;
 use std::ffi::{CStr, c_int, c_void};
@@ -97,9 +98,16 @@ pub(super) enum Work {
 /// The most pieces of an operation.
 pub(super) const PIECES_MAX: usize = 16;
 
-impl Endpoint {
-    pub(super) fn open(domain: &Arc<Domain>, info: &Info, depth: usize) -> Result<Self, Error> {
-        let is_msg = info.capabilities().is_msg != 0;
+/// What an endpoint puts its news into, and takes its peer from.
+#[derive(Debug)]
+pub(super) struct Queues {
+    completions: Completions,
+    events: Option<EventQueue>,
+    peers: Option<Owned>,
+}
+
+impl Queues {
+    pub(super) fn open(domain: &Arc<Domain>, is_msg: bool, depth: usize) -> Result<Self, Error> {
         let completions = Completions::open(domain, depth)?;
         let events = is_msg.then(|| EventQueue::open(&domain.fabric)).transpose()?;
         let mut peers = None;
@@ -110,6 +118,17 @@ impl Endpoint {
             check("opening an address vector", result)?;
             peers = Some(Owned(found));
         }
+        Ok(Self { completions, events, peers })
+    }
+}
+
+impl Endpoint {
+    pub(super) fn open(domain: &Arc<Domain>, info: &Info, depth: usize) -> Result<Self, Error> {
+        Self::of(Queues::open(domain, info.capabilities().is_msg != 0, depth)?, domain, info)
+    }
+
+    pub(super) fn of(queues: Queues, domain: &Arc<Domain>, info: &Info) -> Result<Self, Error> {
+        let Queues { completions, events, peers } = queues;
         let event_queue = events.as_ref().map_or(null_mut(), |events| events.object.0);
         let (cq, av) = (completions.object.0, peers.as_ref().map_or(null_mut(), |peers| peers.0));
         let (mut found, mut result) = (null_mut(), -BUSY);
@@ -139,8 +158,8 @@ impl Endpoint {
         (!text.is_empty()).then(|| text.to_owned())
     }
 
-    /// Names the one peer of an endpoint without a connection.
-    pub(super) fn set_peer(&mut self, name: &[u8]) -> Result<(), Error> {
+    /// Names the one peer of an endpoint without a connection; of libfabric's `shm`, if it is that.
+    pub(super) fn set_peer(&mut self, name: &[u8], is_shm: bool) -> Result<(), Error> {
         let Some(peers) = &self.peers else { return Err(Error::BadState { what: "the endpoint has connections" }) };
         // Zeroes behind it end a text, and make up what an address of a fixed size lacks.
         let mut padded = [0_u8; NAME_MAX + 1];
@@ -148,9 +167,15 @@ impl Endpoint {
             return Err(Error::Violation(crate::Violation::BadGreeting));
         };
         room.copy_from_slice(name);
+        let segment = is_shm.then(|| segment::own(name)).transpose()?;
         // SAFETY: a live address vector; the name has the bytes that any format of address has, and ends with zeroes.
         let result = unsafe { ffi::ob_av_insert(peers.0, padded.as_ptr().cast(), &mut self.peer) };
-        check("naming a peer", result).map(|_| ())
+        check("naming a peer", result)?;
+        // The name may have been another's just then.
+        if is_shm && segment::own(name).ok() != segment {
+            return Err(Error::Violation(crate::Violation::BadGreeting));
+        }
+        Ok(())
     }
 
     pub(super) fn room(&self) -> usize {

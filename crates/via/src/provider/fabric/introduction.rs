@@ -22,7 +22,8 @@ const ACCEPT: u8 = 2;
 const REJECT: u8 = 3;
 /// The longest reason that is sent.
 const REASON_MAX: usize = 256;
-/// Peers that have come and said nothing yet, and how long they may take.
+/// Peers that have come and have not said all yet, and how long they may take. Whoever comes when there are so many puts out the one that has
+/// taken the longest, so that those who say nothing shut nobody out.
 const SILENT_MAX: usize = 64;
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -73,7 +74,7 @@ pub(super) fn connect(
         return Err(Error::Refused { why: String::from_utf8_lossy(rest).into_owned() });
     }
     let offer = Offer::from_bytes(rest).filter(|_| kind == ACCEPT).ok_or_else(nonsense)?;
-    seat.with(|endpoint| endpoint.set_peer(name)).ok_or_else(nonsense)??;
+    seat.with(|endpoint| endpoint.set_peer(name, nic.is_shm())).ok_or_else(nonsense)??;
     let voice = Voice::Socket(Line::new(socket));
     let port = FabricPort::new(nic, seat, voice, domain, address.to_owned())?;
     Ok((Box::new(port), offer))
@@ -107,8 +108,14 @@ impl Listener {
     fn let_in(&mut self) -> Result<(), Error> {
         let now = Instant::now();
         self.visitors.retain(|visitor| now.saturating_duration_since(visitor.came) < PATIENCE);
-        while self.visitors.len() < SILENT_MAX {
+        // As many as there is room for: they are listened to before one of them is put out.
+        for _ in 0..SILENT_MAX {
             let Some((socket, peer, is_own)) = self.door.next(self.nic.options.silence)? else { break };
+            if self.visitors.len() >= SILENT_MAX
+                && let Some(oldest) = (0..self.visitors.len()).min_by_key(|at| self.visitors[*at].came)
+            {
+                self.visitors.swap_remove(oldest);
+            }
             self.visitors.push(Visitor { socket, peer, is_own, came: now, arriving: Arriving::default() });
         }
         Ok(())
@@ -148,10 +155,6 @@ impl Listening for Listener {
                 return Err(Error::TimedOut);
             }
             let mut due = Instant::now() + deadline.remaining();
-            if self.visitors.len() >= SILENT_MAX {
-                // Nobody else is let in before one of these goes.
-                std::thread::sleep(Duration::from_millis(1));
-            }
             if !self.visitors.is_empty() {
                 due = due.min(Instant::now() + PATIENCE);
             }
@@ -205,7 +208,7 @@ impl Incoming for Request {
 
     fn accept_tagged(mut self: Box<Self>, tag: u64, own: &Offer, _deadline: Deadline) -> Result<Box<dyn Port>, Error> {
         let (mut endpoint, domain) = endpoint(&self.nic, tag)?;
-        endpoint.set_peer(&self.name)?;
+        endpoint.set_peer(&self.name, self.nic.is_shm())?;
         let answer = piece(ACCEPT, &endpoint.name()?, &own.to_bytes());
         let gone = || Error::Disconnected { peer: self.peer.clone(), why: Ended::Silent };
         let socket = self.socket.take().ok_or_else(gone)?;

@@ -1,7 +1,7 @@
 //! Connections of endpoints that have them: `FI_EP_MSG`, an event queue, and what is told along with request and answer.
 
 use super::NicState;
-use super::endpoint::{Endpoint, Passive, Place};
+use super::endpoint::{Endpoint, Passive, Place, Queues};
 use super::objects::{EventQueue, Info, News, error};
 use super::port::FabricPort;
 use super::registration::PAGE_KEY;
@@ -160,13 +160,14 @@ impl Listening for Listener {
         let deadline = deadline.start();
         loop {
             let News::Request(info, data) = wait(&self.passive.events, deadline)? else { continue };
-            match from_data(&data) {
-                Some(offer) => {
-                    let (nic, passive) = (Arc::clone(&self.nic), Arc::clone(&self.passive));
-                    return Ok(Box::new(Request { nic, passive, info: Some(info), offer }));
-                }
-                // Somebody else's protocol.
-                None => drop(self.passive.reject(&info, &[])),
+            if let Some(offer) = from_data(&data) {
+                let (nic, passive) = (Arc::clone(&self.nic), Arc::clone(&self.passive));
+                return Ok(Box::new(Request { nic, passive, info: Some(info), offer }));
+            }
+            // Somebody else's protocol. Nobody's nonsense makes the wait longer.
+            let _ = self.passive.reject(&info, &[]);
+            if deadline.is_over() {
+                return Err(Error::TimedOut);
             }
         }
     }
@@ -219,9 +220,11 @@ impl Incoming for Request {
         let domain = self.nic.domain(tag)?;
         let gone = || Error::Disconnected { peer: peer.clone(), why: crate::Ended::Silent };
         check_room(&data, self.passive.room())?;
+        // Where there are no files left, the request can still be rejected, which gives back its own.
+        let queues = Queues::open(&domain.domain, true, self.nic.completions())?;
         // From here on the request is the endpoint's, and can be rejected no more.
         let info = self.info.take().ok_or_else(gone)?;
-        let endpoint = Endpoint::open(&domain.domain, &info, self.nic.completions())?;
+        let endpoint = Endpoint::of(queues, &domain.domain, &info)?;
         endpoint.accept(&data)?;
         let events = endpoint.events.as_ref().ok_or_else(gone)?;
         loop {

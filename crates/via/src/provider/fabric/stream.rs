@@ -7,11 +7,11 @@ use crate::{Deadline, Error};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
-use rustix::net::{SendFlags, sockopt};
+use rustix::net::{AddressFamily, SendFlags, SocketAddrUnix, SocketFlags, SocketType, sockopt};
 use rustix::time::Timespec;
 use std::io;
 use std::net::{TcpListener, TcpStream, ToSocketAddrs};
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -19,6 +19,8 @@ use std::time::Duration;
 const PIECE_MAX: usize = 1024;
 /// Signs of life that the kernel asks of a TCP peer before it gives up.
 const PROBES: u32 = 3;
+/// How long a name is left alone whose queue is full.
+const RETRY: Duration = Duration::from_millis(1);
 
 /// Where a listener is.
 #[derive(Debug)]
@@ -35,6 +37,16 @@ fn is_ip(address: &str) -> bool {
 
 fn named(directory: Option<&PathBuf>, name: &str) -> Result<NamedSocket, Error> {
     directory.map_or_else(Directory::of_user, Directory::at)?.socket(name, ".fabric")
+}
+
+/// Tries to connect to a name. A listener whose queue is full would hold up a socket that blocks for as long as it likes.
+fn try_connect(file: &NamedSocket) -> Result<Result<OwnedFd, Errno>, Error> {
+    let doing = "connecting to a name";
+    let address = SocketAddrUnix::new(file.path()?).map_err(Error::system(doing))?;
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket =
+        rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None).map_err(Error::system(doing))?;
+    Ok(rustix::net::connect(&socket, &address).map(|()| socket))
 }
 
 /// Has the kernel find out whether a TCP peer is still there.
@@ -62,9 +74,10 @@ impl Door {
         }
         let file = named(directory, discriminator)?;
         // Whoever serves a name answers; a socket that nobody answers at was left behind.
-        match UnixStream::connect(file.path()?) {
-            Ok(_) => return Err(Error::NameInUse { name: discriminator.to_owned(), pid: None }),
-            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => file.remove_dead()?,
+        match try_connect(&file)? {
+            // Its server has more to do than it can, and lives.
+            Ok(_) | Err(Errno::AGAIN) => return Err(Error::NameInUse { name: discriminator.to_owned(), pid: None }),
+            Err(Errno::CONNREFUSED) => file.remove_dead()?,
             Err(_) => {}
         }
         let listener = UnixListener::bind(file.path()?).map_err(|error| match error.kind() {
@@ -171,11 +184,17 @@ pub(super) fn go(
         watch(&socket, silence)?;
         socket
     } else {
-        let socket = UnixStream::connect(named(directory, address)?.path()?).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => not_found(),
-            _ => Error::io("connecting to a name")(error),
-        })?;
-        let socket = OwnedFd::from(socket);
+        let file = named(directory, address)?;
+        let socket = loop {
+            match try_connect(&file)? {
+                Ok(socket) => break socket,
+                // The queue of the listener is full, or a signal came.
+                Err(Errno::AGAIN | Errno::INTR) if deadline.is_over() => return Err(Error::TimedOut),
+                Err(Errno::AGAIN | Errno::INTR) => std::thread::sleep(RETRY),
+                Err(Errno::NOENT | Errno::CONNREFUSED) => return Err(not_found()),
+                Err(errno) => return Err(Error::system("connecting to a name")(errno)),
+            }
+        };
         check_peer(&socket)?;
         socket
     };
@@ -209,16 +228,16 @@ impl Arriving {
         loop {
             let wanted = match self.bytes.first_chunk() {
                 None => 2,
-                Some(length) => 2 + usize::from(u16::from_le_bytes(*length)),
+                Some(length) => match usize::from(u16::from_le_bytes(*length)) {
+                    length @ 1..=PIECE_MAX => 2 + length,
+                    _ => return Err(nonsense()),
+                },
             };
-            if wanted > 2 + PIECE_MAX {
-                return Err(nonsense());
-            }
-            if wanted > 2 && self.bytes.len() == wanted {
+            // Until the length is whole it is all that is wanted, so there is always something.
+            let Some(want) = wanted.checked_sub(self.bytes.len()).filter(|want| *want > 0) else {
                 return Ok(Some(self.bytes.split_off(2)));
-            }
+            };
             let mut room = [0; 2 + PIECE_MAX];
-            let want = (wanted - self.bytes.len()).max(1);
             match rustix::io::read(socket, &mut room[..want]) {
                 Ok(0) => return Err(nonsense()),
                 Ok(count) => self.bytes.extend(&room[..count]),
@@ -246,10 +265,12 @@ impl Arriving {
 
 #[cfg(test)]
 mod tests {
-    use super::{Arriving, send};
+    use super::{Arriving, Door, go, send};
     use crate::{Deadline, Error};
     use rustix::fd::OwnedFd;
+    use rustix::net::{AddressFamily, SocketAddrUnix, SocketType};
     use std::os::unix::net::UnixStream;
+    use std::sync::mpsc;
     use std::time::Duration;
 
     fn pair() -> (OwnedFd, OwnedFd) {
@@ -267,6 +288,34 @@ mod tests {
         let mut rest = [0; 4];
         assert_eq!(rustix::io::read(&other, &mut rest).unwrap(), 1);
         assert_eq!(rest[0], 4);
+    }
+
+    #[test]
+    fn a_listener_that_takes_nobody_in_holds_up_nobody() {
+        let folder = ground::Folder::new("via-fabric-queue");
+        let directory = folder.path().to_owned();
+        let listener = rustix::net::socket(AddressFamily::UNIX, SocketType::STREAM, None).unwrap();
+        let file = super::named(Some(&directory), "full").unwrap();
+        rustix::net::bind(&listener, &SocketAddrUnix::new(file.path().unwrap()).unwrap()).unwrap();
+        rustix::net::listen(&listener, 0).unwrap();
+        // A queue for none has room for one.
+        let _first = UnixStream::connect(file.path().unwrap()).unwrap();
+        let (tell, told) = mpsc::channel();
+        std::thread::spawn(move || {
+            let soon = Deadline::Within(Duration::from_millis(20)).start();
+            let gone = go(Some(&directory), "full", Duration::from_secs(1), soon).map(drop);
+            tell.send((gone, Door::open(Some(&directory), "full").map(drop))).unwrap();
+        });
+        let (gone, opened) = told.recv_timeout(ground::LATEST).expect("an answer");
+        assert!(matches!(gone, Err(Error::TimedOut)), "{gone:?}");
+        assert!(matches!(opened, Err(Error::NameInUse { .. })), "{opened:?}");
+    }
+
+    #[test]
+    fn a_piece_of_no_bytes_is_nonsense() {
+        let (one, other) = pair();
+        rustix::io::write(&one, &[0, 0, 7, 7]).unwrap();
+        assert!(matches!(Arriving::wait(&other, Deadline::after_secs(5)), Err(Error::Violation(_))));
     }
 
     #[test]

@@ -73,8 +73,17 @@ pub(super) struct Arrived {
     pub(super) payload: usize,
 }
 
-/// Reads the headers of a frame of so many bytes. `None` when it is not a whole UDP datagram over IPv4 in plain headers.
-pub(super) fn read(headers: &[u8; HEADERS], frame: usize) -> Option<Arrived> {
+/// Whether a datagram can come from there over a wire: RFC 1122, 3.2.1.3. Whoever sends does not have to tell the truth, and the kernel, which would
+/// drop such a datagram, never sees it. An answer would go to a program of this host, to many hosts, or to nobody.
+fn is_source(source: SocketAddrV4, own: Ipv4Addr) -> bool {
+    let ip = *source.ip();
+    // Class D has many hosts, class E has none, and the last of it is the broadcast address.
+    let is_host = !matches!(ip.octets()[0], 0 | 127 | 224..);
+    is_host && ip != own && source.port() != 0
+}
+
+/// Reads the headers of a frame of so many bytes. `None` when it is not a whole UDP datagram to this address, over IPv4 in plain headers.
+pub(super) fn read(headers: &[u8; HEADERS], frame: usize, own: Ipv4Addr) -> Option<Arrived> {
     let word = |at: usize| u16::from_be_bytes([headers[at], headers[at + 1]]);
     let address = |at: usize| Ipv4Addr::new(headers[at], headers[at + 1], headers[at + 2], headers[at + 3]);
     let plain = headers[12..14] == ETHERTYPE_IPV4
@@ -90,11 +99,10 @@ pub(super) fn read(headers: &[u8; HEADERS], frame: usize) -> Option<Arrived> {
     if datagram < UDP || total != IPV4 + datagram || frame < ETHERNET + total {
         return None;
     }
-    Some(Arrived {
-        source: SocketAddrV4::new(address(26), word(34)),
-        destination: SocketAddrV4::new(address(30), word(36)),
-        payload: datagram - UDP,
-    })
+    let source = SocketAddrV4::new(address(26), word(34));
+    let destination = SocketAddrV4::new(address(30), word(36));
+    let is_right = *destination.ip() == own && is_source(source, own);
+    is_right.then_some(Arrived { source, destination, payload: datagram - UDP })
 }
 
 fn sum(bytes: &[u8]) -> u32 {
@@ -125,6 +133,27 @@ mod tests {
         Headers::new(([2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]), from, to).of(payload).unwrap()
     }
 
+    fn read_here(headers: &[u8; HEADERS], frame: usize) -> Option<Arrived> {
+        read(headers, frame, *places().1.ip())
+    }
+
+    #[test]
+    fn what_no_host_sends_from_or_to_is_refused() {
+        let (from, here) = places();
+        let arrives = |source: SocketAddrV4, destination: SocketAddrV4| {
+            let bytes = Headers::new(([2; 6], [4; 6]), source, destination).of(100).unwrap();
+            read_here(&bytes, HEADERS + 100).is_some()
+        };
+        assert!(arrives(from, here));
+        assert!(!arrives(from, SocketAddrV4::new(Ipv4Addr::new(192, 168, 0, 198), 5000)), "for somebody else");
+        // Who answers such a one speaks to itself, to its own host's other programs, to everybody, or to nobody.
+        for source in ["192.168.0.199", "127.0.0.1", "127.9.9.9", "224.0.0.1", "255.255.255.255", "0.0.0.0", "0.1.2.3"]
+        {
+            assert!(!arrives(SocketAddrV4::new(source.parse().unwrap(), 4000), here), "{source}");
+        }
+        assert!(!arrives(SocketAddrV4::new(*from.ip(), 0), here), "from no port");
+    }
+
     #[test]
     fn headers_are_the_bytes_that_the_standards_say() {
         let expected = [
@@ -140,7 +169,7 @@ mod tests {
     fn what_is_written_is_read() {
         let (source, destination) = places();
         for payload in [0, 1, 18, 1472] {
-            let arrived = read(&headers(payload), (HEADERS + payload).max(SHORTEST));
+            let arrived = read(&headers(payload), (HEADERS + payload).max(SHORTEST), *destination.ip());
             assert_eq!(arrived, Some(Arrived { source, destination, payload }));
         }
         assert!(Headers::new(([0; 6], [0; 6]), source, destination).of(65_508).is_none());
@@ -152,19 +181,19 @@ mod tests {
             for bit in 0..8 {
                 let mut bytes = headers(100);
                 bytes[at] ^= 1 << bit;
-                assert_eq!(read(&bytes, HEADERS + 100), None, "byte {at}, bit {bit}");
+                assert_eq!(read_here(&bytes, HEADERS + 100), None, "byte {at}, bit {bit}");
             }
         }
     }
 
     #[test]
     fn lengths_that_contradict_each_other_are_refused() {
-        assert!(read(&headers(100), HEADERS + 100).is_some());
-        assert!(read(&headers(100), HEADERS + 99).is_none(), "the frame is shorter than the packet");
+        assert!(read_here(&headers(100), HEADERS + 100).is_some());
+        assert!(read_here(&headers(100), HEADERS + 99).is_none(), "the frame is shorter than the packet");
         for length in [0_u16, 7, 107, 109, 0xffff] {
             let mut bytes = headers(100);
             bytes[38..40].copy_from_slice(&length.to_be_bytes());
-            assert!(read(&bytes, 2000).is_none(), "a datagram of {length} bytes in a packet for 108");
+            assert!(read_here(&bytes, 2000).is_none(), "a datagram of {length} bytes in a packet for 108");
         }
     }
 
@@ -177,7 +206,7 @@ mod tests {
             bytes[24..26].fill(0);
             let check = !fold(sum(&bytes[ETHERNET..ETHERNET + IPV4]));
             bytes[24..26].copy_from_slice(&check.to_be_bytes());
-            read(&bytes, HEADERS + 100)
+            read_here(&bytes, HEADERS + 100)
         };
         assert!(changed(22, 9).is_some(), "another time to live is none of our business");
         assert!(changed(20, 0x20).is_none(), "more fragments");

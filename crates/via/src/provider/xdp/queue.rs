@@ -300,8 +300,7 @@ impl Queue {
             return None;
         }
         self.umem.read(descriptor.address, &mut headers)?;
-        let arrived = frames::read(&headers, length)?;
-        (*arrived.destination.ip() == self.interface.address).then_some(arrived)
+        frames::read(&headers, length, self.interface.address)
     }
 
     /// Copies a datagram to where it is wanted; its place is free again. `None`: nobody waits for it.
@@ -326,9 +325,9 @@ impl Queue {
     }
 
     fn put_away(&self, rings: &mut Rings, arrived: Arrived, place: u64) {
-        let has_room = rings.held < self.held_max;
+        let held = rings.held;
         match rings.inboxes.get_mut(&arrived.destination.port()) {
-            Some(inbox) if has_room && inbox.frames.len() < INBOX_FRAMES => {
+            Some(inbox) if has_room(inbox.frames.len(), held, self.held_max) => {
                 inbox.frames.push_back((arrived, place));
                 inbox.door.waiting.store(inbox.frames.len(), Ordering::Release);
                 if inbox.frames.len() == 1 {
@@ -401,6 +400,12 @@ impl Door {
     }
 }
 
+/// Whether an inbox in which so many frames wait takes another one, when so many of the places for all are taken. None has more than are
+/// free, so that however many of them nobody empties, there are some left for the next.
+fn has_room(waiting: usize, held: usize, held_max: usize) -> bool {
+    waiting < held_max.saturating_sub(held).min(INBOX_FRAMES)
+}
+
 fn register(socket: BorrowedFd<'_>, umem: &Memory, place: usize) -> Result<(), Refused> {
     let registration = XdpUmemReg {
         addr: umem.start().as_ptr().expose_provenance() as u64,
@@ -470,4 +475,25 @@ pub(super) fn set_number(socket: BorrowedFd<'_>, (level, option): (i32, i32), va
     // SAFETY: the kernel reads `length` bytes at `place`, which is an i32 that outlives the call.
     let result = unsafe { libc::setsockopt(socket.as_raw_fd(), level, option, place, length) };
     if result == 0 { Ok(()) } else { Err(Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::has_room;
+
+    #[test]
+    fn inboxes_that_nobody_empties_leave_room_for_others() {
+        const PLACES: usize = 384;
+        let mut held = 0;
+        let mut fill = || {
+            let mut waiting = 0;
+            while has_room(waiting, held, PLACES) {
+                (waiting, held) = (waiting + 1, held + 1);
+            }
+            waiting
+        };
+        let filled: Vec<usize> = (0..6).map(|_| fill()).collect();
+        assert!(filled[0] >= 150, "one has much: {filled:?}");
+        assert!(filled[5] >= 3, "and another still something: {filled:?}");
+    }
 }

@@ -184,13 +184,20 @@ impl XdpSocket {
         }
         self.often = self.often.saturating_sub(1);
         self.until_kernel = if self.often > 0 { 1 } else { RARELY };
-        match self.kernel.recv_from(into) {
-            Ok((length, SocketAddr::V4(from))) if wanted.is_none_or(|wanted| wanted == from) => {
+        // Says how long a datagram is that has no room.
+        let came = rustix::net::recvfrom(&self.kernel, &mut *into, RecvFlags::DONTWAIT | RecvFlags::TRUNC);
+        match came
+            .map_err(io::Error::from)
+            .map(|(_, length, from)| (length, from.and_then(|from| from.try_into().ok())))
+        {
+            Ok((length, Some(SocketAddr::V4(from))))
+                if length <= into.len() && wanted.is_none_or(|wanted| wanted == from) =>
+            {
                 (self.until_kernel, self.often) = (1, OFTEN);
                 count(&self.queue.counts.by_kernel_received);
                 Ok(Some((length, from)))
             }
-            // From somebody else.
+            // From somebody else, or too long.
             Ok(_) => Ok(None),
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
                 // What ICMP said lies in a queue of its own, and keeps the file readable.

@@ -35,6 +35,22 @@ impl Note {
         Self { trace: self.trace.clone(), who: who.into() }
     }
 
+    /// Notes that a connection is asked for, and what comes of it.
+    fn asks(
+        &self,
+        address: &str,
+        ask: impl FnOnce() -> Result<(Box<dyn Port>, Offer), Error>,
+    ) -> Result<(Box<dyn Port>, Offer), Error> {
+        self.note(What::Asks(address.to_owned()));
+        let (port, offer) = match ask() {
+            Ok((port, offer)) => (Ok(port), Some(offer)),
+            Err(error) => (Err(error), None),
+        };
+        let port = self.port(port)?;
+        // There is an offer wherever there is a port.
+        offer.map(|offer| (port, offer)).ok_or(Error::TimedOut)
+    }
+
     /// Notes whether a connection was made, and puts its port under watch.
     fn port(&self, made: Result<Box<dyn Port>, Error>) -> Result<Box<dyn Port>, Error> {
         match made {
@@ -71,14 +87,17 @@ impl Provider for TracedProvider {
     }
 
     fn connect(&self, address: &str, own: &Offer, deadline: Deadline) -> Result<(Box<dyn Port>, Offer), Error> {
-        self.note.note(What::Asks(address.to_owned()));
-        let (port, offer) = match self.inner.connect(address, own, deadline) {
-            Ok((port, offer)) => (Ok(port), Some(offer)),
-            Err(error) => (Err(error), None),
-        };
-        let port = self.note.port(port)?;
-        // There is an offer wherever there is a port.
-        offer.map(|offer| (port, offer)).ok_or(Error::TimedOut)
+        self.note.asks(address, || self.inner.connect(address, own, deadline))
+    }
+
+    fn connect_tagged(
+        &self,
+        tag: u64,
+        address: &str,
+        own: &Offer,
+        deadline: Deadline,
+    ) -> Result<(Box<dyn Port>, Offer), Error> {
+        self.note.asks(address, || self.inner.connect_tagged(tag, address, own, deadline))
     }
 
     fn memory(&self, length: usize) -> Result<Memory, Error> {
@@ -87,6 +106,10 @@ impl Provider for TracedProvider {
 
     fn register(&self, region: &Region) -> Result<Option<MemoryHandle>, Error> {
         self.inner.register(region)
+    }
+
+    fn deregister(&self, region: &Arc<Region>) {
+        self.inner.deregister(region);
     }
 
     fn needs_attendance(&self) -> bool {
@@ -131,6 +154,10 @@ impl Incoming for TracedIncoming {
         self.note.port(self.inner.accept(own, deadline))
     }
 
+    fn accept_tagged(self: Box<Self>, tag: u64, own: &Offer, deadline: Deadline) -> Result<Box<dyn Port>, Error> {
+        self.note.port(self.inner.accept_tagged(tag, own, deadline))
+    }
+
     fn reject(self: Box<Self>, why: &str) {
         self.note.note(What::NotConnected(why.to_owned()));
         self.inner.reject(why);
@@ -169,6 +196,11 @@ impl Port for TracedPort {
         self.inner.submit(now, &mut TracedSink { inner: sink, note: &self.note });
     }
 
+    fn submit_at_once(&mut self, sink: &mut dyn Sink) -> bool {
+        self.look(sink);
+        self.inner.submit_at_once(&mut TracedSink { inner: sink, note: &self.note })
+    }
+
     fn receive_posted(&mut self, sink: &mut dyn Sink) {
         self.note.note(What::ReceivePosted(sink.receives()));
         self.inner.receive_posted(&mut TracedSink { inner: sink, note: &self.note });
@@ -177,6 +209,11 @@ impl Port for TracedPort {
     fn progress(&mut self, now: Instant, sink: &mut dyn Sink) {
         self.look(sink);
         self.inner.progress(now, &mut TracedSink { inner: sink, note: &self.note });
+    }
+
+    fn progress_to_answer(&mut self, now: Instant, sink: &mut dyn Sink) {
+        self.look(sink);
+        self.inner.progress_to_answer(now, &mut TracedSink { inner: sink, note: &self.note });
     }
 
     fn prepare_sleep(&mut self, now: Instant) -> Option<Sleep> {
@@ -202,6 +239,10 @@ impl Port for TracedPort {
 
     fn peer(&self) -> String {
         self.inner.peer()
+    }
+
+    fn local(&self) -> Option<String> {
+        self.inner.local()
     }
 }
 

@@ -5,8 +5,8 @@ use super::{Event, Trace, TracedLink, TracedProvider, What};
 use crate::error::Ended;
 use crate::nic::Attributes;
 use crate::reliable::Link;
-use crate::spi::{Listening, Offer, Port, Provider, Refusal, Sink, Sleep};
-use crate::{Access, Deadline, Descriptor, Error, Nic, Reliability, RemoteAddress, Status, Vi, ViAttributes};
+use crate::spi::{Incoming, Listening, Offer, Port, Provider, Refusal, Sink, Sleep};
+use crate::{Access, Deadline, Descriptor, Error, Nic, Region, Reliability, RemoteAddress, Status, Vi, ViAttributes};
 use rustix::fd::OwnedFd;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
@@ -77,8 +77,8 @@ impl Port for EchoPort {
     }
 }
 
-fn connected(trace: &Trace) -> (Nic, Vi, crate::MemoryRegion) {
-    let attributes = Attributes {
+fn attributes() -> Attributes {
+    Attributes {
         provider: "echo",
         max_transfer: 100,
         max_segments: 1,
@@ -86,8 +86,11 @@ fn connected(trace: &Trace) -> (Nic, Vi, crate::MemoryRegion) {
         rdma_write: true,
         rdma_read: false,
         reliability: &[Reliability::ReliableDelivery],
-    };
-    let nic = Nic::open(Box::new(TracedProvider::new(Box::new(Echo(attributes)), trace.clone())));
+    }
+}
+
+fn connected(trace: &Trace) -> (Nic, Vi, crate::MemoryRegion) {
+    let nic = Nic::open(Box::new(TracedProvider::new(Box::new(Echo(attributes())), trace.clone())));
     let tag = nic.protection_tag();
     let region = nic.register(nic.memory(100).unwrap(), &tag, Access::WRITE).unwrap();
     let mut vi = nic.vi(ViAttributes::default(), &tag, None, None).unwrap();
@@ -209,4 +212,106 @@ fn datagrams_are_noted_either_way() {
         format!("link to the other end: <- 41 bytes{} ...", " 01010101".repeat(10)),
     ];
     assert_eq!(said(&trace), expected);
+}
+
+/// A provider that only says what reaches it.
+#[derive(Debug)]
+struct Heard(Attributes, Arc<Mutex<Vec<String>>>);
+
+impl Heard {
+    fn say(&self, text: String) {
+        self.1.lock().unwrap().push(text);
+    }
+}
+
+impl Provider for Heard {
+    fn attributes(&self) -> &Attributes {
+        &self.0
+    }
+
+    fn listen(&self, _: &str) -> Result<Box<dyn Listening>, Error> {
+        Ok(Box::new(HeardListening(Arc::clone(&self.1))))
+    }
+
+    fn connect(&self, _: &str, _: &Offer, _: Deadline) -> Result<(Box<dyn Port>, Offer), Error> {
+        Err(Error::TimedOut)
+    }
+
+    fn connect_tagged(&self, tag: u64, _: &str, _: &Offer, _: Deadline) -> Result<(Box<dyn Port>, Offer), Error> {
+        self.say(format!("connect {tag}"));
+        Err(Error::TimedOut)
+    }
+
+    fn deregister(&self, region: &Arc<Region>) {
+        self.say(format!("deregister {}", region.tag()));
+    }
+}
+
+#[derive(Debug)]
+struct HeardListening(Arc<Mutex<Vec<String>>>);
+
+impl Listening for HeardListening {
+    fn accept(&mut self, _: Deadline) -> Result<Box<dyn Incoming>, Error> {
+        let offer = Offer { reliability: Reliability::ReliableDelivery, max_transfer: 9, private: Vec::new() };
+        Ok(Box::new(HeardIncoming(Arc::clone(&self.0), offer)))
+    }
+
+    fn address(&self) -> String {
+        "here".to_owned()
+    }
+}
+
+#[derive(Debug)]
+struct HeardIncoming(Arc<Mutex<Vec<String>>>, Offer);
+
+impl Incoming for HeardIncoming {
+    fn offer(&self) -> &Offer {
+        &self.1
+    }
+
+    fn peer(&self) -> String {
+        "somebody".to_owned()
+    }
+
+    fn accept(self: Box<Self>, _: &Offer, _: Deadline) -> Result<Box<dyn Port>, Error> {
+        Err(Error::TimedOut)
+    }
+
+    fn accept_tagged(self: Box<Self>, tag: u64, _: &Offer, _: Deadline) -> Result<Box<dyn Port>, Error> {
+        self.0.lock().unwrap().push(format!("accept {tag}"));
+        Err(Error::TimedOut)
+    }
+
+    fn reject(self: Box<Self>, _: &str) {}
+}
+
+#[test]
+fn a_traced_provider_keeps_tags_apart_and_takes_regions_back() {
+    let (heard, trace): (Arc<Mutex<Vec<_>>>, _) = (Arc::default(), Trace::new(10));
+    let inner = Heard(attributes(), Arc::clone(&heard));
+    let nic = Nic::open(Box::new(TracedProvider::new(Box::new(inner), trace)));
+    let tag = nic.protection_tag();
+    let region = nic.register(nic.memory(64).unwrap(), &tag, Access::WRITE).unwrap();
+    nic.vi(ViAttributes::default(), &tag, None, None)
+        .unwrap()
+        .request("there", b"", Deadline::after_secs(1))
+        .unwrap_err();
+    let mut vi = nic.vi(ViAttributes::default(), &tag, None, None).unwrap();
+    let mut listener = nic.listen("").unwrap();
+    listener.wait(Deadline::after_secs(1)).unwrap().accept(&mut vi, b"", Deadline::after_secs(1)).unwrap_err();
+    drop(region);
+    let heard: Vec<String> = heard.lock().unwrap().clone();
+    let (what, tags): (Vec<_>, Vec<_>) = heard.iter().filter_map(|said| said.split_once(' ')).unzip();
+    assert_eq!(what, ["connect", "accept", "deregister"]);
+    assert!(tags.iter().all(|tag| *tag == tags[0]), "{tags:?}");
+}
+
+#[test]
+fn nobody_else_writes_lines_of_a_trace() {
+    let trace = Trace::new(10);
+    trace.note("x\n1.000 us y", What::NotConnected("no\n    9.000 us z: is connected\u{1b}[2J\u{9b}".to_owned()));
+    trace.note("x", What::LinkFailed("\r\0".to_owned()));
+    let text = trace.to_string();
+    assert_eq!(text.lines().count(), 2, "{text}");
+    assert!(text.chars().all(|letter| letter == '\n' || !letter.is_control()), "{text:?}");
 }

@@ -201,6 +201,33 @@ fn who_polls_is_not_called_and_who_sleeps_is() {
 }
 
 #[test]
+fn a_datagram_that_is_too_long_is_dropped_whichever_way_it_came() {
+    let Some(cable) = cable("a_datagram_that_is_too_long_is_dropped_whichever_way_it_came") else { return };
+    let (_, right) = places(&cable);
+    let ready = Meeting::default();
+    cable.run(
+        || {
+            let ordinary = UdpSocket::bind((cable.left.address(), 0)).expect("a socket");
+            ready.wait();
+            // In fragments they go by the kernel, whole through the ring.
+            for length in [3000, 1600, 101, 100] {
+                ordinary.send_to(&pattern(7, length), right).expect("sending");
+            }
+            ready.wait();
+        },
+        || {
+            let (_xdp, mut socket) = open(&Options::new(INTERFACE));
+            let mut buffer = [0; 2048];
+            ready.wait();
+            let mut came: Vec<_> = (0..3).map(|_| next(&mut socket, &mut buffer).0).collect();
+            came.sort_unstable();
+            assert_eq!(came, [100, 101, 1600]);
+            ready.wait();
+        },
+    );
+}
+
+#[test]
 fn what_is_not_ours_goes_to_the_kernel() {
     let Some(cable) = cable("what_is_not_ours_goes_to_the_kernel") else { return };
     let options = Options::new(INTERFACE);

@@ -1,0 +1,95 @@
+//! The segments of libfabric's `shm`: files in `/dev/shm` that an endpoint is known by.
+//!
+//! Whoever is introduced over TCP may be anybody, and libfabric believes whatever lies in the segment that it is told. A segment of another
+//! user is memory that this user can write at any time, so none is opened but this user's own.
+
+use crate::{Error, Violation};
+use rustix::fs::{AtFlags, CWD, FileType, statat};
+use std::path::Path;
+
+/// What the names of endpoints begin with.
+const PREFIX: &[u8] = b"fi_shm://";
+const FOLDER: &str = "/dev/shm";
+
+/// Which file a segment is.
+pub(super) type Identity = (u64, u64);
+
+/// The segment of an endpoint of this user's, by the endpoint's name.
+///
+/// # Errors
+///
+/// [`Error::AccessDenied`] for another user's, [`Violation::BadGreeting`] for what names none.
+pub(super) fn own(name: &[u8]) -> Result<Identity, Error> {
+    let nonsense = || Error::Violation(Violation::BadGreeting);
+    let text = name.split(|byte| *byte == 0).next().unwrap_or_default();
+    // A process, and two numbers: nothing that leads elsewhere.
+    let is_plain = |file: &&[u8]| !file.is_empty() && file.iter().all(|byte| byte.is_ascii_digit() || *byte == b':');
+    let file = text.strip_prefix(PREFIX).filter(is_plain).ok_or_else(nonsense)?;
+    let path = Path::new(FOLDER).join(std::str::from_utf8(file).map_err(|_| nonsense())?);
+    let found = statat(CWD, &path, AtFlags::SYMLINK_NOFOLLOW).map_err(|_| nonsense())?;
+    if found.st_uid != rustix::process::geteuid().as_raw() {
+        return Err(Error::AccessDenied { uid: found.st_uid });
+    }
+    if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
+        return Err(nonsense());
+    }
+    Ok((found.st_dev, found.st_ino))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::own;
+    use crate::{Error, Violation};
+    use std::fs;
+
+    /// A segment that goes with the test.
+    struct Segment(String);
+
+    impl Segment {
+        fn new(number: u32) -> Self {
+            let file = format!("{}:{number}:0", std::process::id());
+            fs::write(format!("/dev/shm/{file}"), [0; 64]).unwrap();
+            Self(file)
+        }
+
+        fn path(&self) -> String {
+            format!("/dev/shm/{}", self.0)
+        }
+    }
+
+    impl Drop for Segment {
+        fn drop(&mut self) {
+            let _ = fs::remove_file(self.path());
+        }
+    }
+
+    fn is_nonsense(name: &str) -> bool {
+        matches!(own(name.as_bytes()), Err(Error::Violation(Violation::BadGreeting)))
+    }
+
+    #[test]
+    fn segments_are_known_by_name() {
+        let segment = Segment::new(4_000_001);
+        assert!(own(format!("fi_shm://{}\0", segment.0).as_bytes()).is_ok());
+        let elsewhere = Segment::new(4_000_002);
+        fs::remove_file(elsewhere.path()).unwrap();
+        assert!(is_nonsense(&format!("fi_shm://{}", elsewhere.0)));
+        std::os::unix::fs::symlink(segment.path(), elsewhere.path()).unwrap();
+        assert!(is_nonsense(&format!("fi_shm://{}", elsewhere.0)));
+        for name in ["", "fi_shm://", "fi_shm://../shm/1:0:0", "1:0:0", "fi_shm:///etc/passwd", "fi_shm://."] {
+            assert!(is_nonsense(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn segments_of_other_users_are_not_opened() {
+        if !rustix::process::geteuid().is_root() {
+            eprintln!("skipped: only the superuser makes files of others");
+            return;
+        }
+        let segment = Segment::new(4_000_003);
+        std::os::unix::fs::chown(segment.path(), Some(65_534), None).unwrap();
+        let name = format!("fi_shm://{}", segment.0);
+        assert!(matches!(own(name.as_bytes()), Err(Error::AccessDenied { uid: 65_534 })));
+    }
+}
