@@ -1,6 +1,7 @@
 //! Libraries and programs of the workspace that tests use and cargo does not know of.
 
 use crate::run;
+use std::fs::DirEntry;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -34,6 +35,29 @@ pub fn build(arguments: &[&str]) -> PathBuf {
 /// Where it cannot be built.
 pub fn program(package: &str, name: &str) -> PathBuf {
     build(&["--package", package, "--bin", name]).join(name)
+}
+
+/// What rustc is told where it compiles a program that generated code is a part of: where the crate `obvia` is, which is built, and what
+/// that needs.
+///
+/// # Panics
+///
+/// Where it cannot be built.
+pub fn externs() -> Vec<String> {
+    let built = build(&["--package", "obvia"]);
+    let deps = built.join("deps");
+    let written = |entry: &DirEntry| entry.metadata().and_then(|known| known.modified()).ok();
+    let is_core = |entry: &DirEntry| {
+        let name = entry.file_name();
+        name.to_str().is_some_and(|name| name.starts_with("libwindows_core-") && name.ends_with(".rlib"))
+    };
+    let all = std::fs::read_dir(&deps).expect("what a build has made is there").flatten();
+    let core = all.filter(is_core).max_by_key(written).expect("obvia needs it").path();
+    vec![
+        format!("--extern=obvia={}", built.join("libobvia.rlib").display()),
+        format!("--extern=windows_core={}", core.display()),
+        format!("-Ldependency={}", deps.display()),
+    ]
 }
 
 /// Whether tests, and what [`build`] builds for them, have the feature `fabric`.
