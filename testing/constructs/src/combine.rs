@@ -39,7 +39,7 @@ pub const WHATS: &[What] = &[
     wide("ushort", "", "unsigned short"),
     what("long", "", "long"),
     wide("ulong", "", "unsigned long"),
-    what("hyper", "", "hyper"),
+    wide("hyper", "", "hyper"),
     wide("uhyper", "", "unsigned hyper"),
     wide("float", "", "float"),
     wide("double", "", "double"),
@@ -49,7 +49,7 @@ pub const WHATS: &[What] = &[
     what("enum", "enum @ { @_a, @_b = 5 };", "enum @"),
     wide("v1_enum", "typedef [v1_enum] enum { @_a, @_b = -70000 } @;", "@"),
     wide("open_enum", "typedef [v1_enum, open] enum { @_a, @_b } @;", "@"),
-    what("name", "typedef long @;", "@"),
+    wide("name", "typedef long @;", "@"),
     what("named_pointer", "typedef long *@;", "@"),
     wide("named_array", "typedef long @[3];", "@"),
     what("values", "struct @ { long a; double b; boolean c; };", "struct @"),
@@ -113,15 +113,20 @@ const fn arm(name: &'static str, attributes: &'static str, declarator: &'static 
     Place { kind: Kind::Arm, ..param(name, "", attributes, declarator) }
 }
 
+/// One that only a wide run has.
+const fn rarely(place: Place) -> Place {
+    Place { is_quick: false, ..place }
+}
+
 /// All of them.
 pub const PLACES: &[Place] = &[
     param("in", "", "in", "a"),
-    param("in_ref", "", "in, ref", "*a"),
+    rarely(param("in_ref", "", "in, ref", "*a")),
     param("in_unique", "", "in, unique", "*a"),
     param("in_full", "", "in, ptr", "*a"),
     param("in_two", "", "in", "**a"),
     param("in_array", "[in] long n, ", "in, size_is(n)", "*a"),
-    param("in_open", "[in] long n, ", "in, size_is(n)", "a[]"),
+    rarely(param("in_open", "[in] long n, ", "in, size_is(n)", "a[]")),
     param("in_unique_array", "[in] long n, ", "in, unique, size_is(n)", "*a"),
     param("in_varying", "[in] long n, [in] long m, ", "in, size_is(n), length_is(m)", "*a"),
     param("in_fixed", "", "in", "a[3]"),
@@ -142,7 +147,7 @@ pub const PLACES: &[Place] = &[
     member("member_full", "", "ptr", "*a"),
     member("member_fixed", "", "", "a[3]"),
     member("member_array", "long n; ", "size_is(n)", "*a"),
-    member("member_varying", "long n; long m; ", "size_is(n), length_is(m)", "*a"),
+    rarely(member("member_varying", "long n; long m; ", "size_is(n), length_is(m)", "*a")),
     member("member_open", "long n; ", "size_is(n)", "a[]"),
     arm("arm", "", "a"),
     arm("arm_unique", "unique", "*a"),

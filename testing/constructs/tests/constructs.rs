@@ -40,7 +40,7 @@ fn what_is_refused_is_refused_by_a_rule_with_a_line() {
     let all = cases(is_wide());
     let refused: Vec<&Case> = all.iter().filter(|case| is_refused(case)).collect();
     // A suite that has most refused proves nothing.
-    assert!(refused.len() * 3 < all.len(), "{} of {} are refused", refused.len(), all.len());
+    assert!(refused.len() * 2 < all.len(), "{} of {} are refused", refused.len(), all.len());
     for case in refused {
         let found = refusals(case);
         for who in [Who::Compiler, Who::Rust, Who::C, Who::Java] {
