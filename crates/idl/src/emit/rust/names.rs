@@ -12,16 +12,13 @@ const KEYWORDS: [&str; 48] = [
 ];
 
 /// Names of types, traits and values that generated code uses without a path, or macros and derives do.
-const PRELUDE: [&str; 41] = [
+const PRELUDE: [&str; 38] = [
     "Option",
     "Some",
     "None",
     "Result",
     "Ok",
     "Err",
-    "Vec",
-    "String",
-    "Box",
     "Clone",
     "Copy",
     "Default",
