@@ -154,6 +154,12 @@ pub(crate) fn test_plain() -> Outcome {
     Program::cargo(&["nextest", "run", "--workspace"]).variable("CARGO_TARGET_DIR", folder).run()
 }
 
+/// Runs the tests of `testing/constructs` with all combinations that there are.
+pub(crate) fn test_constructs() -> Outcome {
+    let run = nextest("default")?.with(&["-E", "package(constructs)"]);
+    run.variable("OBVIA_CONSTRUCTS_WIDE", "1").run()
+}
+
 /// Runs the examples in the documentation.
 pub(crate) fn test_documentation() -> Outcome {
     if std::env::var_os(FILTER).is_some() {

@@ -209,7 +209,7 @@ impl IShapes_Impl for Shapes_Impl {
         OwnedSlice::new(&entries)
     }
 
-    fn Some(&self, room: u32) -> Result<(OwnedSlice<Entry<'static>>, u32)> {
+    fn Some_(&self, room: u32) -> Result<(OwnedSlice<Entry<'static>>, u32)> {
         let entries = self.entries.lock().unwrap();
         let entries = entries.iter().take(room as usize);
         let entries: Vec<Entry<'_>> =

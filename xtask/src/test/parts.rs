@@ -258,6 +258,13 @@ pub(super) const GROUPS: &[Part] = &[
         ..GROUP
     },
     Part {
+        name: "constructs",
+        about: "every construct of the IDL in every place, compiled in every language",
+        tools: &[Tool::Nextest, Tool::Cxx, Tool::Jdk, Tool::Cmake],
+        run: workspace::test_constructs,
+        ..GROUP
+    },
+    Part {
         name: "dcom",
         about: "a client of DCOM that others wrote holds an object for eight minutes by its pings alone",
         needs_network: true,

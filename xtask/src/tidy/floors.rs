@@ -80,6 +80,12 @@ const FLOORS: &[Floor] = &[
         may_know: &["obvia", "native-programs", "ground"],
         stranger_to: &[],
     },
+    Floor {
+        folder: "testing/constructs",
+        package: "constructs",
+        may_know: &["obvia-idl", "native-programs"],
+        stranger_to: &[],
+    },
     Floor { folder: "testing/soundness", package: "soundness", may_know: &["obvia", "ground"], stranger_to: &[] },
     Floor { folder: "testing/torture", package: "torture", may_know: &["obvia", "ground"], stranger_to: &[] },
     Floor {

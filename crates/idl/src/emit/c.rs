@@ -25,7 +25,7 @@ pub use random_calls::random_calls;
 use super::writer::Writer;
 use crate::Diagnostic;
 use crate::compile::Compilation;
-use crate::model::{InterfaceId, Model};
+use crate::model::{InterfaceId, Model, Object, Type};
 use crate::plan::{MethodPlan, ParamPlan, Passing, plan};
 
 /// The C source for what a file declares.
@@ -76,14 +76,31 @@ fn refuse(model: &Model, id: InterfaceId) -> Vec<Diagnostic> {
     plans
         .flat_map(|plan| {
             // Without proxies everything can be declared, but for what is not known here.
-            let params = plan.params.iter().filter(|param| !found.local || param.param.memory.is_some());
+            let params = plan
+                .params
+                .iter()
+                .filter(|param| !found.local || param.param.memory.is_some() || hides_type(model, &plan, param));
             params.filter_map(|param| refuse_parameter(model, &plan, param)).collect::<Vec<_>>()
         })
         .collect()
 }
 
+/// Whether a parameter has the name of a type that another one is of, which C would look for in vain.
+fn hides_type(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> bool {
+    let of = |ty: &Type| match model.innermost(ty) {
+        Type::Struct(id) => Some(&model.structs[id.0].name),
+        Type::Union(id) => Some(&model.unions[id.0].name),
+        Type::Enum(id) => Some(&model.enums[id.0].name),
+        Type::Interface(Object::Known(id)) => Some(&model.interfaces[id.0].name),
+        _ => None,
+    };
+    plan.params.iter().any(|other| of(&other.param.ty) == Some(&param.param.name))
+}
+
 fn refuse_parameter(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Option<Diagnostic> {
-    let what = if param.param.memory.is_some() {
+    let what = if hides_type(model, plan, param) {
+        "called as the type of one"
+    } else if param.param.memory.is_some() {
         "one of Automation's types"
     } else if table::is_by_table(plan) {
         table::refuse(model, plan, param)?

@@ -185,12 +185,12 @@ fn arrays_of_structures_and_of_strings(shapes: &IShapes) {
         assert_eq!(names, ["one", "two", "three"]);
         assert!(matches!(entries[before + 1].value(), Any::Text(Some(text)) if text == u16cstr!("wide")));
     });
-    let (entries, got) = shapes.Some(before as u32 + 10).unwrap();
+    let (entries, got) = shapes.Some_(before as u32 + 10).unwrap();
     assert_eq!((entries.len(), got), (before + 3, before as u32 + 3));
-    let (entries, got) = shapes.Some(2).unwrap();
+    let (entries, got) = shapes.Some_(2).unwrap();
     assert_eq!((entries.len(), got), (2, 2));
     entries.with(|entries| assert_eq!(entries[1].name(), c"two"));
-    assert!(shapes.Some(0).unwrap().0.is_empty());
+    assert!(shapes.Some_(0).unwrap().0.is_empty());
     let words = [Wide::from(u16cstr!("ab")), None.into(), u16cstr!("c").into()];
     let upper = shapes.Words(&words).unwrap();
     upper.with(|words| {

@@ -1,6 +1,6 @@
 //! `NAME.h`: what a file declares, for programs in C and in C++.
 
-use super::names::{declared, ident, interface as name_of, method as method_name, parameters};
+use super::names::{declared, ident, interface as name_of, method as method_name, parameters, type_ident};
 use super::{structures, types};
 use crate::compile::{BUILT_IN, Compilation};
 use crate::emit::writer::Writer;
@@ -27,7 +27,7 @@ pub(super) fn header(compilation: &Compilation, stem: &str, own: &[InterfaceId])
     out.line("");
     types::constants(&mut out, model);
     for id in own {
-        out.line(format!("typedef struct {0} {0};", ident(&model.interfaces[id.0].name)));
+        out.line(format!("typedef struct {0} {0};", type_ident(&model.interfaces[id.0].name)));
     }
     if !own.is_empty() {
         out.line("");
@@ -80,7 +80,7 @@ pub(super) fn includes(compilation: &Compilation) -> Vec<String> {
 
 fn interface(out: &mut Writer, model: &Model, id: InterfaceId) {
     let found = &model.interfaces[id.0];
-    let name = ident(&found.name);
+    let name = type_ident(&found.name);
     out.unindented("#if defined(__cplusplus) && !defined(CINTERFACE)");
     abstract_struct(out, model, found);
     out.unindented("#else");
@@ -102,7 +102,7 @@ fn base(model: &Model, found: &Interface) -> String {
 
 /// What C++ code finds the interface's IID, description and base by.
 fn interface_of(out: &mut Writer, model: &Model, found: &Interface) {
-    let name = ident(&found.name);
+    let name = type_ident(&found.name);
     let base = base(model, found);
     out.unindented("#if defined(__cplusplus) && !defined(CINTERFACE)");
     out.line("extern \"C++\" {");
@@ -119,7 +119,7 @@ fn interface_of(out: &mut Writer, model: &Model, found: &Interface) {
 fn abstract_struct(out: &mut Writer, model: &Model, found: &Interface) {
     let base = base(model, found);
     out.block_comment(&found.doc);
-    out.line(format!("struct {} : {base} {{", ident(&found.name)));
+    out.line(format!("struct {} : {base} {{", type_ident(&found.name)));
     for method in &found.methods {
         out.block_comment(&method.doc);
         let params = parameters(model, &plan(model, method), declared);
@@ -132,7 +132,7 @@ fn abstract_struct(out: &mut Writer, model: &Model, found: &Interface) {
 /// The interface as C has it: an object points to its table of functions.
 fn vtable(out: &mut Writer, model: &Model, id: InterfaceId) {
     let found = &model.interfaces[id.0];
-    let name = ident(&found.name);
+    let name = type_ident(&found.name);
     out.block_comment(&found.doc);
     out.line(format!("typedef struct {name}Vtbl {{"));
     out.line(format!("HRESULT (*QueryInterface)({name} *self, const IID *iid, void **object);"));
@@ -151,7 +151,7 @@ fn vtable(out: &mut Writer, model: &Model, id: InterfaceId) {
 
 /// Calls, for C.
 fn macros(out: &mut Writer, model: &Model, id: InterfaceId) {
-    let name = ident(&model.interfaces[id.0].name);
+    let name = type_ident(&model.interfaces[id.0].name);
     let mut call = |method: &str, params: &[String]| {
         let given: String = params.iter().map(|param| format!(", {param}")).collect();
         let passed: String = params.iter().map(|param| format!(", ({param})")).collect();

@@ -1,6 +1,6 @@
 //! An interface's stubs: the blocks of its methods' frames, its proxies and stubs, and its description.
 
-use super::names::{binding, declare, guid, ident, integer, interface as name_of, quoted, type_name};
+use super::names::{binding, declare, guid, integer, interface as name_of, quoted, type_ident, type_name};
 use super::{proxy, stub, table};
 use crate::canonical;
 use crate::emit::writer::Writer;
@@ -130,7 +130,7 @@ pub(super) fn module(out: &mut Writer, model: &Model) {
     let remote = model.interfaces[model.built_in.interfaces..].iter().filter(|interface| !interface.local);
     out.line("static const obvia_interface *const obvia_module[] = {");
     for found in remote {
-        out.line(format!("&{}_INFO,", ident(&found.name)));
+        out.line(format!("&{}_INFO,", type_ident(&found.name)));
     }
     out.line("NULL");
     out.line("};");

@@ -3,7 +3,7 @@
 use crate::model::{Base, Interface, InterfaceId, Model, Object, Param, Type};
 use crate::plan::{MethodPlan, ParamPlan, Passing};
 
-/// The keywords of C11 and C++17, which a name must not be.
+/// The keywords of C11 and C++17, which a name must not be; and macros of the standard headers that take no arguments.
 const KEYWORDS: &str = "\
     alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t class compl const \
     const_cast constexpr continue decltype default delete do double dynamic_cast else enum explicit export extern \
@@ -11,7 +11,8 @@ const KEYWORDS: &str = "\
     or_eq private protected public register reinterpret_cast restrict return short signed sizeof static \
     static_assert static_cast struct switch template this thread_local throw true try typedef typeid typename typeof \
     union unsigned using virtual void volatile wchar_t while xor xor_eq _Alignas _Alignof _Atomic _Bool _Complex \
-    _Generic _Noreturn _Static_assert";
+    _Generic _Noreturn _Static_assert \
+    errno stdin stdout stderr NULL EOF";
 
 /// Names that the generated functions use themselves.
 const TAKEN: [&str; 13] = [
@@ -24,9 +25,18 @@ pub(super) fn ident(name: &str) -> String {
     if KEYWORDS.split(' ').any(|word| word == name) { format!("{name}_") } else { name.to_owned() }
 }
 
+/// The name of a type, which no variable of a generated function hides, and which is no namespace.
+pub(super) fn type_ident(name: &str) -> String {
+    if TAKEN.contains(&name) || ["arguments", "std", "obvia"].contains(&name) {
+        format!("{name}_")
+    } else {
+        ident(name)
+    }
+}
+
 /// The name of a constant or of a value of an enumeration, which no type has: C and C++ have all of them in one place.
 pub(super) fn value(model: &Model, name: &str) -> String {
-    if is_type(model, name) { format!("{name}_") } else { ident(name) }
+    if is_type(model, name) { format!("{}_", type_ident(name)) } else { ident(name) }
 }
 
 /// Whether a type has a name.
@@ -45,7 +55,11 @@ fn is_type(model: &Model, name: &str) -> bool {
 pub(super) fn method(model: &Model, name: &str) -> String {
     let begins =
         |interface: &Interface| name.strip_prefix(interface.name.as_str()).is_some_and(|rest| rest.starts_with('_'));
-    if is_type(model, name) || model.interfaces.iter().any(begins) { format!("{name}_") } else { ident(name) }
+    if is_type(model, name) || model.interfaces.iter().any(begins) {
+        format!("{}_", type_ident(name))
+    } else {
+        ident(name)
+    }
 }
 
 /// Whether a text may be the name of a type, or of anything else, in C and in C++.
@@ -95,7 +109,7 @@ pub(super) fn base(base: Base) -> &'static str {
 
 /// The name of an interface's type.
 pub(super) fn interface(model: &Model, id: InterfaceId) -> String {
-    ident(&model.interfaces[id.0].name)
+    type_ident(&model.interfaces[id.0].name)
 }
 
 fn object(model: &Model, object: &Object) -> String {
@@ -110,9 +124,9 @@ pub(super) fn declare(model: &Model, ty: &Type, name: &str) -> String {
     let plain = |text: &str| if name.is_empty() { text.to_owned() } else { format!("{text} {name}") };
     match ty {
         Type::Base(one) => plain(base(*one)),
-        Type::Enum(id) => plain(&ident(&model.enums[id.0].name)),
-        Type::Struct(id) => plain(&ident(&model.structs[id.0].name)),
-        Type::Union(id) => plain(&ident(&model.unions[id.0].name)),
+        Type::Enum(id) => plain(&type_ident(&model.enums[id.0].name)),
+        Type::Struct(id) => plain(&type_ident(&model.structs[id.0].name)),
+        Type::Union(id) => plain(&type_ident(&model.unions[id.0].name)),
         Type::Void => plain("void"),
         Type::Fixed(element, count) => declare(model, element, &format!("{name}[{count}]")),
         Type::Pointer(pointer) => pointer_to(model, &pointer.to, name),

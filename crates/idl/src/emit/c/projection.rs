@@ -7,7 +7,7 @@
 mod sample;
 mod view;
 
-use super::names::{binding, declared, ident, method as method_name, parameters};
+use super::names::{binding, declared, method as method_name, parameters, type_ident};
 use crate::compile::Compilation;
 use crate::emit::component;
 use crate::emit::writer::Writer;
@@ -16,7 +16,8 @@ use crate::plan::{MethodPlan, ParamPlan, plan};
 use view::{RESULT, Reason, View, Viewer};
 
 /// What an interface pointer, or an object, has already.
-const TAKEN: [&str; 14] = [
+const TAKEN: [&str; 15] = [
+    "Object_",
     "as",
     "as_or_null",
     "attach",
@@ -111,7 +112,7 @@ struct Method<'a> {
 impl<'a> Projection<'a> {
     fn of(model: &'a Model, id: InterfaceId) -> Self {
         let found = &model.interfaces[id.0];
-        let name = ident(&found.name);
+        let name = type_ident(&found.name);
         let methods = found.methods.iter().map(|method| {
             let plan = plan(model, method);
             let viewer = Viewer { model, plan: &plan };

@@ -1,6 +1,6 @@
 //! Random calls in C++: a program that serves objects which know what their callers must send, and calls them.
 
-use super::names::{base as base_name, declare, ident, interface, parameters, type_name};
+use super::names::{base as base_name, declare, ident, interface, parameters, type_ident, type_name};
 use crate::compile::Compilation;
 use crate::emit::random_calls::{Field, Trial, What, count, field_name, trials};
 use crate::emit::writer::Writer;
@@ -28,7 +28,7 @@ pub fn random_calls(compilation: &Compilation, stem: &str) -> String {
     out.line("static inline bool test_same(const GUID &a, const GUID &b);");
     out.line("static inline bool test_same(const obvia_context &a, const obvia_context &b);");
     for id in &structs {
-        let name = ident(&model.structs[id.0].name);
+        let name = type_ident(&model.structs[id.0].name);
         out.line(format!("static inline bool test_same(const {name} &a, const {name} &b);"));
     }
     out.line("");
@@ -56,7 +56,7 @@ pub fn random_calls(compilation: &Compilation, stem: &str) -> String {
 /// How a structure is drawn and compared.
 fn structure(out: &mut Writer, model: &Model, id: StructId) {
     let found = &model.structs[id.0];
-    let name = ident(&found.name);
+    let name = type_ident(&found.name);
     out.line(format!("static inline bool test_same(const {name} &a, const {name} &b)"));
     out.line("{");
     let same = found.fields.iter().map(|field| format!("test_same(a.{0}, b.{0})", ident(&field.name)));
@@ -98,9 +98,9 @@ fn value(model: &Model, ty: &Type, range: Option<(i64, i64)>) -> String {
         Type::Enum(id) => {
             let found = &model.enums[id.0];
             let values: Vec<String> = found.values.iter().map(|(_, value)| value.to_string()).collect();
-            format!("static_cast<{}>(from.one_of({{{}}}))", ident(&found.name), values.join(", "))
+            format!("static_cast<{}>(from.one_of({{{}}}))", type_ident(&found.name), values.join(", "))
         }
-        Type::Struct(id) => format!("draw_{}(from)", ident(&model.structs[id.0].name)),
+        Type::Struct(id) => format!("draw_{}(from)", type_ident(&model.structs[id.0].name)),
         _ => "0".to_owned(),
     }
 }

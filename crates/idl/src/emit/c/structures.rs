@@ -1,6 +1,6 @@
 //! Functions that free and copy structures with everything that they lead to.
 
-use super::names::ident;
+use super::names::type_ident;
 use super::{limits, words};
 use crate::emit::writer::Writer;
 use crate::model::{Field, Model, StructId, Type, UnionId};
@@ -40,12 +40,12 @@ fn leads(model: &Model, ty: &Type) -> bool {
 fn structures(model: &Model) -> Vec<Structure> {
     let mut found = Vec::new();
     for (at, one) in model.structs.iter().enumerate().filter(|(_, one)| !one.imported) {
-        let (name, is_open) = (ident(&one.name), one.conformant.is_some());
+        let (name, is_open) = (type_ident(&one.name), one.conformant.is_some());
         found.push(Structure { name, ty: Type::Struct(StructId(at)), is_open });
     }
     let has_tag = |union: &crate::model::Union| !union.imported && union.encapsulated.is_some();
     for (at, one) in model.unions.iter().enumerate().filter(|(_, one)| has_tag(one)) {
-        found.push(Structure { name: ident(&one.name), ty: Type::Union(UnionId(at)), is_open: false });
+        found.push(Structure { name: type_ident(&one.name), ty: Type::Union(UnionId(at)), is_open: false });
     }
     found.retain(|one| is_owned(model, &one.ty));
     found

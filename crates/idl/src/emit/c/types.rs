@@ -1,8 +1,8 @@
 //! Constants, enumerations, structures and unions.
 
-use super::names::{declare, ident, integer, quoted, value as value_name};
+use super::names::{declare, ident, integer, quoted, type_ident, value as value_name};
 use crate::emit::writer::Writer;
-use crate::model::{Base, Const, Field, Model, StructId, Type, Typedef, UnionId, Value};
+use crate::model::{Base, Const, Field, Model, Object, StructId, Type, Typedef, UnionId, Value};
 use std::collections::BTreeSet;
 
 pub(super) fn constants(out: &mut Writer, model: &Model) {
@@ -43,7 +43,7 @@ fn int(value: i64) -> String {
 
 pub(super) fn enumerations(out: &mut Writer, model: &Model) {
     for found in model.enums.iter().filter(|found| !found.imported) {
-        let name = ident(&found.name);
+        let name = type_ident(&found.name);
         out.line(format!("enum {name} OBVIA_ENUM {{"));
         for (at, (value, number)) in found.values.iter().enumerate() {
             let comma = if at + 1 == found.values.len() { "" } else { "," };
@@ -68,7 +68,7 @@ pub(super) fn aggregates(out: &mut Writer, model: &Model) {
             Type::Struct(id) => ("struct", &model.structs[id.0].name),
             _ => continue,
         };
-        out.line(format!("typedef {keyword} {0} {0};", ident(name)));
+        out.line(format!("typedef {keyword} {0} {0};", type_ident(name)));
     }
     if !all.is_empty() {
         out.line("");
@@ -82,10 +82,10 @@ pub(super) fn aggregates(out: &mut Writer, model: &Model) {
 /// Names that typedefs give to types that have another, or none.
 pub(super) fn typedefs(out: &mut Writer, model: &Model) {
     let declare = |one: &Typedef| {
-        let text = declare(model, &one.ty, &ident(&one.name));
+        let text = declare(model, &one.ty, &type_ident(&one.name));
         if one.is_interface { text.replace('*', "") } else { text }
     };
-    let own = model.typedefs.iter().filter(|one| !one.imported).map(|one| (ident(&one.name), declare(one)));
+    let own = model.typedefs.iter().filter(|one| !one.imported).map(|one| (type_ident(&one.name), declare(one)));
     let others: Vec<String> =
         own.filter(|(name, text)| *text != format!("{name} {name}")).map(|(_, text)| text).collect();
     for text in &others {
@@ -128,22 +128,37 @@ fn aggregate(out: &mut Writer, model: &Model, ty: &Type, done: &mut Done) {
     }
 }
 
+/// A member's declaration, among others: where one of them is called as the member's type, C++ is told that the type is meant.
+fn member(model: &Model, ty: &Type, name: &str, all: &[&Field]) -> String {
+    let text = declare(model, ty, name);
+    let (keyword, own) = match model.innermost(ty) {
+        Type::Enum(id) => ("enum", &model.enums[id.0].name),
+        Type::Struct(id) => ("struct", &model.structs[id.0].name),
+        Type::Union(id) if model.unions[id.0].encapsulated.is_none() => ("union", &model.unions[id.0].name),
+        Type::Union(id) => ("struct", &model.unions[id.0].name),
+        Type::Interface(Object::Known(id)) => ("struct", &model.interfaces[id.0].name),
+        _ => return text,
+    };
+    if all.iter().any(|field| ident(&field.name) == type_ident(own)) { format!("{keyword} {text}") } else { text }
+}
+
 fn structure(out: &mut Writer, model: &Model, id: StructId) {
     let found = &model.structs[id.0];
-    let name = ident(&found.name);
+    let name = type_ident(&found.name);
     // Nobody has said what is in it.
     if found.fields.is_empty() {
         return;
     }
     let (offsets, size, _) = model.offsets(found);
     out.line(format!("struct {name} {{"));
+    let all: Vec<&Field> = found.fields.iter().collect();
     for field in &found.fields {
         match (&field.ty, &found.conformant) {
             // As many as another member says: C++ has no arrays without a size.
             (Type::Void, Some((element, ..))) => {
-                out.line(format!("{};", declare(model, element, &format!("{}[1]", ident(&field.name)))));
+                out.line(format!("{};", member(model, element, &format!("{}[1]", ident(&field.name)), &all)));
             }
-            (ty, _) => out.line(format!("{};", declare(model, ty, &ident(&field.name)))),
+            (ty, _) => out.line(format!("{};", member(model, ty, &ident(&field.name), &all))),
         }
     }
     out.line("};");
@@ -162,12 +177,12 @@ fn structure(out: &mut Writer, model: &Model, id: StructId) {
 
 fn union(out: &mut Writer, model: &Model, id: UnionId) {
     let found = &model.unions[id.0];
-    let name = ident(&found.name);
+    let name = type_ident(&found.name);
     let arms = found.arms.iter().filter_map(|arm| arm.field.as_ref());
     let arms: Vec<&Field> = arms.chain(found.default.iter().flatten()).collect();
     let members = |out: &mut Writer| {
         for field in &arms {
-            out.line(format!("{};", declare(model, &field.ty, &ident(&field.name))));
+            out.line(format!("{};", member(model, &field.ty, &ident(&field.name), &arms)));
         }
     };
     match &found.encapsulated {

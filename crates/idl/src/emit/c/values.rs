@@ -1,6 +1,6 @@
 //! Values without pointers: whether bytes that came are one, and how one is stored so that nothing else goes along.
 
-use super::names::{flat, ident, type_name};
+use super::names::{flat, ident, type_ident, type_name};
 use crate::emit::writer::Writer;
 use crate::model::{Arith, Base, Enum, EnumId, Model, StructId, Type};
 use obvia_ndr::flat::FRAME_MAX;
@@ -121,7 +121,7 @@ pub(super) fn store_elements(out: &mut Writer, model: &Model, element: &Type, to
     let (inner, each) = flat(element);
     let Type::Struct(id) = inner else { return };
     let count = if each == 1 { count.to_owned() } else { format!("{count} * {each}") };
-    let name = ident(&model.structs[id.0].name);
+    let name = type_ident(&model.structs[id.0].name);
     out.line(format!("for (uint64_t at = 0; at < {count}; at++) {{"));
     out.line(format!(
         "{}(&(({name} *){to})[at], &((const {name} *){from})[at]);",
@@ -198,7 +198,7 @@ fn limit(value: i64) -> String {
 
 fn structure_check(out: &mut Writer, model: &Model, id: StructId) {
     let found = &model.structs[id.0];
-    out.line(format!("static inline int {}(const {} *value)", check_name(&found.name), ident(&found.name)));
+    out.line(format!("static inline int {}(const {} *value)", check_name(&found.name), type_ident(&found.name)));
     out.line("{");
     for field in &found.fields {
         check(out, model, &field.ty, &format!("value->{}", ident(&field.name)), &["return 0;".to_owned()]);
@@ -210,7 +210,7 @@ fn structure_check(out: &mut Writer, model: &Model, id: StructId) {
 
 fn structure_store(out: &mut Writer, model: &Model, id: StructId) {
     let found = &model.structs[id.0];
-    let name = ident(&found.name);
+    let name = type_ident(&found.name);
     out.line("/* Stores the members, and zeros between them. */");
     out.line(format!("static inline void {}({name} *to, const {name} *from)", store_name(&found.name)));
     out.line("{");

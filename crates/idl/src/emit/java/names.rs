@@ -203,7 +203,9 @@ pub(super) fn unique(taken: &mut BTreeSet<String>, mut name: String) -> String {
 
 /// Members' names, each once.
 pub(super) fn members<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let mut taken = METHODS.map(str::to_owned).into();
+    let mut taken: BTreeSet<String> = METHODS.map(str::to_owned).into();
+    // Where they are read and written.
+    taken.extend(["at", "memory"].map(str::to_owned));
     names.map(|name| unique(&mut taken, camel(name))).collect()
 }
 

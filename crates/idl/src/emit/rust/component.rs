@@ -2,7 +2,7 @@
 
 use super::form::{Form, form};
 use super::implementers::{declaration, parameters};
-use super::names::{argument, ident, text, type_name};
+use super::names::{argument, associated, ident, text, type_name};
 use crate::emit::component::{Call, Component, Interface, Method};
 use crate::emit::sample::{self, COUNT, HANDLE, POINTERS, Reason, SHARED, enumerator, may_be_zero};
 use crate::model::{Base, Direction, InterfaceId, Model, Transfer, Type};
@@ -91,7 +91,7 @@ fn value(model: &Model, ty: &Type, range: Option<(i64, i64)>) -> Result<String, 
         Type::Enum(id) => {
             let found = &model.enums[id.0];
             let (name, _) = enumerator(found).ok_or(POINTERS)?;
-            format!("{}::{}", type_name(&found.name), ident(name))
+            format!("{}::{}", type_name(&found.name), associated(name))
         }
         Type::Struct(id) => {
             let found = &model.structs[id.0];

@@ -4,23 +4,21 @@ use crate::model::{Base, InterfaceId, Model, Object, Transfer, Type};
 use crate::plan::{MethodPlan, ParamPlan, Passing, is_plain};
 
 /// Rust's keywords, which a name must not be.
-const KEYWORDS: [&str; 38] = [
+const KEYWORDS: [&str; 48] = [
     "as", "async", "await", "break", "const", "continue", "dyn", "else", "enum", "extern", "false", "fn", "for", "gen",
     "if", "impl", "in", "let", "loop", "match", "mod", "move", "mut", "pub", "ref", "return", "static", "struct",
-    "trait", "true", "try", "type", "unsafe", "use", "where", "while", "yield", "box",
+    "trait", "true", "try", "type", "unsafe", "use", "where", "while", "yield", "box", "abstract", "become", "do",
+    "final", "macro", "override", "priv", "typeof", "unsized", "virtual",
 ];
 
 /// Names of types, traits and values that generated code uses without a path, or macros and derives do.
-const PRELUDE: [&str; 41] = [
+const PRELUDE: [&str; 38] = [
     "Option",
     "Some",
     "None",
     "Result",
     "Ok",
     "Err",
-    "Vec",
-    "String",
-    "Box",
     "Clone",
     "Copy",
     "Default",
@@ -91,8 +89,13 @@ const ENDINGS: [&str; 12] = [
     "_wire",
 ];
 
-/// A name that may be used in Rust.
+/// A name that may be used in Rust, also where generated code has patterns.
 pub(super) fn ident(name: &str) -> String {
+    if matches!(name, "Some" | "None" | "Ok" | "Err") { format!("{name}_") } else { associated(name) }
+}
+
+/// A name that may be used in Rust behind a type's.
+pub(super) fn associated(name: &str) -> String {
     if KEYWORDS.contains(&name) {
         format!("r#{name}")
     } else if matches!(name, "self" | "Self" | "super" | "crate") {

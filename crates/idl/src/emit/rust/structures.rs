@@ -343,6 +343,11 @@ pub(super) fn size_of_array(found: &Struct, size: &Arith, named: Named) -> Strin
     format!("obvia::rt::elements_of((|| Some({}))())", arith_text(size, &operand))
 }
 
+/// What a member is read by, beside the constructor.
+fn getter_name(field: &Field) -> String {
+    if field.name == "new" { "new_".to_owned() } else { ident(&field.name) }
+}
+
 fn getter(out: &mut Writer, model: &Model, found: &Struct, at: usize, field: &Field) {
     let name = ident(&field.name);
     let shown = shown(model, field);
@@ -356,7 +361,7 @@ fn getter(out: &mut Writer, model: &Model, found: &Struct, at: usize, field: &Fi
     if elided(model, found, at) && matches!(seen, Seen::Plain) {
         out.line("/// Said by other members.");
     }
-    out.line(format!("pub fn {name}(&self) -> {result} {{"));
+    out.line(format!("pub fn {}(&self) -> {result} {{", getter_name(field)));
     match &seen {
         Seen::Plain => out.line(format!("self.{name}")),
         Seen::Pointer { class: PointerClass::Full, .. } => out.line(format!("self.{name}.get()")),
@@ -401,7 +406,7 @@ fn debug(out: &mut Writer, model: &Model, found: &Struct) {
         .fields
         .iter()
         .map(|field| {
-            let getter = ident(&field.name);
+            let getter = getter_name(field);
             let shown = match seen(model, field) {
                 Seen::Pointer { class: PointerClass::Full, .. } => format!("self.{getter}().map(std::ptr::from_ref)"),
                 _ => format!("self.{getter}()"),

@@ -1,6 +1,6 @@
 //! Constants, enumerations and structures.
 
-use super::names::{base, ident, type_name, value};
+use super::names::{associated, base, ident, type_name, value};
 use crate::emit::writer::Writer;
 use crate::model::{Base, Enum, Model, StructId, Type, Value};
 use crate::plan::is_plain;
@@ -41,7 +41,7 @@ pub(super) fn enumerations(out: &mut Writer, model: &Model) {
         out.line(format!("pub struct {name}(pub i32);"));
         out.line(format!("impl {name} {{"));
         for (value, number) in &found.values {
-            out.line(format!("pub const {}: Self = Self({number});", ident(value)));
+            out.line(format!("pub const {}: Self = Self({number});", associated(value)));
         }
         out.line("}");
         let mut numbers: Vec<String> = found.values.iter().map(|(_, number)| number.to_string()).collect();

@@ -25,7 +25,8 @@ impl Variant<'_> {
 /// `snake_case` as a variant is written.
 fn camel(name: &str) -> String {
     let words = name.split('_').filter(|word| !word.is_empty());
-    words.map(|word| word[..1].to_uppercase() + &word[1..]).collect()
+    let camel: String = words.map(|word| word[..1].to_uppercase() + &word[1..]).collect();
+    if camel == "Self" { "Self_".to_owned() } else { camel }
 }
 
 fn variants(union: &Union) -> Vec<Variant<'_>> {

@@ -1,6 +1,6 @@
 //! Methods as programs have them: what an object implements, and a call.
 
-use super::super::names::{binding, declare, ident};
+use super::super::names::{binding, declare, ident, type_ident};
 use super::Method;
 use super::view::View;
 use crate::emit::component::{self, Call};
@@ -102,7 +102,7 @@ fn value(model: &Model, ty: &Type, range: Option<(i64, i64)>) -> Result<String, 
         Type::Base(Base::Guid) => "GUID{}".to_owned(),
         Type::Base(base) => sample::integer(*base, range).to_string(),
         Type::Enum(id) => enumerator(&model.enums[id.0]).map(|(name, _)| ident(name)).ok_or(POINTERS)?,
-        Type::Struct(id) if may_be_zero(model, ty, range) => format!("{}{{}}", ident(&model.structs[id.0].name)),
+        Type::Struct(id) if may_be_zero(model, ty, range) => format!("{}{{}}", type_ident(&model.structs[id.0].name)),
         Type::Struct(_) => return Err(ELEMENTS),
         Type::Fixed(..) | Type::Union(_) | Type::Pointer(_) | Type::Interface(_) | Type::Void => return Err(POINTERS),
     })

@@ -1,0 +1,271 @@
+//! Every construct of the language in every place where it may stand, as IDL.
+
+use std::fmt::Write;
+
+/// Something that has a type.
+pub struct What {
+    pub name: &'static str,
+    /// What has to be declared before it; `@` stands for a name of its own.
+    declared: &'static str,
+    /// Its attributes, where it stands.
+    attributes: &'static str,
+    /// Its type, and what stands before its name.
+    ty: &'static str,
+    /// Whether it is among those that a quick run has.
+    is_quick: bool,
+}
+
+const fn what(name: &'static str, declared: &'static str, ty: &'static str) -> What {
+    What { name, declared, attributes: "", ty, is_quick: true }
+}
+
+/// One that only a wide run has.
+const fn wide(name: &'static str, declared: &'static str, ty: &'static str) -> What {
+    What { is_quick: false, ..what(name, declared, ty) }
+}
+
+const UNION: &str = "typedef [switch_type(long)] union @ { [case(1)] long a; [case(2)] double b; [case(3)] ; } @;";
+const POINTING_UNION: &str =
+    "typedef [switch_type(long)] union @ { [case(1)] long *a; [case(2, 4)] short b; [default] ; } @;";
+
+/// All of them.
+pub const WHATS: &[What] = &[
+    what("boolean", "", "boolean"),
+    wide("byte", "", "byte"),
+    wide("char", "", "char"),
+    wide("small", "", "small"),
+    wide("usmall", "", "unsigned small"),
+    wide("short", "", "short"),
+    wide("ushort", "", "unsigned short"),
+    what("long", "", "long"),
+    wide("ulong", "", "unsigned long"),
+    wide("hyper", "", "hyper"),
+    wide("uhyper", "", "unsigned hyper"),
+    wide("float", "", "float"),
+    wide("double", "", "double"),
+    wide("wchar", "", "wchar_t"),
+    wide("status", "", "HRESULT"),
+    what("guid", "", "GUID"),
+    what("enum", "enum @ { @_a, @_b = 5 };", "enum @"),
+    wide("v1_enum", "typedef [v1_enum] enum { @_a, @_b = -70000 } @;", "@"),
+    wide("open_enum", "typedef [v1_enum, open] enum { @_a, @_b } @;", "@"),
+    wide("name", "typedef long @;", "@"),
+    what("named_pointer", "typedef long *@;", "@"),
+    wide("named_array", "typedef long @[3];", "@"),
+    what("values", "struct @ { long a; double b; boolean c; };", "struct @"),
+    wide("padded", "struct @_in { byte a; hyper b; }; typedef struct { struct @_in c[2]; short d; } @;", "@"),
+    wide("limited", "typedef struct { [range(1, 9)] long a; } @;", "@"),
+    what("pointing", "typedef struct @ { long n; [size_is(n)] long *a; struct @ *next; } @;", "@"),
+    what("circular", "typedef struct @ { [ptr] struct @ *next; long a; } @;", "@"),
+    wide("texts", "typedef struct @ { [string] wchar_t *a; [string] char *b; } @;", "@"),
+    wide("objects", "typedef struct @ { IOther *a; IUnknown *b; } @;", "@"),
+    what("open", "typedef struct @ { long n; [size_is(n)] short a[]; } @;", "@"),
+    wide("within", "typedef struct @ { struct { long a; } b; struct { long *a; } c; } @;", "@"),
+    what(
+        "choosing",
+        "typedef struct @ { long t; [switch_is(t)] union { [case(1)] long a; [case(2)] long *b; } u; } @;",
+        "@",
+    ),
+    what("tagged", "union @ switch (long t) u { case 1: long a; case 2: case 3: double b; default: ; };", "union @"),
+    wide("tagged_pointer", "typedef union @ switch (short t) u { case 1: long *a; case 2: short b; } @;", "@"),
+    What { attributes: "switch_is(t)", ..what("union", UNION, "@") },
+    What { attributes: "switch_is(t)", ..wide("pointing_union", POINTING_UNION, "@") },
+    What { attributes: "string", ..what("text", "", "wchar_t *") },
+    What { attributes: "string", ..wide("narrow_text", "", "char *") },
+    wide("known_text", "", "LPWSTR"),
+    what("object", "", "IOther *"),
+    wide("unknown", "", "IUnknown *"),
+    wide("local_object", "", "ILocal *"),
+    what("bstr", "", "BSTR"),
+    wide("variant", "", "VARIANT"),
+    wide("safe_array", "", "SAFEARRAY(long)"),
+];
+
+/// Somewhere that something may stand.
+pub struct Place {
+    pub name: &'static str,
+    kind: Kind,
+    /// What stands before it.
+    before: &'static str,
+    attributes: &'static str,
+    /// What stands around its name: `*a[]`.
+    declarator: &'static str,
+    is_quick: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Param,
+    Member,
+    Arm,
+    Returned,
+}
+
+const fn param(name: &'static str, before: &'static str, attributes: &'static str, declarator: &'static str) -> Place {
+    Place { name, kind: Kind::Param, before, attributes, declarator, is_quick: true }
+}
+
+const fn member(name: &'static str, before: &'static str, attributes: &'static str, declarator: &'static str) -> Place {
+    Place { kind: Kind::Member, ..param(name, before, attributes, declarator) }
+}
+
+const fn arm(name: &'static str, attributes: &'static str, declarator: &'static str) -> Place {
+    Place { kind: Kind::Arm, ..param(name, "", attributes, declarator) }
+}
+
+/// One that only a wide run has.
+const fn rarely(place: Place) -> Place {
+    Place { is_quick: false, ..place }
+}
+
+/// All of them.
+pub const PLACES: &[Place] = &[
+    param("in", "", "in", "a"),
+    rarely(param("in_ref", "", "in, ref", "*a")),
+    param("in_unique", "", "in, unique", "*a"),
+    param("in_full", "", "in, ptr", "*a"),
+    param("in_two", "", "in", "**a"),
+    param("in_array", "[in] long n, ", "in, size_is(n)", "*a"),
+    rarely(param("in_open", "[in] long n, ", "in, size_is(n)", "a[]")),
+    param("in_unique_array", "[in] long n, ", "in, unique, size_is(n)", "*a"),
+    param("in_varying", "[in] long n, [in] long m, ", "in, size_is(n), length_is(m)", "*a"),
+    param("in_fixed", "", "in", "a[3]"),
+    param("out", "", "out", "*a"),
+    param("out_two", "", "out", "**a"),
+    param("retval", "", "out, retval", "*a"),
+    param("out_array", "[in] long n, ", "out, size_is(n)", "*a"),
+    param("out_varying", "[in] long n, [out] long *m, ", "out, size_is(n), length_is(*m)", "*a"),
+    param("out_allocated", "[out] long *n, ", "out, size_is(, *n)", "**a"),
+    param("out_fixed", "", "out", "a[3]"),
+    param("inout", "", "in, out", "*a"),
+    param("inout_two", "", "in, out", "**a"),
+    param("inout_array", "[in] long n, ", "in, out, size_is(n)", "*a"),
+    param("inout_fixed", "", "in, out", "a[3]"),
+    member("member", "", "", "a"),
+    member("member_ref", "", "ref", "*a"),
+    member("member_unique", "", "unique", "*a"),
+    member("member_full", "", "ptr", "*a"),
+    member("member_fixed", "", "", "a[3]"),
+    member("member_array", "long n; ", "size_is(n)", "*a"),
+    rarely(member("member_varying", "long n; long m; ", "size_is(n), length_is(m)", "*a")),
+    member("member_open", "long n; ", "size_is(n)", "a[]"),
+    arm("arm", "", "a"),
+    arm("arm_unique", "unique", "*a"),
+    arm("arm_fixed", "", "a[3]"),
+    Place { kind: Kind::Returned, ..param("returned", "", "", "") },
+];
+
+/// How a structure or a union in which something stands is passed.
+const PASSED: [(&str, &str); 3] = [("in", "[in] @ *s"), ("out", "[out] @ *s"), ("inout", "[in, out] @ *s")];
+
+/// Whose method it is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Whose {
+    /// An object's, which other processes call.
+    Remote,
+    /// An object's, which only its own process calls.
+    Local,
+    /// A server's, without objects.
+    Plain,
+}
+
+/// Something somewhere.
+pub struct Case {
+    /// What it is called: no other is.
+    pub name: String,
+    pub what: &'static str,
+    pub place: &'static str,
+    /// How what it stands in is passed; nothing where it is passed itself.
+    pub passed: &'static str,
+    pub whose: Whose,
+    types: String,
+    method: String,
+}
+
+/// All combinations, or those of a quick run.
+pub fn cases(is_wide: bool) -> Vec<Case> {
+    let whats = || WHATS.iter().filter(|what| is_wide || what.is_quick);
+    let places = || PLACES.iter().filter(|place| is_wide || place.is_quick);
+    let mut cases = Vec::new();
+    for whose in [Whose::Remote, Whose::Local, Whose::Plain] {
+        for (what, place) in whats().flat_map(|what| places().map(move |place| (what, place))) {
+            // Functions are as methods are, but for what they return.
+            let is_other = whose == Whose::Plain && !is_wide && place.kind != Kind::Returned;
+            if is_other || (place.kind == Kind::Returned) != (whose == Whose::Plain) && place.kind == Kind::Returned {
+                continue;
+            }
+            let passed: &[(&str, &str)] =
+                if matches!(place.kind, Kind::Member | Kind::Arm) { &PASSED } else { &[("", "")] };
+            let passed = &passed[..if is_wide || passed.len() == 1 { passed.len() } else { 2 }];
+            cases.extend(passed.iter().map(|passed| case(what, place, *passed, whose)));
+        }
+    }
+    cases
+}
+
+fn case(what: &'static What, place: &'static Place, passed: (&'static str, &'static str), whose: Whose) -> Case {
+    let letter = match whose {
+        Whose::Remote => 'r',
+        Whose::Local => 'l',
+        Whose::Plain => 'p',
+    };
+    let parts = [what.name, place.name, passed.0];
+    let name =
+        format!("{letter}_{}", parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join("_"));
+    let own = format!("{name}_t");
+    let ty = what.ty.replace('@', &own);
+    let switched = what.attributes.contains("switch_is");
+    let attributes = [place.attributes, what.attributes]
+        .iter()
+        .filter(|text| !text.is_empty())
+        .copied()
+        .collect::<Vec<_>>()
+        .join(", ");
+    let attributes = if attributes.is_empty() { String::new() } else { format!("[{attributes}] ") };
+    let stands = format!("{attributes}{ty} {}", place.declarator);
+    let mut types = what.declared.replace('@', &own);
+    let holder = format!("{name}_h");
+    let method = match place.kind {
+        Kind::Param => {
+            format!("HRESULT {name}({}{}{stands});", if switched { "[in] long t, " } else { "" }, place.before)
+        }
+        Kind::Returned => format!("{ty} {name}();"),
+        Kind::Member => {
+            let tag = if switched { "long t; " } else { "" };
+            let _ = write!(types, "\nstruct {holder} {{ {tag}{}{stands}; }};", place.before);
+            format!("HRESULT {name}({});", passed.1.replace('@', &format!("struct {holder}")))
+        }
+        Kind::Arm => {
+            let _ = write!(types, "\nunion {holder} switch (long t) u {{ case 1: {stands}; case 2: short b; }};");
+            format!("HRESULT {name}({});", passed.1.replace('@', &format!("union {holder}")))
+        }
+    };
+    Case { name, what: what.name, place: place.name, passed: passed.0, whose, types, method }
+}
+
+/// A file with these combinations: an interface for what is of one kind.
+pub fn file(cases: &[&Case]) -> String {
+    let mut text = "import \"oaidl.idl\";\n\
+        [object, uuid(c0135700-0000-4000-8000-000000000001)] interface IOther : IUnknown { HRESULT Other(); }\n"
+        .to_owned();
+    if cases.iter().any(|case| case.what == "local_object") {
+        text.push_str("[object, local, uuid(c0135700-0000-4000-8000-000000000002)] interface ILocal : IUnknown { HRESULT Here(); }\n");
+    }
+    for (at, group) in cases.chunk_by(|one, other| one.what == other.what && one.whose == other.whose).enumerate() {
+        let (begin, base) = match group[0].whose {
+            Whose::Remote => ("object, ", ": IUnknown "),
+            Whose::Local => ("object, local, ", ": IUnknown "),
+            Whose::Plain => ("", ""),
+        };
+        for case in group {
+            let _ = writeln!(text, "{}", case.types);
+        }
+        let name = format!("I{:?}_{}", group[0].whose, group[0].what);
+        let _ = writeln!(text, "[{begin}uuid(c0135700-0000-4000-8000-{:012x})]\ninterface {name} {base}{{", at + 0x100);
+        for case in group {
+            let _ = writeln!(text, "    {}", case.method);
+        }
+        text.push_str("}\n");
+    }
+    text
+}

@@ -1,0 +1,293 @@
+//! Which combinations are refused: by the language, or by a back end that does not do them yet. All others are to work.
+
+use crate::combine::{Case, Whose};
+
+/// Who refuses something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Who {
+    /// The compiler, for every language.
+    Compiler,
+    Rust,
+    C,
+    Java,
+}
+
+/// Several names.
+type Names = &'static [&'static str];
+
+/// What is refused, where, and why.
+pub struct Rule {
+    pub who: Who,
+    /// The error's code, and a part of what it says.
+    pub code: &'static str,
+    pub says: &'static str,
+    whose: &'static [Whose],
+    whats: &'static [Names],
+    places: &'static [Names],
+    /// How what it stands in is passed; any way, where nothing is said.
+    passed: Names,
+}
+
+const ALL: &[Whose] = &[Whose::Remote, Whose::Local, Whose::Plain];
+const CALLED: &[Whose] = &[Whose::Remote, Whose::Plain];
+const REMOTE: &[Whose] = &[Whose::Remote];
+
+const NUMBERS: Names = &[
+    "boolean",
+    "byte",
+    "char",
+    "small",
+    "usmall",
+    "short",
+    "ushort",
+    "long",
+    "ulong",
+    "hyper",
+    "uhyper",
+    "float",
+    "double",
+    "wchar",
+    "status",
+    "guid",
+    "enum",
+    "v1_enum",
+    "open_enum",
+    "name",
+];
+const VALUES: Names = &["values", "padded"];
+/// Structures that lead elsewhere, or whose values depend on one another.
+const LEADING: Names = &["limited", "pointing", "texts", "objects", "within", "choosing"];
+const CIRCULAR: Names = &["circular"];
+const OPEN: Names = &["open"];
+const TAGGED: Names = &["tagged", "tagged_pointer"];
+const UNIONS: Names = &["union", "pointing_union"];
+const NAMED_POINTER: Names = &["named_pointer"];
+const NAMED_ARRAY: Names = &["named_array"];
+const TEXTS: Names = &["text", "narrow_text", "known_text"];
+const OBJECTS: Names = &["object", "unknown"];
+const LOCAL_OBJECT: Names = &["local_object"];
+const AUTOMATION: Names = &["bstr", "variant", "safe_array"];
+
+const SINGLE: Names = &["in", "in_ref", "out", "retval", "inout"];
+const OUT_SINGLE: Names = &["out", "retval", "inout"];
+const MAYBE: Names = &["in_unique", "in_full"];
+const FULL: Names = &["in_full"];
+const IN_TWO: Names = &["in_two"];
+const OUT_TWO: Names = &["out_two", "inout_two"];
+const IN_ARRAYS: Names = &["in_array", "in_open", "in_unique_array", "in_varying"];
+const OUT_ARRAYS: Names = &["out_array", "out_varying"];
+const INOUT_ARRAY: Names = &["inout_array"];
+const ALLOCATED: Names = &["out_allocated"];
+const IN_FIXED: Names = &["in_fixed"];
+const OUT_FIXED: Names = &["out_fixed", "inout_fixed"];
+const MEMBER: Names = &["member"];
+const MEMBER_POINTERS: Names = &["member_ref", "member_unique", "member_full"];
+const MEMBER_FULL: Names = &["member_full"];
+const MEMBER_FIXED: Names = &["member_fixed"];
+const MEMBER_ARRAYS: Names = &["member_array", "member_varying"];
+const MEMBER_OPEN: Names = &["member_open"];
+const ARM: Names = &["arm"];
+const ARM_UNIQUE: Names = &["arm_unique"];
+const ARM_FIXED: Names = &["arm_fixed"];
+const RETURNED: Names = &["returned"];
+
+const fn rule(who: Who, says: &'static str, whats: &'static [Names], places: &'static [Names]) -> Rule {
+    Rule { who, code: "not-yet", says, whose: CALLED, whats, places, passed: &[] }
+}
+
+/// One of the language's, for interfaces of every kind.
+const fn language(code: &'static str, says: &'static str, whats: &'static [Names], places: &'static [Names]) -> Rule {
+    Rule { code, whose: ALL, ..rule(Who::Compiler, says, whats, places) }
+}
+
+const fn rust(says: &'static str, whats: &'static [Names], places: &'static [Names]) -> Rule {
+    rule(Who::Rust, says, whats, places)
+}
+
+const fn java(says: &'static str, whats: &'static [Names], places: &'static [Names]) -> Rule {
+    Rule { whose: REMOTE, ..rule(Who::Java, says, whats, places) }
+}
+
+/// The same in [local] interfaces, which Rust knows as others.
+const fn and_local(rule: Rule) -> Rule {
+    Rule { whose: ALL, ..rule }
+}
+
+/// The same where it comes back.
+const fn coming_back(rule: Rule) -> Rule {
+    Rule { passed: &["out", "inout"], ..rule }
+}
+
+/// The same where it only goes.
+const fn going(rule: Rule) -> Rule {
+    Rule { passed: &["in"], ..rule }
+}
+
+const SWITCHED: &str = "a union whose discriminant is not simply another member";
+const ENDS_OPEN: &str = "a structure that ends in an open array";
+const COMES_BACK: &str = "a union with pointers as a result";
+
+/// All rules.
+pub const RULES: &[Rule] = &[
+    // MIDL's own.
+    language(
+        "bad-return",
+        "not simply a value",
+        &[NAMED_POINTER, LEADING, CIRCULAR, OPEN, TAGGED, UNIONS, TEXTS, OBJECTS, LOCAL_OBJECT],
+        &[RETURNED],
+    ),
+    language("open-array-inside", "open array cannot be contained", &[OPEN], &[MEMBER, MEMBER_FIXED, ARM, ARM_FIXED]),
+    language("misplaced-attribute", "[switch_is] means nothing on an arm", &[UNIONS], &[ARM, ARM_UNIQUE, ARM_FIXED]),
+    // MIDL's, or not done in any language.
+    language("bad-switch", "[switch_is] is for unions", &[UNIONS], &[IN_FIXED, OUT_FIXED, MEMBER_FIXED]),
+    language("unsupported", "cannot be behind two pointers", &[UNIONS], &[IN_TWO, OUT_TWO, ALLOCATED]),
+    language(
+        "unsupported",
+        "is passed as a value",
+        &[AUTOMATION],
+        &[MAYBE, IN_TWO, OUT_TWO, IN_ARRAYS, OUT_ARRAYS, INOUT_ARRAY, ALLOCATED, IN_FIXED, OUT_FIXED],
+    ),
+    language(
+        "unsupported",
+        "that of a parameter only",
+        &[AUTOMATION],
+        &[MEMBER, MEMBER_POINTERS, MEMBER_FIXED, MEMBER_ARRAYS, MEMBER_OPEN, ARM, ARM_UNIQUE, ARM_FIXED, RETURNED],
+    ),
+    // C.
+    rule(
+        Who::C,
+        "without a discriminant of its own",
+        &[UNIONS],
+        &[MAYBE, IN_ARRAYS, OUT_ARRAYS, INOUT_ARRAY, MEMBER_POINTERS, MEMBER_ARRAYS, MEMBER_OPEN],
+    ),
+    and_local(rule(Who::C, "one of Automation's types", &[AUTOMATION], &[SINGLE])),
+    // Rust.
+    and_local(rust(ENDS_OPEN, &[OPEN], &[&["in"], MAYBE, IN_ARRAYS, IN_FIXED])),
+    rust(ENDS_OPEN, &[OPEN], &[IN_TWO]),
+    rust(ENDS_OPEN, &[OPEN], &[MEMBER_POINTERS, MEMBER_ARRAYS, MEMBER_OPEN]),
+    going(rust(ENDS_OPEN, &[OPEN], &[ARM_UNIQUE])),
+    rust(ENDS_OPEN, &[NAMED_POINTER, LEADING, CIRCULAR, TAGGED, UNIONS, TEXTS, OBJECTS, LOCAL_OBJECT], &[MEMBER_OPEN]),
+    and_local(rust(SWITCHED, &[UNIONS], &[IN_ARRAYS])),
+    rust(SWITCHED, &[UNIONS], &[MEMBER_POINTERS, MEMBER_ARRAYS]),
+    going(rust("a union whose arms lead to [ptr] pointers", &[CIRCULAR], &[ARM, ARM_UNIQUE, ARM_FIXED])),
+    coming_back(rust(COMES_BACK, &[NUMBERS, VALUES, OPEN, NAMED_ARRAY], &[ARM_UNIQUE])),
+    coming_back(rust(
+        COMES_BACK,
+        &[NAMED_POINTER, LEADING, CIRCULAR, TAGGED, TEXTS, OBJECTS, LOCAL_OBJECT],
+        &[ARM, ARM_UNIQUE, ARM_FIXED],
+    )),
+    rust(COMES_BACK, &[TAGGED], &[OUT_TWO]),
+    rust(COMES_BACK, &[&["tagged_pointer", "pointing_union"]], &[OUT_SINGLE]),
+    and_local(rust("pointers to several values", &[NAMED_POINTER, TAGGED, UNIONS], &[OUT_ARRAYS])),
+    rust("pointers to several values", &[NAMED_POINTER, TAGGED], &[ALLOCATED]),
+    rust("pointers to several values", &[NAMED_POINTER], &[OUT_TWO]),
+    rust("an [in, out] array, string or object", &[TEXTS], &[&["inout"]]),
+    and_local(rust(
+        "an [in, out] array, string or object",
+        &[NAMED_POINTER, LEADING, CIRCULAR, OPEN, TAGGED, UNIONS, TEXTS, OBJECTS, LOCAL_OBJECT],
+        &[INOUT_ARRAY],
+    )),
+    rust("of fixed size that the method allocates", &[NAMED_ARRAY], &[OUT_TWO]),
+    and_local(rust("of fixed size with interface pointers", &[OBJECTS, LOCAL_OBJECT], &[IN_FIXED])),
+    rust("of fixed size with interface pointers", &[OBJECTS, LOCAL_OBJECT], &[MEMBER_FIXED]),
+    going(rust("of fixed size with interface pointers", &[OBJECTS, LOCAL_OBJECT], &[ARM_FIXED])),
+    and_local(rust(
+        "of fixed size with pointers that comes back",
+        &[NAMED_POINTER, LEADING, CIRCULAR, OPEN, TAGGED, TEXTS, OBJECTS, LOCAL_OBJECT],
+        &[OUT_FIXED],
+    )),
+    // Java.
+    java("a [ptr] pointer to a number", &[NUMBERS, TAGGED], &[FULL]),
+    java(
+        "a pointer to a pointer",
+        &[NAMED_POINTER, TEXTS, OBJECTS],
+        &[MAYBE, IN_TWO, OUT_TWO, MEMBER_POINTERS, ARM_UNIQUE],
+    ),
+    java("a pointer to a pointer", &[LOCAL_OBJECT], &[MAYBE, IN_TWO, OUT_TWO]),
+    java("a pointer to a pointer", &[UNIONS], &[MAYBE, MEMBER_POINTERS]),
+    java("a pointer to an array of fixed size", &[NAMED_ARRAY], &[FULL, IN_TWO, OUT_TWO, MEMBER_POINTERS, ARM_UNIQUE]),
+    java(
+        "a structure with [ptr] pointers that is no object of its own",
+        &[NUMBERS, VALUES, LEADING, CIRCULAR, OPEN, TAGGED],
+        &[MEMBER_FULL],
+    ),
+    java("a structure with [ptr] pointers that is no object of its own", &[CIRCULAR], &[SINGLE]),
+    java("a structure with [ptr] pointers within another", &[CIRCULAR], &[MEMBER, ARM]),
+    java(
+        "an array of arrays",
+        &[NAMED_ARRAY],
+        &[IN_ARRAYS, OUT_ARRAYS, INOUT_ARRAY, ALLOCATED, MEMBER_ARRAYS, MEMBER_OPEN],
+    ),
+    java("an array of fixed size that may be missing", &[NAMED_ARRAY], &[&["in_unique"]]),
+    java(
+        "an array of fixed size of structures with pointers",
+        &[NAMED_POINTER, LEADING, CIRCULAR, OPEN, TAGGED, TEXTS, OBJECTS, LOCAL_OBJECT],
+        &[IN_FIXED, OUT_FIXED],
+    ),
+    java(
+        "an array of structures with [ptr] pointers",
+        &[CIRCULAR],
+        &[IN_ARRAYS, OUT_ARRAYS, INOUT_ARRAY, ALLOCATED, MEMBER_FIXED, MEMBER_ARRAYS, MEMBER_OPEN, ARM_FIXED],
+    ),
+    java(
+        "an array of unions without discriminants of their own",
+        &[UNIONS],
+        &[IN_ARRAYS, OUT_ARRAYS, INOUT_ARRAY, MEMBER_ARRAYS, MEMBER_OPEN],
+    ),
+    java(
+        "an object of an interface that is left out",
+        &[LOCAL_OBJECT],
+        &[
+            SINGLE,
+            IN_ARRAYS,
+            OUT_ARRAYS,
+            INOUT_ARRAY,
+            ALLOCATED,
+            MEMBER,
+            MEMBER_POINTERS,
+            MEMBER_FIXED,
+            MEMBER_ARRAYS,
+            MEMBER_OPEN,
+            ARM,
+            ARM_UNIQUE,
+            ARM_FIXED,
+        ],
+    ),
+    java("one of Automation's types", &[AUTOMATION], &[SINGLE]),
+];
+
+/// Rust's rules for what [local] methods read: what they write is behind pointers that callers answer for.
+const LOCAL_READS: &[Rule] = &[
+    going(rust(ENDS_OPEN, &[OPEN], &[MEMBER_POINTERS, MEMBER_ARRAYS, MEMBER_OPEN])),
+    going(rust(
+        ENDS_OPEN,
+        &[NAMED_POINTER, LEADING, CIRCULAR, TAGGED, UNIONS, TEXTS, OBJECTS, LOCAL_OBJECT],
+        &[MEMBER_OPEN],
+    )),
+    going(rust(SWITCHED, &[UNIONS], &[MEMBER_POINTERS, MEMBER_ARRAYS])),
+    going(rust("of fixed size with interface pointers", &[OBJECTS, LOCAL_OBJECT], &[MEMBER_FIXED])),
+    rust(
+        "whose size or discriminant is behind a pointer",
+        &[LEADING, CIRCULAR, OPEN, TEXTS, OBJECTS, LOCAL_OBJECT],
+        &[&["out_varying"]],
+    ),
+    rust(COMES_BACK, &[&["tagged_pointer", "pointing_union"]], &[&["retval"]]),
+];
+
+/// The rules by which somebody refuses a combination.
+pub fn of(case: &Case, who: Who) -> impl Iterator<Item = &'static Rule> {
+    let is_among = |all: &[Names], name: &str| all.iter().any(|names| names.contains(&name));
+    let is_of = move |rule: &&Rule| {
+        rule.who == who
+            && is_among(rule.whats, case.what)
+            && is_among(rule.places, case.place)
+            && (rule.passed.is_empty() || rule.passed.contains(&case.passed))
+    };
+    let local = LOCAL_READS.iter().filter(move |rule| case.whose == Whose::Local && is_of(rule));
+    RULES.iter().filter(move |rule| rule.whose.contains(&case.whose) && is_of(rule)).chain(local)
+}
+
+/// Whether a combination is to work in a language.
+pub fn is_accepted(case: &Case, who: Who) -> bool {
+    of(case, Who::Compiler).next().is_none() && of(case, who).next().is_none()
+}

@@ -1,0 +1,149 @@
+//! What is refused is refused by a rule, with a line; all the rest is compiled by each language's own compilers without a word.
+
+use constructs::combine::{Case, cases, file};
+use constructs::rules::{Who, is_accepted, of};
+use constructs::{is_wide, names};
+use native_programs::java::Classes;
+use native_programs::{Workshop, cargo, folder};
+use obvia_idl::{Compiler, Diagnostic, Language, compile_into, emit};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+static WORKSHOP: Workshop = Workshop::new(env!("CARGO_TARGET_TMPDIR"));
+
+/// What a compiler of C or C++ is told: no word is to be said.
+const STRICT: [&str; 5] = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"];
+
+/// Who refuses a case, and what is said first.
+fn refusals(case: &Case) -> Vec<(Who, Diagnostic)> {
+    let compilation = match Compiler::new().check_text(Path::new("x.idl"), &file(&[case])) {
+        Ok(compilation) => compilation,
+        Err(failure) => return vec![(Who::Compiler, failure.diagnostics[0].clone())],
+    };
+    let outcomes = [
+        (Who::Rust, emit::rust::emit(&compilation).err()),
+        (Who::C, emit::c::emit(&compilation, "x").err()),
+        (Who::Java, emit::java::emit(&compilation, "x", None).err()),
+    ];
+    outcomes.into_iter().filter_map(|(who, refused)| Some((who, refused?.swap_remove(0)))).collect()
+}
+
+/// Whether somebody is to refuse a case.
+fn is_refused(case: &Case) -> bool {
+    [Who::Rust, Who::C, Who::Java].into_iter().any(|who| !is_accepted(case, who))
+}
+
+#[test]
+fn what_is_refused_is_refused_by_a_rule_with_a_line() {
+    let mut wrong = Vec::new();
+    let all = cases(is_wide());
+    let refused: Vec<&Case> = all.iter().filter(|case| is_refused(case)).collect();
+    // A suite that has most refused proves nothing.
+    assert!(refused.len() * 2 < all.len(), "{} of {} are refused", refused.len(), all.len());
+    for case in refused {
+        let found = refusals(case);
+        for who in [Who::Compiler, Who::Rust, Who::C, Who::Java] {
+            let said = found.iter().find(|(other, _)| *other == who).map(|(_, said)| said);
+            // Nobody else is asked then.
+            let is_over = who != Who::Compiler && of(case, Who::Compiler).next().is_some();
+            let mut rules = of(case, who).filter(|_| !is_over).peekable();
+            match (said, rules.peek().is_some()) {
+                (None, false) => {}
+                (None, true) => wrong.push(format!("{} is not refused: {who:?}", case.name)),
+                (Some(said), _) => {
+                    if said.span.is_none()
+                        || !rules.any(|rule| rule.code == said.code && said.message.contains(rule.says))
+                    {
+                        wrong.push(format!("{} is refused: {who:?}, {said:?}", case.name));
+                    }
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// The files of all that is to work in a language, in a folder of their own.
+fn files(who: Who, name: &str) -> (PathBuf, [PathBuf; 2]) {
+    let place = WORKSHOP.place(name);
+    let all = cases(is_wide());
+    let accepted: Vec<&Case> = all.iter().filter(|case| is_accepted(case, who)).collect();
+    let texts = [("constructs.idl", file(&accepted)), ("names.idl", names::file())];
+    let written = texts.map(|(file, text)| {
+        let path = place.join(file);
+        fs::write(&path, text).expect("the folder for builds can be written to");
+        path
+    });
+    (place, written)
+}
+
+/// What a compiler says, which is nothing.
+#[track_caller]
+fn silent(command: &mut Command) {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?} cannot be run: {error}"));
+    let said = String::from_utf8_lossy(&output.stderr);
+    // The first errors say it all.
+    let said: String = said.lines().take(60).map(|line| format!("{line}\n")).collect();
+    assert!(output.status.success() && said.is_empty(), "{command:?}\n{said}");
+}
+
+#[test]
+fn rust_takes_all_of_it() {
+    let (place, files) = files(Who::Rust, "constructs-rust");
+    let mut modules = "#![deny(warnings)]\n".to_owned();
+    for idl in files {
+        compile_into(&Compiler::new(), Language::Rust, &idl, &place).unwrap_or_else(|failure| panic!("{failure}"));
+        let stem = idl.file_stem().and_then(|stem| stem.to_str()).expect("it has a name");
+        modules += &format!("pub mod {stem} {{\n    obvia::include_idl!(\"{stem}\");\n}}\n");
+    }
+    let main = place.join("lib.rs");
+    fs::write(&main, modules).expect("the folder for builds can be written to");
+    let mut rustc = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
+    rustc.args(["--edition", "2024", "--crate-type", "lib", "--emit", "metadata", "--out-dir"]).arg(&place);
+    cargo::libraries("obvia").give(&mut rustc, &["obvia", "windows_core"]);
+    silent(rustc.env("OUT_DIR", &place).arg(main));
+}
+
+/// The compilers that are there, of those that are asked for.
+fn compilers() -> Vec<(&'static str, &'static str)> {
+    let all = [("gcc", "g++"), ("clang", "clang++")];
+    let is_there = |name: &str| Command::new(name).arg("--version").output().is_ok();
+    let found: Vec<_> = all.into_iter().filter(|(c, cpp)| is_there(c) && is_there(cpp)).collect();
+    assert!(!found.is_empty(), "there is neither gcc nor clang: install one");
+    found
+}
+
+#[test]
+fn c_and_cpp_take_all_of_it() {
+    let (place, files) = files(Who::C, "constructs-c");
+    let headers = ["crates/capi/include", "bindings/cpp/include"].map(folder);
+    for idl in files {
+        compile_into(&Compiler::new(), Language::C, &idl, &place).unwrap_or_else(|failure| panic!("{failure}"));
+        let stem = idl.file_stem().and_then(|stem| stem.to_str()).expect("it has a name");
+        // The stubs include the header, and the header of values does.
+        let sources = [format!("{stem}_stubs.c"), format!("{stem}_values.hpp")];
+        for (c, cpp) in compilers() {
+            for (compiler, language, standard, source) in [
+                (c, "c", "-std=c11", &sources[0]),
+                (cpp, "c++", "-std=c++17", &sources[0]),
+                (cpp, "c++", "-std=c++17", &sources[1]),
+            ] {
+                let mut command = Command::new(compiler);
+                command.args(["-x", language, standard]).args(STRICT).arg("-I").arg(&place);
+                if compiler == "clang++" && source.ends_with("hpp") {
+                    command.arg("-Wno-pragma-once-outside-header");
+                }
+                headers.iter().for_each(|folder| _ = command.arg("-I").arg(folder));
+                silent(command.arg(place.join(source)));
+            }
+        }
+    }
+}
+
+#[test]
+fn java_takes_all_of_it() {
+    let (place, files) = files(Who::Java, "constructs-java");
+    // Where there is no JDK, that has been said.
+    let _ = Classes::build(&place.join("built"), &files, None);
+}
