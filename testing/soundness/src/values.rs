@@ -40,7 +40,7 @@ impl IValues_Impl for Values_Impl {
         OwnedSlice::new(&names)
     }
 
-    fn Some(&self, room: u32) -> Result<(OwnedSlice<Holder<'static>>, u32)> {
+    fn Some_(&self, room: u32) -> Result<(OwnedSlice<Holder<'static>>, u32)> {
         Ok((holders(1)?, room))
     }
 
