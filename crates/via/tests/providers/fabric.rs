@@ -726,7 +726,7 @@ fn who_comes_and_says_nothing_shuts_nobody_out() {
     let folder = folder();
     let nic = Wire::Shm.open(folder.path());
     let mut listener = nic.listen(&Wire::Shm.address()).unwrap();
-    let file = folder.join(&format!("{}.fabric", listener.address()));
+    let file = folder.join(format!("{}.fabric", listener.address()));
     let silent: Vec<_> = (0..100).map(|_| UnixStream::connect(&file).unwrap()).collect();
     let mut client = Side::new(Wire::Shm, ViAttributes::default());
     let (address, began) = (listener.address(), Instant::now());
