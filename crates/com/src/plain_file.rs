@@ -42,7 +42,7 @@ pub(crate) fn read(path: &Path, readers: Readers) -> Result<Option<String>> {
         Err(error) => return Err(about(path, error)),
     };
     let found = file.metadata().map_err(|error| about(path, error))?;
-    let own = rustix::process::getuid().as_raw();
+    let own = rustix::process::geteuid().as_raw();
     if !found.is_file() {
         return Err(about(path, "is no file"));
     }
@@ -62,4 +62,33 @@ pub(crate) fn read(path: &Path, readers: Readers) -> Result<Option<String>> {
     let text = std::str::from_utf8(&bytes)
         .map_err(|error| about(path, format!("line {}: is not in UTF-8", line(error.valid_up_to()))))?;
     Ok(Some(text.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Readers, read};
+    use ground::Folder;
+    use rustix::process::Uid;
+    use std::os::unix::fs::{PermissionsExt, chown};
+
+    /// A program with rights that its caller does not have believes no file of the caller's, who chose its environment.
+    #[test]
+    fn files_are_those_of_the_user_whose_rights_the_process_has() {
+        if !rustix::process::geteuid().is_root() {
+            return eprintln!("skipped: only the superuser can have another's rights");
+        }
+        let folder = Folder::new("com-plain-file");
+        let path = folder.join("accounts");
+        std::fs::write(&path, "x").unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+        let other = Uid::from_raw(65_534);
+        chown(&path, Some(other.as_raw()), None).unwrap();
+        // The user of a thread alone, as the kernel has it.
+        let as_of = std::thread::spawn(move || {
+            rustix::thread::set_thread_res_uid(other, Uid::ROOT, Uid::ROOT).unwrap();
+            read(&path, Readers::Owner)
+        });
+        let error = as_of.join().unwrap().expect_err("a file of the caller's");
+        assert!(error.to_string().contains("somebody else can"), "{error}");
+    }
 }

@@ -19,8 +19,8 @@ pub(crate) fn calls() -> u64 {
 
 const MARK: Mark = Mark { set: true, color: Color::BLUE, weight: 10 };
 
-/// Calls the good server, and compares.
-fn round(good: &IVictim, turn: i32) -> obvia::Result<()> {
+/// Calls the good server without passing objects, and compares.
+fn plain_round(good: &IVictim, turn: i32) -> obvia::Result<()> {
     assert_eq!(good.Add(turn, 2)?, turn + 2);
     assert_eq!(good.Sum(&[turn, 1, 2, 3])?, i64::from(turn) + 6);
     let mut values: Vec<i32> = (0..100).collect();
@@ -28,6 +28,12 @@ fn round(good: &IVictim, turn: i32) -> obvia::Result<()> {
     assert!(values.iter().copied().eq((0..100).rev()));
     assert_eq!(good.Shout(c"quiet")?.as_c_str(), c"QUIET");
     assert_eq!(good.Weigh(&[MARK; 3])?, 120);
+    Ok(())
+}
+
+/// Calls the good server, and compares.
+fn round(good: &IVictim, turn: i32) -> obvia::Result<()> {
+    plain_round(good, turn)?;
     let thing = good.Make(turn)?;
     assert_eq!(thing.Number()?, turn);
     assert_eq!(thing.cast::<IPair>()?.Second()?, i64::from(turn) + 1);
@@ -39,9 +45,21 @@ fn round(good: &IVictim, turn: i32) -> obvia::Result<()> {
 
 /// Calls the good server until told to end. Everything must go well.
 pub(crate) fn witness() -> obvia::Result<()> {
-    let good: IVictim = obvia::connect(NAME)?;
+    watch(&obvia::connect(NAME)?, round)
+}
+
+/// The same over a network, by a binding, and as a user with a password where these are named.
+pub(crate) fn witness_from_away(arguments: &[String]) -> obvia::Result<()> {
+    let [binding, who @ ..] = arguments else { panic!("where is the server?") };
+    if let [user, password] = who {
+        obvia::security::set_credentials(obvia::security::Credential::user("", user, password));
+    }
+    watch(&obvia::connect(binding)?, plain_round)
+}
+
+fn watch(good: &IVictim, round: fn(&IVictim, i32) -> obvia::Result<()>) -> obvia::Result<()> {
     for turn in 0.. {
-        if let Err(error) = round(&good, turn % 1000) {
+        if let Err(error) = round(good, turn % 1000) {
             eprintln!("the witness was disturbed in round {turn}: {error}");
             std::process::exit(2);
         }

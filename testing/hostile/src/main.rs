@@ -18,11 +18,12 @@ fn main() -> obvia::Result<()> {
         Some("client") => client::visit(&arguments.collect::<Vec<_>>()),
         Some("listener") => client::hear(&arguments.next().unwrap_or_default()),
         Some("witness") => {
+            let away = arguments.collect::<Vec<_>>();
             std::thread::spawn(|| {
                 wait_for_end();
                 std::process::exit(if client::calls() > 0 { 0 } else { 3 });
             });
-            client::witness()
+            if away.is_empty() { client::witness() } else { client::witness_from_away(&away) }
         }
         _ => panic!("the first argument is server, client, listener or witness"),
     }

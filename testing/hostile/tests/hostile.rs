@@ -4,10 +4,14 @@
 //! they attack. Each test has a server in a process of its own, and beside it a witness, a client whose every call must go well
 //! while the test goes on; in the end the server must have no more descriptors and threads than before.
 
+#[path = "hostile/between.rs"]
+mod between;
 #[path = "hostile/by_name.rs"]
 mod by_name;
 #[path = "hostile/evil.rs"]
 mod evil;
+#[path = "hostile/files.rs"]
+mod files;
 #[path = "hostile/floods.rs"]
 mod floods;
 #[path = "hostile/greetings.rs"]
@@ -22,6 +26,8 @@ mod peer;
 mod races;
 #[path = "hostile/regions.rs"]
 mod regions;
+#[path = "hostile/relay.rs"]
+mod relay;
 #[path = "hostile/scene.rs"]
 mod scene;
 #[path = "hostile/segment.rs"]

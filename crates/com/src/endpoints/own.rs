@@ -136,6 +136,6 @@ fn interfaces(runtime: &Runtime) -> Vec<SyntaxId> {
 
 /// Whether somebody could act as this process anyway.
 fn is_of_own_user(peer: &Peer) -> bool {
-    let own = rustix::process::getuid().as_raw();
+    let own = rustix::process::geteuid().as_raw();
     matches!(peer, Peer::Process { uid, .. } if *uid == own || *uid == 0)
 }

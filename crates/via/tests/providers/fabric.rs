@@ -762,3 +762,39 @@ fn nobody_is_introduced_by_the_memory_of_another_user() {
     std::fs::remove_file(&path).unwrap();
     assert!(matches!(accepted, Err(Error::AccessDenied { uid: 65_534 })), "{accepted:?}");
 }
+
+const FULL: &str = "OBVIA_FABRIC_FULL";
+
+#[test]
+fn a_request_for_which_there_are_no_files_is_rejected() {
+    let mut child = Command::new(std::env::current_exe().unwrap());
+    let status = child.args(["--exact", "fabric::full", "--nocapture"]).env(FULL, "1").status().unwrap();
+    assert!(status.success());
+}
+
+#[test]
+fn full() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    if std::env::var_os(FULL).is_none() {
+        return;
+    }
+    let (mut server, mut client) =
+        (Side::new(Wire::Tcp, ViAttributes::default()), Side::new(Wire::Tcp, ViAttributes::default()));
+    let mut listener = server.nic.listen(&Wire::Tcp.address()).unwrap();
+    let address = listener.address();
+    std::thread::scope(|scope| {
+        let asking = scope.spawn(|| client.vi.request(&address, b"", SOON));
+        let request = listener.wait(SOON).unwrap();
+        let before = getrlimit(Resource::Nofile);
+        // The next file would have this number.
+        let next = std::fs::File::open("/dev/null").unwrap();
+        let current = Some(std::os::fd::AsRawFd::as_raw_fd(&next) as u64);
+        drop(next);
+        setrlimit(Resource::Nofile, Rlimit { current, ..before }).unwrap();
+        let accepted = request.accept(&mut server.vi, b"", SOON);
+        setrlimit(Resource::Nofile, before).unwrap();
+        assert!(matches!(accepted, Err(Error::System { .. })), "{accepted:?}");
+        let asked = asking.join().unwrap();
+        assert!(matches!(asked, Err(Error::Refused { .. })), "{asked:?}");
+    });
+}

@@ -73,6 +73,14 @@ pub(crate) struct Process {
 }
 
 impl Process {
+    /// With a file of accounts, and the line that it says first.
+    pub(crate) fn with_accounts(directory: &Directory, accounts: &Path, arguments: &[&str]) -> (Self, String) {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_obvia-hostile"));
+        let process = Self::spawn(directory, command.args(arguments).env("OBVIA_ACCOUNTS", accounts));
+        let said = process.lines.recv_timeout(PATIENCE).expect("a line");
+        (process, said)
+    }
+
     pub(crate) fn start(directory: &Directory, arguments: &[&str]) -> Self {
         Self::run(directory, Path::new(env!("CARGO_BIN_EXE_obvia-hostile")), arguments)
     }
@@ -92,7 +100,7 @@ impl Process {
 
     /// Waits until it says that it is ready.
     #[track_caller]
-    fn await_ready(&self) {
+    pub(crate) fn await_ready(&self) {
         assert_eq!(self.lines.recv_timeout(PATIENCE).as_deref(), Ok("ready"));
     }
 
@@ -119,7 +127,7 @@ impl Process {
     }
 
     #[track_caller]
-    fn await_end(&mut self) -> ExitStatus {
+    pub(crate) fn await_end(&mut self) -> ExitStatus {
         let started = Instant::now();
         loop {
             if let Some(status) = self.child.try_wait().unwrap() {
@@ -145,7 +153,7 @@ impl Process {
 
     /// Tells it to end, and waits until it has done so in good order.
     #[track_caller]
-    fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         self.input = None;
         let status = self.await_end();
         assert!(status.success(), "{status}");

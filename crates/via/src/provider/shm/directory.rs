@@ -101,7 +101,7 @@ impl Directory {
     ///
     /// As [`Self::at`].
     pub fn of_user() -> Result<Self, Error> {
-        let uid = rustix::process::getuid().as_raw();
+        let uid = rustix::process::geteuid().as_raw();
         let run = PathBuf::from(format!("/run/user/{uid}"));
         let path = if let Some(path) = std::env::var_os("OBVIA_RUNTIME_DIR").filter(|path| !path.is_empty()) {
             PathBuf::from(path)

@@ -197,5 +197,5 @@ pub(super) fn is_own_socket(found: &Stat) -> bool {
 
 /// Whether a user could do to this process whatever it likes anyway: its own, and the superuser.
 pub(super) fn is_trusted(uid: u32) -> bool {
-    uid == rustix::process::getuid().as_raw() || uid == 0
+    uid == rustix::process::geteuid().as_raw() || uid == 0
 }

@@ -267,3 +267,20 @@ fn names_that_are_given_up_leave_nothing_behind() {
     assert_eq!(contents(folder.path()).len(), 2);
     drop(next);
 }
+
+/// A program with rights that its caller does not have trusts those who have the rights, and not its caller.
+#[test]
+#[cfg_attr(miri, ignore)]
+fn who_is_trusted_has_the_rights_of_the_process() {
+    if !rustix::process::geteuid().is_root() {
+        return eprintln!("skipped: only the superuser can have another's rights");
+    }
+    let caller = rustix::process::Uid::from_raw(65_534);
+    // The user of a thread alone, as the kernel has it.
+    let trusts = std::thread::spawn(move || {
+        let root = rustix::process::Uid::ROOT;
+        rustix::thread::set_thread_res_uid(caller, root, root).unwrap();
+        [0, caller.as_raw()].map(super::place::is_trusted)
+    });
+    assert_eq!(trusts.join().unwrap(), [true, false]);
+}

@@ -1,0 +1,169 @@
+//! Files that a server's environment names, and that are not what they should be: the server says what is wrong with which file, and ends.
+
+use crate::scene::{Directory, PATIENCE};
+use std::fs;
+use std::io::Read;
+use std::os::unix::fs::{PermissionsExt, chown, symlink};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+/// Puts something at a path.
+type Put = fn(&Path);
+
+/// What a server says of its end: nothing where it serves.
+fn said_of(variable: &str, path: &Path, binding: &str) -> Option<String> {
+    let directory = Directory::new();
+    let mut server = Command::new(env!("CARGO_BIN_EXE_obvia-hostile"))
+        .args(["server", binding])
+        .env("OBVIA_RUNTIME_DIR", directory.path())
+        .env(variable, path)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // It ends at once, or after it has said that it is ready.
+    let mut ready = [0; 5];
+    let mut out = server.stdout.take().unwrap();
+    let watch = watch(server.id());
+    let serves = out.read_exact(&mut ready).is_ok();
+    assert!(watch.send(()).is_ok(), "the server said nothing for {PATIENCE:?}");
+    drop(server.stdin.take());
+    let output = server.wait_with_output().unwrap();
+    assert_eq!(output.status.success(), serves, "{output:?}");
+    (!serves).then(|| String::from_utf8(output.stderr).unwrap())
+}
+
+/// Ends a process that hangs; whoever hears of it first says so.
+fn watch(process: u32) -> std::sync::mpsc::Sender<()> {
+    let (tell, told) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        if told.recv_timeout(PATIENCE) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+            drop(told);
+            let process = rustix::process::Pid::from_raw(process.cast_signed()).unwrap();
+            let _ = rustix::process::kill_process(process, rustix::process::Signal::KILL);
+        }
+    });
+    tell
+}
+
+fn write(path: &Path, bytes: &[u8], mode: u32) {
+    fs::write(path, bytes).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+fn pipe(path: &Path) {
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+}
+
+fn give_away(path: &Path) {
+    chown(path, Some(65_534), None).unwrap();
+}
+
+/// Each file is refused in these words, which name it, and soon.
+fn are_refused(variable: &str, binding: &str, files: &[(&str, Put, &str)]) {
+    let directory = Directory::new();
+    for (name, put, words) in files {
+        let path = directory.path().join(name);
+        put(&path);
+        let began = Instant::now();
+        let said = said_of(variable, &path, binding).unwrap_or_else(|| panic!("{name} is taken"));
+        assert!(said.contains(words), "{name}: {said}");
+        assert!(said.len() < 2000, "{name}: {} bytes", said.len());
+        assert!(began.elapsed() < PATIENCE / 2, "{name} took {:?}", began.elapsed());
+    }
+}
+
+const ACCOUNT: &[u8] = b"anna = 8846f7eaee8fb117ad06bdd830b7586c\n";
+const GUARDED: &str = "ncacn_vi_udp:127.0.0.1[0,security=connect]";
+
+#[test]
+fn files_of_accounts_that_are_none_are_refused() {
+    are_refused(
+        "OBVIA_ACCOUNTS",
+        GUARDED,
+        &[
+            ("pipe", pipe, "is no file"),
+            ("folder", |path| fs::create_dir(path).unwrap(), "is no file"),
+            ("device", |path| symlink("/dev/zero", path).unwrap(), "is no file"),
+            ("circle", |path| symlink(path, path).unwrap(), "circle"),
+            ("readable", |path| write(path, ACCOUNT, 0o640), "somebody else can"),
+            ("writable", |path| write(path, ACCOUNT, 0o602), "somebody else can"),
+            ("long", |path| write(path, &ACCOUNT.repeat(30_000), 0o600), "is longer than"),
+            ("bytes", |path| write(path, b"anna = \xff\xfe", 0o600), "line 1"),
+            ("line", |path| write(path, &[ACCOUNT, b"otto 1\n"].concat(), 0o600), "line 2"),
+            ("hash", |path| write(path, b"anna = 8846f7eaee8fb117ad06bdd830b7586", 0o600), "line 1"),
+            ("escape", |path| write(path, b"\x1b]0;x\x07", 0o600), "line 1"),
+        ],
+    );
+    if rustix::process::geteuid().is_root() {
+        are_refused(
+            "OBVIA_ACCOUNTS",
+            GUARDED,
+            &[(
+                "foreign",
+                |path| {
+                    write(path, ACCOUNT, 0o600);
+                    give_away(path);
+                },
+                "somebody else can",
+            )],
+        );
+    }
+}
+
+/// How a capture begins: libpcap's format with nanoseconds, packets that begin with IP.
+fn capture() -> Vec<u8> {
+    let mut header = vec![0x4d, 0x3c, 0xb2, 0xa1, 2, 0, 4, 0];
+    header.extend([0; 8]);
+    header.extend(65_535_u32.to_le_bytes());
+    header.extend(101_u32.to_le_bytes());
+    header
+}
+
+const STREAM: &str = "ncacn_ip_tcp:127.0.0.1[0]";
+
+#[test]
+fn files_of_traces_that_are_none_are_refused() {
+    are_refused(
+        "OBVIA_TRACE",
+        STREAM,
+        &[
+            ("pipe", pipe, "it is not a file"),
+            ("folder", |path| fs::create_dir(path).unwrap(), "OBVIA_TRACE"),
+            ("link", |path| symlink("/etc/passwd", path).unwrap(), "OBVIA_TRACE"),
+            ("missing", |_| (), "OBVIA_TRACE"),
+            ("empty", |path| write(path, &[], 0o600), "it was not made by"),
+            ("text", |path| write(path, &[b'#'; 100], 0o600), "it was not made by"),
+            ("half", |path| write(path, &capture()[..20], 0o600), "it was not made by"),
+        ],
+    );
+    if rustix::process::geteuid().is_root() {
+        are_refused(
+            "OBVIA_TRACE",
+            STREAM,
+            &[(
+                "foreign",
+                |path| {
+                    write(path, &capture(), 0o600);
+                    give_away(path);
+                },
+                "it belongs to another user",
+            )],
+        );
+    }
+}
+
+/// Without this, that others are refused would say nothing.
+#[test]
+fn files_as_they_should_be_are_taken() {
+    let directory = Directory::new();
+    let [accounts, trace] = ["accounts", "trace"].map(|name| directory.path().join(name));
+    write(&accounts, ACCOUNT, 0o600);
+    assert_eq!(said_of("OBVIA_ACCOUNTS", &accounts, GUARDED), None);
+    write(&trace, &capture(), 0o600);
+    assert_eq!(said_of("OBVIA_TRACE", &trace, STREAM), None);
+    assert_eq!(fs::read(&trace).unwrap(), capture(), "nothing was said");
+}
