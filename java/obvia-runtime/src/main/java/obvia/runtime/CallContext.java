@@ -21,7 +21,7 @@ public final class CallContext {
     public static final int LENGTH_MAX = 552;
 
     /** Of calls that say nothing. */
-    static final CallContext NONE = new CallContext(null, null, null);
+    public static final CallContext NONE = new CallContext(null, null, null);
 
     private static final long NO_TIME = -1;
     private static final int PARENT = 24;
@@ -45,7 +45,7 @@ public final class CallContext {
     }
 
     /** That of calls that this thread makes now. */
-    static CallContext current() {
+    public static CallContext current() {
         return OF_WORK.isBound() ? OF_WORK.get() : NONE;
     }
 
@@ -79,14 +79,8 @@ public final class CallContext {
         return ScopedValue.where(OF_WORK, this).call(work);
     }
 
-    /** The bytes that say what calls of this thread say now; {@code null} where they say nothing. */
-    public static byte[] ofCalls() {
-        CallContext own = current();
-        return own == NONE ? null : own.toBytes();
-    }
-
     /** How it is said now: the time that is left becomes less. */
-    byte[] toBytes() {
+    public byte[] toBytes() {
         byte[] state = trace == null ? new byte[0] : trace.tracestate().getBytes(StandardCharsets.US_ASCII);
         int length = trace == null ? Long.BYTES : STATE + state.length + 7 & -8;
         ByteBuffer bytes = ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
