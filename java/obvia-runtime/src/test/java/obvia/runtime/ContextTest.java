@@ -113,6 +113,27 @@ class ContextTest {
         }
     }
 
+    /** How many messages a call takes. */
+    private static int messages(ICalc there) {
+        Window window = ((Link) ((Proxy) there).way()).ownChannel().window();
+        int before = window.nextSequence();
+        assertEquals(7, there.add(3, 4));
+        return window.nextSequence() - before;
+    }
+
+    @Test
+    void callsThatSayNothingTakeOneMessage() throws Exception {
+        try (Peer peer = Peer.calc("old")) {
+            ICalc there = Obvia.bind(ICalc.class, peer.name);
+            assertEquals(1, messages(there));
+            assertEquals(2, Obvia.within(TIME, () -> messages(there)));
+            assertEquals(2, Obvia.withTrace(TRACE, () -> messages(there)));
+            assertEquals(2, messages(there), "that nothing is said any more");
+            assertEquals(1, messages(there));
+            assertEquals(1, messages(there));
+        }
+    }
+
     /** A process whose messages a test writes, and a calculator that it may call. */
     private record Stranger(Window window, WindowChannel channel, long target) implements AutoCloseable {
         static Stranger at(Peer peer) {
