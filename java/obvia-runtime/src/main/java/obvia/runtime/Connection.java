@@ -34,6 +34,8 @@ final class Connection implements Runnable {
     // The interface pointer that was called last, and when it was looked up, in removals.
     private Exports.Entry last;
     private int lastRemovals;
+    // What that was before the client said something of its next call; null where it has said nothing since.
+    private Exports.Entry aside;
     // What the next call of an object has said; null where it has said nothing.
     private CallContext context;
     // Why the method has failed that was called last, until its caller is told; null where it returned its result.
@@ -152,6 +154,7 @@ final class Connection implements Runnable {
             if (e.result() == Hresult.RPC_E_TIMEOUT || e.result() == Hresult.RPC_E_CALL_CANCELED) {
                 // Keeps nobody's object alive while nothing is called.
                 last = null;
+                aside = null;
                 setContext(Connection.class.getClassLoader());
                 return e.result() == Hresult.RPC_E_CALL_CANCELED || !rest();
             }
@@ -295,7 +298,7 @@ final class Connection implements Runnable {
                 RuntimeCalls.serve(call);
             } else {
                 Exports.Entry entry = last;
-                if (entry == null || entry.target() != target || lastRemovals != exports.removals()) {
+                if (!isGood(entry, target)) {
                     return performOther(target);
                 }
                 entry.perform(call);
@@ -315,9 +318,20 @@ final class Connection implements Runnable {
         }
     }
 
+    /** Whether it is the interface pointer that is called, and still what it was when it was looked up. */
+    private boolean isGood(Exports.Entry known, long target) {
+        return known != null && known.target() == target && lastRemovals == exports.removals();
+    }
+
     /** A call of another object than the last one, or one that says something beside its arguments. */
     private long performOther(long target) throws Throwable {
-        Exports.Entry entry = find(target);
+        Exports.Entry former = aside;
+        aside = null;
+        boolean isFormer = isGood(former, target);
+        Exports.Entry entry = isFormer ? former : find(target);
+        if (isFormer) {
+            last = former;
+        }
         CallContext said = context;
         context = null;
         if (entry == null) {
@@ -336,6 +350,7 @@ final class Connection implements Runnable {
 
     /** Notes what the next call of an object says, which takes the long way for that. */
     void expect(WindowCall call) {
+        aside = last != null ? last : aside;
         last = null;
         context = null;
         CallContext said = call.length > CallContext.LENGTH_MAX ? null : CallContext.read(Channel.bytes(call.memory, call.at, call.length));

@@ -12,6 +12,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import obvia.AccessDeniedException;
 import obvia.Endpoint;
 import obvia.Export;
 import obvia.Hresult;
@@ -131,6 +133,26 @@ class ContextTest {
             assertEquals(2, messages(there), "that nothing is said any more");
             assertEquals(1, messages(there));
             assertEquals(1, messages(there));
+        }
+    }
+
+    @Test
+    void aRuleIsNotAskedAgainByWhatCallsSay() {
+        var asked = new AtomicInteger();
+        ICalc calc = new Calcs.Old();
+        Obvia.setAccess(calc, _ -> asked.incrementAndGet() > 0);
+        try (Export export = Obvia.export(calc, ICalc.class, "asked-" + ProcessHandle.current().pid());
+                Endpoint loopback = Obvia.loopback()) {
+            ICalc there = loopback.bind(ICalc.class, export.name());
+            hears(there, false, null);
+            int before = asked.get();
+            assertTrue(before > 0);
+            hearsAll(there);
+            assertEquals(before, asked.get());
+            Obvia.setAccess(calc, _ -> false);
+            Obvia.within(TIME, () -> assertThrows(AccessDeniedException.class, () -> there.add(1, 2)));
+        } finally {
+            Obvia.clearAccess(calc);
         }
     }
 
