@@ -75,7 +75,7 @@ pub unsafe extern "C" fn obvia_java_call(
 ///
 /// # Safety
 ///
-/// `request` must be readable for `length` bytes, and `said` be null or readable, `canceller` be null or one of this library's.
+/// `request` must be readable for `length` bytes, `said` be null or readable, and `canceller` be null or one of this library's.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_call_oneway(
     object: Handle,

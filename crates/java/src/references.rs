@@ -142,7 +142,7 @@ pub unsafe extern "C" fn obvia_java_unmarshal(
 ///
 /// # Safety
 ///
-/// `reference` must be readable for `length` bytes, and `said` be null or readable, `canceller` be null or one of this library's.
+/// `reference` must be readable for `length` bytes, `said` be null or readable, and `canceller` be null or one of this library's.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_release_marshal_data(
     reference: *const u8,
