@@ -1,3 +1,4 @@
 fn main() {
     obvia_idl::build("victim.idl");
+    obvia_idl::build("hearing.idl");
 }

@@ -1,6 +1,6 @@
 //! Interface pointers of objects elsewhere: to have them, to call by them, to let them go.
 
-use crate::cancelling::{Canceller, within};
+use crate::cancelling::{Canceller, Said, within};
 use crate::handles::{Found, Handle, get};
 use crate::interfaces::described;
 use crate::outcome::{Bytes, bytes, give, give_bytes, guarded, text};
@@ -14,14 +14,14 @@ use std::ffi::c_char;
 ///
 /// # Safety
 ///
-/// `binding` must be null or end in NUL, `credentials` be null or come from [`crate::security`], `interface` be a described one, `canceller` be null or one of this library's, and `found` be null
+/// `binding` must be null or end in NUL, `credentials` be null or come from [`crate::security`], `interface` be a described one, `said` be null or readable, `canceller` be null or one of this library's, and `found` be null
 /// or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_connect(
     binding: *const c_char,
     credentials: *const Shown,
     interface: *const InterfaceInfo,
-    nanoseconds: u64,
+    said: *const Said,
     canceller: *const Canceller,
     found: *mut Found,
 ) -> HRESULT {
@@ -33,7 +33,7 @@ pub unsafe extern "C" fn obvia_java_connect(
         // SAFETY: the caller's promise.
         let connect = || unsafe { showing(credentials, || abi::connect(binding, info)) };
         // SAFETY: the caller's promise.
-        let object = unsafe { within(nanoseconds, canceller, connect) }?;
+        let object = unsafe { within(said, canceller, connect) }?;
         // SAFETY: the caller's promise.
         unsafe { give(found, Found::of(&object)?) }
     })
@@ -44,7 +44,7 @@ pub unsafe extern "C" fn obvia_java_connect(
 ///
 /// # Safety
 ///
-/// `request` must be readable for `length` bytes, `canceller` be null or one of this library's, `returned` null or writable, and
+/// `request` must be readable for `length` bytes, `said` be null or readable, `canceller` be null or one of this library's, `returned` null or writable, and
 /// `results` as [`give_bytes`] has it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_call(
@@ -52,7 +52,7 @@ pub unsafe extern "C" fn obvia_java_call(
     opnum: u32,
     request: *const u8,
     length: usize,
-    nanoseconds: u64,
+    said: *const Said,
     canceller: *const Canceller,
     returned: *mut HRESULT,
     results: *mut Bytes,
@@ -62,7 +62,7 @@ pub unsafe extern "C" fn obvia_java_call(
         // SAFETY: the caller's promise.
         let request = unsafe { bytes(request, length) };
         // SAFETY: the caller's promise.
-        let made = unsafe { within(nanoseconds, canceller, || pointer::call(&object, number(opnum)?, request)) };
+        let made = unsafe { within(said, canceller, || pointer::call(&object, number(opnum)?, request)) };
         let (result, reply) = made?;
         // SAFETY: the caller's promise.
         unsafe { give_bytes(results, reply) }?;
@@ -75,14 +75,14 @@ pub unsafe extern "C" fn obvia_java_call(
 ///
 /// # Safety
 ///
-/// `request` must be readable for `length` bytes, and `canceller` be null or one of this library's.
+/// `request` must be readable for `length` bytes, `said` be null or readable, and `canceller` be null or one of this library's.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_call_oneway(
     object: Handle,
     opnum: u32,
     request: *const u8,
     length: usize,
-    nanoseconds: u64,
+    said: *const Said,
     canceller: *const Canceller,
 ) -> HRESULT {
     guarded(|| {
@@ -90,7 +90,7 @@ pub unsafe extern "C" fn obvia_java_call_oneway(
         // SAFETY: the caller's promise.
         let request = unsafe { bytes(request, length) };
         // SAFETY: the caller's promise.
-        unsafe { within(nanoseconds, canceller, || pointer::call_oneway(&object, number(opnum)?, request)) }?;
+        unsafe { within(said, canceller, || pointer::call_oneway(&object, number(opnum)?, request)) }?;
         Ok(code::S_OK)
     })
 }
@@ -103,13 +103,13 @@ fn number(opnum: u32) -> Result<u16> {
 ///
 /// # Safety
 ///
-/// `interface` must be a described one, `canceller` be null or one of this library's, and `found`
+/// `interface` must be a described one, `said` be null or readable, `canceller` be null or one of this library's, and `found`
 /// be null or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_query(
     object: Handle,
     interface: *const InterfaceInfo,
-    nanoseconds: u64,
+    said: *const Said,
     canceller: *const Canceller,
     found: *mut Found,
 ) -> HRESULT {
@@ -118,7 +118,7 @@ pub unsafe extern "C" fn obvia_java_query(
         // SAFETY: the caller's promise.
         let info = unsafe { described(interface) }?;
         // SAFETY: the caller's promise.
-        let other = unsafe { within(nanoseconds, canceller, || pointer::query(&object, info)) }?;
+        let other = unsafe { within(said, canceller, || pointer::query(&object, info)) }?;
         // SAFETY: the caller's promise.
         unsafe { give(found, Found::of(&other)?) }
     })

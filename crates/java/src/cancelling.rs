@@ -1,23 +1,69 @@
-//! How long calls may take, and ending them from another thread.
+//! What calls say beside their arguments, how long they may take by that, and ending them from another thread.
 
-use com::{Result, with_timeout};
-use std::time::Duration;
+use com::dcom::{TraceContext, trace, with_trace};
+use com::orpc::CallContext;
+use com::{Result, caller_deadline, code, with_timeout};
+use std::time::{Duration, Instant};
 
 /// What ends calls that are made with it.
 #[derive(Debug, Default)]
 pub struct Canceller(com::Canceller);
 
-/// Runs calls of this thread, all of which together are limited.
+/// What calls say beside their arguments: a [`CallContext`] as bytes.
+#[derive(Clone, Debug)]
+#[repr(C)]
+pub struct Said {
+    length: usize,
+    context: [u8; CallContext::LENGTH_MAX],
+}
+
+impl Said {
+    /// What the caller has said of the call that this thread performs, if anything.
+    pub(crate) fn of_call() -> Option<Self> {
+        let left = caller_deadline().map(|end| end.saturating_duration_since(Instant::now()));
+        let said = CallContext { left, trace: trace() };
+        if said == CallContext::NONE {
+            return None;
+        }
+        let mut bytes = Self { length: said.length(), context: [0; CallContext::LENGTH_MAX] };
+        said.write(&mut bytes.context[..bytes.length]);
+        Some(bytes)
+    }
+
+    fn read(&self) -> Result<CallContext> {
+        let context = self.context.get(..self.length).and_then(CallContext::read);
+        context.ok_or_else(|| code::E_INVALIDARG.into())
+    }
+}
+
+fn limited<R>(left: Option<Duration>, calls: impl FnOnce() -> R) -> R {
+    match left {
+        Some(left) => with_timeout(left, calls),
+        None => calls(),
+    }
+}
+
+fn traced<R>(trace: Option<TraceContext>, calls: impl FnOnce() -> R) -> R {
+    match trace {
+        Some(trace) => with_trace(trace, calls),
+        None => calls(),
+    }
+}
+
+/// Runs calls of this thread, each of which may take as long as they say. Where they say nothing they have the usual time, or what is left of the
+/// call that the thread performs.
 ///
 /// # Safety
 ///
-/// `canceller` must be null or one of this library's, and stay for the call.
+/// `said` must be null or readable, and `canceller` be null or one of this library's, and stay for the call.
 pub(crate) unsafe fn within<R>(
-    nanoseconds: u64,
+    said: *const Said,
     canceller: *const Canceller,
     calls: impl FnOnce() -> Result<R>,
 ) -> Result<R> {
-    let limited = || with_timeout(Duration::from_nanos(nanoseconds), calls);
+    // SAFETY: the caller's promise.
+    let said = unsafe { said.as_ref() }.map(Said::read).transpose()?.unwrap_or(CallContext::NONE);
+    let limited = || limited(said.left, || traced(said.trace, calls));
     // SAFETY: the caller's promise.
     match unsafe { canceller.as_ref() } {
         Some(canceller) => canceller.0.run(limited),

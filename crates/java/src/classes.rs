@@ -1,6 +1,6 @@
 //! Classes: those of which Java makes objects for who is on networks, and objects that others make.
 
-use crate::cancelling::{Canceller, within};
+use crate::cancelling::{Canceller, Said, within};
 use crate::handles::{Found, Handle, get};
 use crate::interfaces::{Halves, described};
 use crate::objects::make;
@@ -62,7 +62,7 @@ pub unsafe extern "C" fn obvia_java_revoke_class(registration: *mut ClassRegistr
 ///
 /// # Safety
 ///
-/// `class` must be null or readable, `server` be null or end in NUL, `credentials` be null or come from [`crate::security`], `interface` be a described one, `canceller` be null or one of
+/// `class` must be null or readable, `server` be null or end in NUL, `credentials` be null or come from [`crate::security`], `interface` be a described one, `said` be null or readable, `canceller` be null or one of
 /// this library's, and `found` be null or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_create(
@@ -71,7 +71,7 @@ pub unsafe extern "C" fn obvia_java_create(
     server: *const c_char,
     credentials: *const Shown,
     interface: *const InterfaceInfo,
-    nanoseconds: u64,
+    said: *const Said,
     canceller: *const Canceller,
     found: *mut Found,
 ) -> HRESULT {
@@ -87,7 +87,7 @@ pub unsafe extern "C" fn obvia_java_create(
         // SAFETY: the caller's promise.
         let create = || unsafe { showing(credentials, create) };
         // SAFETY: the caller's promise.
-        let object = unsafe { within(nanoseconds, canceller, create) }?;
+        let object = unsafe { within(said, canceller, create) }?;
         // SAFETY: the caller's promise.
         unsafe { give(found, Found::of(&object)?) }
     })

@@ -1,5 +1,6 @@
 //! Objects of Java's, as the runtime has them: each a number, by which Java finds it, behind interface pointers.
 
+use crate::cancelling::Said;
 use crate::handles::{self, Handle};
 use crate::interfaces::Halves;
 use crate::outcome::{bytes, give, guarded, guarded_or};
@@ -26,10 +27,10 @@ pub struct Reply {
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Callbacks {
-    /// Performs a call of an object by an interface: the method's number, and the request's frame. The reply's frame has to stay until this thread
+    /// Performs a call of an object by an interface: the method's number, the request's frame, and what the caller has said beside it, or null. The reply's frame has to stay until this thread
     /// calls again; of a method that failed it is the frame of its words, if there are any. Returns what the method returned, or a fault's status with
     /// the bit above it.
-    perform: unsafe extern "C" fn(u64, *const Halves, u32, *const u8, usize, *mut Reply) -> u64,
+    perform: unsafe extern "C" fn(u64, *const Halves, u32, *const u8, usize, *const Said, *mut Reply) -> u64,
     /// Whether an object has an interface: not 0.
     implements: unsafe extern "C" fn(u64, *const Halves) -> u32,
     /// Nobody holds the object any more, unless it was wrapped again.
@@ -272,8 +273,10 @@ unsafe extern "C-unwind" fn stub(object: *mut c_void, call: &mut ServerCall<'_>)
         let mut reply = Reply { frame: std::ptr::null(), length: 0 };
         let (id, iid) = (facet.object().id, Halves::of(facet.iid.to_u128()));
         let (first, length) = (request.as_ptr(), request.len());
+        let said = Said::of_call();
+        let said = said.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
         // SAFETY: Java's function; what it is given stays for the call.
-        let answer = unsafe { (callbacks.perform)(id, &iid, opnum.into(), first, length, &mut reply) };
+        let answer = unsafe { (callbacks.perform)(id, &iid, opnum.into(), first, length, said, &mut reply) };
         if answer & FAULT != 0 {
             return Err(Status(answer as u32));
         }

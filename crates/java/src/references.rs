@@ -1,6 +1,6 @@
 //! References in frames: made of interface pointers, and taken up.
 
-use crate::cancelling::{Canceller, within};
+use crate::cancelling::{Canceller, Said, within};
 use crate::handles::{Found, Handle, get};
 use crate::interfaces::described;
 use crate::outcome::{Bytes, bytes, give, give_bytes, guarded};
@@ -19,14 +19,14 @@ fn whom(through: Handle) -> Result<Option<IUnknown>> {
 ///
 /// # Safety
 ///
-/// `interface` must be a described one, `canceller` be null or one of this library's,
+/// `interface` must be a described one, `said` be null or readable, `canceller` be null or one of this library's,
 /// and `reference` as [`give_bytes`] has it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_reference(
     through: Handle,
     object: Handle,
     interface: *const InterfaceInfo,
-    nanoseconds: u64,
+    said: *const Said,
     canceller: *const Canceller,
     reference: *mut Bytes,
 ) -> HRESULT {
@@ -40,7 +40,7 @@ pub unsafe extern "C" fn obvia_java_reference(
             None => pointer::reference_for_caller(&object, info),
         };
         // SAFETY: the caller's promise.
-        let made = unsafe { within(nanoseconds, canceller, make) }?;
+        let made = unsafe { within(said, canceller, make) }?;
         // SAFETY: the caller's promise.
         unsafe { give_bytes(reference, made) }?;
         Ok(code::S_OK)
@@ -52,7 +52,7 @@ pub unsafe extern "C" fn obvia_java_reference(
 ///
 /// # Safety
 ///
-/// `reference` must be readable for `length` bytes, `interface` be a described one, `canceller` be
+/// `reference` must be readable for `length` bytes, `interface` be a described one, `said` be null or readable, `canceller` be
 /// null or one of this library's, and `found` be null or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_adopt(
@@ -60,7 +60,7 @@ pub unsafe extern "C" fn obvia_java_adopt(
     reference: *const u8,
     length: usize,
     interface: *const InterfaceInfo,
-    nanoseconds: u64,
+    said: *const Said,
     canceller: *const Canceller,
     found: *mut Found,
 ) -> HRESULT {
@@ -75,7 +75,7 @@ pub unsafe extern "C" fn obvia_java_adopt(
             None => pointer::object_of_caller(reference, info),
         };
         // SAFETY: the caller's promise.
-        let object = unsafe { within(nanoseconds, canceller, adopt) }?;
+        let object = unsafe { within(said, canceller, adopt) }?;
         // SAFETY: the caller's promise.
         unsafe { give(found, Found::of(&object)?) }
     })
@@ -85,14 +85,14 @@ pub unsafe extern "C" fn obvia_java_adopt(
 ///
 /// # Safety
 ///
-/// `interface` must be a described one, `canceller` be null or one of this library's, and `reference` as [`give_bytes`] has it.
+/// `interface` must be a described one, `said` be null or readable, `canceller` be null or one of this library's, and `reference` as [`give_bytes`] has it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_marshal(
     object: Handle,
     interface: *const InterfaceInfo,
     context: u32,
     flags: u32,
-    nanoseconds: u64,
+    said: *const Said,
     canceller: *const Canceller,
     reference: *mut Bytes,
 ) -> HRESULT {
@@ -104,7 +104,7 @@ pub unsafe extern "C" fn obvia_java_marshal(
         let context = Context::from_number(context).ok_or_else(|| wrong("context"))?;
         let flags = Flags::from_number(flags).ok_or_else(|| wrong("combination of flags"))?;
         // SAFETY: the caller's promise.
-        let made = unsafe { within(nanoseconds, canceller, || abi::marshal(&object, info, context, flags)) }?;
+        let made = unsafe { within(said, canceller, || abi::marshal(&object, info, context, flags)) }?;
         // SAFETY: the caller's promise.
         unsafe { give_bytes(reference, made) }?;
         Ok(code::S_OK)
@@ -115,14 +115,14 @@ pub unsafe extern "C" fn obvia_java_marshal(
 ///
 /// # Safety
 ///
-/// `reference` must be readable for `length` bytes, `interface` be a described one, `canceller` be
+/// `reference` must be readable for `length` bytes, `interface` be a described one, `said` be null or readable, `canceller` be
 /// null or one of this library's, and `found` be null or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_unmarshal(
     reference: *const u8,
     length: usize,
     interface: *const InterfaceInfo,
-    nanoseconds: u64,
+    said: *const Said,
     canceller: *const Canceller,
     found: *mut Found,
 ) -> HRESULT {
@@ -132,7 +132,7 @@ pub unsafe extern "C" fn obvia_java_unmarshal(
         // SAFETY: the caller's promise.
         let info = unsafe { described(interface) }?;
         // SAFETY: the caller's promise.
-        let object = unsafe { within(nanoseconds, canceller, || abi::unmarshal(reference, info)) }?;
+        let object = unsafe { within(said, canceller, || abi::unmarshal(reference, info)) }?;
         // SAFETY: the caller's promise.
         unsafe { give(found, Found::of(&object)?) }
     })
@@ -142,19 +142,19 @@ pub unsafe extern "C" fn obvia_java_unmarshal(
 ///
 /// # Safety
 ///
-/// `reference` must be readable for `length` bytes, and `canceller` be null or one of this library's.
+/// `reference` must be readable for `length` bytes, `said` be null or readable, and `canceller` be null or one of this library's.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_release_marshal_data(
     reference: *const u8,
     length: usize,
-    nanoseconds: u64,
+    said: *const Said,
     canceller: *const Canceller,
 ) -> HRESULT {
     guarded(|| {
         // SAFETY: the caller's promise.
         let reference = unsafe { bytes(reference, length) };
         // SAFETY: the caller's promise.
-        unsafe { within(nanoseconds, canceller, || release_marshal_data(reference)) }?;
+        unsafe { within(said, canceller, || release_marshal_data(reference)) }?;
         Ok(code::S_OK)
     })
 }

@@ -3,9 +3,12 @@
 //! Each ends when its standard input does, so none outlives its test.
 
 mod client;
+mod hearing;
 mod objects;
 
+use obvia::Interface;
 use obvia_hostile::IVictim;
+use obvia_hostile::hearing::IHearer;
 use std::io::Read;
 
 /// The name that the server exports.
@@ -14,7 +17,12 @@ const NAME: &str = "victim";
 fn main() -> obvia::Result<()> {
     let mut arguments = std::env::args().skip(1);
     match arguments.next().as_deref() {
-        Some("server") => serve(arguments.next()),
+        Some("server") => serve::<IVictim>(objects::Victim.into(), arguments.next()),
+        Some("hearer") => serve::<IHearer>(hearing::Hearer::default().into(), arguments.next()),
+        Some("hearing-client") => {
+            let servers: Vec<_> = arguments.collect();
+            hearing::listen(&servers[0], &servers[1])
+        }
         Some("client") => client::visit(&arguments.collect::<Vec<_>>()),
         Some("listener") => client::hear(&arguments.next().unwrap_or_default()),
         Some("witness") => {
@@ -25,12 +33,12 @@ fn main() -> obvia::Result<()> {
             });
             if away.is_empty() { client::witness() } else { client::witness_from_away(&away) }
         }
-        _ => panic!("the first argument is server, client, listener or witness"),
+        _ => panic!("the first argument is server, client, listener, witness, hearer or hearing-client"),
     }
 }
 
-fn serve(binding: Option<String>) -> obvia::Result<()> {
-    let _export = obvia::export(NAME, IVictim::from(objects::Victim))?;
+fn serve<T: Interface + obvia::Remote>(object: T, binding: Option<String>) -> obvia::Result<()> {
+    let _export = obvia::export(NAME, object)?;
     match binding {
         Some(binding) => println!("ready {}", obvia::listen(&binding)?),
         None => println!("ready"),

@@ -74,7 +74,7 @@ fn scene(name: &str) -> Option<(&'static Classes, Folder)> {
     static CLASSES: LazyLock<Option<Classes>> = LazyLock::new(|| {
         let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("java-calls");
         let home = folder("testing/hostile");
-        Classes::build(&place, &[home.join("victim.idl")], Some(&home.join("java")))
+        Classes::build(&place, &["victim.idl", "hearing.idl"].map(|file| home.join(file)), Some(&home.join("java")))
     });
     let classes = CLASSES.as_ref()?;
     // A socket's path must be short.
@@ -212,5 +212,39 @@ fn networks_fail_in_time() {
             Program::start(classes.networked(&library, "peer.Networked").args(["victim", &binding]), names.path());
         client.when("kill", || drop(server));
         assert_eq!(client.finish(), "good\n", "{network}");
+    }
+}
+
+/// Clients in Rust and Java call one server, and have it call the other, of which the one in Rust hears when nobody waits any more.
+#[track_caller]
+fn listen(java: &mut Command, in_java: &str, in_rust: &str, names: &Folder) {
+    let said = Program::start(rust("hearing-client").args([in_java, in_rust]), names.path()).finish();
+    assert_eq!(said, "good\n", "{in_java}");
+    assert_eq!(Program::start(java.args([in_java, in_rust]), names.path()).finish(), "good\n", "{in_java}");
+}
+
+#[test]
+fn methods_hear_how_long_their_callers_wait_and_their_traces() {
+    let Some((classes, names)) = scene("java-hears") else { return };
+    let first = Program::ready(classes.program("peer.Hearer").arg("hearer"), names.path());
+    let last = Program::ready(&mut rust("hearer"), names.path());
+    listen(&mut classes.program("peer.HearingClient"), "hearer", "victim", &names);
+    first.finish();
+    last.finish();
+}
+
+#[test]
+fn so_they_do_over_networks() {
+    let Some((classes, names)) = scene("java-hears-networks") else { return };
+    let library = WORKSHOP.java_library();
+    for network in NETWORKS.iter().chain(&["ncacn_ip_tcp:127.0.0.1"]) {
+        let java = |class| classes.networked(&library, class);
+        let (first, in_java) = Program::listening(java("peer.Hearer").args(["hearer", network]), names.path());
+        let (last, in_rust) = Program::listening(rust("hearer").arg(network), names.path());
+        let named = |binding: &str, name: &str| binding.replacen(']', &format!(",name={name}]"), 1);
+        let (in_java, in_rust) = (named(&in_java, "hearer"), named(&in_rust, "victim"));
+        listen(&mut java("peer.HearingClient"), &in_java, &in_rust, &names);
+        first.finish();
+        last.finish();
     }
 }

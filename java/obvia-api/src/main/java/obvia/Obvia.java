@@ -3,7 +3,9 @@ package obvia;
 import static java.util.Objects.requireNonNull;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Supplier;
 import obvia.spi.Runtime;
 
@@ -357,7 +359,7 @@ public final class Obvia {
      * Does some work whose calls have to be done within a time; 30 seconds where nobody says otherwise.
      *
      * <p>It is so for what the work calls, and for what it forks and waits for: tasks of a {@code StructuredTaskScope}. In work that has less time left already, that counts. Calls that are
-     * late throw a {@link CallTimeoutException}.
+     * late throw a {@link CallTimeoutException}. Methods are told how long their callers wait, and what they call ends by then as well: see {@link #callerDeadline}.
      *
      * @param <R> what the work results in
      * @param <E> what the work throws; nothing but unchecked exceptions where it says nothing else
@@ -381,6 +383,54 @@ public final class Obvia {
             work.run();
             return null;
         });
+    }
+
+    /**
+     * By when the caller of the method that runs on this thread wants the answer. Calls that the method makes, and tasks that it forks make, end by then, whatever it says by
+     * {@link #within(Duration, ScopedValue.CallableOp)}.
+     *
+     * <p>The moment is as the clock of this host has it now; {@code Duration.between(Instant.now(), deadline)} is the time that is left.
+     *
+     * @return the moment, which may be over; empty where the caller has not said so, and where this thread performs no call of another process's
+     */
+    public static Optional<Instant> callerDeadline() {
+        return Runtime.instance().callerDeadline();
+    }
+
+    /**
+     * Does some work whose calls belong to a trace: what it calls, and what it forks and waits for. The methods that are called go on with it.
+     *
+     * @param <R> what the work results in
+     * @param <E> what the work throws; nothing but unchecked exceptions where it says nothing else
+     * @param trace the trace
+     * @param work the work
+     * @return what it results in
+     * @throws E whatever the work throws
+     */
+    public static <R, E extends Throwable> R withTrace(Trace trace, ScopedValue.CallableOp<? extends R, E> work) throws E {
+        return Runtime.instance().withTrace(requireNonNull(trace), work);
+    }
+
+    /**
+     * The same for work without result.
+     *
+     * @param trace the trace
+     * @param work the work
+     */
+    public static void withTrace(Trace trace, Runnable work) {
+        Runtime.instance().withTrace(requireNonNull(trace), () -> {
+            work.run();
+            return null;
+        });
+    }
+
+    /**
+     * The trace that calls of this thread belong to: as {@link #withTrace(Trace, ScopedValue.CallableOp)} says, or else the caller of the method that runs on this thread.
+     *
+     * @return the trace; empty where nobody has said so
+     */
+    public static Optional<Trace> trace() {
+        return Runtime.instance().trace();
     }
 
     /**

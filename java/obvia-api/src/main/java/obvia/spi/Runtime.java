@@ -1,7 +1,9 @@
 package obvia.spi;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Map;
+import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.function.Supplier;
 import obvia.Access;
@@ -14,6 +16,7 @@ import obvia.Export;
 import obvia.Guid;
 import obvia.SharedMemory;
 import obvia.Threading;
+import obvia.Trace;
 import obvia.Waiting;
 
 /** What performs {@link obvia.Obvia}: found by {@link ServiceLoader}. */
@@ -87,6 +90,15 @@ public interface Runtime {
 
     /** See {@link obvia.Obvia#within(Duration, ScopedValue.CallableOp)}. */
     <R, E extends Throwable> R within(Duration time, ScopedValue.CallableOp<? extends R, E> work) throws E;
+
+    /** See {@link obvia.Obvia#callerDeadline}. */
+    Optional<Instant> callerDeadline();
+
+    /** See {@link obvia.Obvia#withTrace(Trace, ScopedValue.CallableOp)}. */
+    <R, E extends Throwable> R withTrace(Trace trace, ScopedValue.CallableOp<? extends R, E> work) throws E;
+
+    /** See {@link obvia.Obvia#trace}. */
+    Optional<Trace> trace();
 
     /** See {@link obvia.Obvia#share}. */
     SharedMemory share(long bytes, SharedMemory.Access access);

@@ -31,7 +31,7 @@ import obvia.runtime.Words;
  * <p>Objects are numbers that the library gives out, 0 for none; one that was given back leads nowhere.
  */
 final class Functions {
-    private static final int ABI = 4;
+    private static final int ABI = 5;
 
     private static final Linker LINKER = Linker.nativeLinker();
     private static final SymbolLookup SYMBOLS = Library.load();
@@ -42,16 +42,16 @@ final class Functions {
     private static final MethodHandle RELEASE = function("release", FunctionDescriptor.ofVoid(JAVA_LONG));
     private static final MethodHandle WRAP = function("wrap", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, ADDRESS));
     private static final MethodHandle IS_HELD = function("is_held", FunctionDescriptor.of(JAVA_INT, JAVA_LONG));
-    private static final MethodHandle CONNECT = function("connect", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, ADDRESS));
+    private static final MethodHandle CONNECT = function("connect", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG, ADDRESS, JAVA_LONG, ADDRESS));
     private static final MethodHandle CALL =
-            function("call", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG, JAVA_LONG, ADDRESS, ADDRESS));
+            function("call", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, ADDRESS, JAVA_LONG, ADDRESS, ADDRESS));
     private static final MethodHandle CALL_ONEWAY =
-            function("call_oneway", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG, JAVA_LONG));
-    private static final MethodHandle QUERY = function("query", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, ADDRESS));
+            function("call_oneway", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, ADDRESS, JAVA_LONG));
+    private static final MethodHandle QUERY = function("query", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, ADDRESS, JAVA_LONG, ADDRESS));
     private static final MethodHandle REFERENCE =
-            function("reference", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, ADDRESS));
+            function("reference", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, ADDRESS, JAVA_LONG, ADDRESS));
     private static final MethodHandle ADOPT =
-            function("adopt", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, ADDRESS, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, ADDRESS));
+            function("adopt", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, ADDRESS, JAVA_LONG, JAVA_LONG, ADDRESS, JAVA_LONG, ADDRESS));
     private static final MethodHandle EXPORT = function("export", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG, ADDRESS));
     private static final MethodHandle UNEXPORT = function("unexport", FunctionDescriptor.ofVoid(JAVA_LONG));
     private static final MethodHandle LISTEN = function("listen", FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS));
@@ -59,7 +59,7 @@ final class Functions {
             function("register_class", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG, JAVA_LONG, ADDRESS));
     private static final MethodHandle REVOKE_CLASS = function("revoke_class", FunctionDescriptor.ofVoid(JAVA_LONG));
     private static final MethodHandle CREATE =
-            function("create", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, ADDRESS));
+            function("create", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG, ADDRESS, JAVA_LONG, ADDRESS));
     private static final MethodHandle EXPORTED = function("exported", FunctionDescriptor.of(JAVA_LONG));
     private static final MethodHandle SET_PINGING = function("set_pinging", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT));
     private static final MethodHandle SET_CREDENTIALS = function("set_credentials", FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS, ADDRESS));
@@ -69,11 +69,11 @@ final class Functions {
     private static final MethodHandle SET_CLASS_ACCESS = function("set_class_access", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG));
     private static final MethodHandle CALLER = function("caller", FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS));
     private static final MethodHandle MARSHAL =
-            function("marshal", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG, ADDRESS));
+            function("marshal", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, ADDRESS, JAVA_LONG, ADDRESS));
     private static final MethodHandle UNMARSHAL =
-            function("unmarshal", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, ADDRESS));
+            function("unmarshal", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG, ADDRESS, JAVA_LONG, ADDRESS));
     private static final MethodHandle RELEASE_MARSHAL_DATA =
-            function("release_marshal_data", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG, JAVA_LONG));
+            function("release_marshal_data", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, ADDRESS, JAVA_LONG));
     private static final MethodHandle CANCELLER = function("canceller", FunctionDescriptor.of(JAVA_LONG));
     private static final MethodHandle CANCEL = function("cancel", FunctionDescriptor.ofVoid(JAVA_LONG));
     private static final MethodHandle FREE_CANCELLER = function("free_canceller", FunctionDescriptor.ofVoid(JAVA_LONG));
@@ -106,13 +106,14 @@ final class Functions {
         MethodHandle start = function("start", FunctionDescriptor.of(JAVA_INT, ADDRESS));
         MemorySegment perform = upcall(
                 "perform",
-                FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, ADDRESS, JAVA_INT, ADDRESS, JAVA_LONG, ADDRESS),
+                FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, ADDRESS, JAVA_INT, ADDRESS, JAVA_LONG, ADDRESS, ADDRESS),
                 long.class,
                 long.class,
                 MemorySegment.class,
                 int.class,
                 MemorySegment.class,
                 long.class,
+                MemorySegment.class,
                 MemorySegment.class);
         MemorySegment implemented =
                 upcall("isImplemented", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, ADDRESS), int.class, long.class, MemorySegment.class);
@@ -290,7 +291,7 @@ final class Functions {
     static Found connect(String binding, long credentials, long info, Limit limit) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment found = arena.allocate(Found.LAYOUT);
-            check((int) CONNECT.invokeExact(arena.allocateFrom(binding), credentials, info, limit.left(), limit.canceller(), found));
+            check((int) CONNECT.invokeExact(arena.allocateFrom(binding), credentials, info, limit.said(), limit.canceller(), found));
             return Found.at(found);
         } catch (Throwable e) {
             throw unexpected(e);
@@ -300,7 +301,7 @@ final class Functions {
     /** Calls a method, and returns what that returned; the results are in {@code results} where it did not fail. */
     static int call(long handle, int opnum, MemorySegment request, int length, Limit limit, MemorySegment returned, Bytes results) {
         try {
-            check((int) CALL.invokeExact(handle, opnum, request, (long) length, limit.left(), limit.canceller(), returned, results.place));
+            check((int) CALL.invokeExact(handle, opnum, request, (long) length, limit.said(), limit.canceller(), returned, results.place));
             results.settle();
             return returned.get(JAVA_INT, 0);
         } catch (Throwable e) {
@@ -310,7 +311,7 @@ final class Functions {
 
     static void callOneway(long handle, int opnum, MemorySegment request, int length, Limit limit) {
         try {
-            check((int) CALL_ONEWAY.invokeExact(handle, opnum, request, (long) length, limit.left(), limit.canceller()));
+            check((int) CALL_ONEWAY.invokeExact(handle, opnum, request, (long) length, limit.said(), limit.canceller()));
         } catch (Throwable e) {
             throw unexpected(e);
         }
@@ -319,7 +320,7 @@ final class Functions {
     static Found query(long handle, long info, Limit limit) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment found = arena.allocate(Found.LAYOUT);
-            check((int) QUERY.invokeExact(handle, info, limit.left(), limit.canceller(), found));
+            check((int) QUERY.invokeExact(handle, info, limit.said(), limit.canceller(), found));
             return Found.at(found);
         } catch (Throwable e) {
             throw unexpected(e);
@@ -330,7 +331,7 @@ final class Functions {
     static byte[] reference(long through, long handle, long info, Limit limit) {
         try {
             Bytes reference = new Bytes();
-            check((int) REFERENCE.invokeExact(through, handle, info, limit.left(), limit.canceller(), reference.place));
+            check((int) REFERENCE.invokeExact(through, handle, info, limit.said(), limit.canceller(), reference.place));
             reference.settle();
             return reference.toArray();
         } catch (Throwable e) {
@@ -343,7 +344,7 @@ final class Functions {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment found = arena.allocate(Found.LAYOUT);
             MemorySegment bytes = arena.allocateFrom(JAVA_BYTE, reference);
-            check((int) ADOPT.invokeExact(through, bytes, (long) reference.length, info, limit.left(), limit.canceller(), found));
+            check((int) ADOPT.invokeExact(through, bytes, (long) reference.length, info, limit.said(), limit.canceller(), found));
             return Found.at(found);
         } catch (Throwable e) {
             throw unexpected(e);
@@ -404,7 +405,7 @@ final class Functions {
             MemorySegment found = arena.allocate(Found.LAYOUT);
             MemorySegment halves = put(id, arena.allocate(16, 8), 0);
             MemorySegment server = arena.allocateFrom(binding);
-            check((int) CREATE.invokeExact(halves, wantsClass ? 1 : 0, server, credentials, info, limit.left(), limit.canceller(), found));
+            check((int) CREATE.invokeExact(halves, wantsClass ? 1 : 0, server, credentials, info, limit.said(), limit.canceller(), found));
             return Found.at(found);
         } catch (Throwable e) {
             throw unexpected(e);
@@ -517,7 +518,7 @@ final class Functions {
     static byte[] marshal(long handle, long info, boolean isForOthers, Limit limit) {
         try {
             Bytes reference = new Bytes();
-            check((int) MARSHAL.invokeExact(handle, info, isForOthers ? 2 : 0, 0, limit.left(), limit.canceller(), reference.place));
+            check((int) MARSHAL.invokeExact(handle, info, isForOthers ? 2 : 0, 0, limit.said(), limit.canceller(), reference.place));
             reference.settle();
             return reference.toArray();
         } catch (Throwable e) {
@@ -529,7 +530,7 @@ final class Functions {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment found = arena.allocate(Found.LAYOUT);
             MemorySegment bytes = arena.allocateFrom(JAVA_BYTE, reference);
-            check((int) UNMARSHAL.invokeExact(bytes, (long) reference.length, info, limit.left(), limit.canceller(), found));
+            check((int) UNMARSHAL.invokeExact(bytes, (long) reference.length, info, limit.said(), limit.canceller(), found));
             return Found.at(found);
         } catch (Throwable e) {
             throw unexpected(e);
@@ -539,7 +540,7 @@ final class Functions {
     static void releaseMarshalData(byte[] reference, Limit limit) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment bytes = arena.allocateFrom(JAVA_BYTE, reference);
-            check((int) RELEASE_MARSHAL_DATA.invokeExact(bytes, (long) reference.length, limit.left(), limit.canceller()));
+            check((int) RELEASE_MARSHAL_DATA.invokeExact(bytes, (long) reference.length, limit.said(), limit.canceller()));
         } catch (Throwable e) {
             throw unexpected(e);
         }

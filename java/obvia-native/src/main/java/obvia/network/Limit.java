@@ -1,5 +1,8 @@
 package obvia.network;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -10,18 +13,22 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import obvia.Hresult;
 import obvia.RpcException;
+import obvia.runtime.CallContext;
 
 /**
- * How long a function of the library may take, and what ends it before.
+ * How long a function of the library may take, what ends it before, and what its calls say beside their arguments.
  *
  * <p>Such a function waits in native code, where a virtual thread would keep its carrier from all others. So it has a platform thread do it.
  *
  * @param until a point of {@link System#nanoTime}
  * @param canceller the library's, or 0
+ * @param context what the calls of the thread say which asks for it
  */
-record Limit(long until, long canceller) {
+record Limit(long until, long canceller, CallContext context) {
     /** Calls of virtual threads that go on at a time: each has a connection of its own. */
     private static final int THREADS = 32;
+
+    private static final long SAID = Long.BYTES + CallContext.LENGTH_MAX;
 
     private static final ThreadPoolExecutor POOL = new ThreadPoolExecutor(
             THREADS, THREADS, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), Thread.ofPlatform().daemon().name("obvia-network-", 0).factory());
@@ -34,14 +41,32 @@ record Limit(long until, long canceller) {
         return Math.max(0, until - System.nanoTime());
     }
 
+    /** What calls say, as the library has it: their length, and the bytes. */
+    MemorySegment said() {
+        if (context == CallContext.NONE) {
+            return MemorySegment.NULL;
+        }
+        byte[] bytes = context.toBytes();
+        MemorySegment said = Arena.ofAuto().allocate(SAID, Long.BYTES);
+        said.set(ValueLayout.JAVA_LONG, 0, bytes.length);
+        MemorySegment.copy(bytes, 0, said, ValueLayout.JAVA_BYTE, Long.BYTES, bytes.length);
+        return said;
+    }
+
+    /** What a caller has said, who has not said nothing. */
+    static CallContext heard(MemorySegment said) {
+        MemorySegment whole = Functions.foreign(said, SAID);
+        return CallContext.read(whole.asSlice(Long.BYTES, whole.get(ValueLayout.JAVA_LONG, 0)).toArray(ValueLayout.JAVA_BYTE));
+    }
+
     /** Does what may wait: on this thread, unless it is a virtual one. */
     static <R> R run(long nanoseconds, Function<Limit, R> work) {
-        Limit limit = new Limit(System.nanoTime() + nanoseconds, 0);
+        Limit limit = new Limit(System.nanoTime() + nanoseconds, 0, CallContext.current());
         return Thread.currentThread().isVirtual() ? handOver(limit, work) : work.apply(limit);
     }
 
     private static <R> R handOver(Limit limit, Function<Limit, R> work) {
-        Limit cancellable = new Limit(limit.until, Functions.newCanceller());
+        Limit cancellable = new Limit(limit.until, Functions.newCanceller(), limit.context);
         try {
             AtomicBoolean isBegun = new AtomicBoolean();
             FutureTask<R> task = new FutureTask<>(() -> isBegun.compareAndSet(false, true) ? work.apply(cancellable) : null);

@@ -12,6 +12,7 @@ import java.util.function.Supplier;
 import obvia.Access;
 import obvia.Hresult;
 import obvia.RpcException;
+import obvia.runtime.CallContext;
 import obvia.runtime.InCall;
 import obvia.runtime.InterfaceInfo;
 import obvia.runtime.Interfaces;
@@ -137,12 +138,21 @@ final class Objects {
     }
 
     /** Performs a call. The results, or the words of a failure, stay until this thread performs another. */
-    static long perform(long number, MemorySegment iid, int opnum, MemorySegment request, long length, MemorySegment reply) {
+    static long perform(long number, MemorySegment iid, int opnum, MemorySegment request, long length, MemorySegment said, MemorySegment reply) {
         try {
             NativeCall call = NativeCall.enter(opnum, request, length);
             try {
                 Object object = get(number);
-                perform(object, Interfaces.of(Functions.guid(iid), object), call);
+                InterfaceInfo<?> info = Interfaces.of(Functions.guid(iid), object);
+                CallContext context = said.address() == 0 ? null : Limit.heard(said);
+                if (context == null) {
+                    perform(object, info, call);
+                } else {
+                    context.during(() -> {
+                        perform(object, info, call);
+                        return null;
+                    });
+                }
                 give(call, reply);
                 return Integer.toUnsignedLong(call.result());
             } catch (Throwable e) {

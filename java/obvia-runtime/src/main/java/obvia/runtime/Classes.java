@@ -155,7 +155,7 @@ final class Classes {
         }
         InterfaceInfo<T> info = Known.of(type);
         Deadline deadline = Deadline.ofCall();
-        return deadline.during(() -> createBy(id, info, wantsClass, deadline));
+        return CallContext.current().by(deadline).during(() -> createBy(id, info, wantsClass, deadline));
     }
 
     /** The object, by a process that makes them: one that runs, or that the service starts. */

@@ -34,6 +34,10 @@ final class Connection implements Runnable {
     // The interface pointer that was called last, and when it was looked up, in removals.
     private Exports.Entry last;
     private int lastRemovals;
+    // What that was before the client said something of its next call; null where it has said nothing since.
+    private Exports.Entry aside;
+    // What the next call of an object has said; null where it has said nothing.
+    private CallContext context;
     // Why the method has failed that was called last, until its caller is told; null where it returned its result.
     private Throwable failure;
     // What kind of thread it has, and whether that finds a message that another one has received.
@@ -150,6 +154,7 @@ final class Connection implements Runnable {
             if (e.result() == Hresult.RPC_E_TIMEOUT || e.result() == Hresult.RPC_E_CALL_CANCELED) {
                 // Keeps nobody's object alive while nothing is called.
                 last = null;
+                aside = null;
                 setContext(Connection.class.getClassLoader());
                 return e.result() == Hresult.RPC_E_CALL_CANCELED || !rest();
             }
@@ -292,9 +297,9 @@ final class Connection implements Runnable {
             if (target == 0 && client != 0) {
                 RuntimeCalls.serve(call);
             } else {
-                Exports.Entry entry = find(target);
-                if (entry == null) {
-                    return InCall.FAULT | Integer.toUnsignedLong(client == 0 ? Fault.PROTOCOL_ERROR : Fault.OBJECT_NOT_FOUND);
+                Exports.Entry entry = last;
+                if (!isGood(entry, target)) {
+                    return performOther(target);
                 }
                 entry.perform(call);
             }
@@ -313,6 +318,48 @@ final class Connection implements Runnable {
         }
     }
 
+    /** Whether it is the interface pointer that is called, and still what it was when it was looked up. */
+    private boolean isGood(Exports.Entry known, long target) {
+        return known != null && known.target() == target && lastRemovals == exports.removals();
+    }
+
+    /** A call of another object than the last one, or one that says something beside its arguments. */
+    private long performOther(long target) throws Throwable {
+        Exports.Entry former = aside;
+        aside = null;
+        boolean isFormer = isGood(former, target);
+        Exports.Entry entry = isFormer ? former : find(target);
+        if (isFormer) {
+            last = former;
+        }
+        CallContext said = context;
+        context = null;
+        if (entry == null) {
+            return InCall.FAULT | Integer.toUnsignedLong(client == 0 ? Fault.PROTOCOL_ERROR : Fault.OBJECT_NOT_FOUND);
+        }
+        if (said == null) {
+            entry.perform(call);
+        } else {
+            said.during(() -> {
+                entry.perform(call);
+                return null;
+            });
+        }
+        return Integer.toUnsignedLong(call.result);
+    }
+
+    /** Notes what the next call of an object says, which takes the long way for that. */
+    void expect(WindowCall call) {
+        aside = last != null ? last : aside;
+        last = null;
+        context = null;
+        CallContext said = call.length > CallContext.LENGTH_MAX ? null : CallContext.read(Channel.bytes(call.memory, call.at, call.length));
+        if (said == null) {
+            throw call.bad("a context in " + call.length + " bytes");
+        }
+        context = said == CallContext.NONE ? null : said;
+    }
+
     /** Services that a method looks for are those of its object's program, and of none that happened to be there first. */
     private static void setContext(ClassLoader loader) {
         if (loader != null) {
@@ -321,14 +368,11 @@ final class Connection implements Runnable {
     }
 
     private Exports.Entry find(long target) {
-        Exports.Entry entry = last;
         int removals = exports.removals();
-        if (entry != null && entry.target() == target && lastRemovals == removals) {
-            return entry;
-        }
-        entry = client == 0 ? null : exports.find(target);
+        Exports.Entry entry = client == 0 ? null : exports.find(target);
         if (entry != null && !runtime.rules().permitsCall(entry.object(), peer())) {
             last = null;
+            context = null;
             Rules.logRefusal("method " + call.opnum + " of " + entry.info().name(), peer());
             throw new InCall.Refused(Fault.ACCESS_DENIED);
         }

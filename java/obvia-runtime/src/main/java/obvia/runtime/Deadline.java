@@ -12,9 +12,6 @@ record Deadline(long at) {
     /** As good as for ever: two points of time that are further apart cannot be compared. */
     private static final Duration LONGEST = Duration.ofNanos(Long.MAX_VALUE / 4);
 
-    /** The one of the work that a thread does. Tasks that the work forks, and waits for, have it as well. */
-    private static final ScopedValue<Deadline> OF_WORK = ScopedValue.newInstance();
-
     static Deadline in(Duration time) {
         return new Deadline(System.nanoTime() + nanos(time));
     }
@@ -26,13 +23,8 @@ record Deadline(long at) {
 
     /** The one of a call that begins on this thread now. */
     static Deadline ofCall() {
-        return OF_WORK.isBound() ? OF_WORK.get() : in(USUAL);
-    }
-
-    /** Does some work by this point of time, or by an earlier one that this thread has. */
-    <R, E extends Throwable> R during(ScopedValue.CallableOp<? extends R, E> work) throws E {
-        boolean isSooner = !OF_WORK.isBound() || at - OF_WORK.get().at < 0;
-        return ScopedValue.where(OF_WORK, isSooner ? this : OF_WORK.get()).call(work);
+        Deadline ofWork = CallContext.current().deadline();
+        return ofWork != null ? ofWork : in(USUAL);
     }
 
     /** Nanoseconds that are left, or 0. */

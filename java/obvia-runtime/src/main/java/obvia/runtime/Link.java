@@ -28,6 +28,9 @@ final class Link extends Way {
     /** Channels for virtual threads: with more of them some wait for others' calls. */
     private static final int SHARED_MAX = 32;
 
+    /** Channels of a thread that it finds without looking for them. */
+    private static final ThreadLocal<List<WindowChannel>> AT_HAND = ThreadLocal.withInitial(ArrayList::new);
+
     private final ProcessRuntime runtime;
     private final long oxid;
     private final boolean takesReferences;
@@ -116,16 +119,61 @@ final class Link extends Way {
     @Override
     protected WindowChannel channel() {
         WindowChannel hot = this.hot;
-        if (hot != null && hot.owner == Thread.currentThread()) {
+        if (hot != null && hot.user == Thread.currentThread()) {
             return hot;
         }
         return otherChannel();
     }
 
     private WindowChannel otherChannel() {
+        WindowChannel channel = silentChannel();
+        CallContext context = CallContext.current();
+        try {
+            channel.say(context);
+        } catch (RuntimeException | Error e) {
+            if (channel.isClosed()) {
+                forget(channel);
+            } else {
+                channel.end();
+            }
+            throw e;
+        }
+        if (context == CallContext.NONE && channel.owner != null) {
+            keepAtHand(channel);
+        }
+        return channel;
+    }
+
+    /** A channel for a call of the runtime's own, which says nothing beside its arguments. */
+    WindowChannel silentChannel() {
+        return Thread.currentThread().isVirtual() ? sharedChannel() : ownChannel();
+    }
+
+    /** This thread makes its next call on this channel without looking for one, as it has nothing to say. */
+    private void keepAtHand(WindowChannel channel) {
+        if (channel.user == null) {
+            List<WindowChannel> others = AT_HAND.get();
+            others.removeIf(WindowChannel::isClosed);
+            others.add(channel);
+            channel.user = channel.owner;
+        }
+    }
+
+    /** The calls of this thread say something from now on: it looks for a channel each time. */
+    static void putAway() {
+        if (!Thread.currentThread().isVirtual()) {
+            List<WindowChannel> all = AT_HAND.get();
+            all.forEach(channel -> channel.user = null);
+            all.clear();
+        }
+    }
+
+    /** The channel of this thread, which is no virtual one. */
+    WindowChannel ownChannel() {
         Thread thread = Thread.currentThread();
-        if (thread.isVirtual()) {
-            return sharedChannel();
+        WindowChannel hot = this.hot;
+        if (hot != null && hot.owner == thread) {
+            return hot;
         }
         WindowChannel channel = owned.get(thread);
         if (channel == null || channel.isClosed()) {
@@ -134,7 +182,7 @@ final class Link extends Way {
             channel.owner = thread;
             owned.put(thread, channel);
         }
-        hot = channel;
+        this.hot = channel;
         return channel;
     }
 
@@ -383,7 +431,7 @@ final class Link extends Way {
                 batch.add(all.poll());
             }
             try {
-                Deadline.in(Duration.ofSeconds(1)).during(() -> {
+                CallContext.NONE.by(Deadline.in(Duration.ofSeconds(1))).during(() -> {
                     RuntimeCalls.release(this, batch);
                     return null;
                 });

@@ -8,8 +8,10 @@ import java.nio.ByteOrder;
 import java.nio.channels.SocketChannel;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -27,6 +29,7 @@ import obvia.Remote;
 import obvia.RpcException;
 import obvia.SharedMemory;
 import obvia.Threading;
+import obvia.Trace;
 import obvia.Waiting;
 
 /** The runtime of this process: who it is to others, what it exports, and whom it has connections to. */
@@ -159,7 +162,22 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
 
     @Override
     public <R, E extends Throwable> R within(Duration time, ScopedValue.CallableOp<? extends R, E> work) throws E {
-        return Deadline.in(time).during(work);
+        return CallContext.current().by(Deadline.in(time)).during(work);
+    }
+
+    @Override
+    public Optional<Instant> callerDeadline() {
+        return CallContext.current().callerDeadline();
+    }
+
+    @Override
+    public <R, E extends Throwable> R withTrace(Trace trace, ScopedValue.CallableOp<? extends R, E> work) throws E {
+        return CallContext.current().of(trace).during(work);
+    }
+
+    @Override
+    public Optional<Trace> trace() {
+        return CallContext.current().trace();
     }
 
     // Exporting.

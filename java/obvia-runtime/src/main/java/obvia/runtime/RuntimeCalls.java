@@ -36,6 +36,8 @@ final class RuntimeCalls {
     private static final int ACTIVATE = 13;
     private static final int MARK = 17;
     private static final int START = 20;
+    /** A {@link CallContext}, of the next call of an object. Nobody waits for its answer. */
+    static final int CONTEXT = 25;
 
     /** What the answer to a start has before its words: the result, and whether a server was started. */
     private static final int STARTED_HEAD = 16;
@@ -141,12 +143,12 @@ final class RuntimeCalls {
     static ObjRef activate(Link link, Guid id, InterfaceInfo<?> info, boolean wantsClass) {
         link.bind(info);
         // What makes objects may take its time: home is for calls that take none.
-        return ObjRef.fromBytes(call(link.channel(), ACTIVATE, put(put(buffer(40), id), info.iid()).putLong(wantsClass ? 1 : 0)));
+        return ObjRef.fromBytes(call(link.silentChannel(), ACTIVATE, put(put(buffer(40), id), info.iid()).putLong(wantsClass ? 1 : 0)));
     }
 
     /** Has the service start a server of a class, if none runs, and waits so long until it has registered the class. Whether it had to be started. */
     static boolean start(Link link, Guid id, long milliseconds) {
-        byte[] answer = call(link.channel(), START, put(buffer(24), id).putLong(milliseconds));
+        byte[] answer = call(link.silentChannel(), START, put(buffer(24), id).putLong(milliseconds));
         if (answer.length < STARTED_HEAD) {
             throw new BadMessageException("the answer of the service for activation is too short");
         }
@@ -196,6 +198,7 @@ final class RuntimeCalls {
                 call.reply(8);
                 call.replyMemory.set(Flat.LONG, call.replyAt, connection.runtime().markFor(connection.client()));
             }
+            case CONTEXT -> connection.expect(call);
             default -> throw call.noMethod();
         }
     }

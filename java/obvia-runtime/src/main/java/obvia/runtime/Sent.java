@@ -15,7 +15,7 @@ final class Sent {
     /** The channel that the call will be made on, and its number there; {@code null} for virtual threads, which have none yet. */
     private final WindowChannel channel;
 
-    private final int callId;
+    private int callId;
     private final List<Runnable> returns = new ArrayList<>();
 
     private Sent(Link link, WindowChannel channel) {
@@ -32,7 +32,7 @@ final class Sent {
     /** Those that go with the arguments of this thread's next call to a process. */
     static Sent with(Link link) {
         Sent sent = OF_THREAD.get();
-        WindowChannel channel = Thread.currentThread().isVirtual() ? null : link.channel();
+        WindowChannel channel = Thread.currentThread().isVirtual() ? null : link.ownChannel();
         if (sent == null || sent.link != link || sent.channel != channel || !sent.isUnsent()) {
             sent = new Sent(link, channel);
             OF_THREAD.set(sent);
@@ -43,6 +43,14 @@ final class Sent {
     /** Says how references are taken back. */
     void add(Runnable giveBack) {
         returns.add(giveBack);
+    }
+
+    /** Something else was sent on a channel, whose next number was this one, before the call. */
+    static void renumber(WindowChannel channel, int before) {
+        Sent sent = OF_THREAD.get();
+        if (sent != null && sent.channel == channel && sent.callId == before) {
+            sent.callId = channel.window().nextSequence();
+        }
     }
 
     void takeBack() {

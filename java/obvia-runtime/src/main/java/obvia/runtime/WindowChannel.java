@@ -12,6 +12,12 @@ final class WindowChannel extends Channel {
     /** Whose it is for good; {@code null} where it goes back to the link's others after each call. */
     Thread owner;
 
+    /** Who uses it without looking for it: its owner, as long as the owner's calls say nothing beside their arguments. Only the owner sets it. */
+    Thread user;
+
+    /** Whether the peer was told a context that the next call of an object has. */
+    private boolean hasSaid;
+
     private boolean isBroken;
     /** Memory that the peer has been given; {@code null} before there is some. */
     private Given given;
@@ -81,6 +87,26 @@ final class WindowChannel extends Channel {
         // There may have been another call.
         request(length);
         return number == 0 ? 0 : Regions.reference(number, region.offset(array));
+    }
+
+    /** Tells the peer what the next call says beside its arguments, and that it says nothing where something was told before. */
+    void say(CallContext context) {
+        boolean isSaid = context != CallContext.NONE;
+        if (!isSaid && !hasSaid) {
+            return;
+        }
+        byte[] bytes = context.toBytes();
+        int before = window.nextSequence();
+        try {
+            request(bytes.length);
+            MemorySegment.copy(MemorySegment.ofArray(bytes), 0, memory, at, bytes.length);
+            window.publish(Window.ONEWAY, RuntimeCalls.CONTEXT, 0, bytes.length);
+        } catch (InternalError | IllegalStateException e) {
+            isBroken = true;
+            throw Window.failed(e);
+        }
+        hasSaid = isSaid;
+        Sent.renumber(this, before);
     }
 
     /** Gives a region to the peer under a number, and takes back those that have ended. */

@@ -1,5 +1,7 @@
 package obvia.runtime;
 
+import java.time.Duration;
+import java.time.Instant;
 import java.util.concurrent.locks.LockSupport;
 import obvia.Export;
 import obvia.Obvia;
@@ -17,6 +19,12 @@ final class Calcs {
     static final int PLATFORM_THREADS = 6;
     /** Takes some time. */
     static final int NAP = 7;
+    /** Milliseconds that the caller still waits, or -1 where it has not said so. */
+    static final int TIME_LEFT = 8;
+    /** The hash of the trace's text, or 0 where there is none. */
+    static final int TRACE = 9;
+    /** The lesser of what is left of an hour and of the caller's time. */
+    static final int HOUR_LEFT = 10;
 
     private static Export export;
 
@@ -36,6 +44,10 @@ final class Calcs {
 
     private static ProcessRuntime runtime() {
         return (ProcessRuntime) obvia.spi.Runtime.instance();
+    }
+
+    private static long timeLeft() {
+        return Obvia.callerDeadline().map(end -> Duration.between(Instant.now(), end).toMillis()).orElse(-1L);
     }
 
     /** The old one. */
@@ -66,6 +78,9 @@ final class Calcs {
                     LockSupport.parkNanos(20_000_000);
                     yield 0;
                 }
+                case TIME_LEFT -> timeLeft();
+                case TRACE -> Obvia.trace().map(trace -> (long) trace.toString().hashCode()).orElse(0L);
+                case HOUR_LEFT -> Obvia.within(Duration.ofHours(1), () -> CallContext.current().deadline().left() / 1_000_000);
                 default -> throw new IllegalArgumentException("about " + what);
             };
         }

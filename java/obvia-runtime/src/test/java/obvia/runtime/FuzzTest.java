@@ -181,6 +181,20 @@ class FuzzTest {
         });
     }
 
+    /** What is read is said again as it was, but for the time, which becomes less. */
+    @Test
+    void contextsAreReadOrRefused() {
+        byte[] time = CallContext.NONE.by(Deadline.in(Duration.ofHours(1))).toBytes();
+        feed(of(CallContext.NONE.toBytes(), time, CallContext.NONE.of(ContextTest.TRACE).toBytes(), CallContext.NONE.of(ContextTest.LONGEST).toBytes()), bytes -> {
+            CallContext read = CallContext.read(bytes);
+            if (read != null) {
+                byte[] again = read.toBytes();
+                assertTrue(again.length <= (bytes.length + 7 & -8) && again.length % 8 == 0, "it became longer");
+                assertEquals(read.trace(), CallContext.read(again).trace());
+            }
+        });
+    }
+
     private static FrameReader reader(byte[] frame, int block) {
         MemorySegment memory = MemorySegment.ofArray(frame);
         return new FrameReader(memory, 0, frame.length, block, "the frame");

@@ -288,13 +288,14 @@ final class Peer implements AutoCloseable {
             held.add(1, 2);
         }
 
-        /** What a task says that was forked by work without time. A scope for tasks is a preview yet, which the compiler would mark this class for. */
+        /** What a task says that was forked by work without time, which belongs to a trace. A scope for tasks is a preview yet, which the compiler would mark this class for. */
         private static String fork() throws Exception {
             Class<?> scopes = Class.forName("java.util.concurrent.StructuredTaskScope");
-            return Obvia.within(java.time.Duration.ZERO, () -> {
+            CallContext said = CallContext.NONE.by(Deadline.in(java.time.Duration.ZERO)).of(ContextTest.TRACE);
+            return said.during(() -> {
                 try (AutoCloseable scope = (AutoCloseable) scopes.getMethod("open").invoke(null)) {
                     Object task = scopes.getMethod("fork", java.util.concurrent.Callable.class)
-                            .invoke(scope, (java.util.concurrent.Callable<String>) () -> Deadline.ofCall().isOver() ? "late" : "in time");
+                            .invoke(scope, (java.util.concurrent.Callable<String>) () -> (Deadline.ofCall().isOver() ? "late " : "in time ") + Obvia.trace());
                     scopes.getMethod("join").invoke(scope);
                     return (String) Class.forName("java.util.concurrent.StructuredTaskScope$Subtask").getMethod("get").invoke(task);
                 }

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
@@ -169,6 +170,8 @@ class ThreadsTest {
                 var unknown = new Calcs.Old();
                 assertFails(builder, () -> there.visit(99, unknown, 0));
                 assertFalse(own.has(unknown), "the server has no such method");
+                assertFails(builder, () -> Obvia.withTrace(ContextTest.TRACE, () -> there.visit(99, unknown, 0)));
+                assertFalse(own.has(unknown), "nor where something is said before");
                 var unsent = new Calcs.Old();
                 assertFails(builder, () -> there.visitTooLong(unsent));
                 assertFalse(own.has(unsent), "it was never sent");
@@ -192,8 +195,8 @@ class ThreadsTest {
             var there = (ICalcInfo.CalcProxy) Obvia.bind(ICalc.class, peer.name);
             assertEquals(7, there.add(3, 4));
             Peer.stop(peer.pid());
-            // Then there is no slot left to say that nobody waits any more.
-            there.tell(Layout.SLOT_COUNT - 1);
+            // Then there is no slot left, behind what the call says and the call, to say that nobody waits any more.
+            there.tell(Layout.SLOT_COUNT - 2);
             assertThrows(CallTimeoutException.class, () -> Obvia.within(Duration.ofMillis(100), () -> there.add(1, 1)));
             Peer.go(peer.pid());
             for (int turn = 0; turn < 3; turn++) {
@@ -203,9 +206,9 @@ class ThreadsTest {
     }
 
     @Test
-    void tasksThatWorkForksHaveItsDeadline() throws Exception {
+    void tasksThatWorkForksSayWhatItSays() throws Exception {
         try (Peer forking = Peer.forking()) {
-            forking.awaitWord("late");
+            forking.awaitWord("late " + Optional.of(ContextTest.TRACE));
         }
     }
 

@@ -91,7 +91,7 @@ class WindowTest {
             for (int turn = 0; turn < Layout.SLOT_COUNT; turn++) {
                 send(pair.client(), Window.ONEWAY, 8, turn);
             }
-            RpcException late = Deadline.in(Duration.ofMillis(200))
+            RpcException late = CallContext.NONE.by(Deadline.in(Duration.ofMillis(200)))
                     .during(() -> assertThrows(RpcException.class, () -> send(pair.client(), Window.ONEWAY, 8, 1)));
             assertEquals(Hresult.RPC_E_TIMEOUT, late.result());
         }

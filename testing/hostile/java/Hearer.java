@@ -1,0 +1,48 @@
+package peer;
+
+import hearing.IHearer;
+import java.time.Duration;
+import java.time.Instant;
+import obvia.Hresult;
+import obvia.Obvia;
+import obvia.RpcException;
+
+/** Exports an object that tells what it hears of its calls beside their arguments, as that in Rust does, until the standard input ends. */
+final class Hearer implements IHearer {
+    private static final Duration HOUR = Duration.ofHours(1);
+
+    private Hearer() {}
+
+    public static void main(String[] arguments) throws Exception {
+        try (var _ = Obvia.export(new Hearer(), IHearer.class, arguments[0])) {
+            System.out.println(arguments.length > 1 ? "ready " + Obvia.listen(arguments[1]) : "ready");
+            System.in.readAllBytes();
+        }
+        System.exit(0);
+    }
+
+    @Override
+    public HearResult hear() {
+        long left = Obvia.callerDeadline().map(end -> Math.max(0, Duration.between(Instant.now(), end).toMillis())).orElse(-1L);
+        return new HearResult(left, Obvia.trace().map(trace -> trace.traceparent() + " " + trace.tracestate()).orElse(""));
+    }
+
+    @Override
+    public PassResult pass(IHearer other) {
+        HearResult heard = Obvia.within(HOUR, other::hear);
+        return new PassResult(heard.left(), heard.trace());
+    }
+
+    @Override
+    public void linger(IHearer other) {
+        if (other == null) {
+            throw new RpcException(Hresult.E_NOTIMPL);
+        }
+        Obvia.within(HOUR, () -> other.linger(null));
+    }
+
+    @Override
+    public int lingered() {
+        throw new RpcException(Hresult.E_NOTIMPL);
+    }
+}

@@ -1,0 +1,99 @@
+package peer;
+
+import hearing.IHearer;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+import obvia.CallTimeoutException;
+import obvia.Endpoint;
+import obvia.Obvia;
+import obvia.Trace;
+
+/** Calls a server by a thread of each kind, and has it call another one, in Rust, which hears when nobody waits any more: what {@code hearing.rs} does. */
+final class HearingClient {
+    /** More than twice the usual time, which calls in NDR say, too, and less than an hour. */
+    private static final Duration TIME = Duration.ofSeconds(100);
+    private static final Duration SHORT = Duration.ofMillis(500);
+    private static final long PATIENCE_NANOS = 60_000_000_000L;
+    private static final Trace TRACE = new Trace("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
+    private static final Trace LONGEST = new Trace(TRACE.traceparent(), "s".repeat(512));
+
+    private HearingClient() {}
+
+    /** What was heard. */
+    private record Heard(long left, String trace) {
+        static Heard by(IHearer hearer) {
+            IHearer.HearResult heard = hearer.hear();
+            return new Heard(heard.left(), heard.trace());
+        }
+
+        static Heard through(IHearer by, IHearer other) {
+            IHearer.PassResult heard = by.pass(other);
+            return new Heard(heard.left(), heard.trace());
+        }
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        IHearer by = find(arguments[0]);
+        IHearer last = find(arguments[1]);
+        for (Thread.Builder thread : new Thread.Builder[] {Thread.ofPlatform(), Thread.ofVirtual()}) {
+            CompletableFuture<Void> done = new CompletableFuture<>();
+            thread.start(() -> {
+                try {
+                    checkAll(by, last);
+                    done.complete(null);
+                } catch (Throwable e) {
+                    done.completeExceptionally(e);
+                }
+            });
+            done.get();
+        }
+        System.out.println("good");
+        System.exit(0);
+    }
+
+    /** What a string binding with a name leads to, or a name. */
+    private static IHearer find(String where) {
+        int name = where.indexOf(",name=");
+        Endpoint there = Obvia.connect(name < 0 ? "" : where.substring(0, name) + "]");
+        return there.bind(IHearer.class, name < 0 ? where : where.substring(name + 6, where.length() - 1));
+    }
+
+    private static void checkAll(IHearer by, IHearer last) throws InterruptedException {
+        check(() -> Heard.by(by));
+        check(() -> Heard.through(by, last));
+        check(() -> Heard.through(last, by));
+        int before = last.lingered();
+        try {
+            Obvia.within(SHORT, () -> by.linger(last));
+            throw new AssertionError("nobody lingers");
+        } catch (CallTimeoutException e) {
+            // As it is to be.
+        }
+        long until = System.nanoTime() + PATIENCE_NANOS;
+        while (last.lingered() != before + 1) {
+            if (System.nanoTime() > until) {
+                throw new AssertionError("it does not hear that nobody waits");
+            }
+            Thread.sleep(10);
+        }
+    }
+
+    private static void check(boolean waits, Trace trace, Heard heard) {
+        boolean isSo = heard.left >= TIME.toMillis() / 2 && heard.left <= TIME.toMillis();
+        String meant = trace == null ? "" : trace.traceparent() + " " + trace.tracestate();
+        if (isSo != waits || !heard.trace.equals(meant)) {
+            throw new AssertionError(heard + " where it waits: " + waits + ", and the trace is " + meant);
+        }
+    }
+
+    private static void check(Supplier<Heard> call) {
+        for (int turn = 0; turn < 3; turn++) {
+            check(false, null, call.get());
+            check(true, null, Obvia.within(TIME, call::get));
+            check(true, TRACE, Obvia.within(TIME, () -> Obvia.withTrace(TRACE, call::get)));
+            check(true, LONGEST, Obvia.withTrace(LONGEST, () -> Obvia.within(TIME, call::get)));
+            check(false, null, call.get());
+        }
+    }
+}

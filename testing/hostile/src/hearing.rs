@@ -1,0 +1,94 @@
+//! What calls say beside their arguments: an object that tells what it hears, and a client that compares.
+
+use obvia::dcom::{TraceContext, trace, with_trace};
+use obvia::{U16CString, caller_deadline, code, is_cancelled, with_timeout};
+use obvia_hostile::hearing::{IHearer, IHearer_Impl};
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::time::{Duration, Instant};
+use windows_core::implement;
+
+const HOUR: Duration = Duration::from_secs(3600);
+/// How long calls may take, in milliseconds: more than twice the usual time, which those in NDR say, too, and less than an hour.
+const TIME: i64 = 100_000;
+/// How long a client waits for one that lingers.
+const SHORT: Duration = Duration::from_millis(500);
+/// After which one that lingers has not heard that nobody waits.
+const LINGERS_MAX: Duration = Duration::from_secs(60);
+
+#[implement(IHearer)]
+#[derive(Default)]
+pub(crate) struct Hearer {
+    lingered: AtomicI32,
+}
+
+impl IHearer_Impl for Hearer_Impl {
+    fn Hear(&self) -> obvia::Result<(i64, U16CString)> {
+        let left = caller_deadline().map(|end| end.saturating_duration_since(Instant::now()).as_millis() as i64);
+        let trace = trace().map(|trace| format!("{trace} {}", trace.state)).unwrap_or_default();
+        Ok((left.unwrap_or(-1), U16CString::from_str(trace).map_err(|_| code::E_UNEXPECTED)?))
+    }
+
+    fn Pass(&self, other: Option<&IHearer>) -> obvia::Result<(i64, U16CString)> {
+        let other = other.ok_or(code::E_POINTER)?;
+        with_timeout(HOUR, || other.Hear())
+    }
+
+    fn Linger(&self, other: Option<&IHearer>) -> obvia::Result<()> {
+        if let Some(other) = other {
+            return with_timeout(HOUR, || other.Linger(None));
+        }
+        let begun = Instant::now();
+        while begun.elapsed() < LINGERS_MAX {
+            if is_cancelled() {
+                self.lingered.fetch_add(1, Ordering::SeqCst);
+                return Ok(());
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Err(code::E_FAIL.into())
+    }
+
+    fn Lingered(&self) -> obvia::Result<i32> {
+        Ok(self.lingered.load(Ordering::SeqCst))
+    }
+}
+
+/// Calls one that hears, which may have another one called, and compares what it says.
+fn check(call: &dyn Fn() -> obvia::Result<(i64, U16CString)>) -> obvia::Result<()> {
+    let hears = |waits: bool, trace: &str| {
+        let (left, heard) = call()?;
+        assert_eq!((TIME / 2..=TIME).contains(&left), waits, "{left} ms left");
+        assert_eq!(heard.to_string_lossy(), trace);
+        Ok::<_, obvia::Error>(())
+    };
+    let short: TraceContext =
+        "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".parse().map_err(|_| code::E_UNEXPECTED)?;
+    let long = TraceContext { state: "s".repeat(512), ..short.clone() };
+    let timed = |calls: &dyn Fn() -> obvia::Result<()>| with_timeout(Duration::from_millis(TIME as u64), calls);
+    for _ in 0..3 {
+        hears(false, "")?;
+        timed(&|| hears(true, ""))?;
+        timed(&|| with_trace(short.clone(), || hears(true, &format!("{short} "))))?;
+        with_trace(long.clone(), || timed(&|| hears(true, &format!("{long} {}", long.state))))?;
+        hears(false, "")?;
+    }
+    Ok(())
+}
+
+/// Calls a server, and has it call another one, in Rust, which hears when nobody waits any more.
+pub(crate) fn listen(by: &str, last: &str) -> obvia::Result<()> {
+    let (by, last): (IHearer, IHearer) = (obvia::connect(by)?, obvia::connect(last)?);
+    check(&|| by.Hear())?;
+    check(&|| by.Pass(Some(&last)))?;
+    check(&|| last.Pass(Some(&by)))?;
+    let before = last.Lingered()?;
+    let late = with_timeout(SHORT, || by.Linger(Some(&last)));
+    assert_eq!(late.map_err(|error| error.code()), Err(code::RPC_E_TIMEOUT));
+    let begun = Instant::now();
+    while last.Lingered()? != before + 1 {
+        assert!(begun.elapsed() < LINGERS_MAX, "it does not hear that nobody waits");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    println!("good");
+    Ok(())
+}
