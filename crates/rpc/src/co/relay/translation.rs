@@ -99,12 +99,12 @@ impl Translation {
 
     /// The request that was decoded last waits for no response.
     pub(crate) fn forget(&self) {
-        if let Self::Ndr(.., Some(headers)) = self {
+        if let Self::Flat(Some(headers)) | Self::Ndr(.., Some(headers)) = self {
             headers.forget();
         }
     }
 
-    /// The request that was decoded last is answered by a fault.
+    /// The call whose request was decoded last has ended, on the thread that performed it.
     pub(crate) fn end(&self) {
         if let Self::Flat(Some(headers)) | Self::Ndr(.., Some(headers)) = self {
             headers.end();
