@@ -15,7 +15,8 @@ thread_local! {
     static TRACE: RefCell<Option<TraceContext>> = const { RefCell::new(None) };
 }
 
-/// Runs `calls` as a part of a trace (W3C Trace Context): calls of objects that they make say so to the peer.
+/// Runs `calls` as a part of a trace (W3C Trace Context): calls of objects that they make say so to the peer. A state that is longer than 512 bytes, or is
+/// not printable ASCII, is left out, and a trace one of whose numbers is 0 is none.
 pub fn with_trace<R>(trace: TraceContext, calls: impl FnOnce() -> R) -> R {
     struct Restore(Option<TraceContext>);
     impl Drop for Restore {
@@ -23,7 +24,7 @@ pub fn with_trace<R>(trace: TraceContext, calls: impl FnOnce() -> R) -> R {
             set_trace(self.0.take());
         }
     }
-    let _restore = Restore(set_trace(Some(trace)));
+    let _restore = Restore(set_trace(trace.checked()));
     calls()
 }
 

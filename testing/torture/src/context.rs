@@ -67,6 +67,11 @@ pub(crate) fn check(state: &State) -> Answer {
             with_trace(short.clone(), || hears(true, &short_text).and_then(|()| hears(true, &short_text)))
         })?;
         with_trace(long.clone(), || with_timeout(TIMEOUT, || hears(true, &long_text)))?;
+        // A state that is too long is left out, and nothing else.
+        for length in [STATE + 1, 1 << 16] {
+            let longer = TraceContext { state: "s".repeat(length), ..short.clone() };
+            with_trace(longer, || with_timeout(TIMEOUT, || hears(true, &short_text)))?;
+        }
         // One that fails leaves nothing behind. In NDR calls say how long they wait by default, too.
         with_timeout(TIMEOUT, || factory.Kept().map(drop)).err().ok_or(code::E_UNEXPECTED)?;
         has_none(factory.Context()?)?;
