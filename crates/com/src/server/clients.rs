@@ -19,8 +19,9 @@ mod tests;
 /// Clients that have been lost and may come back: of all hosts, and of one.
 const LOST_MAX: usize = 1024;
 const LOST_BY_HOST_MAX: usize = 64;
-/// References and states that are kept for all of those: as many as two clients may have.
+/// References and states that are kept for all of those, as many as two clients may have, and for those of one host.
 const KEPT_MAX: usize = 1 << 17;
+const KEPT_BY_HOST_MAX: usize = KEPT_MAX / 2;
 
 /// The clients of a process.
 #[derive(Default)]
@@ -79,18 +80,21 @@ impl Register {
         }
     }
 
-    /// The lost client that has to make room for others, where there are too many: the first of the host which has too many itself, and else
-    /// the first of all.
+    /// The lost client that has to make room for others: the first of a host that has too many or too much, and else the first of all where they
+    /// have.
     fn surplus(&self, host: &Option<String>) -> Option<u64> {
         let all = || self.lost.iter().filter_map(|(_, oxid)| Some((*oxid, self.known.get(oxid)?)));
-        let kept = all().filter_map(|(_, known)| known.lost).map(|lost| lost.kept).fold(0, usize::saturating_add);
-        let mut own = all().filter(|(_, known)| known.host == *host).map(|(oxid, _)| oxid);
-        let first = own.next();
-        if own.count() >= LOST_BY_HOST_MAX {
-            return first;
+        let own = || all().filter(|(_, known)| known.host == *host);
+        if own().count() > LOST_BY_HOST_MAX || kept(own()) > KEPT_BY_HOST_MAX {
+            return own().next().map(|(oxid, _)| oxid);
         }
-        (self.lost.len() > LOST_MAX || kept > KEPT_MAX).then(|| all().next().map(|(oxid, _)| oxid)).flatten()
+        (self.lost.len() > LOST_MAX || kept(all()) > KEPT_MAX).then(|| all().next().map(|(oxid, _)| oxid)).flatten()
     }
+}
+
+/// What is kept for lost clients.
+fn kept<'a>(clients: impl Iterator<Item = (u64, &'a Known)>) -> usize {
+    clients.filter_map(|(_, known)| known.lost).map(|lost| lost.kept).fold(0, usize::saturating_add)
 }
 
 impl Clients {
