@@ -28,8 +28,8 @@ pub fn with_trace<R>(trace: TraceContext, calls: impl FnOnce() -> R) -> R {
     calls()
 }
 
-/// The trace that the method which runs on this thread belongs to, or that [`with_trace`] has named: calls that it makes belong to it, too.
-/// `None` where nobody has said so.
+/// The trace that [`with_trace`] has named, or that the method which runs on this thread belongs to. Calls that this thread makes belong to it, too.
+/// `None` where nobody has named one.
 pub fn trace() -> Option<TraceContext> {
     TRACE.try_with(|own| own.borrow().clone()).ok().flatten()
 }
@@ -43,7 +43,7 @@ fn set_trace(trace: Option<TraceContext>) -> Option<TraceContext> {
     before
 }
 
-/// The thread performs a call whose caller waits so long, if it has said so, and that belongs to this trace.
+/// The thread performs a call from here on. Its caller waits so long, if it has said so, and the call belongs to this trace.
 pub(crate) fn enter(left: Option<Duration>, trace: Option<TraceContext>) {
     set_trace(trace);
     thread::limit_to(left.and_then(|left| Instant::now().checked_add(left)));
@@ -55,7 +55,7 @@ pub(crate) fn leave() {
     thread::limit_to(None);
 }
 
-/// Whether calls of this thread have a context. The time that calls have where nobody says otherwise is none.
+/// Whether calls of this thread have a context. The time-out that every call has by default makes none.
 pub(crate) fn is_set() -> bool {
     thread::deadline() != Deadline::Within(thread::DEFAULT_TIMEOUT)
         || TRACE.try_with(|own| own.borrow().is_some()).unwrap_or(false)

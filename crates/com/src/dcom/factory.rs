@@ -1,6 +1,6 @@
 //! IClassFactory: what makes objects of a class, for its own process and for others.
 //!
-//! What programs see of its two methods is not what travels (Windows' unknwn.idl: RemoteCreateInstance, RemoteLockServer), so it is converted here.
+//! Programs call two methods; two others travel (Windows' unknwn.idl: RemoteCreateInstance, RemoteLockServer). They are converted here.
 
 #![allow(non_snake_case, missing_docs, reason = "names are COM's; the macro hands on no documentation of methods")]
 
@@ -46,7 +46,7 @@ impl IClassFactory {
         Ok(unsafe { I::from_raw(object) })
     }
 
-    /// Keeps the server, as often as it is told so, until it is told as often that it need not stay.
+    /// Has the server stay, or lets it end. It stays until it has been let go as often as it was told to stay.
     ///
     /// # Errors
     ///
@@ -239,12 +239,12 @@ unsafe extern "system" fn remote_lock(this: *mut c_void, lock: i32) -> HRESULT {
     }
 }
 
-/// What stands for a class that this process has registered, where its program has nothing that does.
+/// What stands for a class that this process has registered without an object for that.
 #[implement(IClassFactory, IChecked)]
 pub(super) struct Factory {
     runtime: &'static Runtime,
     class: GUID,
-    /// Those of this process itself.
+    /// The locks of this process itself.
     locks: Mutex<Vec<ServerLock>>,
 }
 
@@ -262,7 +262,7 @@ impl Factory {
         query_by(self.runtime.classes().activate(&self.class, Activated::Instance)?.get(), iid)
     }
 
-    /// The same for another process, which may have to ask for the class again: rules change.
+    /// The same for another process. Whether it may have objects made is looked at each time, since rules change.
     fn make_for_caller(&self, iid: &GUID) -> Result<IUnknown> {
         let caller = caller().ok_or(code::E_UNEXPECTED)?;
         self.runtime.rules().check_class(&self.class, || caller.shown())?;
@@ -271,7 +271,8 @@ impl Factory {
 }
 
 impl Factory_Impl {
-    /// Has another process keep this one, or no longer: by references to this, which nobody else gives back and which end with it.
+    /// Has another process keep this one, or no longer. What keeps it are references to this object: nobody else can give them back, and they end with
+    /// that process.
     fn lock_for_caller(&self, stays: bool) -> Result<()> {
         let holder = caller().ok_or(code::E_UNEXPECTED)?.holder();
         let exports = self.runtime.exports();
