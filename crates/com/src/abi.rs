@@ -168,7 +168,7 @@ pub fn text(result: HRESULT) -> String {
     words(result).to_string()
 }
 
-/// The same, apart.
+/// The same as an [`Error`].
 pub fn error(result: HRESULT) -> Error {
     words(result)
 }

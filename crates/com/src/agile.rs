@@ -12,7 +12,8 @@ pub const IID_AGILE_OBJECT: GUID = GUID::from_u128(0x94ea_2b94_e9cc_49e0_c0ff_ee
 /// types alone that are `Send`, `Sync` and `'static`. It has no methods of its own.
 pub const IID_CHECKED: GUID = GUID::from_u128(0xac70_c40a_fe8b_47e2_8821_d46b_5b34_6354);
 
-/// The same for objects of the runtime's own whose interfaces are no IDL file's: each says beside its `implement` that its type is so.
+/// [`IID_CHECKED`] for objects of the runtime's own, whose interfaces are in no IDL file. Beside the `implement` of each stands an assertion that its type is
+/// `Send`, `Sync` and `'static`.
 #[interface("ac70c40a-fe8b-47e2-8821-d46b5b346354")]
 pub(crate) unsafe trait IChecked: IUnknown {}
 

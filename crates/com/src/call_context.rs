@@ -15,7 +15,8 @@ thread_local! {
     static TRACE: RefCell<Option<TraceContext>> = const { RefCell::new(None) };
 }
 
-/// Runs `calls` as a part of a trace (W3C Trace Context): calls of objects that they make say so to the peer.
+/// Runs `calls` as a part of a trace (W3C Trace Context): calls of objects that they make say so to the peer. A state that is longer than 512 bytes, or is
+/// not printable ASCII, is left out, and a trace one of whose numbers is 0 is none.
 pub fn with_trace<R>(trace: TraceContext, calls: impl FnOnce() -> R) -> R {
     struct Restore(Option<TraceContext>);
     impl Drop for Restore {
@@ -23,12 +24,12 @@ pub fn with_trace<R>(trace: TraceContext, calls: impl FnOnce() -> R) -> R {
             set_trace(self.0.take());
         }
     }
-    let _restore = Restore(set_trace(Some(trace)));
+    let _restore = Restore(set_trace(trace.checked()));
     calls()
 }
 
-/// The trace that the method which runs on this thread belongs to, or that [`with_trace`] has named: calls that it makes belong to it, too.
-/// `None` where nobody has said so.
+/// The trace that [`with_trace`] has named, or that the method which runs on this thread belongs to. Calls that this thread makes belong to it, too.
+/// `None` where nobody has named one.
 pub fn trace() -> Option<TraceContext> {
     TRACE.try_with(|own| own.borrow().clone()).ok().flatten()
 }
@@ -42,7 +43,7 @@ fn set_trace(trace: Option<TraceContext>) -> Option<TraceContext> {
     before
 }
 
-/// The thread performs a call whose caller waits so long, if it has said so, and that belongs to this trace.
+/// The thread performs a call from here on. Its caller waits so long, if it has said so, and the call belongs to this trace.
 pub(crate) fn enter(left: Option<Duration>, trace: Option<TraceContext>) {
     set_trace(trace);
     thread::limit_to(left.and_then(|left| Instant::now().checked_add(left)));
@@ -54,7 +55,7 @@ pub(crate) fn leave() {
     thread::limit_to(None);
 }
 
-/// Whether calls of this thread have a context. The time that calls have where nobody says otherwise is none.
+/// Whether calls of this thread have a context. The time-out that every call has by default makes none.
 pub(crate) fn is_set() -> bool {
     thread::deadline() != Deadline::Within(thread::DEFAULT_TIMEOUT)
         || TRACE.try_with(|own| own.borrow().is_some()).unwrap_or(false)

@@ -47,7 +47,7 @@ pub mod code {
     pub const E_NOTIMPL: HRESULT = HRESULT(0x8000_4001_u32.cast_signed());
     /// The object is not registered with its exporter (CO_E_OBJNOTREG).
     pub const CO_E_OBJNOTREG: HRESULT = HRESULT(0x8004_01fb_u32.cast_signed());
-    /// What was marshaled is no longer there, or an object that a call is to pass (CO_E_OBJNOTCONNECTED).
+    /// What was marshaled is no longer there, or the process of an object that a call is to pass is gone (CO_E_OBJNOTCONNECTED).
     pub const CO_E_OBJNOTCONNECTED: HRESULT = HRESULT(0x8004_01fd_u32.cast_signed());
     /// There is no such connection, or no connection point for the interface (CONNECT_E_NOCONNECTION).
     pub const CONNECT_E_NOCONNECTION: HRESULT = HRESULT(0x8004_0200_u32.cast_signed());

@@ -30,6 +30,9 @@ use windows_core::GUID;
 /// Channels that a pool keeps; further ones are closed when their thread ends.
 const IDLE_MAX: usize = 32;
 
+/// Attempts at a connection while its association group changes: a server that refuses each group must not keep a client at it.
+const CONNECT_MAX: u32 = 8;
+
 /// How long one process may keep the janitor from giving references back to others.
 const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
 
@@ -344,19 +347,20 @@ impl Link {
         self.connect(&self.options, deadline)
     }
 
-    /// A new connection. Of associations it is in the group of those that there are: where the server no longer knows that, in a new one.
+    /// A new connection. An association joins the group of those before it, or a new group where the server no longer knows that one.
     fn connect(&self, options: &Options, deadline: Deadline) -> Result<Channel> {
         let deadline = deadline.start();
         let group = || self.targets.as_ref().map(|targets| targets.group().load(Ordering::Acquire));
         let mut joined = group();
-        loop {
+        for _ in 1..CONNECT_MAX {
             let outcome = self.connect_once(options, deadline);
             let now = group();
-            // Each turn somebody has joined another group, so there is an end.
+            // Where another thread has joined another group, or the server has refused this one, the next attempt asks for what there is now.
             if outcome.is_ok() || std::mem::replace(&mut joined, now) == now || deadline.is_over() {
                 return outcome;
             }
         }
+        self.connect_once(options, deadline)
     }
 
     fn connect_once(&self, options: &Options, deadline: Deadline) -> Result<Channel> {
@@ -397,7 +401,7 @@ impl Link {
         if home.is_ended() && self.is_private() {
             return Err(self.gone());
         }
-        // Or a call on it timed out. Its new connection is there before the old one goes, so
+        // It may also be that a call on it timed out. The new connection is there before the old one goes, so that
         // the server does not take this client for gone.
         if home.is_closed() {
             *home = self.connect(&for_home(&self.options), thread::deadline())?;

@@ -75,7 +75,7 @@ pub unsafe fn reference_for_peer(object: *mut c_void, wanted: Wanted, call: &Pro
     call.reference(object, wanted.info()?)
 }
 
-/// The status of the fault for an object that cannot be passed. RPC_E_DISCONNECTED says of a call's own object that it is not there, and that nobody has
+/// The status of the fault for an object that cannot be passed. It is not RPC_E_DISCONNECTED, which says that the called object is gone and that nobody has
 /// looked at the arguments: see [`Status::is_before_arguments`].
 pub(crate) fn fault_of(error: &Error) -> Status {
     let code = if error.code() == code::RPC_E_DISCONNECTED { code::CO_E_OBJNOTCONNECTED } else { error.code() };

@@ -235,7 +235,7 @@ impl Visitor {
 
     /// Refuses whoever says that it is another's process.
     fn prove(&self, caller: Option<&Authenticated>) -> Result<(), Status> {
-        // One without a name of its own is called by who it is.
+        // A client that has said nothing of itself was given its name by the user of its first call.
         let said = self.presence.get().filter(|_| !self.is_stranger.load(Ordering::Relaxed));
         let Some(presence) = said else { return Ok(()) };
         let principal = caller.map(|caller| &caller.principal);

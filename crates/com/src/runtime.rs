@@ -240,7 +240,7 @@ impl Runtime {
         &self.clients
     }
 
-    /// A client is gone. What is returned is to be dropped where no lock is held: it runs programs' own code.
+    /// A client is gone. Drop what is returned where no lock is held: that runs programs' own code.
     pub(crate) fn end_client(&self, oxid: u64) -> impl Sized + use<> {
         (self.exports.drop_client(oxid), self.contexts.end_client(oxid))
     }

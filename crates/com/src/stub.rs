@@ -444,8 +444,8 @@ impl Received {
     }
 }
 
-/// Runs a method's body so that a panic in it becomes E_UNEXPECTED, with words ([`crate::set_panic_texts`]): it must not unwind into the caller, which may be in
-/// another language.
+/// Runs a method's body so that a panic in it becomes E_UNEXPECTED, with words where [`crate::set_panic_texts`] has it so. The panic must not unwind into the
+/// caller, which may be in another language.
 #[inline]
 pub fn guard(method: impl FnOnce() -> HRESULT) -> HRESULT {
     // The object's state after a panic is its own business, as it is with a poisoned lock.

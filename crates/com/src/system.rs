@@ -86,7 +86,7 @@ pub(crate) fn say_context(channel: &mut Channel, context: &CallContext) -> Resul
     Ok(())
 }
 
-/// The context of the next call, where that is what a call says; `None` in it where it says none.
+/// The context of the next call, where this call says it: `Some(None)` where its frame is no context, `None` where it is another call.
 pub(crate) fn context_in(call: &ServerCall<'_>) -> Option<Option<CallContext>> {
     if call.target() != TARGET.word() || call.opnum() != OP_CONTEXT {
         return None;

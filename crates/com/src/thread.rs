@@ -16,15 +16,15 @@ pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
 thread_local! {
     static DEADLINE: Cell<Deadline> = const { Cell::new(Deadline::Within(DEFAULT_TIMEOUT)) };
-    /// By when the call must have ended that this thread performs, if its caller has said so.
+    /// By when the call that this thread performs must have ended, if its caller has said so.
     static INHERITED: Cell<Option<Instant>> = const { Cell::new(None) };
     static CANCELLER: RefCell<Option<Canceller>> = const { RefCell::new(None) };
     /// An object of this process that came home, and the references that came with it.
     static RETURNED: Cell<Option<(TargetId, u64)>> = const { Cell::new(None) };
 }
 
-/// Runs `calls` with another limit on how long each call of this thread may take. A method cannot take longer by it than its own caller
-/// waits.
+/// Runs `calls` with another limit on how long each call of this thread may take. Calls of a method end by [`caller_deadline`] even where the limit is
+/// later.
 ///
 /// # Example
 ///
@@ -50,7 +50,7 @@ pub(crate) fn set_timeout(timeout: Duration) -> Option<Duration> {
 }
 
 /// By when the method that runs on this thread must have answered, as its caller has said by [`with_timeout`] or [`with_deadline`]. Calls that
-/// it makes end by then, whatever it says itself. `None` where the caller has not said so, or the thread performs no call.
+/// it makes end by then, whatever it says itself. `None` where the caller has not said so or does not wait, and where the thread performs no call.
 pub fn caller_deadline() -> Option<Instant> {
     INHERITED.get()
 }

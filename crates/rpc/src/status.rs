@@ -57,10 +57,12 @@ impl Status {
         )
     }
 
-    /// The status as a fault has it, of one that may be an HRESULT: the standard's, where it has one.
+    /// The status of the fault for what a method has returned, where no results can say that: the standard's, where it has one. OBJECT_NOT_FOUND would say
+    /// that no method was called, see [`Self::is_before_arguments`].
     pub(crate) const fn in_a_fault(self) -> Self {
         match self {
             Self(CONTEXT_MISMATCH) => Self::CONTEXT_MISMATCH,
+            Self::OBJECT_NOT_FOUND => Self::COMM_FAILURE,
             other => other,
         }
     }
@@ -116,5 +118,17 @@ impl fmt::Display for Status {
             Self(value) => return write!(f, "status {value:#010x}"),
         };
         f.write_str(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Status;
+
+    #[test]
+    fn what_a_method_has_returned_is_no_sign_that_it_was_not_called() {
+        let said = Status::OBJECT_NOT_FOUND.in_a_fault();
+        assert!(Status::OBJECT_NOT_FOUND.is_before_arguments() && !said.is_before_arguments());
+        assert_eq!(said.to_hresult(), Status::OBJECT_NOT_FOUND.to_hresult());
     }
 }

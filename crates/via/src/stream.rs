@@ -16,6 +16,7 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, SocketFlags, SocketType, sockopt};
 use rustix::time::Timespec;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6, TcpListener, TcpStream, ToSocketAddrs};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 /// When a TCP connection has nothing to carry, how long until its peer is asked whether it is there.
@@ -36,6 +37,8 @@ pub struct Stream {
     local: Option<String>,
     /// Where this process has a capture.
     captured: Option<Conversation>,
+    /// Why the connection is over, where the peer did not end it. The kernel says so once, to whoever sends or receives next.
+    loss: OnceLock<Ended>,
 }
 
 impl Stream {
@@ -111,7 +114,7 @@ impl Stream {
     }
 
     fn new(socket: OwnedFd, peer: Peer, local: Option<String>, captured: Option<Conversation>) -> Result<Self, Error> {
-        Ok(Self { socket, bell: Bell::new()?, peer, local, captured })
+        Ok(Self { socket, bell: Bell::new()?, peer, local, captured, loss: OnceLock::new() })
     }
 
     /// Sends all of some bytes.
@@ -184,6 +187,10 @@ impl Stream {
     }
 
     fn gone(&self, why: Ended) -> Error {
+        let why = match why {
+            Ended::ByPeer => self.loss.get().copied().unwrap_or(why),
+            loss => *self.loss.get_or_init(|| loss),
+        };
         match &self.peer {
             Peer::Process { pid, .. } => Error::PeerGone { pid: *pid },
             Peer::Host(host) => Error::Disconnected { peer: host.clone(), why },
@@ -416,6 +423,20 @@ mod tests {
         drop(client);
         let outcome = server.receive(&mut [0; 9], SOON);
         assert!(matches!(outcome, Err(Error::Disconnected { why: Ended::Reset, .. })), "{outcome:?}");
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
+    fn a_connection_that_is_broken_off_stays_so_for_who_asks_second() {
+        let listener = StreamListener::bind("127.0.0.1", 0).unwrap();
+        let client = TcpStream::connect(listener.address().unwrap()).unwrap();
+        let server = listener.accept(SOON).unwrap();
+        sockopt::set_socket_linger(&client, Some(Duration::ZERO)).unwrap();
+        drop(client);
+        server.wait(SOON).unwrap();
+        let outcomes = [server.send(&[7], SOON).map(|()| 0), server.receive(&mut [0; 9], SOON)];
+        let is_reset = |outcome| matches!(outcome, &Err(Error::Disconnected { why: Ended::Reset, .. }));
+        assert!(outcomes.iter().all(is_reset), "{outcomes:?}");
     }
 
     #[test]

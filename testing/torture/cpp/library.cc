@@ -28,6 +28,8 @@ public:
     HRESULT Who(char16_t **) override { return E_NOTIMPL; }
     HRESULT Context(int64_t *, char16_t **) override { return E_NOTIMPL; }
     HRESULT KeptSleeps(uint32_t) override { return E_NOTIMPL; }
+    HRESULT Overhear() override { return E_NOTIMPL; }
+    HRESULT Overheard(int64_t *, char16_t **) override { return E_NOTIMPL; }
 
 private:
     std::atomic<int64_t> total_{5000};

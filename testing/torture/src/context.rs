@@ -18,6 +18,17 @@ pub(crate) fn heard() -> obvia::Result<(i64, U16CString)> {
     Ok((left.unwrap_or(-1), trace))
 }
 
+/// Refuses what a call has heard whose caller has said nothing.
+fn has_none((left, heard): (i64, U16CString)) -> obvia::Result<()> {
+    if left <= TIMEOUT.as_millis() as i64 / 2 && heard.is_empty() {
+        return Ok(());
+    }
+    Err(obvia::Error::new(
+        code::E_FAIL,
+        format!("{left} ms left, trace {:?} where there is none", heard.to_string_lossy()),
+    ))
+}
+
 /// Makes calls with and without, and says what the server has heard that is not what it was told.
 pub(crate) fn check(state: &State) -> Answer {
     let factory = state.factory()?;
@@ -33,20 +44,37 @@ pub(crate) fn check(state: &State) -> Answer {
     let long = TraceContext { state: "obvia=".to_owned() + &"s".repeat(STATE - 6), ..short.clone() };
     let (short_text, long_text) = (format!("{TRACE} "), format!("{TRACE} {}", long.state));
     for _ in 0..3 {
+        // Also where the call before it had objects, or its results are still lent.
+        with_timeout(TIMEOUT, || factory.Make().and_then(|_| hears(true, "")))?;
+        let lent = factory.Make()?.Lend(7, 3)?;
+        with_timeout(TIMEOUT, || {
+            drop(lent);
+            hears(true, "")
+        })?;
+        // Nobody waits for a call without an answer, and it leaves nothing behind.
+        with_trace(short.clone(), || with_timeout(TIMEOUT, || factory.Overhear()))?;
+        has_none(factory.Context()?)?;
+        let (left, heard) = factory.Overheard()?;
+        let heard = heard.to_string_lossy();
+        if left != -1 || heard != short_text {
+            return Err(obvia::Error::new(
+                code::E_FAIL,
+                format!("{left} ms left of a call that nobody waits for, trace {heard:?}"),
+            ));
+        }
         with_timeout(TIMEOUT, || hears(true, ""))?;
         with_timeout(TIMEOUT, || {
             with_trace(short.clone(), || hears(true, &short_text).and_then(|()| hears(true, &short_text)))
         })?;
         with_trace(long.clone(), || with_timeout(TIMEOUT, || hears(true, &long_text)))?;
+        // A state that is too long is left out, and nothing else.
+        for length in [STATE + 1, 1 << 16] {
+            let longer = TraceContext { state: "s".repeat(length), ..short.clone() };
+            with_trace(longer, || with_timeout(TIMEOUT, || hears(true, &short_text)))?;
+        }
         // One that fails leaves nothing behind. In NDR calls say how long they wait by default, too.
         with_timeout(TIMEOUT, || factory.Kept().map(drop)).err().ok_or(code::E_UNEXPECTED)?;
-        let (left, heard) = factory.Context()?;
-        if left > TIMEOUT.as_millis() as i64 / 2 || !heard.is_empty() {
-            return Err(obvia::Error::new(
-                code::E_FAIL,
-                format!("{left} ms left, trace {heard:?} where there is none"),
-            ));
-        }
+        has_none(factory.Context()?)?;
     }
     Ok(String::new())
 }

@@ -150,6 +150,7 @@ impl ICounter_Impl for Counter_Impl {
 #[derive(Default)]
 pub struct Factory {
     kept: Mutex<Option<Agile<ICounter>>>,
+    overheard: Mutex<Option<(i64, obvia::U16CString)>>,
 }
 
 impl Factory {
@@ -218,6 +219,15 @@ impl IFactory_Impl for Factory_Impl {
 
     fn Context(&self) -> obvia::Result<(i64, obvia::U16CString)> {
         context::heard()
+    }
+
+    fn Overhear(&self) -> obvia::Result<()> {
+        *self.overheard.lock().unwrap() = Some(context::heard()?);
+        Ok(())
+    }
+
+    fn Overheard(&self) -> obvia::Result<(i64, obvia::U16CString)> {
+        Ok(self.overheard.lock().unwrap().take().ok_or(code::E_UNEXPECTED)?)
     }
 
     fn KeptSleeps(&self, milliseconds: u32) -> obvia::Result<()> {

@@ -172,8 +172,8 @@ impl Drop for ClassRegistration {
 ///
 /// Where several processes of a user register a class, those of this host who name no server find the first of them.
 ///
-/// `object` stands for the class itself, for those who ask for that (CoGetClassObject); without one an [`IClassFactory`](super::IClassFactory) does, by which they have
-/// objects made, and have this process stay (IClassFactory::LockServer).
+/// `object` stands for the class itself: those who ask for the class object (CoGetClassObject) get it. Without one they get an
+/// [`IClassFactory`](super::IClassFactory), which makes objects and has this process stay (IClassFactory::LockServer).
 ///
 /// # Errors
 ///

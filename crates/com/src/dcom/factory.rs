@@ -1,21 +1,20 @@
 //! IClassFactory: what makes objects of a class, for its own process and for others.
 //!
-//! What programs see of its two methods is not what travels (Windows' unknwn.idl: RemoteCreateInstance, RemoteLockServer), so it is converted here.
+//! Programs call two methods; two others travel (Windows' unknwn.idl: RemoteCreateInstance, RemoteLockServer). They are converted here.
 
 #![allow(non_snake_case, missing_docs, reason = "names are COM's; the macro hands on no documentation of methods")]
 
 use super::classes::{Activated, ServerLock, lock_server};
 use crate::agile::{IChecked, IChecked_Impl};
-use crate::error::{Error, Result, code, leave};
+use crate::error::{Result, code, leave};
 use crate::exports::query_by;
 use crate::marshal::Wanted;
 use crate::registry::{self, Description, InterfaceInfo, Remote, VtablePointer};
 use crate::rt::{Answer, ServerCall, check, pad};
 use crate::runtime::Runtime;
 use crate::server::caller;
-use crate::stub::Stubs;
+use crate::stub::{Stubs, guard};
 use std::ffi::c_void;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::null_mut;
 use std::sync::{Mutex, PoisonError};
 use windows_core::{GUID, HRESULT, IUnknown, IUnknownImpl as _, Interface, implement, interface};
@@ -47,7 +46,7 @@ impl IClassFactory {
         Ok(unsafe { I::from_raw(object) })
     }
 
-    /// Keeps the server, as often as it is told so, until it is told as often that it need not stay.
+    /// Has the server stay, or lets it end. It stays until it has been let go as often as it was told to stay.
     ///
     /// # Errors
     ///
@@ -192,14 +191,40 @@ unsafe extern "system" fn remote_create(this: *mut c_void, iid: *const GUID, obj
         // SAFETY: what this function was called with, and an object that is a part of none.
         return unsafe { factory.CreateInstance(null_mut(), iid, object) };
     };
-    match own.make_for_caller(&wanted) {
+    // SAFETY: what this function was called with.
+    unsafe { hand_out(null_mut(), iid, object, |iid| own.make_for_caller(iid)) }
+}
+
+/// Has an object made, and hands out the interface that is asked for: what IClassFactory::CreateInstance does.
+///
+/// # Safety
+///
+/// `iid` must be null or point to an IID, `object` be null or have room for a pointer.
+pub(super) unsafe fn hand_out(
+    outer: *mut c_void,
+    iid: *const GUID,
+    object: *mut *mut c_void,
+    make: impl FnOnce(&GUID) -> Result<IUnknown>,
+) -> HRESULT {
+    if iid.is_null() || object.is_null() {
+        return code::E_POINTER;
+    }
+    // SAFETY: it is not null, and the caller promises the rest.
+    unsafe { object.write(null_mut()) };
+    if !outer.is_null() {
+        return code::CLASS_E_NOAGGREGATION;
+    }
+    // SAFETY: as above.
+    let iid = unsafe { iid.read() };
+    // What panics is the author's code.
+    guard(|| match make(&iid) {
         Ok(made) => {
-            // SAFETY: the stub has room for a pointer.
+            // SAFETY: as above.
             unsafe { object.write(made.into_raw()) };
             code::S_OK
         }
         Err(error) => leave(error),
-    }
+    })
 }
 
 unsafe extern "system" fn remote_lock(this: *mut c_void, lock: i32) -> HRESULT {
@@ -214,12 +239,12 @@ unsafe extern "system" fn remote_lock(this: *mut c_void, lock: i32) -> HRESULT {
     }
 }
 
-/// What stands for a class that this process has registered, where its program has nothing that does.
+/// What stands for a class that this process has registered without an object for that.
 #[implement(IClassFactory, IChecked)]
 pub(super) struct Factory {
     runtime: &'static Runtime,
     class: GUID,
-    /// Those of this process itself.
+    /// The locks of this process itself.
     locks: Mutex<Vec<ServerLock>>,
 }
 
@@ -234,15 +259,10 @@ impl Factory {
     }
 
     fn make(&self, iid: &GUID) -> Result<IUnknown> {
-        // What panics is the author's code, and the caller may be of another language.
-        let make = AssertUnwindSafe(|| {
-            query_by(self.runtime.classes().activate(&self.class, Activated::Instance)?.get(), iid)
-        });
-        catch_unwind(make)
-            .unwrap_or_else(|_| Err(Error::new(code::E_UNEXPECTED, "what makes objects of the class panicked")))
+        query_by(self.runtime.classes().activate(&self.class, Activated::Instance)?.get(), iid)
     }
 
-    /// The same for another process, which may have to ask for the class again: rules change.
+    /// The same for another process. Whether it may have objects made is looked at each time, since rules change.
     fn make_for_caller(&self, iid: &GUID) -> Result<IUnknown> {
         let caller = caller().ok_or(code::E_UNEXPECTED)?;
         self.runtime.rules().check_class(&self.class, || caller.shown())?;
@@ -251,7 +271,8 @@ impl Factory {
 }
 
 impl Factory_Impl {
-    /// Has another process keep this one, or no longer: by references to this, which nobody else gives back and which end with it.
+    /// Has another process keep this one, or no longer. What keeps it are references to this object: nobody else can give them back, and they end with
+    /// that process.
     fn lock_for_caller(&self, stays: bool) -> Result<()> {
         let holder = caller().ok_or(code::E_UNEXPECTED)?.holder();
         let exports = self.runtime.exports();
@@ -269,23 +290,8 @@ impl IChecked_Impl for Factory_Impl {}
 
 impl IClassFactory_Impl for Factory_Impl {
     unsafe fn CreateInstance(&self, outer: *mut c_void, iid: *const GUID, object: *mut *mut c_void) -> HRESULT {
-        if iid.is_null() || object.is_null() {
-            return code::E_POINTER;
-        }
-        // SAFETY: it is not null, and by COM's rules has room for a pointer.
-        unsafe { object.write(null_mut()) };
-        if !outer.is_null() {
-            return code::CLASS_E_NOAGGREGATION;
-        }
-        // SAFETY: as above.
-        match self.make(&unsafe { iid.read() }) {
-            Ok(made) => {
-                // SAFETY: as above.
-                unsafe { object.write(made.into_raw()) };
-                code::S_OK
-            }
-            Err(error) => leave(error),
-        }
+        // SAFETY: by the contract of IClassFactory.
+        unsafe { hand_out(outer, iid, object, |iid| self.make(iid)) }
     }
 
     unsafe fn LockServer(&self, lock: i32) -> HRESULT {

@@ -3,14 +3,14 @@
 #![allow(non_snake_case, missing_docs, reason = "names are COM's; the macro hands on no documentation of methods")]
 
 use super::classes::Activated;
-use super::factory::{IClassFactory, IClassFactory_Impl};
+use super::factory::{IClassFactory, IClassFactory_Impl, hand_out};
 use crate::error::{Error, Result, code};
 use crate::exports::query_by;
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use std::collections::HashMap;
 use std::ffi::c_void;
-use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
+use std::ptr::null_mut;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use windows_core::{GUID, HRESULT, IUnknown, Interface, implement};
 
@@ -59,7 +59,7 @@ impl Loaded {
 
 /// The interface pointer that a function of COM's hands out.
 fn pointer(get: impl FnOnce(*mut *mut c_void) -> HRESULT) -> Result<IUnknown> {
-    let mut object = std::ptr::null_mut();
+    let mut object = null_mut();
     get(&mut object).ok()?;
     if object.is_null() {
         return Err(code::E_NOINTERFACE.into());
@@ -90,7 +90,7 @@ impl Libraries {
         }
         let factory: IClassFactory = loaded.class_object(class, &IClassFactory::IID)?.cast()?;
         // SAFETY: the pointers are good for the call, and nothing is made a part of anything.
-        pointer(|object| unsafe { factory.CreateInstance(std::ptr::null_mut(), iid, object) })
+        pointer(|object| unsafe { factory.CreateInstance(null_mut(), iid, object) })
     }
 
     fn free_unused(&self) {
@@ -131,45 +131,13 @@ struct Factory(Make);
 
 impl IClassFactory_Impl for Factory_Impl {
     unsafe fn CreateInstance(&self, outer: *mut c_void, iid: *const GUID, object: *mut *mut c_void) -> HRESULT {
-        if !outer.is_null() {
-            return code::CLASS_E_NOAGGREGATION;
-        }
         // SAFETY: by the contract of IClassFactory.
-        unsafe { hand_out(self.0, iid, object) }
+        unsafe { hand_out(outer, iid, object, |iid| query_by(&(self.0)()?, iid)) }
     }
 
     unsafe fn LockServer(&self, _: i32) -> HRESULT {
         // A library in Rust stays.
         code::S_OK
-    }
-}
-
-/// Makes an object, and hands out an interface of it.
-///
-/// # Safety
-///
-/// `iid` must be null or point to an IID, `object` be null or have room for a pointer.
-unsafe fn hand_out(
-    make: impl FnOnce() -> Result<IUnknown> + std::panic::UnwindSafe,
-    iid: *const GUID,
-    object: *mut *mut c_void,
-) -> HRESULT {
-    if iid.is_null() || object.is_null() {
-        return code::E_POINTER;
-    }
-    // SAFETY: it is not null, and the caller promises the rest.
-    unsafe { object.write(std::ptr::null_mut()) };
-    // SAFETY: as above.
-    let iid = unsafe { iid.read() };
-    // What panics is the author's code, and the caller may be of another language.
-    let made = catch_unwind(make).unwrap_or_else(|_| Err(code::E_UNEXPECTED.into()));
-    match made.and_then(|made| query_by(&made, &iid)) {
-        Ok(found) => {
-            // SAFETY: as above.
-            unsafe { object.write(found.into_raw()) };
-            code::S_OK
-        }
-        Err(error) => error.code(),
     }
 }
 
@@ -194,7 +162,7 @@ pub unsafe fn provide(
         return code::CLASS_E_CLASSNOTAVAILABLE;
     };
     // SAFETY: the caller's promise is the same.
-    unsafe { hand_out(move || Ok(IClassFactory::from(Factory(make)).into()), iid, object) }
+    unsafe { hand_out(null_mut(), iid, object, |iid| query_by(&IClassFactory::from(Factory(make)).into(), iid)) }
 }
 
 /// Exports DllGetClassObject and DllCanUnloadNow, by which COM's classes are found in a shared library (`crate-type = ["cdylib"]`), with a way

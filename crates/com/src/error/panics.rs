@@ -9,9 +9,8 @@ use windows_core::HRESULT;
 
 static ARE_TOLD: AtomicBool = AtomicBool::new(cfg!(debug_assertions));
 
-/// Says whether callers are told the texts of panics, and not only that a method panicked (E_UNEXPECTED). They are in programs built with debug
-/// assertions, where nobody says otherwise. Callers that are processes of other users, or on other hosts, are never told: a text may have
-/// values in it that are not theirs.
+/// Says whether callers are told the texts of panics, and not only that a method panicked (E_UNEXPECTED). By default they are told in programs built with
+/// debug assertions. Processes of other users and on other hosts are never told: a text may contain values that are not theirs.
 pub fn set_panic_texts(are_told: bool) {
     ARE_TOLD.store(are_told, Ordering::Relaxed);
 }

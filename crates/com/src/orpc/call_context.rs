@@ -54,7 +54,7 @@ impl CallContext {
         Some(Self { left, trace })
     }
 
-    /// What may be no trace, though it is laid out like one.
+    /// The trace. `None` where the bytes are not laid out as one, `Some(None)` where they are but name none.
     fn read_trace(bytes: &[u8]) -> Option<Option<TraceContext>> {
         let (trace, rest) = bytes.split_first_chunk()?;
         let (parent, rest) = rest.split_first_chunk()?;

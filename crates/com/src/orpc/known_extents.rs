@@ -63,6 +63,11 @@ impl TraceContext {
         (trace != 0 && parent != 0).then(|| Self { trace, parent, flags, state: state.to_owned() })
     }
 
+    /// The same without a state that is none; `None` where one of the numbers is 0.
+    pub(crate) fn checked(self) -> Option<Self> {
+        Self::new(self.trace, self.parent, self.flags, self.state.as_bytes())
+    }
+
     /// As an extent.
     pub fn to_extent(&self) -> Extent {
         let mut data = vec![0, self.flags];

@@ -9,7 +9,7 @@ use obvia_rpc::vi_call::{CallError, TargetId};
 use std::cell::Cell;
 use windows_core::IUnknown;
 
-/// References that were counted for the peer of a call, and are taken back if it does not get them. A call without any has one word, which is zero.
+/// References that were counted for the peer of a call, and are taken back if it does not get them. It is one word, which is zero for a call without any.
 #[derive(Default)]
 pub(super) struct Unsent(Cell<Option<Box<Given>>>);
 
@@ -43,8 +43,8 @@ impl Unsent {
         self.0.set(Some(given));
     }
 
-    /// The request was published. They are the server's from now on, unless it says that it has looked at no argument. Where it says nothing, it may have
-    /// them, and gives them back, or they end with it.
+    /// The request was published. From now on the references are the server's, unless it says that it has looked at no argument. A server that says nothing
+    /// may have them: then it gives them back, or they end with it.
     #[inline(always)]
     pub(super) fn is_published(&mut self, error: Option<&CallError>) {
         if self.0.get_mut().is_some() {

@@ -1,7 +1,7 @@
 //! The clients of this process: which are connected, and which have been lost and may come back.
 //!
-//! Who ends a connection in order, and was connected by no other, is gone, and so is whoever ran on this host. A network that breaks is no
-//! sign of that: what such a client holds waits for it as long as objects wait for pings (MS-DCOM 3.1.2.2).
+//! A client is gone when its last connection ends in order. A client of this host is gone however its last connection ends. A network that breaks does not
+//! say that a client is gone: what it holds is kept for it as long as objects wait for pings (MS-DCOM 3.1.2.2).
 
 use super::{Fellowship, gate};
 use crate::runtime::{Runtime, janitor};
@@ -19,8 +19,9 @@ mod tests;
 /// Clients that have been lost and may come back: of all hosts, and of one.
 const LOST_MAX: usize = 1024;
 const LOST_BY_HOST_MAX: usize = 64;
-/// References and states that are kept for all of those: as many as two clients may have.
+/// References and states that are kept for all of those, as many as two clients may have, and for those of one host.
 const KEPT_MAX: usize = 1 << 17;
+const KEPT_BY_HOST_MAX: usize = KEPT_MAX / 2;
 
 /// The clients of a process.
 #[derive(Default)]
@@ -48,10 +49,10 @@ struct Known {
     local: Option<String>,
     /// Whose it is, where somebody has proved that it is theirs.
     owner: Option<Arc<Principal>>,
-    /// The group of its associations, where it has said nothing of itself: as long as it may come back, another may join that.
+    /// The group of its associations, where it has said nothing of itself. The group is kept so that the client can join it when it comes back.
     group: Option<Arc<Group<Fellowship>>>,
     count: usize,
-    // Invariant: there if there is no connection, and `Register::lost` has the client by this time then.
+    // Invariant: it is there just when there is no connection. `Register::lost` has the client by this time then.
     lost: Option<Lost>,
 }
 
@@ -79,18 +80,21 @@ impl Register {
         }
     }
 
-    /// The lost client that has to make room for others, where there are too many: the first of the host which has too many itself, and else
-    /// the first of all.
+    /// The lost client that has to make room for others. Where its host has too many lost clients, or too much is kept for them, it is the first of
+    /// that host; otherwise the same goes for all hosts together.
     fn surplus(&self, host: &Option<String>) -> Option<u64> {
         let all = || self.lost.iter().filter_map(|(_, oxid)| Some((*oxid, self.known.get(oxid)?)));
-        let kept = all().filter_map(|(_, known)| known.lost).map(|lost| lost.kept).fold(0, usize::saturating_add);
-        let mut own = all().filter(|(_, known)| known.host == *host).map(|(oxid, _)| oxid);
-        let first = own.next();
-        if own.count() >= LOST_BY_HOST_MAX {
-            return first;
+        let own = || all().filter(|(_, known)| known.host == *host);
+        if own().count() > LOST_BY_HOST_MAX || kept(own()) > KEPT_BY_HOST_MAX {
+            return own().next().map(|(oxid, _)| oxid);
         }
-        (self.lost.len() > LOST_MAX || kept > KEPT_MAX).then(|| all().next().map(|(oxid, _)| oxid)).flatten()
+        (self.lost.len() > LOST_MAX || kept(all()) > KEPT_MAX).then(|| all().next().map(|(oxid, _)| oxid)).flatten()
     }
+}
+
+/// What is kept for lost clients.
+fn kept<'a>(clients: impl Iterator<Item = (u64, &'a Known)>) -> usize {
+    clients.filter_map(|(_, known)| known.lost).map(|lost| lost.kept).fold(0, usize::saturating_add)
 }
 
 impl Clients {
@@ -144,8 +148,8 @@ impl Clients {
         Fellowship::join(&self.groups, wanted, peer)
     }
 
-    /// Ends a connection. Returns what `end_client` does of each client that is gone by that, before it can connect again. One that is lost is not
-    /// as long as something is `kept` for it.
+    /// Ends a connection. Runs `end_client` for each client that is gone now, before it can connect again, and returns what that does. A client that
+    /// was lost is not gone as long as something is `kept` for it.
     fn leave<R>(&self, oxid: u64, end: End, kept: impl Fn(u64) -> usize, end_client: impl Fn(u64) -> R) -> Vec<R> {
         let mut register = self.register();
         let Some(known) = register.known.get_mut(&oxid) else { return Vec::new() };
@@ -154,7 +158,7 @@ impl Clients {
             return Vec::new();
         }
         let lost = match (end, known.pid) {
-            // Of one that is on this host as well, the kernel has said that it is gone.
+            // The kernel has said of a client on this host that it is gone, whatever the network says.
             (End::Lost(since), None) => Some(Lost { since, kept: kept(oxid) }).filter(|lost| lost.kept > 0),
             _ => None,
         };
@@ -178,7 +182,7 @@ impl Clients {
         self.register().lost.first().map(|(since, _)| *since + patience)
     }
 
-    /// Gives up clients that have been lost for so long. Returns what `end_client` does of each.
+    /// Gives up the clients that have been lost for so long. Returns what `end_client` does for each.
     pub(crate) fn give_up<R>(&self, now: Instant, patience: Duration, end_client: impl Fn(u64) -> R) -> Vec<R> {
         let mut register = self.register();
         let mut ended = Vec::new();
@@ -258,7 +262,7 @@ impl Drop for Presence {
             runtime.clients().wake_all();
         }
         if has_gone || is_lost {
-            // There is somebody to be given up some time, or this process has been the client of whoever is gone, too.
+            // A lost client is to be given up some time. One that is gone may have been a server of this process, too.
             janitor::wake();
         }
     }

@@ -46,7 +46,7 @@ pub(super) struct Connection {
     peer: Peer,
     local: Option<String>,
     alarm: Alarm,
-    // Of the next call of an object.
+    /// Of the next call of an object.
     context: Option<CallContext>,
 }
 
@@ -140,10 +140,8 @@ impl Connection {
             Some(_) => Answer::fault(Status::PROTOCOL_ERROR),
         }
     }
-}
 
-impl Connection {
-    /// Notes the context of the next call, which takes the long way for that.
+    /// Notes the context of the next call, which takes the long way because of it.
     fn expect(&mut self, context: Option<CallContext>) -> Answer {
         self.context = context;
         self.dispatch.watch().invalidate();
@@ -164,6 +162,13 @@ impl Service for Connection {
         match self.dispatch.perform(call) {
             Some(answer) => answer,
             None => self.dispatch_slowly(call),
+        }
+    }
+
+    fn is_oneway(&mut self) {
+        if let Some(context) = &mut self.context {
+            // Nobody waits.
+            context.left = None;
         }
     }
 
@@ -288,7 +293,10 @@ impl Served {
             // SAFETY: by the invariant; what is received is gone before the next turn, by that of `call`.
             let is_oneway = match vi_call::receive(unsafe { self.window.as_mut() }, &mut self.call) {
                 Ok(Arrived::Call(_)) => false,
-                Ok(Arrived::Oneway(_)) => true,
+                Ok(Arrived::Oneway(_)) => {
+                    self.connection.is_oneway();
+                    true
+                }
                 Ok(Arrived::Other(message, tx)) => {
                     let attended = vi_call::serve_other(&mut self.connection, &message, tx);
                     // SAFETY: by the invariant; nothing refers to it.

@@ -1,4 +1,4 @@
-//! What the associations of a group have in common: the client process that they are of, where it has said nothing of itself.
+//! What the associations of a group have in common: their client process, where it has said nothing of itself.
 
 use crate::runtime;
 use obvia_rpc::co::{Group, Groups};
@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Users for whom the associations of one group make calls.
 const USERS_MAX: usize = 64;
 
-/// A client process, by its host, or by its number on this one. It makes calls for users, and each is a client of its own: nobody uses what
-/// is kept for another because he knows the number of a group.
+/// The client process of a group, known by its host, or by its number on this host. It makes calls for users, each of whom is a client of its own: a user
+/// who knows the number of a group cannot use what is kept for another user.
 #[derive(Debug)]
 pub(crate) struct Fellowship {
     peer: Peer,
@@ -19,7 +19,7 @@ pub(crate) struct Fellowship {
 }
 
 impl Fellowship {
-    /// A new group for a client that wants one, or the one that it asks for. `None` where there is none, or it is another client's.
+    /// The group that a client asks for, or a new group for 0. `None` where there is no such group, or it is another client's.
     pub(super) fn join(groups: &Groups<Self>, wanted: u32, peer: &Peer) -> Option<Arc<Group<Self>>> {
         if wanted == 0 {
             // The number is no secret, but need not be guessed easily.

@@ -32,7 +32,7 @@ pub struct Calls {
     regions: Hands,
     // Invariant: null, or a leaked box that belongs to this place. Never null while `link` is not 0.
     owned: Cell<*mut Owned>,
-    /// Whether it is at hand for one call only: those that can be cancelled are registered one by one, and those with a context say it.
+    /// Whether it is at hand for one call only: see [`has_to_prepare`].
     once: Cell<bool>,
     /// The lease on the last reply of the channel at hand, which makes no call meanwhile; 0 where there is none.
     lease: Cell<u64>,
@@ -349,11 +349,16 @@ impl Calls {
         if let Some(slot) = slot {
             self.slot.set(slot.as_ptr());
             self.link.set(owned.link.as_ptr().addr());
-            self.once.set(is_cancellable() || call_context::is_set());
+            self.once.set(has_to_prepare());
         }
         self.owned.set(Box::into_raw(owned));
         Others::with(|others| others.borrow_mut().extend(before));
     }
+}
+
+/// Whether each call of this thread has to prepare: those that can be cancelled are registered, and those with a context say it.
+fn has_to_prepare() -> bool {
+    is_cancellable() || call_context::is_set()
 }
 
 /// A channel of the link: one of this thread's, one of the link's pool, or a new one; out of its place.
@@ -392,20 +397,29 @@ fn obtain(link: &Arc<Link>) -> Result<Box<Owned>> {
     Ok(owned)
 }
 
-/// Tells the peer the context of the next call, if it has one, and that it has none where one was told before. Units of a relay say it
-/// themselves.
+/// Tells the peer the context of the next call. Where the next call has none, the peer is told that only if it was told one before. A relay's units
+/// have the context themselves.
 fn say_context(channel: &mut Channel) -> Result<()> {
     let is_set = call_context::is_set();
-    if is_set == *channel.has_context() && !is_set || channel.is_relayed() {
+    if !is_set && !*channel.has_context() || channel.is_relayed() {
         return Ok(());
     }
+    system::say_context(channel, &if is_set { call_context::current() } else { CallContext::NONE })?;
+    // The peer that was not told keeps what it was told before.
     *channel.has_context() = is_set;
-    system::say_context(channel, &if is_set { call_context::current() } else { CallContext::NONE })
+    Ok(())
 }
 
 /// The context of this thread's calls has changed: the next one says it.
 pub(crate) fn prepare_again() {
-    Calls::with(|calls| calls.link.set(0));
+    Calls::with(|calls| {
+        calls.link.set(0);
+        if calls.lease.get() != 0 {
+            // The lease would put the channel back at hand as it was.
+            let leased = calls.take_from_hand();
+            debug_assert!(leased.is_none());
+        }
+    });
 }
 
 /// The thread's canceller has changed: the next call finds its channel the slow way, where it is registered. If the one before was
@@ -450,8 +464,7 @@ impl Drop for Taken {
             && !owned.channel.is_broken()
             && !std::thread::panicking()
         {
-            // What can be cancelled has to prepare.
-            let slot = owned.channel.request_slot().filter(|_| !is_cancellable());
+            let slot = owned.channel.request_slot().filter(|_| !has_to_prepare());
             Calls::with(|calls| calls.put_at_hand(owned, slot));
         }
     }

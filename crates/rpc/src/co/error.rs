@@ -37,7 +37,7 @@ pub enum AssociationError {
         /// Why: see [`BindNak`].
         reason: u16,
     },
-    /// The server has put the association into another group than that of the client's other ones.
+    /// The association is in another group than the client's other associations.
     Group,
     /// The peer's answer is not one to what was asked.
     Answer,
@@ -69,7 +69,7 @@ impl fmt::Display for AssociationError {
             }
             Self::Refused { reason: BindNak::CHECKSUM } => f.write_str("the server could not authenticate this client"),
             Self::Refused { reason } => write!(f, "the server refuses the association for reason {reason}"),
-            Self::Group => f.write_str("the association is not in the group of those before it"),
+            Self::Group => f.write_str("the server has put the association into another group than those before it"),
             Self::Answer => f.write_str("the peer answered what was not asked"),
             Self::Busy => f.write_str("another call is under way, and the peer takes one at a time"),
             Self::Misuse(what) => f.write_str(what),

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// Who says which associations make a group.
+/// What decides which associations are of one group.
 pub trait Joins: Send + Sync + fmt::Debug {
-    /// Has an association join a group, or for 0 a new one. `None` where there is none with this number, or its client may not join it.
+    /// Has an association join the group with this number, or a new group for 0. `None` where there is no such group, or the client may not join it.
     fn join(&self, wanted: u32) -> Option<Joined>;
 }
 
@@ -16,7 +16,7 @@ pub trait Joins: Send + Sync + fmt::Debug {
 pub struct Joined {
     /// The number of the group, which clients are told; not 0.
     pub number: u32,
-    /// What is there as long as the place.
+    /// What the association keeps as long as it is in the group.
     pub place: Arc<dyn Any + Send + Sync>,
 }
 
@@ -31,7 +31,7 @@ struct Table<T> {
     groups: HashMap<u32, Weak<Group<T>>>,
 }
 
-/// An association group. It ends with who has it last.
+/// An association group. It ends when nobody keeps it any more.
 #[derive(Debug)]
 pub struct Group<T> {
     groups: Groups<T>,
@@ -40,7 +40,8 @@ pub struct Group<T> {
 }
 
 impl<T> Groups<T> {
-    /// A new group, which gets the first number from `first` on that no other has; without, from the one on that was given last.
+    /// A new group. Its number is the first one from `first` on that no other group has. Without `first` the search begins behind the number that was
+    /// given last.
     pub fn found(&self, first: Option<u32>, shared: T) -> Arc<Group<T>> {
         let mut table = self.table();
         let mut number = first.unwrap_or_else(|| table.last.wrapping_add(1)).max(1);

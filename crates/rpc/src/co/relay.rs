@@ -73,7 +73,7 @@ pub trait CallHeaders: Send + Sync + fmt::Debug {
     fn read_context(&self, context: &[u8]) -> Result<(), Status>;
     /// The call whose request was read last waits for no response.
     fn forget(&self);
-    /// The call whose request was read last ends in a fault.
+    /// The call whose request was read last has ended without [`Self::write_response`], on the thread that performed it.
     fn end(&self);
     /// Appends what stands before a response's results, of a method that returned this. Where it failed, and its server says why, with words.
     fn write_response(&self, result: u32, words: Option<Words>, stub: &mut Vec<u8>);

@@ -21,7 +21,8 @@ use std::sync::Arc;
 pub struct ServerOptions {
     /// What it puts up with.
     pub limits: Limits,
-    /// The association groups of the server. Without, clients may join any, and nothing comes of it.
+    /// The association groups of the server. Where there are none, a client is told the number that it asks for, and its associations have nothing in
+    /// common.
     pub groups: Option<Arc<dyn Joins>>,
     /// The endpoint for further connections: the port, the name of the socket.
     pub secondary_address: String,
@@ -150,7 +151,7 @@ pub struct ServerAssociation {
     granted: u8,
     // Of fragments that this side sends.
     length: u16,
-    // Of a group of the server's.
+    // The place in a group of the server's.
     joined: Option<Joined>,
     presentations: Vec<Presentation>,
     security: SecurityContexts,

@@ -218,6 +218,9 @@ pub trait Service {
     /// Finds the target of a call, and performs it. The answer's frame is the one that the call gave out last.
     fn dispatch(&mut self, call: &mut ServerCall<'_>) -> Answer;
 
+    /// The next call that is to be dispatched is one whose caller waits for no answer.
+    fn is_oneway(&mut self) {}
+
     /// Answers a protocol data unit; `None` ends the connection.
     fn answer_pdu(&mut self, pdu: &[u8]) -> Option<Vec<u8>>;
 
@@ -265,6 +268,7 @@ fn next_call<'p, 'a, S: Service>(
     Err(match receive_within(window, place, limit) {
         Ok(Arrived::Call(call)) => return Ok(call),
         Ok(Arrived::Oneway(call)) => {
+            service.is_oneway();
             // Nobody reads the answer.
             let _ = service.dispatch(call);
             Attended::Silently

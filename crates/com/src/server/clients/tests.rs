@@ -1,6 +1,6 @@
 //! Clients that are lost and come back, and those that do not, by a clock that nobody waits for.
 
-use super::{Clients, End, KEPT_MAX, LOST_BY_HOST_MAX, LOST_MAX};
+use super::{Clients, End, KEPT_BY_HOST_MAX, LOST_BY_HOST_MAX, LOST_MAX};
 use obvia_via::window::Peer;
 use std::time::{Duration, Instant};
 
@@ -91,9 +91,11 @@ fn lost_clients_are_limited_and_so_is_what_is_kept_for_them() {
     let gone =
         (0..all + 2).flat_map(|oxid| lose(&clients, &host(&format!("{}", oxid % 100)), oxid..oxid + 1, 1, begun));
     assert_eq!(gone.collect::<Vec<_>>(), [0, 1]);
-    let (clients, half) = (Clients::default(), KEPT_MAX / 2);
-    assert_eq!(lose(&clients, &host("one"), 0..2, half, begun), []);
-    assert_eq!(lose(&clients, &host("other"), 2..3, half, begun), [0]);
-    assert_eq!(lose(&clients, &host("other"), 3..4, KEPT_MAX + 1, begun), [1, 2, 3]);
-    assert!(clients.due(PATIENCE).is_none());
+    let (clients, most) = (Clients::default(), KEPT_BY_HOST_MAX);
+    assert_eq!(lose(&clients, &host("one"), 0..1, 2, begun), []);
+    assert_eq!(lose(&clients, &host("other"), 1..5, most - 1, begun), [1, 2, 3], "who has much makes room for itself");
+    assert_eq!(lose(&clients, &host("one"), 5..6, most - 2, begun), []);
+    assert_eq!(lose(&clients, &host("third"), 6..7, 2, begun), [0]);
+    assert_eq!(lose(&clients, &host("third"), 7..8, most + 1, begun), [6, 7]);
+    assert!(clients.has(4) && clients.has(5));
 }

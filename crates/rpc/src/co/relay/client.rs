@@ -107,11 +107,11 @@ struct Call {
     awaited: Awaited,
 }
 
-/// Why the association ends. A server that refuses it may have begun anew, and then knows no group of before: whoever connects again asks for a
-/// new one.
+/// Why the association ends. A server that refuses it may have been started anew, and know no earlier group. So the next association asks for a new
+/// group.
 fn failed(error: AssociationError, wanted: u32, group: &AtomicU32) -> ViError {
     if let AssociationError::Refused { .. } = error {
-        // Somebody else may have been faster.
+        // Another thread may have noted a new group meanwhile.
         let _ = group.compare_exchange(wanted, 0, Ordering::AcqRel, Ordering::Acquire);
     }
     over(error)
@@ -209,7 +209,7 @@ impl ClientRelay {
         Ok(state.contexts.get(&interface).copied().unwrap_or(Err(Status::UNK_IF)))
     }
 
-    /// Proposes contexts. With the first ones the association joins the group of those before it.
+    /// Proposes contexts. The first proposal has the association join the group of those before it.
     fn propose(&self, state: &mut State, contexts: Vec<Context>) -> Result<u32, ViError> {
         if !state.has_joined {
             state.wanted = self.routes.group().load(Ordering::Acquire);
@@ -243,7 +243,7 @@ impl State {
         let joined = self.association.group();
         let noted = || group.compare_exchange(self.wanted, joined, Ordering::AcqRel, Ordering::Acquire);
         if !self.has_joined && noted().is_err_and(|known| known != joined) {
-            // Others have been faster: whoever connects again joins theirs.
+            // Another association has been faster. The next attempt joins its group.
             return Err(over(AssociationError::Group));
         }
         self.has_joined = true;

@@ -113,6 +113,11 @@ impl Addressee {
 }
 
 impl Performed {
+    /// The method has returned, and nobody waits for what: nothing that the request said holds for the thread's next call.
+    pub(crate) fn end(&self) {
+        self.translation.end();
+    }
+
     /// The stub data of what the window answers, in `scratch`; or the status of the fault that it is.
     pub(crate) fn encode(&self, message: &Outgoing<'_>, scratch: &mut Vec<u8>) -> Result<Result<(), Status>, ViError> {
         let Header { kind, first: status, .. } = message.header;

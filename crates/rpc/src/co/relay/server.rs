@@ -69,7 +69,8 @@ struct State {
 /// A call that was taken.
 #[derive(Debug)]
 struct Call {
-    id: u32,
+    /// `None` where the client waits for no response.
+    id: Option<u32>,
     performed: Performed,
 }
 
@@ -77,7 +78,7 @@ struct Call {
 enum Taken {
     Nothing,
     Something,
-    Call(Option<Call>),
+    Call(Call),
     Orphan(u32),
 }
 
@@ -132,7 +133,7 @@ impl Hall {
         match put {
             Ok(performed) => {
                 attribution.set(call.maker.cloned());
-                Ok(Taken::Call((!is_maybe).then_some(Call { id, performed })))
+                Ok(Taken::Call(Call { id: (!is_maybe).then_some(id), performed }))
             }
             Err(status) => {
                 if !is_maybe {
@@ -206,7 +207,7 @@ impl Lane {
             // Also when the association is over: the client is told why.
             let outcome = match hall.flush(&mut state).and(taken) {
                 Ok(Taken::Call(call)) => {
-                    self.calls().current = call;
+                    self.calls().current = Some(call);
                     return (state, Ok(()));
                 }
                 Ok(Taken::Orphan(id)) if self.calls().answered == Some(id) => {
@@ -248,9 +249,8 @@ impl Lane {
 
 impl Relay for Lane {
     fn send(&self, message: Outgoing<'_>) -> Result<(), ViError> {
-        let call = self.calls().current.take();
-        let call = call.ok_or(ViError::BadState { what: "there is no call to be answered" })?;
-        let Call { id, performed } = call;
+        let call = self.calls().current.take().and_then(|call| Some((call.id?, call.performed)));
+        let (id, performed) = call.ok_or(ViError::BadState { what: "there is no call to be answered" })?;
         let mut state = self.hall.lock();
         let State { association, scratch, .. } = &mut *state;
         let answered = match performed.encode(&message, scratch)? {
@@ -263,6 +263,9 @@ impl Relay for Lane {
     }
 
     fn receive(&self, inbox: &mut Inbox<'_>, span: Duration) -> Result<(), ViError> {
+        if let Some(call) = self.calls().current.take_if(|call| call.id.is_none()) {
+            call.performed.end();
+        }
         let mut state = self.hall.lock();
         if state.is_led {
             state = self.follow(state, span);

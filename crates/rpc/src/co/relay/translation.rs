@@ -1,7 +1,8 @@
 //! From frames to stub data and back, in the transfer syntax of a presentation context.
 //!
-//! In FLAT stub data is the frame, before that of a request the call's context, where it has one, and behind that of a response what the method returned. The standard's transfer syntaxes are
-//! translated, by the plan of the interface; calls of objects have headers there. What is written by hand goes as it is.
+//! In FLAT stub data is the frame. Before a request's frame stands the call's context, where there is one; behind a response's frame stands what the
+//! method returned. The standard's transfer syntaxes are translated, by the plan of the interface; calls of objects have headers there. What is
+//! written by hand goes as it is.
 
 use super::{CallHeaders, Form, Interface};
 use crate::octets::ByteOrder;
@@ -99,19 +100,19 @@ impl Translation {
 
     /// The request that was decoded last waits for no response.
     pub(crate) fn forget(&self) {
-        if let Self::Ndr(.., Some(headers)) = self {
+        if let Self::Flat(Some(headers)) | Self::Ndr(.., Some(headers)) = self {
             headers.forget();
         }
     }
 
-    /// The request that was decoded last is answered by a fault.
+    /// The call whose request was decoded last has ended, on the thread that performed it.
     pub(crate) fn end(&self) {
         if let Self::Flat(Some(headers)) | Self::Ndr(.., Some(headers)) = self {
             headers.end();
         }
     }
 
-    /// The number of a method that a request in units has, and whether it has a context.
+    /// The opnum of a request in units without the bit for a context, and whether the request has a context.
     pub(crate) fn split_opnum(&self, opnum: u16) -> (u16, bool) {
         match self {
             Self::Flat(_) => (opnum & !HAS_CONTEXT, opnum & HAS_CONTEXT != 0),
@@ -251,8 +252,8 @@ impl Translation {
         encoded.map_err(|_| if has_failed { Status(status) } else { Status::BAD_STUB_DATA })
     }
 
-    /// What the method returned and the frame of a response, in `scratch` where it is not the stub data. Of a method that failed the frame has words,
-    /// or there is none.
+    /// What the method returned, and the frame of a response, in `scratch` where it is not the stub data. Where the method failed, the frame has words
+    /// or is empty.
     pub(crate) fn decode_response<'a>(
         &self,
         request: &Request,

@@ -113,7 +113,7 @@ impl ServerAssociation {
         Ok(outcome)
     }
 
-    /// The association group that a client is told: with its first bind it joins the one that it asks for. `None` where it may not.
+    /// The association group that a client is told. The first bind joins the group that it asks for. `None` where the client may not join that.
     fn group(&mut self, bind: &Bind) -> Option<u32> {
         let Some(groups) = &self.options.groups else { return Some(bind.group.max(1)) };
         if !bind.alters {

@@ -164,7 +164,8 @@ pub(super) struct Lane {
 /// A call that was taken.
 #[derive(Debug)]
 struct Call {
-    key: CallKey,
+    /// `None` where the client waits for no response.
+    key: Option<CallKey>,
     performed: Performed,
 }
 
@@ -230,8 +231,12 @@ impl Lane {
             Err(status) => Err(status),
         };
         match put {
-            Ok(performed) if !is_maybe => *self.current() = Some(Call { key, performed }),
-            Ok(_) => self.is_done(key),
+            Ok(performed) => {
+                if is_maybe {
+                    self.is_done(key);
+                }
+                *self.current() = Some(Call { key: (!is_maybe).then_some(key), performed });
+            }
             Err(status) => {
                 self.is_done(key);
                 if !is_maybe {
@@ -250,7 +255,7 @@ impl Lane {
 impl Drop for Lane {
     fn drop(&mut self) {
         // Nobody answers it any more.
-        if let Some(Call { key, .. }) = self.current().take() {
+        if let Some(Call { key: Some(key), .. }) = self.current().take() {
             self.client.hall.fault(key, Status::COMM_FAILURE, true);
         }
         let mut desk = self.client.desk();
@@ -262,7 +267,8 @@ impl Drop for Lane {
 impl Relay for Lane {
     fn send(&self, message: Outgoing<'_>) -> Result<(), ViError> {
         let call = self.current().take();
-        let Call { key, performed } = call.ok_or(ViError::BadState { what: "there is no call to be answered" })?;
+        let call = call.and_then(|call| Some((call.key?, call.performed)));
+        let (key, performed) = call.ok_or(ViError::BadState { what: "there is no call to be answered" })?;
         let mut scratch = self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
         let encoded = performed.encode(&message, &mut scratch)?;
         self.is_done(key);
@@ -274,6 +280,9 @@ impl Relay for Lane {
     }
 
     fn receive(&self, inbox: &mut Inbox<'_>, span: Duration) -> Result<(), ViError> {
+        if let Some(call) = self.current().take_if(|call| call.key.is_none()) {
+            call.performed.end();
+        }
         match self.next(span)? {
             Some(call) => self.put(&call, inbox),
             None => Ok(()),
