@@ -5,6 +5,7 @@ use crate::Error;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -54,13 +55,14 @@ impl Capture {
     /// Bytes that a capture has at most if nothing else is said: 1 GiB.
     pub const LIMIT: u64 = 1 << 30;
 
-    /// Captures to a file, which is made anew.
+    /// Captures to a file, which is made anew; where there was none, this user alone can read it.
     ///
     /// # Errors
     ///
     /// When it cannot be made.
     pub fn create(path: &Path) -> Result<Self, Error> {
-        let file = File::create(path).map_err(Error::io("making a capture file"))?;
+        let file = File::options().write(true).create(true).truncate(true).mode(0o600).open(path);
+        let file = file.map_err(Error::io("making a capture file"))?;
         Self::to(Box::new(BufWriter::new(file)), Self::LIMIT)
     }
 

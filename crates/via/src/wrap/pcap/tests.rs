@@ -195,3 +195,14 @@ fn readers_of_packets_agree() {
     let expected: Vec<_> = (0..10).map(|n| format!("1.{n:09}\t10.77.0.1\t{}\t1\t1", n + 8)).collect();
     assert_eq!(said.lines().collect::<Vec<_>>(), expected);
 }
+
+/// What goes over a link is for those who send and receive it.
+#[test]
+#[cfg_attr(miri, ignore)]
+fn nobody_else_reads_a_capture() {
+    let folder = Folder::new("via-capture-mode");
+    let path = folder.join("packets.pcap");
+    Capture::create(&path).unwrap().finish().unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&path).unwrap().permissions());
+    assert_eq!(mode & 0o077, 0, "{mode:o}");
+}
