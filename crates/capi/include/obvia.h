@@ -432,7 +432,7 @@ typedef struct obvia_error_info {
 /* What led to a failed HRESULT on this thread. The texts are valid until the thread asks again. */
 void obvia_get_error_info(HRESULT result, obvia_error_info *info);
 
-/* obvia_fail() with all of it; a NULL text is "". */
+/* obvia_fail() with all of it. A text that is NULL or no UTF-8 is "". */
 HRESULT obvia_fail_with(HRESULT result, const obvia_error_info *info);
 
 /* Memory for what a method returns and its caller frees: the C library's malloc() and free(). */

@@ -62,7 +62,7 @@ impl Status {
     pub(crate) const fn in_a_fault(self) -> Self {
         match self {
             Self(CONTEXT_MISMATCH) => Self::CONTEXT_MISMATCH,
-            Self::OBJECT_NOT_FOUND => Self::COMM_FAILURE,
+            Self::OBJECT_NOT_FOUND => Self(NOT_CONNECTED),
             other => other,
         }
     }
@@ -91,6 +91,8 @@ impl Status {
     }
 }
 
+/// CO_E_OBJNOTCONNECTED: what a method says of another object than its own.
+const NOT_CONNECTED: u32 = 0x8004_01fd;
 /// RPC_X_SS_CONTEXT_MISMATCH, as an HRESULT.
 const CONTEXT_MISMATCH: u32 = 0x8007_06ef;
 
@@ -129,6 +131,6 @@ mod tests {
     fn what_a_method_has_returned_is_no_sign_that_it_was_not_called() {
         let said = Status::OBJECT_NOT_FOUND.in_a_fault();
         assert!(Status::OBJECT_NOT_FOUND.is_before_arguments() && !said.is_before_arguments());
-        assert_eq!(said.to_hresult(), Status::OBJECT_NOT_FOUND.to_hresult());
+        assert_eq!(said.to_hresult(), 0x8004_01fd_u32.cast_signed());
     }
 }

@@ -1,6 +1,6 @@
 //! The caller of a method: who it is, and which references are on their way to it.
 
-use crate::error::Result;
+use crate::error::{self, Result};
 use crate::exports;
 use crate::marshaling::{behind, release_marshal_data};
 use crate::objref::ObjRef;
@@ -162,8 +162,16 @@ impl Caller {
     #[inline(always)]
     pub(crate) fn enter(self: &Arc<Self>) {
         if self.entered.load(Ordering::Relaxed) != pthread_self() {
-            self.replace();
+            self.arrive();
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn arrive(self: &Arc<Self>) {
+        // What went wrong for somebody else is no business of this caller's.
+        error::forget();
+        self.replace();
     }
 
     /// Does something as a method that another caller has called, and is this one's again then.
@@ -171,16 +179,14 @@ impl Caller {
         struct Restore<'a>(&'a Arc<Caller>);
         impl Drop for Restore<'_> {
             fn drop(&mut self) {
-                self.0.enter();
+                self.0.replace();
             }
         }
         let _restore = Restore(self);
-        other.enter();
+        other.replace();
         work()
     }
 
-    #[cold]
-    #[inline(never)]
     fn replace(self: &Arc<Self>) {
         CALLER.with_borrow_mut(|current| {
             current.leave();
