@@ -355,8 +355,10 @@ impl Link {
         for _ in 1..CONNECT_MAX {
             let outcome = self.connect_once(options, deadline);
             let now = group();
-            // Where another thread has joined another group, or the server has refused this one, the next attempt asks for what there is now.
-            if outcome.is_ok() || std::mem::replace(&mut joined, now) == now || deadline.is_over() {
+            // Only a server that refuses a group, or another thread that has joined one, makes a further attempt worth it: an interface that is not
+            // there is not there in any group.
+            let is_over = outcome.as_ref().map_or_else(|error| error.code() != code::E_FAIL, |_| true);
+            if is_over || std::mem::replace(&mut joined, now) == now || deadline.is_over() {
                 return outcome;
             }
         }

@@ -88,3 +88,33 @@ fn values_arrive_and_hostile_frames_do_not_in_cpp() {
 fn objects_in_cpp_have_the_vtables_that_stubs_in_c_know() {
     run("basis_in_cpp", CPP, "basis.cc", &["basis_stubs.c"], C);
 }
+
+#[test]
+fn the_header_of_a_users_own_file_is_included_though_the_compiler_knows_one_of_its_name() {
+    let folder = ground::Folder::new("idl-own");
+    let files = [
+        ("wtypes.idl", "import \"unknwn.idl\";\ntypedef struct Money { hyper cents; } Money;\n"),
+        (
+            "bank.idl",
+            "import \"wtypes.idl\";\n[object, uuid(5d1c0a8e-61f2-4f0c-9b56-02d7a1b0c3e4)]\ninterface IBank : IUnknown {\n    HRESULT Pay([in] const Money *sum);\n};\n",
+        ),
+    ];
+    for (name, text) in files {
+        std::fs::write(folder.join(name), text).expect("the folder can be written to");
+    }
+    for (name, _) in files {
+        let written = obvia_idl::compile_into(
+            &obvia_idl::Compiler::new(),
+            obvia_idl::Language::C,
+            &folder.join(name),
+            folder.path(),
+        );
+        written.unwrap_or_else(|failure| panic!("{failure}"));
+    }
+    let header = std::fs::read_to_string(folder.join("bank.h")).expect("it was just written");
+    assert!(header.contains("#include \"wtypes.h\""), "{header}");
+    for language in [C, CPP] {
+        let place = folder.path().to_str().expect("the path is text");
+        compile(language, &["-fsyntax-only", "-I", place], &[folder.join("bank_stubs.c")]);
+    }
+}

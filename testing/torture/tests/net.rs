@@ -71,7 +71,10 @@ impl Pair {
         for option in ["fault", "interface", "mode", "provider=tcp"] {
             assert!(!listening.contains(option), "{listening}");
         }
-        with(&listening, &format!("{},name=there", self.options))
+        // An option is said once.
+        let untold = self.options.split(',').filter(|option| !option.is_empty() && !listening.contains(option));
+        let untold: String = untold.map(|option| format!(",{option}")).collect();
+        with(&listening, &format!("{untold},name=there"))
     }
 
     /// Has the client add for some time, while `meanwhile` happens. No call may be lost or done twice.

@@ -142,7 +142,7 @@ fn functions_of_a_server_without_the_runtime_are_called() {
     let named: rpcecho = obvia::bind(&format!("00000000-0000-0000-0000-000000000007@{binding}")).unwrap();
     assert_eq!(named.AddOne(41).unwrap(), 7, "the object is named");
     let Err(error) = obvia::bind::<matrix::Clock>(&binding) else { panic!("it has another interface") };
-    assert_eq!(error.code(), code::E_NOINTERFACE);
+    assert_eq!(error.code(), code::E_NOINTERFACE, "{error}");
 }
 
 /// C706 9.3.3: what a server keeps for a client is its group's, whichever thread calls.

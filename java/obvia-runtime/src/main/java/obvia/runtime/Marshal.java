@@ -3,6 +3,7 @@ package obvia.runtime;
 import static java.lang.ref.Reference.reachabilityFence;
 
 import java.util.List;
+import obvia.Hresult;
 import obvia.RpcException;
 
 /**
@@ -50,7 +51,9 @@ public final class Marshal {
         try {
             return reference == null ? null : call.object(reference, info);
         } catch (RpcException e) {
-            throw new InCall.Refused(e.result());
+            // RPC_E_DISCONNECTED is for the object that is called, and says that nobody has looked at the arguments.
+            boolean isGone = e.result() == Hresult.RPC_E_DISCONNECTED;
+            throw new InCall.Refused(isGone ? Hresult.CO_E_OBJNOTCONNECTED : e.result());
         }
     }
 
