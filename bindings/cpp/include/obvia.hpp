@@ -43,7 +43,7 @@ namespace obvia {
 // A failed HRESULT, and in words what led to it.
 class error : public std::exception {
 public:
-    // What this thread knows of a failure.
+    // A failure, with the words that this thread has for it.
     explicit error(HRESULT code) : code_(code), text_(obvia_error_text(code))
     {
         obvia_error_info info;

@@ -1,4 +1,4 @@
-//! What a call says beside its arguments: how long its caller still waits, and the trace that it belongs to.
+//! The context of a call: how long its caller still waits, and the trace that the call belongs to.
 //!
 //! In the standard's transfer syntaxes these are extents of ORPCTHIS ([`crate::dcom`]). In FLAT only callers that have said something of the
 //! kind pay for it: a connection in memory is told the context of the next call by a call of the runtime's own, and over a stream it stands

@@ -172,12 +172,12 @@ impl Channel {
         &mut self.given
     }
 
-    /// Whether the peer was told a context for the next call: the caller's own books, too.
+    /// The caller's own note: true once the peer was told a context for the next call.
     pub fn has_context(&mut self) -> &mut bool {
         &mut self.context
     }
 
-    /// Whether calls go by units of the standard, which say more than a request does.
+    /// True where calls travel as PDUs of the standard, which have room for a context.
     pub fn is_relayed(&self) -> bool {
         self.window.is_relayed()
     }

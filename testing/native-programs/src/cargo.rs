@@ -51,7 +51,7 @@ impl Libraries {
     ///
     /// # Panics
     ///
-    /// Where one is not among them.
+    /// If a name is not among them.
     pub fn give(&self, rustc: &mut Command, names: &[&str]) {
         for name in names {
             let path = self.by_name.get(*name).unwrap_or_else(|| panic!("no library {name} in {self:?}"));

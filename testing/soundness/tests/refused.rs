@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-/// What begins an expected error, in the text that `--error-format=short` has for it.
+/// The mark before an expected error; the text is that of `--error-format=short`.
 const EXPECTED: &str = " //~ ";
 
 #[test]

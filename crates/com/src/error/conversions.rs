@@ -1,4 +1,4 @@
-//! What becomes an [`Error`] by `?`.
+//! Conversions to [`Error`], for `?`.
 
 use super::{Error, code};
 use obvia_rpc::co::pdu::BindNak;

@@ -1,4 +1,4 @@
-//! What callers are told of a method that panicked.
+//! The words that callers get of a method that panicked.
 
 use super::{Error, code, leave};
 use crate::server::caller;
@@ -33,7 +33,7 @@ fn text_of(payload: &(dyn Any + Send)) -> Option<&str> {
     payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str))
 }
 
-/// Whether the caller is this process, or another one of its user.
+/// True where the caller is this process, or another one of the same user.
 fn is_own_user() -> bool {
     let own = rustix::process::geteuid().as_raw();
     caller().is_none_or(|caller| matches!(caller.peer, Peer::Process { uid, .. } if uid == own))

@@ -1,4 +1,4 @@
-//! What a call in FLAT says beside its arguments: what the extents [`TimeLeft`](super::TimeLeft) and [`TraceContext`] say in the standard's
+//! The context of a call in FLAT: what the extents [`TimeLeft`](super::TimeLeft) and [`TraceContext`] say in the standard's
 //! transfer syntaxes.
 
 use super::TraceContext;
@@ -9,7 +9,7 @@ use std::time::Duration;
 /// multiple of 8. Numbers of traces have their digits' order, all others are little endian.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallContext {
-    /// How long the caller still waits, if it has said so.
+    /// The time that the caller still waits, if it has said so.
     pub left: Option<Duration>,
     /// The trace that the call belongs to, if any.
     pub trace: Option<TraceContext>,
@@ -25,7 +25,7 @@ impl CallContext {
     /// Of a call that says nothing.
     pub const NONE: Self = Self { left: None, trace: None };
 
-    /// How many bytes it has: a multiple of 8.
+    /// The length in bytes: a multiple of 8.
     pub fn length(&self) -> usize {
         self.trace.as_ref().map_or(8, |trace| (Self::TRACE + trace.state.len()).next_multiple_of(8))
     }

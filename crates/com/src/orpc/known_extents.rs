@@ -57,7 +57,7 @@ impl TraceContext {
     /// The longest state that is passed on, in bytes: what W3C asks for at the least.
     pub(crate) const STATE_MAX: usize = 512;
 
-    /// That with these numbers; `None` where one of them is 0. A state that is none is left out.
+    /// A trace with these numbers; `None` where one of them is 0. An invalid state is left out.
     pub(crate) fn new(trace: u128, parent: u64, flags: u8, state: &[u8]) -> Option<Self> {
         let state = std::str::from_utf8(state).ok().filter(|state| Self::is_state(state)).unwrap_or_default();
         (trace != 0 && parent != 0).then(|| Self { trace, parent, flags, state: state.to_owned() })

@@ -54,7 +54,7 @@ public:
             try {
                 throw obvia::error(E_INVALIDARG, "too long").with_source("sleeper").with_help("sleeper.chm", 7);
             } catch (obvia::error &failure) {
-                // What is known goes on with an error that is made anew of its HRESULT.
+                // An error that is made anew of the HRESULT keeps its words.
                 throw obvia::error(failure.leave());
             }
         });
