@@ -1,5 +1,6 @@
 //! Two parts at a time: one that computes beside one that waits for wires, clocks and other people's programs.
 
+use super::examples::Names;
 use super::order::Seed;
 use super::parts::{BUILD, Lane, PARTS, Part};
 use super::report::{Ran, Verdict};
@@ -131,6 +132,8 @@ pub(super) struct Runner {
     program: PathBuf,
     shuffle: Option<Seed>,
     filter: Option<String>,
+    // Servers that tests kill leave their names here, and nothing in the user's own directory.
+    names: Names,
 }
 
 impl Runner {
@@ -138,7 +141,7 @@ impl Runner {
     pub(super) fn new(folder: &Path, shuffle: Option<Seed>, filter: Option<String>) -> Outcome<Self> {
         std::fs::create_dir_all(folder).map_err(|error| Problem::Failed(format!("{}: {error}", folder.display())))?;
         let program = std::env::current_exe().map_err(|error| Problem::failed(error.to_string()))?;
-        Ok(Self { folder: folder.to_owned(), program, shuffle, filter })
+        Ok(Self { folder: folder.to_owned(), program, shuffle, filter, names: Names::new()? })
     }
 
     /// Runs a part, which prints to where this program prints.
@@ -188,7 +191,7 @@ impl Runner {
         let network = if part.needs_network && can_have_network() { NETWORK } else { &[] };
         let thorough: &[&str] = if part.is_thorough { &["--thorough"] } else { &[] };
         let words = [network, &[&program, "test", "--verdict", &verdict, part.name], thorough].concat();
-        let mut command = Program::new(words[0], &words[1..]);
+        let mut command = self.names.see(Program::new(words[0], &words[1..]));
         if is_built {
             command = command.variable(IS_BUILT, "1");
         }
