@@ -1,6 +1,7 @@
 //! Reads Rust source as tokens, as far as counting and looking up need it. Not a parser: it knows no types and no grammar.
 
 mod items;
+pub(crate) mod modules;
 
 pub(crate) use items::{functions, is_in, tests};
 

@@ -1,5 +1,6 @@
 //! `tidy`: keeps true what the documents promise about the source. Each rule is a table and a function over the files.
 
+mod circles;
 mod documents;
 mod floors;
 mod formats;
@@ -46,6 +47,7 @@ type Rule = fn(&Repo) -> Vec<Finding>;
 
 const RULES: &[(&str, Rule)] = &[
     ("floors", floors::check),
+    ("circles", circles::check),
     ("sizes", sizes::check),
     ("targets", targets::check),
     ("unsafe", unsafety::check),

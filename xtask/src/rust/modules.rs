@@ -1,0 +1,362 @@
+//! Reads the modules of a crate, and which file names an item of which other file.
+//!
+//! A path is followed through re-exports to the file that defines its item. Tests, macros and methods are not seen: a method has no path.
+
+use super::{Kind, Token, is_in, tests, tokens};
+use crate::repo::File;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Re-exports that lead to re-exports, at most.
+const HOPS_MAX: usize = 16;
+
+/// A file names an item of another one, in this line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Arrow {
+    pub(crate) from: usize,
+    pub(crate) to: usize,
+    pub(crate) line: usize,
+}
+
+/// A name that a module has by a `use`.
+struct Import {
+    path: Vec<String>,
+    /// `None`: all names of the path.
+    name: Option<String>,
+    line: usize,
+}
+
+/// A path in code that is no `use`.
+struct Mention {
+    path: Vec<String>,
+    line: usize,
+}
+
+#[derive(Default)]
+struct Module {
+    file: usize,
+    imports: Vec<Import>,
+    mentions: Vec<Mention>,
+}
+
+/// The modules of one crate, by their paths from its root.
+#[derive(Default)]
+pub(crate) struct Modules(BTreeMap<Vec<String>, Module>);
+
+impl Modules {
+    /// Reads the files of a crate, whose root lies in `folder`: `lib.rs`, else `main.rs`.
+    pub(crate) fn read(files: &[&File], folder: &str) -> Self {
+        let mut modules = Self::default();
+        for (number, file) in files.iter().enumerate() {
+            let inside = file.path.strip_prefix(folder).and_then(|path| path.strip_suffix(".rs"));
+            let Some(inside) = inside.filter(|path| !path.starts_with("bin/") && !file.is_test()) else { continue };
+            let path: Vec<String> = match inside {
+                "lib" | "main" => Vec::new(),
+                inside => inside.trim_end_matches("/mod").split('/').map(ToOwned::to_owned).collect(),
+            };
+            let tokens = tokens(&file.text);
+            let test_lines = tests(&tokens);
+            let code: Vec<_> =
+                tokens.into_iter().filter(|token| !token.is_comment() && !is_in(&test_lines, token.line)).collect();
+            Reader { modules: &mut modules, file: number, path }.read(&code);
+        }
+        modules
+    }
+
+    /// All arrows between different files, once for each pair.
+    pub(crate) fn arrows(&self) -> Vec<Arrow> {
+        let mut arrows: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+        for (path, module) in &self.0 {
+            let imports = module.imports.iter().map(|import| (&import.path, import.line));
+            let mentions = module.mentions.iter().map(|mention| (&mention.path, mention.line));
+            for (named, line) in imports.chain(mentions) {
+                let Some(file) = self.file_of(path, named, HOPS_MAX) else { continue };
+                if file != module.file {
+                    arrows.entry((module.file, file)).or_insert(line);
+                }
+            }
+        }
+        arrows.into_iter().map(|((from, to), line)| Arrow { from, to, line }).collect()
+    }
+
+    /// The file that defines what a path means in a module. `None`: nothing of this crate, or a module as a whole.
+    fn file_of(&self, module: &[String], named: &[String], hops: usize) -> Option<usize> {
+        let (mut at, rest) = self.beginning(module, named, hops)?;
+        for (index, segment) in rest.iter().enumerate() {
+            let child = [&at[..], std::slice::from_ref(segment)].concat();
+            if self.0.contains_key(&child) {
+                at = child;
+                continue;
+            }
+            let here = self.0.get(&at)?;
+            let behind = &rest[index + 1..];
+            return self.imported(&at, segment, behind, hops).or(Some(here.file));
+        }
+        None
+    }
+
+    /// The file behind a name that a module has by a `use`.
+    fn imported(&self, module: &[String], name: &str, behind: &[String], hops: usize) -> Option<usize> {
+        let hops = hops.checked_sub(1)?;
+        let imports = || self.0.get(module).into_iter().flat_map(|module| &module.imports);
+        if let Some(import) = imports().find(|import| import.name.as_deref() == Some(name)) {
+            return self.file_of(module, &[&import.path[..], behind].concat(), hops);
+        }
+        // All names of a module: a glob is looked through only where that module has the name itself by a `use`.
+        imports().filter(|import| import.name.is_none()).find_map(|import| {
+            let (at, rest) = self.beginning(module, &import.path, hops)?;
+            let at = [&at[..], rest].concat();
+            self.imported(&at, name, behind, hops)
+        })
+    }
+
+    /// The module that a path begins in, and the rest of the path.
+    fn beginning<'p>(&self, module: &[String], path: &'p [String], hops: usize) -> Option<(Vec<String>, &'p [String])> {
+        let (first, rest) = path.split_first()?;
+        match first.as_str() {
+            "crate" => Some((Vec::new(), rest)),
+            "self" => Some((module.to_vec(), rest)),
+            "super" => {
+                let (mut at, mut rest) = (module.split_last()?.1.to_vec(), rest);
+                while let Some((_, behind)) = rest.split_first().filter(|(first, _)| *first == "super") {
+                    at.pop()?;
+                    rest = behind;
+                }
+                Some((at, rest))
+            }
+            name => {
+                let child = [module, std::slice::from_ref(first)].concat();
+                if self.0.contains_key(&child) {
+                    return Some((child, rest));
+                }
+                // A module that has another name here by a `use`.
+                let hops = hops.checked_sub(1)?;
+                let import = self.0.get(module)?.imports.iter().find(|import| import.name.as_deref() == Some(name))?;
+                let (at, inner) = self.beginning(module, &import.path, hops)?;
+                let target = [&at[..], inner].concat();
+                self.0.contains_key(&target).then_some((target, rest))
+            }
+        }
+    }
+}
+
+/// Reads the code of one file into modules.
+struct Reader<'m> {
+    modules: &'m mut Modules,
+    file: usize,
+    path: Vec<String>,
+}
+
+impl Reader<'_> {
+    fn read(mut self, code: &[Token<'_>]) {
+        let outside = self.path.len();
+        // How deep the braces are that inner modules began with.
+        let mut inner: Vec<usize> = Vec::new();
+        let mut depth = 0_usize;
+        let mut at = 0;
+        self.here();
+        while let Some(token) = code.get(at) {
+            let begins_module = token.is("mod") && code.get(at + 2).is_some_and(|next| next.is("{"));
+            if begins_module {
+                self.path.push(code[at + 1].text.to_owned());
+                self.here();
+                inner.push(depth);
+                depth += 1;
+                at += 3;
+                continue;
+            }
+            if token.is("{") {
+                depth += 1;
+            } else if token.is("}") {
+                depth = depth.saturating_sub(1);
+                if inner.last() == Some(&depth) && self.path.len() > outside {
+                    inner.pop();
+                    self.path.pop();
+                }
+            }
+            if token.is("use") && is_item(code, at) {
+                let mut imports = Vec::new();
+                at = tree(code, at + 1, &[], &mut imports);
+                self.here().imports.extend(imports);
+                continue;
+            }
+            let (path, behind) = mention(code, at);
+            if path.len() > 1 && !(at > 0 && code[at - 1].is(":")) {
+                self.here().mentions.push(Mention { path, line: token.line });
+                at = behind;
+                continue;
+            }
+            at += 1;
+        }
+    }
+
+    /// The module that is read.
+    fn here(&mut self) -> &mut Module {
+        let file = self.file;
+        self.modules.0.entry(self.path.clone()).or_insert_with(|| Module { file, ..Module::default() })
+    }
+}
+
+/// Whether a `use` begins an item: the same word stands in bounds of captured lifetimes, `use<'a>`.
+fn is_item(code: &[Token<'_>], at: usize) -> bool {
+    !code.get(at + 1).is_some_and(|next| next.is("<"))
+}
+
+fn is_path_mark(code: &[Token<'_>], at: usize) -> bool {
+    code.get(at).is_some_and(|token| token.is(":")) && code.get(at + 1).is_some_and(|token| token.is(":"))
+}
+
+/// The path that begins here, and the index behind it.
+fn mention(code: &[Token<'_>], mut at: usize) -> (Vec<String>, usize) {
+    let mut path = Vec::new();
+    while let Some(token) = code.get(at).filter(|token| token.kind == Kind::Ident) {
+        path.push(token.text.to_owned());
+        if !is_path_mark(code, at + 1) {
+            return (path, at + 1);
+        }
+        at += 3;
+    }
+    (path, at)
+}
+
+/// Reads a tree of imports below a path, and gives the index behind it.
+fn tree(code: &[Token<'_>], mut at: usize, above: &[String], imports: &mut Vec<Import>) -> usize {
+    let mut path = above.to_vec();
+    while let Some(token) = code.get(at) {
+        if token.is("{") {
+            at += 1;
+            while code.get(at).is_some_and(|token| !token.is("}")) {
+                let before = at;
+                at = tree(code, at, &path, imports);
+                at += usize::from(code.get(at).is_some_and(|token| token.is(",")) || at == before);
+            }
+            return at + 1;
+        }
+        if token.is("*") {
+            imports.push(Import { path, name: None, line: token.line });
+            return at + 1;
+        }
+        if token.kind != Kind::Ident {
+            // `::windows_core` is another crate's.
+            at += 1;
+            continue;
+        }
+        if token.text != "self" || path.is_empty() {
+            path.push(token.text.to_owned());
+        }
+        if is_path_mark(code, at + 1) {
+            at += 3;
+            continue;
+        }
+        let alias = code.get(at + 1).filter(|next| next.is("as")).and_then(|_| code.get(at + 2));
+        let name = alias.map_or_else(|| path.last().cloned(), |alias| Some(alias.text.to_owned()));
+        imports.push(Import { path, name, line: token.line });
+        return at + if alias.is_some() { 3 } else { 1 };
+    }
+    at
+}
+
+/// The sets of two or more files each of which leads to all others of its set by arrows, each set in order, the largest first.
+pub(crate) fn circles(count: usize, arrows: &[Arrow]) -> Vec<Vec<usize>> {
+    let mut next = vec![Vec::new(); count];
+    let mut back = vec![Vec::new(); count];
+    for arrow in arrows {
+        next[arrow.from].push(arrow.to);
+        back[arrow.to].push(arrow.from);
+    }
+    // Kosaraju: from the files in the order in which they were finished, backwards.
+    let mut finished = Vec::new();
+    let mut seen = BTreeSet::new();
+    for start in 0..count {
+        finish(start, &next, &mut seen, &mut finished);
+    }
+    seen.clear();
+    let mut found = Vec::new();
+    for start in finished.into_iter().rev() {
+        let mut circle = Vec::new();
+        finish(start, &back, &mut seen, &mut circle);
+        circle.sort_unstable();
+        if circle.len() > 1 {
+            found.push(circle);
+        }
+    }
+    found.sort_by_key(|circle| std::cmp::Reverse(circle.len()));
+    found
+}
+
+/// Goes along arrows from `start` to whatever was not seen, and notes each file once nothing is left behind it.
+fn finish(start: usize, next: &[Vec<usize>], seen: &mut BTreeSet<usize>, finished: &mut Vec<usize>) {
+    if !seen.insert(start) {
+        return;
+    }
+    let mut way = vec![(start, 0)];
+    while let Some((file, index)) = way.last_mut() {
+        match next[*file].get(*index) {
+            Some(&to) => {
+                *index += 1;
+                if seen.insert(to) {
+                    way.push((to, 0));
+                }
+            }
+            None => {
+                finished.push(*file);
+                way.pop();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Modules, circles};
+    use crate::repo::Repo;
+
+    /// Which file names which: `a -> b`, in the order of the files' names.
+    fn arrows(files: &[(&str, &str)]) -> Vec<String> {
+        let repo = Repo::of(files);
+        let files: Vec<_> = repo.files.iter().collect();
+        let arrows = Modules::read(&files, "src/").arrows();
+        let name = |number: usize| files[number].path.trim_start_matches("src/").trim_end_matches(".rs").to_owned();
+        arrows.iter().map(|arrow| format!("{} -> {}", name(arrow.from), name(arrow.to))).collect()
+    }
+
+    #[test]
+    fn a_use_leads_to_the_file_that_defines_the_item() {
+        let files = [
+            ("src/lib.rs", "mod a; mod b; pub use b::inner::{self, Item};"),
+            ("src/a.rs", "use crate::Item; use std::fmt;"),
+            ("src/b.rs", "pub(crate) mod inner; fn f() {}"),
+            ("src/b/inner.rs", "use super::f; pub struct Item;"),
+        ];
+        assert_eq!(arrows(&files), ["a -> b/inner", "b/inner -> b", "lib -> b/inner"]);
+    }
+
+    #[test]
+    fn paths_in_code_lead_there_too() {
+        let files = [
+            ("src/lib.rs", "mod a; mod b; mod c;"),
+            ("src/a.rs", "use crate::b as other; fn f() { other::go(); crate::c::Kind::One; Vec::new(); }"),
+            ("src/b.rs", "pub use crate::c::go;"),
+            ("src/c.rs", "pub enum Kind { One } pub fn go() {}"),
+        ];
+        assert_eq!(arrows(&files), ["a -> c", "b -> c"]);
+    }
+
+    #[test]
+    fn inner_modules_and_globs_are_followed_and_tests_are_not() {
+        let files = [
+            ("src/lib.rs", "mod a; mod b; mod c;"),
+            ("src/a.rs", "mod inside { use super::super::c::X; } #[cfg(test)] mod tests { use crate::b::Y; }"),
+            ("src/b.rs", "pub use crate::c::X;"),
+            ("src/c.rs", "use crate::b::*; fn f() -> impl Sized + use<> { X }"),
+        ];
+        assert_eq!(arrows(&files), ["a -> c", "b -> c"]);
+    }
+
+    #[test]
+    fn circles_are_found() {
+        let arrow = |(from, to)| super::Arrow { from, to, line: 1 };
+        let arrows: Vec<_> = [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 3), (5, 0)].map(arrow).to_vec();
+        assert_eq!(circles(6, &arrows), [vec![0, 1, 2], vec![3, 4]]);
+        assert!(circles(6, &arrows[3..4]).is_empty());
+    }
+}

@@ -1,0 +1,86 @@
+//! Imports within a crate: no files may name each other in a circle, a file and those in its folder aside.
+
+use super::Finding;
+use crate::repo::{File, Repo};
+use crate::rust::modules::{Arrow, Modules, circles};
+
+/// Crates that have circles still, and how many of their files are part of one. The numbers may only fall.
+const LEFT: &[(&str, usize)] = &[
+    ("crates/com", 86),
+    ("crates/idl", 35),
+    ("crates/java", 3),
+    ("crates/via", 18),
+    ("testing/torture", 9),
+    ("xtask", 7),
+];
+
+pub(super) fn check(repo: &Repo) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for manifest in repo.files.iter().filter(|file| file.name() == "Cargo.toml") {
+        let crate_folder = manifest.path.trim_end_matches("Cargo.toml");
+        let folder = format!("{crate_folder}src/");
+        let files: Vec<&File> = repo.rust().filter(|file| file.path.starts_with(&folder)).collect();
+        let modules = Modules::read(&files, &folder);
+        let arrows: Vec<Arrow> =
+            modules.arrows().into_iter().filter(|arrow| !are_family(files[arrow.from], files[arrow.to])).collect();
+        let found = circles(files.len(), &arrows);
+        let count = found.iter().map(Vec::len).sum::<usize>();
+        let name = crate_folder.trim_end_matches('/');
+        let left = LEFT.iter().find(|(crate_name, _)| *crate_name == name).map_or(0, |&(_, count)| count);
+        if count < left {
+            let message = format!(
+                "{count} files of {name} are in circles; say so in xtask/src/tidy/circles.rs, instead of {left}"
+            );
+            findings.push(Finding::new(manifest, 1, message));
+        }
+        if count > left {
+            found.iter().for_each(|circle| findings.push(told(circle, &files, &arrows)));
+        }
+    }
+    findings
+}
+
+/// Whether one of two files is the parent of the folder that the other is in.
+fn are_family(a: &File, b: &File) -> bool {
+    let is_above = |above: &File, below: &File| {
+        let folder = above.path.trim_end_matches(".rs");
+        let folder = folder.trim_end_matches("/lib").trim_end_matches("/main").trim_end_matches("/mod");
+        below.path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+    };
+    is_above(a, b) || is_above(b, a)
+}
+
+/// The circle in words: each of its files, with what it names of the others.
+fn told(circle: &[usize], files: &[&File], arrows: &[Arrow]) -> Finding {
+    let inside: Vec<_> =
+        arrows.iter().filter(|arrow| circle.contains(&arrow.from) && circle.contains(&arrow.to)).collect();
+    let lines = inside
+        .iter()
+        .map(|arrow| format!("\n    {}:{} names {}", files[arrow.from].path, arrow.line, files[arrow.to].path));
+    let message = format!("{} files name each other in a circle:{}", circle.len(), lines.collect::<String>());
+    Finding::new(files[circle[0]], 1, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::said;
+    use super::check;
+
+    #[test]
+    fn a_circle_is_told_with_its_arrows() {
+        let files = [
+            ("crates/x/Cargo.toml", "[package]"),
+            ("crates/x/src/lib.rs", "mod a; mod b; mod c; pub use a::A;"),
+            ("crates/x/src/a.rs", "use crate::b::B;\npub struct A;"),
+            ("crates/x/src/b.rs", "pub struct B;\nfn f(a: crate::A) {}"),
+            ("crates/x/src/c.rs", "mod d; use d::D; pub struct C;"),
+            ("crates/x/src/c/d.rs", "use super::C; pub struct D;"),
+        ];
+        assert_eq!(
+            said(check, &files),
+            ["crates/x/src/a.rs:1: error: 2 files name each other in a circle:\n    \
+              crates/x/src/a.rs:1 names crates/x/src/b.rs\n    crates/x/src/b.rs:2 names crates/x/src/a.rs"]
+        );
+        assert!(said(check, &files[..3]).is_empty());
+    }
+}
