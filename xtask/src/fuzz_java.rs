@@ -2,7 +2,7 @@
 //!
 //! The part `java` feeds each a fixed number of inputs, the same each time.
 
-use crate::test::java::maven;
+use crate::maven::maven;
 use crate::{Outcome, Problem, tools};
 
 /// Seconds that each reader gets unless told otherwise.

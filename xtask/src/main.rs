@@ -13,6 +13,7 @@ mod fuzz_java;
 mod icount;
 mod leftovers;
 mod loom;
+mod maven;
 mod miri;
 mod native;
 mod offline;

@@ -1,9 +1,9 @@
 //! `reproduce-java`: builds what is published of the Java side twice, in folders of different names, and compares the bytes. Javadoc is part of it, and has no warnings.
 
+use crate::maven::maven;
 use crate::program::Program;
 use crate::repo::load;
 use crate::temporary::Folder;
-use crate::test::java::maven;
 use crate::{Outcome, Problem, tools};
 use std::collections::BTreeMap;
 use std::fs;

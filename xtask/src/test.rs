@@ -3,7 +3,7 @@
 mod cmake;
 pub(crate) mod examples;
 mod interop;
-pub(crate) mod java;
+mod java;
 mod lanes;
 mod load;
 mod options;

@@ -2,8 +2,8 @@
 //!
 //! A test run asks for those of all its parts at once, before any part runs: what is missing is then installed in one go.
 
+use crate::maven::maven;
 use crate::program::{Program, target};
-use crate::test::java::maven;
 use crate::{Outcome, Problem};
 use std::collections::BTreeSet;
 use std::fs::File;

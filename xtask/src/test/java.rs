@@ -3,10 +3,11 @@
 mod newcomer;
 
 use super::examples::Names;
+use crate::maven::{BRIEF, maven};
 use crate::program::{Program, target};
 use crate::repo::root;
 use crate::{Outcome, Problem, fuzz_java, reproduce_java, tools, workspace};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Modules of the build that nobody depends on.
 const NOT_LIBRARIES: [&str; 2] = ["obvia-bom", "obvia-maven-plugin"];
@@ -58,20 +59,6 @@ fn install(home: &Path) -> Outcome<Program> {
 /// Has Maven give the virtual machines that run tests, and those that these start, the options of brief ones.
 fn brief_tests() -> String {
     format!("-Dobvia.test.options={BRIEF}")
-}
-
-/// Maven with a JDK and a local repository of the project's own: the user's stays as it is, and has no say.
-pub(crate) fn maven(home: &Path) -> Program {
-    let repository = format!("-Dmaven.repo.local={}", repository().display());
-    let maven = Program::new("mvn", &["--batch-mode", &repository]).variable("JAVA_HOME", home.display().to_string());
-    maven.variable("MAVEN_OPTS", BRIEF)
-}
-
-/// What virtual machines do without that end soon: a compiler that works longer than what it makes, threads of a collector.
-const BRIEF: &str = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC";
-
-fn repository() -> PathBuf {
-    target().join("maven")
 }
 
 /// The modules that programs depend on. Each has its version in the BOM.

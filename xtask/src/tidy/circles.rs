@@ -11,7 +11,6 @@ const LEFT: &[(&str, usize)] = &[
     ("crates/java", 3),
     ("crates/via", 18),
     ("testing/torture", 9),
-    ("xtask", 7),
 ];
 
 pub(super) fn check(repo: &Repo) -> Vec<Finding> {

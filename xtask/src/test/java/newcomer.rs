@@ -1,6 +1,6 @@
 //! Does what docs/java.md has a newcomer do: takes the files from the page, runs the commands that it prints, and compares.
 
-use super::{BRIEF, repository};
+use crate::maven::{BRIEF, repository};
 use crate::program::{Program, target};
 use crate::repo::root;
 use crate::test::examples::{Names, Server};
