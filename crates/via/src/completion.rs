@@ -4,9 +4,9 @@
 //! from that queue. Entries of one work queue come in its order; the VIs are served in turn.
 
 use crate::memory::InUse;
-use crate::nic::NicCore;
-use crate::notice::Notice;
-use crate::vi::{Queue, ViCore, ViId, poll_fds};
+use crate::notice::{Notice, poll_fds};
+use crate::spi::Sleep;
+use crate::vi::state::{Queue, ViId};
 use crate::wait::SpinBudget;
 use crate::{Deadline, Error, Waiting};
 use rustix::buffer::spare_capacity;
@@ -30,12 +30,26 @@ pub struct Completion {
 /// A completion queue. It belongs to one thread; VIs may be made for it by any.
 pub struct CompletionQueue {
     core: Arc<CqCore>,
-    nic: Arc<NicCore>,
+    // The number of its NIC.
+    nic: u64,
     budget: SpinBudget,
     rounded: Instant,
     // Empty between two calls; kept for their room.
-    due: Vec<Arc<ViCore>>,
+    due: Vec<Arc<dyn Member>>,
     ready: Vec<epoll::Event>,
+}
+
+/// A VI, as the completion queues of its work queues know it.
+pub(crate) trait Member: Send + Sync + fmt::Debug {
+    /// Looks whether anything came, and does what time demands.
+    fn progress(&self, now: Instant);
+
+    /// Prepares for a sleep of a completion queue's owner. Outer `None`: there is something to do now.
+    /// The number is for [`Self::end_sleep`].
+    fn prepare_sleep(&self, now: Instant) -> Option<Option<(Sleep, u64)>>;
+
+    /// Ends what a successful `prepare_sleep` began.
+    fn end_sleep(&self, connection: u64);
 }
 
 /// Time is of little account to VIs that are busy, so all of them get their turn for its sake only so often.
@@ -61,14 +75,14 @@ struct Entries {
 
 #[derive(Debug, Default)]
 struct Members {
-    vis: Vec<Member>,
+    vis: Vec<Entry>,
     epoll: Option<Arc<OwnedFd>>,
 }
 
 #[derive(Debug)]
-struct Member {
+struct Entry {
     id: ViId,
-    vi: Weak<ViCore>,
+    vi: Weak<dyn Member>,
     // Kept so that the file stays what it was registered as; none where only calling tells whether something came.
     readiness: Option<Arc<OwnedFd>>,
 }
@@ -93,14 +107,14 @@ impl CqCore {
         entries.notice.ring();
     }
 
-    pub(crate) fn add(&self, vi: &Arc<ViCore>) {
+    pub(crate) fn add(&self, id: ViId, vi: Weak<dyn Member>) {
         self.users.fetch_add(1, Ordering::AcqRel);
         let mut members = self.members();
-        members.vis.push(Member { id: vi.id, vi: Arc::downgrade(vi), readiness: None });
+        members.vis.push(Entry { id, vi, readiness: None });
     }
 
     /// A VI was connected: its messages announce themselves by this file, if it has one.
-    pub(crate) fn watch(&self, vi: &Arc<ViCore>, readiness: Option<Arc<OwnedFd>>) {
+    pub(crate) fn watch(&self, vi: ViId, readiness: Option<Arc<OwnedFd>>) {
         let mut members = self.members();
         let watched = readiness.filter(|fd| {
             let epoll = match &members.epoll {
@@ -110,9 +124,9 @@ impl CqCore {
                     Arc::clone(members.epoll.insert(Arc::new(fresh)))
                 }
             };
-            epoll::add(&*epoll, &**fd, epoll::EventData::new_u64(vi.id.0), epoll::EventFlags::IN).is_ok()
+            epoll::add(&*epoll, &**fd, epoll::EventData::new_u64(vi.0), epoll::EventFlags::IN).is_ok()
         });
-        if let Some(member) = members.vis.iter_mut().find(|member| member.id == vi.id) {
+        if let Some(member) = members.vis.iter_mut().find(|member| member.id == vi) {
             member.readiness = watched;
         }
         drop(members);
@@ -147,7 +161,7 @@ impl fmt::Debug for CompletionQueue {
 }
 
 impl CompletionQueue {
-    pub(crate) fn new(nic: Arc<NicCore>, capacity: usize) -> Self {
+    pub(crate) fn new(nic: u64, capacity: usize) -> Self {
         let core =
             CqCore { capacity, entries: Mutex::default(), members: Mutex::default(), users: AtomicUsize::new(0) };
         let budget = SpinBudget::new(Waiting::Adaptive);
@@ -166,8 +180,9 @@ impl CompletionQueue {
         &self.core
     }
 
-    pub(crate) fn is_of(&self, nic: &Arc<NicCore>) -> bool {
-        Arc::ptr_eq(&self.nic, nic)
+    /// The number of its NIC.
+    pub(crate) fn nic(&self) -> u64 {
+        self.nic
     }
 
     /// The oldest entry, if there is one. Never blocks.

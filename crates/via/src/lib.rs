@@ -63,6 +63,7 @@
 compile_error!("the words of a shared segment are little endian, and so must the processor be");
 
 #[cfg(not(loom))]
+mod attributes;
 mod bell;
 #[cfg(not(loom))]
 mod completion;
@@ -107,6 +108,7 @@ pub mod window;
 pub mod wrap;
 
 #[cfg(not(loom))]
+pub use attributes::{Attributes, Reliability};
 pub use completion::{Completion, CompletionQueue};
 #[cfg(not(loom))]
 pub use connection::{Listener, Request};
@@ -119,7 +121,7 @@ pub use error::{Distrust, Ended, Error, Violation};
 pub use memory::{Access, InUse, Memory, MemoryHandle, MemoryRegion, ProtectionTag, Region};
 pub use message::{Header, Kind};
 #[cfg(not(loom))]
-pub use nic::{Attributes, Nic, Reliability};
+pub use nic::Nic;
 pub use region::RegionView;
 #[cfg(not(loom))]
 pub use vi::{PostError, PostFault, Queue, State, Vi, ViAttributes, ViId, WorkQueue};

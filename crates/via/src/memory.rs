@@ -8,6 +8,7 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::mm::{MapFlags, ProtFlags};
 use std::any::Any;
+use std::fmt;
 use std::hash::Hasher;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -353,12 +354,18 @@ impl Hold {
     }
 }
 
+/// The NIC that regions are registered with, as far as they have to know it.
+pub(crate) trait Registrar: Send + Sync + fmt::Debug {
+    /// Ends the registration of a region, whose hold has ended.
+    fn forget(&self, handle: MemoryHandle, region: &Arc<Region>);
+}
+
 /// Registered memory. Dropping it ends the registration; descriptors that are posted keep the bytes until they complete.
 #[derive(Debug)]
 pub struct MemoryRegion {
     pub(crate) core: Arc<Region>,
     pub(crate) handle: MemoryHandle,
-    pub(crate) nic: Arc<crate::nic::NicCore>,
+    pub(crate) registrar: Arc<dyn Registrar>,
 }
 
 impl MemoryRegion {
@@ -370,5 +377,22 @@ impl MemoryRegion {
     /// The bytes.
     pub fn memory(&self) -> &Memory {
         &self.core.memory
+    }
+
+    /// Takes back the registration: the handle names nothing any more.
+    ///
+    /// # Errors
+    ///
+    /// The region itself, unchanged, while a posted descriptor points to it.
+    pub fn deregister(self) -> Result<(), InUse<Self>> {
+        if self.core.hold.end_unused() { Ok(()) } else { Err(InUse(self)) }
+    }
+}
+
+impl Drop for MemoryRegion {
+    fn drop(&mut self) {
+        self.core.hold.end();
+        self.registrar.forget(self.handle, &self.core);
+        self.core.tag.users.fetch_sub(1, Ordering::AcqRel);
     }
 }

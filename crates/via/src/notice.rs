@@ -1,9 +1,12 @@
-//! How a thread that sleeps on a queue learns of a completion that another thread brought about.
+//! How a thread sleeps on files, and learns of a completion that another thread brought about.
 
-use crate::Error;
-use rustix::event::{EventfdFlags, eventfd};
+use crate::{Deadline, Error};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use rustix::time::Timespec;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// One queue's bell, under the lock of its owner. Nobody asks the kernel for anything until somebody sleeps.
 #[derive(Debug, Default)]
@@ -45,5 +48,19 @@ impl Notice {
             // Nothing to read: it was not rung.
             let _ = rustix::io::read(&**bell, &mut count);
         }
+    }
+}
+
+/// Sleeps until one of the files is readable, the deadline is over or `until` has come.
+pub(crate) fn poll_fds(fds: &[&OwnedFd], deadline: Deadline, until: Option<Instant>) -> Result<(), Error> {
+    let left = deadline.remaining();
+    let left = until.map_or(left, |until| left.min(until.saturating_duration_since(Instant::now())));
+    // A day at most: the callers look again whenever they are woken.
+    let left = left.min(Duration::from_secs(24 * 3600));
+    let timeout = Timespec { tv_sec: left.as_secs().cast_signed(), tv_nsec: left.subsec_nanos().into() };
+    let mut polled: Vec<_> = fds.iter().map(|fd| PollFd::new(*fd, PollFlags::IN)).collect();
+    match poll(&mut polled, Some(&timeout)) {
+        Ok(_) | Err(Errno::INTR) => Ok(()),
+        Err(errno) => Err(Error::system("waiting for a completion")(errno)),
     }
 }

@@ -16,6 +16,7 @@ pub mod packet;
 mod path;
 mod port;
 mod receiving;
+mod repeat;
 mod sending;
 mod timing;
 

@@ -5,10 +5,10 @@
 //! the regions that it may reach. Checks of descriptors against local memory, order of completions, flushing, waiting and
 //! completion queues are not a port's business: they are the same for all.
 
+use crate::attributes::{Attributes, Reliability};
 use crate::descriptor::{Descriptor, RemoteAddress, Status};
 use crate::error::Ended;
 use crate::memory::{MemoryHandle, Region};
-use crate::nic::{Attributes, Reliability};
 use crate::reliable::Guard;
 use crate::{Deadline, Error, Memory, RegionView};
 use rustix::fd::OwnedFd;

@@ -1,9 +1,11 @@
 //! The thread that looks after VIs which nobody calls: acknowledgements and RDMA must go on while their owner computes.
 
 use crate::Deadline;
-use crate::vi::{Attention, ViCore, poll_fds};
+use crate::notice::poll_fds;
+use crate::spi::Sleep;
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::OwnedFd;
+use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -13,6 +15,23 @@ const TICK: Duration = Duration::from_millis(2);
 /// How long the thread sleeps when there is nothing to look after.
 const IDLE: Duration = Duration::from_secs(60);
 
+/// When the attendant is to look at a VI again.
+pub(crate) enum Attention {
+    /// When the file is readable, or it is time.
+    Sleep(Sleep),
+    /// After so long.
+    Later(Duration),
+}
+
+/// A VI, as the attendant knows it.
+pub(crate) trait Attended: Send + Sync + fmt::Debug {
+    /// Whether there is a port to look after.
+    fn has_port(&self) -> bool;
+
+    /// The attendant's progress.
+    fn attend(&self, now: Instant) -> Attention;
+}
+
 /// The VIs of a NIC that need it, and how to wake the thread.
 #[derive(Debug)]
 pub(crate) struct Attendant {
@@ -21,7 +40,7 @@ pub(crate) struct Attendant {
 
 #[derive(Debug)]
 struct Shared {
-    vis: Mutex<Vec<Weak<ViCore>>>,
+    vis: Mutex<Vec<Weak<dyn Attended>>>,
     bell: Option<OwnedFd>,
     is_over: AtomicBool,
 }
@@ -41,10 +60,10 @@ impl Attendant {
         Self { shared }
     }
 
-    pub(crate) fn add(&self, vi: &Arc<ViCore>) {
+    pub(crate) fn add(&self, vi: Weak<dyn Attended>) {
         let mut vis = self.shared.vis.lock().unwrap_or_else(PoisonError::into_inner);
-        vis.retain(|other| other.strong_count() > 0 && !std::ptr::eq(other.as_ptr(), Arc::as_ptr(vi)));
-        vis.push(Arc::downgrade(vi));
+        vis.retain(|other| other.strong_count() > 0 && !other.ptr_eq(&vi));
+        vis.push(vi);
         drop(vis);
         self.ring();
     }

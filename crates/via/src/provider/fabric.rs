@@ -19,9 +19,10 @@ mod segment;
 mod stream;
 mod voice;
 
+use crate::attributes::{Attributes, Reliability};
 use crate::deadline::Deadline;
 use crate::memory::{MemoryHandle, Region};
-use crate::nic::{Attributes, Nic, Reliability};
+use crate::nic::Nic;
 use crate::spi::{Listening, Offer, Port, Provider};
 use crate::{Error, Memory};
 use endpoint::PIECES_MAX;

@@ -33,11 +33,11 @@ mod net;
 mod port;
 pub mod trial;
 
+use crate::attributes::Attributes;
 use crate::memory::{MemoryHandle, Region};
-use crate::nic::Attributes;
+use crate::notice::poll_fds;
 use crate::reliable::{Answer, Link, Requesting, Settings};
 use crate::spi::{Listening, Offer, Port, Provider};
-use crate::vi::poll_fds;
 use crate::wrap::{Capture, Conditions, Counts, Random};
 use crate::{Deadline, Error, Reliability};
 use listener::{Doors, Inbox};

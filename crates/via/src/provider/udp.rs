@@ -7,7 +7,7 @@
 mod link;
 mod listener;
 
-use crate::nic::{Attributes, Reliability};
+use crate::attributes::{Attributes, Reliability};
 use crate::reliable::{Settings, connect};
 use crate::spi::{Listening, Offer, Port, Provider};
 use crate::wrap::{Conditions, FaultLink};

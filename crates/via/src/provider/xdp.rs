@@ -19,7 +19,8 @@ pub use frames::Mac;
 pub use socket::XdpSocket;
 
 use crate::Error;
-use crate::nic::{Attributes, Nic, Reliability};
+use crate::attributes::{Attributes, Reliability};
+use crate::nic::Nic;
 use crate::reliable::Settings;
 use crate::reliable::network::{Network, NetworkProvider};
 use crate::wrap::Conditions;

@@ -10,10 +10,10 @@ mod predict;
 mod time;
 mod transmit;
 
-use super::handshake::Repeat;
 use super::packet::{self, BadPacket, Body, Header};
 use super::path::Path;
 use super::receiving::{Receiving, Turn};
+use super::repeat::Repeat;
 use super::sending::{Piece, Sending};
 use super::timing::RoundTrip;
 use super::{Settings, nanoseconds};

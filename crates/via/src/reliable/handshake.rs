@@ -5,35 +5,10 @@
 //! that until a packet comes which only the peer can have sent. So duplicates do nothing.
 
 use super::packet::{self, Body, HANDSHAKE_MAX, Header, REASON_MAX};
+use super::repeat::Repeat;
 use super::{Engine, Settings};
 use crate::Error;
 use crate::spi::Offer;
-
-/// Nanoseconds until a handshake's packet is repeated for the first time, and at most.
-const REPEAT: (u64, u64) = (20_000_000, 320_000_000);
-
-/// When a packet of the handshake is sent the next time.
-#[derive(Debug)]
-pub(super) struct Repeat {
-    pub(super) due: u64,
-    interval: u64,
-}
-
-impl Repeat {
-    pub(super) fn new() -> Self {
-        Self { due: 0, interval: REPEAT.0 }
-    }
-
-    /// Whether it is time now; then it is not again before the next interval, twice as long as the last.
-    pub(super) fn is_due(&mut self, now: u64) -> bool {
-        if now < self.due {
-            return false;
-        }
-        self.due = now + self.interval;
-        self.interval = (2 * self.interval).min(REPEAT.1);
-        true
-    }
-}
 
 /// The side that asks for a connection.
 #[derive(Debug)]

@@ -5,9 +5,9 @@
 
 use super::packet::{self, Body};
 use super::{Answering, Link, Settings, accept, connect};
-use crate::nic::Attributes;
+use crate::attributes::Attributes;
+use crate::notice::poll_fds;
 use crate::spi::{Incoming, Listening, Offer, Port, Provider};
-use crate::vi::poll_fds;
 use crate::wrap::{Conditions, FaultLink};
 use crate::{Deadline, Error};
 use rustix::fd::OwnedFd;
@@ -339,7 +339,7 @@ impl<N: Network> Drop for Asked<N> {
 #[cfg(test)]
 mod tests {
     use super::{DatagramSocket, Network, NetworkProvider};
-    use crate::nic::{Attributes, Reliability};
+    use crate::attributes::{Attributes, Reliability};
     use crate::reliable::Settings;
     use crate::spi::Provider;
     use crate::{Deadline, Error};

@@ -7,10 +7,10 @@ mod operations;
 
 use super::handshake::{Answer, Answering, Requesting};
 use super::{Engine, Settings};
+use crate::attributes::Reliability;
 use crate::descriptor::{Descriptor, Operation, RemoteAddress, Segment, Status};
 use crate::error::Ended;
 use crate::memory::{Access, Hold, Memory, MemoryHandle, Region, Tag};
-use crate::nic::Reliability;
 use crate::spi::{Intent, Offer, Refusal, Sink};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::AtomicUsize;

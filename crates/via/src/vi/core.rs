@@ -1,22 +1,22 @@
 //! What the two queues of a VI share: the connection, the lock, and sleeping.
 
 use super::queues::{Line, Queues};
-use super::{PostError, PostFault, Queue, State, ViAttributes, ViId};
-use crate::completion::{CompletionQueue, CqCore};
+use super::state::{PostError, PostFault, Queue, State, ViAttributes, ViId};
+use crate::attributes::Reliability;
+use crate::completion::{CompletionQueue, CqCore, Member};
 use crate::descriptor::{Descriptor, Status};
 use crate::error::Ended;
 use crate::memory::Tag;
-use crate::nic::{NicCore, Reliability};
+use crate::nic::NicCore;
+use crate::nic::attendant::{Attended, Attention};
+use crate::notice::poll_fds;
 use crate::reliable::Guard;
 use crate::spi::{Port, Sleep};
 use crate::{Deadline, Error};
-use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::OwnedFd;
-use rustix::io::Errno;
-use rustix::time::Timespec;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 /// A VI, shared by its queues, its completion queues and its NIC's attendant.
@@ -32,14 +32,6 @@ pub(crate) struct ViCore {
     busy: AtomicU32,
     // Threads that sleep on this VI: they look after it when they are woken.
     sleepers: AtomicU32,
-}
-
-/// When the attendant is to look at a VI again.
-pub(crate) enum Attention {
-    /// When the file is readable, or it is time.
-    Sleep(Sleep),
-    /// After so long.
-    Later(Duration),
 }
 
 struct Inner {
@@ -127,8 +119,9 @@ impl ViCore {
             sleepers: AtomicU32::new(0),
         });
         core.lock().queues.tag.users.fetch_add(1, Ordering::AcqRel);
+        let member: Weak<dyn Member> = Arc::<Self>::downgrade(&core);
         for queue in core.completion_queues() {
-            queue.add(&core);
+            queue.add(id, Weak::clone(&member));
         }
         Ok(core)
     }
@@ -196,11 +189,12 @@ impl ViCore {
         }
         // Before anybody else looks at the port, and may find the connection broken.
         for queue in queues {
-            queue.watch(self, readiness.clone());
+            queue.watch(self.id, readiness.clone());
         }
         drop(inner);
         if self.nic.provider.needs_attendance() {
-            self.nic.attend().add(self);
+            let vi: Weak<Self> = Arc::downgrade(self);
+            self.nic.attend().add(vi);
         }
     }
 
@@ -314,7 +308,8 @@ impl ViCore {
         self.lock().port.as_ref().map_or_else(|| "nobody".to_owned(), |port| port.peer())
     }
 
-    pub(crate) fn progress(&self, now: Instant) {
+    /// Looks whether anything came, and does what time demands.
+    pub(crate) fn look_after(&self, now: Instant) {
         let mut inner = self.lock();
         self.relieve(&mut inner);
         inner.progress(now);
@@ -326,19 +321,6 @@ impl ViCore {
         if inner.attendance.dormant {
             inner.end_attendants_sleep();
             self.nic.attend().ring();
-        }
-    }
-
-    /// The attendant's progress.
-    pub(crate) fn attend(&self, now: Instant) -> Attention {
-        let (soon, most) = TICK;
-        let looked_after = self.inner.try_lock().ok().and_then(|mut inner| self.attend_idle(&mut inner, now));
-        match looked_after {
-            Some(sleep) => Attention::Sleep(sleep),
-            None => {
-                let busy = self.busy.fetch_add(1, Ordering::Relaxed).min(16);
-                Attention::Later(soon.saturating_mul(1 << busy).min(most))
-            }
         }
     }
 
@@ -374,29 +356,6 @@ impl ViCore {
     #[cfg(test)]
     pub(super) fn is_left_alone(&self) -> bool {
         self.lock().attendance.dormant
-    }
-
-    /// Whether there is a port to look after.
-    pub(crate) fn has_port(&self) -> bool {
-        self.inner.try_lock().map_or(true, |inner| inner.port.is_some())
-    }
-
-    /// Prepares for a sleep of a completion queue's owner. Outer `None`: there is something to do now.
-    /// The number is for [`Self::end_sleep`].
-    pub(crate) fn prepare_sleep(&self, now: Instant) -> Option<Option<(Sleep, u64)>> {
-        let mut inner = self.lock();
-        if inner.queues.state != State::Connected {
-            return Some(None);
-        }
-        let Some(port) = &mut inner.port else { return Some(None) };
-        let sleep = port.prepare_sleep(now)?;
-        self.sleepers.fetch_add(1, Ordering::Relaxed);
-        Some(Some((sleep, inner.connection)))
-    }
-
-    /// Ends what a successful `prepare_sleep` began.
-    pub(crate) fn end_sleep(&self, connection: u64) {
-        drop(self.wake(Some(connection)));
     }
 
     /// One who slept is awake. The connection's number, if its port was prepared.
@@ -436,6 +395,45 @@ impl ViCore {
     }
 }
 
+impl Attended for ViCore {
+    fn has_port(&self) -> bool {
+        self.inner.try_lock().map_or(true, |inner| inner.port.is_some())
+    }
+
+    fn attend(&self, now: Instant) -> Attention {
+        let (soon, most) = TICK;
+        let looked_after = self.inner.try_lock().ok().and_then(|mut inner| self.attend_idle(&mut inner, now));
+        match looked_after {
+            Some(sleep) => Attention::Sleep(sleep),
+            None => {
+                let busy = self.busy.fetch_add(1, Ordering::Relaxed).min(16);
+                Attention::Later(soon.saturating_mul(1 << busy).min(most))
+            }
+        }
+    }
+}
+
+impl Member for ViCore {
+    fn progress(&self, now: Instant) {
+        self.look_after(now);
+    }
+
+    fn prepare_sleep(&self, now: Instant) -> Option<Option<(Sleep, u64)>> {
+        let mut inner = self.lock();
+        if inner.queues.state != State::Connected {
+            return Some(None);
+        }
+        let Some(port) = &mut inner.port else { return Some(None) };
+        let sleep = port.prepare_sleep(now)?;
+        self.sleepers.fetch_add(1, Ordering::Relaxed);
+        Some(Some((sleep, inner.connection)))
+    }
+
+    fn end_sleep(&self, connection: u64) {
+        drop(self.wake(Some(connection)));
+    }
+}
+
 impl Inner {
     fn progress(&mut self, now: Instant) {
         if let Some(port) = &mut self.port {
@@ -462,19 +460,5 @@ impl Inner {
         {
             port.end_sleep();
         }
-    }
-}
-
-/// Sleeps until one of the files is readable, the deadline is over or `until` has come.
-pub(crate) fn poll_fds(fds: &[&OwnedFd], deadline: Deadline, until: Option<Instant>) -> Result<(), Error> {
-    let left = deadline.remaining();
-    let left = until.map_or(left, |until| left.min(until.saturating_duration_since(Instant::now())));
-    // A day at most: the callers look again whenever they are woken.
-    let left = left.min(Duration::from_secs(24 * 3600));
-    let timeout = Timespec { tv_sec: left.as_secs().cast_signed(), tv_nsec: left.subsec_nanos().into() };
-    let mut polled: Vec<_> = fds.iter().map(|fd| PollFd::new(*fd, PollFlags::IN)).collect();
-    match poll(&mut polled, Some(&timeout)) {
-        Ok(_) | Err(Errno::INTR) => Ok(()),
-        Err(errno) => Err(Error::system("waiting for a completion")(errno)),
     }
 }

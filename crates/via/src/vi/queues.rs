@@ -1,12 +1,13 @@
 //! A VI's two queues of descriptors, as its port sees them.
 
-use super::{PostFault, Queue, State, ViId};
+use super::state::{PostFault, Queue, State, ViId};
 use crate::RegionView;
+use crate::attributes::{Attributes, Reliability};
 use crate::completion::CqCore;
 use crate::descriptor::{Descriptor, Operation, RemoteAddress, Status};
 use crate::error::Ended;
 use crate::memory::{Region, Tag};
-use crate::nic::{Attributes, NicCore, Reliability};
+use crate::nic::NicCore;
 use crate::notice::Notice;
 use crate::spi::{Intent, Refusal, Sink};
 use std::collections::VecDeque;

@@ -2,8 +2,10 @@
 
 use super::core::ViCore;
 use super::{State, Vi, ViAttributes};
+use crate::attributes::{Attributes, Reliability};
+use crate::completion::Member as _;
 use crate::error::Ended;
-use crate::nic::{Attributes, Nic, Reliability};
+use crate::nic::Nic;
 use crate::spi::{Listening, Offer, Port, Provider, Sink, Sleep};
 use crate::{Access, Deadline, Descriptor, Error, PostFault, Status, Waiting};
 use ground::until;
@@ -207,7 +209,7 @@ fn who_slept_and_found_what_he_waited_for_leaves_the_vi_to_the_attendant() {
     // As the owner of a completion queue sleeps, while the attendant leaves the VI to him.
     let (_, connection) = vi.core.prepare_sleep(Instant::now()).unwrap().unwrap();
     // The attendant, which may have slept before him, looks who is there.
-    vi.core.progress(Instant::now());
+    vi.core.look_after(Instant::now());
     lull(&vi.core);
     let before = strings.calls();
     strings.ring();

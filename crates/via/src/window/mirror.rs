@@ -111,7 +111,7 @@ impl Mirror {
                     if deadline.get_or_insert_with(|| Deadline::Within(PATIENCE).start()).is_over() {
                         return Err(Error::TimedOut);
                     }
-                    self.core.progress(Instant::now());
+                    self.core.look_after(Instant::now());
                 }
                 Err(refused) => return Err(unposted(refused.fault)),
             }

@@ -1,8 +1,8 @@
 //! Sockets by which endpoints without connections are introduced: Unix sockets with names, and TCP.
 
 use super::link::split;
+use crate::notice::poll_fds;
 use crate::provider::shm::{Directory, NamedSocket, check_peer, local_peer};
-use crate::vi::poll_fds;
 use crate::{Deadline, Error};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::OwnedFd;

@@ -3,9 +3,9 @@
 use super::Core;
 use super::net::SimLink;
 use super::port::{SimPort, nanoseconds};
+use crate::notice::poll_fds;
 use crate::reliable::{Answering, Link};
 use crate::spi::{Incoming, Listening, Offer, Port};
-use crate::vi::poll_fds;
 use crate::{Deadline, Error};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::OwnedFd;

@@ -2,9 +2,9 @@
 
 use super::Options;
 use super::link::UdpLink;
+use crate::notice::poll_fds;
 use crate::reliable::{Answering, accept, packet};
 use crate::spi::{Incoming, Listening, Offer, Port};
-use crate::vi::poll_fds;
 use crate::wrap::FaultLink;
 use crate::{Deadline, Error};
 use rustix::fd::OwnedFd;

@@ -1,10 +1,10 @@
 //! Networks that lose, double, reorder and damage, and peers that fall silent.
 
 use super::{MTU, Net, Weather, carrying, got, pattern, place, region, statuses, with};
+use crate::attributes::Reliability::{self, ReliableDelivery, ReliableReception, Unreliable};
 use crate::descriptor::{Descriptor, Operation, Status};
 use crate::error::Ended;
 use crate::memory::Access;
-use crate::nic::Reliability::{self, ReliableDelivery, ReliableReception, Unreliable};
 use crate::reliable::Settings;
 use std::time::Duration;
 

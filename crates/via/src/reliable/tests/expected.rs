@@ -2,9 +2,9 @@
 
 use super::{End, Net, Weather, carrying, got, pattern, place, region};
 use crate::Error;
+use crate::attributes::Reliability::{ReliableDelivery, Unreliable};
 use crate::descriptor::{Descriptor, Operation};
 use crate::memory::Access;
-use crate::nic::Reliability::{ReliableDelivery, Unreliable};
 use crate::reliable::packet::{WRITE_HEADER, seal};
 use crate::reliable::{Link, LinkPort};
 use crate::spi::{Port, Sink};

@@ -1,9 +1,9 @@
 //! Beginning and ending connections, and datagrams of others.
 
 use super::{MTU, Net, Queues, Weather, carrying, offer, statuses};
+use crate::attributes::Reliability::ReliableDelivery;
 use crate::descriptor::{Descriptor, Status};
 use crate::error::Ended;
-use crate::nic::Reliability::ReliableDelivery;
 use crate::reliable::packet::{self, BadPacket, Body, Header};
 use crate::reliable::{Answer, Answering, Dropped, Requesting, Settings};
 use crate::spi::Offer;

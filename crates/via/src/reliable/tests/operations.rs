@@ -1,10 +1,10 @@
 //! What each operation does over a network that does nothing to datagrams.
 
 use super::{Net, carrying, deregister, got, pattern, place, region, statuses, with};
+use crate::attributes::Reliability::{ReliableDelivery, ReliableReception, Unreliable};
 use crate::descriptor::{Descriptor, Status};
 use crate::error::Ended;
 use crate::memory::Access;
-use crate::nic::Reliability::{ReliableDelivery, ReliableReception, Unreliable};
 
 const LENGTHS: [u32; 7] = [0, 1, 1148, 1149, 5000, 70_000, 1 << 20];
 

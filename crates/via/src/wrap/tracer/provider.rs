@@ -1,10 +1,10 @@
 //! A provider whose connections are noted.
 
 use super::{Trace, What};
+use crate::attributes::Attributes;
 use crate::descriptor::{Descriptor, Operation, RemoteAddress, Status};
 use crate::error::Ended;
 use crate::memory::{MemoryHandle, Region};
-use crate::nic::Attributes;
 use crate::reliable::Guard;
 use crate::spi::{Incoming, Intent, Listening, Offer, Port, Provider, Refusal, Sink, Sleep};
 use crate::{Deadline, Error, Memory};

@@ -2,8 +2,8 @@
 
 use super::super::pair::pair;
 use super::{Event, Trace, TracedLink, TracedProvider, What};
+use crate::attributes::Attributes;
 use crate::error::Ended;
-use crate::nic::Attributes;
 use crate::reliable::Link;
 use crate::spi::{Incoming, Listening, Offer, Port, Provider, Refusal, Sink, Sleep};
 use crate::{Access, Deadline, Descriptor, Error, Nic, Region, Reliability, RemoteAddress, Status, Vi, ViAttributes};
