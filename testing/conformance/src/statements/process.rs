@@ -147,9 +147,9 @@ pub fn cycles(run: &Run) {
     assert!(before.files > 0 && before.threads > 0 && before.mappings > 0, "the system says what a process has");
     let (asking, listening) = (run.fixture.nic(Side::Asks), run.fixture.nic(Side::Listens));
     let plan = Plan { area: 8192, ..Plan::of(run.reliable_levels()[0]) };
-    let mut queue = listening.completion_queue(64);
-    // What it sleeps with it makes when it first does, and keeps.
-    let nothing = queue.wait(Deadline::Within(Duration::from_millis(20)));
+    // The queue makes the file that it sleeps on when it first sleeps, and keeps it. A queue that polls first may have no time left to sleep.
+    let mut queue = listening.completion_queue(64).with_waiting(Waiting::Block);
+    let nothing = queue.wait(Deadline::Within(Duration::from_millis(200)));
     assert!(matches!(nothing, Err(Error::TimedOut)), "{nothing:?}");
     let mut cycle = |number: usize| {
         let b = run.end_of(&listening, &plan, None, Some(&queue));
