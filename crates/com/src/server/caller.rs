@@ -297,6 +297,11 @@ pub(crate) fn caller() -> Option<Arc<Caller>> {
     CALLER.try_with(|current| current.borrow().0.clone()).ok().flatten()
 }
 
+/// The call that this thread performs, by a number that no other call of the connection has. `None` where the thread performs none.
+pub(crate) fn current_call() -> Option<u64> {
+    caller()?.alarm.attended()
+}
+
 /// Whether the caller of the method that runs on this thread no longer waits for it: it gave up, or ended.
 ///
 /// Long methods look now and then. In a method that was called in its own process this is always false.
