@@ -321,7 +321,10 @@ typedef enum obvia_waiting {
 /* How this process waits on connections that are made from now on. */
 void obvia_set_waiting(obvia_waiting waiting);
 
-/* How long each call of this thread may take from now on, in milliseconds. Returns what it was; 30,000 at first. */
+/* What calls have where nobody says otherwise: 30 seconds, of which servers are not told. */
+#define OBVIA_DEFAULT_TIMEOUT UINT32_MAX
+
+/* How long each call of this thread may take from now on, in milliseconds. Returns what it was; OBVIA_DEFAULT_TIMEOUT at first. */
 uint32_t obvia_set_timeout(uint32_t milliseconds);
 
 /* Cancels calls of other threads. */

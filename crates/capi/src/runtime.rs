@@ -283,11 +283,15 @@ pub extern "C" fn obvia_set_waiting(waiting: i32) {
     });
 }
 
+/// `OBVIA_DEFAULT_TIMEOUT` in obvia.h.
+const DEFAULT_TIMEOUT: u32 = u32::MAX;
+
 /// `obvia_set_timeout` in obvia.h.
 #[unsafe(no_mangle)]
 pub extern "C" fn obvia_set_timeout(milliseconds: u32) -> u32 {
-    let before = abi::set_timeout(Duration::from_millis(milliseconds.into()));
-    u32::try_from(before.as_millis()).unwrap_or(u32::MAX)
+    let said = (milliseconds != DEFAULT_TIMEOUT).then(|| Duration::from_millis(milliseconds.into()));
+    let before = abi::set_timeout(said).map(|before| before.as_millis().min((DEFAULT_TIMEOUT - 1).into()) as u32);
+    before.unwrap_or(DEFAULT_TIMEOUT)
 }
 
 /// `obvia_share` in obvia.h.

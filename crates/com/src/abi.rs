@@ -192,9 +192,9 @@ pub fn unshare(memory: *mut u8) {
     crate::shared::end(memory);
 }
 
-/// Sets how long calls of this thread may take from now on, and returns what it was.
-pub fn set_timeout(timeout: Duration) -> Duration {
-    crate::thread::set_timeout(timeout).unwrap_or(crate::DEFAULT_TIMEOUT)
+/// Sets how long calls of this thread may take from now on, and returns what it was; `None` stands for what calls have where nobody says otherwise.
+pub fn set_timeout(timeout: Option<Duration>) -> Option<Duration> {
+    crate::thread::set_timeout(timeout)
 }
 
 /// Sets who can cancel calls of this thread from now on: see [`Canceller::run`], which does it for a while.

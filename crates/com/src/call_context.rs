@@ -1,12 +1,11 @@
 //! The context of a call: how long its caller still waits, and the trace that the call belongs to.
 //!
-//! In the standard's transfer syntaxes these are extents of ORPCTHIS ([`crate::dcom`]). In FLAT only callers that have said something of the
-//! kind pay for it: a connection in memory is told the context of the next call by a call of the runtime's own, and over a stream it stands
+//! Only what somebody has said travels. In the standard's transfer syntaxes these are extents of ORPCTHIS ([`crate::dcom`]). In FLAT only callers
+//! that have said something pay for it: a connection in memory is told the context of the next call by a call of the runtime's own, and over a stream it stands
 //! before the frame (docs/flat.md).
 
 use crate::orpc::{CallContext, TraceContext};
 use crate::thread::{self, channels};
-use obvia_via::Deadline;
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
@@ -57,15 +56,12 @@ pub(crate) fn leave() {
 
 /// Whether calls of this thread have a context. The time-out that every call has by default makes none.
 pub(crate) fn is_set() -> bool {
-    thread::deadline() != Deadline::Within(thread::DEFAULT_TIMEOUT)
-        || TRACE.try_with(|own| own.borrow().is_some()).unwrap_or(false)
+    thread::said_deadline().is_some() || TRACE.try_with(|own| own.borrow().is_some()).unwrap_or(false)
 }
 
 /// The context of calls that this thread makes now.
 pub(crate) fn current() -> CallContext {
-    let deadline = thread::deadline();
-    let is_said = deadline != Deadline::Within(thread::DEFAULT_TIMEOUT);
-    CallContext { left: is_said.then(|| deadline.start().remaining()), trace: trace() }
+    CallContext { left: thread::said_deadline().map(|deadline| deadline.start().remaining()), trace: trace() }
 }
 
 /// See [`entered`].
@@ -86,6 +82,15 @@ pub(crate) fn entered(CallContext { left, trace }: CallContext) -> Entered {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::DEFAULT_TIMEOUT;
+
+    #[test]
+    fn a_time_that_was_said_is_a_context_whatever_its_length() {
+        assert!(!is_set() && current() == CallContext::NONE);
+        let said = crate::with_timeout(DEFAULT_TIMEOUT, || (is_set(), current().left));
+        assert!(said.0 && said.1.is_some_and(|left| left <= DEFAULT_TIMEOUT), "{said:?}");
+        assert!(!is_set());
+    }
 
     #[test]
     fn a_method_waits_no_longer_than_its_caller() {

@@ -48,7 +48,7 @@ impl Contexts {
 }
 
 fn client() -> u64 {
-    caller().map_or(NOBODY, |caller| caller.oxid)
+    caller().map_or(NOBODY, |caller| caller.client())
 }
 
 fn mismatch() -> Error {

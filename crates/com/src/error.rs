@@ -6,6 +6,7 @@ mod panics;
 pub(crate) use panics::panicked;
 pub use panics::set_panic_texts;
 
+use crate::server::current_call;
 use obvia_rpc::vi_call::Words;
 use std::cell::RefCell;
 use std::fmt;
@@ -296,11 +297,18 @@ impl From<HRESULT> for Error {
 
 thread_local! {
     /// A vtable's method can only return an HRESULT; the words wait here for the wrapper that returns to the caller.
-    static LAST: RefCell<Option<Error>> = const { RefCell::new(None) };
+    static LAST: RefCell<Option<Left>> = const { RefCell::new(None) };
+}
+
+/// Words that were left.
+struct Left {
+    error: Error,
+    /// The call that the thread performed.
+    call: Option<u64>,
 }
 
 /// Looks at what was left. `None` on a thread that ends, and has no place for words any more.
-fn with_last<R>(look: impl FnOnce(&mut Option<Error>) -> R) -> Option<R> {
+fn with_last<R>(look: impl FnOnce(&mut Option<Left>) -> R) -> Option<R> {
     LAST.try_with(|last| look(&mut last.borrow_mut())).ok()
 }
 
@@ -308,7 +316,9 @@ fn with_last<R>(look: impl FnOnce(&mut Option<Error>) -> R) -> Option<R> {
 #[cold]
 pub(crate) fn leave(error: Error) -> HRESULT {
     let code = error.code;
-    with_last(|last| *last = Some(error));
+    // A call that succeeds clears no words, as that would cost every call instructions.
+    let call = current_call();
+    with_last(|last| *last = Some(Left { error, call }));
     code
 }
 
@@ -347,7 +357,7 @@ impl From<Failed> for Error {
 
 /// The HRESULT that words were left for last.
 pub(crate) fn last_code() -> HRESULT {
-    with_last(|last| last.as_ref().map(Error::code)).flatten().unwrap_or(code::E_UNEXPECTED)
+    with_last(|last| last.as_ref().map(|left| left.error.code)).flatten().unwrap_or(code::E_UNEXPECTED)
 }
 
 /// Forgets words that were left.
@@ -355,21 +365,24 @@ pub(crate) fn forget() {
     with_last(Option::take);
 }
 
-/// The words that were left for the failed HRESULT of a method, for its caller.
+/// The words that were left for the failed HRESULT of a method while it ran, for its caller.
 pub(crate) fn words_for_caller(status: u32) -> Option<Words> {
-    let code = HRESULT(status.cast_signed());
-    with_last(Option::take).flatten().filter(|left| left.code == code).map(|left| left.to_words())
+    let call = current_call();
+    let left = with_last(Option::take).flatten().filter(|left| left.call == call)?;
+    Some(left.error).filter(|error| error.code == HRESULT(status.cast_signed())).map(|error| error.to_words())
 }
 
 /// The words that were left for a failed HRESULT; they stay.
 pub(crate) fn words(code: HRESULT) -> Error {
-    with_last(|last| last.clone()).flatten().filter(|left| left.code == code).unwrap_or_else(|| code.into())
+    let left = with_last(|last| last.as_ref().map(|left| left.error.clone())).flatten();
+    left.filter(|error| error.code == code).unwrap_or_else(|| code.into())
 }
 
 /// Makes an error of a failed HRESULT, with the words that the proxy left for it.
 #[cold]
 pub(crate) fn recall(code: HRESULT) -> Error {
-    with_last(Option::take).flatten().filter(|left| left.code == code).unwrap_or_else(|| code.into())
+    let left = with_last(Option::take).flatten().map(|left| left.error);
+    left.filter(|error| error.code == code).unwrap_or_else(|| code.into())
 }
 
 #[cfg(test)]

@@ -34,25 +34,10 @@ pub use idl::{
 pub use objects::ConnectionPoints;
 pub use point::{AnyPoint, ConnectionPoint, Limits};
 
-/// What the compiler writes of `ocidl.idl`, which the code of files that import it refers to.
-#[doc(hidden)]
-#[allow(
-    non_snake_case,
-    non_camel_case_types,
-    non_upper_case_globals,
-    dead_code,
-    missing_docs,
-    missing_debug_implementations,
-    unreachable_pub,
-    unused_mut,
-    unused_parens,
-    unused_unsafe,
-    unused_variables,
-    reason = "generated"
-)]
-#[allow(clippy::all, clippy::pedantic, clippy::restriction, clippy::nursery, reason = "generated")]
-pub mod idl {
-    include!(concat!(env!("OUT_DIR"), "/ocidl.rs"));
+crate::include_idl! {
+    /// What the compiler writes of `ocidl.idl`, which the code of files that import it refers to.
+    #[doc(hidden)]
+    pub mod idl = "ocidl"
 }
 
 // Objects of windows-core's break Miri's experimental rules of borrowing.

@@ -104,20 +104,30 @@ pub use windows_core::{self, GUID, HRESULT, IUnknown, Interface};
 #[macro_export]
 macro_rules! include_idl {
     ($name:literal) => {
+        $crate::include_idl! { mod idl = $name }
+        pub use idl::*;
+    };
+    // For modules of other names.
+    ($(#[$attribute:meta])* $visibility:vis mod $module:ident = $name:literal) => {
+        $(#[$attribute])*
         #[allow(
             non_snake_case,
             non_camel_case_types,
             non_upper_case_globals,
             dead_code,
+            missing_docs,
+            missing_debug_implementations,
+            unreachable_pub,
+            unused_imports,
             unused_mut,
             unused_parens,
+            unused_unsafe,
             unused_variables,
-            missing_docs
+            reason = "generated"
         )]
-        #[allow(clippy::all, clippy::pedantic, clippy::restriction, clippy::nursery, unused_unsafe, unreachable_pub)]
-        mod idl {
+        #[allow(clippy::all, clippy::pedantic, clippy::restriction, clippy::nursery, reason = "generated")]
+        $visibility mod $module {
             include!(concat!(env!("OUT_DIR"), "/", $name, ".rs"));
         }
-        pub use idl::*;
     };
 }

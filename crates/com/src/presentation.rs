@@ -18,7 +18,7 @@ use obvia_rpc::co::pdu::{Context, Outcome};
 use obvia_rpc::co::relay::{Attribution, CallHeaders, Form, Interface, Interfaces, Route, Routes};
 use obvia_rpc::co::{Denial, Group, IncomingCall, Joined, Joins, Witness};
 use obvia_rpc::dg::relay::Clients;
-use obvia_rpc::security::Authenticated;
+use obvia_rpc::security::{Authenticated, Principal};
 use obvia_rpc::status::Status;
 use obvia_rpc::uuid::{SyntaxId, Uuid};
 use obvia_rpc::vi_call::TargetId;
@@ -28,8 +28,8 @@ use obvia_via::window::{Peer, Window};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::atomic::AtomicU32;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use windows_core::GUID;
 
 /// Refused without a reason (C706 12.6.3.1, reason_not_specified).
@@ -162,11 +162,12 @@ pub(crate) struct Visitor {
     transfers: Transfers,
     peer: Peer,
     local: Option<String>,
+    /// As the client has said itself.
     presence: OnceLock<Presence>,
+    /// The users who call for a client that has said nothing of itself. Each is a client with a name of its own.
+    users: Mutex<Vec<(Option<Arc<Principal>>, Presence)>>,
     /// The group of the association.
     group: OnceLock<Arc<Group<Fellowship>>>,
-    /// Whether the client has said nothing of itself, and been given a name.
-    is_stranger: AtomicBool,
     membership: OnceLock<Membership>,
     /// Whether the client is the one whose process it says it is, as its first call shows.
     is_proved: OnceLock<bool>,
@@ -183,15 +184,30 @@ impl Visitor {
     fn from(runtime: &'static Runtime, peer: Peer, local: Option<String>, transfers: Transfers) -> Self {
         let (presence, group, membership, is_proved) =
             (OnceLock::new(), OnceLock::new(), OnceLock::new(), OnceLock::new());
-        let is_stranger = AtomicBool::new(false);
-        let admitted = Admitted::default();
-        Self { runtime, transfers, peer, local, presence, group, is_stranger, membership, is_proved, admitted }
+        let (users, admitted) = (Mutex::default(), Admitted::default());
+        Self { runtime, transfers, peer, local, presence, users, group, membership, is_proved, admitted }
     }
 
-    /// The process that calls, if it has said so or been given a name.
+    fn users(&self) -> MutexGuard<'_, Vec<(Option<Arc<Principal>>, Presence)>> {
+        self.users.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// True where the client has said nothing of itself, and a user of it has called.
+    fn is_stranger(&self) -> bool {
+        self.presence.get().is_none() && !self.users().is_empty()
+    }
+
+    /// The process that calls, if it has said so, or the first of its users who has called.
     pub(crate) fn client(&self) -> Option<Identity> {
-        let oxid = self.presence.get()?.oxid();
-        Some(Identity { oxid, is_stranger: self.is_stranger.load(Ordering::Relaxed) })
+        let said = self.presence.get().map(|presence| Identity { oxid: presence.oxid(), is_stranger: false });
+        let first = || self.users().first().map(|(_, presence)| Identity { oxid: presence.oxid(), is_stranger: true });
+        said.or_else(first)
+    }
+
+    /// The name of a user who has called.
+    pub(crate) fn client_of(&self, caller: Option<&Authenticated>) -> Option<u64> {
+        let user = caller.map(|caller| &caller.principal);
+        self.users().iter().find(|(known, _)| known.as_ref() == user).map(|(_, presence)| presence.oxid())
     }
 
     /// The connection of a lane has ended because the network did not get through.
@@ -199,19 +215,22 @@ impl Visitor {
         if let Some(presence) = self.presence.get() {
             presence.note_loss();
         }
+        self.users().iter().for_each(|(_, presence)| presence.note_loss());
     }
 
-    /// A client that calls without having said who it is gets a name: that of its group and user, or one of its own where there are no groups.
+    /// A user of a client that has not said who it is gets a name: that of the group and user, or one of the association's where there are no groups.
     fn name(&self, caller: Option<&Authenticated>) -> Result<u64, Status> {
-        if self.presence.get().is_none() {
-            let name = match self.group.get() {
-                Some(group) => group.shared().client(caller.map(|caller| &caller.principal))?,
-                None => runtime::draw().map_err(|_| Status::REMOTE_NO_MEMORY)?,
-            };
-            self.is_stranger.store(true, Ordering::Relaxed);
-            self.is_called(name);
+        if let Some(known) = self.presence.get().map(Presence::oxid).or_else(|| self.client_of(caller)) {
+            return Ok(known);
         }
-        self.presence.get().map(Presence::oxid).ok_or(Status::ACCESS_DENIED)
+        let user = caller.map(|caller| &caller.principal);
+        let name = match self.group.get() {
+            Some(group) => group.shared().client(user)?,
+            None => runtime::draw().map_err(|_| Status::REMOTE_NO_MEMORY)?,
+        };
+        let presence = Presence::enter(self.runtime, name, &self.peer, self.local.as_deref(), self.group.get());
+        self.users().push((user.cloned(), presence.ok_or(Status::ACCESS_DENIED)?));
+        Ok(name)
     }
 
     /// What performs an interface of functions. The client's are the references to it, and what it keeps for the client; one that has not
@@ -235,9 +254,8 @@ impl Visitor {
 
     /// Refuses whoever says that it is another's process.
     fn prove(&self, caller: Option<&Authenticated>) -> Result<(), Status> {
-        // A client that has said nothing of itself was given its name by the user of its first call.
-        let said = self.presence.get().filter(|_| !self.is_stranger.load(Ordering::Relaxed));
-        let Some(presence) = said else { return Ok(()) };
+        // Users of a client that has said nothing of itself have names of their own.
+        let Some(presence) = self.presence.get() else { return Ok(()) };
         let principal = caller.map(|caller| &caller.principal);
         let is_proved = *self.is_proved.get_or_init(|| presence.prove(&self.peer, principal));
         if is_proved {
@@ -247,11 +265,11 @@ impl Visitor {
         Err(Status::ACCESS_DENIED)
     }
 
-    /// The client says who it is. Who has said so does not become somebody else.
+    /// The client says who it is. A client that has said so, or has called without, does not become another one.
     fn is_called(&self, oxid: u64) -> bool {
-        let group = self.group.get().filter(|_| self.is_stranger.load(Ordering::Relaxed));
         if self.presence.get().is_none()
-            && let Some(presence) = Presence::enter(self.runtime, oxid, &self.peer, self.local.as_deref(), group)
+            && self.users().is_empty()
+            && let Some(presence) = Presence::enter(self.runtime, oxid, &self.peer, self.local.as_deref(), None)
         {
             // One thread at a time judges what an association proposes.
             let _ = self.presence.set(presence);
@@ -308,8 +326,10 @@ impl Interfaces for Visitor {
     }
 
     fn admit(&self, target: TargetId, opnum: u16, maker: Option<&Authenticated>) -> Result<(), Status> {
-        if self.is_stranger.load(Ordering::Relaxed) {
+        if self.is_stranger() {
             self.runtime.exports().note_call(target);
+            // The first call of this user may be of a target that another user has called.
+            self.name(maker)?;
         }
         self.admitted.admit(self.runtime, (target, opnum), maker, &self.peer)
     }

@@ -444,6 +444,34 @@ impl Received {
     }
 }
 
+/// What a stub that the compiler wrote calls in an object's place, where the methods that travel are not those of the object's vtable `V` in programs.
+#[repr(C)]
+pub(crate) struct Adapter<V: 'static> {
+    vtable: &'static V,
+    object: *mut c_void,
+}
+
+impl<V> Adapter<V> {
+    pub(crate) fn new(vtable: &'static V, object: *mut c_void) -> Self {
+        Self { vtable, object }
+    }
+
+    /// The pointer that the stub takes for the object's.
+    pub(crate) fn as_raw(&mut self) -> *mut c_void {
+        (&raw mut *self).cast()
+    }
+
+    /// The object.
+    ///
+    /// # Safety
+    ///
+    /// `this` must come from [`Self::as_raw`], and the adapter be alive.
+    pub(crate) unsafe fn object(this: *mut c_void) -> *mut c_void {
+        // SAFETY: the caller's promise.
+        unsafe { (*this.cast::<Self>()).object }
+    }
+}
+
 /// Runs a method's body so that a panic in it becomes E_UNEXPECTED, with words where [`crate::set_panic_texts`] has it so. The panic must not unwind into the
 /// caller, which may be in another language.
 #[inline]

@@ -13,9 +13,11 @@ use std::time::{Duration, Instant};
 
 /// How long a call may take where nobody says otherwise.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+const UNSAID: Deadline = Deadline::Within(DEFAULT_TIMEOUT);
 
 thread_local! {
-    static DEADLINE: Cell<Deadline> = const { Cell::new(Deadline::Within(DEFAULT_TIMEOUT)) };
+    /// What the thread says itself, if anything.
+    static DEADLINE: Cell<Option<Deadline>> = const { Cell::new(None) };
     /// By when the call that this thread performs must have ended, if its caller has said so.
     static INHERITED: Cell<Option<Instant>> = const { Cell::new(None) };
     static CANCELLER: RefCell<Option<Canceller>> = const { RefCell::new(None) };
@@ -41,11 +43,11 @@ pub fn with_deadline<R>(deadline: std::time::Instant, calls: impl FnOnce() -> R)
     with(Deadline::At(deadline), calls)
 }
 
-/// Sets how long calls of this thread may take from now on. Returns what it was, if it was a length of time.
-pub(crate) fn set_timeout(timeout: Duration) -> Option<Duration> {
-    match replace(Deadline::Within(timeout)) {
-        Deadline::Within(before) => Some(before),
-        Deadline::At(_) => None,
+/// Sets how long calls of this thread may take from now on; with `None` nobody has said so. Returns what it was, if it was a length of time.
+pub(crate) fn set_timeout(timeout: Option<Duration>) -> Option<Duration> {
+    match replace(timeout.map(Deadline::Within)) {
+        Some(Deadline::Within(before)) => Some(before),
+        _ => None,
     }
 }
 
@@ -63,7 +65,7 @@ pub(crate) fn limit_to(end: Option<Instant>) {
 }
 
 /// Sets what the thread says itself.
-fn replace(deadline: Deadline) -> Deadline {
+fn replace(deadline: Option<Deadline>) -> Option<Deadline> {
     let before = DEADLINE.replace(deadline);
     if before != deadline {
         channels::prepare_again();
@@ -73,25 +75,31 @@ fn replace(deadline: Deadline) -> Deadline {
 
 /// Runs `calls`, each of which, or all of which together, are limited like this.
 pub(crate) fn with<R>(deadline: Deadline, calls: impl FnOnce() -> R) -> R {
-    struct Restore(Deadline);
+    struct Restore(Option<Deadline>);
     impl Drop for Restore {
         fn drop(&mut self) {
             replace(self.0);
         }
     }
-    let _restore = Restore(replace(deadline));
+    let _restore = Restore(replace(Some(deadline)));
     calls()
 }
 
 /// The limit that calls of this thread have now.
 #[inline]
 pub(crate) fn deadline() -> Deadline {
+    said_deadline().unwrap_or(UNSAID)
+}
+
+/// The same where the thread has said it, or the caller of the method that the thread performs: peers are told no other.
+#[inline]
+pub(crate) fn said_deadline() -> Option<Deadline> {
     let own = DEADLINE.get();
     let Some(end) = INHERITED.get() else { return own };
-    match own.start() {
+    Some(match own.unwrap_or(UNSAID).start() {
         Deadline::At(own) if own < end => Deadline::At(own),
         _ => Deadline::At(end),
-    }
+    })
 }
 
 /// An object of this process came home, with references that its sender gave up.

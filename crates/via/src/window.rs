@@ -25,7 +25,7 @@ pub use tx::Tx;
 
 use crate::reliable::Guard;
 use crate::wait::SpinBudget;
-use crate::{Counters, Error, Waiting};
+use crate::{Counters, Error, Waiting, layout};
 use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Weak};
@@ -189,11 +189,11 @@ impl Wire {
 
 /// What a window is made of.
 pub(crate) struct Ends {
-    /// The own segment; longer than [`crate::layout::AREA`], and what is behind that is area 0.
+    /// The own segment; longer than [`layout::AREA`], and what is behind that is area 0.
     pub(crate) own: Mapping,
     /// The peer's segment up to area 0, or its image.
     pub(crate) peer: Mapping,
-    /// The peer's area 0: a mapping of its own, or the part of `peer` behind [`crate::layout::AREA`].
+    /// The peer's area 0: a mapping of its own, or the part of `peer` behind [`layout::AREA`].
     pub(crate) area: Option<Mapping>,
     pub(crate) carrier: Box<dyn Carrier>,
 }
@@ -309,6 +309,21 @@ impl Alarm {
     /// the last to do so, this never ends one.
     pub fn is_gone(&self) -> bool {
         self.wire.strong_count() == 0
+    }
+
+    /// A number that is another one for each message of the peer's that this end attends to: the last message that this end has published, and the last
+    /// one of the peer's that it has said to have taken. `None` where the connection is gone.
+    ///
+    /// The number is exact for the thread that has the connection.
+    pub fn attended(&self) -> Option<u64> {
+        let wire = self.wire.upgrade()?;
+        let own = wire.own.view();
+        let sequences =
+            (0..layout::SLOT_COUNT).map(|at| own.load_u64(layout::slot_offset(at)).map(|first| first as u32));
+        // They begin anew behind the last one.
+        let later = |a: u32, b: u32| if b.wrapping_sub(a).cast_signed() > 0 { b } else { a };
+        let published = sequences.flatten().reduce(later)?;
+        Some(u64::from(published) | u64::from(own.load_u32(layout::CONSUMED)?) << 32)
     }
 
     /// Whether the connection is gone: its owner dropped it, or the peer ended.

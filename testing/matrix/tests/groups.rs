@@ -10,7 +10,7 @@ use obvia::security::Credential;
 use obvia_rpc::co::pdu::{ACCEPTED, BindNak, Context};
 use obvia_rpc::co::{AssociationError, ClientAssociation, ClientEvent, ClientOptions, OutgoingCall};
 use obvia_rpc::security::context::initiate;
-use obvia_rpc::security::{AuthType, Level};
+use obvia_rpc::security::{AuthType, Level, Security};
 use obvia_rpc::status::Status;
 use obvia_rpc::uuid::{NDR, SyntaxId, Uuid};
 use rustix::net::sockopt::set_socket_linger;
@@ -44,7 +44,13 @@ fn alone() -> MutexGuard<'static, ()> {
 struct Client {
     stream: TcpStream,
     association: ClientAssociation,
-    is_known: bool,
+    /// The security context of its calls.
+    security: Option<u32>,
+}
+
+fn authenticate(user: usize) -> Security {
+    let (user, password) = ACCOUNTS[user];
+    initiate(AuthType::NTLM, Level::Integrity, "", &Credential::user("", user, password)).unwrap()
 }
 
 impl Client {
@@ -54,19 +60,20 @@ impl Client {
         stream.set_read_timeout(PATIENCE).unwrap();
         let mut association = ClientAssociation::new(ClientOptions::default());
         association.join(group);
-        let mut client = Self { stream, association, is_known: user.is_some() };
+        let mut client = Self { stream, association, security: user.map(|_| 0) };
+        client.agree(user)?;
+        Ok(client)
+    }
+
+    /// Makes the presentation context, where it is not there yet, and a security context of a user.
+    fn agree(&mut self, user: Option<usize>) -> Result<(), AssociationError> {
         let interface = SyntaxId { uuid: Uuid(Counters::INFO.iid.to_u128()), version: 1 };
         let contexts = vec![Context { id: 0, interface, transfers: vec![NDR] }];
-        let security = user.map(|user| {
-            let (user, password) = ACCOUNTS[user];
-            initiate(AuthType::NTLM, Level::Integrity, "", &Credential::user("", user, password)).unwrap()
-        });
-        client.association.bind(contexts, security).unwrap();
-        client.exchange(|event| {
+        self.association.bind(contexts, user.map(authenticate)).unwrap();
+        self.exchange(|event| {
             let ClientEvent::Bound(_, outcomes) = event else { panic!("{event:?}") };
-            assert_eq!(outcomes[0].result, ACCEPTED);
-        })?;
-        Ok(client)
+            assert!(outcomes.iter().all(|outcome| outcome.result == ACCEPTED));
+        })
     }
 
     fn exchange<R>(&mut self, seen: impl FnOnce(ClientEvent<'_>) -> R) -> Result<R, AssociationError> {
@@ -82,7 +89,7 @@ impl Client {
     }
 
     fn call(&mut self, opnum: u16, stub: &[u8]) -> Result<Vec<u8>, Status> {
-        let security = self.is_known.then_some(0);
+        let security = self.security;
         let call = OutgoingCall { context_id: 0, opnum, object: None, is_maybe: false, security, stub };
         self.association.call(&call).unwrap();
         self.exchange(|event| match event {
@@ -163,6 +170,29 @@ fn who_knows_a_group_is_not_its_user() {
     becomes(port, 0);
 }
 
+#[test]
+#[cfg_attr(miri, ignore = "connects by TCP")]
+fn users_of_one_association_are_different_clients() {
+    let _alone = alone();
+    let port = serve();
+    let mut shared = Client::bind(port, 0, Some(0)).unwrap();
+    let counter = shared.open(1);
+    shared.agree(Some(1)).unwrap();
+    shared.security = Some(1);
+    assert_eq!(shared.next(&counter), MISMATCH);
+    let other = shared.open(7);
+    // What a user has is that user's by each association of the group, and goes with the last one by which that user calls.
+    let mut second = Client::bind(port, shared.group(), Some(1)).unwrap();
+    assert_eq!((second.next(&other), second.next(&counter)), (Ok(7), MISMATCH));
+    shared.security = Some(0);
+    assert_eq!((shared.next(&counter), shared.next(&other)), (Ok(1), MISMATCH));
+    drop(shared);
+    becomes(port, 1);
+    assert_eq!(second.next(&other), Ok(8));
+    drop(second);
+    becomes(port, 0);
+}
+
 /// How a client leaves.
 fn reset(client: Client) -> u32 {
     let Client { stream, association, .. } = client;
@@ -170,6 +200,12 @@ fn reset(client: Client) -> u32 {
     set_socket_linger(&stream, Some(Duration::ZERO)).unwrap();
     drop(stream);
     association.group()
+}
+
+/// The threads that serve connections.
+fn serving() -> usize {
+    let names = std::fs::read_dir("/proc/self/task").unwrap().flatten().map(|task| task.path().join("comm"));
+    names.filter_map(|name| std::fs::read_to_string(name).ok()).filter(|name| name.trim() == "obvia-serve").count()
 }
 
 #[test]
@@ -201,7 +237,10 @@ fn a_client_that_was_lost_finds_what_was_kept_for_it() {
     // Who comes back, and ends in order, is gone at once.
     let mut first = Client::bind(port, 0, None).unwrap();
     let counter = first.open(5);
-    let mut second = Client::bind(port, reset(first), None).unwrap();
+    let group = reset(first);
+    // Otherwise the last that the server hears of the client may be that this connection was lost.
+    ground::until("the connection is known to be lost", || serving() == 0);
+    let mut second = Client::bind(port, group, None).unwrap();
     assert_eq!(second.next(&counter), Ok(5));
     drop(second);
     becomes(port, 0);

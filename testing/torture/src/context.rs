@@ -2,7 +2,7 @@
 
 use crate::orders::{Answer, State};
 use obvia::dcom::{TraceContext, trace, with_trace};
-use obvia::{U16CString, caller_deadline, code, with_timeout};
+use obvia::{DEFAULT_TIMEOUT, U16CString, caller_deadline, code, with_timeout};
 use std::time::{Duration, Instant};
 
 const TRACE: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
@@ -20,7 +20,7 @@ pub(crate) fn heard() -> obvia::Result<(i64, U16CString)> {
 
 /// Refuses what a call has heard whose caller has said nothing.
 fn has_none((left, heard): (i64, U16CString)) -> obvia::Result<()> {
-    if left <= TIMEOUT.as_millis() as i64 / 2 && heard.is_empty() {
+    if left == -1 && heard.is_empty() {
         return Ok(());
     }
     Err(obvia::Error::new(
@@ -72,7 +72,10 @@ pub(crate) fn check(state: &State) -> Answer {
             let longer = TraceContext { state: "s".repeat(length), ..short.clone() };
             with_trace(longer, || with_timeout(TIMEOUT, || hears(true, &short_text)))?;
         }
-        // One that fails leaves nothing behind. In NDR calls say how long they wait by default, too.
+        // A time that is said travels, even if it is the one that calls have anyway.
+        with_timeout(DEFAULT_TIMEOUT, || hears(true, ""))?;
+        has_none(factory.Context()?)?;
+        // One that fails leaves nothing behind.
         with_timeout(TIMEOUT, || factory.Kept().map(drop)).err().ok_or(code::E_UNEXPECTED)?;
         has_none(factory.Context()?)?;
     }

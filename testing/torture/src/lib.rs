@@ -13,6 +13,7 @@ mod poll_path;
 pub mod process;
 pub mod registered;
 mod soak;
+mod words;
 
 obvia::include_idl!("torture");
 

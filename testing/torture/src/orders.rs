@@ -6,7 +6,7 @@
 
 use crate::access::functions::Bell;
 use crate::{Counter, Factory, ICounter, IFactory, IListener, IListener_Impl, Listener};
-use crate::{access, activation, begun, context, events, given, live, noticed, poll_path, sleeping, soak};
+use crate::{access, activation, begun, context, events, given, live, noticed, poll_path, sleeping, soak, words};
 use obvia::dcom::{
     ClassRegistration, IClassFactory, Pinging, class_object, create_instance, register_class, set_pinging,
 };
@@ -36,7 +36,7 @@ pub(crate) fn made() -> i64 {
 /// What the orders so far have brought.
 #[derive(Default)]
 pub(crate) struct State {
-    exports: Vec<obvia::Export>,
+    pub(crate) exports: Vec<obvia::Export>,
     /// What was exported last.
     pub(crate) exported: Option<IFactory>,
     pub(crate) tower: Option<(Bell, obvia::Serving)>,
@@ -122,6 +122,8 @@ const ORDERS: &[(&str, Order)] = &[
     ("keep", |state, _| state.factory()?.Keep(Some(state.counter()?)).map(done)?),
     ("keep-own", keep_own),
     ("give", |state, words| given::give(state, word(words, 0)?)),
+    ("export-careless", |state, names| words::export(state, word(names, 0)?)),
+    ("check-careless", |_, names| words::check(word(names, 0)?)),
     ("keep-none", |state, _| state.factory()?.Keep(None).map(done)?),
     ("kept", |state, _| done(state.counters = vec![state.factory()?.Kept()?])),
     ("add-to-kept", |state, words| Ok(state.factory()?.AddToKept(number(words, 0)?)?.to_string())),

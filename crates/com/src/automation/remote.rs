@@ -10,28 +10,14 @@ use crate::error::{Error, Result, code, leave};
 use crate::registry::{Declared, Meaning};
 use crate::registry::{Description, InterfaceInfo, VtablePointer};
 use crate::rt::{Answer, ServerCall, guard, pad, slice, slice_mut, vtable};
-use crate::stub::Stubs;
+use crate::stub::{Adapter, Stubs};
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use windows_core::{GUID, HRESULT, Interface};
 
-/// What the compiler writes of `oaidl.idl`.
-#[allow(
-    non_snake_case,
-    non_camel_case_types,
-    non_upper_case_globals,
-    dead_code,
-    missing_docs,
-    unreachable_pub,
-    unused_mut,
-    unused_parens,
-    unused_unsafe,
-    unused_variables,
-    reason = "generated"
-)]
-#[allow(clippy::all, clippy::pedantic, clippy::restriction, clippy::nursery, reason = "generated")]
-mod made {
-    include!(concat!(env!("OUT_DIR"), "/oaidl.rs"));
+crate::include_idl! {
+    /// What the compiler writes of `oaidl.idl`.
+    mod made = "oaidl"
 }
 
 pub use made::{IDispatch_GetIDsOfNames_stub, IDispatch_GetTypeInfo_stub, IDispatch_GetTypeInfoCount_stub};
@@ -314,12 +300,6 @@ impl Drop for Incoming {
 }
 
 /// What the stub calls in an object's place.
-#[repr(C)]
-struct Adapter {
-    vtable: *const made::IDispatch_Vtbl,
-    object: *mut c_void,
-}
-
 static ADAPTER: made::IDispatch_Vtbl = made::IDispatch_Vtbl {
     base__: crate::proxy::UNKNOWN,
     GetTypeInfoCount: made::IDispatch_GetTypeInfoCount_proxy,
@@ -334,9 +314,9 @@ static ADAPTER: made::IDispatch_Vtbl = made::IDispatch_Vtbl {
 ///
 /// `object` must be an interface pointer whose vtable begins as IDispatch's.
 pub unsafe extern "C-unwind" fn invoke_stub(object: *mut c_void, call: &mut ServerCall<'_>) -> Answer {
-    let mut adapter = Adapter { vtable: &raw const ADAPTER, object };
+    let mut adapter = Adapter::new(&ADAPTER, object);
     // SAFETY: of an adapter only `Invoke` is called.
-    unsafe { made::IDispatch_Invoke_stub((&raw mut adapter).cast(), call) }
+    unsafe { made::IDispatch_Invoke_stub(adapter.as_raw(), call) }
 }
 
 /// The arguments of a call that came, as an object gets them.
@@ -392,7 +372,7 @@ unsafe extern "system" fn adapted(
     references: *mut c_void,
 ) -> HRESULT {
     // SAFETY: the stub calls its own adapter, with what it has checked.
-    let object = unsafe { (*this.cast::<Adapter>()).object };
+    let object = unsafe { Adapter::<made::IDispatch_Vtbl>::object(this) };
     // SAFETY: as above.
     let params = unsafe { &*params.cast::<WireParams>() };
     // SAFETY: as above.

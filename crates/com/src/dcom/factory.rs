@@ -13,7 +13,7 @@ use crate::registry::{self, Description, InterfaceInfo, Remote, VtablePointer};
 use crate::rt::{Answer, ServerCall, check, pad};
 use crate::runtime::Runtime;
 use crate::server::caller;
-use crate::stub::{Stubs, guard};
+use crate::stub::{Adapter, Stubs, guard};
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::{Mutex, PoisonError};
@@ -57,24 +57,9 @@ impl IClassFactory {
     }
 }
 
-/// What the compiler writes of `class_factory.idl`.
-#[allow(
-    non_snake_case,
-    non_camel_case_types,
-    non_upper_case_globals,
-    dead_code,
-    missing_docs,
-    unreachable_pub,
-    unused_imports,
-    unused_mut,
-    unused_parens,
-    unused_unsafe,
-    unused_variables,
-    reason = "generated"
-)]
-#[allow(clippy::all, clippy::pedantic, clippy::restriction, clippy::nursery, reason = "generated")]
-mod made {
-    include!(concat!(env!("OUT_DIR"), "/class_factory.rs"));
+crate::include_idl! {
+    /// What the compiler writes of `class_factory.idl`.
+    mod made = "class_factory"
 }
 
 /// What the compiler would know about the interface.
@@ -114,27 +99,34 @@ unsafe extern "system" fn create_proxy(
     iid: *const GUID,
     object: *mut *mut c_void,
 ) -> HRESULT {
-    if iid.is_null() || object.is_null() {
-        return code::E_POINTER;
+    // SAFETY: by the contract of IClassFactory.
+    match unsafe { begin(outer, iid, object) } {
+        // SAFETY: what this function was called with.
+        Ok(iid) => unsafe { made::IClassFactory_RemoteCreateInstance_proxy(this, &raw const iid, object) },
+        Err(refused) => refused,
     }
-    // SAFETY: it is not null, and by COM's rules has room for a pointer.
+}
+
+/// What IClassFactory::CreateInstance begins with: there is no object yet. The IID that is asked for; an HRESULT where no object can be made, by a proxy
+/// neither, as an object of another process is a part of none here.
+///
+/// # Safety
+///
+/// `iid` must be null or point to an IID, `object` be null or have room for a pointer.
+unsafe fn begin(outer: *mut c_void, iid: *const GUID, object: *mut *mut c_void) -> std::result::Result<GUID, HRESULT> {
+    if iid.is_null() || object.is_null() {
+        return Err(code::E_POINTER);
+    }
+    // SAFETY: it is not null, and the caller promises the rest.
     unsafe { object.write(null_mut()) };
     if !outer.is_null() {
-        // An object of another process can be a part of none here.
-        return code::CLASS_E_NOAGGREGATION;
+        return Err(code::CLASS_E_NOAGGREGATION);
     }
-    // SAFETY: what this function was called with.
-    unsafe { made::IClassFactory_RemoteCreateInstance_proxy(this, iid, object) }
+    // SAFETY: as above.
+    Ok(unsafe { iid.read() })
 }
 
 /// A class factory as the stubs that the compiler writes see it: with the methods that travel.
-#[repr(C)]
-struct Adapter {
-    methods: *const made::IClassFactory_Vtbl,
-    // Invariant: leads to a class factory, as long as this lives.
-    factory: *mut c_void,
-}
-
 static METHODS: made::IClassFactory_Vtbl = made::IClassFactory_Vtbl {
     // No stub calls these.
     base__: crate::proxy::UNKNOWN,
@@ -142,43 +134,33 @@ static METHODS: made::IClassFactory_Vtbl = made::IClassFactory_Vtbl {
     RemoteLockServer: remote_lock,
 };
 
-impl Adapter {
-    fn new(factory: *mut c_void) -> Self {
-        Self { methods: &raw const METHODS, factory }
-    }
-
-    fn as_raw(&mut self) -> *mut c_void {
-        (&raw mut *self).cast()
-    }
-
-    /// The class factory, which the call keeps.
-    ///
-    /// # Safety
-    ///
-    /// `this` must be what a stub below has made.
-    unsafe fn factory(this: *mut c_void) -> Option<IClassFactory> {
-        // SAFETY: the caller's promise.
-        let adapter = unsafe { &*this.cast::<Self>() };
-        // SAFETY: by the invariant.
-        unsafe { IClassFactory::from_raw_borrowed(&adapter.factory) }.cloned()
-    }
+/// The class factory, which the call keeps.
+///
+/// # Safety
+///
+/// `this` must be what a stub below has made.
+unsafe fn factory(this: *mut c_void) -> Option<IClassFactory> {
+    // SAFETY: the caller's promise.
+    let object = unsafe { Adapter::<made::IClassFactory_Vtbl>::object(this) };
+    // SAFETY: the stubs are given class factories, which are alive for the call.
+    unsafe { IClassFactory::from_raw_borrowed(&object) }.cloned()
 }
 
 unsafe extern "C-unwind" fn create_stub(object: *mut c_void, call: &mut ServerCall<'_>) -> Answer {
-    let mut adapter = Adapter::new(object);
+    let mut adapter = Adapter::new(&METHODS, object);
     // SAFETY: the stub calls its one method of an object whose vtable has it.
     unsafe { made::IClassFactory_RemoteCreateInstance_stub(adapter.as_raw(), call) }
 }
 
 unsafe extern "C-unwind" fn lock_stub(object: *mut c_void, call: &mut ServerCall<'_>) -> Answer {
-    let mut adapter = Adapter::new(object);
+    let mut adapter = Adapter::new(&METHODS, object);
     // SAFETY: as above.
     unsafe { made::IClassFactory_RemoteLockServer_stub(adapter.as_raw(), call) }
 }
 
 unsafe extern "system" fn remote_create(this: *mut c_void, iid: *const GUID, object: *mut *mut c_void) -> HRESULT {
     // SAFETY: only the stub above calls this.
-    let Some(factory) = (unsafe { Adapter::factory(this) }) else {
+    let Some(factory) = (unsafe { self::factory(this) }) else {
         return code::E_POINTER;
     };
     // SAFETY: the stub has an IID.
@@ -206,20 +188,15 @@ pub(super) unsafe fn hand_out(
     object: *mut *mut c_void,
     make: impl FnOnce(&GUID) -> Result<IUnknown>,
 ) -> HRESULT {
-    if iid.is_null() || object.is_null() {
-        return code::E_POINTER;
-    }
-    // SAFETY: it is not null, and the caller promises the rest.
-    unsafe { object.write(null_mut()) };
-    if !outer.is_null() {
-        return code::CLASS_E_NOAGGREGATION;
-    }
-    // SAFETY: as above.
-    let iid = unsafe { iid.read() };
+    // SAFETY: the caller's promise.
+    let iid = match unsafe { begin(outer, iid, object) } {
+        Ok(iid) => iid,
+        Err(refused) => return refused,
+    };
     // What panics is the author's code.
     guard(|| match make(&iid) {
         Ok(made) => {
-            // SAFETY: as above.
+            // SAFETY: it is not null, and the caller promises the rest.
             unsafe { object.write(made.into_raw()) };
             code::S_OK
         }
@@ -229,7 +206,7 @@ pub(super) unsafe fn hand_out(
 
 unsafe extern "system" fn remote_lock(this: *mut c_void, lock: i32) -> HRESULT {
     // SAFETY: only the stub above calls this.
-    let Some(factory) = (unsafe { Adapter::factory(this) }) else {
+    let Some(factory) = (unsafe { self::factory(this) }) else {
         return code::E_POINTER;
     };
     match factory.cast_object_ref::<Factory>() {

@@ -1,7 +1,7 @@
 //! ORPCTHIS and ORPCTHAT (MS-DCOM 2.2.13) around calls of objects in the standard's transfer syntaxes: the causality and the trace that a call
 //! belongs to, how long its caller still waits, and why a method failed, in words.
 
-use crate::call_context::{self, trace};
+use crate::call_context;
 use crate::error;
 use crate::orpc::{
     Body, CallContext, ComVersion, Decoder, Encoder, ErrorInfo, Extents, OrpcThat, OrpcThis, TimeLeft, TraceContext,
@@ -71,8 +71,8 @@ fn append(header: &impl Body, stub: &mut Vec<u8>) {
 
 impl CallHeaders for Headers {
     fn write_request(&self, stub: &mut Vec<u8>) {
-        let left = TimeLeft(thread::deadline().start().remaining());
-        let extents = [Some(left.to_extent()), trace().as_ref().map(TraceContext::to_extent)];
+        let CallContext { left, trace } = call_context::current();
+        let extents = [left.map(|left| TimeLeft(left).to_extent()), trace.as_ref().map(TraceContext::to_extent)];
         let extents = Extents(extents.into_iter().flatten().collect());
         append(&OrpcThis { extents, ..OrpcThis::new(causality()) }, stub);
     }
@@ -143,7 +143,7 @@ fn extents(words: Words) -> Option<Extents> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dcom::with_trace;
+    use crate::dcom::{trace, with_trace};
     use crate::error::code;
     use obvia_via::Deadline;
     use std::time::Duration;
@@ -182,7 +182,12 @@ mod tests {
         assert!(left <= Duration::from_secs(5) && left > Duration::from_secs(3), "{left:?}");
         assert_eq!((trace.as_deref(), causality), (Some(TRACE), OWN_CAUSALITY.get()));
         assert_eq!(HEADERS.read_response(ByteOrder::Little, &answer), Ok((answer.len() - 4, None)));
-        let (_, trace, again, _) = performed(&request(), code::S_OK);
+        let unsaid = request();
+        assert!(
+            unsaid.len() < stub.len()
+                && OrpcThis::read(&mut Decoder::new(&unsaid, ByteOrder::Little)).unwrap().extents.0.is_empty()
+        );
+        let (_, trace, again, _) = performed(&unsaid, code::S_OK);
         assert_eq!(trace, None);
         assert_ne!(again, causality, "each call has one of its own");
     }

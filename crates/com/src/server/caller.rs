@@ -5,6 +5,7 @@ use crate::exports;
 use crate::marshaling::{behind, release_marshal_data};
 use crate::objref::ObjRef;
 use crate::orpc::{Client, Forwarded};
+use crate::presentation::Visitor;
 use crate::proxy::{Imported, split_reference};
 use crate::registry::InterfaceInfo;
 use crate::runtime::Runtime;
@@ -17,7 +18,7 @@ use obvia_rpc::vi_call::TargetId;
 use obvia_via::window::{Alarm, Peer};
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use windows_core::IUnknown;
 
 thread_local! {
@@ -64,7 +65,7 @@ pub(crate) enum Maker {
     /// Whoever has been authenticated on the connection, if anybody has.
     Connection(Option<Authenticated>),
     /// Each call of the association has its own.
-    Association(Attribution),
+    Association(Weak<Visitor>, Attribution),
 }
 
 /// What the service of the host tells of whom it passes a call on for.
@@ -145,11 +146,23 @@ impl Caller {
         }
     }
 
+    /// The client for which states are kept by the method that runs.
+    pub(crate) fn client(&self) -> u64 {
+        match &self.maker {
+            // Each user of an association is one.
+            Maker::Association(visitor, attribution) if self.is_stranger => {
+                let client = visitor.upgrade().and_then(|visitor| visitor.client_of(attribution.maker().as_ref()));
+                client.unwrap_or(self.oxid)
+            }
+            _ => self.oxid,
+        }
+    }
+
     /// Who has proved to be the caller of the method that runs.
     pub(crate) fn authenticated(&self) -> Option<Authenticated> {
         match &self.maker {
             Maker::Connection(proved) => proved.clone(),
-            Maker::Association(attribution) => attribution.maker(),
+            Maker::Association(_, attribution) => attribution.maker(),
         }
     }
 
@@ -282,6 +295,11 @@ pub(crate) fn take_back_sent() {
 /// The caller of the method that runs on this thread, if it was called from another process.
 pub(crate) fn caller() -> Option<Arc<Caller>> {
     CALLER.try_with(|current| current.borrow().0.clone()).ok().flatten()
+}
+
+/// The call that this thread performs, by a number that no other call of the connection has. `None` where the thread performs none.
+pub(crate) fn current_call() -> Option<u64> {
+    caller()?.alarm.attended()
 }
 
 /// Whether the caller of the method that runs on this thread no longer waits for it: it gave up, or ended.

@@ -101,8 +101,10 @@ impl Connection {
     /// From now on calls are this client's.
     fn adopt(&mut self, client: Identity) {
         let watch = Arc::clone(self.dispatch.watch());
-        let attribution = self.visit.as_ref().map(|(_, attribution)| attribution.clone());
-        let maker = attribution.map_or_else(|| Maker::Connection(self.proved.clone()), Maker::Association);
+        let maker = match &self.visit {
+            Some((visitor, attribution)) => Maker::Association(Arc::downgrade(visitor), attribution.clone()),
+            None => Maker::Connection(self.proved.clone()),
+        };
         let peer = self.peer.clone();
         let caller = Arc::new(Caller::new(self.runtime, client, peer, maker, self.alarm.clone(), watch));
         caller.enter();

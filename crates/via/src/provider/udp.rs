@@ -116,7 +116,10 @@ fn boxed<P: Port + 'static>((port, offer): (P, Offer)) -> (Box<dyn Port>, Offer)
 /// The addresses of `host:port`; at least one.
 fn resolve(text: &str) -> Result<Vec<SocketAddr>, Error> {
     let bad = |why| Error::BadAddress { text: text.to_owned(), why };
-    let found: Vec<_> = match text.to_socket_addrs() {
+    // The library of Rust reads no name of a zone within brackets.
+    let bracketed = text.strip_prefix('[').and_then(|rest| rest.rsplit_once("]:"));
+    let parts = bracketed.and_then(|(host, port)| Some((host, port.parse::<u16>().ok()?)));
+    let found: Vec<_> = match parts.map_or_else(|| text.to_socket_addrs(), |parts| parts.to_socket_addrs()) {
         Ok(found) => found.collect(),
         Err(error) if error.kind() == std::io::ErrorKind::InvalidInput => {
             return Err(bad("a host and a port are wanted, such as 127.0.0.1:7000, [::1]:7000 or name:7000"));
@@ -132,4 +135,21 @@ fn random() -> Result<u64, Error> {
     rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
         .map_err(Error::system("asking for random numbers"))?;
     Ok(u64::from_le_bytes(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::resolve;
+
+    #[test]
+    #[cfg_attr(miri, ignore = "asks for the interfaces of this host")]
+    fn zones_have_names_and_numbers() {
+        // The loopback interface, which every network namespace has as its first.
+        let places = ["[fe80::1%lo]:7", "[fe80::1%1]:7"].map(|text| resolve(text).unwrap());
+        assert_eq!(places[0], places[1]);
+        assert_eq!(resolve("[::1]:7").unwrap(), ["[::1]:7".parse().unwrap()]);
+        for wrong in ["[fe80::1%nowhere]:7", "[fe80::1%lo]:", "[fe80::1%lo]", "[fe80::1%lo]:70000"] {
+            assert!(resolve(wrong).is_err(), "{wrong}");
+        }
+    }
 }

@@ -96,8 +96,9 @@ impl Addressee {
         let (opnum, has_context) = translation.split_opnum(opnum);
         let stub = if has_context { translation.take_context(stub) } else { Ok(stub) };
         let decoded = translation.opnum_from_wire(opnum).and_then(|opnum| {
-            let decoded = translation.decode_request(opnum, order, stub?, inbox.frame_max(), scratch)?;
-            Ok((opnum, decoded))
+            let (mut request, frame) = translation.decode_request(opnum, order, stub?, inbox.frame_max(), scratch)?;
+            request.has_context = has_context;
+            Ok((opnum, (request, frame)))
         });
         let (opnum, (request, frame)) = match decoded {
             Ok(decoded) => decoded,
@@ -115,7 +116,7 @@ impl Addressee {
 impl Performed {
     /// The method has returned, and nobody waits for what: nothing that the request said holds for the thread's next call.
     pub(crate) fn end(&self) {
-        self.translation.end();
+        self.translation.end(&self.request);
     }
 
     /// The stub data of what the window answers, in `scratch`; or the status of the fault that it is.
@@ -124,7 +125,7 @@ impl Performed {
         match kind {
             // A fault without words is of a call that did not get to its method, or out of it.
             Kind::Fault if message.frame.is_empty() => {
-                self.translation.end();
+                self.end();
                 Ok(Err(Status(status)))
             }
             Kind::Response | Kind::Fault => {

@@ -60,7 +60,8 @@ pub(crate) struct Request {
     /// The method's number in the vtable.
     opnum: u16,
     numbers: Numbers,
-    has_context: bool,
+    /// Of one in FLAT.
+    pub(crate) has_context: bool,
 }
 
 fn order(order: ByteOrder) -> Order {
@@ -105,10 +106,12 @@ impl Translation {
         }
     }
 
-    /// The call whose request was decoded last has ended, on the thread that performed it.
-    pub(crate) fn end(&self) {
-        if let Self::Flat(Some(headers)) | Self::Ndr(.., Some(headers)) = self {
-            headers.end();
+    /// The call of this request has ended, on the thread that performed it.
+    pub(crate) fn end(&self, request: &Request) {
+        match self {
+            Self::Flat(Some(headers)) if request.has_context => headers.end(),
+            Self::Ndr(.., Some(headers)) => headers.end(),
+            _ => {}
         }
     }
 
@@ -208,7 +211,7 @@ impl Translation {
         match decoded.and_then(|()| method.numbers(scratch)) {
             Ok(numbers) => Ok((Request { numbers, ..request }, scratch)),
             Err(_) => {
-                self.end();
+                self.end(&request);
                 Err(Status::BAD_STUB_DATA)
             }
         }
@@ -228,7 +231,7 @@ impl Translation {
         let has_failed = status.cast_signed() < 0;
         let (syntax, plan, headers) = match *self {
             Self::Flat(_) => {
-                self.end();
+                self.end(request);
                 scratch.extend_from_slice(frame);
                 scratch.extend_from_slice(&status.to_le_bytes());
                 return Ok(());
