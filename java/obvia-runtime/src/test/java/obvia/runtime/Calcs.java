@@ -25,6 +25,10 @@ final class Calcs {
     static final int TRACE = 9;
     /** The lesser of what is left of an hour and of the caller's time. */
     static final int HOUR_LEFT = 10;
+    /** Keeps what the method hears, for whoever asks afterwards. */
+    static final int KEEP = 11;
+    static final int KEPT_TIME_LEFT = 12;
+    static final int KEPT_TRACE = 13;
 
     private static Export export;
 
@@ -50,8 +54,15 @@ final class Calcs {
         return Obvia.callerDeadline().map(end -> Duration.between(Instant.now(), end).toMillis()).orElse(-1L);
     }
 
+    private static long trace() {
+        return Obvia.trace().map(trace -> (long) trace.toString().hashCode()).orElse(0L);
+    }
+
     /** The old one. */
     static class Old implements ICalc {
+        private volatile long keptTimeLeft;
+        private volatile long keptTrace;
+
         @Override
         public int add(int a, int b) {
             return a + b;
@@ -79,8 +90,15 @@ final class Calcs {
                     yield 0;
                 }
                 case TIME_LEFT -> timeLeft();
-                case TRACE -> Obvia.trace().map(trace -> (long) trace.toString().hashCode()).orElse(0L);
+                case TRACE -> trace();
                 case HOUR_LEFT -> Obvia.within(Duration.ofHours(1), () -> CallContext.current().deadline().left() / 1_000_000);
+                case KEEP -> {
+                    keptTimeLeft = timeLeft();
+                    keptTrace = trace();
+                    yield 0;
+                }
+                case KEPT_TIME_LEFT -> keptTimeLeft;
+                case KEPT_TRACE -> keptTrace;
                 default -> throw new IllegalArgumentException("about " + what);
             };
         }
