@@ -70,10 +70,14 @@ final class Connection implements Runnable {
         regions.admit(number, window.region(number));
     }
 
-    /** The process whose call this thread performs, or {@code null} where it performs none. */
-    static Caller current() {
-        Connection own = OF_THREAD.get(Thread.currentThread());
-        return own == null ? null : own.peer();
+    /** The one whose call this thread performs, or {@code null} where it performs none. */
+    static Connection current() {
+        return OF_THREAD.get(Thread.currentThread());
+    }
+
+    /** Whether the client no longer waits for the answer. */
+    boolean isCancelled() {
+        return window.isGivenUp();
     }
 
     /** The client's process: its number, 0 where that is not known. */

@@ -130,6 +130,10 @@ final class Link extends Way {
 
     private WindowChannel otherChannel() {
         WindowChannel channel = silentChannel();
+        if (channel.user == Thread.currentThread()) {
+            // Another thread has used the link meanwhile.
+            return channel;
+        }
         CallContext context = CallContext.current();
         try {
             channel.say(context);

@@ -2,6 +2,7 @@ package obvia.runtime;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import obvia.Export;
 import obvia.Obvia;
@@ -29,6 +30,9 @@ final class Calcs {
     static final int KEEP = 11;
     static final int KEPT_TIME_LEFT = 12;
     static final int KEPT_TRACE = 13;
+    /** Takes until its caller waits no longer, and counts that. */
+    static final int LINGER = 14;
+    static final int LINGERED = 15;
 
     private static Export export;
 
@@ -62,6 +66,16 @@ final class Calcs {
     static class Old implements ICalc {
         private volatile long keptTimeLeft;
         private volatile long keptTrace;
+        private final AtomicInteger lingered = new AtomicInteger();
+
+        private long linger() {
+            Deadline deadline = Deadline.in(Duration.ofSeconds(60));
+            while (!Obvia.isCancelled()) {
+                deadline.check();
+                LockSupport.parkNanos(1_000_000);
+            }
+            return lingered.incrementAndGet();
+        }
 
         @Override
         public int add(int a, int b) {
@@ -99,6 +113,8 @@ final class Calcs {
                 }
                 case KEPT_TIME_LEFT -> keptTimeLeft;
                 case KEPT_TRACE -> keptTrace;
+                case LINGER -> linger();
+                case LINGERED -> lingered.get();
                 default -> throw new IllegalArgumentException("about " + what);
             };
         }

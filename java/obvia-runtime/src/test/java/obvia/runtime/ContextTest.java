@@ -15,6 +15,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import obvia.AccessDeniedException;
+import obvia.CallTimeoutException;
 import obvia.Endpoint;
 import obvia.Export;
 import obvia.Hresult;
@@ -184,6 +185,25 @@ class ContextTest {
             assertEquals(2, messages(there), "that nothing is said any more");
             assertEquals(1, messages(there));
             assertEquals(1, messages(there));
+        }
+    }
+
+    @Test
+    void aMethodSeesThatItsCallerWaitsNoLonger() throws Exception {
+        assertFalse(Obvia.isCancelled(), "no call is performed here");
+        try (Peer peer = Peer.calc("both")) {
+            for (String name : List.of(peer.name, peer.name + "-virtual")) {
+                ICalc there = Obvia.bind(ICalc.class, name);
+                // On a busy machine the first may give up before its call is performed.
+                for (long millis = 50; there.about(Calcs.LINGERED) == 0; millis *= 2) {
+                    Duration time = Duration.ofMillis(millis);
+                    assertThrows(CallTimeoutException.class, () -> Obvia.within(time, () -> there.about(Calcs.LINGER)));
+                    Deadline deadline = Deadline.in(time);
+                    while (there.about(Calcs.LINGERED) == 0 && !deadline.isOver()) {
+                        Thread.sleep(1);
+                    }
+                }
+            }
         }
     }
 
