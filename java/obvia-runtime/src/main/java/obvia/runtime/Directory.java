@@ -186,7 +186,7 @@ final class Directory {
      * <p>Such a socket is in no queue, and never will be: the one that finds a place is another.
      *
      * @throws Nobody where nobody listens
-     * @throws IOException where that cannot be said
+     * @throws IOException where there is no file left to open
      */
     private static SocketChannel knock(Path socket) throws IOException {
         SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
@@ -196,8 +196,10 @@ final class Directory {
             isConnected = channel.connect(UnixDomainSocketAddress.of(socket));
             return isConnected ? channel : null;
         } catch (IOException e) {
-            boolean isNobody = e instanceof ConnectException || Files.notExists(socket);
-            throw isNobody ? new Nobody(e) : e;
+            if (e instanceof ConnectException || Files.notExists(socket)) {
+                throw new Nobody(e);
+            }
+            return null;
         } finally {
             if (!isConnected) {
                 close(channel);
@@ -307,7 +309,7 @@ final class Directory {
         } catch (Nobody e) {
             return false;
         } catch (IOException e) {
-            // There is no file left to open, or the socket is of another kind.
+            // There is no file left to open.
             return true;
         }
     }
