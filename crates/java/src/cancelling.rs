@@ -99,3 +99,9 @@ pub unsafe extern "C" fn obvia_java_free_canceller(canceller: *mut Canceller) {
     // SAFETY: the caller's promise.
     drop(unsafe { Box::from_raw(canceller) });
 }
+
+/// Whether the caller of the method that this thread performs no longer waits for it: 1 or 0.
+#[unsafe(no_mangle)]
+pub extern "C" fn obvia_java_is_cancelled() -> u32 {
+    crate::outcome::guarded_or(0, || com::is_cancelled().into())
+}

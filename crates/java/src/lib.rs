@@ -19,7 +19,7 @@ pub mod runtime;
 pub mod security;
 
 /// The version of these functions, which both sides must have.
-const ABI: u32 = 5;
+const ABI: u32 = 6;
 
 /// The version of these functions.
 #[unsafe(no_mangle)]

@@ -3,6 +3,8 @@ package peer;
 import hearing.IHearer;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import obvia.Hresult;
 import obvia.Obvia;
 import obvia.RpcException;
@@ -10,6 +12,11 @@ import obvia.RpcException;
 /** Exports an object that tells what it hears of its calls beside their arguments, as that in Rust does, until the standard input ends. */
 final class Hearer implements IHearer {
     private static final Duration HOUR = Duration.ofHours(1);
+
+    /** After which one that lingers has not heard that nobody waits. */
+    private static final long LINGERS_NANOS = 60_000_000_000L;
+
+    private final AtomicInteger lingered = new AtomicInteger();
 
     private Hearer() {}
 
@@ -35,14 +42,22 @@ final class Hearer implements IHearer {
 
     @Override
     public void linger(IHearer other) {
-        if (other == null) {
-            throw new RpcException(Hresult.E_NOTIMPL);
+        if (other != null) {
+            Obvia.within(HOUR, () -> other.linger(null));
+            return;
         }
-        Obvia.within(HOUR, () -> other.linger(null));
+        long until = System.nanoTime() + LINGERS_NANOS;
+        while (!Obvia.isCancelled()) {
+            if (System.nanoTime() > until) {
+                throw new RpcException(Hresult.E_FAIL);
+            }
+            LockSupport.parkNanos(1_000_000);
+        }
+        lingered.incrementAndGet();
     }
 
     @Override
     public int lingered() {
-        throw new RpcException(Hresult.E_NOTIMPL);
+        return lingered.get();
     }
 }

@@ -215,12 +215,14 @@ fn networks_fail_in_time() {
     }
 }
 
-/// Clients in Rust and Java call one server, and have it call the other, of which the one in Rust hears when nobody waits any more.
+/// Clients in Rust and Java call one server, and have it call the other, which hears when nobody waits any more.
 #[track_caller]
 fn listen(java: &mut Command, in_java: &str, in_rust: &str, names: &Folder) {
     let said = Program::start(rust("hearing-client").args([in_java, in_rust]), names.path()).finish();
     assert_eq!(said, "good\n", "{in_java}");
     assert_eq!(Program::start(java.args([in_java, in_rust]), names.path()).finish(), "good\n", "{in_java}");
+    let said = Program::start(rust("hearing-client").args([in_rust, in_java]), names.path()).finish();
+    assert_eq!(said, "good\n", "{in_java}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use native_programs::{Workshop, folder};
 use obvia::code;
 use std::fs::{self, File};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
 use std::time::Duration;
 use torture::orders::CLASS;
@@ -76,7 +77,7 @@ fn who_removes_what_a_dead_server_left_is_not_taken_for_a_server() {
     for _ in 0..20 {
         // That the service has looked meanwhile, nothing says.
         let look = || std::thread::sleep(Duration::from_millis(5));
-        let file = File::create(&path).unwrap();
+        let file = File::options().write(true).create(true).truncate(true).mode(0o600).open(&path).unwrap();
         file.lock().unwrap();
         look();
         // A process that takes a name may have removed it.

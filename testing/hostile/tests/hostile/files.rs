@@ -88,7 +88,7 @@ fn files_of_accounts_that_are_none_are_refused() {
             ("pipe", pipe, "is no file"),
             ("folder", |path| fs::create_dir(path).unwrap(), "is no file"),
             ("device", |path| symlink("/dev/zero", path).unwrap(), "is no file"),
-            ("circle", |path| symlink(path, path).unwrap(), "circle"),
+            ("circle", |path| symlink(path, path).unwrap(), "levels of symbolic links"),
             ("readable", |path| write(path, ACCOUNT, 0o640), "somebody else can"),
             ("writable", |path| write(path, ACCOUNT, 0o602), "somebody else can"),
             ("long", |path| write(path, &ACCOUNT.repeat(30_000), 0o600), "is longer than"),

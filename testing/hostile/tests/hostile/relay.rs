@@ -159,7 +159,9 @@ impl Relay {
 impl Drop for Relay {
     fn drop(&mut self) {
         self.shared.is_over.store(true, Ordering::Relaxed);
-        self.thread.take().map(JoinHandle::join);
+        let ended = self.thread.take().map(JoinHandle::join);
+        // A test that fails says why by itself.
+        assert!(std::thread::panicking() || !matches!(ended, Some(Err(_))), "the relay has failed");
     }
 }
 

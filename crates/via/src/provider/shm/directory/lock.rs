@@ -1,7 +1,7 @@
 //! Lock files: which files are such, and holding them.
 //!
 //! A lock file has the number of the process that serves the name, and below it the mark by which it is known: `4711\nobvia\n`. Whoever has
-//! just made one has not written that yet, and a virtual machine's may have no mark. A file that is none of these belongs to
+//! just made one, for its user alone, has not written that yet, and a virtual machine's may have no mark. A file that is none of these belongs to
 //! another program, and is left as it is.
 
 use super::Spot;
@@ -18,6 +18,9 @@ const MARK: &str = "obvia";
 const LENGTH_MAX: usize = 32;
 /// The mode bits that a lock file must not have: only its owner writes to it.
 const OTHERS_WRITE: u32 = 0o022;
+/// The mode bits of a lock file, and those that it is made with.
+const MODE: u32 = 0o7777;
+const MADE: u32 = 0o600;
 /// How often a lock file that goes away is made again.
 const ATTEMPTS: usize = 16;
 /// How often is looked at what another process is about to end.
@@ -43,7 +46,12 @@ impl Found {
         }
         let mut bytes = [0; LENGTH_MAX];
         let length = rustix::io::pread(file, &mut bytes, 0)?;
-        Ok(Self::from_text(&bytes[..length], has_socket))
+        match Self::from_text(&bytes[..length], has_socket) {
+            Self::Blank if found.st_mode & MODE != MADE => {
+                Ok(Self::Foreign { why: "it is empty, and not made as locks are" })
+            }
+            text => Ok(text),
+        }
     }
 
     fn from_text(text: &[u8], has_socket: bool) -> Self {
@@ -103,19 +111,14 @@ impl Spot {
             }
             // `list` locks a name for a moment: shared to look, exclusive to remove a dead server's files. Its thread may be stopped meanwhile.
             // A server that holds the lock answers soon.
-            while let Err(errno) = rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-                if errno != Errno::WOULDBLOCK {
+            while let Err(errno) = lock_both(&file) {
+                if !matches!(errno, Errno::WOULDBLOCK | Errno::ACCESS) {
                     return Err(locking(errno));
                 }
                 if deadline.is_over() || self.answers() {
                     return Err(in_use());
                 }
                 std::thread::sleep(LOOK);
-            }
-            // Virtual machines have no call for that lock, but for this one. Ours goes when this process closes any
-            // file of the name, so it counts while the name is taken; afterwards the socket answers.
-            if rustix::fs::fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
-                return Err(in_use());
             }
             let ours = rustix::fs::fstat(&file).map_err(&locking)?;
             if self.place.found(&name).is_ok_and(|there| is_same(&there, &ours)) {
@@ -142,6 +145,13 @@ impl Spot {
             self.place.remove(&self.lock_file());
         }
     }
+}
+
+/// Virtual machines have no call for the first lock, but for the second. Ours of that kind goes when this process closes any file of the name, so
+/// it counts while the name is taken; afterwards the socket answers. A virtual machine that looks for dead names takes it for a moment, too.
+fn lock_both(file: &OwnedFd) -> Result<(), Errno> {
+    rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive)?;
+    rustix::fs::fcntl_lock(file, FlockOperation::NonBlockingLockExclusive)
 }
 
 #[cfg(test)]

@@ -37,6 +37,7 @@ fn a_name_that_a_virtual_machine_is_just_taking_is_in_use() {
     let path = ground::Folder::new("via-directory");
     let directory = Directory::at(path.path()).unwrap();
     fs::write(path.join("java.lock"), "").unwrap();
+    fs::set_permissions(path.join("java.lock"), fs::Permissions::from_mode(0o600)).unwrap();
     let name = "provider::shm::directory::tests::a_name_that_a_virtual_machine_is_just_taking_is_in_use";
     let mut holder = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", name, "--nocapture"])
@@ -47,10 +48,22 @@ fn a_name_that_a_virtual_machine_is_just_taking_is_in_use() {
         .unwrap();
     let mut lines = BufReader::new(holder.stdout.take().unwrap()).lines();
     assert!(lines.by_ref().map_while(Result::ok).any(|line| line.contains("held")));
-    assert!(matches!(directory.bind("java"), Err(Error::NameInUse { .. })));
-    drop(holder.stdin.take());
-    assert!(holder.wait().unwrap().success());
-    drop(directory.bind("java").unwrap());
+    let at_once = directory.spot("java").unwrap().lock(Deadline::after_secs(0));
+    assert!(matches!(at_once, Err(Error::NameInUse { .. })));
+    // It may hold the lock for no longer than it takes to see that a name is dead.
+    let is_held = || {
+        let file = fs::File::open(path.join("java.lock")).unwrap();
+        rustix::fs::flock(&file, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK)
+    };
+    std::thread::scope(|scope| {
+        let server = scope.spawn(|| directory.bind("java"));
+        while !is_held() && !server.is_finished() {
+            std::thread::yield_now();
+        }
+        drop(holder.stdin.take());
+        assert!(holder.wait().unwrap().success());
+        drop(server.join().unwrap().unwrap());
+    });
 }
 
 /// A user that no process of the tests runs as.
@@ -89,7 +102,7 @@ fn files_of_other_programs_stay_as_they_are() {
     let directory = Directory::at(folder.path()).unwrap();
     assert_eq!(directory.list().unwrap(), []);
     assert_eq!(contents(folder.path()), before);
-    for name in ["Cargo", "wayland-0", "daemon", "shared", "hard"] {
+    for name in ["Cargo", "yarn", "wayland-0", "daemon", "shared", "hard"] {
         let refused = directory.bind(name).unwrap_err();
         assert!(
             matches!(&refused, Error::ForeignFile { path, .. } if path.ends_with(format!("{name}.lock"))),

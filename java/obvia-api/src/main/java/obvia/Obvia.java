@@ -398,6 +398,16 @@ public final class Obvia {
     }
 
     /**
+     * Whether the caller of the method that runs on this thread no longer waits for it: its time is over, its thread was interrupted, or its process has ended. Methods are not
+     * interrupted: those that take long look now and then.
+     *
+     * @return false in a call that this process makes itself, and on threads that a method has do something
+     */
+    public static boolean isCancelled() {
+        return Runtime.instance().isCancelled();
+    }
+
+    /**
      * Does some work whose calls belong to a trace: what it calls, and what it forks and waits for. The methods that are called go on with it.
      *
      * @param <R> what the work results in

@@ -1,5 +1,7 @@
 package obvia;
 
+import static java.util.Objects.requireNonNull;
+
 /**
  * The trace that calls belong to, as W3C Trace Context has it: what a tracing system puts in the headers of HTTP.
  *
@@ -23,7 +25,7 @@ public record Trace(String traceparent, String tracestate) {
      * @throws IllegalArgumentException where the first is none
      */
     public Trace {
-        if (!isTraceparent(traceparent)) {
+        if (!isTraceparent(requireNonNull(traceparent, "traceparent"))) {
             throw new IllegalArgumentException("it is no traceparent of version 00: " + traceparent);
         }
         if (tracestate == null || tracestate.length() > STATE_MAX || !tracestate.chars().allMatch(c -> c >= ' ' && c <= '~')) {

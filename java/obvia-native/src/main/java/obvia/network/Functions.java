@@ -31,7 +31,7 @@ import obvia.runtime.Words;
  * <p>Objects are numbers that the library gives out, 0 for none; one that was given back leads nowhere.
  */
 final class Functions {
-    private static final int ABI = 5;
+    private static final int ABI = 6;
 
     private static final Linker LINKER = Linker.nativeLinker();
     private static final SymbolLookup SYMBOLS = Library.load();
@@ -68,6 +68,7 @@ final class Functions {
     private static final MethodHandle SET_ACCESS = function("set_access", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
     private static final MethodHandle SET_CLASS_ACCESS = function("set_class_access", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG));
     private static final MethodHandle CALLER = function("caller", FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS));
+    private static final MethodHandle IS_CANCELLED = function("is_cancelled", FunctionDescriptor.of(JAVA_INT));
     private static final MethodHandle MARSHAL =
             function("marshal", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, ADDRESS, JAVA_LONG, ADDRESS));
     private static final MethodHandle UNMARSHAL =
@@ -476,6 +477,15 @@ final class Functions {
             }
             words.settle();
             return caller(who.get(JAVA_INT, 0), who.get(JAVA_INT, 4), words.memory().asSlice(0, words.length()));
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** Whether the caller of the method that this thread performs no longer waits for it. */
+    static boolean isCancelled() {
+        try {
+            return (int) IS_CANCELLED.invokeExact() != 0;
         } catch (Throwable e) {
             throw unexpected(e);
         }

@@ -26,7 +26,10 @@ import obvia.runtime.CallContext;
  */
 record Limit(long until, long canceller, CallContext context) {
     /** Calls of virtual threads that go on at a time: each has a connection of its own. */
-    private static final int THREADS = 32;
+    static final int THREADS = 32;
+
+    /** Nanoseconds that a call which says nothing may wait for a thread: one that has waited longer says what time it has left, which is no longer the usual one. */
+    static final long QUEUED = 100_000_000;
 
     private static final long SAID = Long.BYTES + CallContext.LENGTH_MAX;
 
@@ -53,8 +56,14 @@ record Limit(long until, long canceller, CallContext context) {
         return said;
     }
 
-    /** What a caller has said, who has not said nothing. */
-    static CallContext heard(MemorySegment said) {
+    /** Does some work as a method whose caller has said this, or nothing. */
+    static <R, E extends Throwable> R hearing(MemorySegment said, ScopedValue.CallableOp<? extends R, E> work) throws E {
+        CallContext heard = said.address() == 0 ? CallContext.NONE : heard(said);
+        // A thread may perform a call within another one.
+        return heard == CallContext.NONE && CallContext.current() == CallContext.NONE ? work.call() : heard.during(work);
+    }
+
+    private static CallContext heard(MemorySegment said) {
         MemorySegment whole = Functions.foreign(said, SAID);
         return CallContext.read(whole.asSlice(Long.BYTES, whole.get(ValueLayout.JAVA_LONG, 0)).toArray(ValueLayout.JAVA_BYTE));
     }
@@ -65,11 +74,23 @@ record Limit(long until, long canceller, CallContext context) {
         return Thread.currentThread().isVirtual() ? handOver(limit, work) : work.apply(limit);
     }
 
+    /** Calls that wait for a thread. */
+    static int queued() {
+        return POOL.getQueue().size();
+    }
+
+    /** This for a call that has waited for a thread since some time: the library gives one that says nothing the usual time from now on. */
+    private Limit waitedSince(long began) {
+        boolean isLate = context == CallContext.NONE && System.nanoTime() - began > QUEUED;
+        return isLate ? new Limit(until, canceller, context.by(until)) : this;
+    }
+
     private static <R> R handOver(Limit limit, Function<Limit, R> work) {
+        long began = System.nanoTime();
         Limit cancellable = new Limit(limit.until, Functions.newCanceller(), limit.context);
         try {
             AtomicBoolean isBegun = new AtomicBoolean();
-            FutureTask<R> task = new FutureTask<>(() -> isBegun.compareAndSet(false, true) ? work.apply(cancellable) : null);
+            FutureTask<R> task = new FutureTask<>(() -> isBegun.compareAndSet(false, true) ? work.apply(cancellable.waitedSince(began)) : null);
             POOL.execute(task);
             return await(task, cancellable, isBegun);
         } finally {

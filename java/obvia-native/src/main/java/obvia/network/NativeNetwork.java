@@ -132,6 +132,11 @@ public final class NativeNetwork implements Network {
     }
 
     @Override
+    public boolean isCancelled() {
+        return Library.isLoaded() && Functions.isCancelled();
+    }
+
+    @Override
     public byte[] marshal(Object object, InterfaceInfo<?> info, boolean isForOthers) {
         Library.load();
         return NativeWay.INSTANCE.marshal(object, info, isForOthers);

@@ -12,7 +12,6 @@ import java.util.function.Supplier;
 import obvia.Access;
 import obvia.Hresult;
 import obvia.RpcException;
-import obvia.runtime.CallContext;
 import obvia.runtime.InCall;
 import obvia.runtime.InterfaceInfo;
 import obvia.runtime.Interfaces;
@@ -144,15 +143,10 @@ final class Objects {
             try {
                 Object object = get(number);
                 InterfaceInfo<?> info = Interfaces.of(Functions.guid(iid), object);
-                CallContext context = said.address() == 0 ? null : Limit.heard(said);
-                if (context == null) {
+                Limit.hearing(said, () -> {
                     perform(object, info, call);
-                } else {
-                    context.during(() -> {
-                        perform(object, info, call);
-                        return null;
-                    });
-                }
+                    return null;
+                });
                 give(call, reply);
                 return Integer.toUnsignedLong(call.result());
             } catch (Throwable e) {

@@ -38,6 +38,10 @@ public final class CallContext {
     private final Deadline callers;
     private final Trace trace;
 
+    private static CallContext with(Deadline deadline, Deadline callers, Trace trace) {
+        return deadline == null && callers == null && trace == null ? NONE : new CallContext(deadline, callers, trace);
+    }
+
     private CallContext(Deadline deadline, Deadline callers, Trace trace) {
         this.deadline = deadline;
         this.callers = callers;
@@ -65,18 +69,33 @@ public final class CallContext {
 
     /** This with another deadline, unless there is one that is sooner. */
     CallContext by(Deadline other) {
-        return new CallContext(deadline != null && deadline.at() - other.at() <= 0 ? deadline : other, callers, trace);
+        return with(deadline != null && deadline.at() - other.at() <= 0 ? deadline : other, callers, trace);
+    }
+
+    /** The same with a point of {@link System#nanoTime}. */
+    public CallContext by(long at) {
+        return by(new Deadline(at));
     }
 
     /** This as a part of another trace. */
     CallContext of(Trace other) {
-        return new CallContext(deadline, callers, other);
+        return with(deadline, callers, other);
+    }
+
+    /** This as a method has it that nobody waits for. */
+    CallContext withoutTime() {
+        return with(null, null, trace);
     }
 
     /** Does some work whose calls have this. */
     public <R, E extends Throwable> R during(ScopedValue.CallableOp<? extends R, E> work) throws E {
         Link.putAway();
-        return ScopedValue.where(OF_WORK, this).call(work);
+        try {
+            return ScopedValue.where(OF_WORK, this).call(work);
+        } finally {
+            // Work that says nothing may be a part of work that does.
+            Link.putAway();
+        }
     }
 
     /** How it is said now: the time that is left becomes less. */
@@ -104,7 +123,7 @@ public final class CallContext {
         ByteBuffer context = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
         Deadline deadline = context.getLong(0) == NO_TIME ? null : Deadline.in(micros(context.getLong(0)));
         if (bytes.length == Long.BYTES) {
-            return deadline == null ? NONE : new CallContext(deadline, deadline, null);
+            return with(deadline, deadline, null);
         }
         int end = STATE + Short.toUnsignedInt(context.getShort(STATE_LENGTH));
         if (bytes[FLAGS + 1] != 0 || context.getInt(RESERVED) != 0 || end > bytes.length || bytes.length - end >= 8) {
@@ -115,7 +134,7 @@ public final class CallContext {
                 return null;
             }
         }
-        return new CallContext(deadline, deadline, traceOf(bytes, end));
+        return with(deadline, deadline, traceOf(bytes, end));
     }
 
     /** As many microseconds, which have no sign. */

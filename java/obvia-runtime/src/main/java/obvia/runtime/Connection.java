@@ -70,10 +70,14 @@ final class Connection implements Runnable {
         regions.admit(number, window.region(number));
     }
 
-    /** The process whose call this thread performs, or {@code null} where it performs none. */
-    static Caller current() {
-        Connection own = OF_THREAD.get(Thread.currentThread());
-        return own == null ? null : own.peer();
+    /** The one whose call this thread performs, or {@code null} where it performs none. */
+    static Connection current() {
+        return OF_THREAD.get(Thread.currentThread());
+    }
+
+    /** Whether the client no longer waits for the answer. */
+    boolean isCancelled() {
+        return window.isGivenUp();
     }
 
     /** The client's process: its number, 0 where that is not known. */
@@ -229,15 +233,17 @@ final class Connection implements Runnable {
         thread.name("obvia-serve").start(this);
     }
 
-    /** Has the message that was received last performed by a thread of the other kind, which goes on with the connection. */
-    private Elsewhere goElsewhere() {
+    /** Has the message that was received last, a call that has said this, performed by a thread of the other kind, which goes on with the connection. */
+    private Elsewhere goElsewhere(CallContext said) {
         isVirtual = !isVirtual;
         isReceived = true;
+        context = said;
         try {
             start();
         } catch (OutOfMemoryError e) {
             isVirtual = !isVirtual;
             isReceived = false;
+            context = null;
             throw e;
         }
         return Elsewhere.INSTANCE;
@@ -327,20 +333,22 @@ final class Connection implements Runnable {
     private long performOther(long target) throws Throwable {
         Exports.Entry former = aside;
         aside = null;
+        CallContext said = context;
+        context = null;
         boolean isFormer = isGood(former, target);
-        Exports.Entry entry = isFormer ? former : find(target);
+        Exports.Entry entry = isFormer ? former : find(target, said);
         if (isFormer) {
             last = former;
         }
-        CallContext said = context;
-        context = null;
         if (entry == null) {
             return InCall.FAULT | Integer.toUnsignedLong(client == 0 ? Fault.PROTOCOL_ERROR : Fault.OBJECT_NOT_FOUND);
         }
-        if (said == null) {
+        // Nobody waits for what is called without response.
+        CallContext heard = said == null || window.kind() == Window.REQUEST ? said : said.withoutTime();
+        if (heard == null) {
             entry.perform(call);
         } else {
-            said.during(() -> {
+            heard.during(() -> {
                 entry.perform(call);
                 return null;
             });
@@ -367,18 +375,17 @@ final class Connection implements Runnable {
         }
     }
 
-    private Exports.Entry find(long target) {
+    private Exports.Entry find(long target, CallContext said) {
         int removals = exports.removals();
         Exports.Entry entry = client == 0 ? null : exports.find(target);
         if (entry != null && !runtime.rules().permitsCall(entry.object(), peer())) {
             last = null;
-            context = null;
             Rules.logRefusal("method " + call.opnum + " of " + entry.info().name(), peer());
             throw new InCall.Refused(Fault.ACCESS_DENIED);
         }
         if (entry != null && entry.isVirtual() != isVirtual) {
             last = null;
-            throw goElsewhere();
+            throw goElsewhere(said);
         }
         if (entry != null) {
             setContext(entry.object().getClass().getClassLoader());

@@ -15,6 +15,8 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.nio.file.attribute.UserPrincipal;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import jdk.net.ExtendedSocketOptions;
 import obvia.Hresult;
@@ -24,7 +26,7 @@ import obvia.RpcException;
  * Where the names of this user's servers are: a socket for each, as {@code crates/via/src/provider/shm/directory.rs} has it.
  *
  * <p>Servers in other languages hold a lock that this virtual machine has no call for. So a name here is somebody's as long as its socket answers; the lock that
- * is taken beside it keeps two processes from taking a name at once. Nothing is removed or written to but what is this user's, and known to be a lock or a socket of a name.
+ * is taken beside it keeps two processes from taking a name at once, and of that other lock the kernel tells. Nothing is removed or written to but what is this user's, and known to be a lock or a socket of a name.
  */
 final class Directory {
     private static final int PATH_MAX = 107;
@@ -33,9 +35,12 @@ final class Directory {
     private static final Map<String, String> ENDINGS = Map.of(".lock", ".sock", ".vi-lock", ".vi-sock", ".lrpc-lock", ".lrpc-sock");
     /** Dead names that one look at the directory removes; the next look removes more. */
     private static final int SWEPT_MAX = 16;
+    /** Nanoseconds between two looks: a process that takes many names does not look at all of them for each. */
+    private static final long SWEEP = 1_000_000_000;
 
     private final Path path;
     private final UserPrincipal user;
+    private final AtomicLong swept = new AtomicLong(System.nanoTime() - SWEEP);
 
     private Directory(Path path, UserPrincipal user) {
         this.path = path;
@@ -162,8 +167,10 @@ final class Directory {
                     return channel;
                 }
                 // The server is there, and somebody else's connection is accepted soon.
-            } catch (IOException e) {
+            } catch (Nobody e) {
                 throw RpcException.of(Hresult.RPC_S_SERVER_UNAVAILABLE, "nobody serves the name `" + name + "`", e);
+            } catch (IOException e) {
+                throw RpcException.of(Hresult.E_FAIL, "connecting to the server of `" + name + "`: " + e, e);
             }
             deadline.check();
             if (Thread.currentThread().isInterrupted()) {
@@ -178,7 +185,8 @@ final class Directory {
      *
      * <p>Such a socket is in no queue, and never will be: the one that finds a place is another.
      *
-     * @throws IOException where nobody listens
+     * @throws Nobody where nobody listens
+     * @throws IOException where there is no file left to open
      */
     private static SocketChannel knock(Path socket) throws IOException {
         SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
@@ -188,14 +196,23 @@ final class Directory {
             isConnected = channel.connect(UnixDomainSocketAddress.of(socket));
             return isConnected ? channel : null;
         } catch (IOException e) {
-            if (e instanceof ConnectException || !Files.exists(socket)) {
-                throw e;
+            if (e instanceof ConnectException || Files.notExists(socket)) {
+                throw new Nobody(e);
             }
             return null;
         } finally {
             if (!isConnected) {
                 close(channel);
             }
+        }
+    }
+
+    /** Nobody listens at a socket. */
+    private static final class Nobody extends IOException {
+        private static final long serialVersionUID = 1;
+
+        private Nobody(IOException why) {
+            super(why.getMessage(), why);
         }
     }
 
@@ -216,10 +233,10 @@ final class Directory {
         Path socket = socket(name);
         Lock lock = null;
         ServerSocketChannel listener = null;
+        Lock.Stat made = null;
         boolean isDone = false;
         try {
-            // A good moment to look for what dead servers left behind.
-            sweep();
+            sweepSometimes();
             lock = answers(socket) ? null : Lock.take(path.resolve(name + ".lock"), socket);
             // Who has taken the name since has let the lock go, or answers.
             if (lock == null || answers(socket)) {
@@ -229,7 +246,7 @@ final class Directory {
             Lock.removeDead(socket);
             listener = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
             listener.bind(UnixDomainSocketAddress.of(socket), 128);
-            Lock.Stat made = Lock.Stat.of(socket);
+            made = Lock.Stat.of(socket);
             // Now that it answers: who waits for the name looks when its files change.
             lock.mark();
             isDone = true;
@@ -237,23 +254,36 @@ final class Directory {
         } catch (IOException e) {
             throw RpcException.of(Hresult.E_FAIL, "serving the name `" + name + "`: " + e, e);
         } finally {
-            if (!isDone) {
-                close(listener);
-                close(lock);
+            if (!isDone && made != null) {
+                Lock.remove(socket, made);
             }
+            if (!isDone) {
+                close(lock);
+                close(listener);
+            }
+        }
+    }
+
+    /** Has a process that takes a name, which is a good moment, look for what dead servers left behind. */
+    private void sweepSometimes() {
+        long now = System.nanoTime();
+        long before = swept.get();
+        if (now - before >= SWEEP && swept.compareAndSet(before, now)) {
+            sweep();
         }
     }
 
     /** Removes what dead servers left behind, whatever listened behind their names. Where that cannot be done nobody is harmed. */
     void sweep() {
         int swept = 0;
+        Set<Long> locked = Lock.locked();
         try (DirectoryStream<Path> files = Files.newDirectoryStream(path, "*lock")) {
             for (Path file : files) {
                 String text = file.getFileName().toString();
                 int dot = text.lastIndexOf('.');
                 String ending = dot < 0 ? null : ENDINGS.get(text.substring(dot));
                 if (ending != null && flaw(text.substring(0, dot)) == null && swept < SWEPT_MAX) {
-                    swept += sweep(file, path.resolve(text.substring(0, dot) + ending)) ? 1 : 0;
+                    swept += sweep(file, path.resolve(text.substring(0, dot) + ending), locked) ? 1 : 0;
                 }
             }
         } catch (IOException | DirectoryIteratorException e) {
@@ -261,23 +291,26 @@ final class Directory {
         }
     }
 
-    private static boolean sweep(Path lock, Path socket) {
+    private static boolean sweep(Path lock, Path socket, Set<Long> locked) {
         try {
-            return Lock.sweep(lock, socket);
+            return Lock.sweep(lock, socket, locked);
         } catch (IOException | RpcException e) {
             // It is gone, or is another program's.
             return false;
         }
     }
 
-    /** Whether somebody listens there, and takes us for a client that has thought better of it. */
+    /** Whether somebody listens there, and takes us for a client that has thought better of it; or may listen, where that cannot be said. */
     static boolean answers(Path socket) {
         try {
             // Who has a full queue is there as well.
             close(knock(socket));
             return true;
-        } catch (IOException e) {
+        } catch (Nobody e) {
             return false;
+        } catch (IOException e) {
+            // There is no file left to open.
+            return true;
         }
     }
 

@@ -3,9 +3,11 @@ package obvia.runtime;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -29,7 +31,8 @@ final class Link extends Way {
     private static final int SHARED_MAX = 32;
 
     /** Channels of a thread that it finds without looking for them. */
-    private static final ThreadLocal<List<WindowChannel>> AT_HAND = ThreadLocal.withInitial(ArrayList::new);
+    // Weakly: a thread that calls nobody any more keeps no channel, nor what that leads to.
+    private static final ThreadLocal<Set<WindowChannel>> AT_HAND = ThreadLocal.withInitial(() -> Collections.newSetFromMap(new WeakHashMap<>()));
 
     private final ProcessRuntime runtime;
     private final long oxid;
@@ -127,10 +130,16 @@ final class Link extends Way {
 
     private WindowChannel otherChannel() {
         WindowChannel channel = silentChannel();
+        if (channel.user == Thread.currentThread()) {
+            // Another thread has used the link meanwhile.
+            return channel;
+        }
         CallContext context = CallContext.current();
         try {
             channel.say(context);
         } catch (RuntimeException | Error e) {
+            // Before the channel goes, and with it what is known of the references.
+            Sent.takeBackUnsent(this);
             if (channel.isClosed()) {
                 forget(channel);
             } else {
@@ -152,9 +161,7 @@ final class Link extends Way {
     /** This thread makes its next call on this channel without looking for one, as it has nothing to say. */
     private void keepAtHand(WindowChannel channel) {
         if (channel.user == null) {
-            List<WindowChannel> others = AT_HAND.get();
-            others.removeIf(WindowChannel::isClosed);
-            others.add(channel);
+            AT_HAND.get().add(channel);
             channel.user = channel.owner;
         }
     }
@@ -162,7 +169,7 @@ final class Link extends Way {
     /** The calls of this thread say something from now on: it looks for a channel each time. */
     static void putAway() {
         if (!Thread.currentThread().isVirtual()) {
-            List<WindowChannel> all = AT_HAND.get();
+            Set<WindowChannel> all = AT_HAND.get();
             all.forEach(channel -> channel.user = null);
             all.clear();
         }
@@ -187,11 +194,7 @@ final class Link extends Way {
     }
 
     private WindowChannel sharedChannel() {
-        WindowChannel lost = lent.get(Thread.currentThread());
-        if (lost != null) {
-            // Something was thrown between the beginning of a call and its end.
-            forget(lost);
-        }
+        forgetLost();
         try {
             if (!shared.tryAcquire(Deadline.ofCall().left(), TimeUnit.NANOSECONDS)) {
                 throw RpcException.of(Hresult.RPC_E_TIMEOUT, "other threads' calls have taken all connections until the deadline");
@@ -216,6 +219,11 @@ final class Link extends Way {
                 shared.release();
             }
         }
+    }
+
+    /** Ends the channel of a virtual thread's earlier call, if something was thrown between the call's beginning and its end. */
+    void forgetLost() {
+        forget(lent.get(Thread.currentThread()));
     }
 
     private WindowChannel connect(Waiting waiting, boolean isQuiet) {

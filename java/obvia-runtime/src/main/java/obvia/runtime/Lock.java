@@ -1,6 +1,7 @@
 package obvia.runtime;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
@@ -19,13 +20,15 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import obvia.Hresult;
 import obvia.RpcException;
 
 /**
  * The lock file of a name, held: {@code crates/via/src/provider/shm/directory/lock.rs} says what it is, and which files are such.
  *
- * <p>Whatever this process opens and closes of a file, it lets go of all locks on it. So what it holds it does not open again.
+ * <p>Whatever this process opens and closes of a file, it lets go of all locks on it, those of native code included. So what is locked is not opened.
  */
 final class Lock implements AutoCloseable {
     private static final String MARK = "obvia";
@@ -39,6 +42,15 @@ final class Lock implements AutoCloseable {
     private static final int SOCKET = 0140000;
     /** The mode bits that a lock file must not have: only its owner writes to it. */
     private static final int OTHERS_WRITE = 0022;
+    /** Those that a lock file is made with. */
+    private static final int MODE = 07777;
+    private static final int MADE = 0600;
+
+    /** Where the kernel says which files are locked: a line for each lock. */
+    private static final Path LOCKS = Path.of("/proc/locks");
+    /** A lock by any call, and one by the call that virtual machines do not have: behind the device, the file's number. */
+    private static final Pattern ANY = Pattern.compile(" [0-9a-f]+:[0-9a-f]+:([0-9]+) ");
+    private static final Pattern FLOCK = Pattern.compile(" FLOCK .* [0-9a-f]+:[0-9a-f]+:([0-9]+) ");
 
     /** The longest wait for a lock whose holder does not answer at the name. */
     private static final Duration PATIENCE = Duration.ofSeconds(3);
@@ -53,18 +65,21 @@ final class Lock implements AutoCloseable {
     private final Path path;
     private final FileChannel file;
     private final Stat made;
+    /** Whether the file is this process's to remove: it has made it, or written to it. */
+    private boolean isOwn;
 
-    private Lock(Path path, FileChannel file, Stat made) {
+    private Lock(Path path, FileChannel file, Stat made, boolean isNew) {
         this.path = path;
         this.file = file;
         this.made = made;
+        isOwn = isNew;
     }
 
     /** What lies somewhere, if it is not a link: its mode, its owner, how many names it has, and which file it is. */
-    record Stat(int mode, int uid, int links, Object device, Object number) {
+    record Stat(int mode, int uid, int links, Object device, Long number) {
         static Stat of(Path path) throws IOException {
             Map<String, Object> found = Files.readAttributes(path, "unix:mode,uid,nlink,dev,ino", LinkOption.NOFOLLOW_LINKS);
-            return new Stat((Integer) found.get("mode"), (Integer) found.get("uid"), (Integer) found.get("nlink"), found.get("dev"), found.get("ino"));
+            return new Stat((Integer) found.get("mode"), (Integer) found.get("uid"), (Integer) found.get("nlink"), found.get("dev"), (Long) found.get("ino"));
         }
 
         private boolean isOwn(int type) throws IOException {
@@ -77,6 +92,11 @@ final class Lock implements AutoCloseable {
 
         private boolean mayBeLock() throws IOException {
             return isOwn(PLAIN) && links == 1 && (mode & OTHERS_WRITE) == 0;
+        }
+
+        /** Whether a lock file looks so that nobody has written to yet. */
+        private boolean isAsMade() {
+            return (mode & MODE) == MADE;
         }
 
         boolean isSame(Stat other) {
@@ -98,10 +118,25 @@ final class Lock implements AutoCloseable {
         }
     }
 
+    /**
+     * The numbers of files that are locked by a call, on whatever device: they are for keeping away from those. What processes of other containers hold the kernel does not say.
+     */
+    private static Set<Long> locked(Pattern by) {
+        try (Stream<String> lines = Files.lines(LOCKS, StandardCharsets.ISO_8859_1)) {
+            return lines.map(by::matcher).filter(Matcher::find).map(found -> Long.parseUnsignedLong(found.group(1))).collect(Collectors.toSet());
+        } catch (IOException | UncheckedIOException e) {
+            return Set.of();
+        }
+    }
+
+    static Set<Long> locked() {
+        return locked(ANY);
+    }
+
     /** What a lock file says; {@code null} where it is another program's file. */
-    static Found read(byte[] text, boolean hasSocket) {
+    static Found read(byte[] text, boolean hasSocket, boolean isAsMade) {
         if (text.length == 0) {
-            return Found.BLANK;
+            return isAsMade ? Found.BLANK : null;
         }
         Matcher matcher = TEXT.matcher(new String(text, StandardCharsets.ISO_8859_1));
         if (!matcher.matches()) {
@@ -123,14 +158,14 @@ final class Lock implements AutoCloseable {
         }
     }
 
-    private static Found read(FileChannel file, Path socket) throws IOException {
+    private static Found read(FileChannel file, Path socket, Stat stat) throws IOException {
         ByteBuffer text = ByteBuffer.allocate(LENGTH_MAX);
         while (text.hasRemaining() && file.read(text, text.position()) > 0) {
             // Until it ends.
         }
         byte[] bytes = new byte[text.flip().remaining()];
         text.get(bytes);
-        return read(bytes, hasSocket(socket));
+        return read(bytes, hasSocket(socket), stat.isAsMade());
     }
 
     private static FileChannel open(Path path) throws IOException {
@@ -144,9 +179,9 @@ final class Lock implements AutoCloseable {
         long began = System.nanoTime();
         int foreign = 0;
         do {
-            make(path);
+            boolean isNew = make(path);
             try {
-                Lock lock = tryTake(path, socket);
+                Lock lock = tryTake(path, socket, isNew);
                 if (lock != null) {
                     return lock;
                 }
@@ -162,16 +197,19 @@ final class Lock implements AutoCloseable {
         return null;
     }
 
-    /** Makes a lock file where there is no file. */
-    private static void make(Path path) throws IOException {
+    /** Makes a lock file where there is no file, and says whether it did. */
+    private static boolean make(Path path) throws IOException {
         try {
             Files.createFile(path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+            return true;
         } catch (FileAlreadyExistsException e) {
             // As left behind.
+            return false;
         }
     }
 
-    private static Lock tryTake(Path path, Path socket) throws IOException, Foreign {
+    /** Takes the lock, if nobody has it. */
+    static Lock tryTake(Path path, Path socket, boolean isNew) throws IOException, Foreign {
         if (!OWN.add(path)) {
             return null;
         }
@@ -182,12 +220,18 @@ final class Lock implements AutoCloseable {
             if (!before.mayBeLock()) {
                 throw new Foreign("it is no plain file that is this user's alone");
             }
-            file = open(path);
-            if (read(file, socket) == null) {
-                throw new Foreign("what it says no lock of a name does");
+            if (locked(ANY).contains(before.number())) {
+                return null;
             }
-            isOurs = file.tryLock() != null && Stat.of(path).isSame(before);
-            return isOurs ? new Lock(path, file, before) : null;
+            file = open(path);
+            checkText(file, socket, before);
+            if (file.tryLock() == null || !Stat.of(path).isSame(before) || locked(FLOCK).contains(before.number())) {
+                return null;
+            }
+            // It may say something else by now.
+            checkText(file, socket, before);
+            isOurs = true;
+            return new Lock(path, file, before, isNew);
         } catch (OverlappingFileLockException e) {
             // Another class loader's.
             return null;
@@ -199,8 +243,14 @@ final class Lock implements AutoCloseable {
         }
     }
 
+    private static void checkText(FileChannel file, Path socket, Stat stat) throws IOException, Foreign {
+        if (read(file, socket, stat) == null) {
+            throw new Foreign("what it says no lock of a name does");
+        }
+    }
+
     /** A file of another program's. */
-    private static final class Foreign extends Exception {
+    static final class Foreign extends Exception {
         private static final long serialVersionUID = 1;
 
         private Foreign(String why) {
@@ -215,6 +265,7 @@ final class Lock implements AutoCloseable {
     /** Writes this process into it. */
     void mark() throws IOException {
         String text = ProcessHandle.current().pid() + "\n" + MARK + "\n";
+        isOwn = true;
         file.truncate(0).write(ByteBuffer.wrap(text.getBytes(StandardCharsets.ISO_8859_1)));
     }
 
@@ -233,34 +284,43 @@ final class Lock implements AutoCloseable {
     /**
      * Removes the files of a name whose server ended without doing so, and says whether it did. Nothing is removed, nor locked, that may be anybody else's.
      *
-     * <p>A server that holds the lock by a call which virtual machines do not have is known by its process.
+     * @param locked the files that were locked a moment before, by their numbers
      */
-    static boolean sweep(Path path, Path socket) throws IOException {
+    static boolean sweep(Path path, Path socket, Set<Long> locked) throws IOException {
         Stat before = Stat.of(path);
-        if (!before.mayBeLock() || !OWN.add(path)) {
+        if (!before.mayBeLock() || locked.contains(before.number()) || !OWN.add(path)) {
             return false;
         }
         try (FileChannel file = open(path)) {
-            Found found = read(file, socket);
-            if (found == null || !found.isOfTheDead() || Directory.answers(socket)) {
+            if (!isOfTheDead(file, socket, before) || file.tryLock() == null || !Stat.of(path).isSame(before)) {
                 return false;
             }
-            // Who has taken the name since has the lock, or answers.
-            if (file.tryLock() == null || !Stat.of(path).isSame(before) || Directory.answers(socket)) {
+            // Who has taken the name since has written to the lock, holds it by the other call, or answers.
+            if (!isOfTheDead(file, socket, before) || locked(FLOCK).contains(before.number())) {
                 return false;
             }
             removeDead(socket);
             Files.deleteIfExists(path);
             return true;
+        } catch (OverlappingFileLockException e) {
+            // Another class loader's.
+            return false;
         } finally {
             OWN.remove(path);
         }
     }
 
-    /** Removes the file, if it is still this one, and lets it go. */
+    private static boolean isOfTheDead(FileChannel file, Path socket, Stat stat) throws IOException {
+        Found found = read(file, socket, stat);
+        return found != null && found.isOfTheDead() && !Directory.answers(socket);
+    }
+
+    /** Removes the file, if it is still this one, and this process's; and lets it go. */
     @Override
     public void close() {
-        remove(path, made);
+        if (isOwn) {
+            remove(path, made);
+        }
         Directory.close(file);
         OWN.remove(path);
     }

@@ -62,6 +62,9 @@ public interface Network {
     /** Who called the method that this thread performs, or {@code null} where it did not come that way. */
     Caller caller();
 
+    /** Whether its caller no longer waits for it: false where it did not come that way. */
+    boolean isCancelled();
+
     /** See {@link obvia.Obvia#marshal}: for processes of other hosts as well, or of this one alone. */
     byte[] marshal(Object object, InterfaceInfo<?> info, boolean isForOthers);
 

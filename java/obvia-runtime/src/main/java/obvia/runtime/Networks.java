@@ -163,6 +163,11 @@ final class Networks {
         return network == null ? null : network.caller();
     }
 
+    /** Whether the caller over a network waits no longer. */
+    synchronized boolean isCancelled() {
+        return network != null && network.isCancelled();
+    }
+
     byte[] marshal(Object object, InterfaceInfo<?> info) {
         Network network = network("references as bytes");
         boolean isForOthers;

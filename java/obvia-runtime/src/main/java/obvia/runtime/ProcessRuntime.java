@@ -402,8 +402,14 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
 
     @Override
     public Caller caller() {
-        Caller caller = Connection.current();
-        return caller == null ? networks.caller() : caller;
+        Connection connection = Connection.current();
+        return connection == null ? networks.caller() : connection.peer();
+    }
+
+    @Override
+    public boolean isCancelled() {
+        Connection connection = Connection.current();
+        return connection == null ? networks.isCancelled() : connection.isCancelled();
     }
 
     // Calling.

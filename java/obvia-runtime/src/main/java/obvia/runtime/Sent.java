@@ -31,8 +31,13 @@ final class Sent {
 
     /** Those that go with the arguments of this thread's next call to a process. */
     static Sent with(Link link) {
+        boolean isVirtual = Thread.currentThread().isVirtual();
+        if (isVirtual) {
+            // Nobody knows whether the references of a call were sent that did not end.
+            link.forgetLost();
+        }
+        WindowChannel channel = isVirtual ? null : link.ownChannel();
         Sent sent = OF_THREAD.get();
-        WindowChannel channel = Thread.currentThread().isVirtual() ? null : link.ownChannel();
         if (sent == null || sent.link != link || sent.channel != channel || !sent.isUnsent()) {
             sent = new Sent(link, channel);
             OF_THREAD.set(sent);

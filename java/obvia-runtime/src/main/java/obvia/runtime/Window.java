@@ -502,6 +502,18 @@ final class Window implements AutoCloseable {
         return line.hasEnded() || (state.get() & CLOSED) != 0;
     }
 
+    /** Whether the peer no longer waits for an answer: it has ended, or says so by its next message. */
+    boolean isGivenUp() {
+        try {
+            long leading = (long) Layout.LONG_WORD.getAcquire(peer, Layout.slot(expected));
+            boolean isCancel = (int) leading == expected && ((int) (leading >>> 48) & 0xff) == CANCEL;
+            return isCancel || isClosed();
+        } catch (InternalError | IllegalStateException e) {
+            // Its memory is gone, or this side has closed it.
+            return true;
+        }
+    }
+
     /** Ends the connection: the peer learns at once. */
     @Override
     public void close() {

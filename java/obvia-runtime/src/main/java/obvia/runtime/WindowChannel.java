@@ -12,7 +12,12 @@ final class WindowChannel extends Channel {
     /** Whose it is for good; {@code null} where it goes back to the link's others after each call. */
     Thread owner;
 
-    /** Who uses it without looking for it: its owner, as long as the owner's calls say nothing beside their arguments. Only the owner sets it. */
+    /**
+     * Who uses it without looking for it: its owner, or {@code null}. Only the owner sets it.
+     *
+     * <p>Invariant: where it is the owner, the owner's {@link CallContext#current} is {@link CallContext#NONE}, and the peer was told no other for the next call. {@link CallContext#during}
+     * changes the first, and has the channels of its thread put away before and after.
+     */
     Thread user;
 
     /** Whether the peer was told a context that the next call of an object has. */
@@ -104,9 +109,13 @@ final class WindowChannel extends Channel {
         } catch (InternalError | IllegalStateException e) {
             isBroken = true;
             throw Window.failed(e);
+        } finally {
+            // What was published counts, whatever failed then.
+            if (window.nextSequence() != before) {
+                hasSaid = isSaid;
+                Sent.renumber(this, before);
+            }
         }
-        hasSaid = isSaid;
-        Sent.renumber(this, before);
     }
 
     /** Gives a region to the peer under a number, and takes back those that have ended. */
@@ -241,8 +250,8 @@ final class WindowChannel extends Channel {
         }
         try {
             return Words.read(bytes(window.frame, window.at, window.length));
-        } catch (InternalError e) {
-            // The server's memory is gone.
+        } catch (InternalError | IllegalStateException e) {
+            // The server's memory is gone, or this side has closed it.
             isBroken = true;
             link.forget(this);
             throw Window.failed(e);

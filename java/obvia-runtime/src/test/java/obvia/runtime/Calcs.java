@@ -2,6 +2,7 @@ package obvia.runtime;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import obvia.Export;
 import obvia.Obvia;
@@ -25,6 +26,13 @@ final class Calcs {
     static final int TRACE = 9;
     /** The lesser of what is left of an hour and of the caller's time. */
     static final int HOUR_LEFT = 10;
+    /** Keeps what the method hears, for whoever asks afterwards. */
+    static final int KEEP = 11;
+    static final int KEPT_TIME_LEFT = 12;
+    static final int KEPT_TRACE = 13;
+    /** Takes until its caller waits no longer, and counts that. */
+    static final int LINGER = 14;
+    static final int LINGERED = 15;
 
     private static Export export;
 
@@ -50,8 +58,25 @@ final class Calcs {
         return Obvia.callerDeadline().map(end -> Duration.between(Instant.now(), end).toMillis()).orElse(-1L);
     }
 
+    private static long trace() {
+        return Obvia.trace().map(trace -> (long) trace.toString().hashCode()).orElse(0L);
+    }
+
     /** The old one. */
     static class Old implements ICalc {
+        private volatile long keptTimeLeft;
+        private volatile long keptTrace;
+        private final AtomicInteger lingered = new AtomicInteger();
+
+        private long linger() {
+            Deadline deadline = Deadline.in(Duration.ofSeconds(60));
+            while (!Obvia.isCancelled()) {
+                deadline.check();
+                LockSupport.parkNanos(1_000_000);
+            }
+            return lingered.incrementAndGet();
+        }
+
         @Override
         public int add(int a, int b) {
             return a + b;
@@ -79,8 +104,17 @@ final class Calcs {
                     yield 0;
                 }
                 case TIME_LEFT -> timeLeft();
-                case TRACE -> Obvia.trace().map(trace -> (long) trace.toString().hashCode()).orElse(0L);
+                case TRACE -> trace();
                 case HOUR_LEFT -> Obvia.within(Duration.ofHours(1), () -> CallContext.current().deadline().left() / 1_000_000);
+                case KEEP -> {
+                    keptTimeLeft = timeLeft();
+                    keptTrace = trace();
+                    yield 0;
+                }
+                case KEPT_TIME_LEFT -> keptTimeLeft;
+                case KEPT_TRACE -> keptTrace;
+                case LINGER -> linger();
+                case LINGERED -> lingered.get();
                 default -> throw new IllegalArgumentException("about " + what);
             };
         }

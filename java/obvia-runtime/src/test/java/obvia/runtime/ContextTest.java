@@ -3,6 +3,7 @@ package obvia.runtime;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -14,6 +15,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import obvia.AccessDeniedException;
+import obvia.CallTimeoutException;
 import obvia.Endpoint;
 import obvia.Export;
 import obvia.Hresult;
@@ -29,12 +31,22 @@ import org.junit.jupiter.api.Timeout;
 class ContextTest {
     static final Trace TRACE = new Trace("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "obvia=1");
     static final Trace LONGEST = new Trace(TRACE.traceparent(), "s".repeat(512));
-    private static final Duration TIME = Duration.ofSeconds(100);
+    private static final Duration TIME = Duration.ofMinutes(30);
+    /** No test takes what is between the two. */
+    private static final Duration LEAST = Duration.ofMinutes(20);
+
+    private static void assertTimed(long left) {
+        assertTrue(left >= LEAST.toMillis() && left <= TIME.toMillis(), left + " ms left");
+    }
 
     /** Has the method of a calculator say what it hears, and compares. */
     private static void hears(ICalc there, boolean isTimed, Trace trace) {
         long left = there.about(Calcs.TIME_LEFT);
-        assertTrue(isTimed ? left >= 0 && left <= TIME.toMillis() : left == -1, left + " ms left");
+        if (isTimed) {
+            assertTimed(left);
+        } else {
+            assertEquals(-1, left);
+        }
         assertEquals(trace == null ? 0 : trace.toString().hashCode(), there.about(Calcs.TRACE));
     }
 
@@ -98,8 +110,7 @@ class ContextTest {
             ICalc last = Obvia.bind(ICalc.class, other.name);
             for (ICalc visited : List.of(last, new Calcs.Old())) {
                 assertEquals(-1, there.visit(visited, Calcs.TIME_LEFT));
-                long left = Obvia.within(TIME, () -> there.visit(visited, Calcs.TIME_LEFT));
-                assertTrue(left >= 0 && left <= TIME.toMillis(), left + " ms left");
+                assertTimed(Obvia.within(TIME, () -> there.visit(visited, Calcs.TIME_LEFT)));
                 assertEquals(TRACE.toString().hashCode(), Obvia.withTrace(TRACE, () -> there.visit(visited, Calcs.TRACE)));
                 assertEquals(0, there.visit(visited, Calcs.TRACE));
             }
@@ -111,8 +122,49 @@ class ContextTest {
         try (Peer peer = Peer.calc("old")) {
             ICalc there = Obvia.bind(ICalc.class, peer.name);
             assertTrue(there.about(Calcs.HOUR_LEFT) > TIME.toMillis());
-            assertTrue(Obvia.within(TIME, () -> there.about(Calcs.HOUR_LEFT)) <= TIME.toMillis());
+            assertTimed(Obvia.within(TIME, () -> there.about(Calcs.HOUR_LEFT)));
         }
+    }
+
+    /** Nobody waits for a method without response. */
+    @Test
+    void aMethodWithoutResponseIsToldTheTraceAlone() throws Exception {
+        try (Peer peer = Peer.calc("old")) {
+            var there = (ICalcInfo.CalcProxy) Obvia.bind(ICalc.class, peer.name);
+            there.tell(4, Calcs.KEEP);
+            assertEquals(-1, there.about(Calcs.KEPT_TIME_LEFT));
+            assertEquals(0, there.about(Calcs.KEPT_TRACE));
+            Obvia.within(TIME, () -> Obvia.withTrace(TRACE, () -> there.tell(4, Calcs.KEEP)));
+            assertEquals(-1, there.about(Calcs.KEPT_TIME_LEFT));
+            assertEquals(TRACE.toString().hashCode(), there.about(Calcs.KEPT_TRACE));
+            Obvia.within(TIME, () -> there.tell(4, Calcs.KEEP));
+            assertEquals(-1, there.about(Calcs.KEPT_TIME_LEFT));
+            assertEquals(0, there.about(Calcs.KEPT_TRACE));
+        }
+    }
+
+    /** What goes on behind work that says nothing, in work that says something. */
+    @Test
+    void workThatSaysNothingLeavesWhatIsAroundItAsItWas() throws Exception {
+        try (Peer peer = Peer.calc("old")) {
+            ICalc there = Obvia.bind(ICalc.class, peer.name);
+            Obvia.within(TIME, () -> {
+                CallContext.NONE.during(() -> {
+                    hears(there, false, null);
+                    return null;
+                });
+                hears(there, true, null);
+            });
+        }
+    }
+
+    @Test
+    void aContextThatSaysNothingIsNone() {
+        byte[] noTrace = CallContext.NONE.of(TRACE).toBytes();
+        Arrays.fill(noTrace, 8, 24, (byte) 0);
+        assertSame(CallContext.NONE, CallContext.read(noTrace));
+        assertSame(CallContext.NONE, CallContext.read(CallContext.NONE.toBytes()));
+        assertSame(CallContext.NONE, CallContext.NONE.by(Deadline.in(TIME)).withoutTime());
     }
 
     /** How many messages a call takes. */
@@ -133,6 +185,25 @@ class ContextTest {
             assertEquals(2, messages(there), "that nothing is said any more");
             assertEquals(1, messages(there));
             assertEquals(1, messages(there));
+        }
+    }
+
+    @Test
+    void aMethodSeesThatItsCallerWaitsNoLonger() throws Exception {
+        assertFalse(Obvia.isCancelled(), "no call is performed here");
+        try (Peer peer = Peer.calc("both")) {
+            for (String name : List.of(peer.name, peer.name + "-virtual")) {
+                ICalc there = Obvia.bind(ICalc.class, name);
+                // On a busy machine the first may give up before its call is performed.
+                for (long millis = 50; there.about(Calcs.LINGERED) == 0; millis *= 2) {
+                    Duration time = Duration.ofMillis(millis);
+                    assertThrows(CallTimeoutException.class, () -> Obvia.within(time, () -> there.about(Calcs.LINGER)));
+                    Deadline deadline = Deadline.in(time);
+                    while (there.about(Calcs.LINGERED) == 0 && !deadline.isOver()) {
+                        Thread.sleep(1);
+                    }
+                }
+            }
         }
     }
 
@@ -166,10 +237,20 @@ class ContextTest {
             return new Stranger(window, channel, ((Proxy) Obvia.bind(ICalc.class, peer.name)).target());
         }
 
-        /** Says something, and waits for what is said to that: the result. */
-        int say(byte[] context) {
+        private void write(byte[] context) {
             channel.request(context.length);
             MemorySegment.copy(MemorySegment.ofArray(context), 0, channel.memory, channel.at, context.length);
+        }
+
+        /** Says something as clients do. */
+        void tell(byte[] context) {
+            write(context);
+            channel.oneway(0, RuntimeCalls.CONTEXT, context.length);
+        }
+
+        /** Says something, and waits for what is said to that: the result. */
+        int say(byte[] context) {
+            write(context);
             try {
                 channel.call(0, RuntimeCalls.CONTEXT, context.length);
                 return 0;
@@ -224,6 +305,15 @@ class ContextTest {
             // A state that is longer than it may be.
             byte[] tooLong = with(Arrays.copyOf(longest, longest.length + 8), 34, 8);
             assertEquals(Hresult.RPC_X_BAD_STUB_DATA, stranger.say(tooLong));
+            // Nobody hears what is wrong with one that waits for no answer; of the one before it nothing is left.
+            for (byte[] bad : List.of(new byte[0], with(good, 33, 1), tooLong, new byte[CallContext.LENGTH_MAX + 8])) {
+                stranger.tell(good);
+                stranger.tell(bad);
+                assertEquals(-1, stranger.about(target, Calcs.TIME_LEFT));
+                assertEquals(0, stranger.about(target, Calcs.TRACE));
+                stranger.tell(good);
+                assertEquals(TRACE.toString().hashCode(), stranger.about(target, Calcs.TRACE));
+            }
             assertEquals(-1, stranger.about(target, Calcs.TIME_LEFT));
         }
     }
@@ -256,6 +346,7 @@ class ContextTest {
         assertFalse(new Trace(TRACE.traceparent().replace("-01", "-fe")).isSampled());
         assertEquals("", new Trace(TRACE.traceparent(), "s".repeat(513)).tracestate());
         assertEquals("", new Trace(TRACE.traceparent(), "a=\n").tracestate());
+        assertEquals("traceparent", assertThrows(NullPointerException.class, () -> new Trace(null)).getMessage());
         String good = TRACE.traceparent();
         for (String bad : List.of("", good + "0", "01" + good.substring(2), good.replace('a', 'A'), good.replace('-', '_'), "00-" + "0".repeat(32) + good.substring(35),
                 good.substring(0, 36) + "0".repeat(16) + "-01", good.replace("-01", "- 1"))) {

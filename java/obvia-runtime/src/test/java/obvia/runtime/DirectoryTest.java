@@ -1,6 +1,7 @@
 package obvia.runtime;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -8,11 +9,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
+import java.nio.channels.FileChannel;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Map;
 import java.util.TreeMap;
@@ -66,7 +69,7 @@ class DirectoryTest {
     }
 
     private static Lock.Found read(String text, boolean hasSocket) {
-        return Lock.read(text.getBytes(StandardCharsets.ISO_8859_1), hasSocket);
+        return Lock.read(text.getBytes(StandardCharsets.ISO_8859_1), hasSocket, true);
     }
 
     @Test
@@ -75,6 +78,7 @@ class DirectoryTest {
         assertEquals(new Lock.Found(4711), read("4711\nobvia\n", true));
         assertEquals(new Lock.Found(4711), read("4711\n", true));
         assertEquals(new Lock.Found(-1), read("", false));
+        assertNull(Lock.read(new byte[0], true, false), "none is made so");
         for (String foreign : new String[] {"4711\n", "4711", "obvia\n", "\nobvia\n", "      4711\n", "9999999999\nobvia\n", "# This file", "-4711\nobvia\n"}) {
             assertNull(read(foreign, false), foreign);
         }
@@ -116,7 +120,7 @@ class DirectoryTest {
         Directory directory = Directory.at(names);
         directory.sweep();
         assertEquals(before, contents());
-        for (String name : new String[] {"Cargo", "wayland-0", "daemon", "shared", "link", "hard", "folder", "pipe"}) {
+        for (String name : new String[] {"Cargo", "yarn", "wayland-0", "daemon", "shared", "link", "hard", "folder", "pipe"}) {
             RpcException refused = assertThrows(RpcException.class, () -> directory.bind(name), name);
             assertEquals(Hresult.E_INVALIDARG, refused.result(), refused.toString());
             assertTrue(refused.getMessage().startsWith(names.resolve(name + ".lock") + " is another program's: "), refused.getMessage());
@@ -132,6 +136,75 @@ class DirectoryTest {
         RpcException refused = assertThrows(RpcException.class, () -> directory.bind("it"));
         assertEquals(Hresult.E_INVALIDARG, refused.result());
         assertEquals(Map.of("it.sock", "no socket"), contents());
+    }
+
+    @Test
+    void aLockThatItsMakerHasNotWrittenToIsTaken() throws IOException {
+        Files.setPosixFilePermissions(write("it.lock", ""), PosixFilePermissions.fromString("rw-------"));
+        Directory.at(names).bind("it").close();
+        assertEquals(Map.of(), contents());
+    }
+
+    @Test
+    void aBindThatFailsRemovesNoLockButItsOwn() throws IOException {
+        write("it.sock", "no socket");
+        for (String pid : new String[] {DEAD, "1"}) {
+            write("it.lock", pid + "\nobvia\n");
+            RpcException refused = assertThrows(RpcException.class, () -> Directory.at(names).bind("it"));
+            assertEquals(Hresult.E_INVALIDARG, refused.result());
+            assertEquals(Map.of("it.lock", pid + "\nobvia\n", "it.sock", "no socket"), contents());
+        }
+    }
+
+    private static boolean isLocked(Path file) throws IOException {
+        return Files.readString(Path.of("/proc/locks")).contains(":" + Files.getAttribute(file, "unix:ino") + " ");
+    }
+
+    /** As native code of this process does, and this runtime where another class loader has it too. */
+    @Test
+    void locksThatThisProcessHasAlreadyStay() throws Exception {
+        Path lock = write("dead.lock", DEAD + "\nobvia\n");
+        try (FileChannel file = FileChannel.open(lock, StandardOpenOption.WRITE)) {
+            file.lock();
+            Directory directory = Directory.at(names);
+            directory.sweep();
+            // Whoever closes a file of this process's lets go of its locks.
+            assertTrue(isLocked(lock));
+            assertNull(Lock.tryTake(lock, names.resolve("dead.sock"), false));
+            assertTrue(isLocked(lock));
+        }
+        assertEquals(Map.of("dead.lock", DEAD + "\nobvia\n"), contents());
+    }
+
+    /** As servers in other languages do until they listen. */
+    @Test
+    void aLockByAnotherCallIsSeen() throws Exception {
+        Path lock = write("it.lock", DEAD + "\nobvia\n");
+        Process holder = new ProcessBuilder("flock", lock.toString(), "sh", "-c", "echo held; cat").start();
+        try {
+            assertEquals("held", holder.inputReader().readLine());
+            Directory.at(names).sweep();
+            assertEquals(Map.of("it.lock", DEAD + "\nobvia\n"), contents());
+            assertNull(Lock.tryTake(lock, names.resolve("it.sock"), false));
+        } finally {
+            holder.outputWriter().close();
+            holder.waitFor();
+        }
+        Directory.at(names).sweep();
+        assertEquals(Map.of(), contents());
+    }
+
+    @Test
+    void whoCannotLookTakesNobodyForDead() throws Exception {
+        try (ServerSocketChannel listener = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+            Path socket = names.resolve("it.sock");
+            assertFalse(Directory.answers(socket));
+            listener.bind(UnixDomainSocketAddress.of(socket));
+            try (Peer peer = Peer.starved(socket)) {
+                peer.awaitWord("true");
+            }
+        }
+        assertFalse(Directory.answers(names.resolve("it.sock")), "nobody listens any more");
     }
 
     @Test

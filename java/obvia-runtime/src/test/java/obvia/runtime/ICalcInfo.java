@@ -126,9 +126,14 @@ public final class ICalcInfo {
 
         /** Adds without response. */
         void tell() {
+            tell(3, 0);
+        }
+
+        /** Calls a method that takes a number, without response. */
+        void tell(int opnum, int one) {
             Channel call = begin(8);
-            call.memory.set(Flat.LONG, call.at, 0);
-            oneway(call, 3, 8);
+            call.memory.set(Flat.LONG, call.at, one);
+            oneway(call, opnum, 8);
         }
 
         /** Adds without response, so often. */

@@ -89,6 +89,11 @@ final class Peer implements AutoCloseable {
         return new Peer(OPTIONS, List.of("lock", name));
     }
 
+    /** One that has no file left to open, and says whether somebody listens at a socket. */
+    static Peer starved(Path socket) throws IOException {
+        return new Peer(List.of("sh", "-c", "ulimit -n 256; exec \"$@\"", "sh"), OPTIONS, List.of("starve", socket.toString()));
+    }
+
     /** A client that hands an object of its own to a server's, and waits. */
     static Peer visitor(String server) throws IOException {
         return new Peer(OPTIONS, List.of("visit", server));
@@ -243,9 +248,15 @@ final class Peer implements AutoCloseable {
             if (arguments[1].equals("lock")) {
                 Path path = ProcessRuntime.directory().path().resolve(arguments[2] + ".lock");
                 var file = java.nio.channels.FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+                Files.setPosixFilePermissions(path, java.nio.file.attribute.PosixFilePermissions.fromString("rw-------"));
                 file.lock();
                 System.out.println("ready");
                 new BufferedReader(new InputStreamReader(System.in)).readLine();
+                return;
+            }
+            if (arguments[1].equals("starve")) {
+                System.out.println("ready");
+                System.out.println(starve(Path.of(arguments[2])));
                 return;
             }
             if (arguments[1].equals("collect")) {
@@ -300,6 +311,21 @@ final class Peer implements AutoCloseable {
                     return (String) Class.forName("java.util.concurrent.StructuredTaskScope$Subtask").getMethod("get").invoke(task);
                 }
             });
+        }
+
+        private static boolean starve(Path socket) {
+            List<AutoCloseable> files = new ArrayList<>();
+            // What is loaded for it is loaded before.
+            boolean answers = Directory.answers(socket);
+            try {
+                while (answers) {
+                    files.add(java.nio.channels.FileChannel.open(Path.of("/dev/null"), StandardOpenOption.READ));
+                }
+            } catch (IOException e) {
+                answers = Directory.answers(socket);
+            }
+            files.forEach(Directory::close);
+            return answers;
         }
 
         /** Looks for the runtime on a thread that works for somebody who has never heard of it, and then again. */

@@ -175,6 +175,12 @@ class ThreadsTest {
                 var unsent = new Calcs.Old();
                 assertFails(builder, () -> there.visitTooLong(unsent));
                 assertFalse(own.has(unsent), "it was never sent");
+                var next = new Calcs.Old();
+                assertFails(builder, () -> {
+                    assertThrows(StackOverflowError.class, there::loseChannel);
+                    there.visit(99, next, 0);
+                });
+                assertFalse(own.has(next), "the channel of the call before was lost");
             }
             assertEquals(0, there.visit(new Calcs.Old(), Calcs.IS_VIRTUAL), "it goes on");
             assertEquals(there, there.self(0));
@@ -186,6 +192,24 @@ class ThreadsTest {
             assertTrue(own.has(sent), "who may have got it keeps it");
             peer.kill();
             ProcessesTest.await("what a process had that is gone is dropped", () -> !own.has(sent));
+        }
+    }
+
+    @Test
+    void referencesAreTakenBackWhereWhatTheCallSaysCannotBeSaid() throws Exception {
+        Exports own = ((ProcessRuntime) obvia.spi.Runtime.instance()).exports();
+        for (Thread.Builder builder : List.of(Thread.ofPlatform(), Thread.ofVirtual())) {
+            try (Peer peer = Peer.calc("old")) {
+                var there = (ICalcInfo.CalcProxy) Obvia.bind(ICalc.class, peer.name);
+                var unsent = new Calcs.Old();
+                assertFails(builder, () -> {
+                    assertEquals(7, there.add(3, 4));
+                    Peer.stop(peer.pid());
+                    there.tell(Layout.SLOT_COUNT);
+                    Obvia.within(Duration.ofMillis(100), () -> there.visit(unsent, Calcs.VERSION));
+                });
+                assertFalse(own.has(unsent), "it was never sent");
+            }
         }
     }
 
