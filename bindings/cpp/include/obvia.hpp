@@ -130,6 +130,7 @@ public:
     place(const place &) = delete;
     place &operator=(const place &) = delete;
     operator Pointer() const noexcept { return to_; }
+    auto &operator*() const noexcept { return *to_; }
 
 private:
     Owner before_;

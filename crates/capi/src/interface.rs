@@ -194,8 +194,8 @@ unsafe fn made(
         // Registered instead, as they lead to one another.
         module: &[],
     };
-    // SAFETY: the caller's promise: the compiler wrote proxies and stubs for the interface.
     keep_loaded(interface.cast());
+    // SAFETY: the caller's promise: the compiler wrote proxies and stubs for the interface.
     let info: &'static InterfaceInfo = Box::leak(Box::new(unsafe { InterfaceInfo::new(description) }));
     known.insert(interface.addr(), info);
     Ok(info)
