@@ -282,15 +282,6 @@ void counts_that_are_too_small_are_refused()
     CHECK(less.empty() && less.begin() == less.end());
 }
 
-// Pointers that nobody else may share lead on without end.
-void what_goes_in_circles_is_refused()
-{
-    Link first = {1, nullptr}, second = {2, &first};
-    first.next = &second;
-    Link *copy = nonsense<Link>();
-    CHECK(Link_copy(&first, 1, &copy) == E_INVALIDARG && !copy);
-}
-
 void times_beyond_what_counts_them_are_the_longest()
 {
     {
@@ -309,7 +300,6 @@ void (*const checks[])() = {
     what_was_moved_from_is_empty,
     cancellers_may_end_in_any_order,
     counts_that_are_too_small_are_refused,
-    what_goes_in_circles_is_refused,
     times_beyond_what_counts_them_are_the_longest,
 };
 
