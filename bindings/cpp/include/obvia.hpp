@@ -22,6 +22,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <initializer_list>
@@ -36,6 +37,13 @@
 #define OBVIA_THROWS 1
 #else
 #define OBVIA_THROWS 0
+#endif
+
+// Whether callers are told the texts of exceptions where nobody has said so: in programs that are compiled with assertions.
+#ifdef NDEBUG
+#define OBVIA_TELLS 0
+#else
+#define OBVIA_TELLS 1
 #endif
 
 namespace obvia {
@@ -72,11 +80,12 @@ public:
     const std::string &help_file() const noexcept { return help_file_; }
     uint32_t help_context() const noexcept { return help_context_; }
 
-    // Has the caller of the method that runs now get this. Returns the HRESULT.
+    // Has the caller of the method that runs now get this. Returns the HRESULT; E_UNEXPECTED in the place of one that is no failure, as
+    // there are no results.
     HRESULT leave() const noexcept
     {
         const obvia_error_info info = {description_.c_str(), source_.c_str(), help_file_.c_str(), help_context_};
-        return obvia_fail_with(code_, &info);
+        return obvia_fail_with(code_ < 0 ? code_ : E_UNEXPECTED, &info);
     }
 
 private:
@@ -112,6 +121,21 @@ inline void check(HRESULT result)
 template <class I> const IID &iid_of() noexcept { return obvia_interface_of<I>::iid(); }
 template <> inline const IID &iid_of<IUnknown>() noexcept { return IID_IUnknown; }
 template <class I> const obvia_interface *info_of() noexcept { return obvia_interface_of<I>::info(); }
+
+// The place of something that a method returns, which is empty now. What was there before lives until the call is over, as the call may be
+// one of its own: `node->Next(node.put())`.
+template <class Owner, class Pointer> class place {
+public:
+    place(Owner &owner, Pointer to) noexcept : before_(std::move(owner)), to_(to) {}
+    place(const place &) = delete;
+    place &operator=(const place &) = delete;
+    operator Pointer() const noexcept { return to_; }
+    auto &operator*() const noexcept { return *to_; }
+
+private:
+    Owner before_;
+    Pointer to_;
+};
 
 // An interface pointer that holds a reference, or null.
 template <class I> class com_ptr {
@@ -156,20 +180,21 @@ public:
     I &operator*() const noexcept { return *pointer_; }
     explicit operator bool() const noexcept { return pointer_ != nullptr; }
 
-    // The place for an interface pointer that a method returns. What was there is released.
-    I **put() noexcept
-    {
-        reset();
-        return &pointer_;
-    }
-    void **put_void() noexcept { return reinterpret_cast<void **>(put()); }
+    // The place for an interface pointer that a method returns. What was there is released when the call is over.
+    place<com_ptr, I **> put() noexcept { return {*this, &pointer_}; }
+    place<com_ptr, void **> put_void() noexcept { return {*this, reinterpret_cast<void **>(&pointer_)}; }
     // The place for an [in, out] parameter, which the method may replace.
     I **in_out() noexcept { return &pointer_; }
 
     // A pointer to another interface of the object; fails with E_NOINTERFACE where it has none.
     template <class J> HRESULT try_as(com_ptr<J> &other) const noexcept
     {
-        return pointer_ ? pointer_->QueryInterface(iid_of<J>(), other.put_void()) : E_POINTER;
+        const HRESULT result = pointer_ ? pointer_->QueryInterface(iid_of<J>(), other.put_void()) : E_POINTER;
+        if (result < 0) {
+            // Nobody counts for who has failed.
+            other.detach();
+        }
+        return result;
     }
     template <class J> com_ptr<J> as() const
     {
@@ -236,7 +261,7 @@ template <class Work> HRESULT guard(Work &&work) noexcept
     } catch (const std::bad_alloc &) {
         return E_OUTOFMEMORY;
     } catch (const std::exception &failure) {
-        return obvia_fail(E_FAIL, failure.what());
+        return obvia_fail_unforeseen(E_FAIL, failure.what(), OBVIA_TELLS);
     } catch (...) {
         return E_UNEXPECTED;
     }
@@ -244,6 +269,9 @@ template <class Work> HRESULT guard(Work &&work) noexcept
     return run();
 #endif
 }
+
+// Says whether callers are told the texts of exceptions that are no obvia::error: see obvia_set_exception_texts().
+inline void set_exception_texts(bool are_told) noexcept { obvia_set_exception_texts(are_told); }
 
 // The interface that a base of an object is, or that it says it is made for.
 template <class Base, class = void> struct interface_in {
@@ -329,11 +357,21 @@ public:
         AddRef();
         return S_OK;
     }
-    uint32_t AddRef() override { return references_.fetch_add(1, std::memory_order_relaxed) + 1; }
+    uint32_t AddRef() override
+    {
+        const uint32_t before = references_.fetch_add(1, std::memory_order_relaxed);
+        if (before >= INT32_MAX) {
+            // Somebody counts and never releases. The count must not go round, as the object would be deleted while it is used.
+            std::abort();
+        }
+        return before + 1;
+    }
     uint32_t Release() override
     {
         const uint32_t left = references_.fetch_sub(1, std::memory_order_acq_rel) - 1;
         if (left == 0) {
+            // A destructor may count its object, and must not delete it a second time.
+            references_.store(INT32_MAX / 2, std::memory_order_relaxed);
             delete static_cast<Object *>(this);
         }
         return left;
@@ -451,6 +489,12 @@ namespace detail {
 
 template <class I> const obvia_interface *info_of_pointer(const com_ptr<I> &) noexcept { return info_of<I>(); }
 
+// A time as the library has it: none where it is negative, and the longest where it is longer.
+inline uint32_t milliseconds_of(std::chrono::milliseconds time) noexcept
+{
+    return time.count() < 0 ? 0 : time.count() > UINT32_MAX ? UINT32_MAX : static_cast<uint32_t>(time.count());
+}
+
 } // namespace detail
 
 // Has others make objects of a class in this process: see obvia_register_class(). `make` returns each as a com_ptr, and is called by any thread:
@@ -522,7 +566,7 @@ inline CLSID class_named(const char *name)
 // Serves until nobody has used this process for so long: the end of main() in a server that is started on demand.
 inline void serve_until_idle(std::chrono::milliseconds idle)
 {
-    check(obvia_serve_until_idle(static_cast<uint32_t>(idle.count())));
+    check(obvia_serve_until_idle(detail::milliseconds_of(idle)));
 }
 
 // As long as this lives, the process does not take itself for unused.
@@ -735,7 +779,7 @@ template <class Audit> void set_audit(Audit audit)
 class timeout {
 public:
     explicit timeout(std::chrono::milliseconds limit) noexcept
-        : before_(obvia_set_timeout(static_cast<uint32_t>(limit.count()))) {}
+        : before_(obvia_set_timeout(detail::milliseconds_of(limit))) {}
     ~timeout() { obvia_set_timeout(before_); }
 
     timeout(const timeout &) = delete;
@@ -763,15 +807,26 @@ private:
 class cancellable {
 public:
     explicit cancellable(const canceller &by) noexcept
-        : canceller_(by.canceller_), before_(obvia_set_canceller(canceller_.get())) {}
-    ~cancellable() { obvia_set_canceller(before_); }
+        : before_(obvia_set_canceller(by.canceller_.get())), kept_(std::exchange(of_thread(), by.canceller_)) {}
+    ~cancellable()
+    {
+        obvia_set_canceller(before_);
+        of_thread() = std::move(kept_);
+    }
 
     cancellable(const cancellable &) = delete;
     cancellable &operator=(const cancellable &) = delete;
 
 private:
-    std::shared_ptr<obvia_canceller> canceller_;
+    // The thread keeps what it has set, and this what was set before: it may be set again after what has set it then is gone.
+    static std::shared_ptr<obvia_canceller> &of_thread() noexcept
+    {
+        static thread_local std::shared_ptr<obvia_canceller> set;
+        return set;
+    }
+
     obvia_canceller *before_;
+    std::shared_ptr<obvia_canceller> kept_;
 };
 
 // Elements that somebody else owns: what arrays of methods are handed on as.
@@ -810,6 +865,13 @@ public:
         check(obvia_share(bytes, access, &memory));
         memory_.reset(memory);
         bytes_ = bytes;
+    }
+    shared_memory(shared_memory &&other) noexcept : memory_(std::move(other.memory_)), bytes_(std::exchange(other.bytes_, 0)) {}
+    shared_memory &operator=(shared_memory other) noexcept
+    {
+        std::swap(memory_, other.memory_);
+        std::swap(bytes_, other.bytes_);
+        return *this;
     }
 
     void *data() const noexcept { return memory_.get(); }
@@ -852,12 +914,8 @@ public:
     explicit operator bool() const noexcept { return first_ != nullptr; }
     T &operator[](std::size_t at) const noexcept { return first_[at]; }
 
-    // The place for what a method returns. What was there is freed.
-    T **put() noexcept
-    {
-        reset();
-        return &first_;
-    }
+    // The place for what a method returns. What was there is freed when the call is over.
+    place<memory, T **> put() noexcept { return {*this, &first_}; }
     // The place for an [in, out] parameter, which the method may replace.
     T **in_out() noexcept { return &first_; }
 
@@ -908,12 +966,8 @@ public:
     T &operator*() const noexcept { return *first_; }
     explicit operator bool() const noexcept { return first_ != nullptr; }
 
-    // The place for a structure that a method returns. What was there is freed.
-    T **put() noexcept
-    {
-        reset();
-        return &first_;
-    }
+    // The place for a structure that a method returns. What was there is freed when the call is over.
+    place<owned, T **> put() noexcept { return {*this, &first_}; }
     // The place for an [in, out] parameter, which the method may replace.
     T **in_out() noexcept { return &first_; }
 
@@ -937,6 +991,16 @@ template <class T, class = void> struct elements_of {
 };
 // Structures that lead elsewhere are so with everything that they lead to.
 template <class T> struct elements_of<T, std::void_t<decltype(sizeof(obvia_structure_of<T>))>> : obvia_structure_of<T> {};
+
+// How many elements there are, in the type that a method has for that.
+template <class Count> Count count_of(std::size_t size)
+{
+    const Count count = static_cast<Count>(size);
+    if (count < Count() || static_cast<std::size_t>(count) != size) {
+        fail(E_INVALIDARG, "an array has more elements than the method can count");
+    }
+    return count;
+}
 
 // An array that a method returned, with everything that it leads to. It is freed with this: put() and count() are the places for
 // both.
@@ -964,8 +1028,9 @@ public:
     static owned_array copy(span<const T> elements)
     {
         owned_array made;
+        const Count count = count_of<Count>(elements.size());
         check(elements_of<T>::copy(elements.data(), elements.size(), made.put()));
-        made.count_ = static_cast<Count>(elements.size());
+        made.count_ = count;
         return made;
     }
 
@@ -980,15 +1045,11 @@ public:
         count_ = 0;
         return std::exchange(first_, nullptr);
     }
-    T **put() noexcept
-    {
-        reset();
-        return &first_;
-    }
+    place<owned_array, T **> put() noexcept { return {*this, &first_}; }
     Count *count() noexcept { return &count_; }
 
     T *data() const noexcept { return first_; }
-    std::size_t size() const noexcept { return first_ ? static_cast<std::size_t>(count_) : 0; }
+    std::size_t size() const noexcept { return first_ && count_ > Count() ? static_cast<std::size_t>(count_) : 0; }
     bool empty() const noexcept { return size() == 0; }
     T *begin() const noexcept { return first_; }
     T *end() const noexcept { return first_ + size(); }
@@ -1025,12 +1086,8 @@ public:
     void reset() noexcept { obvia_structure_of<T>::clear(&value_, 1); }
     // Gives what is in it to somebody else.
     T detach() noexcept { return std::exchange(value_, T{}); }
-    // The place for a structure that a method returns. What was there is freed.
-    T *put() noexcept
-    {
-        reset();
-        return &value_;
-    }
+    // The place for a structure that a method returns. What was there is freed when the call is over.
+    place<filled, T *> put() noexcept { return {*this, &value_}; }
     // The place for an [in, out] parameter, which the method may change.
     T *in_out() noexcept { return &value_; }
     T &operator*() noexcept { return value_; }

@@ -136,7 +136,7 @@ namespace obvia {
 class connection {
 public:
     connection() noexcept = default;
-    explicit connection(obvia_connection *made) noexcept : connection_(made) {}
+    explicit connection(obvia_sink_connection *made) noexcept : connection_(made) {}
 
     void reset() noexcept { connection_.reset(); }
     explicit operator bool() const noexcept { return connection_ != nullptr; }
@@ -147,16 +147,16 @@ public:
 
 private:
     struct end {
-        void operator()(obvia_connection *made) const noexcept { obvia_free_connection(made); }
+        void operator()(obvia_sink_connection *made) const noexcept { obvia_free_connection(made); }
     };
-    std::unique_ptr<obvia_connection, end> connection_;
+    std::unique_ptr<obvia_sink_connection, end> connection_;
 };
 
 // Has a sink called when an object tells of events of the sink's interface.
 template <class Source, class I>
 HRESULT try_advise(const com_ptr<Source> &source, const com_ptr<I> &sink, connection &made) noexcept
 {
-    obvia_connection *connected = nullptr;
+    obvia_sink_connection *connected = nullptr;
     const HRESULT result = obvia_advise(source.get(), info_of<I>(), sink.get(), &connected);
     made = connection(connected);
     return result;

@@ -171,16 +171,6 @@ template <class C> memory<C> memory_of(const std::basic_string<C> &text)
     return made;
 }
 
-// How many elements there are, in the type that a method has for that.
-template <class Count> Count count_of(std::size_t size)
-{
-    const Count count = static_cast<Count>(size);
-    if (count < Count() || static_cast<std::size_t>(count) != size) {
-        fail(E_INVALIDARG, "an array has more elements than the method can count");
-    }
-    return count;
-}
-
 // Fails where an array does not have as many elements as it has to.
 inline void check_length(std::size_t size, uint64_t count)
 {
@@ -236,6 +226,18 @@ template <class T, class Seen> T *raw(const span<Seen> &elements) noexcept
 {
     static_assert(sizeof(Seen) == sizeof(T), "they are laid out in the same way");
     return reinterpret_cast<T *>(const_cast<std::remove_const_t<Seen> *>(elements.data()));
+}
+
+// The interface of an object that an IID beside it says: where a pointer goes that others take for one to that interface.
+inline com_ptr<IUnknown> asked(const com_ptr<IUnknown> &object, const IID &iid)
+{
+    com_ptr<IUnknown> found;
+    const HRESULT result = object ? object->QueryInterface(iid, found.put_void()) : S_OK;
+    if (result < 0) {
+        found.detach();
+        fail(error(result));
+    }
+    return found;
 }
 
 // What is in a method's place, in the type that frees it.

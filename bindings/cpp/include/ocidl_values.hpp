@@ -176,6 +176,7 @@ template <class Made_, class Raw_>
 struct IConnectionPointContainer_adapter : obvia::no_adapter<Made_, Raw_> {
     HRESULT EnumConnectionPoints(IEnumConnectionPoints **ppEnum) override
     {
+        *ppEnum = {};
         return obvia::guard([&] {
             IConnectionPointContainer_methods &object = this->obvia_object();
             *ppEnum = object.EnumConnectionPoints().detach();
@@ -183,6 +184,7 @@ struct IConnectionPointContainer_adapter : obvia::no_adapter<Made_, Raw_> {
     }
     HRESULT FindConnectionPoint(const GUID *riid, IConnectionPoint **ppCP) override
     {
+        *ppCP = {};
         return obvia::guard([&] {
             IConnectionPointContainer_methods &object = this->obvia_object();
             *ppCP = object.FindConnectionPoint(*riid).detach();
@@ -244,6 +246,7 @@ struct IConnectionPoint_adapter : obvia::no_adapter<Made_, Raw_> {
     }
     HRESULT GetConnectionPointContainer(IConnectionPointContainer **ppCPC) override
     {
+        *ppCPC = {};
         return obvia::guard([&] {
             IConnectionPoint_methods &object = this->obvia_object();
             *ppCPC = object.GetConnectionPointContainer().detach();
@@ -265,6 +268,7 @@ struct IConnectionPoint_adapter : obvia::no_adapter<Made_, Raw_> {
     }
     HRESULT EnumConnections(IEnumConnections **ppEnum) override
     {
+        *ppEnum = {};
         return obvia::guard([&] {
             IConnectionPoint_methods &object = this->obvia_object();
             *ppEnum = object.EnumConnections().detach();
@@ -330,6 +334,7 @@ struct IEnumConnections_adapter : obvia::no_adapter<Made_, Raw_> {
     }
     HRESULT Clone(IEnumConnections **ppEnum) override
     {
+        *ppEnum = {};
         return obvia::guard([&] {
             IEnumConnections_methods &object = this->obvia_object();
             *ppEnum = object.Clone().detach();
@@ -395,6 +400,7 @@ struct IEnumConnectionPoints_adapter : obvia::no_adapter<Made_, Raw_> {
     }
     HRESULT Clone(IEnumConnectionPoints **ppEnum) override
     {
+        *ppEnum = {};
         return obvia::guard([&] {
             IEnumConnectionPoints_methods &object = this->obvia_object();
             *ppEnum = object.Clone().detach();

@@ -219,11 +219,12 @@ typedef struct obvia_context {
 } obvia_context;
 
 /* Keeps a state for the caller of the method that runs on this thread. `rundown` is called with it once, by any thread: when the handle
- * ends, or else when the caller's process has ended, and none of its calls runs any more. */
+ * ends, or else when the caller's process has ended, and no method of another thread has the state in use any more. */
 HRESULT obvia_new_context(void *state, void (*rundown)(void *state), obvia_context *handle);
 
 /* The state of a handle that the caller of the method that runs on this thread was given for a state with this rundown, or else
- * RPC_X_SS_CONTEXT_MISMATCH. */
+ * RPC_X_SS_CONTEXT_MISMATCH. Where another process has called the method, and gave it the handle, the state is there until the method returns or ends
+ * the handle itself, whatever other calls of the client's do meanwhile. */
 HRESULT obvia_context_state(const obvia_context *handle, void (*rundown)(void *state), void **state);
 
 /* Ends a handle, which is all zeros then. */
@@ -341,7 +342,7 @@ void obvia_free_canceller(obvia_canceller *canceller);
  * Methods are not interrupted: those in other processes look at obvia_is_cancelled() if they care. */
 obvia_canceller *obvia_set_canceller(obvia_canceller *canceller);
 
-/* Cancels. May be called by any thread, any number of times. */
+/* Cancels. May be called by any thread, any number of times. NULL is ignored. */
 void obvia_cancel(obvia_canceller *canceller);
 
 /* Whether the caller of the method that runs on this thread no longer waits for it: it gave up, or ended. */
@@ -423,6 +424,15 @@ const char *obvia_error_text(HRESULT result);
 
 /* Has the caller of the method that runs now get words with its failed HRESULT. Returns `result`. */
 HRESULT obvia_fail(HRESULT result, const char *text);
+
+/* The same with a text that nobody has written for callers, such as an exception's: they are told it where obvia_set_exception_texts() says so, or
+ * where nobody has said and `by_default` is not 0. Processes of other users and on other hosts are never told: a text may contain values that are
+ * not theirs. */
+HRESULT obvia_fail_unforeseen(HRESULT result, const char *text, int by_default);
+
+/* Says whether callers are told such texts, those of panics in Rust among them. Where nobody does, callers of methods in C++ are told where the
+ * program was compiled with assertions (without NDEBUG). */
+void obvia_set_exception_texts(int are_told);
 
 /* What is known of a failure beside its HRESULT: COM's error information. Texts are UTF-8; "" where one is not known. */
 typedef struct obvia_error_info {

@@ -61,16 +61,16 @@ uint32_t obvia_post(const obvia_connection_point *point, obvia_event event, void
 /* ---- Sinks ---- */
 
 /* A sink's connection with a source. */
-typedef struct obvia_connection obvia_connection;
+typedef struct obvia_sink_connection obvia_sink_connection;
 
 /* Has a sink, which has the interface, called when an object tells of its events (AtlAdvise). */
-HRESULT obvia_advise(IUnknown *source, const obvia_interface *interface, void *sink, obvia_connection **connection);
+HRESULT obvia_advise(IUnknown *source, const obvia_interface *interface, void *sink, obvia_sink_connection **connection);
 
 /* Ends a connection, and says whether that came about. It is freed in any case. NULL is ignored. */
-HRESULT obvia_unadvise(obvia_connection *connection);
+HRESULT obvia_unadvise(obvia_sink_connection *connection);
 
 /* The same without an answer, and within five seconds. */
-void obvia_free_connection(obvia_connection *connection);
+void obvia_free_connection(obvia_sink_connection *connection);
 
 #ifdef __cplusplus
 }

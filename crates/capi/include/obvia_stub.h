@@ -426,6 +426,8 @@ static inline int obvia_has_room(const obvia_call *call, size_t length)
 {
     return (uintptr_t)call->area->next + length <= (uintptr_t)call->area->end;
 }
+/* The method has used the states whose handles it got, which other calls may have ended meanwhile. */
+void obvia_context_used(void);
 /* What opnums get that are no method's. */
 obvia_answer obvia_refuse(void *object, obvia_call *call);
 
@@ -457,6 +459,17 @@ static inline obvia_answer obvia_lent(HRESULT result, uint64_t length)
 }
 
 /* ---- Interfaces ---- */
+
+/* What an IID means in a file: an interface, and its fingerprint as below. */
+typedef struct obvia_meaning {
+    const char *name;
+    IID iid;
+    uint8_t fingerprint[16];
+} obvia_meaning;
+
+/* Is called for each file when its stubs are loaded, and ends the program where an IID has another meaning in another file: one interface's methods
+ * would be taken for the other's. */
+void obvia_declare(const char *file, const obvia_meaning *meanings, size_t count);
 
 struct obvia_interface {
     /* sizeof(obvia_interface) where the stubs were compiled. */

@@ -43,11 +43,13 @@ pub unsafe extern "C" fn obvia_set_canceller(canceller: *const Canceller) -> *co
 ///
 /// # Safety
 ///
-/// `canceller` must come from [`obvia_new_canceller`].
+/// `canceller` must be null, or come from [`obvia_new_canceller`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_cancel(canceller: *const Canceller) {
     // SAFETY: the caller's promise.
-    unsafe { &*canceller }.cancel();
+    if let Some(canceller) = unsafe { canceller.as_ref() } {
+        canceller.cancel();
+    }
 }
 
 /// `obvia_is_cancelled` in obvia.h.

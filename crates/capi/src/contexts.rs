@@ -2,7 +2,14 @@
 
 use crate::errors::guarded;
 use com::{ContextHandle, Error, HRESULT, code};
+use std::cell::RefCell;
 use std::ffi::c_void;
+use std::sync::Arc;
+
+thread_local! {
+    /// States that the method uses which runs on this thread for another process. Other calls may end their handles meanwhile.
+    static USED: RefCell<Vec<Arc<State>>> = const { RefCell::new(Vec::new()) };
+}
 
 /// Ends a state: a function of the program's.
 type Rundown = unsafe extern "C" fn(state: *mut c_void);
@@ -66,8 +73,24 @@ pub unsafe extern "C" fn obvia_context_state(
         }
         // SAFETY: the caller's promise.
         unsafe { state.write(found.state) };
+        if com::caller().is_some() {
+            // A thread that ends keeps nothing any more.
+            let _ = USED.try_with(|used| used.borrow_mut().push(found));
+        }
         Ok(())
     })
+}
+
+/// `obvia_context_used` in obvia_stub.h.
+#[unsafe(no_mangle)]
+pub extern "C" fn obvia_context_used() {
+    // What is dropped may be a program's own code, which may come here.
+    let used = USED.try_with(RefCell::take);
+    // There is nobody to tell.
+    let _ = guarded(|| {
+        drop(used);
+        Ok(())
+    });
 }
 
 /// `obvia_end_context` in obvia.h.
@@ -79,6 +102,14 @@ pub unsafe extern "C" fn obvia_context_state(
 pub unsafe extern "C" fn obvia_end_context(handle: *mut ContextHandle) -> HRESULT {
     guarded(|| {
         // SAFETY: the caller's promise.
-        unsafe { handle.as_mut() }.ok_or(code::E_POINTER)?.end()
+        let handle = unsafe { handle.as_mut() }.ok_or(code::E_POINTER)?;
+        let state = handle.state::<State>();
+        handle.end()?;
+        if let Ok(state) = &state {
+            // Whoever ends a handle uses its state no more.
+            let _ = USED.try_with(|used| used.borrow_mut().retain(|used| !Arc::ptr_eq(used, state)));
+        }
+        drop(state);
+        Ok(())
     })
 }

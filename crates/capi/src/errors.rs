@@ -2,7 +2,7 @@
 
 use com::{Error, HRESULT, Result, abi, code};
 use std::cell::RefCell;
-use std::ffi::{CStr, CString, c_char, c_void};
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 thread_local! {
@@ -73,6 +73,26 @@ pub unsafe extern "C" fn obvia_fail(result: HRESULT, words: *const c_char) -> HR
         Ok(words) => abi::fail(Error::new(result, words)),
         Err(_) => result,
     }
+}
+
+/// `obvia_fail_unforeseen` in obvia.h.
+///
+/// # Safety
+///
+/// `words` must be null or end in NUL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obvia_fail_unforeseen(result: HRESULT, words: *const c_char, by_default: c_int) -> HRESULT {
+    // SAFETY: the caller's promise.
+    match unsafe { text(words) } {
+        Ok(words) => abi::unforeseen(result, words, by_default != 0),
+        Err(_) => result,
+    }
+}
+
+/// `obvia_set_exception_texts` in obvia.h.
+#[unsafe(no_mangle)]
+pub extern "C" fn obvia_set_exception_texts(are_told: c_int) {
+    com::set_panic_texts(are_told != 0);
 }
 
 /// `obvia_get_error_info` in obvia.h.

@@ -1,7 +1,7 @@
 //! Interfaces as C stubs describe them, made known to the runtime.
 
-use crate::errors::text;
-use com::abi::{Description, InterfaceInfo, StubFn, Stubs, VtablePointer};
+use crate::errors::{guarded, text};
+use com::abi::{Description, InterfaceInfo, StubFn, Stubs, VtablePointer, declare_copy};
 use com::{Error, GUID, Result, code};
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -56,6 +56,65 @@ impl Interface {
     }
 }
 
+/// `obvia_meaning` in obvia_stub.h.
+#[repr(C)]
+pub struct Meaning {
+    name: *const c_char,
+    iid: GUID,
+    fingerprint: [u8; 16],
+}
+
+/// `obvia_declare` in obvia_stub.h.
+///
+/// # Safety
+///
+/// `file` and the names must be null or end in NUL, and `meanings` lead to `count` of them.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obvia_declare(file: *const c_char, meanings: *const Meaning, count: usize) {
+    // There is nobody to tell.
+    let _ = guarded(|| {
+        // SAFETY: the caller's promise.
+        let meanings = unsafe { com::rt::slice(meanings, count) };
+        let meaning = |one: &Meaning| {
+            // SAFETY: the caller's promise.
+            let name = unsafe { text(one.name) }?;
+            Ok((name, one.iid, u128::from_le_bytes(one.fingerprint)))
+        };
+        // SAFETY: the caller's promise.
+        declare_copy(unsafe { text(file) }?, &meanings.iter().map(meaning).collect::<Result<Vec<_>>>()?);
+        Ok(())
+    });
+}
+
+/// Has the library or the program stay loaded that something lies in.
+fn keep_loaded(address: *const c_void) {
+    let mut found = Place { file: null(), base: null(), symbol: null(), start: null() };
+    // SAFETY: a place for what is found; the address is only compared.
+    if unsafe { dladdr(address, &raw mut found) } != 0 && !found.file.is_null() {
+        // SAFETY: a string of the loader's. Nothing is loaded by it; what is loaded stays. The program itself is not found, and stays anyway.
+        unsafe { dlopen(found.file, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE) };
+    }
+}
+
+/// The C library's `Dl_info`.
+#[repr(C)]
+struct Place {
+    file: *const c_char,
+    base: *const c_void,
+    symbol: *const c_char,
+    start: *const c_void,
+}
+
+const RTLD_LAZY: c_int = 1;
+const RTLD_NOLOAD: c_int = 4;
+const RTLD_NODELETE: c_int = 0x1000;
+
+// SAFETY: the C library has them with these signatures.
+unsafe extern "C" {
+    fn dladdr(address: *const c_void, found: *mut Place) -> c_int;
+    fn dlopen(file: *const c_char, flags: c_int) -> *mut c_void;
+}
+
 /// Descriptions that were made, by the address of what they were made from.
 static KNOWN: Mutex<Option<HashMap<usize, &'static InterfaceInfo>>> = Mutex::new(None);
 
@@ -91,12 +150,15 @@ unsafe fn made(
     }
     // SAFETY: the caller's promise.
     let Some(given) = (unsafe { interface.as_ref() }) else { return Err(code::E_POINTER.into()) };
+    if given.size != size_of::<Interface>() {
+        return Err(Error::new(code::E_INVALIDARG, "the stubs were compiled for another version of libobvia"));
+    }
     if given.stubs.is_null() {
         // One that libobvia itself describes.
         let own = com::events::idl::INTERFACES.iter().copied().find(|own| own.iid == given.iid);
         return own.ok_or_else(|| code::REGDB_E_IIDNOTREG.into());
     }
-    if given.size != size_of::<Interface>() || !given.stub_count.is_power_of_two() {
+    if !given.stub_count.is_power_of_two() {
         return Err(Error::new(code::E_INVALIDARG, "the stubs were compiled for another version of libobvia"));
     }
     let base = if given.base.is_null() {
@@ -132,6 +194,7 @@ unsafe fn made(
         // Registered instead, as they lead to one another.
         module: &[],
     };
+    keep_loaded(interface.cast());
     // SAFETY: the caller's promise: the compiler wrote proxies and stubs for the interface.
     let info: &'static InterfaceInfo = Box::leak(Box::new(unsafe { InterfaceInfo::new(description) }));
     known.insert(interface.addr(), info);

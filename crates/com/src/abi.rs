@@ -9,7 +9,7 @@ pub use crate::graph::{Invoke, Method, clear_elements, copy_elements, free_eleme
 pub use crate::listing::way_to as binding_of;
 pub use crate::marshal::{allocate, release};
 pub use crate::proxy::{Proxy, UNKNOWN};
-pub use crate::registry::{Description, InterfaceInfo, VtablePointer};
+pub use crate::registry::{Description, InterfaceInfo, VtablePointer, declare_copy};
 pub use crate::rt::give_text;
 pub use crate::server::{Loop, Served, set_loop};
 pub use crate::stub::{StubFn, Stubs};
@@ -20,6 +20,7 @@ pub use obvia_ndr::flat::words;
 pub use obvia_rpc::vi_call::{Answer, ServerCall};
 pub use obvia_via::window::HANDS;
 
+pub use crate::error::unforeseen;
 use crate::error::{Error, Result, leave, words};
 pub use crate::runtime::Export;
 pub use crate::shared::Access;

@@ -4,7 +4,7 @@ mod conversions;
 mod panics;
 
 pub(crate) use panics::panicked;
-pub use panics::set_panic_texts;
+pub use panics::{set_panic_texts, unforeseen};
 
 use crate::server::current_call;
 use obvia_rpc::vi_call::Words;

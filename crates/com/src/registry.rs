@@ -2,7 +2,7 @@
 
 mod declared;
 
-pub use declared::{Declared, Meaning, declare};
+pub use declared::{Declared, Meaning, declare, declare_copy};
 
 use crate::dcom::factory;
 use crate::error::{Error, Result, code};

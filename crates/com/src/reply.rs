@@ -1,6 +1,6 @@
 //! A reply in its proxy: checked, and handed to the caller.
 
-use crate::error::{Error, Failed, Result, code, recall};
+use crate::error::{Error, Failed, Result, code, forget, recall};
 use crate::frame::{Arrays, Scalar, Value, aligned};
 use crate::marshal::{self, OwnedArray, OwnedObject, OwnedText, Wanted};
 use crate::orpc::Client;
@@ -226,6 +226,8 @@ pub(crate) fn refusal(frame: RegionView<'_>, status: u32) -> Failed {
     if frame.as_ptr() == RawReply::NO_FRAME {
         recall(result).into()
     } else if result.0 < 0 && frame.is_empty() {
+        // The method said no words, and those of an earlier call are none of this one's.
+        forget();
         result.into()
     } else {
         invalid_reply().into()

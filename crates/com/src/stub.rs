@@ -177,18 +177,17 @@ impl<'a, 'b> StubCall<'a, 'b> {
     ///
     /// # Errors
     ///
-    /// Bad stub data when the caller has no such memory there, or not so much.
+    /// Bad stub data when the caller has no such memory there, or not so much. What is [no count](crate::rt::claimed) is more than there is.
     #[inline(always)]
     pub fn by_reference<T: Scalar>(
         &mut self,
         hand: usize,
         is_written: bool,
         slot: usize,
-        count: Option<usize>,
+        count: usize,
     ) -> Result<*mut T, Status> {
         let reference = self.call.frame.load_u64(slot).ok_or(Status::BAD_STUB_DATA)?;
-        let count = count.ok_or(Status::BAD_STUB_DATA)? as u64;
-        let (size, align) = (size_of::<T>() as u64, align_of::<T>() as u64);
+        let (count, size, align) = (count as u64, size_of::<T>() as u64, align_of::<T>() as u64);
         let find = |call: &ServerCall<'_>| call.regions().hand(hand, is_written).address(reference, count, size, align);
         let found = match find(self.call) {
             Some(address) => Some(address),
@@ -271,7 +270,7 @@ impl<'a, 'b> StubCall<'a, 'b> {
     /// Out of memory when a reply could not hold it all: a few bytes of a caller's do not make this process fill gigabytes.
     pub fn room<T: Value>(&self, count: usize) -> Result<Vec<T>, Status> {
         if count.saturating_mul(T::SIZE) > self.reply_max() {
-            return Err(Status::REMOTE_NO_MEMORY);
+            return Err(crate::rt::too_large(count));
         }
         Ok(vec![crate::rt::zero(); count])
     }

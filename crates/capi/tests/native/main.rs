@@ -3,11 +3,14 @@
 mod access;
 mod cancel;
 mod classes;
+mod contexts;
 mod events;
+mod meaning;
 mod program;
 mod races;
 mod random_calls;
 mod regions;
 mod security;
+mod sound;
 mod specialised;
 mod symbols;

@@ -7,7 +7,7 @@
 use super::Layout;
 use super::image::Image;
 use super::survey::{Root, Survey, bytes, evaluate};
-use crate::error::{Error, Result, code, leave};
+use crate::error::{Error, Result, code, forget, leave};
 use crate::proxy::{Proxy, ProxyCall};
 use crate::reply::invalid_reply;
 use crate::rt::given_in_range;
@@ -203,6 +203,8 @@ impl Method {
         // SAFETY: the caller's promise.
         let answer = unsafe { call.send_graph(self.words.opnum, &image, request) }?;
         if answer.failed() {
+            // The method said no words, and those of an earlier call are none of this one's.
+            forget();
             return Ok(answer.result());
         }
         let mut results = answer.graph(reply, &outer)?;

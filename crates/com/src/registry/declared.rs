@@ -7,6 +7,7 @@ use super::InterfaceInfo;
 use std::iter::successors;
 use std::ptr::{self, null_mut};
 use std::sync::atomic::{AtomicPtr, Ordering};
+use windows_core::GUID;
 
 /// An interface, and what its IID means in a module.
 #[derive(Clone, Copy, Debug)]
@@ -77,13 +78,31 @@ pub fn declare(declared: &'static Declared) {
     let _ = LAST.fetch_update(Ordering::AcqRel, Ordering::Acquire, added);
 }
 
+/// Adds what a module in another language declares, whose own words may be gone one day: each interface's name, its IID, and the fingerprint of its
+/// text. What is known already is not kept again.
+///
+/// Ends the program as [`declare`] does.
+pub fn declare_copy(module: &str, interfaces: &[(&str, GUID, u128)]) {
+    let is_known = |(_, iid, fingerprint): &(&str, GUID, u128)| {
+        let mut known = all().flat_map(|declared| declared.interfaces);
+        known.any(|known| known.iid == iid.to_u128() && known.fingerprint == *fingerprint)
+    };
+    if interfaces.iter().all(is_known) {
+        return;
+    }
+    let kept = |text: &str| &*String::leak(text.to_owned());
+    let meanings =
+        interfaces.iter().map(|(name, iid, fingerprint)| Meaning::new(kept(name), iid.to_u128(), *fingerprint));
+    declare(Box::leak(Box::new(Declared::new(kept(module), Vec::leak(meanings.collect())))));
+}
+
 fn conflict((module, own): (&str, &Meaning), (other, rival): (&str, &Meaning)) -> String {
     format!(
         "obvia: {module}::{} and {other}::{} have the same IID, {{{:?}}}, and are different interfaces (fingerprints {:032x} and {:032x}); \
          one of them needs a uuid of its own, from `uuidgen`",
         own.name,
         rival.name,
-        windows_core::GUID::from_u128(own.iid),
+        GUID::from_u128(own.iid),
         own.fingerprint,
         rival.fingerprint
     )
@@ -118,6 +137,9 @@ mod tests {
         declare(&ONE);
         declare(&SAME);
         declare(&ONE);
+        declare_copy("copied", &[("IThird", GUID::from_u128(3), 30)]);
+        declare_copy("known", &[("IThird", GUID::from_u128(3), 30), ("IFirst", GUID::from_u128(1), 10)]);
+        assert!(all().any(|declared| declared.module == "copied") && all().all(|declared| declared.module != "known"));
         let declared = all().filter(|declared| ["one", "same"].contains(&declared.module));
         assert_eq!(declared.map(|declared| declared.module).collect::<Vec<_>>(), ["same", "one"]);
     }

@@ -156,5 +156,6 @@ fn stubs(compilation: &Compilation, stem: &str, own: &[InterfaceId]) -> String {
     for id in remote {
         interface::interface(&mut out, model, id);
     }
+    interface::declaration(&mut out, compilation, own);
     out.finish()
 }

@@ -3,6 +3,7 @@
 use super::names::{binding, declare, guid, integer, interface as name_of, quoted, type_ident, type_name};
 use super::{proxy, stub, table};
 use crate::canonical;
+use crate::compile::Compilation;
 use crate::emit::writer::Writer;
 use crate::model::{Arith, InterfaceId, Model, Type, round};
 use crate::ndr;
@@ -137,6 +138,33 @@ pub(super) fn module(out: &mut Writer, model: &Model) {
     out.line("");
 }
 
+/// Has the program know, before anything of it runs, what the IIDs of a file mean.
+pub(super) fn declaration(out: &mut Writer, compilation: &Compilation, own: &[InterfaceId]) {
+    if own.is_empty() {
+        return;
+    }
+    out.line("static const obvia_meaning obvia_meanings[] = {");
+    for id in own {
+        let found = &compilation.model.interfaces[id.0];
+        let fingerprint = fingerprint(&compilation.model, *id);
+        out.line(format!("{{{}, {}, {fingerprint}}},", quoted(&found.name), guid(found.uuid)));
+    }
+    out.line("};");
+    out.line("");
+    out.line("static __attribute__((constructor)) void obvia_declare_file(void)");
+    out.line("{");
+    let file = quoted(&compilation.name);
+    out.line(format!("obvia_declare({file}, obvia_meanings, sizeof obvia_meanings / sizeof *obvia_meanings);"));
+    out.line("}");
+}
+
+/// An interface's fingerprint, as its bytes lie in memory.
+fn fingerprint(model: &Model, id: InterfaceId) -> String {
+    let bytes: Vec<String> =
+        canonical::fingerprint(model, id).to_le_bytes().iter().map(|byte| format!("{byte:#04x}")).collect();
+    format!("{{{}}}", bytes.join(", "))
+}
+
 pub(super) fn interface(out: &mut Writer, model: &Model, id: InterfaceId) {
     let (usual, referring) = plans(model, &model.all_methods(id));
     let context = Context { model, name: name_of(model, id), kinds: kinds(model, &model.all_methods(id)) };
@@ -252,8 +280,6 @@ fn endpoints_name(interface: &str) -> String {
 fn information(out: &mut Writer, context: &Context<'_>, id: InterfaceId, methods: usize) {
     let Context { model, name, .. } = context;
     let found = &model.interfaces[id.0];
-    let fingerprint: Vec<String> =
-        canonical::fingerprint(model, id).to_le_bytes().iter().map(|byte| format!("{byte:#04x}")).collect();
     let base = found.base.map_or_else(|| "NULL".to_owned(), |base| format!("&{}_INFO", name_of(model, base)));
     if !found.endpoints.is_empty() {
         let texts: String = found.endpoints.iter().map(|text| format!("{}, ", quoted(text))).collect();
@@ -265,7 +291,7 @@ fn information(out: &mut Writer, context: &Context<'_>, id: InterfaceId, methods
     out.line(format!("{},", guid(found.uuid)));
     out.line(format!("{},", found.version.0));
     out.line(format!("{},", found.version.1));
-    out.line(format!("{{{}}},", fingerprint.join(", ")));
+    out.line(format!("{},", fingerprint(model, id)));
     out.line(format!("{base},"));
     out.line(format!("&{name}_proxies,"));
     out.line(format!("{name}_stubs,"));

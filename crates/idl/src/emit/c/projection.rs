@@ -293,6 +293,7 @@ impl Method<'_> {
             out.line(object);
             out.line(format!("return object.{}({});", self.name, names.join(", ")));
         } else {
+            self.views().iter().flat_map(|view| &view.cleared).for_each(|line| out.line(line));
             out.line("return obvia::guard([&] {");
             out.line(object);
             self.adapter_body(out);

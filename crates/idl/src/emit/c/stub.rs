@@ -9,8 +9,8 @@ use super::values::{
 };
 use super::{by_reference, lent};
 use crate::emit::writer::Writer;
-use crate::model::{Direction, Type, round};
-use crate::plan::{INLINE_MAX, MethodPlan, ParamPlan, Passing};
+use crate::model::{Base, Direction, Type, round};
+use crate::plan::{INLINE_MAX, MethodPlan, ParamPlan, Passing, in_place};
 
 /// A stub that is being written.
 pub(super) struct Stub<'a> {
@@ -56,6 +56,9 @@ pub(super) fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_
         "const HRESULT result = self->lpVtbl->{}(self{given});",
         method_name(context.model, &plan.method.name)
     ));
+    if takes_context(context, plan) {
+        out.line("obvia_context_used();");
+    }
     stub.answer(out);
     out.line("}");
     out.line("");
@@ -65,6 +68,12 @@ pub(super) fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_
     if let Some(lent) = plan.lent() {
         lent::refill(out, &stub, lent);
     }
+}
+
+/// Whether a method gets a handle of a state that its server keeps, which lives until the method has used it.
+pub(super) fn takes_context(context: &Context<'_>, plan: &MethodPlan<'_>) -> bool {
+    let is_context = |param: &ParamPlan<'_>| *in_place(context.model, param.param) == Type::Base(Base::Context);
+    plan.params.iter().any(|param| param.param.direction.is_in() && is_context(param))
 }
 
 impl Stub<'_> {

@@ -4,6 +4,7 @@
 use super::interface::{Context, layout_table};
 use super::limits;
 use super::names::{binding, method as method_name, parameter, parameters};
+use super::stub::takes_context;
 use super::words::{self, is_place};
 use crate::emit::writer::Writer;
 use crate::model::{Extent, Model, Type};
@@ -94,7 +95,14 @@ fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     out.line(format!("static HRESULT {invoke}(void *object, void **arguments)"));
     out.line("{");
     out.line(format!("{name} *self = ({name} *)object;"));
-    out.line(format!("return self->lpVtbl->{}(self{given});", method_name(context.model, &plan.method.name)));
+    let call = format!("self->lpVtbl->{}(self{given});", method_name(context.model, &plan.method.name));
+    if takes_context(context, plan) {
+        out.line(format!("const HRESULT result = {call}"));
+        out.line("obvia_context_used();");
+        out.line("return result;");
+    } else {
+        out.line(format!("return {call}"));
+    }
     out.line("}");
     out.line("");
     out.line(format!("static obvia_answer {}(void *object, obvia_call *call)", context.stub(plan)));

@@ -29,6 +29,11 @@ pub(super) fn size_text(plan: &MethodPlan<'_>, size: &Arith, side: Side) -> Stri
     }
 }
 
+/// The same as a `usize`, for comparisons that refuse too many: what is no number of elements is more than any memory holds.
+pub(super) fn claim_text(plan: &MethodPlan<'_>, size: &Arith, side: Side) -> String {
+    size_text(plan, size, side).replacen("obvia::rt::elements", "obvia::rt::claimed", 1)
+}
+
 /// A parameter as an integer, by its place among the parameters.
 pub(super) fn operand_text(plan: &MethodPlan<'_>, index: usize, side: Side) -> String {
     let param = &plan.params[index];

@@ -1,6 +1,6 @@
 //! Stubs: check the request, call the method, answer.
 
-use super::expression::{Side, size_text};
+use super::expression::{Side, claim_text, size_text};
 use super::interface::Context;
 use super::names::{base as base_name, binding, ident, type_name, value};
 use super::proxy::wanted;
@@ -38,8 +38,8 @@ fn used(out: &mut Writer, plan: &MethodPlan<'_>) {
     for param in &plan.params {
         let Passing::Reference { length: Some(length), .. } = &param.passing else { continue };
         let raw = &param.param.name;
-        let used = size_text(plan, length, Side::Local);
-        out.line(format!("if result.0 >= 0 && obvia::rt::at_most({used}, {raw}_count.unwrap_or(0)).is_err() {{"));
+        let used = claim_text(plan, length, Side::Local);
+        out.line(format!("if result.0 >= 0 && {used} > {raw}_count {{"));
         out.line("return Err(obvia::rt::Status::BAD_STUB_DATA);");
         out.line("}");
     }
@@ -132,7 +132,7 @@ fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     }
     for (param, hand, is_written) in plan.references() {
         let Passing::Reference { element, size, .. } = &param.passing else { continue };
-        let (raw, ty, count) = (&param.param.name, value(context.model, element), size_text(plan, size, Side::Local));
+        let (raw, ty, count) = (&param.param.name, value(context.model, element), claim_text(plan, size, Side::Local));
         out.line(format!("let {raw}_count = {count};"));
         out.line(format!(
             "let {raw}_data = call.by_reference::<{ty}>({hand}, {is_written}, {}, {raw}_count)?;",
@@ -150,10 +150,7 @@ fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
 
 fn count(out: &mut Writer, plan: &MethodPlan<'_>, param: &ParamPlan<'_>, size: &Arith) {
     let raw = &param.param.name;
-    out.line(format!(
-        "let {raw}_count = {}.ok_or(obvia::rt::Status::BAD_STUB_DATA)?;",
-        size_text(plan, size, Side::Local)
-    ));
+    out.line(format!("let {raw}_count = {};", claim_text(plan, size, Side::Local)));
 }
 
 fn fetch(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) {
@@ -225,8 +222,8 @@ fn early_reply(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
         if let Passing::Array { element, .. } = &param.passing {
             let size = context.model.layout(element).0;
             out.line(format!(
-                ".array({}_count, {size}).map_err(|_| obvia::rt::Status::REMOTE_NO_MEMORY)?",
-                param.param.name
+                ".array({raw}_count, {size}).map_err(|_| obvia::rt::too_large({raw}_count))?",
+                raw = param.param.name
             ));
         }
     }
@@ -341,7 +338,7 @@ fn finish_early(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) 
         let size = context.model.layout(element).0;
         out.line(format!(
             "let used = obvia::rt::at_most({}, {raw}_count).map_err(|_| obvia::rt::Status::BAD_STUB_DATA);",
-            size_text(plan, length, Side::Local)
+            claim_text(plan, length, Side::Local)
         ));
         out.line("let length = if result.0 < 0 {");
         out.line("0");
@@ -383,7 +380,7 @@ fn own(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: &P
     match &param.passing {
         Passing::Array { length: Some(length), .. } => out.line(format!(
             "let {raw}_used = if result.0 < 0 {{ 0 }} else {{ obvia::rt::at_most({}, {raw}_count).map_err(|_| obvia::rt::Status::BAD_STUB_DATA)? }};",
-            size_text(plan, length, Side::Local)
+            claim_text(plan, length, Side::Local)
         )),
         Passing::OutText(base) => {
             out.line("// SAFETY: by COM's rules the method gave a string that it allocated, or null.");

@@ -143,6 +143,7 @@ struct IGraphs_adapter : obvia::no_adapter<Made_, Raw_> {
     }
     HRESULT Walk(const Item *from, int32_t kind, const Any *value, Item *copy) override
     {
+        *copy = {};
         return obvia::guard([&] {
             IGraphs_methods &object = this->obvia_object();
             *copy = object.Walk(from, kind, *value).detach();
@@ -164,13 +165,17 @@ struct IGraphs_adapter : obvia::no_adapter<Made_, Raw_> {
     }
     HRESULT Find(const GUID *iid, IBell *bell, int32_t arguments, IUnknown **found) override
     {
+        *found = {};
         return obvia::guard([&] {
             IGraphs_methods &object = this->obvia_object();
-            *found = object.Find(*iid, obvia::object<IBell>(bell), arguments).detach();
+            auto result = object.Find(*iid, obvia::object<IBell>(bell), arguments);
+            result = obvia::asked(result, *iid);
+            *found = result.detach();
         });
     }
     HRESULT Fill(int16_t room, int32_t *used, Item *items, int32_t (*grid)[3], char **text) override
     {
+        *text = nullptr;
         return obvia::guard([&] {
             IGraphs_methods &object = this->obvia_object();
             auto result = object.Fill(*used, obvia::elements<obvia::filled<Item>>(items, room), obvia::elements<int32_t [3]>(grid, room));

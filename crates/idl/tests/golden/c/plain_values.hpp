@@ -466,6 +466,8 @@ struct IPlain_adapter : IBasis_adapter<Made_, Raw_> {
     }
     HRESULT Receipt(const char *what, int32_t *number, Stamp *stamp, obvia_wchar **first, uint8_t *done, char **second) override
     {
+        *first = nullptr;
+        *second = nullptr;
         return obvia::guard([&] {
             IPlain_methods &object = this->obvia_object();
             auto results = object.Receipt(what, *number, *stamp);

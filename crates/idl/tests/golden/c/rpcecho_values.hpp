@@ -160,6 +160,7 @@ struct rpcecho_adapter : obvia::no_adapter<Made_, Raw_> {
     }
     HRESULT TestCall(const obvia_wchar *s1, obvia_wchar **s2) override
     {
+        *s2 = nullptr;
         return obvia::guard([&] {
             rpcecho_methods &object = this->obvia_object();
             auto result = object.TestCall(s1);

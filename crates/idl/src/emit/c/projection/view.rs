@@ -27,6 +27,8 @@ pub(super) struct View {
     pub(super) returned: String,
     /// Whether it owns something, so that it is moved.
     pub(super) is_owner: bool,
+    /// What an object's adapter does before anything can fail.
+    pub(super) cleared: Vec<String>,
     /// What an object's adapter does before the call.
     pub(super) prepared: Vec<String>,
     /// What an object gets.
@@ -55,6 +57,7 @@ const TEXT: Reason = "is a string of numbers";
 const FIXED: Reason = "is an array of what leads elsewhere";
 const ARRAYS: Reason = "is an array of arrays that the method allocates";
 const NULL: Reason = "is changed in a place that may be missing";
+const IID: Reason = "is of an interface that is said elsewhere";
 
 impl Viewer<'_> {
     /// How a parameter is seen.
@@ -81,8 +84,8 @@ impl Viewer<'_> {
             Passing::OutText(base) => self.out_text(param, *base)?,
             Passing::OutArray { element, size } => self.allocated(param, element, size)?,
             Passing::Lent { element, size, .. } => self.lent(param, element, size)?,
-            Passing::Object(object) => self.object(object, &name),
-            Passing::OutObject(object) => owner_result(self.holder(object), &name),
+            Passing::Object(object) => self.object(param, object)?,
+            Passing::OutObject(object) => self.out_object(object, &name)?,
             Passing::Raw(_) => pointer(names::parameter(self.model, param, &name), &name),
             // What has one of these is refused before it comes here.
             Passing::Graph | Passing::Automation(_) => self.graph(param)?,
@@ -277,6 +280,7 @@ impl Viewer<'_> {
             result: Some(string(base)?.to_owned()),
             before: vec![format!("{memory} {name};")],
             argument: format!("{name}.put()"),
+            cleared: vec![format!("*{name} = nullptr;")],
             returned: format!("obvia::text_of({name})"),
             made: vec![format!("{memory} {made} = obvia::memory_of({RESULT});")],
             stored: vec![format!("*{name} = {made}.detach();")],
@@ -299,6 +303,7 @@ impl Viewer<'_> {
             after: vec![format!("auto {taken} = {array}::attach({name}, {count});")],
             returned: taken,
             is_owner: true,
+            cleared: vec![format!("*{name} = nullptr;")],
             result: Some(array),
             made: vec![if is_first {
                 let ty = type_name(self.model, &counted.to);
@@ -339,14 +344,41 @@ impl Viewer<'_> {
         })
     }
 
-    fn object(&self, object: &Object, name: &str) -> View {
-        let holder = self.holder(object);
-        View {
+    fn object(&self, param: &ParamPlan<'_>, object: &Object) -> Result<View, Reason> {
+        let (name, holder) = (binding(&param.param.name), self.holder(object));
+        let mut view = View {
             declared: Some(format!("const {holder} &{name}")),
             argument: format!("{name}.get()"),
             given: format!("{holder}({name})"),
             ..View::default()
+        };
+        if let Some((iid, _)) = self.iid(object)? {
+            let asked = local(self.plan, param, "asked");
+            view.before = vec![format!("const obvia::com_ptr<IUnknown> {asked} = obvia::asked({name}, {iid});")];
+            view.argument = format!("{asked}.get()");
         }
+        Ok(view)
+    }
+
+    fn out_object(&self, object: &Object, name: &str) -> Result<View, Reason> {
+        let mut view = owner_result(self.holder(object), name);
+        if let Some((_, iid)) = self.iid(object)? {
+            view.made = vec![format!("{RESULT} = obvia::asked({RESULT}, {iid});")];
+        }
+        Ok(view)
+    }
+
+    /// The IID by which an object is passed that is seen as IUnknown, as callers and as adapters have it: whoever sees the interface in the pointer
+    /// takes it for one of that IID.
+    fn iid(&self, object: &Object) -> Result<Option<(String, String)>, Reason> {
+        let Object::IidIs(operand) = object else { return Ok(None) };
+        let param = &self.plan.params[operand.index];
+        if param.param.direction != Direction::In {
+            return Err(IID);
+        }
+        let name = binding(&param.param.name);
+        let given = if operand.deref { format!("*{name}") } else { name.clone() };
+        Ok(Some((name, given)))
     }
 
     /// What leads elsewhere, or changes such.
@@ -374,6 +406,8 @@ impl Viewer<'_> {
             }
             _ if !is_reference => Err(NULL),
             (Extent::One, Type::Pointer(inner), _) => self.replaced(param, inner),
+            (Extent::One, Type::Interface(Object::IidIs(_)), Direction::InOut) => Err(IID),
+            (Extent::One, Type::Interface(object), Direction::Out) => self.out_object(object, &name),
             (Extent::One, Type::Interface(object), _) => Ok(owner_changed(&self.holder(object), &name)),
             (Extent::One, to, direction) => {
                 let text = type_name(self.model, to);
@@ -389,6 +423,9 @@ impl Viewer<'_> {
     }
 
     fn graph_elements(&self, param: &ParamPlan<'_>, element: &Type) -> Result<View, Reason> {
+        if let Type::Interface(Object::IidIs(_)) = element {
+            return Err(IID);
+        }
         if let Type::Interface(object) = element {
             return Ok(self.elements(param, self.holder(object), element, true));
         }
@@ -442,6 +479,7 @@ fn pointer(declared: String, name: &str) -> View {
 /// A result in a type that frees it.
 fn owner_result(owner: String, name: &str) -> View {
     View {
+        cleared: vec![format!("*{name} = {{}};")],
         before: vec![format!("{owner} {name};")],
         argument: format!("{name}.put()"),
         returned: name.to_owned(),

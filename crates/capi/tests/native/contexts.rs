@@ -1,0 +1,17 @@
+//! A state that a server in C++ keeps is used and ended at once: see `programs/contexts.cc`.
+
+use crate::program::build;
+use torture::process::Directory;
+
+#[test]
+fn a_state_that_a_call_ends_lives_until_other_calls_have_used_it() {
+    let program = build("contexts", &["contexts.idl"], &["contexts.cc"]);
+    let program = program.to_str().expect("the path is text");
+    let directory = Directory::new();
+    let mut server = directory.start(program, &["serve"]);
+    assert_eq!(server.line(), "ready");
+    let mut client = directory.start(program, &["call"]);
+    assert_eq!(client.line(), "ok");
+    client.end();
+    server.end();
+}

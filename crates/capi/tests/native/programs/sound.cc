@@ -1,0 +1,327 @@
+// What objects and callers in C++ do that keep to the types, and what may not become of it. `sound` makes all checks that take one process,
+// `sound serve` has an object called by `sound call`.
+#include "sound_values.hpp"
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <stdexcept>
+#include <thread>
+
+#define CHECK(condition) ((condition) ? (void)0 : fail(#condition, __LINE__))
+
+static void fail(const char *what, int line)
+{
+    std::fprintf(stderr, "sound.cc:%d: %s\n", line, what);
+    std::exit(1);
+}
+
+namespace {
+
+void go(Way way)
+{
+    switch (way) {
+    case THROWS:
+        throw std::runtime_error("it fails");
+    case THROWS_SUCCESS:
+        throw obvia::error(S_FALSE, "it fails, and says that it does not");
+    case THROWS_NUMBER:
+        throw 1;
+    case THROWS_SILENTLY:
+        obvia::set_exception_texts(false);
+        throw std::runtime_error("it fails, and nobody is to know why");
+    default:
+        break;
+    }
+}
+
+// Its first interface is none that it is asked for by.
+class Two final : public obvia::implementation<IFirst, ISecond> {
+public:
+    int32_t First() override { return 1; }
+    void Nothing() override {}
+    int32_t Second() override { return 2; }
+};
+
+class Sound : public obvia::implementation<ISound> {
+public:
+    obvia::owned<Link> List(Way way) override
+    {
+        go(way);
+        return obvia::owned<Link>::copy({1, nullptr});
+    }
+    std::string Text(Way way) override
+    {
+        go(way);
+        return "text";
+    }
+    ISound_Several_results Several(Way way) override
+    {
+        go(way);
+        return {{}, self()};
+    }
+    void Changes(Way way, obvia::owned<Link> &list) override
+    {
+        list = obvia::owned<Link>::copy({2, nullptr});
+        go(way);
+    }
+    obvia::object<IUnknown> Find(const GUID &) override { return obvia::make<Two>(); }
+    int32_t Take(const GUID &, const obvia::object<IUnknown> &given) override { return given.as<ISecond>()->Second(&number_) < 0 ? 0 : number_; }
+    obvia::object<ISound> Next() override { return obvia::make<Sound>(); }
+
+private:
+    int32_t number_ = 0;
+};
+
+// As COM has it: what is given is a pointer to the interface of that IID.
+class Plain final : public obvia::implements<Plain, ISound> {
+public:
+    explicit Plain(bool *is_gone = nullptr) : is_gone_(is_gone) {}
+    ~Plain()
+    {
+        if (is_gone_) {
+            *is_gone_ = true;
+        }
+    }
+    HRESULT List(Way, Link **) override { return E_NOTIMPL; }
+    HRESULT Text(Way, char **) override { return E_NOTIMPL; }
+    HRESULT Several(Way, uint32_t *, Link **, ISound **) override { return E_NOTIMPL; }
+    HRESULT Changes(Way, Link **) override { return E_NOTIMPL; }
+    HRESULT Find(const GUID *, IUnknown **) override { return E_NOTIMPL; }
+    HRESULT Take(const GUID *iid, IUnknown *given, int32_t *number) override
+    {
+        return obvia_is_equal(iid, &IID_ISecond) ? reinterpret_cast<ISecond *>(given)->Second(number) : E_NOINTERFACE;
+    }
+    HRESULT Next(ISound **next) override
+    {
+        *next = obvia::make<Plain>().detach();
+        return is_gone_ && *is_gone_ ? E_UNEXPECTED : S_OK;
+    }
+
+private:
+    bool *is_gone_;
+};
+
+template <class T> T *nonsense()
+{
+    return reinterpret_cast<T *>(1);
+}
+
+// Callers that know COM alone pass places that hold anything.
+void results_of_methods_that_throw_are_null(const obvia::com_ptr<ISound> &sound)
+{
+    for (const Way way : {THROWS, THROWS_SUCCESS, THROWS_NUMBER}) {
+        Link *list = nonsense<Link>();
+        CHECK(sound->List(way, &list) < 0 && !list);
+        char *text = nonsense<char>();
+        CHECK(sound->Text(way, &text) < 0 && !text);
+        uint32_t count = 1;
+        ISound *other = nonsense<ISound>();
+        CHECK(sound->Several(way, &count, &list, &other) < 0 && !list && !other);
+    }
+}
+
+void methods_of_this_process_that_throw_return_nothing()
+{
+    const obvia::com_ptr<ISound> sound = obvia::make<Sound>();
+    results_of_methods_that_throw_are_null(sound);
+    // What the method has put there is the caller's.
+    Link *list = nullptr;
+    CHECK(sound->Changes(THROWS, &list) < 0 && list->number == 2);
+    Link_free(list, 1);
+}
+
+// The text of an exception that is no obvia::error is nobody's to read but where the program says so.
+void texts_of_exceptions_are_told_where_the_program_says_so(const obvia::com_ptr<ISound> &sound)
+{
+    Link *list = nullptr;
+    CHECK(sound->List(THROWS, &list) == E_FAIL);
+    CHECK(std::string(obvia_error_text(E_FAIL)) == "it fails (E_FAIL)");
+    CHECK(sound->List(THROWS_SILENTLY, &list) == E_FAIL);
+    CHECK(std::string(obvia_error_text(E_FAIL)) == "E_FAIL");
+    CHECK(sound->List(THROWS_SUCCESS, &list) == E_UNEXPECTED);
+    CHECK(std::string(obvia_error_text(E_UNEXPECTED)) == "it fails, and says that it does not (E_UNEXPECTED)");
+}
+
+// A pointer that is returned beside an IID is one to the interface of that IID, also where the method knows the object alone.
+void pointers_beside_an_iid_are_of_its_interface(const obvia::com_ptr<ISound> &sound)
+{
+    ISecond *second = nullptr;
+    CHECK(sound->Find(&IID_ISecond, reinterpret_cast<IUnknown **>(&second)) == S_OK);
+    int32_t number = 0;
+    CHECK(second->Second(&number) == S_OK && number == 2);
+    second->Release();
+    second = nonsense<ISecond>();
+    CHECK(sound->Find(&IID_ISound, reinterpret_cast<IUnknown **>(&second)) == E_NOINTERFACE && !second);
+}
+
+void objects_are_asked_for_the_interface_of_an_iid()
+{
+    pointers_beside_an_iid_are_of_its_interface(obvia::make<Sound>());
+    const obvia::object<ISound> plain = obvia::com_ptr<ISound>(obvia::make<Plain>());
+    const obvia::object<IUnknown> two = obvia::object<IFirst>(obvia::make<Two>());
+    CHECK(plain.Take(IID_ISecond, two) == 2);
+    try {
+        plain.Take(IID_ISound, two);
+        CHECK(false);
+    } catch (const obvia::error &error) {
+        CHECK(error.code() == E_NOINTERFACE);
+    }
+}
+
+void call()
+{
+    const obvia::com_ptr<ISound> sound = obvia::connect<ISound>("sound");
+    results_of_methods_that_throw_are_null(sound);
+    for (const Way way : {THROWS, THROWS_SUCCESS, THROWS_NUMBER}) {
+        // The server has freed and replaced what it got, and the caller keeps what it gave.
+        obvia::owned<Link> list = obvia::owned<Link>::copy({1, nullptr});
+        CHECK(sound->Changes(way, list.in_out()) < 0 && list->number == 1);
+    }
+    pointers_beside_an_iid_are_of_its_interface(sound);
+    texts_of_exceptions_are_told_where_the_program_says_so(sound);
+}
+
+class Farewell final : public obvia::implementation<ISound> {
+public:
+    explicit Farewell(int &ends) : ends_(ends) {}
+    ~Farewell()
+    {
+        // As when it tells somebody that it ends.
+        const obvia::object<ISound> own = self();
+        CHECK(own.as<IUnknown>());
+        ends_++;
+    }
+    obvia::owned<Link> List(Way) override { return {}; }
+    std::string Text(Way) override { return {}; }
+    ISound_Several_results Several(Way) override { return {}; }
+    void Changes(Way, obvia::owned<Link> &) override {}
+    obvia::object<IUnknown> Find(const GUID &) override { return {}; }
+    int32_t Take(const GUID &, const obvia::object<IUnknown> &) override { return 0; }
+    obvia::object<ISound> Next() override { return {}; }
+
+private:
+    int &ends_;
+};
+
+class Ended final : public obvia::implements<Ended, IFirst> {
+public:
+    explicit Ended(int &ends) : ends_(ends) {}
+    ~Ended()
+    {
+        const obvia::com_ptr<IFirst> own(this);
+        CHECK(own.as<IUnknown>());
+        ends_++;
+    }
+    HRESULT First(int32_t *) override { return S_OK; }
+
+private:
+    int &ends_;
+};
+
+void destructors_may_count_their_object()
+{
+    int ends = 0;
+    obvia::make<Farewell>(ends).reset();
+    obvia::make<Ended>(ends).reset();
+    CHECK(ends == 2);
+}
+
+// The object of a call lives until the call is over, also where the caller wants the result in the place of the pointer to it.
+void an_object_may_be_replaced_by_what_it_returns()
+{
+    bool is_gone = false;
+    obvia::com_ptr<ISound> node = obvia::make<Plain>(&is_gone);
+    CHECK(node->Next(node.put()) == S_OK);
+    CHECK(is_gone && node && node->Next(node.put()) == S_OK);
+    obvia::object<ISound> valued = obvia::make<Sound>();
+    valued = valued.Next();
+    CHECK(valued.Text(WELL) == "text");
+}
+
+void what_was_moved_from_is_empty()
+{
+    obvia::shared_memory memory(4096);
+    const obvia::shared_memory taken = std::move(memory);
+    CHECK(taken.size() == 4096 && memory.size() == 0 && memory.elements<char>().empty());
+    CHECK(memory.elements<char>(1000, 1).empty());
+    memory = obvia::shared_memory(8192);
+    memory = std::move(memory);
+    CHECK(memory.elements<char>().size() == (memory.data() ? 8192u : 0u));
+    obvia::canceller canceller;
+    const obvia::canceller other = std::move(canceller);
+    canceller.cancel();
+    const obvia::cancellable nothing(canceller);
+}
+
+void cancellers_may_end_in_any_order()
+{
+    std::optional<obvia::cancellable> outer, inner;
+    outer.emplace(obvia::canceller());
+    inner.emplace(obvia::canceller());
+    outer.reset();
+    inner.reset();
+    std::thread([] {
+        const obvia::canceller canceller;
+        const obvia::cancellable cancellable(canceller);
+    }).join();
+}
+
+void counts_that_are_too_small_are_refused()
+{
+    const uint8_t bytes[300] = {};
+    try {
+        obvia::owned_array<uint8_t, uint8_t>::copy(bytes);
+        CHECK(false);
+    } catch (const obvia::error &error) {
+        CHECK(error.code() == E_INVALIDARG);
+    }
+    // As an object has it that says nonsense of what it returns.
+    const auto less = obvia::owned_array<uint8_t, int32_t>::attach(static_cast<uint8_t *>(obvia_alloc(1)), -1);
+    CHECK(less.empty() && less.begin() == less.end());
+}
+
+void times_beyond_what_counts_them_are_the_longest()
+{
+    {
+        const obvia::timeout longest(std::chrono::hours(24 * 60));
+        CHECK(obvia_set_timeout(UINT32_MAX) == UINT32_MAX);
+    }
+    const obvia::timeout none(std::chrono::milliseconds(-1));
+    CHECK(obvia_set_timeout(0) == 0);
+}
+
+void (*const checks[])() = {
+    methods_of_this_process_that_throw_return_nothing,
+    objects_are_asked_for_the_interface_of_an_iid,
+    destructors_may_count_their_object,
+    an_object_may_be_replaced_by_what_it_returns,
+    what_was_moved_from_is_empty,
+    cancellers_may_end_in_any_order,
+    counts_that_are_too_small_are_refused,
+    times_beyond_what_counts_them_are_the_longest,
+};
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    const std::string what = argc < 2 ? "" : argv[1];
+    if (what == "serve") {
+        const obvia::served entry = obvia::serve("sound", obvia::make<Sound>());
+        std::puts("ready");
+        std::fflush(stdout);
+        std::getchar();
+        return 0;
+    }
+    if (what == "call") {
+        call();
+    } else {
+        for (const auto check : checks) {
+            check();
+        }
+    }
+    std::puts("ok");
+    return 0;
+}
