@@ -6,8 +6,8 @@ mod panics;
 pub(crate) use panics::panicked;
 pub use panics::{set_panic_texts, unforeseen};
 
-use crate::server::current_call;
 use obvia_rpc::vi_call::Words;
+use obvia_via::window::Alarm;
 use std::cell::RefCell;
 use std::fmt;
 use windows_core::HRESULT;
@@ -298,6 +298,18 @@ impl From<HRESULT> for Error {
 thread_local! {
     /// A vtable's method can only return an HRESULT; the words wait here for the wrapper that returns to the caller.
     static LAST: RefCell<Option<Left>> = const { RefCell::new(None) };
+    /// The connection whose calls this thread performs, or performed last.
+    static CONNECTION: RefCell<Option<Alarm>> = const { RefCell::new(None) };
+}
+
+/// From now on this thread performs calls of this connection.
+pub(crate) fn enter(connection: &Alarm) {
+    let _ = CONNECTION.try_with(|own| own.replace(Some(connection.clone())));
+}
+
+/// The call that this thread performs, by a number that no other call of the connection has. `None` where the thread performs none.
+fn current_call() -> Option<u64> {
+    CONNECTION.try_with(|own| own.borrow().as_ref()?.attended()).ok().flatten()
 }
 
 /// Words that were left.

@@ -7,7 +7,7 @@ mod gate;
 mod group;
 
 pub use caller::is_cancelled;
-pub(crate) use caller::{Caller, Identity, caller, current_call, take_back_sent};
+pub(crate) use caller::{Caller, Identity, caller, take_back_sent};
 pub(crate) use clients::{Clients, Presence};
 pub use connection::{Loop, Served, set_loop};
 pub(crate) use group::Fellowship;

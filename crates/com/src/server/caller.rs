@@ -201,6 +201,7 @@ impl Caller {
     }
 
     fn replace(self: &Arc<Self>) {
+        error::enter(&self.alarm);
         CALLER.with_borrow_mut(|current| {
             current.leave();
             self.entered.store(pthread_self(), Ordering::Relaxed);
@@ -295,11 +296,6 @@ pub(crate) fn take_back_sent() {
 /// The caller of the method that runs on this thread, if it was called from another process.
 pub(crate) fn caller() -> Option<Arc<Caller>> {
     CALLER.try_with(|current| current.borrow().0.clone()).ok().flatten()
-}
-
-/// The call that this thread performs, by a number that no other call of the connection has. `None` where the thread performs none.
-pub(crate) fn current_call() -> Option<u64> {
-    caller()?.alarm.attended()
 }
 
 /// Whether the caller of the method that runs on this thread no longer waits for it: it gave up, or ended.
