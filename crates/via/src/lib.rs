@@ -64,6 +64,7 @@ compile_error!("the words of a shared segment are little endian, and so must the
 
 #[cfg(not(loom))]
 mod attributes;
+#[cfg(not(loom))]
 mod bell;
 #[cfg(not(loom))]
 mod completion;
@@ -109,6 +110,7 @@ pub mod wrap;
 
 #[cfg(not(loom))]
 pub use attributes::{Attributes, Reliability};
+#[cfg(not(loom))]
 pub use completion::{Completion, CompletionQueue};
 #[cfg(not(loom))]
 pub use connection::{Listener, Request};

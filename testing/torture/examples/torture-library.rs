@@ -1,6 +1,6 @@
 //! Factories, for processes that load this library.
 
-use torture::orders::CLASS;
+use torture::CLASS;
 use torture::{Factory, IFactory};
 
 obvia::export_classes! {

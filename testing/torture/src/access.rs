@@ -2,7 +2,9 @@
 
 #![expect(clippy::unit_arg, reason = "orders without a result of their own are answered all the same")]
 
-use crate::orders::{Answer, CLASS, State, done, word};
+use crate::answer::{Answer, done, word};
+use crate::bell::{Bell, Bell_Impl};
+use crate::state::{CLASS, State};
 use obvia::code;
 use obvia::security::{
     Access, Callers, Level, admit_other_users, clear_access, set_access, set_audit, set_class_access,
@@ -13,11 +15,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use windows_core::implement;
 
 /// Functions without objects.
-pub(crate) mod functions {
-    obvia::include_idl!("bell");
-}
-
-use functions::{Bell, Bell_Impl};
 
 /// Functions, and how often they rang.
 #[implement(Bell)]

@@ -2,20 +2,22 @@
 
 #![expect(clippy::unit_arg, reason = "orders without a result of their own are answered all the same")]
 
-use crate::orders::{Answer, CLASS, MADE, State, done, made, number, pinging, register};
+use crate::IFactory;
+use crate::answer::{Answer, done, number};
 use crate::process::{LATEST, within};
 use crate::registered::go_file;
-use crate::{Factory, IFactory};
+use crate::state::{CLASS, State, made, make};
 use obvia::dcom::{
-    ClassContext, IClassFactory, class_object, create_instance, create_instance_in, register_class, serve_until_idle,
+    ClassContext, IClassFactory, Pinging, class_object, create_instance, create_instance_in, register_class,
+    serve_until_idle, set_pinging,
 };
 use obvia::{Agile, code};
 use std::collections::BTreeSet;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
+use windows_core::Interface as _;
 
 /// Has a factory made in each of so many threads at once. Returns how many processes they are in.
 pub(crate) fn in_threads(state: &mut State, words: &[&str]) -> Answer {
@@ -43,13 +45,18 @@ pub(crate) fn in_context(state: &mut State, context: &str) -> Answer {
     Ok(way)
 }
 
+pub(crate) fn pinging(period: Duration) -> Answer {
+    set_pinging(Pinging { period, missed: 3 }).map(done)?
+}
+
+/// Registers the class, with a factory that stands for it.
+pub(crate) fn register(state: &mut State) -> Answer {
+    done(state.classes.push(register_class(CLASS, Some(&make().cast()?), || Ok(make()))?))
+}
+
 /// Registers the class without anything that stands for it.
 pub(crate) fn register_factory(state: &mut State) -> Answer {
-    let make = || {
-        MADE.fetch_add(1, Ordering::SeqCst);
-        Ok(IFactory::from(Factory::default()))
-    };
-    done(state.classes.push(register_class(CLASS, None, make)?))
+    done(state.classes.push(register_class(CLASS, None, || Ok(make()))?))
 }
 
 /// Finds what stands for the class.

@@ -1,6 +1,7 @@
 //! What calls say beside their arguments: how long their callers wait, and the trace that they belong to.
 
-use crate::orders::{Answer, State};
+use crate::answer::Answer;
+use crate::state::State;
 use obvia::dcom::{TraceContext, trace, with_trace};
 use obvia::{DEFAULT_TIMEOUT, U16CString, caller_deadline, code, with_timeout};
 use std::time::{Duration, Instant};

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unit_arg, reason = "orders without a result of their own are answered all the same")]
 
-use crate::orders::{Answer, State, done, number, word};
+use crate::answer::{Answer, done, number, word};
 use obvia::events::{
     AnyPoint, Connection, ConnectionPoint, ConnectionPoints, IConnectionPoint, IConnectionPointContainer,
     IConnectionPointContainer_Impl as _, Limits, advise,
@@ -79,21 +79,20 @@ impl IHearer_Impl for Hearer_Impl {
 }
 
 /// Exports an announcer by a name. The second word is its timeout in milliseconds.
-pub(crate) fn announcer(state: &mut State, words: &[&str]) -> Answer {
+pub(crate) fn announcer(events: &mut Events, words: &[&str]) -> Answer {
     let timeout = number(words, 1).map_or(LIMITS.timeout, Duration::from_millis);
     let announcer = ComObject::new(Announcer { hearers: ConnectionPoint::with_limits(Limits { timeout, ..LIMITS }) });
     let export = obvia::export(word(words, 0)?, announcer.to_interface::<IAnnouncer>())?;
-    done(state.events.announcer = Some((announcer, export)))
+    done(events.announcer = Some((announcer, export)))
 }
 
 /// Connects to one.
-pub(crate) fn source(state: &mut State, words: &[&str]) -> Answer {
-    done(state.events.source = Some(obvia::connect(word(words, 0)?)?))
+pub(crate) fn source(events: &mut Events, words: &[&str]) -> Answer {
+    done(events.source = Some(obvia::connect(word(words, 0)?)?))
 }
 
 /// Hears what it announces from now on; with a word, once.
-pub(crate) fn hear(state: &mut State, words: &[&str]) -> Answer {
-    let events = &state.events;
+pub(crate) fn hear(events: &mut Events, words: &[&str]) -> Answer {
     let ends = words.first().map(|_| Arc::clone(&events.connections));
     let hearer: IHearer = Hearer { heard: Arc::clone(&events.heard), ends }.into();
     let connection = advise(events.source()?, &hearer)?;
@@ -101,40 +100,40 @@ pub(crate) fn hear(state: &mut State, words: &[&str]) -> Answer {
 }
 
 /// Ends all connections.
-pub(crate) fn unhear(state: &mut State) -> Answer {
-    let connections = std::mem::take(&mut *state.events.connections.lock().unwrap());
+pub(crate) fn unhear(events: &mut Events) -> Answer {
+    let connections = std::mem::take(&mut *events.connections.lock().unwrap());
     connections.into_iter().try_for_each(Connection::unadvise).map(done)?
 }
 
 /// What was heard since this was asked last.
-pub(crate) fn heard(state: &State) -> Answer {
-    let heard = std::mem::take(&mut *state.events.heard.lock().unwrap());
+pub(crate) fn heard(events: &Events) -> Answer {
+    let heard = std::mem::take(&mut *events.heard.lock().unwrap());
     Ok(heard.iter().map(i32::to_string).collect::<Vec<_>>().join(" "))
 }
 
 /// Calls the hearers of the own announcer, or has the other one do so. Returns how many heard it.
-pub(crate) fn announce(state: &State, words: &[&str]) -> Answer {
+pub(crate) fn announce(events: &Events, words: &[&str]) -> Answer {
     let value = number(words, 0)?;
-    match &state.events.announcer {
+    match &events.announcer {
         Some((announcer, _)) => Ok(announcer.hearers.fire(|hearer| hearer.Announced(value)).to_string()),
-        None => Ok(state.events.source()?.Announce(value)?.to_string()),
+        None => Ok(events.source()?.Announce(value)?.to_string()),
     }
 }
 
 /// Has the hearers of the own announcer called. Returns how many lost something by that.
-pub(crate) fn post(state: &State, words: &[&str]) -> Answer {
+pub(crate) fn post(events: &Events, words: &[&str]) -> Answer {
     let value = number(words, 0)?;
-    Ok(state.events.own()?.post(move |hearer| hearer.Announced(value)).to_string())
+    Ok(events.own()?.post(move |hearer| hearer.Announced(value)).to_string())
 }
 
 /// How many hearers the own announcer has.
-pub(crate) fn hearers(state: &State) -> Answer {
-    Ok(state.events.own()?.sinks().to_string())
+pub(crate) fn hearers(events: &Events) -> Answer {
+    Ok(events.own()?.sinks().to_string())
 }
 
 /// What the other announcer's process says of its connection points, in every way that there is: the numbers of its points and connections.
-pub(crate) fn points(state: &State) -> Answer {
-    let source = state.events.source()?;
+pub(crate) fn points(events: &Events) -> Answer {
+    let source = events.source()?;
     let all = source.cast::<IConnectionPointContainer>()?.EnumConnectionPoints()?;
     let (points, count) = all.Next(10)?;
     let found: Vec<IConnectionPoint> = points.with(|points| points.iter().flatten().cloned().collect());

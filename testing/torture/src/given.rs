@@ -2,7 +2,8 @@
 
 #![expect(clippy::unit_arg, reason = "orders without a result of their own are answered all the same")]
 
-use crate::orders::{Answer, State, done};
+use crate::answer::{Answer, done};
+use crate::state::State;
 use crate::{Counter, ICounter, IListener, ITaker};
 use obvia::{GUID, IUnknown, code};
 use windows_core::Interface;

@@ -3,6 +3,7 @@
 mod access;
 mod activation;
 pub mod allocations;
+mod answer;
 mod context;
 mod events;
 mod given;
@@ -13,7 +14,15 @@ mod poll_path;
 pub mod process;
 pub mod registered;
 mod soak;
+mod state;
 mod words;
+
+pub use state::CLASS;
+
+/// The interface of functions without an object.
+mod bell {
+    obvia::include_idl!("bell");
+}
 
 obvia::include_idl!("torture");
 

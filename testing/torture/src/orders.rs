@@ -4,18 +4,17 @@
 
 #![expect(clippy::unit_arg, reason = "orders without a result of their own are answered all the same")]
 
-use crate::access::functions::Bell;
+use crate::activation::{pinging, register};
+use crate::answer::{Answer, done, number, word};
+use crate::state::{CLASS, State, made};
 use crate::{Counter, Factory, ICounter, IFactory, IListener, IListener_Impl, Listener};
 use crate::{access, activation, begun, context, events, given, live, noticed, poll_path, sleeping, soak, words};
-use obvia::dcom::{
-    ClassRegistration, IClassFactory, Pinging, class_object, create_instance, register_class, set_pinging,
-};
+use obvia::dcom::{class_object, create_instance};
 use obvia::security::{AccountTable, Credential, NtHash};
-use obvia::{Agile, Canceller, GUID, Waiting, code};
+use obvia::{Agile, Canceller, Waiting, code};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::cell::RefCell;
 use std::io::BufRead;
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 use windows_core::{Interface, implement};
@@ -23,36 +22,6 @@ use windows_core::{Interface, implement};
 /// How long a connection is tried.
 const CONNECTING_MAX: Duration = Duration::from_secs(100);
 
-/// The class of factories. What stands for the class is a factory, too.
-pub const CLASS: GUID = GUID::from_u128(0x3f0d_52c1_77a4_4c1e_9a0b_0b51_2f6e_9d40);
-
-pub(crate) static MADE: AtomicI64 = AtomicI64::new(0);
-
-/// Factories made for the class, the class object included.
-pub(crate) fn made() -> i64 {
-    MADE.load(Ordering::SeqCst)
-}
-
-/// What the orders so far have brought.
-#[derive(Default)]
-pub(crate) struct State {
-    pub(crate) exports: Vec<obvia::Export>,
-    /// What was exported last.
-    pub(crate) exported: Option<IFactory>,
-    pub(crate) tower: Option<(Bell, obvia::Serving)>,
-    pub(crate) bell: Option<Bell>,
-    pub(crate) events: events::Events,
-    pub(crate) classes: Vec<ClassRegistration>,
-    pub(crate) class_factory: Option<IClassFactory>,
-    service: Option<obvia::scm::Service>,
-    pub(crate) factory: Option<IFactory>,
-    pub(crate) counters: Vec<ICounter>,
-    pub(crate) own: Option<ICounter>,
-    timeout: Option<Duration>,
-    canceller: Canceller,
-}
-
-pub(crate) type Answer = obvia::Result<String>;
 type Order = fn(&mut State, &[&str]) -> Answer;
 
 const ORDERS: &[(&str, Order)] = &[
@@ -83,15 +52,15 @@ const ORDERS: &[(&str, Order)] = &[
     ("bind", access::bind),
     ("ring", |state, words| access::ring(state, words)),
     ("refusals", |_, _| access::refusals()),
-    ("announcer", events::announcer),
-    ("source", events::source),
-    ("hear", events::hear),
-    ("unhear", |state, _| events::unhear(state)),
-    ("heard", |state, _| events::heard(state)),
-    ("announce", |state, words| events::announce(state, words)),
-    ("post", |state, words| events::post(state, words)),
-    ("hearers", |state, _| events::hearers(state)),
-    ("points", |state, _| events::points(state)),
+    ("announcer", |state, words| events::announcer(&mut state.events, words)),
+    ("source", |state, words| events::source(&mut state.events, words)),
+    ("hear", |state, words| events::hear(&mut state.events, words)),
+    ("unhear", |state, _| events::unhear(&mut state.events)),
+    ("heard", |state, _| events::heard(&state.events)),
+    ("announce", |state, words| events::announce(&state.events, words)),
+    ("post", |state, words| events::post(&state.events, words)),
+    ("hearers", |state, _| events::hearers(&state.events)),
+    ("points", |state, _| events::points(&state.events)),
     ("list", |_, _| list()),
     ("list-at", |_, words| list_at(word(words, 0)?)),
     ("live", |_, _| Ok(live().to_string())),
@@ -202,28 +171,6 @@ fn text(answer: Answer) -> String {
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "the answer to an order")]
-pub(crate) fn done((): ()) -> Answer {
-    Ok(String::new())
-}
-
-pub(crate) fn word<'a>(words: &[&'a str], at: usize) -> obvia::Result<&'a str> {
-    Ok(*words.get(at).ok_or(code::E_INVALIDARG)?)
-}
-
-pub(crate) fn number<T: std::str::FromStr>(words: &[&str], at: usize) -> obvia::Result<T> {
-    Ok(word(words, at)?.parse().map_err(|_| code::E_INVALIDARG)?)
-}
-
-impl State {
-    pub(crate) fn factory(&self) -> obvia::Result<&IFactory> {
-        Ok(self.factory.as_ref().ok_or(code::E_POINTER)?)
-    }
-
-    pub(crate) fn counter(&self) -> obvia::Result<&ICounter> {
-        Ok(self.counters.first().ok_or(code::E_POINTER)?)
-    }
-}
-
 fn export(state: &mut State, words: &[&str]) -> Answer {
     let factory = state.exported.insert(IFactory::from(Factory::default()));
     done(state.exports.push(obvia::export(word(words, 0)?, factory.clone())?))
@@ -270,18 +217,6 @@ fn connect(state: &mut State, name: &str) -> Answer {
 fn told(why: &obvia::Error) -> obvia::Error {
     let (source, help) = (why.source_name().unwrap_or_default(), why.help().unwrap_or_default());
     obvia::Error::new(why.code(), format!("{} {source} {help:?}", why.detail().unwrap_or_default()))
-}
-
-pub(crate) fn pinging(period: Duration) -> Answer {
-    set_pinging(Pinging { period, missed: 3 }).map(done)?
-}
-
-pub(crate) fn register(state: &mut State) -> Answer {
-    let make = || {
-        MADE.fetch_add(1, Ordering::SeqCst);
-        IFactory::from(Factory::default())
-    };
-    done(state.classes.push(register_class(CLASS, Some(&make().cast()?), move || Ok(make()))?))
 }
 
 /// Has a factory made, and says by which way it is called.

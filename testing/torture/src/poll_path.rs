@@ -2,8 +2,9 @@
 
 use crate::ICounter;
 use crate::allocations::counts;
+use crate::answer::Answer;
 use crate::lockdown::{leave, lock_down};
-use crate::orders::{Answer, State};
+use crate::state::State;
 use obvia::{Error, code};
 use std::hint::black_box;
 

@@ -1,7 +1,7 @@
 //! A host with a class whose server is started on demand.
 
-use crate::orders::CLASS;
 use crate::process::{Directory, Process, kill_if_it_runs};
+use crate::state::CLASS;
 use obvia::scm::{Class, Program, Remote};
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,7 @@
 //! Calls of every kind from many threads, each result compared with what the client knows.
 
-use crate::orders::{Answer, State};
+use crate::answer::Answer;
+use crate::state::State;
 use crate::{Counter, ICounter, IFactory, IListener, Listener};
 use obvia::{Agile, HRESULT};
 use std::sync::atomic::{AtomicI64, Ordering};

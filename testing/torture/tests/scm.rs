@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
 use std::time::Duration;
-use torture::orders::CLASS;
+use torture::CLASS;
 use torture::process::{Directory, LATEST, Process, ends, kill, same, within};
 use torture::registered::Host;
 

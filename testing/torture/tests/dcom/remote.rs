@@ -10,7 +10,7 @@ use obvia_rpc::status::Status;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
-use torture::orders::CLASS;
+use torture::CLASS;
 use torture::process::{Directory, LATEST, Process, ends, kill, same, within};
 use torture::registered::Host;
 
@@ -201,7 +201,7 @@ fn who_asks_is_told_that_there_is_no_server() {
     let host = Host::new(PROGRAM, &["refuse"]);
     let text = format!(
         "class = {:?}\nprogram = {PROGRAM}\nargument = serve\nargument = refuse\nremote = everybody\n",
-        torture::orders::CLASS
+        torture::CLASS
     );
     host.register(&text);
     let (_service, binding) = service(&host);

@@ -12,8 +12,8 @@ use obvia_rpc::uuid::{SyntaxId, Uuid};
 use obvia_via::Deadline;
 use obvia_via::stream::Stream;
 use std::sync::Arc;
+use torture::CLASS;
 use torture::IFactory;
-use torture::orders::CLASS;
 
 /// How long it waits for anything: as long as a server may take to start on a busy machine.
 pub const PATIENCE: Deadline = Deadline::after_secs(60);
