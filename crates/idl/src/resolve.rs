@@ -220,8 +220,9 @@ impl<'a> Resolver<'a> {
     /// What can only be said when everything has been seen.
     pub(crate) fn finish(&mut self) {
         self.box_open_structures();
-        self.check_amount();
         self.check_contents();
+        self.check_frames();
+        self.check_amount();
         for id in 0..self.model.interfaces.len() {
             let interface = &self.model.interfaces[id];
             if !self.defined.contains(&interface_key(InterfaceId(id))) {

@@ -217,7 +217,9 @@ fn sizes() {
     refused("a typedef", "typedef long A[65536];\ntypedef A B[65536];".to_owned(), "too-large", 2);
     let params: Vec<String> = (0..10).map(|at| format!("[in] struct A *a{at}")).collect();
     let text = with_method("struct A { hyper a[16777216]; };", &params.join(","));
-    refused("a call", text, "too-large", 4);
+    refused("a call", text.clone(), "too-large", 4);
+    let behind = text.replace("struct A { hyper a[16777216]; };", "struct A;") + "struct A { hyper a[16777216]; };\n";
+    refused("a call with what is declared behind it", behind, "too-large", 4);
 }
 
 #[test]

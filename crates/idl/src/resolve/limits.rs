@@ -5,7 +5,7 @@
 
 use super::Resolver;
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::model::{InterfaceId, Measure, Model, Param, StructId, Type, UnionId};
+use crate::model::{InterfaceId, Measure, Method, Model, Param, StructId, Type, UnionId};
 use crate::plan::{in_place, kinds};
 use crate::source::Span;
 
@@ -69,31 +69,38 @@ impl Resolver<'_> {
         is_small
     }
 
-    /// Whether the values of a call are few enough.
-    pub(super) fn check_frame(&mut self, params: &[Param], span: Span) {
-        let size = |param| self.model.layout(in_place(&self.model, param)).0;
-        if params.iter().map(|param| u64::from(size(param))).sum::<u64>() > SIZE_MAX.into() {
-            self.say(too_large(span));
-        }
+    /// Refuses methods whose values are too many. A structure that a method points to may be declared behind it.
+    pub(super) fn check_frames(&mut self) {
+        let model = &self.model;
+        let size = |param: &Param| u64::from(model.layout(in_place(model, param)).0);
+        let is_large = |method: &&Method| method.params.iter().map(size).sum::<u64>() > SIZE_MAX.into();
+        let methods = model.interfaces.iter().flat_map(|found| &found.methods);
+        self.diagnostics.extend(methods.filter(is_large).map(|method| too_large(method.span)));
     }
 
-    /// Refuses methods of other processes' objects whose parameters lead to types that nobody knows the content of.
+    /// Refuses methods of other processes' objects whose parameters lead to types that nobody knows the content of, and methods of any
+    /// that are given such by value.
     pub(super) fn check_contents(&mut self) {
+        let is_unknown = |ty: &Type| match ty {
+            Type::Struct(id) if !self.defined.contains(ty) => Some(*id),
+            _ => None,
+        };
+        let opaque = self.model.refusals(is_unknown);
         let model = &self.model;
-        let is_known = |ty: &&Type| !matches!(ty, Type::Struct(_) | Type::Union(_)) || self.defined.contains(*ty);
-        let remote = model.interfaces.iter().filter(|found| !found.local);
-        let mut unknown = Vec::new();
-        for param in remote.flat_map(|found| &found.methods).flat_map(|method| &method.params) {
-            if let Some(Type::Struct(id)) = model.reached(&param.ty).find(|ty| !is_known(ty)) {
+        for interface in &model.interfaces {
+            for param in interface.methods.iter().flat_map(|method| &method.params) {
+                let leads = if interface.local { &param.ty } else { model.innermost(&param.ty) };
+                let Some(id) = opaque.get(leads).filter(|id| !interface.local || *leads == Type::Struct(**id)) else {
+                    continue;
+                };
                 let name = &model.structs[id.0].name;
                 let text = format!("`{}` leads to `{name}`, whose members are not declared", param.name);
                 let error = Diagnostic::error("incomplete-type", param.span, text);
-                unknown.push(
-                    error.help(format!("declare `struct {name}` with its members, or import the file that does")),
-                );
+                let help = format!("declare `struct {name}` with its members, or import the file that does");
+                self.diagnostics.push(error.help(help));
             }
         }
-        self.diagnostics.append(&mut unknown);
+        self.model.opaque = opaque;
     }
 
     /// Refuses a file whose types and interfaces mean more than can be written out.
