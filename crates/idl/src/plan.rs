@@ -244,6 +244,8 @@ pub struct Kinds {
     /// The types.
     pub list: Vec<Type>,
     known: HashSet<Type>,
+    /// Structures and unions that were gone through: what they lead to is in the list.
+    seen: HashSet<Type>,
 }
 
 impl Kinds {
@@ -263,7 +265,7 @@ impl Kinds {
 
     /// Adds the types of what can be reached from a value of this type.
     pub fn add(&mut self, model: &Model, ty: &Type) {
-        let (mut next, mut seen) = (vec![ty], HashSet::new());
+        let mut next = vec![ty];
         while let Some(ty) = next.pop() {
             match ty {
                 Type::Pointer(pointer) if pointer.extent == Extent::Text || self.known.contains(&pointer.to) => {}
@@ -271,7 +273,7 @@ impl Kinds {
                     self.push(pointer.to.clone());
                     next.push(&pointer.to);
                 }
-                Type::Struct(_) | Type::Union(_) if !seen.insert(ty) => {}
+                Type::Struct(_) | Type::Union(_) if !self.seen.insert(ty.clone()) => {}
                 ty => next.extend(model.inner(ty).into_iter().rev()),
             }
         }

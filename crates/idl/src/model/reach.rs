@@ -31,7 +31,13 @@ pub(crate) struct Reached<'m> {
 impl Model {
     /// A type and all that it leads to.
     pub(crate) fn reached<'m>(&'m self, ty: &'m Type) -> Reached<'m> {
-        Reached { model: self, next: vec![ty], structs: HashSet::new(), unions: HashSet::new() }
+        self.reached_from([ty])
+    }
+
+    /// These types and all that they lead to.
+    pub(crate) fn reached_from<'m>(&'m self, types: impl IntoIterator<Item = &'m Type>) -> Reached<'m> {
+        let next = types.into_iter().collect();
+        Reached { model: self, next, structs: HashSet::new(), unions: HashSet::new() }
     }
 
     /// The structure or the union that a type is of, through arrays and pointers; or what else it is of.

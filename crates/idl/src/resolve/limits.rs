@@ -23,8 +23,8 @@ pub(super) const BASES_MAX: usize = 64;
 pub(super) const MEMBERS_MAX: usize = 1024;
 /// Parameters that a method may have.
 pub(super) const PARAMETERS_MAX: usize = 250;
-/// Members in all types of a file, and in all that its methods pass.
-const FILE_MAX: usize = 1 << 20;
+/// Members in all types of a file, and in all that its methods pass, whatever its length. One more is for each byte.
+const FILE_LEAST: usize = 1 << 16;
 /// Members that all types of a file lead to.
 const REACH_MAX: usize = 1 << 20;
 
@@ -104,17 +104,17 @@ impl Resolver<'_> {
     }
 
     /// Refuses a file whose types and interfaces mean more than can be written out.
-    pub(super) fn check_amount(&mut self) {
+    pub(super) fn check_amount(&mut self, bytes: usize) {
         // A type that is too large has no measure.
         if self.diagnostics.iter().any(|found| found.severity == Severity::Error) {
             return;
         }
         let model = &self.model;
-        if let Some(span) = first_beyond(FILE_MAX, weights(model)) {
+        let most = FILE_LEAST + bytes;
+        if let Some(span) = first_beyond(most, weights(model)) {
             let text = "this is more than a file may declare, what types contain counted";
             let error = Diagnostic::error("too-large", span, text);
-            return self
-                .say(error.help(format!("types and methods have at most {FILE_MAX} members; use several files")));
+            return self.say(error.help(format!("types and methods have at most {most} members; use several files")));
         }
         if let Some(span) = first_beyond(REACH_MAX, reaches(model)) {
             let error = Diagnostic::error("too-large", span, "the types up to here lead to too many others");
@@ -163,13 +163,12 @@ fn aggregates(model: &Model) -> impl Iterator<Item = (Type, Span)> {
 fn weights(model: &Model) -> impl Iterator<Item = (usize, Span)> {
     let weight = |ty: &Type| model.measure(ty).map_or(0, |found| found.weight as usize);
     let types = aggregates(model).map(move |(ty, span)| (weight(&ty), span));
-    let interfaces = model.interfaces.iter().enumerate().filter(|(_, found)| !found.local);
-    let passed = interfaces.map(move |(at, found)| {
+    let passed = model.interfaces.iter().enumerate().map(move |(at, found)| {
         let methods = model.all_methods(InterfaceId(at));
         let params = methods.iter().flat_map(|method| &method.params);
         let direct: usize = params.map(|param| 1 + weight(in_place(model, param))).sum();
         let behind: usize = kinds(model, &methods).iter().map(weight).sum();
-        (methods.len() + direct + behind, found.span)
+        (model.lineage(InterfaceId(at)).len() + methods.len() + direct + behind, found.span)
     });
     types.chain(passed)
 }

@@ -207,7 +207,7 @@ fn itself(model: &Model, ty: &Type) -> Result<(), Refusal> {
         Type::Union(id) => {
             let is_full = |ty: &Type| matches!(ty, Type::Pointer(pointer) if pointer.class == PointerClass::Full);
             // They can be set, so what has them can be lent for no shorter time than they live.
-            if all_arms(&model.unions[id.0]).any(|field| model.reached(&field.ty).any(is_full)) {
+            if model.reached(ty).any(is_full) {
                 return Err(FULL_UNION);
             }
             all_arms(&model.unions[id.0]).try_for_each(|field| contained(model, &field.ty))
