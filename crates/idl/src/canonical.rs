@@ -31,13 +31,10 @@ pub fn text(model: &Model, id: InterfaceId) -> String {
     let mut closure = Closure::default();
     let own: Vec<InterfaceId> = model.lineage(id).into_iter().filter(|id| !model.is_built_in(*id)).collect();
     let methods = own.iter().flat_map(|id| &model.interfaces[id.0].methods);
-    for param in methods.flat_map(|method| &method.params) {
-        if param.memory.is_some() {
-            closure.built_in = true;
-        } else {
-            closure.add(model, &param.ty);
-        }
-    }
+    let params = methods.flat_map(|method| &method.params);
+    let (known, own_types): (Vec<&Param>, Vec<&Param>) = params.partition(|param| param.memory.is_some());
+    closure.built_in = !known.is_empty();
+    closure.add(model, own_types.into_iter().map(|param| &param.ty));
     let printer = Printer { model, aliases: RefCell::default() };
     let (mut out, mut body) = (String::new(), String::new());
     if closure.take_built_in(model) || own.len() < model.lineage(id).len() {
@@ -99,8 +96,8 @@ impl Closure {
         self.built_in || before != (self.structs.len(), self.unions.len(), self.interfaces.len())
     }
 
-    fn add(&mut self, model: &Model, ty: &Type) {
-        for ty in model.reached(ty) {
+    fn add<'m>(&mut self, model: &'m Model, types: impl Iterator<Item = &'m Type>) {
+        for ty in model.reached_from(types) {
             match ty {
                 Type::Base(base) => self.contexts |= *base == Base::Context,
                 Type::Enum(id) => _ = self.enums.insert(*id),

@@ -12,12 +12,13 @@ use crate::resolve::Resolver;
 use crate::side_file::merge;
 use crate::source::{File, FileId, Role, Sources, Span};
 use std::collections::HashSet;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Files that one compilation may read.
 const FILES_MAX: usize = 1000;
-/// Bytes that a file may include, those that come again counted again.
-const INCLUDED_MAX: usize = 16 << 20;
+/// Bytes that the files of one compilation may have, those that are included again counted again.
+const BYTES_MAX: usize = 16 << 20;
 /// Imports that may lead from one to the next.
 const IMPORT_DEPTH_MAX: usize = 64;
 
@@ -78,6 +79,8 @@ enum SideFile {
 struct Reading<'a> {
     compiler: &'a Compiler,
     sources: Sources,
+    /// Bytes of all files, as often as they are included.
+    bytes: usize,
     diagnostics: Vec<Diagnostic>,
     /// Files in the order they are to be resolved: imports first.
     parsed: Vec<(FileId, Vec<Item>)>,
@@ -145,7 +148,7 @@ impl Compiler {
     ///
     /// Everything that is wrong with it, with the sources to show it in.
     pub fn check(&self, path: &Path) -> Result<Compilation, Failure> {
-        match std::fs::read(path) {
+        match bytes_of(path) {
             Ok(bytes) => self.check_bytes(path, bytes),
             Err(error) => {
                 let text = format!("{} cannot be read: {error}", path.display());
@@ -165,8 +168,8 @@ impl Compiler {
     }
 
     fn check_bytes(&self, path: &Path, bytes: Vec<u8>) -> Result<Compilation, Failure> {
-        let mut reading =
-            Reading { compiler: self, sources: Sources::default(), diagnostics: Vec::new(), parsed: Vec::new() };
+        let (sources, diagnostics, parsed) = (Sources::default(), Vec::new(), Vec::new());
+        let mut reading = Reading { compiler: self, sources, bytes: 0, diagnostics, parsed };
         reading.read(path, bytes, 0);
         reading.finish(path)
     }
@@ -176,10 +179,7 @@ impl Reading<'_> {
     fn read(&mut self, path: &Path, bytes: Vec<u8>, depth: usize) {
         let Some(text) = self.text(path, bytes) else { return };
         let length = text.len() as u32;
-        let Some(file) = self.sources.add(path, text, Role::Idl) else {
-            let text = format!("{} is too long, or one file too many", path.display());
-            return self.diagnostics.push(Diagnostic::nowhere("unreadable", text));
-        };
+        let Some(file) = self.added(path, text, Role::Idl) else { return };
         let Some(tokens) = self.lexed(file) else { return };
         // Each file has its own macros; what it includes has them too.
         let mut macros = Macros::new();
@@ -194,7 +194,7 @@ impl Reading<'_> {
     /// The tokens of a file that count, with those of the files that it includes. `None` where one of these is no text.
     fn preprocessed(&mut self, file: FileId, tokens: Vec<Token>, macros: &mut Macros) -> Option<Vec<Token>> {
         let mut preprocessor = Preprocessor::new(macros);
-        let (mut once, mut included) = (HashSet::new(), 0);
+        let mut once = HashSet::new();
         // The files that are being read, what is left of each, and how many conditions were open before it.
         let mut open = vec![(file, tokens.into_iter(), 0)];
         while let Some((file, tokens, depth)) = open.last_mut() {
@@ -218,9 +218,14 @@ impl Reading<'_> {
             if known.is_some_and(|file| once.contains(&file)) {
                 continue;
             }
-            let file = if let Some(file) = known { file } else { self.include(&path, span)? };
-            included += self.sources.file(file).text.len();
-            if is_deep || included > INCLUDED_MAX {
+            let file = match known {
+                Some(file) => {
+                    self.bytes = self.bytes.saturating_add(self.sources.file(file).text.len());
+                    file
+                }
+                None => self.include(&path, span)?,
+            };
+            if is_deep || self.bytes > BYTES_MAX {
                 let error = Diagnostic::error("too-deep", span, "too much is included");
                 self.diagnostics.push(
                     error.help("a file that includes itself needs `#pragma once`, or an #ifndef around all of it"),
@@ -242,7 +247,7 @@ impl Reading<'_> {
 
     /// Adds a file that another includes.
     fn include(&mut self, path: &Path, span: Span) -> Option<FileId> {
-        let text = match std::fs::read(path) {
+        let text = match bytes_of(path) {
             Ok(bytes) => self.text(path, bytes)?,
             Err(error) => {
                 let text = format!("{} cannot be read: {error}", path.display());
@@ -254,7 +259,19 @@ impl Reading<'_> {
             self.diagnostics.push(Diagnostic::error("too-deep", span, "too many files import one another"));
             return None;
         }
-        self.sources.add(path, text, Role::Included)
+        self.added(path, text, Role::Included)
+    }
+
+    /// Adds a file. `None` where it is one too many, or all have too many bytes with it: that is said.
+    fn added(&mut self, path: &Path, text: String, role: Role) -> Option<FileId> {
+        self.bytes = self.bytes.saturating_add(text.len());
+        let file = if self.bytes > BYTES_MAX { None } else { self.sources.add(path, text, role) };
+        if file.is_none() {
+            let text = format!("{} is one file too many, or too long", path.display());
+            let error = Diagnostic::nowhere("too-large", text);
+            self.diagnostics.push(error.help(format!("the files of a compilation have at most {BYTES_MAX} bytes")));
+        }
+        file
     }
 
     /// The text of a file. Old files are in the encodings of their time; only comments and texts differ.
@@ -288,7 +305,7 @@ impl Reading<'_> {
         if self.sources.find(&path).is_some() {
             return;
         }
-        let Some(file) = self.sources.add(&path, text.to_owned(), Role::BuiltIn) else { return };
+        let Some(file) = self.added(&path, text.to_owned(), Role::BuiltIn) else { return };
         let tokens = lex(text, file, &mut self.diagnostics);
         let end = Span { file, start: text.len() as u32, end: text.len() as u32 };
         // Macros of files that import it say nothing about it.
@@ -301,27 +318,24 @@ impl Reading<'_> {
     fn side_file(&mut self, path: &Path, items: &mut [Item], macros: &Macros, depth: usize) {
         let (path, text) = match &self.compiler.side {
             SideFile::Text(path, text) if depth == 0 => (path.clone(), Ok(text.clone())),
-            SideFile::At(path) if depth == 0 => (path.clone(), std::fs::read(path).map(text_of)),
+            SideFile::At(path) if depth == 0 => (path.clone(), bytes_of(path).map(text_of)),
             _ => {
                 let beside = path.with_extension("acf");
                 if beside == path || !beside.is_file() {
                     return;
                 }
-                let text = std::fs::read(&beside).map(text_of);
+                let text = bytes_of(&beside).map(text_of);
                 (beside, text)
             }
         };
         let file = match text {
-            Ok(text) => self.sources.add(&path, text, Role::SideFile),
+            Ok(text) => self.added(&path, text, Role::SideFile),
             Err(error) => {
                 let text = format!("{} cannot be read: {error}", path.display());
                 return self.diagnostics.push(Diagnostic::nowhere("unreadable", text));
             }
         };
-        let Some(file) = file else {
-            let text = format!("{} is too long, or one file too many", path.display());
-            return self.diagnostics.push(Diagnostic::nowhere("unreadable", text));
-        };
+        let Some(file) = file else { return };
         // It may use what the file defines, and defines nothing for others.
         let mut macros = macros.clone();
         let mut found = Vec::new();
@@ -371,7 +385,7 @@ impl Reading<'_> {
             let error = Diagnostic::error("too-deep", span, "too many files import one another");
             return self.diagnostics.push(error);
         }
-        match std::fs::read(&path) {
+        match bytes_of(&path) {
             Ok(bytes) => self.read(&path, bytes, depth + 1),
             Err(error) => {
                 let text = format!("{} cannot be read: {error}", path.display());
@@ -389,7 +403,7 @@ impl Reading<'_> {
                 resolver.end_brought(at == 0);
             }
         }
-        resolver.finish();
+        resolver.finish(self.bytes);
         let model = std::mem::take(&mut resolver.model);
         self.diagnostics.sort_by_key(|diagnostic| diagnostic.span.map(|span| (span.file, span.start)));
         let (warnings, errors): (Vec<_>, Vec<_>) =
@@ -401,6 +415,13 @@ impl Reading<'_> {
             Err(Failure::new(errors, self.sources))
         }
     }
+}
+
+/// The bytes of a file, or so many of them that they are too many.
+fn bytes_of(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    std::fs::File::open(path)?.take(BYTES_MAX as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Bytes as text, without the mark that some editors put before it.

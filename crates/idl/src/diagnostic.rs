@@ -155,6 +155,7 @@ pub fn most_like<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Op
     let limit = (word.len() / 2).clamp(1, 3);
     known
         .into_iter()
+        .filter(|candidate| candidate.len().abs_diff(word.len()) <= limit)
         .map(|candidate| (distance(word, candidate), candidate))
         .filter(|&(distance, _)| distance <= limit)
         .min_by_key(|&(distance, _)| distance)

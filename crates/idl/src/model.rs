@@ -16,6 +16,7 @@ pub use measure::{Measure, round};
 pub use reach::Known;
 
 use crate::source::Span;
+use std::collections::HashMap;
 
 /// A structure, by its place in [`Model::structs`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -55,6 +56,8 @@ pub struct Model {
     pub built_in: Brought,
     /// How many of each, those included, are of files that the compiler brings along, and that the runtime has code for.
     pub brought: Brought,
+    /// Structures of which no members are declared, and what leads to such: which one that is. Only `[local]` methods have them.
+    pub opaque: HashMap<Type, StructId>,
     /// What back ends have found out of the types.
     pub known: Known,
 }

@@ -244,6 +244,8 @@ pub struct Kinds {
     /// The types.
     pub list: Vec<Type>,
     known: HashSet<Type>,
+    /// Structures and unions that were gone through: what they lead to is in the list.
+    seen: HashSet<Type>,
 }
 
 impl Kinds {
@@ -263,7 +265,7 @@ impl Kinds {
 
     /// Adds the types of what can be reached from a value of this type.
     pub fn add(&mut self, model: &Model, ty: &Type) {
-        let (mut next, mut seen) = (vec![ty], HashSet::new());
+        let mut next = vec![ty];
         while let Some(ty) = next.pop() {
             match ty {
                 Type::Pointer(pointer) if pointer.extent == Extent::Text || self.known.contains(&pointer.to) => {}
@@ -271,7 +273,7 @@ impl Kinds {
                     self.push(pointer.to.clone());
                     next.push(&pointer.to);
                 }
-                Type::Struct(_) | Type::Union(_) if !seen.insert(ty) => {}
+                Type::Struct(_) | Type::Union(_) if !self.seen.insert(ty.clone()) => {}
                 ty => next.extend(model.inner(ty).into_iter().rev()),
             }
         }
@@ -346,19 +348,47 @@ fn passing(model: &Model, param: &Param) -> Passing {
     }
 }
 
-/// A pointer of a `[local]` interface that says nothing of how many it leads to. By its nature it is one for a structure that is read, for a
-/// GUID, and for a result.
-fn local(param: &Param) -> Option<Passing> {
+/// A pointer of a `[local]` interface that says nothing of how many it leads to, or of how much.
+///
+/// By its nature it is one for a result, and for an object whose IID another parameter holds. It is one for an object that comes back, for a
+/// GUID and for a structure that is read, too, but not beside a number: that may count them.
+fn local(model: &Model, method: &Method, param: &Param) -> Option<Passing> {
     let Type::Pointer(pointer) = &param.ty else { return None };
-    let is_read = param.direction == Direction::In;
-    let is_one = matches!(pointer.to, Type::Struct(_) | Type::Base(Base::Guid)) && is_read || param.retval;
-    let is_raw = pointer.extent == Extent::One && param.memory.is_none() && !is_one;
-    is_raw.then(|| Passing::Raw(pointer.to.clone()))
+    let raw = Passing::Raw(pointer.to.clone());
+    if model.opaque.contains_key(model.innermost(&pointer.to)) {
+        return Some(raw);
+    }
+    let is_number = |ty: &Type| matches!(ty, Type::Base(base) if base.is_integer() && *base != Base::Boolean);
+    let is_count = |param: &Param| param.direction.is_in() && is_number(in_place(model, param));
+    let is_one = match (&pointer.to, param.direction) {
+        _ if param.retval => true,
+        (Type::Interface(Object::IidIs(_)), Direction::Out) => true,
+        (Type::Interface(_), Direction::Out) | (Type::Struct(_) | Type::Base(Base::Guid), Direction::In) => {
+            !method.params.iter().any(is_count) || is_iid(method, param)
+        }
+        _ => false,
+    };
+    (pointer.extent == Extent::One && param.memory.is_none() && !is_one).then_some(raw)
+}
+
+/// Whether a parameter holds the IID of an object.
+fn is_iid(method: &Method, param: &Param) -> bool {
+    let holds = |ty: &Type| match ty {
+        Type::Interface(Object::IidIs(iid)) => method.params.get(iid.index).is_some_and(|one| one.name == param.name),
+        _ => false,
+    };
+    method.params.iter().any(|other| match &other.ty {
+        Type::Pointer(pointer) => holds(&pointer.to),
+        ty => holds(ty),
+    })
 }
 
 /// Makes the plan of a method.
 pub fn plan<'a>(model: &Model, method: &'a Method) -> MethodPlan<'a> {
-    let of = |param: &Param| if method.local { local(param) } else { None }.unwrap_or_else(|| passing(model, param));
+    let of = |param: &Param| {
+        let raw = if method.local { local(model, method, param) } else { None };
+        raw.unwrap_or_else(|| passing(model, param))
+    };
     let passings = method.params.iter().map(|param| (of(param), param.direction)).collect();
     with_passings(model, method, method.opnum, passings)
 }
@@ -423,7 +453,7 @@ fn lay_out<'a>(
             let (size, align) = model.layout(in_place(model, plan.param));
             at = round(at, align);
             set(plan, at);
-            at += size;
+            at = at.saturating_add(size);
             most = most.max(align);
         }
     }

@@ -217,11 +217,12 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// What can only be said when everything has been seen.
-    pub(crate) fn finish(&mut self) {
+    /// What can only be said when everything has been seen: all files, which have so many bytes.
+    pub(crate) fn finish(&mut self, bytes: usize) {
         self.box_open_structures();
-        self.check_amount();
         self.check_contents();
+        self.check_frames();
+        self.check_amount(bytes);
         for id in 0..self.model.interfaces.len() {
             let interface = &self.model.interfaces[id];
             if !self.defined.contains(&interface_key(InterfaceId(id))) {
@@ -321,7 +322,7 @@ impl<'a> Resolver<'a> {
                 self.say(Diagnostic::warning("ignored-attribute", span, text).help("it may stay, for other compilers"));
             } else if !KNOWN.contains(&name) {
                 let error = Diagnostic::error("unknown-attribute", span, format!("[{name}] is not an attribute"));
-                let help = most_like(name, KNOWN).map_or_else(
+                let help = self.meant(name, KNOWN).map_or_else(
                     || "attributes are listed in the language reference".to_owned(),
                     |like| format!("did you mean [{like}]?"),
                 );

@@ -289,5 +289,53 @@ fn local_methods_are_of_local_interfaces() {
 fn names_that_members_give_their_types() {
     let inner = "struct A { struct { long x; } b; };\nstruct A_b { long y; };";
     refused(inner, "duplicate-name", 2, &["the type of a member", "write a tag"]);
-    refused("typedef struct _G { long a; } GUID;", "reserved-name", 1, &["`GUID` is 16 bytes"]);
+    for members in ["long a;", "long a; float b; long c[2];", "long a; short b[2]; double c;", "long a[4];"] {
+        let text = format!("typedef struct _G {{ {members} }} GUID;");
+        refused(&text, "reserved-name", 1, &["`GUID` has other members", "two unsigned shorts"]);
+    }
+    refused(
+        "typedef struct G *P;\ntypedef struct G { long a; short b[2]; byte c[8]; } GUID;",
+        "duplicate-name",
+        2,
+        &["`G`"],
+    );
+}
+
+#[test]
+fn types_whose_members_are_not_known_yet() {
+    let announced = |rest: &str| format!("struct S;\n{rest}\nstruct S {{ hyper a[100]; }};");
+    let code = "incomplete-type";
+    refused(&announced("typedef struct S A[16777216];"), code, 2, &["no size"]);
+    refused(&announced("typedef struct S A[2][3];"), code, 2, &["no size"]);
+    refused(&announced("struct T { struct S a[2][3]; };"), code, 2, &["no size"]);
+    refused(&announced("struct T { long n; [size_is(n)] struct S a[]; };"), code, 2, &["no size"]);
+    let guid = "typedef struct _GUID { unsigned long a; unsigned short b, c; byte d[8]; } GUID;\n";
+    refused(&format!("{guid}struct T {{ long x; struct T t; }};"), code, 2, &["cannot contain itself"]);
+    let local = |params: &str| {
+        format!("struct S;\n{}", with_methods(&format!("HRESULT M({params});")).replace("[object,", "[object, local,"))
+    };
+    refused(&local("[in] struct S s"), code, 5, &["`s` leads to `S`"]);
+}
+
+#[test]
+fn methods_of_one_process_are_not_inherited_by_interfaces_of_others() {
+    let interfaces = |middle: &str, last: &str, methods: &str| {
+        let head = "uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a1";
+        format!(
+            "import \"unknwn.idl\";\n[object, local, {head}0)] interface IA : IUnknown {{ {methods} }}\n\
+             [object, {middle} {head}1)] interface IB : IA {{ HRESULT N(); }}\n\
+             [object, {last} {head}2)] interface IC : IB {{ HRESULT O(); }}\n"
+        )
+    };
+    let methods = "HRESULT M([in] long *a);";
+    refused(
+        &interfaces("", "local,", methods),
+        "local-base",
+        3,
+        &["one process only", "declare this interface [local]"],
+    );
+    refused(&interfaces("local,", "", methods), "local-base", 4, &["one process only"]);
+    for text in [interfaces("local,", "local,", methods), interfaces("", "", "")] {
+        Compiler::new().check_text(Path::new("x.idl"), &text).unwrap_or_else(|failure| panic!("{failure}"));
+    }
 }

@@ -173,7 +173,61 @@ fn chains() {
     );
     let heirs =
         lines(2000, |at| format!("[object, uuid(2d4f4c52-0a34-4ac4-8d6c-{at:012x})] interface H{at} : IW {{ }}"));
-    refused("two thousand heirs of a thousand methods", wide + &heirs, "too-large", 1213);
+    refused("two thousand heirs of a thousand methods", wide + &heirs, "too-large", 1056);
+}
+
+/// A structure that leads to a thousand others.
+fn long_chain() -> String {
+    lines(1000, |at| format!("struct S{at} {{ struct S{} *a; }};", at + 1)) + "struct S1000 { long a; };\n"
+}
+
+#[test]
+fn many_that_lead_to_many() {
+    let params = |param: &str| (0..200).map(|at| format!("{param}a{at}")).collect::<Vec<_>>().join(", ");
+    let methods = |count, param: &str| lines(count, |at| format!("HRESULT N{at}({});", params(param)));
+    let with = |types: &str, methods: &str| {
+        with_method(types, "[in] long a").replace("HRESULT M", &(methods.to_owned() + "HRESULT M"))
+    };
+    accepted("parameters", with(&long_chain(), &methods(10, "[in] struct S0 *")));
+    accepted("results", with("", &methods(15, "[out] long *")));
+    let arms = lines(1000, |at| format!("case {at}: struct S0 *a{at};"));
+    accepted("arms", format!("{}union U switch (long t) u {{ {arms} }};", long_chain()));
+    let uuid = |at: usize| format!("uuid(3d4f4c52-0a34-4ac4-8d6c-{at:012x})");
+    let interfaces = lines(400, |at| {
+        format!("[object, {}] interface J{at} : IUnknown {{ HRESULT M([in] struct S0 *a); }}", uuid(at))
+    });
+    refused("interfaces", with_method(&long_chain(), "[in] long a") + &interfaces, "too-large", 1076);
+    let methods = lines(900, |at| format!("HRESULT M{at}([in] long a);"));
+    let wide = format!("import \"unknwn.idl\";\n[object, local, {}] interface W : IUnknown {{\n{methods}}}\n", uuid(0));
+    let heirs = lines(900, |at| format!("[object, local, {}] interface H{at} : W {{ }}", uuid(at + 1)));
+    refused("heirs in one process", wide + &heirs, "too-large", 963);
+    refused("attributes", with_method("", &format!("[{}in] long a", "foo, ".repeat(14_000))), "unknown-attribute", 4);
+}
+
+#[test]
+fn files_that_are_read_have_few_enough_bytes() {
+    let folder = ground::Folder::new("idl-bytes");
+    let path = |name: &str| folder.join(name);
+    let write = |name: &str, text: &str| std::fs::write(path(name), text).expect("the folder can be written to");
+    let said = |name: &str| Compiler::new().check(&path(name)).expect_err("it is too much").to_string();
+    // Their bytes are none that a disk has.
+    for name in ["sparse.idl", "sparse.h"] {
+        let file = std::fs::File::create(path(name)).expect("the folder can be written to");
+        file.set_len(1 << 33).expect("files may have holes");
+    }
+    write("import.idl", "import \"sparse.idl\";");
+    write("include.idl", "#include \"sparse.h\"\n");
+    for (name, large) in [("sparse.idl", "sparse.idl"), ("import.idl", "sparse.idl"), ("include.idl", "sparse.h")] {
+        let said = said(name);
+        assert!(said.contains("too-large") && said.contains(large) && said.contains("16777216 bytes"), "{said}");
+    }
+    // Each imported file includes no more than it may, and all of them do.
+    write("some.h", &" ".repeat(1 << 20));
+    for at in 0..20 {
+        write(&format!("part{at}.idl"), "#include \"some.h\"\n");
+    }
+    write("all.idl", &(0..20).map(|at| format!("import \"part{at}.idl\";\n")).collect::<String>());
+    assert!(said("all.idl").contains("too much is included"), "{}", said("all.idl"));
 }
 
 #[test]
@@ -205,7 +259,7 @@ fn many_of_a_kind() {
         "checks of many values",
         format!("enum E {{ {} }};\n{}", values.replace('\n', " "), uses),
         "too-large",
-        839,
+        185,
     );
 }
 
@@ -217,7 +271,9 @@ fn sizes() {
     refused("a typedef", "typedef long A[65536];\ntypedef A B[65536];".to_owned(), "too-large", 2);
     let params: Vec<String> = (0..10).map(|at| format!("[in] struct A *a{at}")).collect();
     let text = with_method("struct A { hyper a[16777216]; };", &params.join(","));
-    refused("a call", text, "too-large", 4);
+    refused("a call", text.clone(), "too-large", 4);
+    let behind = text.replace("struct A { hyper a[16777216]; };", "struct A;") + "struct A { hyper a[16777216]; };\n";
+    refused("a call with what is declared behind it", behind, "too-large", 4);
 }
 
 #[test]

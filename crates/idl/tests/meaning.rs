@@ -460,10 +460,35 @@ fn rust_leaves_out_what_is_imported_and_cannot_be_done() {
 }
 
 #[test]
+fn guids_of_files_leave_other_types_alone() {
+    let text = "typedef struct _GUID *PGUID;
+        typedef struct _GUID { unsigned long a; unsigned short b, c; unsigned char d[8]; } GUID;
+        typedef struct First { long x; PGUID a; } First;
+        typedef struct { unsigned long a; unsigned short b; unsigned short c; byte d, e; byte f[6]; } UUID;
+        typedef struct Second { UUID a; First b; } Second;";
+    let model = check(text).model;
+    let sizes: Vec<_> = model.structs.iter().map(|one| (one.name.as_str(), model.offsets(one))).collect();
+    assert_eq!(sizes, [("First", (vec![0, 8], 16, 8)), ("Second", (vec![0, 16], 32, 8))]);
+    let Type::Pointer(pointer) = &model.structs[0].fields[1].ty else { panic!("PGUID is a pointer") };
+    assert_eq!(pointer.to, Type::Base(Base::Guid));
+}
+
+#[test]
 fn pointers_in_local_interfaces_are_the_callers_affair() {
-    let text =
-        "import \"unknwn.idl\"; [object, local, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a12)] interface IE : IUnknown {
+    let text = "import \"unknwn.idl\"; struct X; struct POINT { long x, y; }; typedef struct POINT POINT;
+        typedef struct POINTS { POINT at; struct X *more; } POINTS;
+        [object, local, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a12)] interface IE : IUnknown {
         HRESULT Next([in] unsigned long n, [out] long *items);
+        HRESULT Hidden([in] struct X *x);
+        HRESULT Behind([in] POINTS *x);
+        HRESULT Made([out, retval] struct X *x);
+        HRESULT Listed([in] struct X **x);
+        HRESULT Many([in] short n, [in] POINT *items);
+        HRESULT Ids([in] hyper n, [in] GUID *items);
+        HRESULT Objects([in, out] short *n, [out] IE **items);
+        HRESULT At([in] POINT *at, [in] boolean deep);
+        HRESULT Object([out] IE **item);
+        HRESULT Other([in] long n, [in] REFIID iid, [out, iid_is(iid)] void **item);
         HRESULT Sized([in] unsigned long n, [out, size_is(n)] long *items);
         HRESULT One([out, retval] long *item); }";
     let compilation =
@@ -472,9 +497,21 @@ fn pointers_in_local_interfaces_are_the_callers_affair() {
     for line in [
         "pub unsafe fn Next(&self, n: u32, items: *mut i32) -> obvia::Result<()> {",
         "unsafe fn Next(&self, n: u32, items: *mut i32) -> obvia::Result<()>;",
+        "pub unsafe fn Hidden(&self, x: *const obvia::rt::c_void) -> obvia::Result<()> {",
+        "unsafe fn Hidden(&self, x: *const obvia::rt::c_void) -> obvia::Result<()>;",
+        "pub unsafe fn Behind(&self, x: *const obvia::rt::c_void) -> obvia::Result<()> {",
+        "pub unsafe fn Made(&self, x: *mut obvia::rt::c_void) -> obvia::Result<()> {",
+        "pub unsafe fn Listed(&self, x: *const *mut obvia::rt::c_void) -> obvia::Result<()> {",
+        "pub unsafe fn Many(&self, n: i16, items: *const POINT) -> obvia::Result<()> {",
+        "pub unsafe fn Ids(&self, n: i64, items: *const obvia::GUID) -> obvia::Result<()> {",
+        "pub unsafe fn Objects(&self, n: *mut i16, items: *mut *mut obvia::rt::c_void) -> obvia::Result<()> {",
+        "pub fn At(&self, at: &POINT, deep: bool) -> obvia::Result<()> {",
+        "pub fn Object(&self) -> obvia::Result<IE> {",
+        "pub fn Other(&self, n: i32, iid: &obvia::GUID) -> obvia::Result<obvia::IUnknown> {",
         "pub fn Sized(&self, items: &mut [i32]) -> obvia::Result<()> {",
         "pub fn One(&self) -> obvia::Result<i32> {",
     ] {
         assert!(rust.contains(line), "{line}:\n{rust}");
     }
+    assert!(!rust.contains("struct X"), "nobody knows its size:\n{rust}");
 }

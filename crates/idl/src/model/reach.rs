@@ -31,7 +31,13 @@ pub(crate) struct Reached<'m> {
 impl Model {
     /// A type and all that it leads to.
     pub(crate) fn reached<'m>(&'m self, ty: &'m Type) -> Reached<'m> {
-        Reached { model: self, next: vec![ty], structs: HashSet::new(), unions: HashSet::new() }
+        self.reached_from([ty])
+    }
+
+    /// These types and all that they lead to.
+    pub(crate) fn reached_from<'m>(&'m self, types: impl IntoIterator<Item = &'m Type>) -> Reached<'m> {
+        let next = types.into_iter().collect();
+        Reached { model: self, next, structs: HashSet::new(), unions: HashSet::new() }
     }
 
     /// The structure or the union that a type is of, through arrays and pointers; or what else it is of.
@@ -46,7 +52,7 @@ impl Model {
     }
 
     /// Structures and unions that are refused by themselves, and those that lead to such.
-    pub(crate) fn refusals(&self, refuse: impl Fn(&Type) -> Option<&'static str>) -> Refusals {
+    pub(crate) fn refusals<W: Copy>(&self, refuse: impl Fn(&Type) -> Option<W>) -> HashMap<Type, W> {
         let structs = (0..self.structs.len()).map(|at| Type::Struct(StructId(at)));
         let all: Vec<Type> = structs.chain((0..self.unions.len()).map(|at| Type::Union(UnionId(at)))).collect();
         let mut led_from: HashMap<&Type, Vec<&Type>> = HashMap::new();
@@ -55,8 +61,8 @@ impl Model {
                 led_from.entry(self.innermost(inner)).or_default().push(ty);
             }
         }
-        let mut next: VecDeque<(&Type, &'static str)> = all.iter().filter_map(|ty| Some((ty, refuse(ty)?))).collect();
-        let mut refused = Refusals::new();
+        let mut next: VecDeque<(&Type, W)> = all.iter().filter_map(|ty| Some((ty, refuse(ty)?))).collect();
+        let mut refused = HashMap::new();
         while let Some((ty, why)) = next.pop_front() {
             if let Entry::Vacant(entry) = refused.entry(ty.clone()) {
                 entry.insert(why);

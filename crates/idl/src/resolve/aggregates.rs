@@ -21,6 +21,9 @@ use std::collections::{HashMap, HashSet};
 /// Names of GUIDs, which files for other compilers declare themselves.
 const GUIDS: [&str; 4] = ["GUID", "IID", "CLSID", "UUID"];
 
+/// The tag that GUIDs have in files for C, which a pointer's typedef may name before them.
+const GUID_TAG: &str = "_GUID";
+
 /// Attributes of members.
 const ON_MEMBERS: [&str; 11] =
     ["size_is", "length_is", "max_is", "string", "ref", "unique", "ptr", "iid_is", "range", "switch_is", "switch_type"];
@@ -39,6 +42,9 @@ impl Resolver<'_> {
                 Type::Struct(id)
             }
             Some(Named::Type(ty @ (Type::Struct(_) | Type::Base(Base::Guid)))) if decl.members.is_none() => ty,
+            None if decl.members.is_none() && decl.tag.as_ref().is_some_and(|tag| tag.name == GUID_TAG) => {
+                Type::Base(Base::Guid)
+            }
             _ => {
                 let name = declared.unwrap_or_else(|| self.fresh_name(decl.tag.as_ref(), name, "struct"));
                 let imported = self.imported;
@@ -78,16 +84,14 @@ impl Resolver<'_> {
     #[expect(clippy::type_complexity, reason = "the two halves of a structure")]
     fn members(&mut self, members: &[Member], span: Span) -> (Vec<Field>, Option<(Type, Arith, Option<Arith>)>) {
         // Sizes may name members that come later, so the integers are found first.
-        let names: Vec<&Declarator> = members.iter().filter_map(|member| member.declarator.as_ref()).collect();
-        self.check_names(names.iter().copied(), "members");
-        let mut variables: Vec<Variable> = names
-            .iter()
-            .zip(members)
-            .map(|(declarator, member)| Variable {
-                name: declarator.name.name.clone(),
-                ty: self.scalar_type(&member.spec, declarator),
-            })
-            .collect();
+        if !self.check_names(members.iter().filter_map(|member| member.declarator.as_ref()), "members") {
+            return (Vec::new(), None);
+        }
+        let variable = |member: &Member| {
+            let declarator = member.declarator.as_ref()?;
+            Some(Variable { name: declarator.name.name.clone(), ty: self.scalar_type(&member.spec, declarator) })
+        };
+        let mut variables: Vec<Variable> = members.iter().filter_map(variable).collect();
         let (mut fields, mut conformant) = (Vec::new(), None);
         for (at, member) in members.iter().enumerate() {
             let Some(declarator) = &member.declarator else {
@@ -108,6 +112,7 @@ impl Resolver<'_> {
                     self.say(error.help("move it to the end, or declare it as a pointer with [size_is]"));
                 } else if let Type::Pointer(pointer) = ty
                     && let Extent::Counted { size, length } = pointer.extent
+                    && self.is_complete(&pointer.to, declarator.span)
                 {
                     conformant = Some((pointer.to, size, length));
                     // Its name is kept as a field without a place of its own.
@@ -144,14 +149,15 @@ impl Resolver<'_> {
         (fields, conformant)
     }
 
-    /// Members have names of their own, and are not too many.
-    fn check_names<'d>(&mut self, names: impl Iterator<Item = &'d Declarator>, what: &str) {
+    /// Members have names of their own, and are not too many: those of a type that has more are not looked at.
+    fn check_names<'d>(&mut self, names: impl Iterator<Item = &'d Declarator>, what: &str) -> bool {
         let mut known = HashMap::new();
         for (at, declarator) in names.enumerate() {
             if at == MEMBERS_MAX {
                 let text = format!("there are more than {MEMBERS_MAX} {what}");
                 let error = Diagnostic::error("too-large", declarator.span, text);
                 self.say(error.help("put some of them into a structure of their own"));
+                return false;
             }
             if let Some(first) = known.insert(declarator.name.name.as_str(), declarator.name.span) {
                 let text = format!("there are two {what} called `{}`", declarator.name.name);
@@ -159,6 +165,7 @@ impl Resolver<'_> {
                 self.say(error.related(first, "the first one").help("give one of them another name"));
             }
         }
+        true
     }
 
     /// The type of what an expression could use: resolved early, without complaint.
@@ -181,15 +188,21 @@ impl Resolver<'_> {
         Some(ty)
     }
 
-    /// Refuses a structure or union whose content is not known yet: it has no size.
-    fn by_value(&mut self, ty: &Type, span: Span) -> bool {
-        let inner = match ty {
-            Type::Fixed(element, _) => element,
-            ty => ty,
-        };
-        if matches!(inner, Type::Struct(_) | Type::Union(_)) && !self.defined.contains(inner) {
+    /// Refuses a structure or a union, or an array of such, whose content is not known yet: it has no size.
+    pub(super) fn is_complete(&mut self, ty: &Type, span: Span) -> bool {
+        let inner = array_of(ty);
+        let is_complete = !matches!(inner, Type::Struct(_) | Type::Union(_)) || self.defined.contains(inner);
+        if !is_complete {
             let error = Diagnostic::error("incomplete-type", span, "this type is not complete here, so it has no size");
             self.say(error.help("a structure cannot contain itself; use a pointer, or declare the other type before"));
+        }
+        is_complete
+    }
+
+    /// Whether a type may be that of a member.
+    fn by_value(&mut self, ty: &Type, span: Span) -> bool {
+        let inner = array_of(ty);
+        if !self.is_complete(ty, span) {
             return false;
         }
         if let Type::Struct(id) = inner
@@ -336,12 +349,11 @@ impl Resolver<'_> {
         }
         let mut taken = HashSet::new();
         self.owners.push(self.model.unions[id].name.clone());
-        for arm in decl.arms.iter().flatten() {
-            self.arm(arm, id, &mut taken);
+        let names = decl.arms.iter().flatten().filter_map(|arm| arm.member.as_ref()?.declarator.as_ref());
+        if self.check_names(names, "arms") {
+            decl.arms.iter().flatten().for_each(|arm| self.arm(arm, id, &mut taken));
         }
         self.owners.pop();
-        let arms = decl.arms.iter().flatten().filter_map(|arm| arm.member.as_ref()?.declarator.as_ref());
-        self.check_names(arms, "arms");
         let measure = self.measured(self.model.measure_union(UnionId(id)), span);
         self.model.unions[id].measure = measure;
         self.defined.insert(ty.clone());
@@ -514,11 +526,13 @@ impl Resolver<'_> {
             return self.context_types(&spec, declarators);
         }
         // The name that users write wins over the tag.
-        self.declaring = own.filter(|_| is_definition).map(|own| own.name.name.clone());
-        let Some(mut ty) = self.spec_type(&spec, own.map(|declarator| &declarator.name)) else { return };
-        if let Some(own) = own.filter(|own| is_definition && GUIDS.contains(&own.name.name.as_str())) {
-            ty = self.guid_type(ty, &spec, own);
-        }
+        let guid = own.filter(|own| is_definition && GUIDS.contains(&own.name.name.as_str()));
+        self.declaring = own.filter(|_| is_definition && guid.is_none()).map(|own| own.name.name.clone());
+        let ty = match guid {
+            Some(own) => self.guid_type(&spec, own),
+            None => self.spec_type(&spec, own.map(|declarator| &declarator.name)),
+        };
+        let Some(ty) = ty else { return };
         for declarator in declarators {
             let plain = declarator.pointers == 0 && declarator.dimensions.is_empty();
             if CLASSES.iter().any(|class| has(attributes, class)) {
@@ -537,25 +551,28 @@ impl Resolver<'_> {
 }
 
 impl Resolver<'_> {
-    /// The type of a structure that is declared by one of the names of GUIDs: it is what everybody knows by that name.
-    fn guid_type(&mut self, ty: Type, spec: &TypeSpec, own: &Declarator) -> Type {
-        let is_one =
-            self.model.measure(&ty).is_some_and(|found| (found.size, found.align) == (16, 4) && found.is_plain);
-        if !is_one {
-            let error = Diagnostic::error("reserved-name", own.name.span, format!("`{}` is 16 bytes", own.name.name));
-            self.say(error.help("give this type another name"));
-            return ty;
-        }
-        if matches!(ty, Type::Struct(id) if id.0 + 1 == self.model.structs.len()) {
-            self.model.structs.pop();
-        }
+    /// The type that one of the names of GUIDs declares: what everybody knows by that name, and no structure of the file's own.
+    fn guid_type(&mut self, spec: &TypeSpec, own: &Declarator) -> Option<Type> {
         let guid = Type::Base(Base::Guid);
-        if let TypeKind::Struct(StructDecl { tag: Some(tag), .. }) = &spec.kind
-            && let Some(known) = self.types.get_mut(&tag.name)
-        {
-            known.what = Named::Type(guid.clone());
+        let members = match &spec.kind {
+            TypeKind::Struct(StructDecl { tag, members: Some(members), attributes, .. }) => {
+                self.check_attributes(attributes, &ON_TYPES, "a structure");
+                if let Some(tag) = tag {
+                    self.declare_type(tag, Named::Type(guid.clone()));
+                }
+                self.members(members, spec.span)
+            }
+            _ => (Vec::new(), None),
+        };
+        let is_one = members.1.is_none() && is_guid(&members.0);
+        if !is_one {
+            let text = format!("`{}` has other members than a GUID", own.name.name);
+            let error = Diagnostic::error("reserved-name", own.name.span, text);
+            let help =
+                "these are an unsigned long, two unsigned shorts and eight bytes; or give this type another name";
+            self.say(error.help(help));
         }
-        guid
+        Some(guid)
     }
 
     pub(super) fn push_typedef(&mut self, ident: &Ident, ty: Type, is_interface: bool, attributes: &[Attribute]) {
@@ -567,9 +584,30 @@ impl Resolver<'_> {
     }
 }
 
+/// Whether members are those of a GUID: integers of 4, 2 and 2 bytes, and 8 of one byte, which may have names of their own.
+fn is_guid(members: &[Field]) -> bool {
+    let size = |ty: &Type| match ty {
+        Type::Base(base) if base.is_integer() && *base != Base::Boolean => base.size(),
+        _ => 0,
+    };
+    let sizes = members.iter().flat_map(|field| match &field.ty {
+        Type::Fixed(element, count) => std::iter::repeat_n(size(element), (*count).min(9) as usize),
+        ty => std::iter::repeat_n(size(ty), 1),
+    });
+    sizes.take(12).eq([4, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1])
+}
+
 /// Whether pointers lead to a union.
 fn is_union_behind(ty: &Type) -> bool {
     matches!(ty, Type::Union(_)) || matches!(ty, Type::Pointer(pointer) if is_union_behind(&pointer.to))
+}
+
+/// The type that an array is of, through all of its dimensions.
+fn array_of(mut ty: &Type) -> &Type {
+    while let Type::Fixed(element, _) = ty {
+        ty = element;
+    }
+    ty
 }
 
 fn is_definition(kind: &TypeKind) -> bool {

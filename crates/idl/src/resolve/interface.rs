@@ -195,6 +195,15 @@ impl Resolver<'_> {
                 );
                 None
             }
+            Some(Named::Interface(id)) if !has(&decl.attributes, "local") && self.has_local_methods(id) => {
+                let text = format!("the methods of interface `{}` exist in one process only", base.name);
+                let error = Diagnostic::error("local-base", base.span, text);
+                let help = "declare this interface [local], too, or extend one that other processes call";
+                self.say(
+                    error.help(help).related(self.model.interfaces[id.0].span, "it is, or extends, a [local] one"),
+                );
+                None
+            }
             Some(Named::Interface(id)) if self.model.lineage(id).len() >= BASES_MAX => {
                 let text = format!("interface `{}` extends too many others", decl.name.name);
                 let error = Diagnostic::error("too-deep", base.span, text);
@@ -216,6 +225,14 @@ impl Resolver<'_> {
                 None
             }
         }
+    }
+
+    /// Whether an interface or one that it extends has methods of which nothing says how they travel.
+    fn has_local_methods(&self, id: InterfaceId) -> bool {
+        let lineage = self.model.lineage(id);
+        lineage
+            .into_iter()
+            .any(|id| self.model.interfaces[id.0].local && !self.model.interfaces[id.0].methods.is_empty())
     }
 
     fn uuid(&mut self, decl: &InterfaceDecl) -> Option<u128> {
@@ -320,7 +337,6 @@ impl Resolver<'_> {
             let error = error.related(oneway.span, "nobody waits");
             self.say(error.help("remove [oneway], or make the parameter [in]"));
         }
-        self.check_frame(&params, method.name.span);
         let (oneway, idempotent) = (oneway.is_some(), has(&method.attributes, "idempotent"));
         let member = self.member(method);
         let (opnum, doc, span) = (opnum as u16, method.doc.clone(), method.name.span);

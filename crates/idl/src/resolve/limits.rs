@@ -5,7 +5,7 @@
 
 use super::Resolver;
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::model::{InterfaceId, Measure, Model, Param, StructId, Type, UnionId};
+use crate::model::{InterfaceId, Measure, Method, Model, Param, StructId, Type, UnionId};
 use crate::plan::{in_place, kinds};
 use crate::source::Span;
 
@@ -23,8 +23,8 @@ pub(super) const BASES_MAX: usize = 64;
 pub(super) const MEMBERS_MAX: usize = 1024;
 /// Parameters that a method may have.
 pub(super) const PARAMETERS_MAX: usize = 250;
-/// Members in all types of a file, and in all that its methods pass.
-const FILE_MAX: usize = 1 << 20;
+/// Members in all types of a file, and in all that its methods pass, whatever its length. One more is for each byte.
+const FILE_LEAST: usize = 1 << 16;
 /// Members that all types of a file lead to.
 const REACH_MAX: usize = 1 << 20;
 
@@ -69,45 +69,52 @@ impl Resolver<'_> {
         is_small
     }
 
-    /// Whether the values of a call are few enough.
-    pub(super) fn check_frame(&mut self, params: &[Param], span: Span) {
-        let size = |param| self.model.layout(in_place(&self.model, param)).0;
-        if params.iter().map(|param| u64::from(size(param))).sum::<u64>() > SIZE_MAX.into() {
-            self.say(too_large(span));
-        }
+    /// Refuses methods whose values are too many. A structure that a method points to may be declared behind it.
+    pub(super) fn check_frames(&mut self) {
+        let model = &self.model;
+        let size = |param: &Param| u64::from(model.layout(in_place(model, param)).0);
+        let is_large = |method: &&Method| method.params.iter().map(size).sum::<u64>() > SIZE_MAX.into();
+        let methods = model.interfaces.iter().flat_map(|found| &found.methods);
+        self.diagnostics.extend(methods.filter(is_large).map(|method| too_large(method.span)));
     }
 
-    /// Refuses methods of other processes' objects whose parameters lead to types that nobody knows the content of.
+    /// Refuses methods of other processes' objects whose parameters lead to types that nobody knows the content of, and methods of any
+    /// that are given such by value.
     pub(super) fn check_contents(&mut self) {
+        let is_unknown = |ty: &Type| match ty {
+            Type::Struct(id) if !self.defined.contains(ty) => Some(*id),
+            _ => None,
+        };
+        let opaque = self.model.refusals(is_unknown);
         let model = &self.model;
-        let is_known = |ty: &&Type| !matches!(ty, Type::Struct(_) | Type::Union(_)) || self.defined.contains(*ty);
-        let remote = model.interfaces.iter().filter(|found| !found.local);
-        let mut unknown = Vec::new();
-        for param in remote.flat_map(|found| &found.methods).flat_map(|method| &method.params) {
-            if let Some(Type::Struct(id)) = model.reached(&param.ty).find(|ty| !is_known(ty)) {
+        for interface in &model.interfaces {
+            for param in interface.methods.iter().flat_map(|method| &method.params) {
+                let leads = if interface.local { &param.ty } else { model.innermost(&param.ty) };
+                let Some(id) = opaque.get(leads).filter(|id| !interface.local || *leads == Type::Struct(**id)) else {
+                    continue;
+                };
                 let name = &model.structs[id.0].name;
                 let text = format!("`{}` leads to `{name}`, whose members are not declared", param.name);
                 let error = Diagnostic::error("incomplete-type", param.span, text);
-                unknown.push(
-                    error.help(format!("declare `struct {name}` with its members, or import the file that does")),
-                );
+                let help = format!("declare `struct {name}` with its members, or import the file that does");
+                self.diagnostics.push(error.help(help));
             }
         }
-        self.diagnostics.append(&mut unknown);
+        self.model.opaque = opaque;
     }
 
     /// Refuses a file whose types and interfaces mean more than can be written out.
-    pub(super) fn check_amount(&mut self) {
+    pub(super) fn check_amount(&mut self, bytes: usize) {
         // A type that is too large has no measure.
         if self.diagnostics.iter().any(|found| found.severity == Severity::Error) {
             return;
         }
         let model = &self.model;
-        if let Some(span) = first_beyond(FILE_MAX, weights(model)) {
+        let most = FILE_LEAST + bytes;
+        if let Some(span) = first_beyond(most, weights(model)) {
             let text = "this is more than a file may declare, what types contain counted";
             let error = Diagnostic::error("too-large", span, text);
-            return self
-                .say(error.help(format!("types and methods have at most {FILE_MAX} members; use several files")));
+            return self.say(error.help(format!("types and methods have at most {most} members; use several files")));
         }
         if let Some(span) = first_beyond(REACH_MAX, reaches(model)) {
             let error = Diagnostic::error("too-large", span, "the types up to here lead to too many others");
@@ -156,13 +163,12 @@ fn aggregates(model: &Model) -> impl Iterator<Item = (Type, Span)> {
 fn weights(model: &Model) -> impl Iterator<Item = (usize, Span)> {
     let weight = |ty: &Type| model.measure(ty).map_or(0, |found| found.weight as usize);
     let types = aggregates(model).map(move |(ty, span)| (weight(&ty), span));
-    let interfaces = model.interfaces.iter().enumerate().filter(|(_, found)| !found.local);
-    let passed = interfaces.map(move |(at, found)| {
+    let passed = model.interfaces.iter().enumerate().map(move |(at, found)| {
         let methods = model.all_methods(InterfaceId(at));
         let params = methods.iter().flat_map(|method| &method.params);
         let direct: usize = params.map(|param| 1 + weight(in_place(model, param))).sum();
         let behind: usize = kinds(model, &methods).iter().map(weight).sum();
-        (methods.len() + direct + behind, found.span)
+        (model.lineage(InterfaceId(at)).len() + methods.len() + direct + behind, found.span)
     });
     types.chain(passed)
 }

@@ -269,7 +269,8 @@ impl Resolver<'_> {
                     self.say(error.help(format!("the number of elements is at least 1 and at most {FIXED_MAX}")));
                     return None;
                 }
-                Some(Type::Fixed(Box::new(element), count as u32))
+                // As in C: what has no size yet would have none in the array for ever.
+                self.is_complete(&element, expr.span).then(|| Type::Fixed(Box::new(element), count as u32))
             }
             Dimension::Open(span) => {
                 let extent = self.extent(sizes, level, text, &element, context)?;

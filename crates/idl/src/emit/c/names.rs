@@ -80,7 +80,7 @@ pub(super) fn binding(name: &str) -> String {
 /// A name for what belongs to a parameter, which no parameter has.
 pub(super) fn local(plan: &MethodPlan<'_>, param: &ParamPlan<'_>, what: &str) -> String {
     let mut name = format!("{}_{what}", param.param.name);
-    while plan.params.iter().any(|other| binding(&other.param.name) == name) {
+    while plan.params.iter().any(|other| name.starts_with(&other.param.name) && binding(&other.param.name) == name) {
         name.push('_');
     }
     name

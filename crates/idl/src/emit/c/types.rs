@@ -139,7 +139,9 @@ fn member(model: &Model, ty: &Type, name: &str, all: &[&Field]) -> String {
         Type::Interface(Object::Known(id)) => ("struct", &model.interfaces[id.0].name),
         _ => return text,
     };
-    if all.iter().any(|field| ident(&field.name) == type_ident(own)) { format!("{keyword} {text}") } else { text }
+    let own = type_ident(own);
+    let is_own = |field: &&Field| own.starts_with(&field.name) && ident(&field.name) == own;
+    if all.iter().any(is_own) { format!("{keyword} {text}") } else { text }
 }
 
 fn structure(out: &mut Writer, model: &Model, id: StructId) {

@@ -34,8 +34,8 @@ fn open(out: &mut Writer, method: &Method<'_>, request: bool) -> &'static str {
     };
     Check { context, kinds: method.kinds, reader: name, outer: &outer }.shape(out, &shape, "", 0);
     out.line(format!("{name}.verify();"));
-    let types = || plan.ordered(request).into_iter().map(|param| in_place(context.model, param.param));
-    if types().any(|ty| members::has_objects(context.model, ty)) {
+    let types = plan.ordered(request).into_iter().map(|param| in_place(context.model, param.param));
+    if members::has_objects(context.model, types) {
         out.line(format!("{name}.resolve({});", if request { "call" } else { "this" }));
     }
     name

@@ -139,9 +139,9 @@ pub(super) fn is_shared(model: &Model, ty: &Type) -> bool {
     matches!(ty, Type::Struct(id) if model.structs[id.0].fields.iter().any(|field| is_link(&field.ty)))
 }
 
-/// Whether references to objects may travel in a value.
-pub(super) fn has_objects(model: &Model, ty: &Type) -> bool {
-    model.reached(ty).any(|ty| matches!(ty, Type::Interface(_)))
+/// Whether references to objects may travel in values.
+pub(super) fn has_objects<'m>(model: &'m Model, types: impl Iterator<Item = &'m Type>) -> bool {
+    model.reached_from(types).any(|ty| matches!(ty, Type::Interface(_)))
 }
 
 /// The name of a base type among the runtime's.

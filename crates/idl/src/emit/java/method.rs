@@ -6,6 +6,7 @@ use super::names::{members, parameters};
 use super::values::{java, nullable, object_class};
 use crate::model::{self as idl, Arith, Direction, Model, Object, Operand, Transfer, Type};
 use crate::plan::{MethodPlan, ParamPlan, Passing, in_place, kind_of};
+use std::collections::HashSet;
 
 /// A method, in its proxy or in its stub.
 pub(super) struct Method<'a> {
@@ -69,10 +70,11 @@ impl<'a> Method<'a> {
     ) -> Self {
         let names = || plan.params.iter().map(|param| param.param.name.as_str());
         let (shown, (given, came)) = (members(names()), parameters(names()));
-        let is_free = |stem: &str| {
-            ENDINGS.iter().all(|ending| given.iter().chain(&came).all(|name| name.strip_suffix(ending) != Some(stem)))
+        let taken = |name: &String| {
+            ENDINGS.iter().filter_map(|ending| name.strip_suffix(ending)).map(str::to_owned).collect::<Vec<_>>()
         };
-        let stem = |name: &String| if is_free(name) { name.clone() } else { format!("{name}_") };
+        let taken: HashSet<String> = given.iter().chain(&came).flat_map(taken).collect();
+        let stem = |name: &String| if taken.contains(name) { format!("{name}_") } else { name.clone() };
         let stems = given.iter().map(stem).collect();
         Self { context, plan, kinds, name, interface, shown, given, came, stems, is_proxy }
     }

@@ -35,6 +35,7 @@ pub(super) type Refusal = &'static str;
 
 const MANY: Refusal = "a pointer to pointers to several values";
 const OPEN: Refusal = "a structure that ends in an open array";
+const OPAQUE: Refusal = "a structure whose members are not declared";
 const OUT_UNION: Refusal = "a union with pointers as a result; in a structure it is done";
 const VOID: Refusal = "a pointer to void";
 const FIXED: Refusal = "an array of fixed size that the method allocates";
@@ -200,12 +201,13 @@ fn everything(model: &Model, ty: &Type) -> Result<(), Refusal> {
 /// Whether a structure or a union can be written in Rust where what it leads to can.
 fn itself(model: &Model, ty: &Type) -> Result<(), Refusal> {
     match ty {
+        Type::Struct(id) if model.opaque.get(ty) == Some(id) => Err(OPAQUE),
         Type::Struct(id) if model.structs[id.0].conformant.is_some() => Err(OPEN),
         Type::Struct(id) => model.structs[id.0].fields.iter().try_for_each(|field| member(model, field)),
         Type::Union(id) => {
             let is_full = |ty: &Type| matches!(ty, Type::Pointer(pointer) if pointer.class == PointerClass::Full);
             // They can be set, so what has them can be lent for no shorter time than they live.
-            if all_arms(&model.unions[id.0]).any(|field| model.reached(&field.ty).any(is_full)) {
+            if model.reached(ty).any(is_full) {
                 return Err(FULL_UNION);
             }
             all_arms(&model.unions[id.0]).try_for_each(|field| contained(model, &field.ty))
