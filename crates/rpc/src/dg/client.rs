@@ -115,7 +115,8 @@ pub struct Activity {
 }
 
 impl Activity {
-    /// An activity of a client, each called by a UUID that nobody else can guess: whoever knows the activity's can answer its calls.
+    /// Creates an activity of a client. Both UUIDs must be unpredictable: an attacker who knows the
+    /// activity's can forge responses.
     pub fn new(id: Uuid, client: Uuid, limits: Limits, is_near: bool) -> Self {
         Self {
             id,

@@ -37,7 +37,7 @@ impl PduType {
     pub const ACK: Self = Self(7);
     /// Client: asks for a call to be cancelled.
     pub const CL_CANCEL: Self = Self(8);
-    /// Both: reports the fragments that have arrived.
+    /// Client or server: reports the fragments that have arrived.
     pub const FACK: Self = Self(9);
     /// Server: the cancel has arrived.
     pub const CANCEL_ACK: Self = Self(10);
