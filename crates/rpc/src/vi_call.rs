@@ -36,7 +36,7 @@ impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Connection(error) => error.fmt(f),
-            // These statuses also arise where no server has answered.
+            // Clients use these statuses themselves if no server answers.
             Self::Fault(status @ (Status::SERVER_UNAVAILABLE | Status::COMM_FAILURE)) => status.fmt(f),
             Self::Fault(status) => write!(f, "the server answered with a fault: {status}"),
             Self::Failed(status, words) => write!(f, "{} ({status:#010x})", words.description),
