@@ -32,7 +32,7 @@ mod op {
 
 /// No entry, or no further entry, matches (ept_s_not_registered).
 pub const NOT_REGISTERED: Status = Status(0x16c9_a0d6);
-/// The caller may not change what is registered (ept_s_cant_perform_op).
+/// The caller may not change the entry, or there is no room for it (ept_s_cant_perform_op).
 pub const CANNOT_PERFORM: Status = Status(0x16c9_a0cd);
 /// A tower is invalid (ept_s_invalid_entry).
 pub const INVALID_ENTRY: Status = Status(0x16c9_a0d3);

@@ -94,11 +94,11 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// A number of 32 bits, wherever it lies.
+    /// Reads an unaligned 32-bit number.
     ///
     /// # Errors
     ///
-    /// When there are fewer bytes.
+    /// [`Short`] if fewer bytes are left.
     pub fn u32(&mut self) -> Result<u32, Short> {
         let bytes = self.take()?;
         Ok(match self.order {

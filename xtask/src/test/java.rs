@@ -25,7 +25,7 @@ pub(super) fn run() -> Outcome {
     names.see(install(&home)?.argument(brief_tests())).run()?;
     look_for_internals(&home, &libraries)?;
     newcomer::run(&home)?;
-    // The previous step has the compiler that the newcomer uses.
+    // The example uses the same IDL compiler as the newcomer.
     super::web::run(&home, &[&brief_tests()])
 }
 

@@ -125,7 +125,7 @@ impl Type {
 /// The properties of a type's form on the wire.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Wire {
-    /// The alignment, also of structures that contain the type.
+    /// The alignment that the type imposes on a structure that contains it.
     pub(super) align: u32,
     /// The least size in bytes, without gaps.
     pub(super) least: u32,

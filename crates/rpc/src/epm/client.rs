@@ -108,7 +108,7 @@ impl Default for Lookup {
 pub fn lookup_request(lookup: Lookup) -> (u16, Vec<u8>) {
     let mut bytes = Vec::new();
     let mut writer = Writer::new(&mut bytes, ByteOrder::Little);
-    // All elements, no object and no interface (C706: rpc_c_ep_all_elts); every version (rpc_c_vers_all).
+    // inquiry_type rpc_c_ep_all_elts without object and interface; vers_option rpc_c_vers_all.
     for word in [0, 0, 0, 1] {
         writer.u32(word);
     }

@@ -249,7 +249,7 @@ impl Mapper {
         Ok(results)
     }
 
-    /// Executes ept_insert or ept_delete. ept_delete removes all of its entries or none.
+    /// Executes ept_insert or ept_delete, either for all entries or for none.
     fn change(&mut self, opnum: u16, caller: &Caller, reader: &mut Reader<'_>) -> Result<Option<Status>, Status> {
         let entries = read_entries(reader)?;
         let replaces = opnum == op::INSERT && reader.align(4).and_then(|()| reader.u32())? != 0;
@@ -275,7 +275,7 @@ impl Mapper {
         Ok(entries.into_iter().find_map(|entry| self.insert(registrant, entry, replaces).err()))
     }
 
-    /// ept_lookup.
+    /// Executes ept_lookup.
     fn lookup(
         &self,
         caller: &Caller,
@@ -301,7 +301,7 @@ impl Mapper {
         Ok(found.is_empty().then_some(NOT_REGISTERED))
     }
 
-    /// ept_map.
+    /// Executes ept_map.
     fn map(&self, caller: &Caller, reader: &mut Reader<'_>, writer: &mut Writer<'_>) -> Result<Option<Status>, Status> {
         let object = pointer(reader, Reader::uuid)?.unwrap_or(NIL);
         let wanted = pointer(reader, tower)?.ok_or(Status::BAD_STUB_DATA)?;

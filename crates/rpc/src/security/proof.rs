@@ -78,8 +78,8 @@ impl<'a> Leg<'a> {
     ///
     /// # Errors
     ///
-    /// [`SecurityError::Token`] with the reason why the leg is malformed, and the mechanism's or
-    /// level's error.
+    /// [`SecurityError::Token`] with the reason why the leg is malformed, and
+    /// [`SecurityError::Level`] for an unknown level.
     pub fn from_wire(bytes: &'a [u8]) -> Result<Self, SecurityError> {
         let wrong = |what| Err(SecurityError::Token(what));
         let Some((&[version, turn, kind, level, l0, l1, l2, l3], rest)) = bytes.split_first_chunk::<HEADER>() else {

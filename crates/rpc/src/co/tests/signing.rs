@@ -191,7 +191,7 @@ fn mechanisms_that_are_not_there_are_refused() {
     }
 }
 
-/// Makes a call that the server is not to see, and returns the fault that is the answer.
+/// Makes a call that the server must not deliver, and returns the fault.
 fn refused(pair: &mut Pair, security: Option<u32>) -> (Status, bool) {
     let id = pair.client.call(&OutgoingCall { security, ..call(b"let me in") }).unwrap();
     assert_eq!(pair.ask_server(), Ok(None));

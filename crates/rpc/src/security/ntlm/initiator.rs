@@ -64,7 +64,7 @@ impl Initiator {
         let handed_over = is_exchanged.then(|| keys::exchange(&base_key, exported));
         let message = Authenticate {
             flags,
-            // With an integrity code, the LM response is empty (MS-NLMP 3.1.5.1.2).
+            // With an integrity code, the LM response is all zeros (MS-NLMP 3.1.5.1.2).
             lm_response: if response.is_empty() { &[] } else { &[0; 24] },
             nt_response: &response,
             domain,
