@@ -96,7 +96,7 @@ impl<'a> Values<'a> {
     ///
     /// # Errors
     ///
-    /// The reason why the header is malformed. The filler is ignored.
+    /// [`Error`] if the header is malformed. The filler is ignored.
     pub fn read(bytes: &'a [u8]) -> Result<Self, Error> {
         let Some((header, left)) = bytes.split_first_chunk::<HEADER>() else { return Err(Error::Short) };
         let [version, label, length @ ..] = *header;
@@ -121,7 +121,7 @@ impl<'a> Values<'a> {
     ///
     /// # Errors
     ///
-    /// The reason why its private header is malformed.
+    /// [`Error`] if the private header is malformed or the value is truncated.
     pub fn next_value(&mut self) -> Result<Option<&'a [u8]>, Error> {
         if self.left.is_empty() {
             return Ok(None);

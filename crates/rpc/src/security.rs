@@ -186,7 +186,7 @@ pub trait SecurityContext: Send + fmt::Debug {
     ///
     /// # Errors
     ///
-    /// The reason why the token was rejected. The context cannot be used afterwards.
+    /// [`SecurityError`] if the token was rejected. The context cannot be used afterwards.
     fn step(&mut self, token: &[u8]) -> Result<Step, SecurityError>;
 
     /// Returns the length of a signature in bytes. The caller asks once the context is established,

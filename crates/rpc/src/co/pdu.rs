@@ -283,7 +283,7 @@ impl<'a> Unit<'a> {
     ///
     /// # Errors
     ///
-    /// The reason why the unit is malformed.
+    /// [`PduError`] if the unit is malformed.
     pub fn open(bytes: &'a [u8]) -> Result<Self, PduError> {
         let header = Header::read(bytes)?;
         let bytes = bytes.get(..header.length.into()).ok_or(PduError::Length(header.length))?;

@@ -195,7 +195,7 @@ impl Header {
     ///
     /// # Errors
     ///
-    /// The reason why the unit is malformed.
+    /// [`PduError`] if the unit is malformed.
     pub fn read(datagram: &[u8]) -> Result<(Self, &[u8]), PduError> {
         let (head, rest) = datagram.split_at_checked(Self::SIZE).ok_or(PduError::Short)?;
         let [version, kind, flags, flags2, first, second, _, serial_high] =

@@ -131,7 +131,7 @@ impl Tower {
     ///
     /// # Errors
     ///
-    /// The reason why the tower is invalid.
+    /// [`TowerError`] if the tower is invalid.
     pub fn from_wire(bytes: &[u8]) -> Result<Self, TowerError> {
         let mut reader = Reader::new(bytes, ByteOrder::Little);
         let count = reader.u16()?;

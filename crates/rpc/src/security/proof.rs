@@ -208,7 +208,7 @@ impl Prover {
     ///
     /// # Errors
     ///
-    /// The security context's error.
+    /// [`SecurityError`] if the security context fails.
     pub fn begin(&mut self) -> Result<Vec<u8>, SecurityError> {
         let Step { token, is_done } = self.context.step(&[])?;
         self.stage = Proving::Tokens { is_made: is_done };
@@ -220,7 +220,7 @@ impl Prover {
     ///
     /// # Errors
     ///
-    /// The reason why the answer is wrong. The proof is over then.
+    /// [`SecurityError`] if the answer is wrong. The proof is over then.
     pub fn answer(&mut self, answer: &[u8]) -> Result<Next, SecurityError> {
         let stage = std::mem::replace(&mut self.stage, Proving::Over);
         let Leg { turn, token, .. } = Leg::from_wire(answer)?;
@@ -310,7 +310,8 @@ impl Verifier {
     ///
     /// # Errors
     ///
-    /// The reason why the leg is wrong or the client is not authenticated. The proof is over then.
+    /// [`SecurityError`] if the leg is wrong, or the client is not authenticated. The proof is over
+    /// then.
     pub fn answer(&mut self, leg: &[u8]) -> Result<Verdict, SecurityError> {
         let stage = std::mem::replace(&mut self.stage, Verifying::Over);
         let Leg { turn, kind, level, token } = Leg::from_wire(leg)?;

@@ -209,7 +209,7 @@ impl Bind {
     ///
     /// # Errors
     ///
-    /// The reason why the unit is malformed.
+    /// [`PduError`] if the unit is malformed.
     pub fn from_wire(bytes: &[u8]) -> Result<Self, PduError> {
         Self::read(&Unit::whole(bytes)?)
     }
@@ -218,7 +218,7 @@ impl Bind {
     ///
     /// # Errors
     ///
-    /// The reason why the unit is malformed.
+    /// [`PduError`] if the unit is malformed.
     pub fn read(unit: &Unit<'_>) -> Result<Self, PduError> {
         let mut reader = unit.expect(&Self::TYPES)?;
         let (sizes, group) = (sizes(&mut reader)?, reader.u32()?);
@@ -275,7 +275,7 @@ impl BindAck {
     ///
     /// # Errors
     ///
-    /// The reason why the unit is malformed.
+    /// [`PduError`] if the unit is malformed.
     pub fn from_wire(bytes: &[u8]) -> Result<Self, PduError> {
         Self::read(&Unit::whole(bytes)?)
     }
@@ -284,7 +284,7 @@ impl BindAck {
     ///
     /// # Errors
     ///
-    /// The reason why the unit is malformed.
+    /// [`PduError`] if the unit is malformed.
     pub fn read(unit: &Unit<'_>) -> Result<Self, PduError> {
         let mut reader = unit.expect(&Self::TYPES)?;
         let (sizes, group, length) = (sizes(&mut reader)?, reader.u32()?, reader.u16()?);
@@ -338,7 +338,7 @@ impl BindNak {
     ///
     /// # Errors
     ///
-    /// The reason why the unit is malformed.
+    /// [`PduError`] if the unit is malformed.
     pub fn read(unit: &Unit<'_>) -> Result<Self, PduError> {
         let mut reader = unit.expect(&[PduType::BIND_NAK])?;
         let reason = reader.u16()?;

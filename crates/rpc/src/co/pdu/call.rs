@@ -29,7 +29,7 @@ impl<'a> Request<'a> {
     ///
     /// # Errors
     ///
-    /// The reason why the unit is malformed.
+    /// [`PduError`] if the unit is malformed.
     pub fn read(unit: &Unit<'a>) -> Result<Self, PduError> {
         let mut reader = unit.expect(&[PduType::REQUEST])?;
         let (alloc_hint, context_id, opnum) = (reader.u32()?, reader.u16()?, reader.u16()?);
@@ -77,7 +77,7 @@ impl<'a> Response<'a> {
     ///
     /// # Errors
     ///
-    /// The reason why the unit is malformed.
+    /// [`PduError`] if the unit is malformed.
     pub fn read(unit: &Unit<'a>) -> Result<Self, PduError> {
         let mut reader = unit.expect(&[PduType::RESPONSE])?;
         let (alloc_hint, context_id, [cancels, _reserved]) = (reader.u32()?, reader.u16()?, reader.take()?);
@@ -123,7 +123,7 @@ impl Fault {
     ///
     /// # Errors
     ///
-    /// The reason why the unit is malformed.
+    /// [`PduError`] if the unit is malformed.
     pub fn read(unit: &Unit<'_>) -> Result<Self, PduError> {
         let mut reader = unit.expect(&[PduType::FAULT])?;
         let (_alloc_hint, context_id, [cancels, _]) = (reader.u32()?, reader.u16()?, reader.take()?);

@@ -46,7 +46,7 @@ impl Fack {
     ///
     /// # Errors
     ///
-    /// The reason why the body is malformed. The words of a mask behind the supported length are
+    /// [`PduError`] if the body is malformed. The words of a mask behind the supported length are
     /// ignored.
     pub fn read(header: &Header, body: &[u8]) -> Result<Option<Self>, PduError> {
         if body.is_empty() {
@@ -96,7 +96,7 @@ impl Cancel {
     ///
     /// # Errors
     ///
-    /// The reason why the body is malformed.
+    /// [`PduError`] if the body is malformed.
     pub fn read(header: &Header, body: &[u8]) -> Result<Self, PduError> {
         let mut reader = Reader::new(body, header.order);
         match reader.u32()? {
@@ -128,7 +128,7 @@ impl CancelAck {
     ///
     /// # Errors
     ///
-    /// The reason why the body is malformed.
+    /// [`PduError`] if the body is malformed.
     pub fn read(header: &Header, body: &[u8]) -> Result<Option<Self>, PduError> {
         if body.is_empty() {
             return Ok(None);

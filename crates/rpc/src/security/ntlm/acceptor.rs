@@ -51,7 +51,7 @@ impl Acceptor {
     ///
     /// # Errors
     ///
-    /// The reason why the message is malformed, or [`NtlmError::Flags`] for missing capabilities.
+    /// [`NtlmError`] if the message is malformed; [`NtlmError::Flags`] for missing capabilities.
     pub fn new(negotiate: &[u8], names: &ServerNames, fresh: &Fresh) -> Result<Self, NtlmError> {
         let asked = Negotiate::from_wire(negotiate)?.flags;
         // Clients need not request the target information.
@@ -81,7 +81,7 @@ impl Acceptor {
     ///
     /// # Errors
     ///
-    /// The reason why the message is malformed, or [`NtlmError::Denied`] if the proof is wrong.
+    /// [`NtlmError`] if the message is malformed; [`NtlmError::Denied`] if the proof is wrong.
     pub fn finish(self, authenticate: &[u8], accounts: &dyn Accounts) -> Result<Established, NtlmError> {
         let message = Authenticate::from_wire(authenticate)?;
         let flags = message.flags & self.offered;

@@ -40,7 +40,7 @@ impl Initiator {
     ///
     /// # Errors
     ///
-    /// The reason why the challenge is malformed, or [`NtlmError::Flags`] for missing capabilities
+    /// [`NtlmError`] if the challenge is malformed; [`NtlmError::Flags`] for missing capabilities
     /// of the server.
     pub fn answer(self, challenge: &[u8]) -> Result<(Vec<u8>, Established), NtlmError> {
         let received = Challenge::from_wire(challenge)?;

@@ -142,7 +142,7 @@ impl Negotiate {
     ///
     /// # Errors
     ///
-    /// The reason why the message is malformed.
+    /// [`NtlmError`] if the message is malformed.
     pub fn from_wire(bytes: &[u8]) -> Result<Self, NtlmError> {
         let message = Message::open(bytes, NEGOTIATE, NEGOTIATE_FIXED)?;
         Ok(Self { flags: Flags(message.u32(12)) })
@@ -165,7 +165,7 @@ impl<'a> Challenge<'a> {
     ///
     /// # Errors
     ///
-    /// The reason why the message is malformed.
+    /// [`NtlmError`] if the message is malformed.
     pub fn from_wire(bytes: &'a [u8]) -> Result<Self, NtlmError> {
         // The first implementations send no version.
         let mut message = Message::open(bytes, CHALLENGE, CHALLENGE_FIXED - 8)?;
@@ -195,7 +195,7 @@ impl<'a> Authenticate<'a> {
     ///
     /// # Errors
     ///
-    /// The reason why the message is malformed.
+    /// [`NtlmError`] if the message is malformed.
     pub fn from_wire(bytes: &'a [u8]) -> Result<Self, NtlmError> {
         let mut message = Message::open(bytes, AUTHENTICATE, AUTHENTICATE_FIXED)?;
         let read = Self {

@@ -30,7 +30,7 @@ impl Acceptor {
     ///
     /// # Errors
     ///
-    /// The reason why the token is malformed, or [`SpnegoError::NoMechanism`] if the client does
+    /// [`SpnegoError`] if the token is malformed; [`SpnegoError::NoMechanism`] if the client does
     /// not support NTLM.
     pub fn new(token: &[u8], names: &ServerNames, fresh: &Fresh) -> Result<(Vec<u8>, Self), SpnegoError> {
         let received = NegTokenInit::from_wire(token)?;
@@ -56,7 +56,7 @@ impl Acceptor {
     ///
     /// # Errors
     ///
-    /// The reason why the token is malformed, or the authentication failed.
+    /// [`SpnegoError`] if the token is malformed, or the authentication failed.
     pub fn step(
         self,
         token: &[u8],

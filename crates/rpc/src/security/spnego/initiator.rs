@@ -35,7 +35,7 @@ impl Initiator {
     ///
     /// # Errors
     ///
-    /// The reason why the token is malformed, or the server's refusal.
+    /// [`SpnegoError`] if the token is malformed, or the server refuses.
     pub fn answer(self, token: &[u8]) -> Result<(Vec<u8>, Confirmation), SpnegoError> {
         let received = NegTokenResp::from_wire(token)?;
         if received.state == Some(NegState::Rejected) {
@@ -61,7 +61,7 @@ impl Confirmation {
     ///
     /// # Errors
     ///
-    /// The reason why the token is malformed, or the server's refusal.
+    /// [`SpnegoError`] if the token is malformed, or the server refuses.
     pub fn finish(mut self, token: &[u8]) -> Result<Established, SpnegoError> {
         let received = NegTokenResp::from_wire(token)?;
         if received.state != Some(NegState::Completed) {

@@ -65,7 +65,7 @@ impl<'a> NegTokenInit<'a> {
     ///
     /// # Errors
     ///
-    /// The reason why the token is malformed.
+    /// [`SpnegoError`] if the token is malformed.
     pub fn from_wire(bytes: &'a [u8]) -> Result<Self, SpnegoError> {
         let mut outer = Reader(der::only(bytes, APPLICATION_0)?);
         if outer.element(OBJECT_IDENTIFIER)? != SPNEGO {
@@ -118,7 +118,7 @@ impl<'a> NegTokenResp<'a> {
     ///
     /// # Errors
     ///
-    /// The reason why the token is malformed.
+    /// [`SpnegoError`] if the token is malformed.
     pub fn from_wire(bytes: &'a [u8]) -> Result<Self, SpnegoError> {
         let mut fields = Reader(der::only(der::only(bytes, FIELD_1)?, SEQUENCE)?);
         let read = Self {
