@@ -367,7 +367,7 @@ impl Activity {
         self.output.put((), |bytes| conversation::perform(request, stub, own_boot, self.client, about, bytes));
     }
 
-    /// Processes a report of the network that no socket has the server's address.
+    /// Processes a report of the network that the server's port is unreachable.
     pub fn refused(&mut self, now: Instant) {
         let Some(call) = self.call.as_mut().filter(|call| call.outcome.is_none()) else { return };
         call.refusals += 1;

@@ -37,8 +37,7 @@ impl Keeper {
         let kept = self.lock();
         let waited = self.first.wait_timeout_while(kept, Duration::from_secs(3600), |kept| kept.is_empty());
         let (kept, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        // Notifications come only while the list is empty or grows; this waits for the whole
-        // interval.
+        // The condition is always true, so that notifications do not shorten the interval.
         let (mut kept, _) =
             self.first.wait_timeout_while(kept, ROUND, |_| true).unwrap_or_else(PoisonError::into_inner);
         kept.retain(|kept| kept.strong_count() > 0);
