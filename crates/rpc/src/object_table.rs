@@ -109,8 +109,8 @@ pub struct SharedTable<T> {
 /// Tells a thread that keeps copies whether they are still valid.
 ///
 /// A watch holds the number of the target whose copy is valid without a look-up, because it was
-/// fetched last, and the number of other valid copies. The removal of a target resets both; only the
-/// watch's owner sets other values. C code reads the layout.
+/// fetched last, and the number of other valid copies. The removal of a target resets both; only
+/// the watch's owner sets other values. C code reads the layout.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Watch {
