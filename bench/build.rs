@@ -1,4 +1,4 @@
-//! Compiles the interfaces that are called.
+//! Compiles the benchmarks' interfaces.
 
 fn main() {
     obvia_idl::build("bench.idl");

@@ -1,4 +1,4 @@
-//! Compiles the interface that is called.
+//! Compiles the interface whose calls are counted.
 
 fn main() {
     obvia_idl::build("icount.idl");

@@ -1,4 +1,5 @@
-// The object that `obvia bench call_lat` calls in C++. In a file of its own, so that the call through its vtable stays one.
+// The object that `obvia bench call_lat` calls in C++. It has a file of its own, so that the
+// compiler cannot devirtualize the calls.
 #include "called.h"
 
 namespace {

@@ -1,7 +1,7 @@
 // Client and server of `obvia bench call_lat` in C++.
 //
-// `obvia-bench-cpp serve NAME ...` exports the object; `obvia-bench-cpp call NAME METHOD BYTES ...` calls it when it is asked to,
-// and checks every result: see under_bench.h.
+// `obvia-bench-cpp serve NAME ...` exports the object; `obvia-bench-cpp call NAME METHOD BYTES ...`
+// calls it on request, and checks every result: see under_bench.h.
 #include "called.h"
 #include "server_loop.h"
 #include "shared_words.h"
@@ -31,7 +31,7 @@ private:
     int64_t seen_ = 0;
 };
 
-// The same with an object of this process's.
+// As Null, with an object of this process as the argument.
 class Visit {
 public:
     explicit Visit(const obvia::com_ptr<IBench> &object) : object_(object), visitor_(make_called()) {}
@@ -70,7 +70,7 @@ private:
     int32_t handles_ = 0;
 };
 
-// Words of which each call changes the first, and brings back the rest as they were.
+// Words of which each call increments the first and returns the others unchanged.
 class Payload {
 public:
     Payload(uint32_t *words, std::size_t count) : words_(words), count_(count) { refill(); }
@@ -87,7 +87,7 @@ public:
     }
 
 private:
-    // With new values, so that an answer which is stale anywhere is found.
+    // Writes new values, so that a result with any stale word is detected.
     void refill()
     {
         seed_++;
@@ -115,7 +115,7 @@ public:
     void verify(uint32_t calls) { payload_.verify(calls); }
 
 private:
-    // Of the processor's cache.
+    // A cache line of the processor.
     struct alignas(64) Line {
         uint32_t words[16];
     };

@@ -1,4 +1,4 @@
-// How many calls of a case are made, and what asks callgrind to count them.
+// The number of a case's calls, and callgrind's client requests.
 #pragma once
 
 #if !__has_include(<valgrind/callgrind.h>)
@@ -8,8 +8,8 @@
 
 #include <cstdint>
 
-// Names the counts that are not those of a case. Callgrind's request to forget counts does not forget the
-// jumps to other libraries.
+// The name of the counts that belong to no case. Callgrind's request that only resets counts would
+// keep the jumps to other libraries.
 static const char FIRST[] = "first";
 
 struct plan {

@@ -1,11 +1,13 @@
-// Makes calls, and has callgrind write the instructions that they take in C++'s stubs: on each side two files for each
-// case, the second of which counts.
+// Makes calls under callgrind, which writes the number of instructions in C++'s stubs. Each side
+// writes two files for each case, of which the second contains the counts.
 //
-// `icount serve NAME FIRST COUNTED` exports the object and ends when its standard input does; `icount call NAME FIRST COUNTED
-// METHOD:WORDS...` calls it and checks every result. The first calls of a case have the first file: what they make lasts.
+// `icount serve NAME FIRST COUNTED` exports the object and ends when its standard input does.
+// `icount call NAME FIRST COUNTED METHOD:WORDS...` calls the object and checks every result. The
+// first file of a case has the first calls, which set up lasting state.
 //
-// The client counts from the entry of `entry_client` until it returns, the server from method to method. Callgrind's options stop both
-// in the functions that hand calls over: see xtask/src/icount/sides.rs.
+// The client counts from the entry of `entry_client` until its return, the server from method to
+// method. Callgrind's options stop both in the functions that hand calls over: see
+// xtask/src/icount/sides.rs.
 #include "counting.h"
 #include "object.h"
 #include "server_loop.h"
@@ -26,7 +28,7 @@ static int serve(const char *name, plan calls)
     return 0;
 }
 
-// Whether a method did what it has to. Callgrind counts from here.
+// Makes one call, and returns whether its result is right. Callgrind counts from here.
 extern "C" __attribute__((noinline)) bool entry_client(
     IStubs *object, const char *method, int32_t turn, const shared_words<int32_t> &words)
 {
@@ -82,7 +84,7 @@ static bool call(IStubs *object, plan calls, const std::string &what)
 
 int main(int argc, char **argv)
 {
-    // Both sides sleep while they wait: callgrind runs one thread of a process at a time.
+    // Both sides block: callgrind runs one thread of a process at a time.
     obvia_set_waiting(OBVIA_BLOCK);
     const bool is_server = argc == 5 && !std::strcmp(argv[1], "serve");
     if (!is_server && (argc < 5 || std::strcmp(argv[1], "call"))) {

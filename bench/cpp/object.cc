@@ -1,4 +1,5 @@
-// The object behind the stubs that are counted. In a file of its own, so that the call through its vtable stays one.
+// The object behind the counted stubs. It has a file of its own, so that the compiler cannot
+// devirtualize the calls.
 #include "object.h"
 
 namespace {
@@ -65,8 +66,8 @@ public:
     }
 
 private:
-    // Counts calls, and has callgrind count from the last of the first calls to the last of all: so many ways from a method's end to
-    // the beginning of the next.
+    // Counts the calls. Makes callgrind count from the last of the first calls to the last of all:
+    // each counted interval reaches from a method's end to the start of the next.
     void called(const char *method)
     {
         calls_++;
@@ -95,9 +96,9 @@ private:
         return S_OK;
     }
 
-    // So that nothing is left out for being without effect.
+    // Volatile, so that the compiler cannot omit computations without effect.
     volatile int32_t seen = 0;
-    // The one thread that serves the client is the only one here.
+    // Only the thread that serves the client runs here.
     int32_t calls_ = 0;
     const plan plan_;
 };

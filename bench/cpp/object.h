@@ -1,4 +1,4 @@
-// The object behind the stubs that are counted.
+// The object behind the counted stubs.
 #pragma once
 
 #include "counting.h"

@@ -1,4 +1,4 @@
-// The server loop of the programs here: as obvia_server.h has it, in the program itself.
+// The server loop of these programs: the loop in obvia_server.h, compiled into the program itself.
 #pragma once
 
 #include <obvia_server.h>

@@ -1,4 +1,4 @@
-// Elements that the other process can use where they are.
+// Elements in memory that the other process can use in place.
 #pragma once
 
 #include <obvia.hpp>

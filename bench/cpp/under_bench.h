@@ -1,13 +1,15 @@
-// What the programs do that `obvia bench` starts: where they run, how they wait, how long they live, and how they are asked.
+// The runtime of the programs that `obvia bench` starts: processor, waiting policy, lifetime, and
+// requests.
 //
-// Their last arguments are `WAIT --cpu CPU --parent PID`. Once they are ready they say so on standard output. Clients are asked
-// over standard input, a socket, and answer there, a line for a line:
+// The last arguments of a program are `WAIT --cpu CPU --parent PID`. Once it is ready, it prints a
+// line on standard output. A client gets requests over standard input, which is a socket, and
+// answers each line there by a line:
 //
 //     batch CALLS       nanoseconds that the calls took, one after the other
 //     stamped CALLS     nanoseconds of each
 //     verify            "right" when the results of all calls since the last time are
 //
-// or `failed: ` and why, and end.
+// A failed program answers with `failed: ` and the reason, and ends.
 #pragma once
 
 #include <obvia.hpp>
@@ -28,7 +30,7 @@
 
 namespace under_bench {
 
-// Says that what was found is not what it has to be.
+// Throws if the value found is not the expected one.
 template <class Number> void expect(const char *what, Number expected, Number found)
 {
     if (expected != found) {
@@ -36,7 +38,7 @@ template <class Number> void expect(const char *what, Number expected, Number fo
     }
 }
 
-// The value behind an option, which has to be there.
+// Returns the value of an option, which is required.
 inline int option(int argc, char **argv, const char *name)
 {
     for (int at = 1; at + 1 < argc; at++) {
@@ -47,10 +49,10 @@ inline int option(int argc, char **argv, const char *name)
     throw std::runtime_error(std::string(name) + " is missing");
 }
 
-// Sets this process up as its arguments say.
+// Sets this process up according to its arguments.
 inline void set_up(int argc, char **argv, const std::string &wait)
 {
-    // No longer than the bench.
+    // This process must not outlive the bench.
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != option(argc, argv, "--parent")) {
         throw std::runtime_error("obvia bench has ended");
     }
@@ -93,7 +95,8 @@ inline int64_t nanoseconds(Clock::duration time)
     return std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();
 }
 
-// Makes calls and answers questions until the bench has no more. A Case has call(), and verify() of so many calls.
+// Makes calls and answers requests until the bench sends no more. A Case has call() and verify(),
+// which checks a number of calls.
 template <class Case> void converse(Case &measured)
 {
     uint32_t unverified = 0;
@@ -128,7 +131,7 @@ template <class Case> void converse(Case &measured)
     }
 }
 
-// The same, and says why where that fails.
+// As converse, and reports failures.
 template <class Case> int run(Case &measured)
 {
     say_ready();

@@ -1,8 +1,10 @@
-//! Where the network between both sides is: the loopback device, or a cable.
+//! The network between both sides: the loopback device, or a cable.
 //!
-//! The cable is a pair of virtual Ethernet interfaces between two network namespaces, which stand for two hosts. A process is
-//! in one network, so it is laid before anything else is done. Whoever needs an interface for itself lays a further one between the
-//! same two hosts. When this process and its servers have ended, in whatever way, the kernel takes namespaces and cables away.
+//! A cable is a pair of virtual Ethernet interfaces between two network namespaces, which stand for
+//! two hosts. The first cable has to be laid before anything else, since it moves the process into
+//! a namespace. A case that needs an interface of its own lays a further cable between the same two
+//! hosts. When this process and its servers have ended, for whatever reason, the kernel removes
+//! namespaces and cables.
 
 use crate::Error;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
@@ -18,20 +20,20 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// The namespace of the server's side.
 static SERVER: OnceLock<File> = OnceLock::new();
-/// Cables that were laid.
+/// The number of cables laid.
 static LAID: AtomicU8 = AtomicU8::new(0);
 
-/// What connects both sides.
+/// The link between both sides.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Link {
     /// The loopback device.
     Loopback,
-    /// A cable, by its number, from 1 on.
+    /// A cable, by its number from 1 on.
     Cable(u8),
 }
 
 impl Link {
-    /// The addresses of the client's side and the server's.
+    /// Returns the addresses of the client's and the server's side.
     pub(crate) fn addresses(self) -> [Ipv4Addr; 2] {
         match self {
             Self::Loopback => [Ipv4Addr::LOCALHOST; 2],
@@ -39,12 +41,12 @@ impl Link {
         }
     }
 
-    /// The link that an address of either side belongs to.
+    /// Returns the link of an address of either side.
     pub(crate) fn of(address: Ipv4Addr) -> Self {
         if address.is_loopback() { Self::Loopback } else { Self::Cable(address.octets()[2]) }
     }
 
-    /// The name of its interface, the same at both sides.
+    /// Returns the name of the link's interface, which is the same on both sides.
     pub(crate) fn interface(self) -> String {
         match self {
             Self::Loopback => "lo".to_owned(),
@@ -53,24 +55,26 @@ impl Link {
     }
 }
 
-/// The names of two namespaces while the cable is laid: `ip` knows them by nothing else. A namespace outlives its name for as long as
-/// somebody is in it, or has its file.
+/// The names of two namespaces while the cable is laid, since `ip` needs names. A namespace
+/// outlives its name as long as a process is in it or has its file open.
 struct Names([String; 2]);
 
 impl Drop for Names {
     fn drop(&mut self) {
         for name in &self.0 {
-            // Where it was not made there is nothing to remove.
+            // A namespace that was not created has no name to be removed.
             let _ = ip(&["netns", "delete", name]);
         }
     }
 }
 
-/// Lays a cable, and moves the calling thread, and all that it starts from now on, to the client's end.
+/// Lays a cable, and moves the calling thread and all threads and processes that it starts from now
+/// on to the client's end.
 ///
 /// # Errors
 ///
-/// Where this user may not: it takes CAP_SYS_ADMIN and CAP_NET_ADMIN, and the command `ip` of iproute2. Where one is laid already.
+/// [`Error::Failed`] without CAP_SYS_ADMIN and CAP_NET_ADMIN, [`Error::System`] without iproute2's
+/// command `ip`, and [`Error::Usage`] if a cable was laid before.
 pub fn lay() -> Result<(), Error> {
     let names = Names(["client", "server"].map(|side| format!("obvia-{}-bench-{side}", std::process::id())));
     let [client, server] = &names.0;
@@ -87,11 +91,11 @@ pub fn lay() -> Result<(), Error> {
     further().map(|_| ())
 }
 
-/// Lays a further cable, beside the first.
+/// Lays a further cable beside the first.
 ///
 /// # Errors
 ///
-/// Where there is no first, or there are [`CABLES_MAX`].
+/// [`Error::Usage`] without a first cable, or if there are [`CABLES_MAX`].
 pub(crate) fn further() -> Result<Link, Error> {
     let Some(server) = SERVER.get() else {
         return Err(Error::Usage { message: "that takes two hosts, or --cable, which stands for them".to_owned() });
@@ -111,7 +115,7 @@ pub(crate) fn further() -> Result<Link, Error> {
     Ok(link)
 }
 
-/// One octet of an address tells cables apart.
+/// The maximum number of cables, which differ in one octet of their addresses.
 const CABLES_MAX: u8 = 254;
 
 fn ip_at_server(arguments: &[&str]) -> Result<(), Error> {
@@ -132,13 +136,14 @@ fn enter(space: &File) -> io::Result<()> {
     Ok(move_into_link_name_space(space.as_fd(), Some(LinkNameSpaceType::Network))?)
 }
 
-/// What connects both sides for all who share it: the first cable, where one was laid.
+/// Returns the shared link: the first cable if one was laid, otherwise the loopback device.
 pub(crate) fn link() -> Link {
     if SERVER.get().is_some() { Link::Cable(1) } else { Link::Loopback }
 }
 
-/// Does something on the server's side, such as making a socket or starting a process. The calling thread goes there and comes
-/// back: what a thread of its own had started would be told to end with that.
+/// Runs `work` on the server's side, for instance to create a socket or start a process. The
+/// calling thread itself moves there and back: a child process of a temporary thread would be
+/// killed at the thread's end.
 pub(crate) fn at_server<T>(work: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     let Some(server) = SERVER.get() else { return work() };
     let home = File::open("/proc/thread-self/ns/net")?;

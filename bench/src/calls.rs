@@ -1,4 +1,4 @@
-//! The cases that all this is about: calls of an object in another process.
+//! Call latency, the main measurement: calls of an object in another process.
 
 mod other;
 mod rate;
@@ -20,26 +20,26 @@ mod interface {
 
 use interface::{IBench, IBench_Impl};
 
-/// The subcommand that [`serve`] stands behind.
+/// The subcommand of [`serve`].
 pub const SERVE: [&str; 2] = ["bench", "serve-calls"];
 
-/// A method that is called.
+/// A method of the benchmark's interface.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Method {
     /// An `[in, out]` array.
     MoveData,
-    /// The same in memory that both sides map, so that nothing is copied.
+    /// An `[in, out]` array in memory that both sides map, without copies.
     MoveShared,
-    /// Nothing in, nothing out.
+    /// No arguments.
     Null,
-    /// Four integers in, one out.
+    /// Four `[in]` integers and one `[out]` integer.
     PfsOpen,
-    /// An object of the caller's in.
+    /// An `[in]` object of the caller.
     Visit,
 }
 
 impl Method {
-    /// The name in reports.
+    /// Returns the name in reports.
     fn name(self) -> &'static str {
         match self {
             Self::MoveData => "MoveData",
@@ -50,7 +50,7 @@ impl Method {
         }
     }
 
-    /// Bytes of its arguments, for each of its cases; those of an array in these sizes.
+    /// Returns the arguments' bytes for each of the method's cases; arrays have these sizes.
     fn loads(self, sizes: &[usize]) -> Vec<usize> {
         match self {
             Self::MoveData | Self::MoveShared => sizes.to_vec(),
@@ -60,7 +60,7 @@ impl Method {
     }
 }
 
-/// Starts the cases of these methods and policies over a path; those with arrays in these sizes.
+/// Starts the cases of these methods and policies over a path; arrays have these sizes.
 pub fn cases(
     path: Path,
     methods: &[Method],
@@ -84,7 +84,7 @@ pub fn cases(
     Ok(cases)
 }
 
-/// Four integers.
+/// The size of four integers.
 const PFS_OPEN_BYTES: usize = 16;
 
 fn case(method: Method, label: Label, placement: Placement) -> Result<Box<dyn Case>, Error> {
@@ -105,7 +105,7 @@ fn case(method: Method, label: Label, placement: Placement) -> Result<Box<dyn Ca
 
 /// A connected object and its process.
 struct Remote {
-    // In this order: the object is let go while its process can still hear of it.
+    // Field order matters: the object is released while its process can still learn of it.
     object: IBench,
     server: ServerProcess,
 }
@@ -118,13 +118,13 @@ impl Remote {
         if path == Path::CustomViShm && !way.starts_with(Path::NcacnViShm.name()) {
             return Err(Error::Failed { message: format!("the object is called by {way}") });
         }
-        // The first call takes a connection, with the policy just set.
+        // The first call takes a connection with the policy just set.
         object.Null().map_err(failed)?;
         server.rest()?;
         Ok(Self { object, server })
     }
 
-    /// Compares the calls that the server has counted with those that it had, and so many more.
+    /// Checks that the server has counted exactly `calls` calls more than before.
     fn check_count(&self, seen: &mut i64, calls: u32) -> Result<(), Error> {
         let expected = *seen + i64::from(calls);
         *seen = self.object.Calls().map_err(failed)?;
@@ -135,13 +135,13 @@ impl Remote {
     }
 }
 
-/// A name that no other server has.
+/// Returns a unique server name.
 pub(crate) fn name() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     format!("bench-{}-{}", std::process::id(), NEXT.fetch_add(1, Relaxed))
 }
 
-/// Starts a server process, and sets this one's policy. The second value is what to connect to.
+/// Starts a server process, and sets this process's policy. Returns the server and its address.
 fn start(path: Path, wait: Wait, placement: Option<Placement>) -> Result<(ServerProcess, String), Error> {
     let name = name();
     let [bench, serve] = SERVE;
@@ -150,7 +150,7 @@ fn start(path: Path, wait: Wait, placement: Option<Placement>) -> Result<(Server
     if let Some(cpu) = &cpu {
         arguments.extend(["--cpu", cpu]);
     }
-    // An interface takes the program of one process.
+    // An AF_XDP interface accepts the program of only one process.
     let link = if path == Path::NcacnViXdp { cable::further()? } else { cable::link() };
     let [_, host] = link.addresses();
     let binding = match path {
@@ -174,12 +174,12 @@ fn start(path: Path, wait: Wait, placement: Option<Placement>) -> Result<(Server
 
 impl Drop for Remote {
     fn drop(&mut self) {
-        // A server that is gone has nothing to be told.
+        // The server may have ended already.
         let _ = self.server.resume();
     }
 }
 
-/// A policy as the library under test has it.
+/// Returns the corresponding policy of obvia.
 pub(crate) fn policy(wait: Wait) -> Waiting {
     match wait {
         Wait::Adaptive => Waiting::Adaptive,
@@ -195,7 +195,7 @@ pub(crate) fn failed(error: obvia::Error) -> Error {
 
 struct Null {
     remote: Remote,
-    // Calls that the server had counted when it was asked last; connecting makes the first.
+    // The server's count at the last check; connecting makes the first call.
     seen: i64,
 }
 
@@ -217,7 +217,7 @@ impl Exchange for Null {
 struct Visit {
     remote: Remote,
     visitor: IBench,
-    // As above.
+    // The server's count at the last check; connecting makes the first call.
     seen: i64,
 }
 
@@ -285,7 +285,7 @@ struct MoveShared {
     remote: Remote,
     shared: SharedMemory,
     words: usize,
-    // What is in the memory at first, and to be in it after the calls.
+    // The contents of the memory before the calls, and the expected contents after them.
     payload: Payload,
 }
 
@@ -299,7 +299,7 @@ impl MoveShared {
     }
 }
 
-/// The words that such memory begins with.
+/// Returns the first words of shared memory.
 fn elements(shared: &mut SharedMemory, words: usize) -> Result<ElementsMut<'_, u32>, Error> {
     shared.elements_mut(0, words).ok_or_else(|| failed(obvia::code::E_OUTOFMEMORY.into()))
 }
@@ -323,7 +323,7 @@ impl Exchange for MoveShared {
     }
 }
 
-/// The object called.
+/// The called object.
 #[windows_core::implement(IBench, IMarshal)]
 #[derive(Default)]
 struct Bench {
@@ -331,13 +331,14 @@ struct Bench {
     counts: Mutex<Vec<Arc<Count>>>,
 }
 
-/// Calls that one thread has answered. On lines of its own: threads that count must not hinder each other.
+/// The number of calls that one thread has answered, on cache lines of its own so that counting
+/// threads do not disturb each other.
 #[derive(Default)]
 #[repr(align(128))]
 struct Count(AtomicI64);
 
 thread_local! {
-    /// This thread's, once it has answered a call of the process's only object.
+    /// This thread's count, once it has answered a call of the process's only object.
     static COUNT: OnceCell<Arc<Count>> = const { OnceCell::new() };
 }
 
@@ -349,7 +350,7 @@ impl Bench {
                 self.counts.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&count));
                 count
             });
-            // Only this thread writes it.
+            // Only this thread writes the count.
             count.store(count.load(Relaxed) + 1, Relaxed);
         });
     }
@@ -397,8 +398,9 @@ impl IBench_Impl for Bench_Impl {
     }
 }
 
-/// The server process of a case: exports the object by `name`, and over a network if it is told to, until the client is gone. `is_over_vi` says
-/// whether the object is called over virtual interfaces wherever the process is reached.
+/// Runs the server process of a case: exports the object by `name`, and over a network if `listen`
+/// is given, until the client ends. With `is_over_vi`, the object is called over virtual interfaces
+/// regardless of the process's binding.
 pub fn serve(
     name: &str,
     wait: Wait,

@@ -1,74 +1,76 @@
-//! A case: one thing that is measured, whatever path it takes.
+//! A case: one measured operation, over any path.
 
 use crate::{Error, Histogram, ServerProcess};
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
-/// The way that what is measured takes.
+/// The path of the measured operation.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Path {
-    /// A call of obvia over shared memory between programs in C++.
+    /// An obvia call over shared memory between C++ programs.
     CppViShm,
-    /// A call of an object over shared memory, of a process that listens on TCP alone: the object has a marshaler of obvia's.
+    /// A call over shared memory of an object in a process that listens on TCP alone: the object
+    /// has obvia's marshaler.
     CustomViShm,
-    /// A call of an object as DCOM has it, over TCP: ORPC in NDR.
+    /// A DCOM object call over TCP: ORPC in NDR.
     DcomIpTcp,
-    /// The same over a Unix socket: what calls of local servers are without obvia's own ways.
+    /// A DCOM object call over a Unix socket: a local server's call without obvia's own transports.
     DcomLrpc,
-    /// A call of Java's own, over TCP: RMI.
+    /// A call of Java's RMI over TCP.
     JavaRmi,
-    /// A call of obvia over shared memory from a program in Java to one in Rust.
+    /// An obvia call over shared memory from a Java to a Rust program.
     JavaRustViShm,
-    /// A call of obvia over shared memory between programs in Java.
+    /// An obvia call over shared memory between Java programs.
     JavaViShm,
-    /// Messages of libfabric over TCP, without obvia: its program `fi_pingpong`.
+    /// libfabric messages over TCP without obvia: its program `fi_pingpong`.
     FiPingpong,
-    /// Copying within the client.
+    /// A copy within the client.
     Memcpy,
-    /// A call of obvia over UDP, in the standard's connectionless units, and so as DCOM first had it: ORPC in NDR.
+    /// An obvia call over UDP in the standard's connectionless units, like the first version of
+    /// DCOM: ORPC in NDR.
     NcadgIpUdp,
-    /// A call of obvia over TCP, in the standard's units.
+    /// An obvia call over TCP in the standard's units.
     NcacnIpTcp,
-    /// A call of obvia over a Unix socket, in the standard's units.
+    /// An obvia call over a Unix socket in the standard's units.
     Ncalrpc,
-    /// A call of obvia over shared memory.
+    /// An obvia call over shared memory.
     NcacnViShm,
-    /// A call of obvia over libfabric and TCP.
+    /// An obvia call over libfabric and TCP.
     NcacnViFabric,
-    /// A call of obvia over UDP.
+    /// An obvia call over UDP.
     NcacnViUdp,
-    /// A call of obvia over AF_XDP sockets.
+    /// An obvia call over AF_XDP sockets.
     NcacnViXdp,
-    /// Reading a file by pread(2).
+    /// A file read by pread(2).
     Pread,
-    /// Copying a payload through shared memory, three times each call.
+    /// A payload copied through shared memory, three times for each call.
     RawCopy,
     /// Shared memory and a futex for each direction.
     RawFutex,
-    /// One cache line each way.
+    /// One cache line in each direction.
     RawLine,
-    /// TCP, a message there and one back.
+    /// A TCP message in each direction.
     Tcp,
-    /// TCP, one way.
+    /// A one-way TCP stream.
     TcpStream,
     /// UDP datagrams.
     Udp,
     /// A Unix stream socket.
     Unix,
-    /// Descriptors of a virtual interface over libfabric and TCP.
+    /// VI descriptors over libfabric and TCP.
     ViFabric,
-    /// Descriptors of a virtual interface over shared memory.
+    /// VI descriptors over shared memory.
     ViShm,
-    /// Descriptors of a virtual interface over UDP.
+    /// VI descriptors over UDP.
     ViUdp,
-    /// Descriptors of a virtual interface over AF_XDP sockets.
+    /// VI descriptors over AF_XDP sockets.
     ViXdp,
 }
 
 impl Path {
-    /// All of them, baselines last.
+    /// All paths, baselines last.
     pub const ALL: [Self; 28] = [
         Self::NcacnViShm,
         Self::CustomViShm,
@@ -100,7 +102,7 @@ impl Path {
         Self::Pread,
     ];
 
-    /// The name in reports.
+    /// Returns the name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::CppViShm => "cpp_vi_shm",
@@ -134,13 +136,13 @@ impl Path {
         }
     }
 
-    /// Whether this is something to compare with.
+    /// Whether the path is a baseline.
     pub fn is_baseline(self) -> bool {
         use Path::{FiPingpong, Memcpy, Pread, RawCopy, RawFutex, RawLine, Tcp, TcpStream, Udp, Unix};
         matches!(self, FiPingpong | Memcpy | Pread | RawCopy | RawFutex | RawLine | Tcp | TcpStream | Udp | Unix)
     }
 
-    /// Whether it goes through the machine's network.
+    /// Whether the path uses the machine's network.
     pub fn is_network(self) -> bool {
         use Path::{CppViShm, CustomViShm, DcomLrpc, JavaRmi, JavaRustViShm, JavaViShm, Memcpy, NcacnViShm};
         use Path::{Ncalrpc, Pread, RawCopy, RawFutex, RawLine, Unix, ViShm};
@@ -165,7 +167,7 @@ impl Path {
     }
 }
 
-/// How both sides wait for the other.
+/// The waiting policy of both sides.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Wait {
@@ -180,10 +182,10 @@ pub enum Wait {
 }
 
 impl Wait {
-    /// All of them.
+    /// All policies.
     pub const ALL: [Self; 4] = [Self::Poll, Self::PollPause, Self::Adaptive, Self::Block];
 
-    /// The name in reports.
+    /// Returns the name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Adaptive => "adaptive",
@@ -194,82 +196,83 @@ impl Wait {
     }
 }
 
-/// What a case is called in reports.
+/// The identity of a case in reports.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Label {
-    /// What is done: a method called (`null`, `pfs_open`, `MoveData`), or `send`, `write`, `read`.
+    /// The operation: a called method (`null`, `pfs_open`, `MoveData`), or `send`, `write`, `read`.
     pub case: &'static str,
-    /// Bytes of payload: each way, of what goes both ways.
+    /// The payload's bytes; those of each direction if it goes both ways.
     pub bytes: usize,
-    /// Operations under way at once: threads that call, or the window of outstanding descriptors.
+    /// The number of outstanding operations: calling threads, or the window of descriptors.
     pub at_once: u32,
-    /// The way taken.
+    /// The path.
     pub path: Path,
     /// The waiting policy of both sides.
     pub wait: Wait,
 }
 
-/// Fewest calls of a batch, and of the stamped calls after it.
+/// The minimum number of calls in a batch, and of the stamped calls after it.
 pub(crate) const CALLS_MIN: u32 = 4;
 
-/// One thing that is measured.
+/// One measured operation.
 ///
-/// The run calls `resume`, then `batch` and `stamped` any number of times, `verify`, and `rest`. Between `rest` and
-/// the next `resume` the case takes no processor time.
+/// The run calls `resume`, then `batch` and `stamped` any number of times, `verify`, and `rest`.
+/// Between `rest` and the next `resume` the case takes no processor time.
 pub trait Case {
-    /// What it is called.
+    /// Returns the case's identity.
     fn label(&self) -> &Label;
 
-    /// Fewest calls of which a batch says something.
+    /// Returns the minimum number of calls in a meaningful batch.
     fn calls_min(&self) -> u32 {
         CALLS_MIN
     }
 
-    /// Whether it is measured in a round; the first is 0.
+    /// Whether the case is measured in a round; the first is 0.
     fn is_due(&self, _round: u32) -> bool {
         true
     }
 
-    /// Makes calls that are not counted.
+    /// Makes calls that are not measured.
     fn warm_up(&mut self, calls: u32) -> Result<(), Error> {
         self.batch(calls).map(drop)
     }
 
-    /// Makes calls one after the other, with nothing else in between. Returns how long they took.
+    /// Makes calls one after the other without interruption. Returns their total time.
     fn batch(&mut self, calls: u32) -> Result<Duration, Error>;
 
-    /// Makes calls and records the time of each, where that can be had.
+    /// Makes calls and records the time of each, if the case supports that.
     fn stamped(&mut self, calls: u32, into: &mut Histogram) -> Result<(), Error>;
 
-    /// Checks the results of all calls since the last time. Not timed.
+    /// Checks the results of all calls since the last check. Not timed.
     fn verify(&mut self) -> Result<(), Error>;
 
-    /// Has the server run.
+    /// Resumes the server.
     fn resume(&mut self) -> Result<(), Error>;
 
-    /// Has the server take no more processor time.
+    /// Suspends the server, so that it takes no processor time.
     fn rest(&mut self) -> Result<(), Error>;
 }
 
-/// A call and its server: all that a case consists of, except for its name and its loops.
+/// A call and its server: all of a case except its identity and its loops.
 pub trait Exchange {
-    /// One call. A wrong answer that is seen for next to nothing may be an error here. Where several operations are under
-    /// way at once this begins one, after it has waited for the oldest if the window was full.
+    /// Makes one call. May return an error for a wrong result if detecting it costs next to
+    /// nothing. With a window of several operations this begins one, after the oldest has completed
+    /// if the window was full.
     fn call(&mut self) -> Result<(), Error>;
 
-    /// Waits for the end of every operation that is under way: the last thing in a batch, and part of its time.
+    /// Waits for all outstanding operations. The last step of a batch, included in its time.
     fn settle(&mut self) -> Result<(), Error> {
         Ok(())
     }
 
-    /// Checks the results of the `calls` calls since the last time.
+    /// Checks the results of the `calls` calls since the last check.
     fn verify(&mut self, calls: u32) -> Result<(), Error>;
 
-    /// The process that answers, where there is one.
+    /// Returns the server process, if there is one.
     fn server(&mut self) -> Option<&mut ServerProcess>;
 }
 
-/// The case that makes the calls of an exchange.
+/// A case that makes the calls of an exchange.
 #[derive(Debug)]
 pub struct Calls<E> {
     label: Label,
@@ -278,7 +281,7 @@ pub struct Calls<E> {
 }
 
 impl<E: Exchange> Calls<E> {
-    /// A case of this name.
+    /// Creates a case.
     pub fn new(label: Label, exchange: E) -> Self {
         Self { label, exchange, unverified: 0 }
     }
@@ -289,7 +292,7 @@ impl<E: Exchange> Case for Calls<E> {
         &self.label
     }
 
-    /// A window that is filled and emptied only once or twice says little about how it moves.
+    /// A window has to be filled and emptied several times for a meaningful batch.
     fn calls_min(&self) -> u32 {
         CALLS_MIN.max(2 * self.label.at_once)
     }
@@ -305,7 +308,8 @@ impl<E: Exchange> Case for Calls<E> {
     }
 
     fn stamped(&mut self, calls: u32, into: &mut Histogram) -> Result<(), Error> {
-        // With a full window each call takes as long as one operation; until then it waits for nothing.
+        // With a full window each call takes as long as one operation; the calls that fill the
+        // window do not wait.
         let filling = self.label.at_once - 1;
         self.unverified += filling + calls;
         for _ in 0..filling {

@@ -1,53 +1,53 @@
-//! What can go wrong while measuring.
+//! The error type of measurements.
 
 use std::fmt;
 use std::process::ExitStatus;
 use std::time::Duration;
 
-/// Why a measurement did not come about.
+/// The reason why a measurement failed.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// An answer was not what it had to be: the path measured does not work.
+    /// A result was wrong: the measured path does not work.
     Corrupt {
-        /// What was looked at.
+        /// The checked value.
         what: &'static str,
-        /// What it had to be.
+        /// The expected value.
         expected: u64,
-        /// What it was.
+        /// The value found.
         found: u64,
     },
-    /// A call of the path under test failed.
+    /// A call over the measured path failed.
     Failed {
-        /// What it said.
+        /// The error message.
         message: String,
     },
     /// The process on the other side ended.
     PeerDied {
-        /// How it ended, where that is known.
+        /// The exit status, if known.
         status: Option<ExitStatus>,
     },
-    /// No answer came within the time allowed.
+    /// No answer came in time.
     Stalled {
-        /// The time allowed.
+        /// The time limit.
         after: Duration,
     },
-    /// The system refused something.
+    /// A system call failed.
     System {
-        /// What was tried.
+        /// The attempted action.
         what: &'static str,
-        /// Its answer.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// The request makes no sense.
+    /// The request is invalid.
     Usage {
-        /// What to do instead.
+        /// The message with the correct usage.
         message: String,
     },
 }
 
 impl Error {
-    /// For `map_err`: the system's answer to `what`.
+    /// Returns a function for `map_err` that wraps the system's error about `what`.
     pub fn system<E: Into<std::io::Error>>(what: &'static str) -> impl FnOnce(E) -> Self {
         move |source| Self::System { what, source: source.into() }
     }

@@ -1,13 +1,14 @@
-//! Counts of durations in buckets that grow with the value, for percentiles of many calls in little memory.
+//! Histograms of durations with buckets that grow with the value, for percentiles of many calls in
+//! little memory.
 
 use std::time::Duration;
 
-/// Buckets per power of two: a value is known to one part in 128.
+/// The number of buckets for each power of two: the relative error is below 1/128.
 const STEPS: usize = 1 << STEPS_LOG2;
 const STEPS_LOG2: u32 = 7;
 const BUCKETS: usize = STEPS * (64 - STEPS_LOG2 as usize + 1);
 
-/// A histogram of nanoseconds. Recording allocates nothing.
+/// A histogram of nanoseconds. Recording does not allocate.
 #[derive(Clone, Debug)]
 pub struct Histogram {
     counts: Vec<u64>,
@@ -15,19 +16,19 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// An empty histogram.
+    /// Creates an empty histogram.
     pub fn new() -> Self {
         Self { counts: vec![0; BUCKETS], total: 0 }
     }
 
-    /// Counts one call.
+    /// Records one call.
     pub fn record(&mut self, took: Duration) {
         let nanoseconds = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
         self.counts[bucket(nanoseconds)] += 1;
         self.total += 1;
     }
 
-    /// Counts what another one counted.
+    /// Adds the counts of another histogram.
     pub fn add(&mut self, other: &Self) {
         for (count, more) in self.counts.iter_mut().zip(&other.counts) {
             *count += more;
@@ -35,13 +36,14 @@ impl Histogram {
         self.total += other.total;
     }
 
-    /// Calls counted.
+    /// Returns the number of recorded calls.
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// The value in nanoseconds that `per_mille` thousandths of the calls did not exceed; nothing when nothing was
-    /// counted. In whole thousandths, because 99.9 % of 1,000 calls must be 999 of them and not a rounding error more.
+    /// Returns the value in nanoseconds that `per_mille` thousandths of the calls did not exceed,
+    /// or `None` for an empty histogram. Whole thousandths avoid rounding errors: 99.9 % of 1,000
+    /// calls are exactly 999.
     pub fn quantile(&self, per_mille: u64) -> Option<f64> {
         assert!(per_mille <= 1000, "{per_mille} is more than all");
         let rank = (self.total * per_mille).div_ceil(1000).max(1);
@@ -62,7 +64,8 @@ impl Default for Histogram {
     }
 }
 
-/// Values below `STEPS` have a bucket each; above, each power of two has `STEPS` of them.
+/// Returns a value's bucket. Values below `STEPS` have a bucket each; above, each power of two has
+/// `STEPS` buckets.
 fn bucket(value: u64) -> usize {
     if value < STEPS as u64 {
         return value as usize;

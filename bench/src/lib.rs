@@ -1,17 +1,19 @@
-//! How obvia measures a call: cases, raw baselines, the run that interleaves them, and the report.
+//! The measurement of calls: cases, raw baselines, the run that interleaves them, and the report.
 //!
-//! From the top floor down:
+//! From the top layer down:
 //!
 //! - [`report`]: rows with ratios, as a table, as JSON and as a plot.
-//! - [`run`]: takes all cases in turn, round after round, so that drift of the machine hits all alike.
-//! - [`Case`]: one thing that is measured; [`Calls`] makes one of any [`Exchange`].
-//! - [`calls`] and [`vi`]: what is measured: calls, and below them the descriptors that virtual interfaces carry.
-//! - [`reread`]: what a file server makes of calls.
-//! - [`raw`]: the baselines: what two processes can do at best with bare memory, futexes and sockets.
-//! - [`cable`]: two hosts, for what goes over a network.
-//! - [`ServerProcess`]: the other process of a case. Only the one being measured runs, the others are stopped.
+//! - [`run`]: measures all cases in turn, round after round, so that drift of the machine affects
+//!   all alike.
+//! - [`Case`]: one measured operation; [`Calls`] makes one of any [`Exchange`].
+//! - [`calls`] and [`vi`]: the measured operations: calls, and the VI descriptors below them.
+//! - [`reread`]: a file server on top of calls.
+//! - [`raw`]: the baselines: the best that two processes can do with bare memory, futexes and
+//!   sockets.
+//! - [`cable`]: two hosts, for operations over a network.
+//! - [`ServerProcess`]: the other process of a case. All servers but the measured one are stopped.
 //!
-//! It is no part of what a program that uses obvia links.
+//! Programs that use obvia do not link this crate.
 
 pub mod cable;
 pub mod calls;

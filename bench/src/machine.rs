@@ -1,4 +1,4 @@
-//! The machine measured on, and which of its processors the two sides run on.
+//! The machine, and the processors of the two sides.
 
 use crate::Error;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
@@ -11,12 +11,12 @@ use std::str::FromStr;
 pub struct Placement {
     /// The client's processor.
     pub client: usize,
-    /// The server's.
+    /// The server's processor.
     pub server: usize,
 }
 
 impl Placement {
-    /// The first two processors this process may use, or its only one twice.
+    /// Returns the first two processors that this process may use, or its only one twice.
     pub fn first_two() -> Result<Self, Error> {
         let allowed = sched_getaffinity(None).map_err(Error::system("reading the CPU affinity"))?;
         let mut usable = (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu));
@@ -24,7 +24,7 @@ impl Placement {
         Ok(Self { client, server: usable.next().unwrap_or(client) })
     }
 
-    /// Whether the two sides take turns on one processor.
+    /// Whether the two sides share one processor.
     pub fn is_one_cpu(self) -> bool {
         self.client == self.server
     }
@@ -47,28 +47,29 @@ impl FromStr for Placement {
     }
 }
 
-/// Keeps the calling thread, and the threads it starts from now on, on one processor.
+/// Pins the calling thread, and the threads that it starts from now on, to one processor.
 pub(crate) fn pin(cpu: usize) -> Result<(), Error> {
     let mut set = CpuSet::new();
     set.set(cpu);
     sched_setaffinity(None, &set).map_err(Error::system("pinning to a CPU"))
 }
 
-/// What the figures were measured on.
+/// The machine of the measurements.
 #[derive(Clone, Debug, Serialize)]
 pub struct Machine {
-    /// Model of the processor.
+    /// The model of the processor.
     pub cpu: String,
-    /// Name and release of the kernel.
+    /// The name and release of the kernel.
     pub kernel: String,
-    /// Processors this process may use.
+    /// The number of processors that this process may use.
     pub cores: usize,
-    /// Processors of client and server, as in `0,1`; or `any`.
+    /// The processors of client and server, as in `0,1`, or `any`.
     pub placement: String,
 }
 
 impl Machine {
-    /// Looks at the machine. Must come before pinning, which hides processors.
+    /// Reads the machine's properties. The caller must not have pinned itself, since that hides
+    /// processors.
     pub fn look(placement: Option<Placement>) -> Self {
         let read = |path| std::fs::read_to_string(path).unwrap_or_default();
         let cpuinfo = read("/proc/cpuinfo");

@@ -1,17 +1,17 @@
-//! The array that MoveData carries there and back, and the proof that it was really carried.
+//! The array that MoveData carries in both directions, with the check that it really was.
 
 use crate::Error;
 
-/// Words of a cache line.
+/// The number of words in a cache line.
 const LINE_WORDS: usize = 16;
-/// Words in front of the data that sockets use as header: sequence and count.
+/// The number of header words before the data, for sockets: sequence and count.
 pub(crate) const HEADER_WORDS: usize = 2;
 
-/// An `[in, out]` array of 32-bit words, its first on the start of a cache line.
+/// An `[in, out]` array of 32-bit words that begins on a cache line.
 ///
-/// Each call has the other side add one to the first word and bring back the rest as it was. [`Payload::verify`]
-/// then finds the number of calls in the first word, and puts new values everywhere, so that a later answer
-/// that is stale in any word is found out.
+/// Each call makes the other side increment the first word and return the others unchanged.
+/// [`Payload::verify`] checks the number of calls in the first word, and then writes new values
+/// everywhere, so that a later result with any stale word is detected.
 #[derive(Debug)]
 pub struct Payload {
     // Invariant: `start >= HEADER_WORDS`, `words.len() == start + length`.
@@ -21,7 +21,7 @@ pub struct Payload {
 }
 
 impl Payload {
-    /// An array of `bytes`, a multiple of four.
+    /// Creates an array of `bytes`, a multiple of four.
     pub fn new(bytes: usize) -> Result<Self, Error> {
         if !bytes.is_multiple_of(4) || bytes > i32::MAX as usize {
             return Err(Error::Usage { message: format!("{bytes} bytes: sizes are multiples of 4 below 2 GiB") });
@@ -34,24 +34,25 @@ impl Payload {
         Ok(payload)
     }
 
-    /// The array.
+    /// Returns the array.
     #[inline]
     pub fn words(&self) -> &[u32] {
         &self.words[self.start..]
     }
 
-    /// The array, to be changed by a call.
+    /// Returns the array for a call that changes it.
     #[inline]
     pub fn words_mut(&mut self) -> &mut [u32] {
         &mut self.words[self.start..]
     }
 
-    /// Header words and array in one piece.
+    /// Returns the header words and the array in one slice.
     pub(crate) fn framed_mut(&mut self) -> &mut [u32] {
         &mut self.words[self.start - HEADER_WORDS..]
     }
 
-    /// Checks that exactly `calls` calls have gone through the array since it was filled, then fills it anew.
+    /// Checks that exactly `calls` calls have changed the array since it was filled, and fills it
+    /// anew.
     pub fn verify(&mut self, calls: u32) -> Result<(), Error> {
         let seed = self.seed;
         for (index, word) in self.words().iter().enumerate() {
@@ -78,13 +79,13 @@ impl Payload {
     }
 }
 
-/// What the object behind MoveData does to the array.
+/// Returns the first word after a call of MoveData.
 #[inline]
 pub(crate) fn count_call(first: u32) -> u32 {
     first.wrapping_add(1)
 }
 
-/// The word that a seed has at a place.
+/// Returns the word of a seed's pattern at an index.
 pub(crate) fn pattern(seed: u32, index: usize) -> u32 {
     (index as u32 ^ seed.wrapping_mul(0x9e37_79b9)).wrapping_mul(0x85eb_ca6b)
 }

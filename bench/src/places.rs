@@ -1,31 +1,33 @@
-//! Where pieces of data come from and go to when many are under way: a place for each, one after the other.
+//! Places: the memory of outstanding pieces of data, one after the other.
 
 use crate::Error;
 use crate::payload::pattern;
 
-/// The most memory that the places of one side take, unless a single piece takes more: far more than any cache has.
+/// The maximum memory of one side's places in bytes, far more than any cache, unless a single piece
+/// is larger.
 const BYTES_MAX: usize = 16 << 20;
 
-/// How many places a window of so many pieces has. All that carry pieces of a size have as many, so that they work on as much
-/// memory: this many pieces at the source, and as many at the target.
+/// Returns the number of places for a window of `depth` pieces. All cases with pieces of the same
+/// size have as many, so that they use the same amount of memory: this many pieces at the source
+/// and at the target.
 pub(crate) fn count(bytes: usize, depth: u32) -> usize {
     (BYTES_MAX / bytes.max(1)).clamp(1, depth.max(1) as usize)
 }
 
-/// The length of all places together.
+/// Returns the length of all places together, in bytes.
 pub(crate) fn length(bytes: usize, depth: u32) -> Result<usize, Error> {
     let length = bytes.checked_mul(count(bytes, depth)).filter(|length| u32::try_from(*length).is_ok());
     length.ok_or_else(|| Error::Usage { message: format!("{bytes} bytes: pieces are shorter than 4 GiB") })
 }
 
-/// Fills bytes with a pattern in which every seed and every place differs.
+/// Fills bytes with a pattern that differs for each seed and each place.
 pub(crate) fn fill(bytes: &mut [u8], seed: u32) {
     for (index, word) in bytes.chunks_mut(4).enumerate() {
         word.copy_from_slice(&pattern(seed, index).to_le_bytes()[..word.len()]);
     }
 }
 
-/// Finds the first byte that differs from the pattern.
+/// Checks bytes against the pattern, and reports the first difference.
 pub(crate) fn check(bytes: &[u8], seed: u32) -> Result<(), Error> {
     for (index, word) in bytes.chunks(4).enumerate() {
         let wanted = pattern(seed, index).to_le_bytes();

@@ -1,7 +1,7 @@
-//! The baselines: what two processes can do at best with bare memory, futexes and sockets.
+//! The baselines: the best that two processes can do with bare memory, futexes and sockets.
 //!
-//! None of them checks anything that a peer writes, looks up an object, or has more than one message on the way: that is
-//! the point of them. Each case has a server process of its own.
+//! Deliberately, no baseline validates the peer's data, looks up objects, or has more than one
+//! outstanding message. Each case has a server process of its own.
 
 mod memcpy;
 mod memory;
@@ -24,12 +24,12 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use waiting::{Pause, Sleep, Spin, Waiting};
 
-/// The longest array that goes in one datagram, with its header.
+/// The longest array in one datagram, without its header, in bytes.
 pub(crate) const UDP_BYTES_MAX: usize = 65_507 - 8;
-/// The subcommand that [`serve`] stands behind.
+/// The subcommand of [`serve`].
 pub const SERVE: [&str; 2] = ["bench", "serve-raw"];
 
-/// What a server process of a baseline does.
+/// The kind of a baseline's server process.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Kind {
     path: Path,
@@ -58,7 +58,8 @@ impl Kind {
         ]
     };
 
-    /// Whether round trips of this many bytes are a case of it. The line carries no payload, the copy nothing else.
+    /// Whether round trips of this many bytes are a case of this kind. The line has no payload, the
+    /// copy always has one.
     fn carries(self, bytes: usize) -> bool {
         match self.path {
             Path::RawLine => bytes == 0,
@@ -69,7 +70,8 @@ impl Kind {
         }
     }
 
-    /// Two that spin on one processor only wait for the end of the other's time slice.
+    /// Whether the kind works at a placement. Two sides that spin on one processor only wait for
+    /// the end of the other's time slice.
     fn works(self, placement: Placement) -> bool {
         self.wait == Wait::Block || !placement.is_one_cpu()
     }
@@ -93,16 +95,16 @@ impl FromStr for Kind {
     }
 }
 
-/// What a baseline carries there and back, and what that is called in reports.
+/// The payload of a baseline, and its name in reports.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
     /// The name of the case.
     pub case: &'static str,
-    /// Bytes each way; 0 for none.
+    /// The bytes in each direction; 0 for none.
     pub bytes: usize,
 }
 
-/// Starts the baselines of these paths that make sense at this placement, for round trips of these loads.
+/// Starts the baselines of these paths that work at this placement, for round trips of these loads.
 pub fn cases(paths: &[Path], loads: &[Load], placement: Placement) -> Result<Vec<Box<dyn Case>>, Error> {
     let mut cases = Vec::new();
     for load in loads {
@@ -115,7 +117,7 @@ pub fn cases(paths: &[Path], loads: &[Load], placement: Placement) -> Result<Vec
     Ok(cases)
 }
 
-/// Starts the baselines of these paths for what goes one way, in pieces of these sizes with so many places for them.
+/// Starts the one-way baselines of these paths, for pieces of these sizes in `depth` places.
 pub fn flows(
     case: &'static str,
     paths: &[Path],
@@ -141,12 +143,12 @@ pub fn flows(
     Ok(cases)
 }
 
-/// Starts the server process of a baseline, which shares `fd` with this one.
+/// Starts the server process of a baseline, which shares `fd` with this process.
 fn start(kind: Kind, cpu: usize, fd: OwnedFd) -> Result<ServerProcess, Error> {
     let [bench, serve] = SERVE;
     let arguments = [bench, serve, &kind.to_string(), "--cpu", &cpu.to_string()];
     let mut server = ServerProcess::start(&arguments, Some(fd))?;
-    // At once: dozens of servers that spin would make the start of the next ones slow.
+    // Rest at once: dozens of spinning servers would slow down the start of the next ones.
     server.rest()?;
     Ok(server)
 }
@@ -200,7 +202,8 @@ fn socket_case<T: Transport + 'static>(
     Ok(Box::new(Calls::new(label, Sent { wire, server, payload, sequence: 0 })))
 }
 
-/// A line there, a line back. That the other side answered this very call is in the sequence number.
+/// A cache line in each direction. The sequence number proves that the server answered this very
+/// call.
 struct Line<W> {
     end: ClientEnd<W>,
     server: ServerProcess,
@@ -221,7 +224,7 @@ impl<W: Waiting> Exchange for Line<W> {
     }
 }
 
-/// An array there and back, through shared areas.
+/// An array in each direction, through shared areas.
 struct Copied<W> {
     end: ClientEnd<W>,
     server: ServerProcess,
@@ -244,7 +247,7 @@ impl<W: Waiting> Exchange for Copied<W> {
     }
 }
 
-/// An array there and back, through sockets.
+/// An array in each direction, through sockets.
 struct Sent<T> {
     wire: Wire<T>,
     server: ServerProcess,
@@ -283,8 +286,9 @@ impl<T: Transport> Exchange for Sent<T> {
     }
 }
 
-/// The server process of a baseline: answers until the client is gone. Standard input is what it shares with the client,
-/// as [`cases`] or [`flows`] hands it over; a process serves once.
+/// Runs the server process of a baseline: answers until the client ends. Standard input is the
+/// descriptor shared with the client, as [`cases`] or [`flows`] passes it. A process serves only
+/// once.
 pub fn serve(kind: Kind, cpu: usize, parent: u32) -> Result<Infallible, Error> {
     static SERVING: AtomicBool = AtomicBool::new(false);
     if SERVING.swap(true, Relaxed) {
@@ -305,10 +309,11 @@ pub fn serve(kind: Kind, cpu: usize, parent: u32) -> Result<Infallible, Error> {
     }
 }
 
-/// A part of `serve`, for nobody else.
+/// Serves a segment. Only `serve` may call this.
 fn serve_memory<W: Waiting>(shared: OwnedFd, copying: bool, parent: Parent) -> Result<Infallible, Error> {
-    // SAFETY: `shared` is standard input, which comes from the process that started this one, and that is `case`: it made
-    // the segment for this process alone. Here only one call gets this far (`SERVING`).
+    // SAFETY: `shared` is standard input. It comes from the process that started this one, which is
+    // `case`: it has created the segment for this process alone. `SERVING` lets only one call get
+    // this far.
     let end = unsafe { ServerEnd::<W>::attach(shared) }?;
     end.serve(copying, parent)
 }

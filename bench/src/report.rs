@@ -1,4 +1,4 @@
-//! Rows with ratios to the proper baseline, as a table, as JSON and as a plot.
+//! The report: rows with ratios to their baselines, as a table, as JSON and as a plot.
 
 mod chart;
 mod drawn;
@@ -15,58 +15,59 @@ pub use timeline::timeline;
 
 use crate::{Label, Machine, Measured, Path, Placement, Wait, median, raw};
 
-/// Arguments of up to this many bytes travel in the line of the message itself.
+/// The maximum size of arguments in the message's own cache line, in bytes.
 const IN_LINE_BYTES: usize = 48;
 
-/// What was measured, and hence what a row means.
+/// The measured quantity, which determines the meaning of a row.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Measurement {
     /// Round trips of calls.
     CallLatency,
     /// Round trips of messages.
     SendLatency,
-    /// Operations that move bytes one way, several under way at once.
+    /// One-way operations that move bytes, several of them outstanding.
     Bandwidth,
     /// Reads of a file in the page cache.
     Reread,
-    /// Calls of several threads at once.
+    /// Concurrent calls of several threads.
     CallRate,
-    /// Round trips of calls by obvia's own ways, beside those of DCOM.
+    /// Round trips of calls over obvia's own transports, compared with those of DCOM.
     DcomOverVi,
 }
 
-/// All that is reported.
+/// The contents of a report.
 #[derive(Debug)]
 pub struct Report {
-    /// What was measured.
+    /// The measured quantity.
     pub measurement: Measurement,
-    /// What it was measured on.
+    /// The machine.
     pub machine: Machine,
-    /// One row a case, in the order measured.
+    /// One row for each case, in the order of measurement.
     pub rows: Vec<Row>,
-    /// Cases that failed, with the reason.
+    /// The failed cases with their reasons.
     pub failures: Vec<(Label, String)>,
-    /// What the reader should know before trusting the ratios.
+    /// Warnings about the reliability of the ratios.
     pub warnings: Vec<String>,
 }
 
-/// One case.
+/// The results of one case.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// Its name.
+    /// The case's identity.
     pub label: Label,
-    /// Nanoseconds per operation: the median over the batches.
+    /// The nanoseconds per operation: the median of the batches.
     pub p50_ns: f64,
-    /// Percentiles of the stamped calls, each with the clock read around it: 50, 90, 99, 99.9. Nothing where calls cannot be stamped.
+    /// The percentiles 50, 90, 99 and 99.9 of the stamped calls, with the clock read around each.
+    /// `None` if calls cannot be stamped.
     pub stamped_ns: Option<[f64; 4]>,
-    /// `p50_ns` of the baseline, if that was measured.
+    /// The baseline's `p50_ns`, if measured.
     pub raw_p50_ns: Option<f64>,
-    /// `p50_ns / raw_p50_ns`.
+    /// The ratio `p50_ns / raw_p50_ns`.
     pub ratio_p50: Option<f64>,
 }
 
 impl Report {
-    /// Draws the results together.
+    /// Compiles a report of the results.
     pub fn new(
         measurement: Measurement,
         machine: Machine,
@@ -111,8 +112,9 @@ impl Report {
     }
 }
 
-/// A warning when the line itself took very different times in different rounds: a virtual machine's processors move, and
-/// with them the caches that they share. All cases change together then, but not at the same batch.
+/// Returns a warning if the raw line's time varied much between rounds: a virtual machine's
+/// processors move, and with them the caches that they share. All cases change together then, but
+/// not at the same batch.
 fn unsteady(label: &Label, batches: &[f64]) -> Option<String> {
     if label.path != Path::RawLine {
         return None;
@@ -131,7 +133,8 @@ fn unsteady(label: &Label, batches: &[f64]) -> Option<String> {
     })
 }
 
-/// The time of what a round trip is to be compared with: the best that any program could do that waits the same way.
+/// Returns the time of a round trip's baseline: the best of any program with the same kind of
+/// waiting.
 fn round_trip(label: &Label, rows: &[Row], one_cpu: bool) -> Option<f64> {
     let in_line = label.bytes <= IN_LINE_BYTES;
     let path = if let Path::NcacnIpTcp | Path::DcomIpTcp = label.path {
@@ -153,20 +156,23 @@ fn round_trip(label: &Label, rows: &[Row], one_cpu: bool) -> Option<f64> {
     let sleeps = label.wait == Wait::Block || one_cpu;
     rows.iter()
         .filter(|row| row.label.path == path && row.label.bytes == bytes)
-        // On one processor the spinning variants are others' business; whoever sleeps is compared with who sleeps.
+        // On one processor spinning variants do not compare: sleeping ones are compared with
+        // sleeping ones.
         .filter(|row| (path != Path::Unix && !path.is_network()) || (row.label.wait == Wait::Block) == sleeps)
         .map(|row| row.p50_ns)
         .min_by(f64::total_cmp)
 }
 
-/// What calls of objects are compared with: the standard's way to a process of the same host, for whoever waits the same way.
+/// Returns the time of an object call's baseline: the standard's transport within the host, with
+/// the same policy.
 fn local_rpc(label: &Label, rows: &[Row]) -> Option<f64> {
     let is_standard = |row: &&Row| row.label.path == Path::DcomLrpc;
     let is_same = |row: &&Row| row.label.bytes == label.bytes && row.label.wait == label.wait;
     rows.iter().filter(is_standard).find(is_same).map(|row| row.p50_ns)
 }
 
-/// The same for bytes that go one way: a stream of the system's through the network, a copy within one process through memory.
+/// Returns the time of a one-way transfer's baseline: a TCP stream for networks, a copy within one
+/// process for memory.
 fn one_way(label: &Label, rows: &[Row], one_cpu: bool) -> Option<f64> {
     let path = if label.path.is_network() { Path::TcpStream } else { Path::Memcpy };
     let sleeps = label.wait == Wait::Block || one_cpu;
@@ -177,25 +183,26 @@ fn one_way(label: &Label, rows: &[Row], one_cpu: bool) -> Option<f64> {
         .min_by(f64::total_cmp)
 }
 
-/// What reads through a server are to be compared with: those that the process makes itself.
+/// Returns the time of a server read's baseline: the client's own read.
 fn own_read(label: &Label, rows: &[Row]) -> Option<f64> {
     let own = |row: &&Row| row.label.path == Path::Pread && row.label.bytes == label.bytes;
     rows.iter().find(own).map(|row| row.p50_ns)
 }
 
-/// What calls of several threads are to be compared with: those of one.
+/// Returns the time of a call rate's baseline: that of one thread.
 fn one_thread(label: &Label, rows: &[Row]) -> Option<f64> {
     let alone = |row: &&Row| (row.label.path, row.label.wait, row.label.at_once) == (label.path, label.wait, 1);
     rows.iter().find(alone).map(|row| row.p50_ns)
 }
 
 impl Row {
-    /// Operations under way at once. Baselines have no say in that: a copy is made at once, a stream is the system's.
+    /// Returns the number of outstanding operations, or `None` for baselines, where it has no
+    /// meaning.
     fn at_once(&self) -> Option<u32> {
         (!self.label.path.is_baseline()).then_some(self.label.at_once)
     }
 
-    /// Bytes or calls in a second, of a measurement that is of such.
+    /// Returns the bytes or calls per second, for measurements of rates.
     fn rate(&self, measurement: Measurement) -> Option<f64> {
         match measurement {
             Measurement::CallLatency | Measurement::DcomOverVi | Measurement::SendLatency | Measurement::Reread => None,

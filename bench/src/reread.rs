@@ -1,4 +1,5 @@
-//! Reads of a file in the page cache: by the process that wants them, and by a file server over obvia and over a Unix socket.
+//! Reads of a file in the page cache: by the client itself, and by a file server over obvia and
+//! over a Unix socket.
 
 mod file;
 mod socket;
@@ -19,20 +20,21 @@ mod interface {
 
 use interface::{IReread, IReread_Impl};
 
-/// The subcommand that [`serve`] stands behind.
+/// The subcommand of [`serve`].
 pub const SERVE: [&str; 2] = ["bench", "serve-reread"];
-/// The sizes of blocks that are read unless others are asked for.
+/// The default sizes of blocks, in bytes.
 pub const SIZES: [usize; 2] = [4 << 10, 64 << 10];
-/// The paths there are.
+/// The available paths.
 pub const PATHS: [Path; 3] = [Path::Pread, Path::NcacnViShm, Path::Unix];
-/// The file's length, unless a block is longer. More than the nearer caches have.
+/// The length of the file in bytes, more than the nearer caches, unless a block is longer.
 const FILE_BYTES: usize = 4 << 20;
-/// The longest block that the server lends: for longer ones it has no room where the client reads, and copies.
+/// The longest block that the server lends, in bytes: longer blocks do not fit the lent memory and
+/// would be copied.
 const LENT_BYTES_MAX: usize = 64 << 10;
-/// What buffers begin with: a page, as files do in memory.
+/// The alignment of buffers: a page, like that of files in memory.
 const PAGE: usize = 4096;
 
-/// How the bytes come from the server: a method of the interface.
+/// The transfer of the bytes from the server: a method of the interface.
 #[derive(Clone, Copy)]
 enum Method {
     Copied,
@@ -51,7 +53,7 @@ impl Method {
         }
     }
 
-    /// Whether blocks of so many bytes come this way.
+    /// Whether blocks of this size can be transferred this way.
     fn has(self, bytes: usize) -> bool {
         !matches!(self, Self::Lent) || bytes <= LENT_BYTES_MAX
     }
@@ -82,7 +84,7 @@ pub fn cases(
                     cases.push(called(method, label, Remote::start(&source, wait, placement)?, blocks)?);
                 }
             }
-            // A socket has no policy between.
+            // A socket has no adaptive policy.
             if paths.contains(&Path::Unix) && wait != Wait::Adaptive {
                 let (wire, there) = Unix::pair(wait == Wait::Poll)?;
                 let server = start(&source, wait, placement, &["--bytes-max", &bytes.to_string()], Some(there))?;
@@ -91,7 +93,7 @@ pub fn cases(
             }
         }
     }
-    // Everybody has opened the file by now.
+    // All processes have opened the file by now, so it can be removed.
     Ok(cases)
 }
 
@@ -112,7 +114,7 @@ fn called(method: Method, label: Label, remote: Remote, blocks: usize) -> Result
     })
 }
 
-/// One way to read a block: `look` sees what was read.
+/// A way to read a block; `look` gets the bytes.
 trait Way {
     fn read<R>(&mut self, pos: usize, bytes: usize, look: impl FnOnce(Elements<'_, u8>) -> R) -> Result<R, Error>;
 
@@ -142,7 +144,7 @@ impl<W: Way> Exchange for Reread<W> {
         self.way.read(pos, bytes, |data| check_ends(&data, pos, bytes))?
     }
 
-    /// The ends of each block have been looked at; of one more all is.
+    /// Checks all bytes of one more block. Of the others, the ends were checked.
     fn verify(&mut self, _calls: u32) -> Result<(), Error> {
         let (pos, bytes) = (self.next(), self.bytes);
         self.way.read(pos, bytes, |data| check_all(&data, pos, bytes))?
@@ -153,9 +155,9 @@ impl<W: Way> Exchange for Reread<W> {
     }
 }
 
-/// Memory of this process that begins with a page.
+/// Page-aligned memory of this process.
 struct Buffer {
-    // Invariant: there are `bytes` from `start` on.
+    // Invariant: `memory` has `bytes` bytes from `start` on.
     memory: Vec<u8>,
     start: usize,
     bytes: usize,
@@ -173,7 +175,7 @@ impl Buffer {
     }
 }
 
-/// By this process itself.
+/// Reads by this process itself.
 struct Own {
     files: Files,
     buffer: Buffer,
@@ -195,7 +197,7 @@ impl Way for Own {
 
 /// A connected server and its process.
 struct Remote {
-    // In this order: the object is let go while its process can still hear of it.
+    // Field order matters: the object is released while its process can still learn of it.
     object: IReread,
     server: ServerProcess,
 }
@@ -207,7 +209,7 @@ impl Remote {
         obvia::set_waiting(policy(wait));
         server.resume()?;
         let object: IReread = obvia::connect(&name).map_err(failed)?;
-        // The first call takes a connection, with the policy just set.
+        // The first call takes a connection with the policy just set.
         object.pfs_read(HANDLE, 0, &mut []).map_err(failed)?;
         server.rest()?;
         Ok(Self { object, server })
@@ -216,12 +218,12 @@ impl Remote {
 
 impl Drop for Remote {
     fn drop(&mut self) {
-        // A server that is gone has nothing to be told.
+        // The server may have ended already.
         let _ = self.server.resume();
     }
 }
 
-/// Starts a server process, and lets it rest.
+/// Starts a server process and suspends it.
 fn start(
     source: &Source,
     wait: Wait,
@@ -237,7 +239,7 @@ fn start(
     Ok(server)
 }
 
-/// Into this process's own memory.
+/// Reads into this process's own memory.
 struct Copied {
     remote: Remote,
     buffer: Buffer,
@@ -256,7 +258,7 @@ impl Way for Copied {
     }
 }
 
-/// By the server into memory that both map.
+/// Reads by the server into memory that both processes map.
 struct Shared {
     remote: Remote,
     shared: SharedMemory,
@@ -276,7 +278,7 @@ impl Way for Shared {
     }
 }
 
-/// In memory of the server's.
+/// Reads in memory that the server lends.
 struct Lent {
     remote: Remote,
 }
@@ -315,21 +317,21 @@ impl IReread_Impl for Server_Impl {
     fn pfs_read_lent(&self, handle: i32, pos: i64, len: u32, data: &mut Lending<'_, u8>) -> obvia::Result<()> {
         let bytes = self.files.left(pos, len as usize);
         let done = data.fill_with(bytes, |into| self.files.read(handle, pos, into.into())).map_err(refused)?;
-        // Somebody may have made it shorter meanwhile.
+        // The file may have been truncated meanwhile.
         if done == bytes { Ok(()) } else { Err(refused(io::ErrorKind::UnexpectedEof.into())) }
     }
 }
 
-/// What a server process serves over.
+/// The transport of a server process.
 #[derive(Clone, Debug)]
 pub enum Over {
-    /// Calls, by this name.
+    /// Calls of an object with this name.
     Name(String),
-    /// The Unix socket that standard input is, with blocks of up to so many bytes.
+    /// The Unix socket at standard input, with blocks of at most this many bytes.
     Socket(usize),
 }
 
-/// The server process of a case: reads from a file until the client is gone.
+/// Runs the server process of a case: reads from a file until the client ends.
 pub fn serve(file: &std::path::Path, wait: Wait, over: Over, cpu: usize, parent: u32) -> Result<Infallible, Error> {
     let parent = Parent::bind(parent, Some(cpu))?;
     let files = Files::open(file)?;

@@ -1,43 +1,44 @@
-//! The run: all cases in turn, round after round, so that drift of the machine hits all alike.
+//! The run: measures all cases in turn, round after round, so that drift of the machine affects all
+//! alike.
 
 use crate::case::CALLS_MIN;
 use crate::{Case, Error, Histogram, Label, Placement, machine};
 use std::time::Duration;
 
-/// How much is measured.
+/// The extent of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
-    /// Rounds; each takes one batch and some stamped calls of every case.
+    /// The number of rounds; each takes one batch and some stamped calls of every case.
     pub rounds: u32,
-    /// Calls of a batch. Cases that are slow make fewer, see `batch_time`.
+    /// The number of calls in a batch. Slow cases make fewer, see `batch_time`.
     pub batch: u32,
-    /// About how long a batch may take.
+    /// The approximate maximum time of a batch.
     pub batch_time: Duration,
-    /// The processors of the two sides; wherever the system puts them if nothing is said.
+    /// The processors of the two sides; without them, the system chooses.
     pub placement: Option<Placement>,
 }
 
-/// How far the run is.
+/// The progress of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress<'a> {
-    /// Rounds done.
+    /// The number of completed rounds.
     pub round: u32,
-    /// Rounds in all.
+    /// The number of all rounds.
     pub rounds: u32,
-    /// What is measured next.
+    /// The next case.
     pub next: &'a Label,
 }
 
-/// What came out of one case.
+/// The results of one case.
 #[derive(Debug)]
 pub struct Measured {
-    /// Its name.
+    /// The case's identity.
     pub label: Label,
-    /// Nanoseconds per call of each batch.
+    /// The nanoseconds per call of each batch.
     pub batches: Vec<f64>,
-    /// Times of the stamped calls.
+    /// The times of the stamped calls.
     pub stamped: Histogram,
-    /// Why it was given up, if it was; what was measured before is worth nothing then.
+    /// The reason why the case was abandoned, if it was; its earlier results are invalid then.
     pub failure: Option<Error>,
 }
 
@@ -47,7 +48,7 @@ struct Turn<'a> {
     measured: Measured,
 }
 
-/// Measures all cases, on the client's processor. A case that fails is given up, the others go on.
+/// Measures all cases on the client's processor. A failed case is abandoned; the others continue.
 pub fn run(
     cases: &mut [Box<dyn Case>],
     plan: &Plan,
@@ -66,7 +67,7 @@ pub fn run(
         };
         turns.push(Turn { case: case.as_mut(), calls: 0, measured });
     }
-    // All rest before any runs: a server that spins takes a processor from the others.
+    // All cases rest before any runs: a spinning server takes a processor from the others.
     for turn in &mut turns {
         turn.attempt(|turn| turn.case.rest());
     }
@@ -96,8 +97,9 @@ impl Turn<'_> {
         self.case.rest()
     }
 
-    /// Calls that are not counted: the server wakes up, lines and pages come near. The first time they also tell how
-    /// long a call takes, and hence how many make a batch.
+    /// Makes calls that are not measured, to wake the server and to warm caches and pages. The
+    /// first time, this also determines the time of a call and hence the number of calls in a
+    /// batch.
     fn warm_up(&mut self, plan: &Plan) -> Result<(), Error> {
         if self.calls > 0 {
             return self.case.warm_up((self.calls / 10).max(2));
@@ -125,7 +127,7 @@ mod tests {
     use std::cell::RefCell;
     use std::rc::Rc;
 
-    /// Writes down what is done to it, and fails from some round on.
+    /// A case that records all actions, and fails from some round on.
     struct Noted {
         label: Label,
         sleep: Duration,
@@ -204,7 +206,8 @@ mod tests {
         assert!(measured[0].failure.is_none() && measured[1].failure.is_some());
         assert_eq!(measured[0].batches.len(), 3);
         assert!(measured[0].batches.iter().all(|took| *took >= 100_000.0));
-        // 2 ms of calls of over 0.1 ms are at most 20; a quarter of them, at least 4, is stamped in each round.
+        // 2 ms of calls of over 0.1 ms are at most 20 calls; a quarter of them, at least 4, is
+        // stamped in each round.
         assert!((12..=15).contains(&measured[0].stamped.total()));
     }
 }

@@ -1,4 +1,5 @@
-//! The other process of a case, seen from both ends: started, stopped, continued, and never waited for in vain.
+//! The other process of a case, seen from both ends: it is started, stopped and continued, and
+//! waits for it are bounded.
 
 use crate::{Error, cable, machine};
 use rustix::process::{Pid, Signal, getppid, kill_process, set_parent_process_death_signal};
@@ -9,21 +10,21 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-/// How long a client waits for an answer before it gives up.
+/// The time that a client waits for an answer.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
-/// What a server prints once it can be called, with its address behind it if it has one.
+/// The first word that a server prints once it accepts calls; its address follows if it has one.
 const READY: &str = "ready";
 
-/// Somebody who knows whether waiting still makes sense. Asked only when a wait is taking unusually long.
+/// Decides whether a wait still makes sense. Waits consult it only when they take unusually long.
 pub trait Watch {
-    /// An error when the other side is gone.
+    /// Returns an error if the other side is gone.
     fn check(&mut self) -> Result<(), Error>;
 
-    /// How long a wait may take at most; servers wait as long as there is a client.
+    /// Returns the time limit of a wait; servers wait as long as there is a client.
     fn patience(&self) -> Option<Duration>;
 }
 
-/// Who waits in tests: as long as a client does.
+/// A watch for tests with a client's time limit.
 #[cfg(test)]
 pub(crate) struct Patient;
 
@@ -38,14 +39,14 @@ impl Watch for Patient {
     }
 }
 
-/// A wait that is taking long.
+/// A wait that takes long.
 #[derive(Debug, Default)]
 pub struct Stalling {
     since: Option<Instant>,
 }
 
 impl Stalling {
-    /// To be called now and then during one wait: an error when it must end.
+    /// Returns an error if the wait must end. The waiting loop calls this from time to time.
     #[cold]
     pub fn check(&mut self, watch: &mut impl Watch) -> Result<(), Error> {
         watch.check()?;
@@ -57,8 +58,8 @@ impl Stalling {
     }
 }
 
-/// A server: this program again or another, in a process of its own. Killed when dropped, and by the kernel when the
-/// client's process ends in any other way.
+/// A server: this program or another one in a process of its own. Killed when dropped, and by the
+/// kernel when the client's process ends.
 #[derive(Debug)]
 pub struct ServerProcess {
     child: Child,
@@ -67,23 +68,24 @@ pub struct ServerProcess {
 }
 
 impl ServerProcess {
-    /// Starts this program with `arguments` and the number of this process, with `stdin` as its standard input, and
-    /// waits until it says that it is ready (see [`Parent::ready`]).
+    /// Starts this program with `arguments` and this process's identifier, and with `stdin` as
+    /// standard input. Waits until the server reports that it is ready (see [`Parent::ready`]).
     pub fn start(arguments: &[&str], stdin: Option<OwnedFd>) -> Result<Self, Error> {
         Self::start_with(arguments, stdin, || Ok(())).map(|(server, ())| server)
     }
 
-    /// The same, and does this side's part of what makes it ready meanwhile.
+    /// As [`Self::start`], and calls `meanwhile` before waiting: this side's part in making the
+    /// server ready.
     pub fn start_with<T>(
         arguments: &[&str],
         stdin: Option<OwnedFd>,
         meanwhile: impl FnOnce() -> Result<T, Error>,
     ) -> Result<(Self, T), Error> {
-        // The link leads to the very file that runs here, even if another has taken its name meanwhile.
+        // The link refers to the running program even if its file was replaced meanwhile.
         Self::start_program("/proc/self/exe".as_ref(), arguments, stdin, meanwhile)
     }
 
-    /// The same with another program.
+    /// As [`Self::start_with`], with another program.
     pub(crate) fn start_program<T>(
         program: &Path,
         arguments: &[&str],
@@ -107,11 +109,12 @@ impl ServerProcess {
     fn wait_until_ready(&mut self) -> Result<(), Error> {
         let stdout = self.child.stdout.take().expect("was piped");
         let (said, says) = mpsc::channel();
-        // A thread, because a read of a pipe has no time limit; it ends with the line or with the server.
+        // Reads of a pipe have no time limit, so a thread reads; it ends with the line or with the
+        // server.
         std::thread::spawn(move || {
             let mut line = String::new();
             let outcome = BufReader::new(stdout).read_line(&mut line);
-            // The receiver has given up when this fails: then nobody wants to know.
+            // The send fails only if the receiver has given up.
             let _ = said.send(outcome.map(|_| line));
         });
         match says.recv_timeout(PATIENCE) {
@@ -125,22 +128,22 @@ impl ServerProcess {
         }
     }
 
-    /// Where it said that it can be reached; empty if it did not.
+    /// Returns the address that the server has reported; empty if it has not.
     pub fn address(&self) -> &str {
         &self.address
     }
 
-    /// The number of the process.
+    /// Returns the identifier of the process.
     pub fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Lets it run on.
+    /// Resumes the process.
     pub fn resume(&mut self) -> Result<(), Error> {
         kill_process(self.pid, Signal::CONT).map_err(Error::system("continuing the server process"))
     }
 
-    /// Stops it, so that it takes no processor time, however hard it spins.
+    /// Stops the process, so that it takes no processor time even if it spins.
     pub fn rest(&mut self) -> Result<(), Error> {
         kill_process(self.pid, Signal::STOP).map_err(Error::system("stopping the server process"))
     }
@@ -162,7 +165,7 @@ impl Watch for ServerProcess {
 
 impl Drop for ServerProcess {
     fn drop(&mut self) {
-        // Both fail only when it has ended already, which is what is wanted.
+        // Both calls fail only if the process has ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -175,7 +178,8 @@ pub struct Parent {
 }
 
 impl Parent {
-    /// To be called first in a server process: binds its life to that of process `parent`, and pins it to `cpu` if one is given.
+    /// Binds this process's life to that of process `parent`, and pins it to `cpu` if one is given.
+    /// A server process has to call this first.
     pub fn bind(parent: u32, cpu: Option<usize>) -> Result<Self, Error> {
         set_parent_process_death_signal(Some(Signal::KILL)).map_err(Error::system("asking to end with the client"))?;
         if let Some(cpu) = cpu {
@@ -183,17 +187,17 @@ impl Parent {
         }
         let pid = i32::try_from(parent).ok().and_then(Pid::from_raw);
         let mut parent = Self { pid };
-        // It may have ended before the signal was asked for.
+        // The parent may have ended before the signal was requested.
         parent.check()?;
         Ok(parent)
     }
 
-    /// Tells the client that calls will be answered.
+    /// Tells the client that the server accepts calls.
     pub fn ready(&self) -> Result<(), Error> {
         self.ready_at("")
     }
 
-    /// The same, and where.
+    /// As [`Self::ready`], with the server's address.
     pub fn ready_at(&self, address: &str) -> Result<(), Error> {
         let mut stdout = std::io::stdout().lock();
         writeln!(stdout, "{READY} {address}").and_then(|()| stdout.flush()).map_err(Error::system("telling the client"))

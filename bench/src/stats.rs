@@ -1,6 +1,7 @@
 //! The median.
 
-/// The median; the mean of the middle two of an even number; nothing of nothing.
+/// Returns the median, which is the mean of the middle two for an even number of values, or `None`
+/// for no values.
 pub fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -1,7 +1,8 @@
-//! The cases of virtual interfaces: messages there and back by descriptors, and RDMA with several operations under way.
+//! The cases of virtual interfaces: round trips of messages by descriptors, and RDMA with several
+//! outstanding operations.
 //!
-//! The client's process listens and its server connects, so that nothing has to be parsed back. Each case has a NIC, a VI and a server
-//! process of its own.
+//! The client's process listens and its server connects, so that no address has to be passed back.
+//! Each case has a NIC, a VI and a server process of its own.
 
 mod ping;
 mod provider;
@@ -19,15 +20,15 @@ use obvia_via::{
     ViAttributes, WorkQueue,
 };
 
-/// The subcommand that [`serve`] stands behind.
+/// The subcommand of [`serve`].
 pub const SERVE: [&str; 2] = ["bench", "serve-vi"];
 
-/// How long making a connection may take.
+/// The time limit for establishing a connection.
 const PATIENCE: Deadline = Deadline::Within(crate::server::PATIENCE);
-/// How often whoever waits looks whether there is still somebody at the other end.
+/// The interval at which a waiting side checks the other end.
 const LOOK: Deadline = Deadline::after_secs(1);
 
-/// Starts the cases of messages there and back, of these sizes.
+/// Starts the cases of message round trips of these sizes.
 pub fn pings(
     provider: Provider,
     sizes: &[usize],
@@ -45,7 +46,8 @@ pub fn pings(
     Ok(cases)
 }
 
-/// Starts the cases of RDMA in this direction, of these sizes, with a window of `depth` operations.
+/// Starts the cases of RDMA in one direction with operations of these sizes and a window of
+/// `depth`.
 pub fn transfers(
     provider: Provider,
     direction: Direction,
@@ -69,27 +71,28 @@ fn boxed(label: Label, exchange: impl Exchange + 'static) -> Box<dyn Case> {
     Box::new(Calls::new(label, exchange))
 }
 
-/// Two that spin on one processor only wait for the end of the other's time slice.
+/// Returns the policies that work at a placement. Two sides that spin on one processor only wait
+/// for the end of the other's time slice.
 fn possible(waits: &[Wait], placement: Placement) -> impl Iterator<Item = Wait> {
     waits.iter().copied().filter(move |wait| *wait != Wait::Poll || !placement.is_one_cpu())
 }
 
-/// What a case needs of its server process, and both ends must know.
+/// The parameters of a case that both ends need.
 #[derive(Clone, Copy, Debug)]
 pub struct Ask {
-    /// What carries it.
+    /// The provider.
     pub provider: Provider,
-    /// How both ends wait.
+    /// The waiting policy of both ends.
     pub wait: Wait,
-    /// What the server does.
+    /// The server's task.
     pub task: Task,
-    /// Bytes of an operation.
+    /// The bytes of an operation.
     pub bytes: usize,
-    /// Operations under way at once.
+    /// The number of outstanding operations.
     pub depth: u32,
 }
 
-/// A connected VI, and what belongs to it.
+/// A connected VI with its NIC and protection tag.
 #[derive(Debug)]
 struct End {
     vi: Vi,
@@ -98,7 +101,7 @@ struct End {
 }
 
 impl End {
-    /// An idle VI of a NIC of its own, at either end of a link.
+    /// Creates an idle VI with a NIC of its own, at either end of a link.
     fn open(ask: &Ask, link: Link) -> Result<Self, Error> {
         let nic = ask.provider.open(link)?;
         let can = nic.attributes();
@@ -111,7 +114,7 @@ impl End {
         if ask.depth as usize > can.queue_depth {
             return Err(too_much("descriptors in a queue", can.queue_depth as u64));
         }
-        // What is done must be where it belongs; a reply tells that itself.
+        // A completed operation has to be complete at the target; a reply proves that by itself.
         let best = match ask.task {
             Task::Echo => Reliability::ReliableDelivery,
             Task::Target => Reliability::ReliableReception,
@@ -126,15 +129,15 @@ impl End {
         Ok(Self { vi, tag, nic })
     }
 
-    /// Registers fresh memory.
+    /// Allocates and registers memory.
     fn region(&self, length: usize, access: Access) -> Result<MemoryRegion, Error> {
         let memory = self.nic.memory(length).map_err(failed)?;
         self.nic.register(memory, &self.tag, access).map_err(failed)
     }
 }
 
-/// The client's end: waits for a server process to connect. Whatever is to be ready before it does, `prepare` makes.
-/// The server's private data comes with it.
+/// Creates the client's end and waits for the server process to connect. `prepare` runs before the
+/// connection. The result includes the server's private data.
 fn start<T>(
     ask: Ask,
     placement: Placement,
@@ -160,7 +163,8 @@ fn start<T>(
     Ok((end, prepared, private, server))
 }
 
-/// Waits for the next completion, which must be a good one of so many bytes, as long as there is somebody at the other end.
+/// Waits for the next completion, which must be successful and have this many bytes, as long as the
+/// other end exists.
 fn wait(queue: &mut WorkQueue, bytes: usize, peer: &mut impl Watch) -> Result<Box<Descriptor>, Error> {
     let mut stalling = Stalling::default();
     let error = loop {
@@ -173,12 +177,12 @@ fn wait(queue: &mut WorkQueue, bytes: usize, peer: &mut impl Watch) -> Result<Bo
             Err(error) => break failed(error),
         }
     };
-    // A peer that died is the better explanation, where there is one.
+    // The death of the peer is the better explanation.
     peer.check()?;
     Err(error)
 }
 
-/// A descriptor that went well.
+/// Checks a completed descriptor.
 fn done(descriptor: Box<Descriptor>, bytes: usize) -> Result<Box<Descriptor>, Error> {
     if descriptor.status() != Status::Done {
         return Err(Error::Failed { message: format!("a descriptor completed in error: {}", descriptor.status()) });
@@ -194,10 +198,10 @@ fn post(queue: &mut WorkQueue, descriptor: Box<Descriptor>) -> Result<(), Error>
     queue.post(descriptor).map_err(|error| Error::Failed { message: format!("posting a descriptor: {error}") })
 }
 
-/// The word at the start of registered memory.
+/// Reads the word at the start of registered memory.
 fn first_word(memory: &Memory) -> u32 {
     let mut word = [0; 4];
-    // There is always at least a word: sizes are multiples of four, from four on.
+    // The memory has at least one word: sizes are multiples of four, from four on.
     memory.read(0, &mut word).map_or(0, |()| u32::from_le_bytes(word))
 }
 

@@ -1,4 +1,4 @@
-//! `bench-cpp`: builds the client and server in C++ that `obvia bench` measures, and puts them beside the command.
+//! `bench-cpp`: builds the C++ client and server that `obvia bench` measures, beside the command.
 
 use crate::program::target;
 use crate::{Outcome, Problem, native};

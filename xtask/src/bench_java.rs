@@ -1,4 +1,5 @@
-//! `bench-java`: builds the client and server in Java that `obvia bench` measures, and puts what starts them beside the command.
+//! `bench-java`: builds the Java client and server that `obvia bench` measures, and their start
+//! script beside the command.
 
 use crate::program::{Program, target};
 use crate::repo::root;
@@ -7,10 +8,10 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// What has to be on the class path: the built classes of these modules.
+/// The modules whose built classes are on the class path.
 const MODULES: [&str; 3] = ["obvia-api", "obvia-runtime", "obvia-bench"];
 
-/// What is called, and what lists and arrays are measured as.
+/// The interfaces: that of the measured calls, and that of the measured lists and arrays.
 const IDL: [&str; 2] = ["bench/bench.idl", "bench/lists.idl"];
 
 pub(crate) fn main(arguments: &[String]) -> Outcome {
@@ -20,7 +21,7 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
     build().map(drop)
 }
 
-/// Builds all of it. Returns the home of the JDK.
+/// Builds all modules. Returns the home of the JDK.
 pub(crate) fn build() -> Outcome<PathBuf> {
     let home = tools::jdk()?;
     Program::cargo(&["build", "--quiet", "--release", "--package", "obvia-cli"]).run()?;
@@ -40,14 +41,14 @@ pub(crate) fn build() -> Outcome<PathBuf> {
     Ok(home)
 }
 
-/// The class path: what was built, and what it is compared with.
+/// Returns the class path: the built classes, and the libraries that they are compared with.
 pub(crate) fn class_path() -> String {
     let java = root().join("java");
     let classes = MODULES.map(|module| java.join(module).join("target/classes").display().to_string());
     format!("{}:{}", classes.join(":"), java.join("obvia-bench/target/dependency/*").display())
 }
 
-/// Writes what puts the program on its CPU, which nothing in Java does, and starts it.
+/// Writes the start script, which pins the program to its CPU, as Java cannot.
 fn start_script(home: &Path, at: &Path) -> Outcome {
     let text = format!(
         "#!/bin/sh\ncpu=0\nbefore=\nfor word; do [ \"$before\" = --cpu ] && cpu=$word; before=$word; done\n\

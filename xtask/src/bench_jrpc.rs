@@ -1,4 +1,5 @@
-//! `bench-jrpc`: the tables of the J-RPC paper, measured: calls between virtual machines, lists and arrays made to bytes and back.
+//! `bench-jrpc`: measures the tables of the J-RPC paper: calls between virtual machines, and the
+//! marshalling of lists and arrays.
 
 use crate::program::{Program, target};
 use crate::{Outcome, Problem, bench_java};
@@ -7,7 +8,8 @@ use std::path::Path;
 
 const USAGE: &str = "usage: cargo xtask bench-jrpc [--quick]";
 
-/// What `obvia bench call_lat` is asked for the table of round trips, beside what makes it quick.
+/// The arguments of `obvia bench call_lat` for the table of round trips, without those of a quick
+/// run.
 const CALLS: &[&str] = &[
     "--cases",
     "null,pfs_open,visit,MoveData",

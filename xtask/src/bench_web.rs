@@ -1,4 +1,5 @@
-//! `bench-web`: replays a trace of HTTP requests with handlers that keep them, and draws how much memory those take over time.
+//! `bench-web`: replays a trace of HTTP requests with handlers that keep them, and draws the
+//! handlers' memory use over time.
 
 use crate::program::{Program, target};
 use crate::repo::root;
@@ -9,10 +10,10 @@ use std::fs;
 
 const USAGE: &str = "usage: cargo xtask bench-web [--quick]";
 
-/// The trace that is replayed.
+/// The replayed trace.
 const TRACE: &str = "traces/pages.trace";
 
-/// How many times as fast: half a minute, or some seconds.
+/// The replay's speed-up: the run takes half a minute, or some seconds.
 const SPEED: &str = "4";
 const QUICK_SPEED: &str = "20";
 

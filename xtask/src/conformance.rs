@@ -1,10 +1,11 @@
-//! `conformance`: puts every provider to the fifty statements; in full, with gigabytes through each.
+//! `conformance`: tests every provider against the fifty statements; the full run sends gigabytes
+//! through each.
 
 use crate::{Outcome, Problem, workspace};
 
-/// The profile of these tests.
+/// The nextest profile of these tests.
 const PROFILE: &str = "conformance";
-/// Bytes that the thorough run sends through each connection.
+/// The bytes that the thorough run sends through each connection.
 const BYTES_THOROUGH: &str = "2000000000";
 
 pub(crate) fn main(arguments: &[String]) -> Outcome {
@@ -17,18 +18,18 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
     }
 }
 
-/// All but the tests that take minutes.
+/// Runs all tests but those that take minutes.
 pub(crate) fn quick() -> Outcome {
     workspace::test(PROFILE)?;
     workspace::needs_libfabric()
 }
 
-/// The tests that take minutes.
+/// Runs the tests that take minutes.
 pub(crate) fn thorough() -> Outcome {
     full(Some(BYTES_THOROUGH))
 }
 
-/// Runs one test after the other, as each says how fast it was.
+/// Runs one test after the other, since each reports its throughput.
 fn full(bytes: Option<&str>) -> Outcome {
     let run = workspace::nextest(PROFILE)?.with(&["--run-ignored=only", "--no-capture"]);
     bytes.into_iter().fold(run, |run, bytes| run.variable("OBVIA_CONFORMANCE_BYTES", bytes)).run()

@@ -1,10 +1,10 @@
-//! `demo`: the main job. The example `pfs` runs first, as it is built soon; then its calls are measured against what the machine can do at
-//! best, by what users build.
+//! `demo`: the demonstration. Runs the example `pfs` first, as it is built soon, then measures its
+//! calls against the machine's limits with an optimized build.
 
 use crate::Outcome;
 use crate::program::Program;
 
-/// Builds the example, and runs it; then builds the command, and measures. Arguments are for the example.
+/// Builds and runs the example with the given arguments; then builds the command and measures.
 pub(crate) fn main(arguments: &[String]) -> Outcome {
     println!("Building the demo: a minute or two, the first time");
     let demo = Program::cargo_release("run").with(&["--package", "pfs", "--bin", "pfs-demo", "--"]);

@@ -1,7 +1,8 @@
-//! `fuzz`: has libFuzzer feed nonsense to what reads other people's bytes. The targets are files of `testing/fuzz-targets`, whose tests feed
-//! them a little nonsense, too.
+//! `fuzz`: runs libFuzzer on the code that reads untrusted bytes. The targets are files of
+//! `testing/fuzz-targets`, whose unit tests also feed them a few random inputs.
 //!
-//! The corpus of a run stays in `target/fuzz/corpus`; `testing/fuzz-targets/seeds/TARGET` holds inputs to begin with.
+//! A run's corpus stays in `target/fuzz/corpus`; `testing/fuzz-targets/seeds/TARGET` contains the
+//! initial inputs.
 
 use crate::program::{Program, at_once, target};
 use crate::repo::root;
@@ -14,15 +15,15 @@ use std::time::Instant;
 use std::{fs, io};
 
 const FOLDER: &str = "testing/fuzz";
-/// Each file here is a target, except `lib.rs`.
+/// The folder of the targets: each file except `lib.rs` is one.
 const TARGETS: &str = "testing/fuzz-targets/src";
 const NOT_A_TARGET: &str = "lib";
 const SEEDS: &str = "testing/fuzz-targets/seeds";
-/// The variable that names the target to the program.
+/// The variable with the target's name for the program.
 const VARIABLE: &str = "OBVIA_FUZZ_TARGET";
-/// Seconds that a target gets unless told otherwise.
+/// The default time for each target, in seconds.
 const SECONDS: u32 = 60;
-/// An input that takes longer than this is a finding.
+/// The time limit for an input in seconds; a slower input is a finding.
 const INPUT_SECONDS_MAX: u32 = 10;
 
 pub(crate) fn main(arguments: &[String]) -> Outcome {
@@ -42,12 +43,12 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
     run(seconds, &names)
 }
 
-/// Each target for a minute, starting from the corpus of earlier runs.
+/// Fuzzes each target for a minute, starting from the corpus of earlier runs.
 pub(crate) fn thorough() -> Outcome {
     run(SECONDS, &[])
 }
 
-/// Prints the targets, and what each does.
+/// Prints the targets with their descriptions.
 fn list() -> Outcome {
     for name in targets()? {
         let file = root().join(TARGETS).join(format!("{name}.rs"));
@@ -57,13 +58,13 @@ fn list() -> Outcome {
     Ok(())
 }
 
-/// Fuzzes the targets named, or all.
+/// Fuzzes the named targets, or all.
 fn run(seconds: u32, names: &[String]) -> Outcome {
     let chosen = chosen(targets()?, names)?;
     let program = build()?;
-    // Each is one thread: as many run at once as there are processors.
+    // Each target has one thread: as many run at once as there are processors.
     let next = Mutex::new(chosen.iter());
-    // On its own, so that the lock is not held while the target runs.
+    // A separate closure, so that the lock is not held while the target runs.
     let take = || next.lock().unwrap_or_else(PoisonError::into_inner).next();
     let work = || {
         while let Some(name) = take() {
@@ -75,7 +76,7 @@ fn run(seconds: u32, names: &[String]) -> Outcome {
     at_once((0..workers).map(|_| work))
 }
 
-/// Builds the program as cargo-fuzz does, which would have to be built itself, and says where it is.
+/// Builds the program as cargo-fuzz would, which would have to be built itself. Returns its path.
 fn build() -> Outcome<PathBuf> {
     tools::ensure(&[Tool::Nightly])?;
     let (manifest, folder) = (format!("{FOLDER}/Cargo.toml"), target().join("fuzz"));
@@ -84,16 +85,17 @@ fn build() -> Outcome<PathBuf> {
     if let Some(library) = libfuzzer() {
         cargo = cargo.variable("CUSTOM_LIBFUZZER_PATH", library);
     }
-    // With the machine's own target named, build scripts and macros are built without these flags.
+    // The explicit target keeps these flags from build scripts and macros.
     cargo.with(&["--release", "--target", &machine()]).variable("RUSTFLAGS", FLAGS.join(" ")).run()?;
     Ok(folder.join(machine()).join("release/fuzz"))
 }
 
-/// libFuzzer as it comes with clang. Without it the crate compiles its own, which takes half a minute.
+/// Returns the path of clang's libFuzzer. Without it, the crate compiles its own, which takes half
+/// a minute.
 fn libfuzzer() -> Option<String> {
     let name = format!("libclang_rt.fuzzer-{}.a", std::env::consts::ARCH);
     let path = Program::new("clang", &[]).argument(format!("-print-file-name={name}")).read().ok()?;
-    // One that is not there has no folder.
+    // If the file does not exist, clang prints its name without a folder.
     Some(path.trim().to_owned()).filter(|path| Path::new(path).is_absolute() && Path::new(path).exists())
 }
 
@@ -101,8 +103,8 @@ fn machine() -> String {
     format!("{}-unknown-linux-gnu", std::env::consts::ARCH)
 }
 
-/// What is compiled in: what tells libFuzzer where an input went and what it was compared with, and the address sanitizer. In several units
-/// nothing would be inlined from one into another.
+/// The instrumentation: coverage and comparisons for libFuzzer, and the address sanitizer. A single
+/// codegen unit allows inlining across the crate.
 const FLAGS: [&str; 11] = [
     "--cfg=fuzzing",
     "-Cdebug-assertions",
@@ -117,7 +119,7 @@ const FLAGS: [&str; 11] = [
     "-Ccodegen-units=1",
 ];
 
-/// The targets: the modules' names.
+/// Returns the targets, which are the modules' names.
 fn targets() -> Outcome<Vec<String>> {
     let folder = root().join(TARGETS);
     let entries = fs::read_dir(&folder).and_then(Iterator::collect::<io::Result<Vec<_>>>);
@@ -133,7 +135,7 @@ fn unreadable(path: &Path, error: &io::Error) -> Problem {
     Problem::Failed(format!("{}: {error}", path.display()))
 }
 
-/// The targets named, if there are such, or all.
+/// Returns the named targets if they exist, or all.
 fn chosen(targets: Vec<String>, names: &[String]) -> Outcome<Vec<String>> {
     if let Some(unknown) = names.iter().find(|name| !targets.contains(name)) {
         let known = targets.join(", ");
@@ -146,7 +148,7 @@ fn chosen(targets: Vec<String>, names: &[String]) -> Outcome<Vec<String>> {
     Ok(chosen)
 }
 
-/// Makes folders for what is learned and what is found.
+/// Creates the folders for the corpus and for findings.
 fn folders(name: &str) -> Outcome<[PathBuf; 2]> {
     let folders = [target().join("fuzz/corpus").join(name), root().join(FOLDER).join("artifacts").join(name)];
     for folder in &folders {
@@ -157,7 +159,7 @@ fn folders(name: &str) -> Outcome<[PathBuf; 2]> {
 
 fn fuzz(program: &Path, name: &str, seconds: u32) -> Outcome {
     let [corpus, found] = folders(name)?;
-    // The sanitizer would take variables for the same that the linker has given one address.
+    // The sanitizer would report variables that the linker has merged.
     let mut program = Program::new(&program.display().to_string(), &[])
         .variable(VARIABLE, name)
         .variable("ASAN_OPTIONS", "detect_odr_violation=0")
@@ -182,7 +184,7 @@ fn fuzz(program: &Path, name: &str, seconds: u32) -> Outcome {
     Ok(())
 }
 
-/// A number that libFuzzer ends with.
+/// Returns a number from libFuzzer's final statistics.
 fn statistic(said: &str, name: &str) -> Option<u64> {
     let line = said.lines().find_map(|line| line.strip_prefix("stat::")?.strip_prefix(name));
     line?.trim_start_matches(':').trim().parse().ok()

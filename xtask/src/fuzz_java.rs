@@ -1,11 +1,12 @@
-//! `fuzz-java`: feeds nonsense to what the runtime in Java reads of other people's bytes, for so many seconds each reader.
+//! `fuzz-java`: fuzzes the readers of untrusted bytes in the Java runtime, each for a number of
+//! seconds.
 //!
-//! The part `java` feeds each a fixed number of inputs, the same each time.
+//! The part `java` feeds each reader a fixed number of inputs, the same each time.
 
 use crate::maven::maven;
 use crate::{Outcome, Problem, tools};
 
-/// Seconds that each reader gets unless told otherwise.
+/// The default time for each reader, in seconds.
 const SECONDS: u32 = 60;
 
 pub(crate) fn main(arguments: &[String]) -> Outcome {
@@ -16,7 +17,7 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
     }
 }
 
-/// Each reader for a minute, from a seed that is said where one fails.
+/// Fuzzes each reader for a minute, from a seed that a failure reports.
 pub(crate) fn thorough() -> Outcome {
     run(SECONDS)
 }
@@ -27,7 +28,7 @@ fn run(seconds: u32) -> Outcome {
     maven(&tools::jdk()?)
         .with(&options)
         .with(&test)
-        // It takes as long as it is told to.
+        // The run's duration is given, so it needs no timeout.
         .with(&["-Dsurefire.timeout=0"])
         .argument(format!("-Dobvia.fuzz.seconds={seconds}"))
         .with(&["test"])

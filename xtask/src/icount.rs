@@ -1,8 +1,11 @@
-//! `icount`: counts the instructions that a call takes on each side, without transport and without the method itself.
+//! `icount`: counts the instructions of a call on each side, without the transport and without the
+//! method itself.
 //!
-//! Each side runs under callgrind, which is switched on and off around the call's own code: see [`sides`]. An instruction belongs
-//! to the floor whose source it was made from, after all inlining: see [`floor`]. What it calls in other libraries (copying,
-//! allocating) belongs to it. `bench/icounts.csv` keeps what a call may take: one instruction more is an error.
+//! Each side runs under callgrind, which is switched on and off around the call's own code: see
+//! [`sides`]. An instruction belongs to the layer of the source it was compiled from, after all
+//! inlining: see [`floor`]. Instructions in other libraries (copying, allocating) belong to the
+//! layer that called them. `bench/icounts.csv` contains the budget of each call: a single
+//! additional instruction is an error.
 
 mod attribution;
 mod callgrind;
@@ -24,7 +27,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The methods of `bench/counted/icount.idl`, and how many elements their arrays have.
+/// The methods of `bench/counted/icount.idl`, with the number of their arrays' elements.
 const CASES: [(&str, u32); 11] = [
     ("null", 16),
     ("pfs_open", 16),
@@ -84,7 +87,7 @@ fn failed(path: &Path, error: &std::io::Error) -> Problem {
     Problem::Failed(format!("{}: {error}", path.display()))
 }
 
-/// Builds the program in Rust that makes the calls.
+/// Builds the Rust program that makes the calls.
 fn build() -> Outcome {
     Program::cargo(&["build", "--quiet", "--release", "--package", "obvia-icount"]).run()
 }
@@ -115,7 +118,8 @@ struct Counting {
 impl Counting {
     fn count(&self, report: &mut Report) -> Outcome {
         println!("    counting {} calls of each method in {}", sides::COUNTED, self.language);
-        // Rust's stubs are the same for any number of elements; that they stay so is seen often enough in C++.
+        // Rust's stubs do not depend on the number of elements, and the C++ counts would reveal a
+        // change.
         let is_counted = |(_, words): &(&str, u32)| self.language != "rust" || *words == 16;
         let cases: Vec<_> = CASES.into_iter().filter(is_counted).collect();
         let profiles = sides::count(&self.binary, &folder(self.language)?, &cases)?;
@@ -129,7 +133,8 @@ impl Counting {
         Ok(())
     }
 
-    /// The source of Rust's instructions. C++'s belong to floors by their functions.
+    /// Returns the source lines of Rust's instructions. C++'s instructions are attributed by
+    /// function.
     fn lines<'a>(&self, profiles: impl Iterator<Item = &'a Profile>) -> Outcome<Lines> {
         if self.language != "rust" {
             return Ok(Lines::default());
@@ -152,8 +157,8 @@ impl Counting {
             return None;
         }
         let floor = floor::of(lines.files(address));
-        // Source of other floors that was inlined here is the wrapper's: in the caller, and in the vtable's functions, which make methods
-        // of COM of a trait's methods.
+        // Code of other layers that was inlined into a wrapper counts as the wrapper's: in the
+        // caller, and in the vtable's functions, which adapt a trait's methods to COM.
         let is_wrapper = name.1.ends_with(sides::ENTRY) || name.1.contains(sides::ADAPTER);
         floor.map(|floor| if is_wrapper && floor.is_counted() { Floor::Wrapper } else { floor })
     }

@@ -1,12 +1,13 @@
-//! Removes what test runs that were killed left in folders for temporary files and in shared memory.
+//! Removes the files that killed test runs have left in temporary folders and in shared memory.
 //!
-//! Tests give what they make there names that tell their process, such as `obvia-417-cli-0` and `obvia-xtask-417-0`; libfabric's have names such as
-//! `417:0:1`. A file that names a process that is gone is left over.
+//! Tests include the process identifier in their files' names, such as `obvia-417-cli-0` and
+//! `obvia-xtask-417-0`; libfabric's names are like `417:0:1`. A file of a process that no longer
+//! exists is a leftover.
 
 use std::fs;
 use std::path::Path;
 
-/// Removes it.
+/// Removes all leftovers.
 pub(crate) fn sweep() {
     for folder in [std::env::temp_dir().as_path(), Path::new("/dev/shm")] {
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -24,9 +25,10 @@ pub(crate) fn sweep() {
     }
 }
 
-/// The process that made a file of such a name: the first number in it. `obvia-1000` alone is the directory of a user's exported names.
+/// Returns the identifier of the process that created a file with this name: the first number in
+/// it. `obvia-1000` alone is the directory of a user's exported names.
 fn maker(name: &str) -> Option<u32> {
-    // Segments of Java's runtime have names with a point before them.
+    // Segments of the Java runtime have names that begin with a dot.
     let name = name.strip_prefix('.').unwrap_or(name);
     let Some(rest) = name.strip_prefix("obvia-") else {
         let numbers: Vec<u32> = name.split(':').map_while(|part| part.parse().ok()).collect();

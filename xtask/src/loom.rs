@@ -1,4 +1,5 @@
-//! `loom`: explores the interleavings of what threads and processes share. Its tests have `loom` in their path.
+//! `loom`: explores the interleavings of threads and processes on shared memory. Its tests have
+//! `loom` in their path.
 
 use crate::program::{Program, target};
 use crate::repo::load;
@@ -6,7 +7,8 @@ use crate::{Outcome, Problem};
 
 const PACKAGE: &str = "obvia-via";
 const MANIFEST: &str = "crates/via/Cargo.toml";
-/// How often a thread is stopped for another one in a run in passing. A model then takes a moment; without a limit, minutes.
+/// The maximum number of preemptions in a quick run. A model takes a moment then; without a limit
+/// it takes minutes.
 const PREEMPTIONS_QUICK: &str = "4";
 
 pub(crate) fn main(arguments: &[String]) -> Outcome {
@@ -16,13 +18,13 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
     thorough()
 }
 
-/// The part of a test run: interleavings up to a number of switches that nobody asked for. Nothing is optimised, which would take longer
-/// than the models do then.
+/// Runs the part of a test run: interleavings up to a limit of preemptions. The build is not
+/// optimized, since optimizing would take longer than the models.
 pub(crate) fn quick() -> Outcome {
     explore(&Program::cargo(&["test"]).variable("LOOM_MAX_PREEMPTIONS", PREEMPTIONS_QUICK))
 }
 
-/// All interleavings.
+/// Explores all interleavings.
 pub(crate) fn thorough() -> Outcome {
     explore(&Program::cargo_release("test"))
 }

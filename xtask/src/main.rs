@@ -1,4 +1,5 @@
-//! The project's chores, run as `cargo xtask COMMAND`. What a command does is said at the top of its file.
+//! The project's development tasks, run as `cargo xtask COMMAND`. Each command is described at the
+//! top of its file.
 
 #![forbid(unsafe_code)]
 
@@ -32,15 +33,15 @@ mod workspace;
 use std::fmt;
 use std::process::ExitCode;
 
-/// Why a command did not come to its good end.
+/// The reason why a command failed.
 #[derive(Debug, PartialEq, Eq)]
 enum Problem {
-    /// Something is wrong, and what.
+    /// An error with its description.
     Failed(String),
-    /// There is nothing to run it on, or a tool is not to be had.
+    /// A tool or the subject of the command is missing.
     Missing {
         what: String,
-        /// Whether a run that counts (`CI=true`) fails without it.
+        /// Whether the absence fails a CI run (`CI=true`).
         required: bool,
     },
 }
@@ -64,10 +65,10 @@ impl fmt::Display for Problem {
     }
 }
 
-/// What a command ends with.
+/// The result of a command.
 type Outcome<T = ()> = Result<T, Problem>;
 
-/// One command of `cargo xtask`.
+/// A command of `cargo xtask`.
 struct Command {
     name: &'static str,
     usage: &'static str,

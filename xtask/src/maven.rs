@@ -3,17 +3,19 @@
 use crate::program::{Program, target};
 use std::path::{Path, PathBuf};
 
-/// Options of virtual machines that end soon: a compiler that doesn't work longer than the code that it makes, and a collector without threads.
+/// The options of short-lived virtual machines: a fast compiler, and a garbage collector without
+/// threads.
 pub(crate) const BRIEF: &str = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC";
 
-/// Maven with a JDK and a local repository of the project's own: the user's repository stays as it is, and is not read.
+/// Returns Maven with a JDK and a local repository of the project's own; the user's repository is
+/// neither read nor changed.
 pub(crate) fn maven(home: &Path) -> Program {
     let repository = format!("-Dmaven.repo.local={}", repository().display());
     let maven = Program::new("mvn", &["--batch-mode", &repository]).variable("JAVA_HOME", home.display().to_string());
     maven.variable("MAVEN_OPTS", BRIEF)
 }
 
-/// The local repository.
+/// Returns the local repository.
 pub(crate) fn repository() -> PathBuf {
     target().join("maven")
 }

@@ -1,20 +1,21 @@
-//! `miri`: runs unit tests in an interpreter that notices undefined behaviour.
+//! `miri`: runs unit tests in an interpreter that detects undefined behaviour.
 //!
-//! Miri knows no shared memory, no sockets with descriptors and no other process. Tests that need those say so with
-//! `#[cfg_attr(miri, ignore)]`.
+//! Miri supports neither shared memory, nor sockets with descriptors, nor other processes. Tests
+//! that need those are marked with `#[cfg_attr(miri, ignore)]`.
 
 use crate::program::{Program, at_once, target};
 use crate::tools::{self, Tool};
 use crate::{Outcome, Problem};
 
-/// The crates that have `unsafe` in them.
+/// The crates that contain `unsafe`.
 const PACKAGES: &[&str] = &["obvia-via", "obvia"];
 
-/// Modules of theirs without `unsafe`, whose tests sleep on files or would take hours in an interpreter.
+/// Their modules without `unsafe` whose tests sleep on files or would take hours in an interpreter.
 const PASSED_OVER: &[&str] = &["orpc::", "provider::sim::", "reliable::", "vi::tests::", "wrap::"];
 
-/// The modules that a run in passing looks at, by their package: those with `unsafe` whose tests take seconds. What is not here takes
-/// longer than it finds: modules without `unsafe`, and calls from stub to stub, which are interpreted for minutes.
+/// The modules of a quick run, by package: those with `unsafe` whose tests take seconds. Other
+/// modules cost more time than they are worth: those without `unsafe`, and calls from stub to stub,
+/// which take minutes.
 const QUICK: &[(&str, &[Module])] = &[
     (
         "obvia-via",
@@ -35,7 +36,8 @@ const QUICK: &[(&str, &[Module])] = &[
     ),
 ];
 
-/// Tests in these modules that take most of their time, and come to no place with `unsafe` that the others do not come to.
+/// Tests in these modules that take most of their time and reach no `unsafe` code beyond that of
+/// the others.
 const QUICK_PASSED_OVER: &[&str] = &[
     "automation::tests::money_and_decimals_are_exact",
     "automation::tests::numbers_become_others",
@@ -47,7 +49,7 @@ const QUICK_PASSED_OVER: &[&str] = &[
 /// A part of a package, by the path of its tests.
 struct Module {
     name: &'static str,
-    /// What there is to be noticed.
+    /// The code that makes the module worth checking.
     why: &'static str,
 }
 
@@ -58,7 +60,7 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
     thorough()
 }
 
-/// The part of a test run.
+/// Runs the part of a test run.
 pub(crate) fn quick() -> Outcome {
     let run = |(package, modules): &(&str, &[Module])| {
         for Module { name, why } in *modules {
@@ -66,23 +68,24 @@ pub(crate) fn quick() -> Outcome {
         }
         let names = modules.iter().map(|module| module.name);
         let names = names.chain(QUICK_PASSED_OVER.iter().flat_map(|test| ["--skip", test])).collect();
-        // Neither macros nor tests need lines for debuggers.
+        // Neither macros nor tests need debug information.
         let program = library(package).variable("CARGO_PROFILE_DEV_DEBUG", "0");
         (program, names)
     };
     run_all(&QUICK.iter().map(run).collect::<Vec<_>>())
 }
 
-/// Everything that Miri can run.
+/// Runs everything that Miri supports.
 pub(crate) fn thorough() -> Outcome {
     let skips: Vec<_> = PASSED_OVER.iter().flat_map(|module| ["--skip", module]).collect();
-    // Objects that windows-core's `implement` makes break the experimental rules of borrowing; all else is watched.
+    // Objects of windows-core's `implement` violate the experimental aliasing rules; everything
+    // else is checked.
     let pairs = program(&["--package", "matrix", "--test", "pairs"], "-Zmiri-disable-stacked-borrows");
     let programs = PACKAGES.iter().map(|package| library(package)).chain([pairs]);
     run_all(&programs.map(|program| (program, skips.clone())).collect::<Vec<_>>())
 }
 
-/// Runs programs of tests with these options beside each other, as each is one thread.
+/// Runs test programs with their options concurrently, since each has one thread.
 fn run_all(runs: &[(Program, Vec<&str>)]) -> Outcome {
     tools::ensure(&[Tool::Miri])?;
     runs.iter().try_for_each(|(program, _)| program.with(&["--quiet", "--no-run"]).run())?;
@@ -90,7 +93,7 @@ fn run_all(runs: &[(Program, Vec<&str>)]) -> Outcome {
     at_once(runs.iter().map(|one| move || run(one)))
 }
 
-/// The unit tests of a package.
+/// Returns the unit tests of a package.
 fn library(package: &str) -> Program {
     program(&["--package", package, "--lib"], "")
 }
@@ -107,7 +110,7 @@ mod tests {
     use super::{PASSED_OVER, QUICK};
     use crate::repo::root;
 
-    /// A name that no test has would have nothing run, and nobody would see it.
+    /// A misspelt module would run no tests without any notice.
     #[test]
     fn modules_are_there() {
         let is_there = |package: &str, module: &str| {

@@ -1,4 +1,4 @@
-//! Programs in C++ that measure: built with g++ against libobvia, as its users build theirs.
+//! The C++ programs for measurements: built with g++ against libobvia, like those of its users.
 
 use crate::program::{Program, target};
 use crate::repo::root;
@@ -7,8 +7,8 @@ use crate::{Outcome, Problem, workspace};
 use std::fs;
 use std::path::Path;
 
-/// Compiles an interface, its stubs as C++, and a program of these sources that uses them; what is made on the way goes to a folder
-/// that is there.
+/// Compiles an interface, its stubs as C++, and a program from these sources. Intermediate files go
+/// to an existing folder.
 pub(crate) fn build(idl: &str, sources: &[&str], folder: &Path, binary: &Path) -> Outcome {
     tools::ensure(&[Tool::Cxx])?;
     Program::cargo(&["build", "--quiet", "--release", "--package", "obvia-capi"]).run()?;
@@ -28,7 +28,7 @@ pub(crate) fn build(idl: &str, sources: &[&str], folder: &Path, binary: &Path) -
     Program::new("g++", &objects)
         .with(&["-o", &binary.display().to_string(), "-lobvia"])
         .argument(format!("-L{library}"))
-        // As RPATH, which comes before the folder of other builds that cargo has in LD_LIBRARY_PATH.
+        // RPATH takes precedence over the folder of other builds that cargo has in LD_LIBRARY_PATH.
         .argument(format!("-Wl,--disable-new-dtags,-rpath,{library}"))
         .run()
 }
@@ -40,7 +40,7 @@ fn stem(path: &str) -> String {
 fn compile(source: &str, folder: &Path) -> Outcome<String> {
     let object = folder.join(format!("{}.o", stem(source))).display().to_string();
     let include = |path: &str| format!("-I{}", root().join(path).display());
-    // As the figures that they are compared with were measured: -O2. Lines, so that functions have names.
+    // The reference figures were measured with -O2. Debug information names the functions.
     Program::new("g++", &["-O2", "-g", "-std=c++17", "-Wall", "-Wextra", "-Werror", "-x", "c++", "-c", source])
         .argument(include("crates/capi/include"))
         .argument(include("bindings/cpp/include"))
@@ -50,7 +50,7 @@ fn compile(source: &str, folder: &Path) -> Outcome<String> {
     Ok(object)
 }
 
-/// The loader looks for the name that the library has in itself.
+/// Creates the link with the library's soname, which the loader looks for.
 fn make_loadable(library: &Path) -> Outcome {
     let loaded = library.join("libobvia.so.0");
     let _ = fs::remove_file(&loaded);

@@ -1,4 +1,5 @@
-//! Fetches the crates that a test run would else fetch while it goes on, so that a run without a network can follow.
+//! Fetches the crates that a test run would otherwise download on the way, so that it can run
+//! without a network.
 
 use crate::program::Program;
 use crate::tools::{self, Tool};
@@ -6,7 +7,8 @@ use crate::tools::{self, Tool};
 /// The manifests of the project's workspaces.
 const MANIFESTS: [&str; 2] = ["Cargo.toml", "testing/fuzz/Cargo.toml"];
 
-/// Fetches crates, and what Miri builds its standard library of. What can't be had now may be there already: the parts say what they lack.
+/// Fetches crates, and the sources from which Miri builds its standard library. Failures are only
+/// reported, since the files may be there already; the parts report missing ones.
 pub(crate) fn fetch(tools: &[Tool]) {
     for manifest in MANIFESTS {
         report(Program::cargo(&["fetch", "--quiet", "--locked", "--manifest-path", manifest]).run());

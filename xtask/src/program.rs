@@ -1,19 +1,19 @@
-//! Runs other programs, says which, and gives up on those that never end.
+//! Runs other programs, prints their command lines, and stops those that hang.
 
 use crate::repo::root;
 use crate::{Outcome, Problem};
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
-/// A program that runs longer than this is taken for stuck. Thorough runs have the second limit.
+/// The time limit of a program, in seconds, and that of thorough runs.
 const SECONDS_MAX: u32 = 1200;
 const SECONDS_MAX_THOROUGH: u32 = 4000;
 
-/// Settings of builds for tests, where they have none: what is built once is built faster without what would help the next time, and without
-/// lines for backtraces, as a panic names its own.
+/// The default settings of test builds: no incremental compilation, since most builds happen once,
+/// and no debug information, since panics name their lines themselves.
 const BUILD: [(&str, &str); 2] = [("CARGO_INCREMENTAL", "0"), ("CARGO_PROFILE_DEV_DEBUG", "0")];
 
-/// What a program complained about is repeated, but not all of it.
+/// The maximum number of repeated lines of a program's errors.
 const COMPLAINT_LINES_MAX: usize = 60;
 
 /// A program to run, in the folder of the workspace.
@@ -24,13 +24,13 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// `cargo`, with the toolchain of the workspace.
+    /// Returns `cargo` with the toolchain of the workspace.
     pub(crate) fn cargo(arguments: &[&str]) -> Self {
         Self::new("cargo", arguments)
     }
 
-    /// `cargo` for tests in release mode: optimised as what is published, but without what the linker does for that, which takes longer
-    /// than most tests, and without lines for backtraces.
+    /// Returns `cargo` for tests in release mode: optimized like a release, but without link-time
+    /// optimization, which takes longer than most tests, and without debug information.
     pub(crate) fn cargo_release(command: &str) -> Self {
         Self::cargo(&[command, "--release"])
             .variable("CARGO_PROFILE_RELEASE_DEBUG", "0")
@@ -43,7 +43,7 @@ impl Program {
         Self { words: words.map(ToString::to_string).collect(), variables: Vec::new(), folder: root() }
     }
 
-    /// The same with more arguments.
+    /// Returns the program with more arguments.
     pub(crate) fn with(&self, arguments: &[&str]) -> Self {
         let more = arguments.iter().map(ToString::to_string);
         Self {
@@ -68,7 +68,7 @@ impl Program {
         self
     }
 
-    /// The command line, for people.
+    /// Returns the command line for display.
     pub(crate) fn line(&self) -> String {
         let variables = self.variables.iter();
         let variables = variables.filter(|(name, _)| !matches!(name.as_str(), "OBVIA_RUNTIME_DIR" | "PATH"));
@@ -77,13 +77,13 @@ impl Program {
         words.join(" ")
     }
 
-    /// The command, for who wants to watch over it.
+    /// Returns the command for callers that supervise it themselves.
     pub(crate) fn command(&self) -> Command {
         self.command_of(&self.words)
     }
 
-    /// The command, ended after a while where nobody watches, with all that it started. Elsewhere `timeout` would keep
-    /// Control-C from the program.
+    /// Returns the command, in CI with a time limit that ends all of its processes. Elsewhere
+    /// `timeout` would keep Control-C from the program.
     fn limited(&self) -> Command {
         if !is_ci() {
             return self.command();
@@ -102,14 +102,14 @@ impl Program {
             .current_dir(&self.folder)
             .envs(self.variables.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null());
-        // What cargo says to the program that it runs is not for the cargo that this program runs.
+        // Variables that cargo has set for this program must not reach the cargo that it runs.
         for name in ["CARGO", "CARGO_MANIFEST_DIR", "CARGO_PKG_NAME", "RUSTC", "RUSTDOC"] {
             command.env_remove(name);
         }
         command
     }
 
-    /// Runs it; it prints to where this program prints.
+    /// Runs the program with this program's output.
     pub(crate) fn run(&self) -> Outcome {
         println!("    $ {}", self.line());
         let status = self.limited().status().map_err(|error| self.not_started(&error))?;
@@ -119,12 +119,12 @@ impl Program {
         Err(Problem::Failed(format!("{}: {status}", self.line())))
     }
 
-    /// Runs it and takes what it prints to standard output.
+    /// Runs the program and returns its standard output.
     pub(crate) fn read(&self) -> Outcome<String> {
         Ok(String::from_utf8_lossy(&self.output()?.stdout).into_owned())
     }
 
-    /// Runs it and takes what it prints to standard error.
+    /// Runs the program and returns its standard error.
     pub(crate) fn read_errors(&self) -> Outcome<String> {
         Ok(String::from_utf8_lossy(&self.output()?.stderr).into_owned())
     }
@@ -141,14 +141,14 @@ impl Program {
         Err(Problem::Failed(format!("{}: {}\n{last}", self.line(), output.status)))
     }
 
-    /// Runs it and takes what it prints to standard output, whether it says that all is well or not.
+    /// Runs the program and returns its standard output, even if it fails.
     pub(crate) fn read_all(&self) -> Outcome<String> {
         let mut command = self.limited();
         let output = command.stderr(Stdio::null()).output().map_err(|error| self.not_started(&error))?;
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
-    /// Whether it runs and says that all is well. What it prints is thrown away.
+    /// Whether the program runs successfully. Its output is discarded.
     pub(crate) fn succeeds(&self) -> bool {
         let mut command = self.limited();
         let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
@@ -160,7 +160,7 @@ impl Program {
     }
 }
 
-/// Runs programs of one thread each beside each other.
+/// Runs several single-threaded programs concurrently.
 pub(crate) fn at_once(runs: impl Iterator<Item = impl FnOnce() -> Outcome + Send>) -> Outcome {
     std::thread::scope(|scope| {
         let started: Vec<_> = runs.map(|run| scope.spawn(run)).collect();
@@ -171,12 +171,12 @@ pub(crate) fn at_once(runs: impl Iterator<Item = impl FnOnce() -> Outcome + Send
     })
 }
 
-/// Whether this is a run that counts: what is missing is then not passed over.
+/// Whether this is a CI run, in which missing requirements are errors.
 pub(crate) fn is_ci() -> bool {
     std::env::var_os("CI").is_some_and(|value| value == "true")
 }
 
-/// Where cargo builds to.
+/// Returns cargo's target folder.
 pub(crate) fn target() -> PathBuf {
     let root = root();
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |target| root.join(target))

@@ -4,7 +4,7 @@ use crate::{Outcome, Problem};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// One text file. Its path is relative to the root, with `/` between the parts.
+/// A text file. Its path is relative to the root, with `/` between the parts.
 #[derive(Debug, Clone)]
 pub(crate) struct File {
     pub(crate) path: String,
@@ -12,23 +12,24 @@ pub(crate) struct File {
 }
 
 impl File {
-    /// Whether this is Rust source. What a compiler is expected to write is not: nobody wrote it, and nobody builds it.
+    /// Whether the file is Rust source. Expected compiler output is not: it is neither written by
+    /// hand nor built.
     pub(crate) fn is_rust(&self) -> bool {
         self.path.ends_with(".rs") && !self.path.contains("/tests/golden/")
     }
 
-    /// Whether this is Rust source that is a test as a whole.
+    /// Whether the whole file is a test.
     pub(crate) fn is_test(&self) -> bool {
         self.path.starts_with("tests/") || self.path.contains("/tests/") || self.path.ends_with("/tests.rs")
     }
 
-    /// The file's name, without the folders.
+    /// Returns the file's name without the folders.
     pub(crate) fn name(&self) -> &str {
         self.path.rsplit('/').next().unwrap_or(&self.path)
     }
 }
 
-/// Every text file of the repository, those not yet committed included, without what git is told to ignore.
+/// All text files of the repository, including uncommitted ones, except those that git ignores.
 #[derive(Debug, Default)]
 pub(crate) struct Repo {
     pub(crate) files: Vec<File>,
@@ -50,7 +51,7 @@ impl Repo {
         let names = String::from_utf8_lossy(&listed.stdout);
         let mut files = Vec::new();
         for path in names.split('\0').filter(|path| !path.is_empty()) {
-            // A file that was deleted but not yet committed so, or is no text, is nothing to read.
+            // Deleted but uncommitted files and binary files are skipped.
             if let Ok(text) = std::fs::read_to_string(root.join(path)) {
                 let path = path.to_owned();
                 files.push(File { path, text });
@@ -60,17 +61,17 @@ impl Repo {
         Ok(Self { files })
     }
 
-    /// The Rust sources.
+    /// Returns the Rust sources.
     pub(crate) fn rust(&self) -> impl Iterator<Item = &File> {
         self.files.iter().filter(|file| file.is_rust())
     }
 
-    /// The file at a path.
+    /// Returns the file at a path.
     pub(crate) fn file(&self, path: &str) -> Option<&File> {
         self.files.iter().find(|file| file.path == path)
     }
 
-    /// Whether there is a file, or a folder with a file in it, at a path.
+    /// Whether a path is that of a file, or of a folder with a file in it.
     pub(crate) fn has(&self, path: &str) -> bool {
         let path = path.trim_end_matches('/');
         self.files
@@ -78,7 +79,7 @@ impl Repo {
             .any(|file| file.path.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
     }
 
-    /// A repository of files made up by a test.
+    /// Creates a repository from a test's files.
     #[cfg(test)]
     pub(crate) fn of(files: &[(&str, &str)]) -> Self {
         let files = files.iter().map(|&(path, text)| File { path: path.to_owned(), text: text.to_owned() });
@@ -91,7 +92,7 @@ pub(crate) fn load() -> Outcome<Repo> {
     Repo::load().map_err(Problem::Failed)
 }
 
-/// The folder of the workspace.
+/// Returns the folder of the workspace.
 pub(crate) fn root() -> PathBuf {
     let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
     xtask.parent().unwrap_or(xtask).to_path_buf()

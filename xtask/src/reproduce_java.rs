@@ -1,4 +1,5 @@
-//! `reproduce-java`: builds what is published of the Java side twice, in folders of different names, and compares the bytes. Javadoc is part of it, and has no warnings.
+//! `reproduce-java`: builds the published Java artifacts twice, in folders of different names, and
+//! compares the bytes. Javadoc is included and must have no warnings.
 
 use crate::maven::maven;
 use crate::program::Program;
@@ -9,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// What every jar with classes has in it, beside them.
+/// The licence files in every jar with classes.
 const LICENCES: [&str; 2] = ["META-INF/LICENSE-APACHE", "META-INF/LICENSE-MIT"];
 
 pub(crate) fn main(arguments: &[String]) -> Outcome {
@@ -35,7 +36,7 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
         .try_for_each(|name| check(folders[0].path(), name, &home))
 }
 
-/// Builds a copy of the sources. Returns the jars, by their paths.
+/// Builds a copy of the sources. Returns the jars by path.
 fn build(folder: &Path, home: &Path) -> Outcome<BTreeMap<String, Vec<u8>>> {
     let repo = load()?;
     for file in repo.files.iter().filter(|file| file.path.starts_with("java/") || file.path.starts_with("LICENSE-")) {
@@ -69,13 +70,13 @@ fn build(folder: &Path, home: &Path) -> Outcome<BTreeMap<String, Vec<u8>>> {
     Ok(jars)
 }
 
-/// A folder's entries, in no order.
+/// Returns a folder's entries, unordered.
 fn entries(folder: &Path) -> Outcome<Vec<String>> {
     let read = fs::read_dir(folder).map_err(|error| failed(folder, &error))?;
     Ok(read.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect())
 }
 
-/// Whether a jar has the licences.
+/// Checks that a jar has the licences.
 fn check(folder: &Path, jar: &str, home: &Path) -> Outcome {
     let program = home.join("bin/jar").display().to_string();
     let listed = Program::new(&program, &["--list", "--file", jar]).folder(folder).read()?;

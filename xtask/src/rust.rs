@@ -1,16 +1,16 @@
-//! Reads Rust source as tokens, as far as counting and looking up need it. Not a parser: it knows no types and no grammar.
+//! A tokenizer for Rust source, as far as the checks need it. It knows neither types nor grammar.
 
 mod items;
 pub(crate) mod modules;
 
 pub(crate) use items::{functions, is_in, tests};
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// `//` or `/*`, but no documentation.
+    /// A `//` or `/*` comment that is not documentation.
     Comment,
-    /// `///`, `//!` or their block forms.
+    /// A `///` or `//!` comment, or one of their block forms.
     Doc,
     /// An identifier or a keyword.
     Ident,
@@ -21,7 +21,7 @@ pub(crate) enum Kind {
     Punct,
 }
 
-/// One token, with the number of the line that it begins in, from 1.
+/// A token, with the number of its first line, from 1 on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Token<'a> {
     pub(crate) kind: Kind,
@@ -35,13 +35,13 @@ impl Token<'_> {
         matches!(self.kind, Kind::Ident | Kind::Punct) && self.text == text
     }
 
-    /// Whether the token is a comment of any sort.
+    /// Whether the token is a comment or documentation.
     pub(crate) fn is_comment(&self) -> bool {
         matches!(self.kind, Kind::Comment | Kind::Doc)
     }
 }
 
-/// Takes source text apart.
+/// Splits source text into tokens.
 pub(crate) fn tokens(text: &str) -> Vec<Token<'_>> {
     let mut tokens = Vec::new();
     let mut rest = text;
@@ -65,7 +65,7 @@ fn newlines(text: &str) -> usize {
     text.bytes().filter(|&byte| byte == b'\n').count()
 }
 
-/// The kind and length of the token that the text begins with.
+/// Returns the kind and length of the first token.
 fn first(text: &str) -> (Kind, usize) {
     if text.starts_with("//") {
         let is_doc = text.starts_with("//!") || (text.starts_with("///") && !text.starts_with("////"));
@@ -126,7 +126,7 @@ fn block_comment(text: &str) -> usize {
     text.len()
 }
 
-/// The length of a string literal of any sort at the start of the text.
+/// Returns the length of a string literal of any kind at the start of the text.
 fn string(text: &str) -> Option<usize> {
     let prefix = ["br", "cr", "b", "c", "r", ""]
         .into_iter()
@@ -143,7 +143,8 @@ fn string(text: &str) -> Option<usize> {
     (hashes == 0).then(|| prefix.len() + 1 + escaped(&behind[1..], b'"'))
 }
 
-/// The length of the rest of a literal up to its closing mark, which a backslash hides.
+/// Returns the length of the rest of a literal up to its closing mark; a backslash escapes the next
+/// character.
 fn escaped(text: &str, end: u8) -> usize {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -157,7 +158,7 @@ fn escaped(text: &str, end: u8) -> usize {
     text.len()
 }
 
-/// A character or a lifetime.
+/// Returns a character or a lifetime.
 fn quote(text: &str) -> (Kind, usize) {
     let mut letters = text[1..].chars();
     match (letters.next(), letters.next()) {

@@ -1,14 +1,15 @@
-//! `sim`: thousands of trials of the reliability machinery in a simulated network, each decided by its seed.
+//! `sim`: runs thousands of trials of the reliability protocol in a simulated network, each
+//! determined by its seed.
 //!
-//! A trial that fails prints its seed and everything that happened; `--seed` runs it again to the last bit.
+//! A failed trial prints its seed and all events; `--seed` repeats it exactly.
 
 use crate::program::{Program, target};
 use crate::{Outcome, Problem, workspace};
 
 const USAGE: &str = "usage: cargo xtask sim [--seeds N | --thorough] [--seed S] [--verbose]";
-/// Seeds that a test run tries.
+/// The number of seeds in a test run.
 const SEEDS_QUICK: u64 = 1_000;
-/// Seeds that a thorough run tries, which takes some minutes.
+/// The number of seeds in a thorough run, which takes some minutes.
 const SEEDS_THOROUGH: u64 = 100_000;
 
 pub(crate) fn main(arguments: &[String]) -> Outcome {
@@ -26,14 +27,14 @@ fn program() -> Program {
     Program::cargo_release("run").with(&["--quiet", "--package", "obvia-via", "--example", "sim", "--"])
 }
 
-/// The part of a test run.
+/// Runs the part of a test run.
 pub(crate) fn quick() -> Outcome {
     workspace::build()?;
     let program = target().join("debug/examples/sim").display().to_string();
     Program::new(&program, &["--seeds", &SEEDS_QUICK.to_string()]).run()
 }
 
-/// The same with many more seeds, which are the same each time, as all of them are.
+/// Runs many more seeds, which are the same each time.
 pub(crate) fn thorough() -> Outcome {
     program().with(&["--seeds", &SEEDS_THOROUGH.to_string()]).run()
 }

@@ -1,9 +1,9 @@
-//! `soak`: many processes, threads and objects at once, every result checked.
+//! `soak`: runs many processes, threads and objects at once, and checks every result.
 
 use crate::{Outcome, Problem, workspace};
 
 const SECONDS: u32 = 60;
-/// Seconds of the thorough run.
+/// The duration of the thorough run, in seconds.
 const SECONDS_THOROUGH: u32 = 1800;
 
 pub(crate) fn main(arguments: &[String]) -> Outcome {
@@ -22,7 +22,7 @@ pub(crate) fn thorough() -> Outcome {
     run(SECONDS_THOROUGH)
 }
 
-/// Soaks for so many seconds.
+/// Soaks for a number of seconds.
 pub(crate) fn run(seconds: u32) -> Outcome {
     let profile = if seconds > SECONDS { "soak-thorough" } else { "soak" };
     workspace::test_all(profile, &[("OBVIA_SOAK_SECONDS", &seconds.to_string())])

@@ -1,4 +1,4 @@
-//! `test`: runs every kind of check that the project has, or the parts named, and sums up.
+//! `test`: runs all checks of the project, or the named parts, and prints a summary.
 
 mod cmake;
 pub(crate) mod examples;
@@ -60,7 +60,7 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
     Err(Problem::Failed(format!("failed: {}", names.join(", "))))
 }
 
-/// Installs all that the parts need, and starts the load that the tests are to have beside them.
+/// Installs the tools that the parts need, and starts the load for the tests if requested.
 fn prepare(parts: &[&Part], has_load: bool) -> Outcome<Option<Load>> {
     let started = Instant::now();
     println!("==> tools: all that the parts need from elsewhere");
@@ -68,7 +68,7 @@ fn prepare(parts: &[&Part], has_load: bool) -> Outcome<Option<Load>> {
     tools.extend(has_load.then_some(Tool::StressNg));
     tools.sort_unstable();
     tools.dedup();
-    // The parts say what they lack.
+    // The parts report what they lack.
     if let Err(problem) = tools::ensure(&tools) {
         println!("    {problem}");
     }
@@ -77,14 +77,14 @@ fn prepare(parts: &[&Part], has_load: bool) -> Outcome<Option<Load>> {
     has_load.then(Load::start).transpose()
 }
 
-/// What `--list` prints.
+/// Returns the output of `--list`.
 fn list() -> String {
     let line = |part: &Part| format!("  {:<12} {}\n", part.name, part.about);
     let [parts, groups] = [PARTS, GROUPS].map(|all| all.iter().map(line).collect::<String>());
     format!("parts:\n{parts}\ngroups of --thorough:\n{groups}")
 }
 
-/// Runs parts for another process, which reads how they ended.
+/// Runs parts for another process, and writes their verdict to a file.
 fn write_verdict(file: &str, parts: &[&'static Part]) -> Outcome {
     for part in parts {
         let verdict = Verdict::of((part.run)(), is_ci());
@@ -94,7 +94,7 @@ fn write_verdict(file: &str, parts: &[&'static Part]) -> Outcome {
     Ok(())
 }
 
-/// The parts, or groups of the thorough run, of these names; all of them for none.
+/// Returns the named parts, or groups of the thorough run; all of them if no name is given.
 fn choose(names: &[String], is_thorough: bool) -> Outcome<Vec<&'static Part>> {
     let (all, kind) = if is_thorough { (GROUPS, "group") } else { (PARTS, "part") };
     if names.is_empty() {

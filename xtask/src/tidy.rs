@@ -1,4 +1,5 @@
-//! `tidy`: keeps true what the documents promise about the source. Each rule is a table and a function over the files.
+//! `tidy`: checks the rules about the source that the documents state. Each rule is a table and a
+//! function over the files.
 
 mod circles;
 mod documents;
@@ -14,13 +15,13 @@ use crate::repo::{File, Repo};
 use crate::{Outcome, Problem, workspace};
 use std::fmt;
 
-/// Something that a rule has to say about a line.
+/// A finding of a rule about a line.
 #[derive(Debug, PartialEq, Eq)]
 struct Finding {
     path: String,
     line: usize,
     message: String,
-    /// A warning is printed and does not fail.
+    /// Whether the finding is only a warning, which does not fail the check.
     is_warning: bool,
 }
 
@@ -42,7 +43,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// A rule reads the repository and tells what it finds.
+/// A rule: a function from the repository to findings.
 type Rule = fn(&Repo) -> Vec<Finding>;
 
 const RULES: &[(&str, Rule)] = &[
@@ -55,7 +56,7 @@ const RULES: &[(&str, Rule)] = &[
     ("documents", documents::check),
 ];
 
-/// Checks the rules. With `--rules` that is all; otherwise rustfmt, clippy and rustdoc have their say too.
+/// Checks the rules; without `--rules` also runs rustfmt, clippy and rustdoc.
 pub(crate) fn main(arguments: &[String]) -> Outcome {
     let only_rules = match arguments {
         [] => false,
@@ -99,7 +100,7 @@ fn rules() -> Outcome {
     }
 }
 
-/// What a rule says about files made up by a test: `path:line message` each.
+/// Returns a rule's findings about a test's files.
 #[cfg(test)]
 fn said(rule: Rule, files: &[(&str, &str)]) -> Vec<String> {
     let findings = rule(&Repo::of(files));

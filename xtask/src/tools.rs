@@ -1,6 +1,8 @@
-//! Tools from elsewhere: found, or installed where that can be done without asking, or named with the command that installs them.
+//! External tools: found, or installed if that needs no consent, or reported with the command that
+//! installs them.
 //!
-//! A test run asks for those of all its parts at once, before any part runs: what is missing is then installed in one go.
+//! A test run requests the tools of all its parts at once, before any part runs, so that missing
+//! ones are installed in one go.
 
 use crate::maven::maven;
 use crate::program::{Program, target};
@@ -9,56 +11,57 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-/// The toolchain that fuzzing and Miri need.
+/// The toolchain for fuzzing and Miri.
 const NIGHTLY: &str = "nightly";
 
-/// Wine's compiler of IDL.
+/// Wine's IDL compiler.
 pub(crate) const WIDL: &str = "x86_64-w64-mingw32-widl";
 
-/// The judges from PyPI, which `testing/interop` uses.
+/// The packages from PyPI that `testing/interop` uses.
 const PYTHON_JUDGES: [&str; 2] = ["impacket==0.13.1", "scapy==2.8.0"];
 
-/// The judges from Maven's central repository: groups, names and versions.
+/// The libraries from Maven's central repository: groups, names and versions.
 const JAVA_JUDGES: [[&str; 3]; 3] = [
     ["org.kohsuke.jinterop", "j-interop", "2.0.8-kohsuke-1"],
     ["org.kohsuke.jinterop", "j-interopdeps", "2.0.8-kohsuke-1"],
     ["org.samba.jcifs", "jcifs", "1.3.14-kohsuke-1"],
 ];
 
-/// What a part needs beside Rust.
+/// A tool that a part needs besides Rust.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Tool {
-    /// Runs the tests in Rust.
+    /// The runner of the tests in Rust.
     Nextest,
-    /// Compilers of C and C++, with sanitizers.
+    /// The compilers of C and C++ with sanitizers.
     Cxx,
-    /// CMake, all that it has build, and both families of compilers.
+    /// CMake, its build tools, and both families of compilers.
     Cmake,
     Valgrind,
-    /// Reads line tables.
+    /// The reader of line tables.
     Addr2line,
-    /// Has kernels lose packets.
+    /// The tool that makes the kernel drop packets.
     Nft,
-    /// Network namespaces and the wires between them.
+    /// The tool for network namespaces and their virtual cables.
     Ip,
-    /// Headers and library.
+    /// libfabric's headers and library.
     Libfabric,
-    /// The programs and libraries that judge the standard's protocols.
+    /// The programs and libraries that test the standard's protocols.
     Judges,
-    /// The libraries in Java that do: a client of DCOM. After the JDK, whose Maven loads them.
+    /// The Java libraries that test them: a client of DCOM. Ordered after the JDK, whose Maven
+    /// downloads them.
     JavaJudges,
     Widl,
     Wine,
     Jdk,
     Nightly,
-    /// With its standard library.
+    /// Miri with its standard library.
     Miri,
-    /// Keeps processors busy.
+    /// The tool that keeps processors busy.
     StressNg,
 }
 
 impl Tool {
-    /// Programs that say their version when asked, and Debian's packages that have them.
+    /// Returns the tool's programs, which have to support `--version`, and their Debian packages.
     const fn programs(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Cxx => &[("gcc", "gcc"), ("g++", "g++")],
@@ -84,7 +87,7 @@ impl Tool {
         }
     }
 
-    /// Debian's packages that are missing.
+    /// Returns the missing Debian packages.
     fn packages(self) -> Vec<String> {
         let has_version = |program: &str| Program::new(program, &["--version"]).succeeds();
         let missing = self.programs().iter().filter(|(program, _)| !has_version(program));
@@ -100,7 +103,7 @@ impl Tool {
         packages.iter().flat_map(|words| words.split(' ')).map(str::to_owned).collect()
     }
 
-    /// Installs the rest, which is not Debian's.
+    /// Installs the parts that Debian does not have.
     fn install(self) -> Outcome {
         match self {
             Self::Nextest => nextest(),
@@ -113,16 +116,16 @@ impl Tool {
     }
 }
 
-/// Makes sure that these are there.
+/// Makes sure that tools are available.
 ///
 /// # Errors
 ///
-/// The first that is missing and can't be installed. The others are installed all the same.
+/// The first tool that is missing and cannot be installed. The others are installed nevertheless.
 pub(crate) fn ensure(tools: &[Tool]) -> Outcome {
     let missing: BTreeSet<String> = tools.iter().flat_map(|tool| tool.packages()).collect();
     let debian = if missing.is_empty() { Ok(()) } else { install_packages(&missing) };
     let rest = tools.iter().map(|tool| tool.install()).collect::<Vec<_>>();
-    // A package may be unknown to this machine's Debian while the others are there.
+    // A package may be unknown to this version of Debian while the others are available.
     let debian = debian.and_then(|()| match tools.iter().flat_map(|tool| tool.packages()).next() {
         None => Ok(()),
         Some(package) => Err(missing_package(&package)),
@@ -130,7 +133,7 @@ pub(crate) fn ensure(tools: &[Tool]) -> Outcome {
     rest.into_iter().fold(debian, Outcome::and)
 }
 
-/// Installs Debian's packages.
+/// Installs Debian packages.
 fn install_packages(packages: &BTreeSet<String>) -> Outcome {
     let words: Vec<&str> = packages.iter().map(String::as_str).collect();
     let is_root = Program::new("id", &["-u"]).read().is_ok_and(|id| id.trim() == "0");
@@ -139,10 +142,10 @@ fn install_packages(packages: &BTreeSet<String>) -> Outcome {
     }
     let _alone = alone();
     let apt = |words: &[&str]| Program::new("apt-get", words).variable("DEBIAN_FRONTEND", "noninteractive");
-    // A machine whose lists are too old is told so by the installation that follows.
+    // If the update fails and the lists are too old, the installation reports it.
     apt(&["update", "--quiet"]).succeeds();
     println!("    installing {}", words.join(" "));
-    // One that cannot be had must not keep the others away.
+    // An unavailable package must not prevent the installation of the others.
     if apt(&["install", "--quiet", "--yes", "--no-install-recommends"]).with(&words).read().is_err() {
         for word in &words {
             apt(&["install", "--quiet", "--yes", "--no-install-recommends", word]).succeeds();
@@ -164,7 +167,7 @@ fn has_python_of_samba() -> bool {
     Program::new("/usr/bin/python3", &["-c", "import samba.dcerpc.echo, venv, ensurepip"]).succeeds()
 }
 
-/// Installs cargo-nextest: not for publishing, so without what the linker would do for its speed.
+/// Installs cargo-nextest, with little optimization to build it quickly.
 fn nextest() -> Outcome {
     if Program::cargo(&["nextest", "--version"]).succeeds() {
         return Ok(());
@@ -194,12 +197,12 @@ fn judges_folder() -> PathBuf {
     target().join("tools/judges")
 }
 
-/// The Python that has the judges from PyPI.
+/// Returns the Python with the packages from PyPI.
 pub(crate) fn judges_python() -> String {
     judges_folder().join("bin/python3").display().to_string()
 }
 
-/// Loads the judges in Java into a folder of the project's own.
+/// Downloads the Java libraries into a folder of the project's own.
 fn java_judges() -> Outcome {
     let jars = java_judges_jars();
     for ([group, name, version], jar) in JAVA_JUDGES.iter().zip(&jars) {
@@ -219,12 +222,12 @@ fn java_judges_folder() -> PathBuf {
     target().join("tools/java-judges")
 }
 
-/// What the judges in Java are loaded from.
+/// Returns the paths of the Java libraries.
 pub(crate) fn java_judges_jars() -> [PathBuf; 3] {
     JAVA_JUDGES.map(|[_, name, version]| java_judges_folder().join(format!("{name}-{version}.jar")))
 }
 
-/// A cargo of the nightly toolchain.
+/// Returns cargo of the nightly toolchain.
 pub(crate) fn nightly_cargo(arguments: &[&str]) -> Program {
     Program::cargo(arguments).variable("RUSTUP_TOOLCHAIN", NIGHTLY)
 }
@@ -237,7 +240,7 @@ fn nightly() -> Outcome {
     install_with("the nightly toolchain", &install, false)
 }
 
-/// Installs Miri, and the standard library as it wants it.
+/// Installs Miri and its build of the standard library.
 fn miri() -> Outcome {
     nightly()?;
     if !nightly_cargo(&["miri", "--version"]).succeeds() {
@@ -252,13 +255,14 @@ fn miri() -> Outcome {
     Err(Problem::missing(format!("Miri's standard library: {}", setup.line())))
 }
 
-/// The first version of Java that the project is for.
+/// The minimum version of Java.
 const JAVA: u32 = 25;
 
-/// Debian's package of it.
+/// The Debian package of the JDK.
 const JDK_PACKAGE: &str = "openjdk-25-jdk-headless";
 
-/// The home of a JDK that is new enough, which need not be the machine's usual one; with Maven there, too.
+/// Returns the home of a sufficiently new JDK, which need not be the machine's default. Makes sure
+/// that Maven is available, too.
 pub(crate) fn jdk() -> Outcome<PathBuf> {
     let what = || missing(&format!("a JDK {JAVA}"), &format!("apt-get install {JDK_PACKAGE}, or set JAVA_HOME"), true);
     ensure(&[Tool::Jdk]).map_err(|_| what())?;
@@ -269,7 +273,7 @@ fn find_jdk() -> Option<PathBuf> {
     jdks().into_iter().find(|home| java_version(home).is_some_and(|version| version >= JAVA))
 }
 
-/// Where JDKs may be.
+/// Returns the candidates for a JDK's home.
 fn jdks() -> Vec<PathBuf> {
     let named = std::env::var_os("JAVA_HOME").map(PathBuf::from);
     let installed = std::fs::read_dir("/usr/lib/jvm").into_iter().flatten().flatten().map(|entry| entry.path());
@@ -278,7 +282,7 @@ fn jdks() -> Vec<PathBuf> {
     named.into_iter().chain(installed).collect()
 }
 
-/// The version of a JDK, as it says itself; `None` for what has no compiler.
+/// Returns the version of a JDK from its release file; `None` without a compiler.
 fn java_version(home: &Path) -> Option<u32> {
     if !home.join("bin/javac").exists() {
         return None;
@@ -288,8 +292,8 @@ fn java_version(home: &Path) -> Option<u32> {
     version.split(['.', '"', '+', '-']).next()?.parse().ok()
 }
 
-/// Keeps the processes that run beside this one from installing as long as it is there. Where there can be no lock they may get into
-/// each other's way, which the installation says.
+/// Locks installations against concurrent processes while the value lives. Without a lock file they
+/// may disturb each other, which the installation reports.
 fn alone() -> Option<File> {
     let folder = target();
     std::fs::create_dir_all(&folder).ok()?;
@@ -298,7 +302,7 @@ fn alone() -> Option<File> {
     Some(file)
 }
 
-/// Runs what installs something. A run that counts fails without it where it `is_required`.
+/// Runs an installation. If it `is_required`, a CI run fails without it.
 fn install_with(what: &str, install: &Program, is_required: bool) -> Outcome {
     let _alone = alone();
     install.run().map_err(|_| missing(what, &install.line(), is_required))

@@ -1,5 +1,5 @@
-//! The workspace as tests have it: built once, with every feature that can be had, for all parts of a test run; and its tests, which
-//! cargo-nextest runs.
+//! The workspace for tests: built once, with every available feature, for all parts of a test run.
+//! cargo-nextest runs its tests.
 
 use crate::program::{Program, target};
 use crate::test::order::Seed;
@@ -8,20 +8,21 @@ use crate::{Outcome, Problem};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// Set for parts that run when the workspace has been built.
+/// The variable that is set for parts that run after the build of the workspace.
 pub(crate) const IS_BUILT: &str = "OBVIA_WORKSPACE_IS_BUILT";
-/// Has the seed of the order in which tests run, where it is random.
+/// The variable with the seed of the tests' random order.
 pub(crate) const SHUFFLE: &str = "OBVIA_TEST_SHUFFLE";
-/// Has an expression of cargo-nextest's for the tests that run in place of a profile's.
+/// The variable with a cargo-nextest expression that replaces a profile's selection of tests.
 pub(crate) const FILTER: &str = "OBVIA_TEST_FILTER";
 
-/// cargo-nextest's highest priority of a test; the lowest is as far below zero.
+/// The highest priority of a test in cargo-nextest; the lowest is its negative.
 const PRIORITY_MAX: i64 = 100;
 
-/// Arguments of clippy-driver: a lint ends no build, so that the tests run; [`lint`] fails on each warning.
+/// The arguments of clippy-driver: lints do not end a build, so that the tests run; [`lint`] fails
+/// on each warning.
 const LINTS: &str = "--cap-lints__CLIPPY_HACKERY__warn";
 
-/// Packages with features that bring further source.
+/// The packages whose features enable further source.
 const FEATURED: [&str; 10] = [
     "native-programs",
     "obvia",
@@ -35,19 +36,20 @@ const FEATURED: [&str; 10] = [
     "torture",
 ];
 
-/// The features that can be had: those that need nothing but Rust, and those of libfabric where it is there.
+/// Returns the available features: those that need nothing but Rust, and those of libfabric if it
+/// is installed.
 pub(crate) fn features() -> &'static [&'static str] {
     if tools::has_libfabric() { &["xdp", "fabric"] } else { &["xdp"] }
 }
 
-/// The option with these features for all packages that have them.
+/// Returns the option with these features for all packages that have them.
 fn features_of_all() -> String {
     let features = features();
     let all = FEATURED.iter().flat_map(|package| features.iter().map(move |feature| format!("{package}/{feature}")));
     format!("--features={}", all.collect::<Vec<_>>().join(","))
 }
 
-/// Builds libraries, programs, examples and tests, unless that has been done for this run.
+/// Builds libraries, programs, examples and tests, unless this run has built them already.
 pub(crate) fn build() -> Outcome {
     if std::env::var_os(IS_BUILT).is_some() {
         return Ok(());
@@ -55,28 +57,29 @@ pub(crate) fn build() -> Outcome {
     everything().run()
 }
 
-/// Builds everything. If nothing has changed, cargo only prints the earlier warnings again.
+/// Returns the build of everything. If nothing has changed, cargo only repeats the earlier
+/// warnings.
 fn everything() -> Program {
     linting(Program::cargo(&["build", "--workspace", "--all-targets", &features_of_all()]))
 }
 
-/// Has cargo use clippy-driver as the compiler, so that one pass compiles and lints. A cargo command without these variables compiles the
-/// workspace again.
+/// Makes cargo use clippy-driver as the compiler, so that one pass compiles and lints. A cargo
+/// command without these variables compiles the workspace again.
 pub(crate) fn linting(cargo: Program) -> Program {
     cargo.variable("RUSTC_WORKSPACE_WRAPPER", "clippy-driver").variable("CLIPPY_ARGS", LINTS)
 }
 
-/// Fails where rustc or clippy has something to say about the workspace.
+/// Fails on any warning of rustc or clippy about the workspace.
 pub(crate) fn lint() -> Outcome {
     build()?;
     let said = everything().with(&["--quiet"]).read_errors()?;
     if said.trim().is_empty() { Ok(()) } else { Err(Problem::Failed(said)) }
 }
 
-/// The crates that programs use, whose documentation is read by others.
+/// The crates that programs use, whose documentation is public.
 const DOCUMENTED: [&str; 5] = ["obvia", "obvia-idl", "obvia-ndr", "obvia-rpc", "obvia-via"];
 
-/// Fails where rustdoc has something to say about what programs use.
+/// Fails on any warning of rustdoc about these crates.
 pub(crate) fn document() -> Outcome {
     let packages = DOCUMENTED.iter().flat_map(|name| ["--package", name]).collect::<Vec<_>>();
     let said = Program::cargo(&["doc", "--quiet", "--no-deps"]).with(&packages).read_errors()?;
@@ -97,13 +100,13 @@ pub(crate) fn test(profile: &str) -> Outcome {
     nextest(profile)?.run()
 }
 
-/// Runs the tests of a profile with those that `cargo test` passes over; `variables` are for the tests.
+/// Runs the tests of a profile including the ignored ones; `variables` are for the tests.
 pub(crate) fn test_all(profile: &str, variables: &[(&str, &str)]) -> Outcome {
     let run = nextest(profile)?.with(&["--run-ignored=all"]);
     variables.iter().fold(run, |run, (name, value)| run.variable(name, *value)).run()
 }
 
-/// A run of tests, once they are built. They find the rest of the workspace built, too.
+/// Returns a run of built tests, for which the rest of the workspace is built, too.
 pub(crate) fn nextest(profile: &str) -> Outcome<Program> {
     tools::ensure(&[Tool::Nextest])?;
     build()?;
@@ -119,12 +122,13 @@ pub(crate) fn nextest(profile: &str) -> Outcome<Program> {
     })
 }
 
-/// Where cargo-nextest reports on the tests of a profile that ran last.
+/// Returns the path of cargo-nextest's last report for a profile.
 pub(crate) fn report(profile: &str) -> PathBuf {
     target().join("nextest").join(profile).join("junit.xml")
 }
 
-/// Writes a configuration for cargo-nextest that has all tests in a random order, by their priorities.
+/// Writes a configuration for cargo-nextest that runs all tests in a random order, by their
+/// priorities.
 fn order(profile: &str, seed: Seed) -> Outcome<PathBuf> {
     let words = ["nextest", "list", "--workspace", &features_of_all(), "--cargo-quiet", "--run-ignored=all"];
     let listed =
@@ -147,14 +151,14 @@ fn order(profile: &str, seed: Seed) -> Outcome<PathBuf> {
     Ok(file)
 }
 
-/// Runs the tests of the default profile built without any feature, as users build by default.
+/// Runs the tests of the default profile built without any feature, which is the users' default.
 pub(crate) fn test_plain() -> Outcome {
     tools::ensure(&[Tool::Nextest])?;
     let folder = target().join("plain").display().to_string();
     Program::cargo(&["nextest", "run", "--workspace"]).variable("CARGO_TARGET_DIR", folder).run()
 }
 
-/// Runs the tests of `testing/constructs` with all combinations that there are.
+/// Runs the tests of `testing/constructs` with all combinations.
 pub(crate) fn test_constructs() -> Outcome {
     let run = nextest("default")?.with(&["-E", "package(constructs)"]);
     run.variable("OBVIA_CONSTRUCTS_WIDE", "1").run()
@@ -169,7 +173,7 @@ pub(crate) fn test_documentation() -> Outcome {
     linting(Program::cargo(&["test", "--quiet", "--doc", "--workspace", &features_of_all()])).run()
 }
 
-/// A problem where a part lacks libfabric, when all else has been tested.
+/// Returns a problem if libfabric is missing, after everything else was tested.
 pub(crate) fn needs_libfabric() -> Outcome {
     if tools::has_libfabric() {
         return Ok(());

@@ -1,10 +1,13 @@
-//! Makes calls, and has callgrind write the instructions that they take: on each side two files for each case, the second of which counts.
+//! Makes calls under callgrind, which writes the number of their instructions. Each side writes two
+//! files for each case, of which the second contains the counts.
 //!
-//! `obvia-icount serve NAME FIRST COUNTED` exports the object and ends when its standard input does; `obvia-icount call NAME
-//! FIRST COUNTED METHOD:WORDS...` calls it. The first calls of a case have the first file: what they make lasts.
+//! `obvia-icount serve NAME FIRST COUNTED` exports the object and ends when its standard input
+//! does. `obvia-icount call NAME FIRST COUNTED METHOD:WORDS...` calls the object. The first file of
+//! a case has the first calls, which set up lasting state.
 //!
-//! The client counts from the entry of [`entry_client`] until it returns, the server from method to method. Callgrind's options stop
-//! both in the functions that hand calls over: see `xtask/src/icount/sides.rs`.
+//! The client counts from the entry of [`entry_client`] until its return, the server from method to
+//! method. Callgrind's options stop both in the functions that hand calls over: see
+//! `xtask/src/icount/sides.rs`.
 
 use obvia::{Access, Elements, ElementsMut, Lending, SharedMemory, Waiting};
 use std::ffi::{CStr, CString};
@@ -19,30 +22,30 @@ mod interface {
 
 use interface::{IStubs, IStubs_Impl};
 
-/// Names the counts that are not those of a case.
+/// The name of the counts that belong to no case.
 const FIRST: &CStr = c"first";
 
-/// How many calls of a case are made.
+/// The number of a case's calls.
 #[derive(Clone, Copy)]
 struct Plan {
     first: u32,
     counted: u32,
 }
 
-/// The object. Its methods do as little as they can.
+/// The object. Its methods do as little as possible.
 #[windows_core::implement(IStubs)]
 struct Stubs {
     plan: Plan,
-    /// Calls of the case that runs.
+    /// The number of calls in the current case.
     calls: AtomicU32,
 }
 
 impl Stubs {
-    /// Counts calls, and has callgrind count from the last of the first calls to the last of all: so many ways from a method's end to the
-    /// beginning of the next.
+    /// Counts the calls. Makes callgrind count from the last of the first calls to the last of all:
+    /// each counted interval reaches from a method's end to the start of the next.
     #[inline(always)]
     fn called(&self, method: &CStr) {
-        // The one thread that serves the client is the only one here.
+        // Only the thread that serves the client runs here.
         let calls = self.calls.load(Ordering::Relaxed) + 1;
         self.calls.store(calls, Ordering::Relaxed);
         if calls == self.plan.first {
@@ -83,7 +86,7 @@ impl IStubs_Impl for Stubs_Impl {
     ) -> obvia::Result<()> {
         self.called(c"pfs_get_direntries");
         *pos += count;
-        // The room has been zeroed or used before.
+        // The room was zeroed or used before.
         data.fill_with(count as usize, |entries| entries[0] = handle);
         Ok(())
     }
@@ -115,7 +118,7 @@ impl IStubs_Impl for Stubs_Impl {
     }
 }
 
-/// What the calls are made with.
+/// The arguments of the calls.
 struct Arguments {
     shared: SharedMemory,
     words: usize,
@@ -130,7 +133,7 @@ impl Arguments {
     }
 }
 
-/// A call's entry, which callgrind counts from: everything below it is the client's.
+/// Makes one call. Callgrind counts from here: everything below belongs to the client.
 #[inline(never)]
 fn entry_client(object: &IStubs, method: &str, with: &mut Arguments) -> obvia::Result<()> {
     let (mut pos, words) = (5, with.words);
@@ -179,7 +182,7 @@ fn main() -> obvia::Result<()> {
         return Err(obvia::code::E_NOTIMPL.into());
     }
     let number = |text: &str| text.parse().unwrap_or(1);
-    // Both sides sleep while they wait: callgrind runs one thread of a process at a time.
+    // Both sides block: callgrind runs one thread of a process at a time.
     obvia::set_waiting(Waiting::Block);
     match arguments.as_slice() {
         ["serve", name, first, counted] => {

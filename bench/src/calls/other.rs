@@ -1,5 +1,6 @@
-//! Calls between programs in other languages. Client and server are processes of their own, which stand beside this program; the client makes
-//! calls when it is asked to, and tells how long they took: see bench/cpp/under_bench.h, and what does the same in Java.
+//! Calls between programs in other languages. Client and server are processes besides this program.
+//! The client makes calls on request and reports their times: see bench/cpp/under_bench.h and its
+//! Java counterpart.
 
 use crate::server::PATIENCE;
 use crate::{Case, Error, Histogram, Label, Path, Placement, ServerProcess, Watch};
@@ -8,15 +9,15 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What is measured over a path.
+/// The programs of a path.
 struct Programs {
-    /// The program that is client, and server where that is not in Rust.
+    /// The client program, which is also the server unless this program is.
     name: &'static str,
-    /// The command that builds it.
+    /// The xtask command that builds the program.
     built_by: &'static str,
-    /// What its first argument is as a server. `None`: the server is this program.
+    /// The server program's first argument, or `None` if this program is the server.
     serve: Option<&'static str>,
-    /// And as a client.
+    /// The client program's first argument.
     call: &'static str,
 }
 
@@ -45,7 +46,7 @@ impl Programs {
     }
 }
 
-/// Whether the programs of a path are in other languages.
+/// Whether a path is one between programs in other languages.
 pub(super) fn is_other(path: Path) -> bool {
     Programs::of(path).is_some()
 }
@@ -74,7 +75,7 @@ pub(super) fn case(label: Label, placement: Placement) -> Result<Box<dyn Case>, 
     let bytes = label.bytes.to_string();
     let client = start(&[programs.call, &name, label.case, &bytes], placement.client, Some(there.into()))?;
     let mut case = Other { label, client, server, wire: BufReader::new(here) };
-    // At once: servers that spin would make the start of the next ones slow.
+    // Rest at once: spinning servers would slow down the start of the next ones.
     case.rest()?;
     Ok(Box::new(case))
 }
@@ -82,21 +83,21 @@ pub(super) fn case(label: Label, placement: Placement) -> Result<Box<dyn Case>, 
 #[derive(Debug)]
 struct Other {
     label: Label,
-    // Asleep unless it is asked something.
+    // Blocked while there is no question.
     client: ServerProcess,
     server: ServerProcess,
     wire: BufReader<UnixStream>,
 }
 
 impl Other {
-    /// The client's answer to a question, or why it has none.
+    /// Sends a question to the client and returns its answer.
     fn ask(&mut self, question: &str) -> Result<String, Error> {
         let mut answer = String::new();
         let asked = writeln!(self.wire.get_mut(), "{question}");
         match asked.and_then(|()| self.wire.read_line(&mut answer)) {
             Ok(1..) => {}
             Err(error) if error.kind() == ErrorKind::WouldBlock => return Err(Error::Stalled { after: PATIENCE }),
-            // Whether it said nothing or could not be asked: it has ended.
+            // The client ended: either the answer is empty, or the question could not be sent.
             _ => return Err(self.client.check().err().unwrap_or(Error::PeerDied { status: None })),
         }
         match answer.trim_end().strip_prefix("failed: ") {

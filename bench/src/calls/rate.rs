@@ -1,4 +1,4 @@
-//! How many calls several threads make of one server, each over a channel of its own.
+//! Call rate: several threads call one server, each over a channel of its own.
 
 use super::interface::IBench;
 use super::{failed, start};
@@ -8,9 +8,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Starts a case for each of these numbers of threads and each policy.
+/// Starts a case for each number of threads and each policy.
 ///
-/// A placement that is given holds for all threads of a side; otherwise they run where the system puts them.
+/// A given placement applies to all threads of a side; otherwise the system places them.
 pub fn cases(
     path: Path,
     threads: &[u32],
@@ -27,14 +27,15 @@ pub fn cases(
     Ok(cases)
 }
 
-/// Threads that call. Their number is how many calls are under way at once.
+/// The case: as many calls are outstanding as there are threads.
 struct Rate {
     label: Label,
-    // Before the server: their connections end while its process can still hear of it.
+    // Field order matters: the callers' connections end while the server's process can still learn
+    // of it.
     callers: Vec<Caller>,
     server: ServerProcess,
     unverified: i64,
-    // Calls that the server had counted when it was asked last.
+    // The server's count at the last check.
     seen: i64,
 }
 
@@ -50,20 +51,21 @@ impl Rate {
         }
         server.rest()?;
         let label = Label { case: "null", bytes: 0, at_once: threads, path, wait };
-        // Each thread's connecting makes the first call.
+        // Each thread makes its first call while connecting.
         Ok(Self { label, callers, server, unverified: 0, seen: threads.into() })
     }
 
-    /// Has the threads make calls, so many together, and waits for them.
+    /// Distributes calls among the threads and waits for all of them.
     fn share(&mut self, calls: u32, order: fn(u32) -> Order) -> Result<Vec<Done>, Error> {
         self.unverified += i64::from(calls);
         let threads = self.label.at_once;
         for (number, caller) in (0..threads).zip(&self.callers) {
             let share = calls / threads + u32::from(number < calls % threads);
-            // Fails when the thread has ended, which is found below.
+            // The send fails if the thread has ended, which `result` reports.
             let _ = caller.orders.send(order(share));
         }
-        // All of them, also after one that failed: none may be left over for the next turn.
+        // Wait for all threads even after a failure, so that no result is left over for the next
+        // turn.
         let outcomes: Vec<_> = self.callers.iter_mut().map(|caller| caller.result(&mut self.server)).collect();
         outcomes.into_iter().collect()
     }
@@ -74,7 +76,7 @@ impl Case for Rate {
         &self.label
     }
 
-    /// A start and an end of all threads is in a batch: it should not show.
+    /// A batch includes the start and the end of all threads, which should not affect the time.
     fn calls_min(&self) -> u32 {
         16 * self.label.at_once
     }
@@ -97,7 +99,7 @@ impl Case for Rate {
     fn verify(&mut self) -> Result<(), Error> {
         let expected = self.seen + std::mem::take(&mut self.unverified);
         let Some(caller) = self.callers.first_mut() else { return Ok(()) };
-        // As in `share`.
+        // The send fails if the thread has ended, which `result` reports.
         let _ = caller.orders.send(Order::Ask);
         if let Done::Asked(seen) = caller.result(&mut self.server)? {
             self.seen = seen;
@@ -119,24 +121,24 @@ impl Case for Rate {
 
 impl Drop for Rate {
     fn drop(&mut self) {
-        // A server that is gone has nothing to be told.
+        // The server may have ended already.
         let _ = self.server.resume();
         for caller in self.callers.drain(..) {
             drop((caller.orders, caller.results));
-            // One that panicked has said so.
+            // The panic message of a thread was printed already.
             let _ = caller.thread.join();
         }
     }
 }
 
-/// What a thread is to do.
+/// An order for a thread.
 enum Order {
     Batch(u32),
     Stamped(u32),
     Ask,
 }
 
-/// What it has done.
+/// The result of an order.
 enum Done {
     Connected,
     Called,
@@ -144,7 +146,7 @@ enum Done {
     Asked(i64),
 }
 
-/// A thread that calls when it is told to, and ends when nobody can tell it any more.
+/// A thread that executes orders, and ends once their sender is dropped.
 struct Caller {
     orders: Sender<Order>,
     results: Receiver<Result<Done, Error>>,
@@ -163,7 +165,8 @@ impl Caller {
         Ok(Self { orders, results, thread })
     }
 
-    /// What became of the last order. A batch may take long; a server that ends or a call that hangs is noticed.
+    /// Waits for the result of the last order. A batch may take long, so the wait checks for an
+    /// ended server or a hung call.
     fn result(&mut self, server: &mut ServerProcess) -> Result<Done, Error> {
         let since = Instant::now();
         loop {
@@ -181,7 +184,7 @@ impl Caller {
     }
 }
 
-/// What the thread does.
+/// The thread's main function.
 fn call(address: &str, ordered: &Receiver<Order>, resulted: &Sender<Result<Done, Error>>) {
     let connected = || {
         let object: IBench = obvia::connect(address).map_err(failed)?;
@@ -192,7 +195,7 @@ fn call(address: &str, ordered: &Receiver<Order>, resulted: &Sender<Result<Done,
     let object = match connected() {
         Ok(object) => object,
         Err(error) => {
-            // Nobody who waits any more wants to know, here and below.
+            // The send fails only if the case was dropped, here and below.
             let _ = resulted.send(Err(error));
             return;
         }

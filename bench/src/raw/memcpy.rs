@@ -1,4 +1,5 @@
-//! A copy from one buffer of the client to another: what moving bytes costs at least where both ends are memory of one machine.
+//! A copy from one buffer of the client to another: the lower bound for moving bytes within one
+//! machine's memory.
 
 use crate::{Error, Exchange, ServerProcess, places};
 use std::hint::black_box;
@@ -14,7 +15,7 @@ pub(super) struct Memcpy {
 }
 
 impl Memcpy {
-    /// Buffers for pieces of so many bytes, as many as a window of this depth has places.
+    /// Creates buffers for pieces of `bytes`, as many as a window of this depth has places.
     pub(super) fn new(bytes: usize, depth: u32) -> Result<Self, Error> {
         if bytes == 0 {
             return Err(Error::Usage { message: "nothing cannot be copied: give a size".to_owned() });
@@ -22,7 +23,7 @@ impl Memcpy {
         let length = places::length(bytes, depth)?;
         let mut source = vec![0; length];
         places::fill(&mut source, 1);
-        // Written, so that its pages are there before anything is timed.
+        // Filled, so that its pages are mapped before anything is timed.
         Ok(Self { source, target: vec![0xff; length], bytes, next: 0, seed: 1 })
     }
 }
@@ -31,7 +32,7 @@ impl Exchange for Memcpy {
     #[inline]
     fn call(&mut self) -> Result<(), Error> {
         let place = self.next..self.next + self.bytes;
-        // Otherwise the compiler might leave out copies that the next one covers.
+        // Otherwise the compiler could omit copies that a later one overwrites.
         black_box(&mut self.target)[place.clone()].copy_from_slice(&black_box(&self.source)[place]);
         self.next += self.bytes;
         if self.next == self.source.len() {

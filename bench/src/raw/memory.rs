@@ -1,4 +1,5 @@
-//! Two processes and one shared segment: a line and an area in each direction, each written by one side only.
+//! Two processes and one shared segment: a line and an area in each direction, each written by one
+//! side only.
 //!
 //! ```text
 //! page 0           page 1           page 2 ...       then
@@ -8,8 +9,9 @@
 //! client writes    server writes    client writes    server writes
 //! ```
 //!
-//! The side that writes a message publishes it by storing its sequence number last, and from then on keeps its hands off
-//! line and area until the other side has answered. That order is what makes the copies below sound.
+//! The writer of a message publishes it by storing its sequence number last, and from then on does
+//! not touch line and area until the other side has answered. This order makes the copies below
+//! sound.
 
 use super::waiting::Waiting;
 use crate::payload::count_call;
@@ -29,12 +31,11 @@ const REQUEST_WORDS: usize = REQUEST + 4;
 const REPLY: usize = PAGE;
 const AREAS: usize = 2 * PAGE;
 
-/// The segment, mapped.
+/// The mapped segment.
 #[derive(Debug)]
 struct Segment {
-    // Invariant 1: `start..start + AREAS + 2 * area` is mapped for reading and writing as long as this value lives, and
-    // `start` is on a page.
-    // Invariant 2: `area` is a multiple of `PAGE`.
+    // Invariant 1: `start..start + AREAS + 2 * area` is mapped for reading and writing as long as
+    // this value lives, and `start` is page-aligned. Invariant 2: `area` is a multiple of `PAGE`.
     start: NonNull<u8>,
     area: usize,
 }
@@ -42,8 +43,9 @@ struct Segment {
 impl Segment {
     fn map(fd: BorrowedFd<'_>, area: usize) -> Result<Self, Error> {
         debug_assert!(area.is_multiple_of(PAGE));
-        // SAFETY: a fresh mapping at an address of the kernel's choice touches no memory in use. The file is sealed against
-        // shrinking (by `create`; `attach` looks), so the pages stay. Populated, so that no page fault falls into a timed call.
+        // SAFETY: a new mapping at an address of the kernel's choice touches no memory in use. The
+        // file is sealed against shrinking (by `create`; `attach` checks it), so the pages stay.
+        // The mapping is populated, so that no page fault falls into a timed call.
         let start = unsafe {
             rustix::mm::mmap(
                 std::ptr::null_mut(),
@@ -59,14 +61,15 @@ impl Segment {
         Ok(Self { start, area })
     }
 
-    /// A word of a line: `offset` is one of the constants above.
+    /// Returns a word of a line: `offset` is one of the constants above.
     #[inline]
     fn word(&self, offset: usize) -> &AtomicU32 {
         debug_assert!(offset + 4 <= AREAS && offset.is_multiple_of(4));
         // SAFETY: the offset is below `AREAS`, hence mapped (invariant 1).
         let place = unsafe { self.start.add(offset) };
-        // SAFETY: mapped as long as self is borrowed and aligned, as `start` is on a page and the offset a multiple of four.
-        // Words of lines are accessed by atomics only, on both sides.
+        // SAFETY: the word is mapped as long as self is borrowed, and is aligned: `start` is
+        // page-aligned and the offset is a multiple of four. Both sides access words of lines by
+        // atomics only.
         unsafe { place.cast::<AtomicU32>().as_ref() }
     }
 
@@ -85,13 +88,13 @@ impl Segment {
 
 impl Drop for Segment {
     fn drop(&mut self) {
-        // SAFETY: mapped by `map` with this length, and nothing borrowed from it outlives it. Unmapping a whole mapping
-        // cannot fail.
+        // SAFETY: `map` has mapped this length, and nothing borrowed from it outlives it. Unmapping
+        // a whole mapping cannot fail.
         let _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), AREAS + 2 * self.area) };
     }
 }
 
-/// The side that asks.
+/// The client's end.
 #[derive(Debug)]
 pub(super) struct ClientEnd<W> {
     segment: Segment,
@@ -101,7 +104,7 @@ pub(super) struct ClientEnd<W> {
 }
 
 impl<W: Waiting> ClientEnd<W> {
-    /// Makes a segment for arrays of up to `bytes`, and the file that the server maps.
+    /// Creates a segment for arrays of up to `bytes`, and the file for the server to map.
     pub(super) fn create(bytes: usize) -> Result<(Self, OwnedFd), Error> {
         let area = bytes.next_multiple_of(PAGE);
         let fd = rustix::fs::memfd_create("obvia-bench", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)
@@ -113,7 +116,7 @@ impl<W: Waiting> ClientEnd<W> {
         Ok((end, fd))
     }
 
-    /// A line there, a line back.
+    /// Exchanges a line in each direction.
     #[inline]
     pub(super) fn null(&mut self, watch: &mut impl Watch) -> Result<(), Error> {
         self.sequence = self.sequence.wrapping_add(1);
@@ -121,24 +124,26 @@ impl<W: Waiting> ClientEnd<W> {
         W::until(self.segment.word(REPLY), self.sequence, watch)
     }
 
-    /// The array there and back: copied in here, across by the server, out here.
+    /// Transfers the array in both directions: this side copies it in, the server copies it across,
+    /// and this side copies it out.
     #[inline]
     pub(super) fn move_data(&mut self, data: &mut [u32], watch: &mut impl Watch) -> Result<(), Error> {
         assert!(size_of_val(data) <= self.segment.area, "the area is too small");
         let area = self.segment.request_area().as_ptr();
-        // SAFETY: the area holds the data (asserted) and is not part of `data`, which is private. No one else accesses it:
-        // the server reads it only between a request and its reply, and the last reply has been received.
+        // SAFETY: the area holds the data (asserted) and is not part of `data`, which is private.
+        // No other access is concurrent: the server reads the area only between a request and its
+        // reply, and the last reply has been received.
         unsafe { data.as_ptr().copy_to_nonoverlapping(area, data.len()) };
         self.segment.word(REQUEST_WORDS).store(data.len() as u32, Relaxed);
         self.null(watch)?;
         let area = self.segment.reply_area().as_ptr();
-        // SAFETY: as above; the server writes it only between a request and its reply, and has replied: `until` read, with
-        // acquire, what it published with release.
+        // SAFETY: as above; the server writes the area only between a request and its reply, and
+        // has replied: `until` has read, with acquire, the word that it published with release.
         unsafe { data.as_mut_ptr().copy_from_nonoverlapping(area, data.len()) };
         Ok(())
     }
 
-    /// Checks that exactly `calls` calls have been answered since the last time.
+    /// Checks that exactly `calls` calls have been answered since the last check.
     pub(super) fn verify(&mut self, calls: u32) -> Result<(), Error> {
         let expected = self.verified.wrapping_add(calls);
         let found = self.segment.word(REPLY).load(Relaxed);
@@ -154,7 +159,7 @@ impl<W: Waiting> ClientEnd<W> {
     }
 }
 
-/// The side that answers.
+/// The server's end.
 #[derive(Debug)]
 pub(super) struct ServerEnd<W> {
     segment: Segment,
@@ -163,11 +168,11 @@ pub(super) struct ServerEnd<W> {
 }
 
 impl<W: Waiting> ServerEnd<W> {
-    /// Maps a segment that a client has made.
+    /// Maps a segment that a client has created.
     ///
     /// # Safety
     ///
-    /// The file must come from [`ClientEnd::create`], and nobody else may have attached to it.
+    /// The file must come from [`ClientEnd::create`], and must not be attached elsewhere.
     pub(super) unsafe fn attach(fd: OwnedFd) -> Result<Self, Error> {
         let size = rustix::fs::fstat(&fd).map_err(Error::system("sizing shared memory"))?.st_size as usize;
         let areas = size.checked_sub(AREAS).filter(|areas| areas.is_multiple_of(2 * PAGE));
@@ -180,7 +185,7 @@ impl<W: Waiting> ServerEnd<W> {
         Ok(Self { segment: Segment::map(fd.as_fd(), areas / 2)?, sequence: 0, waiting: PhantomData })
     }
 
-    /// Answers until the client is gone.
+    /// Answers until the client ends.
     pub(super) fn serve(mut self, copying: bool, mut parent: Parent) -> Result<Infallible, Error> {
         parent.ready()?;
         if copying {
@@ -209,8 +214,9 @@ impl<W: Waiting> ServerEnd<W> {
         let words = self.segment.word(REQUEST_WORDS).load(Relaxed) as usize;
         assert!(words * 4 <= self.segment.area, "the area is too small");
         let (request, reply) = (self.segment.request_area().as_ptr(), self.segment.reply_area().as_ptr());
-        // SAFETY: both areas hold the words (asserted), and are apart. The client wrote the request before it published and
-        // does not touch either area before it sees the reply, which is yet to be published.
+        // SAFETY: both areas hold the words (asserted) and do not overlap. The client wrote the
+        // request before it published it, and does not touch either area before it sees the reply,
+        // which is yet to be published.
         unsafe { request.copy_to_nonoverlapping(reply, words) };
         if words > 0 {
             // SAFETY: as above; the area holds at least one word, as just asserted.
@@ -243,7 +249,7 @@ mod tests {
     fn calls_are_answered<W: Waiting>() {
         let (mut client, fd) = ClientEnd::<W>::create(8192).unwrap();
         std::thread::spawn(move || {
-            // SAFETY: the file comes from `create`, and goes nowhere else.
+            // SAFETY: the file comes from `create`, and is not attached elsewhere.
             let mut server = unsafe { ServerEnd::<W>::attach(fd) }.unwrap();
             for _ in 0..50 {
                 server.answer::<true>(&mut Patient(Duration::from_secs(10))).unwrap();

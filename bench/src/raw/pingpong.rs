@@ -1,7 +1,8 @@
-//! libfabric without obvia: its own program `fi_pingpong`, over the provider `tcp` with connections, as obvia uses it.
+//! libfabric without obvia: its own program `fi_pingpong` over the provider `tcp` with connections,
+//! as obvia uses it.
 //!
-//! The program is started for each batch, at both ends, and reports the time of a message one way by its own clock: half a round trip.
-//! It spins on its completion queue.
+//! The program is started for each batch, at both ends, and reports the one-way time of a message
+//! by its own clock: half a round trip. It spins on its completion queue.
 
 use crate::cable::{self, Link};
 use crate::server::PATIENCE;
@@ -12,19 +13,19 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 const PROGRAM: &str = "fi_pingpong";
-/// Rounds between two batches: starting both ends takes half a second.
+/// The number of rounds between two batches: starting both ends takes half a second.
 const EVERY: u32 = 5;
-/// How often a process that is started is looked at.
+/// The interval at which a started process is polled.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// The cases of these sizes; nothing where the program is not installed.
+/// Creates the cases of these sizes, or returns `None` if the program is not installed.
 pub fn pingpongs(sizes: &[usize], placement: Placement) -> Result<Option<Vec<Box<dyn Case>>>, Error> {
     match Command::new(PROGRAM).arg("-h").stdout(Stdio::null()).stderr(Stdio::null()).status() {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         outcome => drop(outcome.map_err(Error::system("running fi_pingpong"))?),
     }
     if placement.is_one_cpu() {
-        // Two that spin.
+        // Two sides that spin cannot share one processor.
         return Ok(Some(Vec::new()));
     }
     let label = |bytes| Label { case: "send", bytes, at_once: 1, path: Path::FiPingpong, wait: Wait::Poll };
@@ -38,13 +39,13 @@ struct Pingpong {
     placement: Placement,
 }
 
-/// A process that is killed when nobody waits for it any more.
+/// A process that is killed when dropped.
 #[derive(Debug)]
 struct End(Child);
 
 impl Drop for End {
     fn drop(&mut self) {
-        // Both fail only when it has ended already, which is what is wanted.
+        // Both calls fail only if the process has ended already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -60,7 +61,7 @@ impl Pingpong {
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null());
-        // A process inherits where its parent runs.
+        // A process inherits its parent's processor.
         machine::pin(cpu)?;
         let child = program.spawn();
         machine::pin(self.placement.client)?;
@@ -68,7 +69,7 @@ impl Pingpong {
     }
 }
 
-/// A port of the server's side that nobody listens on.
+/// Returns a free port of the server's side.
 fn free_port(link: Link) -> Result<u16, Error> {
     let [_, server] = link.addresses();
     cable::at_server(|| TcpListener::bind((server, 0))?.local_addr())
@@ -76,7 +77,7 @@ fn free_port(link: Link) -> Result<u16, Error> {
         .map_err(Error::system("looking for a free port"))
 }
 
-/// Looks at something again and again until it is there, or the program is hung.
+/// Polls until there is a result, or the time limit for a hung program has passed.
 fn poll<T>(mut look: impl FnMut() -> Result<Option<T>, Error>) -> Result<T, Error> {
     let since = Instant::now();
     while since.elapsed() < 2 * PATIENCE {
@@ -88,7 +89,7 @@ fn poll<T>(mut look: impl FnMut() -> Result<Option<T>, Error>) -> Result<T, Erro
     Err(Error::Stalled { after: 2 * PATIENCE })
 }
 
-/// Whether a process's network has a listener on a port: proc(5), `/proc/net/tcp`.
+/// Whether a listener exists on a port in a process's network: proc(5), `/proc/net/tcp`.
 fn is_listening(pid: u32, port: u16) -> bool {
     let table = std::fs::read_to_string(format!("/proc/{pid}/net/tcp")).unwrap_or_default();
     let local = format!(":{port:04X}");
@@ -98,7 +99,8 @@ fn is_listening(pid: u32, port: u16) -> bool {
         .any(|columns| columns.get(1).is_some_and(|address| address.ends_with(&local)) && columns.get(3) == Some(&"0A"))
 }
 
-/// The time of a message one way, in microseconds, from the table that the program prints: the column `usec/xfer`.
+/// Reads the one-way time of a message, in microseconds, from the table that the program prints:
+/// the column `usec/xfer`.
 fn microseconds(table: &str) -> Option<f64> {
     let column = table.lines().next()?.split_whitespace().position(|heading| heading == "usec/xfer")?;
     let value: f64 = table.lines().nth(1)?.split_whitespace().nth(column)?.parse().ok()?;
@@ -119,7 +121,7 @@ impl Case for Pingpong {
     }
 
     fn warm_up(&mut self, _calls: u32) -> Result<(), Error> {
-        // Nothing of it is left by then.
+        // Each batch starts new processes, so nothing would stay warm.
         Ok(())
     }
 
@@ -147,7 +149,7 @@ impl Case for Pingpong {
         Ok(Duration::from_secs_f64(2e-6 * one_way * f64::from(calls)))
     }
 
-    /// It tells no times of single messages.
+    /// The program reports no times of single messages.
     fn stamped(&mut self, _calls: u32, _into: &mut Histogram) -> Result<(), Error> {
         Ok(())
     }

@@ -1,6 +1,7 @@
-//! Messages over sockets, asleep in the kernel or spinning on the system call.
+//! Messages over sockets, with blocking or spinning system calls.
 //!
-//! A message is an array of words in native order (both ends are one machine): sequence, count, and that many words of array.
+//! A message is an array of words in native order (both ends are one machine): sequence, count, and
+//! that many words of the array.
 
 use crate::payload::{HEADER_WORDS, count_call};
 use crate::{Error, Parent, Stalling, Watch, cable};
@@ -11,14 +12,15 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-/// System calls between two looks at whether the other side is still there, when spinning.
+/// The number of system calls between two checks of the other side, when spinning.
 const SPINS: u32 = 1 << 12;
-/// The same for those who sleep.
+/// The time between two checks of the other side, when blocking.
 const NAP: Duration = Duration::from_millis(500);
-/// The longest message a server takes: 64 MiB. Only virtual memory until used.
+/// The longest message that a server accepts, in words: 64 MiB, which is only virtual memory until
+/// used.
 const WORDS_MAX: usize = 1 << 24;
 
-/// A kind of socket. Both operations may do a part of the work.
+/// A kind of socket. Both operations may transfer a part of the bytes.
 pub(crate) trait Transport: Sized {
     fn of(fd: OwnedFd) -> Self;
     fn set_waiting(&self, spinning: bool) -> io::Result<()>;
@@ -31,7 +33,7 @@ pub(crate) trait Transport: Sized {
 pub(crate) struct Unix(UnixStream);
 
 impl Unix {
-    /// The client's end and the server's.
+    /// Creates the client's and the server's end.
     pub(crate) fn pair(spinning: bool) -> Result<(Wire<Self>, OwnedFd), Error> {
         let (here, there) = UnixStream::pair().map_err(Error::system("making a Unix socket"))?;
         Ok((Wire::of(here.into(), spinning)?, there.into()))
@@ -61,12 +63,13 @@ impl Transport for Unix {
     }
 }
 
-/// UDP between both sides. Nothing repeats a lost datagram: with one on the way at a time none is dropped.
+/// UDP between both sides. Lost datagrams are not retransmitted: with one outstanding datagram none
+/// is dropped.
 #[derive(Debug)]
 pub(super) struct Udp(UdpSocket);
 
 impl Udp {
-    /// The client's end and the server's.
+    /// Creates the client's and the server's end.
     pub(crate) fn pair(spinning: bool) -> Result<(Wire<Self>, OwnedFd), Error> {
         let connected = || {
             let [client, server] = cable::link().addresses();
@@ -101,13 +104,13 @@ impl Transport for Udp {
     }
 }
 
-/// TCP between both sides, every message sent at once. How large its buffers are the system finds by itself: sizes from 256 KiB to 4 MiB
-/// that were set made streams no faster.
+/// TCP between both sides, with TCP_NODELAY. The system tunes the buffers: fixed sizes from 256 KiB
+/// to 4 MiB made streams no faster.
 #[derive(Debug)]
 pub(super) struct Tcp(TcpStream);
 
 impl Tcp {
-    /// The client's end and the server's.
+    /// Creates the client's and the server's end.
     pub(crate) fn pair(spinning: bool) -> Result<(Wire<Self>, OwnedFd), Error> {
         let connected = || {
             let [_, server] = cable::link().addresses();
@@ -116,7 +119,8 @@ impl Tcp {
             let own = here.local_addr()?;
             loop {
                 let (there, peer) = listener.accept()?;
-                // Anybody on this host may connect; nobody is kept waiting for, as this end's connection is queued already.
+                // Any process on this host may connect, so the peer is checked. This does not
+                // block, since this end's connection is queued already.
                 if peer == own {
                     return Ok((here, there));
                 }
@@ -159,7 +163,7 @@ pub(crate) struct Wire<T> {
 }
 
 impl<T: Transport> Wire<T> {
-    /// The end that `fd` is.
+    /// Wraps a file descriptor.
     pub(crate) fn of(fd: OwnedFd, spinning: bool) -> Result<Self, Error> {
         let transport = T::of(fd);
         transport.set_waiting(spinning).map_err(Error::system("setting up a socket"))?;
@@ -176,7 +180,8 @@ impl<T: Transport> Wire<T> {
         Ok(())
     }
 
-    /// Receives a whole message, as long as its header says, into room that is long enough; gives its length in words.
+    /// Receives a whole message into `room`, which has to be long enough. Returns the message's
+    /// length in words.
     pub(crate) fn receive(&mut self, room: &mut [u32], watch: &mut impl Watch) -> Result<usize, Error> {
         let mut done = 0;
         loop {
@@ -198,12 +203,12 @@ impl<T: Transport> Wire<T> {
         }
     }
 
-    /// Receives what there is, at least one byte; how much that is.
+    /// Receives the available bytes, at least one. Returns their number.
     pub(super) fn receive_some(&mut self, room: &mut [u8], watch: &mut impl Watch) -> Result<usize, Error> {
         self.persist(watch, |transport| transport.read(room))
     }
 
-    /// Repeats one operation until it does something.
+    /// Repeats an operation until it transfers something.
     fn persist(
         &mut self,
         watch: &mut impl Watch,
@@ -222,7 +227,7 @@ impl<T: Transport> Wire<T> {
                     }
                 }
                 Err(error) => {
-                    // A peer that died is the better explanation, where there is one.
+                    // The death of the peer is the better explanation.
                     watch.check()?;
                     return Err(Error::system("using a socket")(error));
                 }
@@ -230,7 +235,7 @@ impl<T: Transport> Wire<T> {
         }
     }
 
-    /// Answers until the client is gone.
+    /// Answers until the client ends.
     pub(super) fn serve(mut self, mut parent: Parent) -> Result<Infallible, Error> {
         parent.ready()?;
         let mut room = vec![0; WORDS_MAX];
@@ -249,13 +254,14 @@ impl<T: Transport> Wire<T> {
 }
 
 pub(crate) fn bytes_of(words: &[u32]) -> &[u8] {
-    // SAFETY: the same memory, borrowed as long; every byte of an initialized u32 is an initialized u8, with no alignment to
-    // keep. The size of a slice fits.
+    // SAFETY: the same memory is borrowed for the same time; every byte of an initialized u32 is an
+    // initialized u8 without alignment. The size of a slice fits.
     unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), size_of_val(words)) }
 }
 
 pub(crate) fn bytes_of_mut(words: &mut [u32]) -> &mut [u8] {
-    // SAFETY: as in `bytes_of`, and any four bytes are a valid u32, so whatever is written leaves the words valid.
+    // SAFETY: as in `bytes_of`, and any four bytes are a valid u32, so that all writes leave the
+    // words valid.
     unsafe { std::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), size_of_val(words)) }
 }
 

@@ -1,19 +1,22 @@
-//! A TCP stream one way: the sender writes pieces one after the other, the receiver takes what comes.
+//! A one-way TCP stream: the sender writes pieces one after the other, and the receiver reads
+//! whatever arrives.
 //!
-//! A piece begins with a header of two words: how many bytes follow, and how many places the receiver has for them. A header that
-//! says [`END`] has no piece: the receiver answers with how many pieces came since the last one.
+//! A piece begins with a header of two words: the number of bytes that follow, and the number of
+//! places that the receiver has for pieces. A header with the length [`END`] has no piece: the
+//! receiver answers it with the number of pieces since the last one.
 
 use super::sockets::{Tcp, Wire};
 use crate::{Error, Exchange, Parent, ServerProcess, Watch, places};
 use std::convert::Infallible;
 
-/// In place of a length.
+/// The length that marks a header without a piece.
 const END: u32 = u32::MAX;
 const HEADER: usize = 8;
 const PAGE: usize = 4096;
-/// The least that the receiver takes in one go: some small pieces at once.
+/// The minimum read of the receiver in bytes, so that it gets several small pieces at once.
 const TAKE_MIN: usize = 64 << 10;
-/// The longest piece, and the most places: nobody but this program's own process connects, but a mistake should not take all memory.
+/// The longest piece and the maximum number of places. Only this program's own process connects,
+/// but an error must not take all memory.
 const PIECE_MAX: usize = 1 << 30;
 const PLACES_MAX: usize = 1 << 16;
 
@@ -22,7 +25,7 @@ const PLACES_MAX: usize = 1 << 16;
 pub(super) struct Streamed {
     wire: Wire<Tcp>,
     server: ServerProcess,
-    // From the start on: each piece with its header before it.
+    // The pieces from `start` on, each behind its header.
     source: Vec<u32>,
     start: usize,
     words: usize,
@@ -39,13 +42,13 @@ impl Streamed {
     }
 }
 
-/// Where the first page of memory begins. Registered regions begin with one, too: how memory is aligned is a good part of what copying
-/// takes.
+/// Returns the offset of the first page in memory. Registered regions are page-aligned, too:
+/// alignment affects the time of copies considerably.
 fn first_page<T>(memory: &[T]) -> usize {
     memory.as_ptr().align_offset(PAGE).min(PAGE / size_of::<T>())
 }
 
-/// So many pieces with their headers, from the first page on.
+/// Creates `count` pieces with their headers, from the first page on.
 fn source(bytes: usize, count: usize) -> Result<Vec<u32>, Error> {
     if bytes == 0 || bytes > PIECE_MAX || !bytes.is_multiple_of(4) || count > PLACES_MAX {
         return Err(Error::Usage { message: format!("{bytes} bytes: pieces are multiples of 4, up to 1 GiB") });
@@ -77,7 +80,7 @@ impl Exchange for Streamed {
         settle(&mut self.wire, sent, &mut self.server)
     }
 
-    /// The stream is the system's, and each batch was counted when it ended.
+    /// The system guarantees the stream's contents, and each batch has checked its count.
     fn verify(&mut self, _calls: u32) -> Result<(), Error> {
         Ok(())
     }
@@ -87,7 +90,7 @@ impl Exchange for Streamed {
     }
 }
 
-/// Waits until the receiver has all pieces, and compares their number.
+/// Waits until the receiver has all pieces, and checks their number.
 fn settle(wire: &mut Wire<Tcp>, sent: u32, watch: &mut impl Watch) -> Result<(), Error> {
     wire.send(&[END, 0], watch)?;
     let (mut answer, mut done) = ([0; 4], 0);
@@ -101,7 +104,7 @@ fn settle(wire: &mut Wire<Tcp>, sent: u32, watch: &mut impl Watch) -> Result<(),
     Err(Error::Corrupt { what: "the count of pieces", expected: sent.into(), found: found.into() })
 }
 
-/// The receiving side, until the client is gone.
+/// Runs the receiving side until the client ends.
 pub(super) fn serve(mut wire: Wire<Tcp>, mut parent: Parent) -> Result<Infallible, Error> {
     parent.ready()?;
     let mut sink = Sink::default();
@@ -110,22 +113,22 @@ pub(super) fn serve(mut wire: Wire<Tcp>, mut parent: Parent) -> Result<Infallibl
     }
 }
 
-/// What is known of the stream so far.
+/// The state of the received stream.
 #[derive(Debug, Default)]
 struct Sink {
     room: Vec<u8>,
-    // Where in the room the next bytes go.
+    // The offset in the room for the next bytes.
     at: usize,
-    // The header that is coming, and how much of it has come.
+    // The incomplete header, and the number of its received bytes.
     header: [u8; HEADER],
     header_done: usize,
-    // Bytes of the piece that are yet to come.
+    // The missing bytes of the current piece.
     left: usize,
     pieces: u32,
 }
 
 impl Sink {
-    /// Takes what there is, and answers if somebody wants to know the count.
+    /// Processes the available bytes, and answers a request for the count.
     fn take(&mut self, wire: &mut Wire<Tcp>, watch: &mut impl Watch) -> Result<(), Error> {
         if self.room.len() < TAKE_MIN {
             self.room.resize(TAKE_MIN, 0);
@@ -182,12 +185,12 @@ mod tests {
     use super::*;
     use crate::server::Patient;
 
-    /// Sends so many pieces to a sink, and asks for their number.
+    /// Sends `sent` pieces to a sink, and asks for their number.
     fn streamed(bytes: usize, sent: u32, counted: u32) -> Result<(), Error> {
         let (mut here, there) = Tcp::pair(false).unwrap();
         let receiver = std::thread::spawn(move || {
             let (mut wire, mut sink) = (Wire::of(there, false).unwrap(), Sink::default());
-            // Ends with the sender.
+            // The loop ends with the sender.
             while sink.take(&mut wire, &mut Patient).is_ok() {}
         });
         let source = source(bytes, 3)?;

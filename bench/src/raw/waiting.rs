@@ -1,4 +1,4 @@
-//! Waiting for a shared word to change: spinning, spinning with a pause, sleeping.
+//! Waiting for a change of a shared word: spinning, spinning with a pause, sleeping.
 
 use crate::{Error, Stalling, Watch};
 use rustix::io::Errno;
@@ -8,19 +8,19 @@ use std::hint::spin_loop;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Acquire, Release};
 
-/// Spins between two looks at whether the other side is still there: some milliseconds.
+/// The number of spins between two checks of the other side: some milliseconds.
 const SPINS: u32 = 1 << 20;
 
-/// How both sides of a pair wait.
+/// The way in which both sides wait.
 pub(super) trait Waiting {
-    /// Returns once `word` holds `value`; what was written before it was published can be read then.
+    /// Returns once `word` holds `value`. All writes before its publication are visible then.
     fn until(word: &AtomicU32, value: u32, watch: &mut impl Watch) -> Result<(), Error>;
 
-    /// Publishes `value`, and everything written before.
+    /// Publishes `value` and all earlier writes.
     fn publish(word: &AtomicU32, value: u32);
 }
 
-/// Looks again at once.
+/// Spins without a pause.
 pub(super) struct Spin;
 
 impl Waiting for Spin {
@@ -35,7 +35,7 @@ impl Waiting for Spin {
     }
 }
 
-/// Looks again after a pause instruction.
+/// Spins with a pause instruction.
 pub(super) struct Pause;
 
 impl Waiting for Pause {
@@ -64,7 +64,8 @@ fn spin(word: &AtomicU32, value: u32, watch: &mut impl Watch, between: impl Fn()
     }
 }
 
-/// Sleeps on a futex. Publishing always wakes: both sides are known to sleep, so a flag that says so would only cost.
+/// Sleeps on a futex. Publishing always wakes: both sides are known to sleep, so a flag for
+/// sleepers would only cost time.
 pub(super) struct Sleep;
 
 impl Waiting for Sleep {

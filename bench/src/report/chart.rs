@@ -1,4 +1,4 @@
-//! A picture of lines, both axes logarithmic, as SVG.
+//! Line charts with two logarithmic axes, as SVG.
 
 use std::fmt::Write;
 
@@ -9,39 +9,39 @@ pub(super) const RIGHT: f64 = 190.0;
 pub(super) const TOP: f64 = 70.0;
 pub(super) const BOTTOM: f64 = 60.0;
 
-/// What a picture shows.
+/// The contents of a chart.
 pub(super) struct Chart<'a> {
     pub(super) title: &'a str,
-    /// Below the title: where the values are from.
+    /// The subtitle: the origin of the values.
     pub(super) origin: &'a str,
-    /// What the axis across has.
+    /// The label of the horizontal axis.
     pub(super) across: &'a str,
-    /// A value of the upright axis, in words.
+    /// Formats a value of the vertical axis.
     pub(super) value: &'a dyn Fn(f64) -> String,
-    /// The same for powers of ten, shorter.
+    /// Formats a power of ten of the vertical axis, shorter.
     pub(super) decade: &'a dyn Fn(f64) -> String,
     pub(super) lines: Vec<Line>,
 }
 
-/// One line of the picture.
+/// A line of a chart.
 pub(super) struct Line {
     pub(super) name: String,
     pub(super) color: &'static str,
-    /// Lengths of dashes and gaps, or `none`.
+    /// The lengths of dashes and gaps, or `none`.
     pub(super) dashes: &'static str,
     pub(super) mark: Mark,
-    /// What is on the two axes, by the first.
+    /// The points, sorted by the horizontal value when drawn.
     pub(super) points: Vec<(f64, f64)>,
 }
 
-/// What a line looks like beside its colour.
+/// The style of a line besides its colour.
 pub(super) struct Mark {
     pub(super) thickness: f64,
     pub(super) radius: f64,
     pub(super) is_hollow: bool,
 }
 
-/// The stretch of values that the axes show.
+/// The ranges of the axes.
 struct Axes {
     across: (f64, f64),
     up: (f64, f64),
@@ -57,17 +57,17 @@ impl Axes {
     }
 }
 
-/// How far a value is between two ends, on a logarithmic scale.
+/// Returns a value's position between two ends on a logarithmic scale, from 0 to 1.
 fn share(value: f64, (low, high): (f64, f64)) -> f64 {
     (value / low).ln() / (high / low).ln()
 }
 
-/// The SVG document; nothing where no line has a point.
+/// Returns the SVG document, or `None` if no line has a point.
 pub(super) fn draw(mut chart: Chart<'_>) -> Option<String> {
     for line in &mut chart.lines {
         line.points.sort_by(|a, b| a.0.total_cmp(&b.0));
     }
-    // The legend stands in the order of the lines' right ends, topmost first.
+    // The legend is in the order of the lines' right ends, topmost first.
     let end = |line: &Line| line.points.last().map_or(0.0, |point| point.1);
     chart.lines.sort_by(|a, b| end(b).total_cmp(&end(a)));
     let points = || chart.lines.iter().flat_map(|line| line.points.iter());
@@ -78,7 +78,7 @@ pub(super) fn draw(mut chart: Chart<'_>) -> Option<String> {
     let (low, high) = span(|point| point.1);
     let (smallest, largest) = span(|point| point.0);
     let axes = Axes {
-        // A single value still needs an axis of some length.
+        // A single value needs an axis of some length, too.
         across: (smallest, largest.max(smallest * 2.0)),
         up: (10_f64.powf(low.log10().floor()), 10_f64.powf((high * 1.01).log10().ceil())),
     };
@@ -94,7 +94,7 @@ pub(super) fn draw(mut chart: Chart<'_>) -> Option<String> {
 
 // Writing to a string cannot fail: the results of `write!` are dropped in the functions below.
 
-/// What every picture begins with.
+/// Writes the beginning of a chart.
 pub(super) fn head(svg: &mut String, title: &str, origin: &str) {
     let _ = write!(
         svg,

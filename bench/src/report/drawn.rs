@@ -1,15 +1,16 @@
-//! What other programs measured, as a picture like those of reports.
+//! Charts of other programs' measurements, in the style of the reports.
 
 use super::chart::{Chart, Line, Mark, draw};
 use super::plot::decade_name;
 use super::table::time;
 use crate::{Error, Machine};
 
-/// Colours that stay apart for the colour-blind, and then again with dashes.
+/// Colours that the colour-blind can distinguish; the same again with dashes.
 pub(super) const COLORS: [&str; 7] = ["#d55e00", "#0072b2", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000"];
 const DASHES: [&str; 3] = ["none", "4 4", "8 3"];
 
-/// Draws times against sizes, from lines `NAME,BYTES,NANOSECONDS`; those of one name make a line of the picture.
+/// Draws times against sizes, from lines `NAME,BYTES,NANOSECONDS`. The lines with the same name are
+/// one line of the chart.
 pub fn drawn(title: &str, measured: &str) -> Result<String, Error> {
     let mut lines: Vec<Line> = Vec::new();
     for (index, text) in measured.lines().enumerate() {
@@ -31,7 +32,7 @@ pub fn drawn(title: &str, measured: &str) -> Result<String, Error> {
     draw(chart).ok_or_else(|| Error::Usage { message: "there is nothing to draw".to_owned() })
 }
 
-/// A line's name and its point; nothing where it has none that a logarithmic axis has.
+/// Parses a line's name and point. Returns `None` for values that a logarithmic axis cannot show.
 fn point(text: &str) -> Option<(&str, (f64, f64))> {
     let mut words = text.rsplitn(3, ',');
     let mut number = || words.next()?.parse().ok().filter(|number: &f64| number.is_normal() && *number > 0.0);

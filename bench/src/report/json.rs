@@ -1,4 +1,4 @@
-//! The report for programs.
+//! The report as JSON, for programs.
 
 use super::{Measurement, Report, Row};
 use crate::{Machine, Path, Wait};
@@ -30,11 +30,12 @@ struct Line {
     threads: Option<u32>,
 }
 
-/// The report as JSON: `{"machine": {...}, "rows": [{"case", "bytes", "path", "wait", "p50_ns", "p99_ns", "raw_p50_ns",
-/// "ratio_p50"}]}`. A row whose baseline was not measured has null for the last two, one whose calls
-/// could not be stamped for `p99_ns`.
+/// Returns the report as JSON: `{"machine": {...}, "rows": [{"case", "bytes", "path", "wait",
+/// "p50_ns", "p99_ns", "raw_p50_ns", "ratio_p50"}]}`. The last two are null if the baseline was not
+/// measured, and `p99_ns` if calls could not be stamped.
 ///
-/// Rows of a bandwidth have `bytes_per_s` and, unless they are baselines, `depth` besides, rows of a call rate `calls_per_s` and `threads`.
+/// Rows of a bandwidth also have `bytes_per_s` and, except for baselines, `depth`; rows of a call
+/// rate also have `calls_per_s` and `threads`.
 pub fn json(report: &Report) -> String {
     let document = Document {
         machine: &report.machine,

@@ -1,11 +1,11 @@
-//! The report as a picture: latency or bandwidth against message size, or calls against threads.
+//! The report as a plot: latency or bandwidth against message size, or call rate against threads.
 
 use super::chart::{Chart, Line, Mark, draw};
 use super::table::time;
 use super::{Measurement, Report, Row};
 use crate::{Path, Wait};
 
-/// How an array comes to the other side.
+/// The transfer of an array to the other side.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Passing {
     Copied,
@@ -22,7 +22,7 @@ impl Passing {
         }
     }
 
-    /// What the legend says of it.
+    /// Returns the suffix in the legend.
     fn words(self) -> &'static str {
         match self {
             Self::Copied => "",
@@ -32,7 +32,7 @@ impl Passing {
     }
 }
 
-/// What a plot shows of a measurement.
+/// The plot of a measurement.
 impl Measurement {
     fn title(self) -> &'static str {
         match self {
@@ -53,7 +53,7 @@ impl Measurement {
         }
     }
 
-    /// Where a row is on the plot, if it is.
+    /// Returns a row's point in the plot, if it has one.
     fn point(self, row: &Row) -> Option<(f64, f64)> {
         let bytes = row.label.bytes as f64;
         match self {
@@ -69,7 +69,7 @@ impl Measurement {
         .map(|(across, up)| (across, up.max(1.0)))
     }
 
-    /// A value of the upright axis, in words; powers of ten shorter.
+    /// Formats a value of the vertical axis.
     fn value(self, value: f64) -> String {
         match self {
             Self::CallLatency | Self::DcomOverVi | Self::SendLatency | Self::Reread => time(value),
@@ -87,7 +87,8 @@ impl Measurement {
     }
 }
 
-/// The report as an SVG document; nothing when no case with a payload or several threads was measured.
+/// Returns the report as an SVG document, or `None` without a case with a payload or several
+/// threads.
 pub fn plot(report: &Report) -> Option<String> {
     let measurement = report.measurement;
     draw(Chart {
@@ -100,7 +101,7 @@ pub fn plot(report: &Report) -> Option<String> {
     })
 }
 
-/// A line of each path, policy and way of passing arrays.
+/// Returns a line for each path, policy and way of passing arrays.
 fn lines(report: &Report) -> Vec<Line> {
     let mut all: Vec<Line> = Vec::new();
     for row in &report.rows {
@@ -130,8 +131,9 @@ fn dashes(wait: Wait) -> &'static str {
     }
 }
 
-/// Colours that stay apart for the colour-blind. Those that never are in one plot may share one, and calls and messages over the same wire
-/// do, which [`Mark`] tells apart.
+/// Returns a path's colour; the colours can be distinguished by the colour-blind. Paths that never
+/// share a plot may have the same colour. Calls and messages over the same wire do, and [`Mark`]
+/// distinguishes them.
 fn color(path: Path) -> &'static str {
     match path {
         Path::NcacnViShm | Path::ViShm => "#d55e00",
@@ -151,7 +153,7 @@ fn color(path: Path) -> &'static str {
     }
 }
 
-/// obvia's own stand out from what they are compared with.
+/// Returns a path's mark. obvia's own paths stand out from their baselines.
 fn mark(path: Path, by: Passing) -> Mark {
     match path {
         Path::ViShm | Path::ViUdp | Path::ViXdp | Path::ViFabric => {
@@ -173,7 +175,7 @@ pub(super) fn decade_name(nanoseconds: f64) -> String {
     }
 }
 
-/// A power of ten as a number with a letter for its thousands.
+/// Formats a power of ten with a letter for the thousands.
 fn counted(value: f64) -> String {
     match value {
         few if few < 999.0 => format!("{few:.0} "),

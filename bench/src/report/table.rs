@@ -1,12 +1,13 @@
-//! The report for people: a table of aligned columns.
+//! The report as a text table with aligned columns.
 
 use super::{Measurement, Report, Row};
 use std::fmt::Write;
 
-/// A column: its heading, whether it holds words, which stand left (numbers stand right), and what is in it.
+/// A column: its heading, whether its cells are words (aligned left, unlike numbers), and its
+/// contents.
 type Column = (&'static str, bool, fn(Measurement, &Row) -> String);
 
-/// The columns that every table has before those of its own, and after.
+/// The columns before and after those that are specific to a measurement.
 const FIRST: [Column; 4] = [
     ("case", true, |_, row| row.label.case.to_owned()),
     ("bytes", false, |_, row| row.label.bytes.to_string()),
@@ -52,7 +53,7 @@ fn rate(rate: Option<f64>, unit: f64) -> String {
     rate.map_or_else(|| "-".to_owned(), |rate| format!("{:.0}", rate / unit))
 }
 
-/// What the columns mean.
+/// Returns the explanation of the columns.
 fn legend(measurement: Measurement) -> &'static str {
     match measurement {
         Measurement::CallLatency => {
@@ -82,7 +83,7 @@ fn legend(measurement: Measurement) -> &'static str {
     }
 }
 
-/// The report as lines of text, the machine first.
+/// Returns the report as lines of text, the machine first.
 pub fn table(report: &Report) -> String {
     let columns = columns(report.measurement);
     let mut lines: Vec<Vec<String>> = vec![columns.iter().map(|(heading, ..)| (*heading).to_owned()).collect()];
@@ -117,7 +118,7 @@ pub fn table(report: &Report) -> String {
     text
 }
 
-/// Three or four digits and a unit.
+/// Formats a time with three or four digits and a unit.
 pub(super) fn time(nanoseconds: f64) -> String {
     match nanoseconds {
         ns if ns < 999.5 => format!("{ns:.0} ns"),

@@ -1,4 +1,4 @@
-//! Tests of the report: which baseline a row gets, and the form of all three outputs.
+//! Tests of the report: the choice of a row's baseline, and the form of all three outputs.
 
 use super::*;
 use crate::Histogram;

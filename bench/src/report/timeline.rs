@@ -1,35 +1,36 @@
-//! How much memory something took over time, and when the collector ran, as a picture.
+//! Charts of memory use over time, with the garbage collector's runs.
 
 use super::chart::{BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, escaped, head};
 use super::drawn::COLORS;
 use crate::{Error, Machine};
 use std::fmt::Write;
 
-/// How many steps of an axis have a label, more or less.
+/// The approximate number of labelled steps of an axis.
 const STEPS: f64 = 5.0;
-/// Collections are marked by strokes of this height above the axis, each line's above the last one's.
+/// The height of the strokes that mark collections above the axis; each line's strokes are above
+/// the previous one's.
 const STROKE: f64 = 9.0;
 
-/// One line of the picture.
+/// A line of the chart.
 struct Line<'a> {
     name: &'a str,
     color: &'static str,
-    /// Milliseconds and bytes.
+    /// The points: milliseconds and bytes.
     points: Vec<(f64, f64)>,
-    /// When the collector ran.
+    /// The times of collections.
     collections: Vec<f64>,
-    /// How often it had, when it was looked at last.
+    /// The number of collections at the last point.
     count: u64,
 }
 
-/// An axis from zero.
+/// An axis that begins at zero.
 struct Axis {
     most: f64,
     step: f64,
 }
 
 impl Axis {
-    /// One that has room for a value, with steps of 1, 2 or 5 times a power of ten.
+    /// Creates an axis that includes a value, with steps of 1, 2 or 5 times a power of ten.
     fn up_to(value: f64) -> Self {
         let rough = value.max(1.0) / STEPS;
         let decade = 10_f64.powf(rough.log10().floor());
@@ -51,8 +52,8 @@ fn y(up: &Axis, bytes: f64) -> f64 {
     HEIGHT - BOTTOM - bytes / up.most * (HEIGHT - TOP - BOTTOM)
 }
 
-/// Draws bytes against time, from lines `NAME,MILLISECONDS,BYTES,COLLECTIONS`; those of one name make a line of the picture. Where the count of collections
-/// grows, one is marked.
+/// Draws bytes against time, from lines `NAME,MILLISECONDS,BYTES,COLLECTIONS`. The lines with the
+/// same name are one line of the chart. An increase of the count of collections is marked.
 pub fn timeline(title: &str, measured: &str) -> Result<String, Error> {
     let lines = lines(measured)?;
     let most = |pick: fn(&(f64, f64)) -> f64| lines.iter().flat_map(|line| &line.points).map(pick).fold(0.0, f64::max);
@@ -92,7 +93,7 @@ fn lines(measured: &str) -> Result<Vec<Line<'_>>, Error> {
     Ok(lines)
 }
 
-/// A line's name, its point, and the count of collections.
+/// Parses a line's name, its point, and the count of collections.
 fn sample(text: &str) -> Option<(&str, (f64, f64), u64)> {
     let mut words = text.rsplitn(4, ',');
     let count = words.next()?.parse().ok()?;

@@ -1,4 +1,4 @@
-//! The file that is read again and again, and the part of a file server that reads it.
+//! The file that is read again and again, and the reading part of the file server.
 
 use crate::Error;
 use crate::payload::pattern;
@@ -12,10 +12,11 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// The handle of the only file.
 pub(super) const HANDLE: i32 = 1;
-/// Tells the contents from those of other measurements.
+/// The seed of the file's pattern, distinct from other measurements.
 const SEED: u32 = 0x7265_6164;
 
-/// A file full of a pattern, in the folder for temporary files. Removed when dropped: who has opened it reads on.
+/// A file with a pattern, in the folder for temporary files. The file is removed when dropped;
+/// processes that have opened it can continue to read.
 #[derive(Debug)]
 pub(super) struct Source {
     path: PathBuf,
@@ -23,7 +24,7 @@ pub(super) struct Source {
 }
 
 impl Source {
-    /// Writes it, which brings it into the page cache.
+    /// Writes the file, which brings it into the page cache.
     pub(super) fn create(length: usize) -> Result<Self, Error> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let name = format!("obvia-{}-bench-{}", std::process::id(), NEXT.fetch_add(1, Relaxed));
@@ -46,12 +47,12 @@ impl Source {
 
 impl Drop for Source {
     fn drop(&mut self) {
-        // Whatever is left lies in a folder for temporary files.
+        // A leftover file is in a folder for temporary files.
         let _ = std::fs::remove_file(&self.path);
     }
 }
 
-/// The open files of a server.
+/// The open file of a server.
 #[derive(Debug)]
 pub(super) struct Files {
     opened: File,
@@ -65,24 +66,25 @@ impl Files {
         Ok(Self { opened, length })
     }
 
-    /// How many bytes a read of so many at a position gives.
+    /// Returns the number of bytes that a read of `bytes` at a position yields.
     pub(super) fn left(&self, pos: i64, bytes: usize) -> usize {
         let left = u64::try_from(pos).map_or(0, |pos| self.length.saturating_sub(pos));
         usize::try_from(left).map_or(bytes, |left| left.min(bytes))
     }
 
-    /// Reads at a position, fewer bytes than there is room for where the file ends.
+    /// Reads at a position. Returns fewer bytes than requested at the end of the file.
     pub(super) fn read(&self, handle: i32, pos: i64, into: ElementsMut<'_, u8>) -> io::Result<usize> {
         if handle != HANDLE {
             return Err(io::Error::from_raw_os_error(libc::EBADF));
         }
-        // SAFETY: the kernel writes at most as many bytes as there are, and no reference to them is made: others may write there too.
+        // SAFETY: the kernel writes at most `into.len()` bytes, and no reference to them is made:
+        // other processes may write them, too.
         let done = unsafe { libc::pread(self.opened.as_raw_fd(), into.as_mut_ptr().cast(), into.len(), pos) };
         usize::try_from(done).map_err(|_| io::Error::last_os_error())
     }
 }
 
-/// The byte of the file at a position.
+/// Returns the file's byte at a position.
 fn byte_at(pos: usize) -> u8 {
     pattern(SEED, pos / 4).to_le_bytes()[pos % 4]
 }
@@ -98,10 +100,10 @@ fn expect(pos: usize, found: Option<u8>) -> Result<(), Error> {
     }
 }
 
-/// How many bytes at either end of a block are looked at with each read.
+/// The number of bytes at either end of a block that are checked with each read.
 const ENDS: usize = 4;
 
-/// Checks that a block of so many bytes was read, and its two ends.
+/// Checks the length and both ends of a block.
 #[inline]
 pub(super) fn check_ends(data: &Elements<'_, u8>, pos: usize, bytes: usize) -> Result<(), Error> {
     if data.len() != bytes {

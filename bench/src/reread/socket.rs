@@ -1,7 +1,7 @@
-//! The same file server over a Unix stream socket.
+//! The file server over a Unix stream socket.
 //!
-//! A message is as [`Wire`] has it: sequence, count, and so many words. A request has four: handle, bytes, and the two halves of the
-//! position. The answer has the bytes that were read.
+//! A message has the format of [`Wire`]: sequence, count, and that many words. A request has four
+//! words: handle, bytes, and the two halves of the position. The answer has the bytes read.
 
 use super::Way;
 use super::file::{Files, HANDLE};
@@ -11,7 +11,7 @@ use crate::{Error, Parent, ServerProcess, Watch};
 use obvia::Elements;
 use std::convert::Infallible;
 
-/// Words of a request behind the header.
+/// The number of words in a request behind the header.
 const REQUEST_WORDS: usize = 4;
 
 /// The client's side.
@@ -40,7 +40,7 @@ impl Way for Socket {
     }
 }
 
-/// Reads so many bytes at a position into room that is long enough.
+/// Reads bytes at a position into `room`, which has to be long enough.
 fn ask<'a>(
     wire: &mut Wire<Unix>,
     room: &'a mut [u32],
@@ -59,7 +59,7 @@ fn ask<'a>(
     Ok(bytes_of(&room[HEADER_WORDS..words]))
 }
 
-/// Answers until the client is gone.
+/// Answers until the client ends.
 pub(super) fn serve(
     files: &Files,
     mut wire: Wire<Unix>,
@@ -84,7 +84,7 @@ fn answer(files: &Files, wire: &mut Wire<Unix>, room: &mut [u32], client: &mut i
     let (expected, found) = (data.len() as u64, bytes.into());
     let data = data.get_mut(..bytes as usize).ok_or(Error::Corrupt { what: "bytes asked for", expected, found })?;
     let done = files.read(handle as i32, pos, data.into()).map_err(Error::system("reading the file"))?;
-    // Blocks and file have whole words.
+    // Blocks and file consist of whole words.
     room[1] = (done / 4) as u32;
     wire.send(&room[..HEADER_WORDS + done / 4], client)
 }

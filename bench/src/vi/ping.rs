@@ -1,4 +1,4 @@
-//! Messages there and back by descriptors.
+//! Message round trips by descriptors.
 
 use super::{Ask, End, failed, first_word, post, set_first_word, start, wait};
 use crate::payload::count_call;
@@ -6,9 +6,10 @@ use crate::{Error, Exchange, Parent, Payload, Placement, ServerProcess};
 use obvia_via::{Access, Descriptor, MemoryRegion, WorkQueue};
 use std::convert::Infallible;
 
-/// The client: sends from one region and receives into another, as a buffer that is being sent belongs to the provider.
+/// The client. It sends from one region and receives into another, since a buffer that is being
+/// sent belongs to the provider.
 ///
-/// The word that came back first is sent first the next time, so that the server's counting shows in it.
+/// The first received word is sent first the next time, so that it shows the server's counting.
 pub(super) struct Ping {
     end: End,
     send: MemoryRegion,
@@ -33,7 +34,7 @@ impl Ping {
         Ok(ping)
     }
 
-    /// Puts the payload where it is sent from, and its first word where it is taken from.
+    /// Writes the payload into the send region, and its first word into the receive region.
     fn fill(&mut self) -> Result<(), Error> {
         for (index, word) in (0_u64..).zip(self.payload.words()) {
             self.send.memory().write(4 * index, &word.to_le_bytes()).ok_or_else(too_small)?;
@@ -82,14 +83,15 @@ fn too_small() -> Error {
     Error::Failed { message: "a region is shorter than asked for".to_owned() }
 }
 
-/// A region of the server's, with its descriptors while they are not posted.
+/// A region of the server, with its descriptors while they are not posted.
 struct Place {
     region: MemoryRegion,
     send: Option<Box<Descriptor>>,
     receive: Option<Box<Descriptor>>,
 }
 
-/// The server: sends back what came from where it came, and has the other place ready for the next message before that.
+/// Runs the server: returns each message from the region into which it was received. The other
+/// region is posted for the next message before the reply is sent.
 pub(super) fn serve(ask: Ask, mut end: End, address: &str, mut parent: Parent) -> Result<Infallible, Error> {
     let place = || {
         let region = end.region(ask.bytes, Access::LOCAL)?;
@@ -105,7 +107,8 @@ pub(super) fn serve(ask: Ask, mut end: End, address: &str, mut parent: Parent) -
         let received = wait(&mut end.vi.receive, ask.bytes, &mut parent)?;
         now.receive = Some(received);
         if next.send.is_none() {
-            // The last reply: the client has it, or it would not ask again.
+            // The last reply has completed: the client has it, or it would not have sent another
+            // message.
             next.send = Some(wait(&mut end.vi.send, ask.bytes, &mut parent)?);
         }
         post_if_there(&mut end.vi.receive, next.receive.take())?;

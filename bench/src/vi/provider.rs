@@ -1,4 +1,4 @@
-//! The providers that carry what is measured.
+//! The providers of the measured VIs.
 
 use crate::cable::{self, Link};
 use crate::{Error, Path};
@@ -13,13 +13,14 @@ use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-/// Longer than any run.
+/// A time longer than any run.
 const SILENCE: Duration = Duration::from_secs(24 * 3600);
 
-/// A provider, as this machine alone can try it: both ends are processes of one host.
+/// A provider that can be measured within one machine: both ends are processes of one host.
 ///
-/// A further one takes a variant with its name, a [`Path`], how it is opened and what is listened on; if it needs a native
-/// library or rights, it is opened by a feature of this crate that has its name.
+/// A further provider needs a variant with its name, a [`Path`], a way to open it and a
+/// discriminator to listen on. A provider that needs a native library or privileges is enabled by a
+/// feature of this crate with its name.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Provider {
@@ -29,15 +30,15 @@ pub enum Provider {
     Udp,
     /// libfabric, with its provider `tcp`.
     Fabric,
-    /// AF_XDP. It takes a cable.
+    /// AF_XDP, which needs a cable.
     Xdp,
 }
 
 impl Provider {
-    /// All of them, whether this program was built with them or not.
+    /// All providers, including those that this program was built without.
     pub const ALL: [Self; 4] = [Self::Shm, Self::Udp, Self::Fabric, Self::Xdp];
 
-    /// The name by which it is asked for.
+    /// Returns the name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Shm => "shm",
@@ -47,7 +48,7 @@ impl Provider {
         }
     }
 
-    /// The name of its way in reports.
+    /// Returns the path in reports.
     pub fn path(self) -> Path {
         match self {
             Self::Shm => Path::ViShm,
@@ -57,7 +58,7 @@ impl Provider {
         }
     }
 
-    /// Whether this program was built with it.
+    /// Whether this program was built with the provider.
     fn is_built(self) -> bool {
         match self {
             Self::Shm | Self::Udp => true,
@@ -66,18 +67,18 @@ impl Provider {
         }
     }
 
-    /// What connects the two sides of a new case.
+    /// Returns the link for a new case.
     pub(super) fn link(self) -> Result<Link, Error> {
-        // An interface takes the program of one process.
+        // An AF_XDP interface accepts the program of only one process.
         if self == Self::Xdp { cable::further() } else { Ok(cable::link()) }
     }
 
-    /// Opens it, at either end of a link.
+    /// Opens a NIC at either end of a link.
     pub(super) fn open(self, link: Link) -> Result<Nic, Error> {
         match self {
             Self::Shm => shm::open(&shm::NicOptions::default()),
-            // Servers are stopped while others have their turn: that must not count as silence. One that ends is noticed by its
-            // process. So with the others.
+            // Servers are stopped while other cases run, which must not count as silence. The end
+            // of a process is detected otherwise. The same holds for the other providers.
             Self::Udp => udp::open(&udp::Options { silence: SILENCE, keep_alive: false, ..udp::Options::default() }),
             #[cfg(feature = "fabric")]
             Self::Fabric => fabric::open(&fabric::Options { silence: SILENCE, ..fabric::Options::new("tcp") }),
@@ -85,7 +86,7 @@ impl Provider {
             Self::Xdp => xdp::open(&xdp::Options { silence: SILENCE, ..xdp::Options::new(&link.interface()) }),
             #[cfg(not(all(feature = "fabric", feature = "xdp")))]
             _ => {
-                // Only AF_XDP has to know.
+                // Only AF_XDP uses the link.
                 let _ = link;
                 return Err(self.missing());
             }
@@ -98,7 +99,7 @@ impl Provider {
         Error::Usage { message: format!("the provider {name} takes an obvia that was built with --features {name}") }
     }
 
-    /// A discriminator that nobody else has, at the client's end of a link.
+    /// Returns a unique discriminator at the client's end of a link.
     pub(super) fn discriminator(self, link: Link) -> String {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let [client, _] = link.addresses();
@@ -109,7 +110,7 @@ impl Provider {
         }
     }
 
-    /// The link by which a server was told to come.
+    /// Returns the link of the address that a server has to connect to.
     pub(super) fn link_to(address: &str) -> Link {
         address.parse().map_or(Link::Loopback, |address: SocketAddrV4| Link::of(*address.ip()))
     }

@@ -1,7 +1,9 @@
-//! RDMA with several operations under way: one side writes or reads the other's region, which takes no part.
+//! RDMA with several outstanding operations: one side writes or reads the other's region, which
+//! does not take part.
 //!
-//! Each operation of the window has a place of its own at either side, as many as there is room for ([`places`]). To
-//! check what arrived, the client sends an order, and the server answers when it has carried it out:
+//! Each operation of the window has a place of its own at either side, as far as there is room
+//! ([`places`]). To check the bytes, the client sends an order, and the server answers once it has
+//! executed it:
 //!
 //! ```text
 //! order:  u32 code (FILL or CHECK), u32 seed
@@ -14,7 +16,7 @@ use obvia_via::{Access, Descriptor, MemoryHandle, MemoryRegion, RemoteAddress};
 use std::collections::VecDeque;
 use std::convert::Infallible;
 
-/// Which way the bytes go.
+/// The direction of the bytes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Direction {
     /// From the client to the server: RDMA write.
@@ -24,7 +26,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// The name of the case in reports.
+    /// Returns the name of the case in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Write => "write",
@@ -37,14 +39,14 @@ const FILL: u32 = 1;
 const CHECK: u32 = 2;
 const MESSAGE: usize = 8;
 
-/// The client: its window, and the region that the server's is compared with.
+/// The client: its window, and its region.
 pub(super) struct Rdma {
     end: End,
     region: MemoryRegion,
     control: Control,
     direction: Direction,
     bytes: usize,
-    // Descriptors that are not posted, the next one first.
+    // The descriptors that are not posted, the next one first.
     idle: VecDeque<Box<Descriptor>>,
     posted: usize,
     seed: u32,
@@ -54,12 +56,12 @@ pub(super) struct Rdma {
 /// A region and two descriptors for orders and answers.
 struct Control {
     region: MemoryRegion,
-    // Between orders.
+    // The descriptors between orders.
     idle: Option<(Box<Descriptor>, Box<Descriptor>)>,
 }
 
 impl Control {
-    /// Sends are at the region's start, receives behind them.
+    /// Creates the region: sent messages are at its start, received ones behind them.
     fn new(end: &End) -> Result<Self, Error> {
         let region = end.region(2 * MESSAGE, Access::LOCAL)?;
         let send = Descriptor::send().with_segment(&region, 0, MESSAGE as u32);
@@ -69,7 +71,7 @@ impl Control {
 
     fn received(&self) -> [u32; 2] {
         let mut bytes = [0; MESSAGE];
-        // The region was made as long.
+        // The region has this length.
         let _ = self.region.memory().read(MESSAGE as u64, &mut bytes);
         let [a, b, c, d, e, f, g, h] = bytes;
         [u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h])]
@@ -77,7 +79,7 @@ impl Control {
 
     fn set_sent(&self, [first, second]: [u32; 2]) {
         let bytes = [first.to_le_bytes(), second.to_le_bytes()].concat();
-        // As above.
+        // The region has this length.
         let _ = self.region.memory().write(0, &bytes);
     }
 }
@@ -126,7 +128,7 @@ impl Rdma {
         Ok(())
     }
 
-    /// Puts new bytes where they are taken from.
+    /// Writes new bytes into the source of the operations.
     fn fill(&mut self) -> Result<(), Error> {
         self.seed = self.seed.wrapping_add(1);
         match self.direction {
@@ -135,7 +137,7 @@ impl Rdma {
         }
     }
 
-    /// Has the server do something, and reads what it found.
+    /// Sends an order to the server, and checks its answer.
     fn order(&mut self, code: u32) -> Result<(), Error> {
         let Some((send, receive)) = self.control.idle.take() else {
             return Err(Error::Failed { message: "an earlier order failed".to_owned() });
@@ -175,7 +177,7 @@ impl Exchange for Rdma {
     }
 
     fn verify(&mut self, calls: u32) -> Result<(), Error> {
-        // So that every place has been reached since it was filled.
+        // Fill up, so that every place was used since it was filled.
         for _ in calls as usize..self.idle.len() {
             self.call()?;
         }
@@ -209,7 +211,7 @@ fn too_small() -> Error {
     Error::Failed { message: "a region is shorter than asked for".to_owned() }
 }
 
-/// The server: has a region, and carries out orders.
+/// Runs the server: offers a region, and executes orders.
 pub(super) fn serve(ask: Ask, mut end: End, address: &str, mut parent: Parent) -> Result<Infallible, Error> {
     let can = end.nic.attributes();
     let access = Access { write: can.rdma_write, read: can.rdma_read };

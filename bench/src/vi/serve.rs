@@ -4,7 +4,7 @@ use super::{Ask, End, Provider, ping, rdma};
 use crate::{Error, Parent};
 use std::convert::Infallible;
 
-/// What a server process does.
+/// The task of a server process.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Task {
     /// Sends every message back.
@@ -33,7 +33,8 @@ impl std::str::FromStr for Task {
     }
 }
 
-/// The server process: connects to the client's `address` and does what is asked until the client is gone.
+/// Runs the server process: connects to the client's `address` and executes its task until the
+/// client ends.
 pub fn serve(ask: Ask, address: &str, cpu: usize, parent: u32) -> Result<Infallible, Error> {
     let parent = Parent::bind(parent, Some(cpu))?;
     let end = End::open(&ask, Provider::link_to(address))?;

@@ -1,4 +1,4 @@
-//! Transfer syntaxes: how values are laid out in messages.
+//! Transfer syntaxes: the layout of values in messages.
 
 #![forbid(unsafe_code)]
 

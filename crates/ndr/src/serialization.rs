@@ -1,35 +1,36 @@
-//! Type serialization, version 1: values of NDR 2.0 outside of calls, as MS-RPCE 2.2.6 has them.
+//! Type serialization, version 1: values in NDR 2.0 outside of calls (MS-RPCE 2.2.6).
 //!
-//! A common header says how the values are written; each constructed value follows a private header that says how long it is.
-//! The value itself is what a parameter of its type is in stub data: of a function with the value as its only `[in]`
-//! parameter it is what [`crate::ndr::Method::encode_request`] writes.
+//! A common header specifies the format of the values. Each constructed value follows a private
+//! header with its length. The value itself has the form of a parameter in stub data:
+//! [`crate::ndr::Method::encode_request`] writes it for a function with the value as its only
+//! `[in]` parameter.
 
 use crate::ndr::{self, Order};
 use std::fmt;
 
-/// The version that this is.
+/// The version number of this format.
 const VERSION: u8 = 1;
-/// The byte order's label: that of a PDU, C706 14.1.
+/// The byte order's label, as in a PDU: C706 14.1.
 const LITTLE: u8 = 0x10;
 const BIG: u8 = 0x00;
-/// What the common header ends with.
+/// The filler at the end of the common header.
 const FILLER: [u8; 4] = [0xcc; 4];
-/// Bytes of either header, and what values are padded to a multiple of.
+/// The length of each header and the alignment of values, in bytes.
 const HEADER: usize = 8;
 
-/// Why bytes are no values.
+/// The reason why bytes are not serialized values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// They are fewer than a header says, or than it has.
+    /// The bytes end before a header or a value.
     Short,
-    /// Another version than 1.
+    /// The version is not 1.
     Version(u8),
-    /// No byte order.
+    /// The byte order is unknown.
     Order(u8),
-    /// A common header of another length than 8.
+    /// The length of the common header is not 8.
     Header(u16),
-    /// A value's length is no multiple of 8.
+    /// The length of a value is not a multiple of 8.
     Length(u32),
 }
 
@@ -47,7 +48,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Appends the header that values follow: MS-RPCE 2.2.6.1.
+/// Appends the common header: MS-RPCE 2.2.6.1.
 pub fn write_header(order: Order, out: &mut Vec<u8>) {
     let (label, length) = match order {
         Order::Little => (LITTLE, (HEADER as u16).to_le_bytes()),
@@ -58,11 +59,13 @@ pub fn write_header(order: Order, out: &mut Vec<u8>) {
     out.extend(FILLER);
 }
 
-/// Appends a constructed value, which `write` writes, with its header before and padding behind: MS-RPCE 2.2.6.2.
+/// Appends a constructed value that `write` writes, with its private header and padding: MS-RPCE
+/// 2.2.6.2.
 ///
 /// # Errors
 ///
-/// Those of `write`, and [`ndr::Error::TooLong`] for a value of 4 GiB; then `out` is as it was.
+/// The errors of `write`, and [`ndr::Error::TooLong`] for a value of 4 GiB. `out` is unchanged
+/// then.
 pub fn write_value(
     order: Order,
     out: &mut Vec<u8>,
@@ -89,11 +92,11 @@ pub struct Values<'a> {
 }
 
 impl<'a> Values<'a> {
-    /// What follows a common header.
+    /// Reads the common header.
     ///
     /// # Errors
     ///
-    /// What is wrong with the header. What fills it up is not looked at.
+    /// [`Error`] if the header is malformed. The filler is ignored.
     pub fn read(bytes: &'a [u8]) -> Result<Self, Error> {
         let Some((header, left)) = bytes.split_first_chunk::<HEADER>() else { return Err(Error::Short) };
         let [version, label, length @ ..] = *header;
@@ -109,16 +112,16 @@ impl<'a> Values<'a> {
         if usize::from(length) == HEADER { Ok(Self { order, left }) } else { Err(Error::Header(length)) }
     }
 
-    /// The byte order in which the values are written.
+    /// Returns the byte order of the values.
     pub fn order(&self) -> Order {
         self.order
     }
 
-    /// The next constructed value, with its padding. `None` at the end.
+    /// Returns the next constructed value with its padding, or `None` at the end.
     ///
     /// # Errors
     ///
-    /// What is wrong with its header.
+    /// [`Error`] if the private header is malformed or the value is truncated.
     pub fn next_value(&mut self) -> Result<Option<&'a [u8]>, Error> {
         if self.left.is_empty() {
             return Ok(None);
@@ -140,7 +143,7 @@ mod tests {
     use super::{Error, Values, write_header, write_value};
     use crate::ndr::{self, Order};
 
-    /// A byte and a number of 32 bits, and another byte.
+    /// A byte and a 32-bit number in one value, and a byte in another.
     const SERIALIZED: [u8; 32] =
         [1, 0x10, 8, 0, 0xcc, 0xcc, 0xcc, 0xcc, 8, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 1, 2, 3, 4, 8, 0, 0, 0, 0, 0, 0, 0];
 

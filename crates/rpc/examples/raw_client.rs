@@ -1,6 +1,8 @@
-//! A client for tests: makes raw calls to a server that answers with the arguments, such as `raw_server`, and checks the answers.
+//! A test client: makes raw calls to a server that returns the arguments, such as `raw_server`, and
+//! checks the responses.
 //!
-//! `raw_client HOST:PORT|NAME [one-at-a-time]`, where the last is for servers that have no other interface and no object.
+//! `raw_client HOST:PORT|NAME [one-at-a-time]`, where the last argument is for servers without
+//! other interfaces and objects.
 
 use obvia_rpc::co::pdu::{ACCEPTED, Context, Outcome};
 use obvia_rpc::co::{ClientAssociation, ClientEvent, ClientOptions, IncomingFault, OutgoingCall};
@@ -123,7 +125,7 @@ fn main() -> Outcomes<()> {
     concurrent(&mut client)
 }
 
-/// The mapper knows the way that led here.
+/// Checks that the endpoint mapper knows the endpoint that the client has called.
 fn map(client: &mut Client, way: &Way) -> Outcomes<()> {
     let tower = Tower { interface: RAW, transfer: NDR, way: way.clone() };
     let (opnum, stub) = epm::map_request(&tower, None);
@@ -137,7 +139,7 @@ fn map(client: &mut Client, way: &Way) -> Outcomes<()> {
     check("ept_map", is_same)
 }
 
-/// The second call is answered before the first; the third is given up.
+/// Checks concurrent calls: the second is answered before the first, and the third is abandoned.
 fn concurrent(client: &mut Client) -> Outcomes<()> {
     let slow = client.association.call(&raw(3, &500_u32.to_le_bytes()))?;
     let quick = client.association.call(&raw(0, &[1; 100_000]))?;

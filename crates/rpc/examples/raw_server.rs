@@ -1,8 +1,10 @@
-//! A server for tests: an interface of which the stub data is no more than bytes, the endpoint mapper, and the management interface.
+//! A test server with an interface whose stub data is plain bytes, the endpoint mapper, and the
+//! management interface.
 //!
-//! `raw_server [HOST:PORT | NAME]` listens on a port, 0 for a free one, or on a socket with a name, and says which it is. The methods of
-//! its interface are: 0 answers with its arguments; 1 with as many bytes as its first number says; 2 fails with that status; 3 waits so
-//! many milliseconds and answers with its arguments.
+//! `raw_server [HOST:PORT | NAME]` listens on a port, 0 for a free one, or on a named socket, and
+//! prints the endpoint. Its interface has these methods: 0 returns its arguments; 1 returns as many
+//! bytes as its first number says; 2 fails with the status in its arguments; 3 waits for a number
+//! of milliseconds and returns its arguments.
 
 use obvia_rpc::co::pdu::{Context, FragmentSizes, Outcome, UNKNOWN_INTERFACE};
 use obvia_rpc::co::{AssociationError, Groups, IncomingCall, ServerAssociation, ServerEvent, ServerOptions};
@@ -19,11 +21,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 const RAW: SyntaxId = SyntaxId { uuid: Uuid(0x0b71_a000_5e1f_4c0d_9a11_7261_7763_616c), version: 1 };
-/// Samba's tests of fragments call this interface's fourth method, and look at no more of the answer than its length and its end.
+/// The interface of Samba's fragment tests. They call its fourth method and check only the length
+/// and the end of the response.
 const NETLOGON: SyntaxId = SyntaxId { uuid: Uuid(0x1234_5678_1234_abcd_ef00_0123_4567_cffb), version: 1 };
-/// How long a client may say nothing.
+/// The time after which a silent client is disconnected.
 const SILENCE: Duration = Duration::from_secs(60);
-/// The longest answer of method 1.
+/// The longest response of method 1, in bytes.
 const ANSWER_MAX: u32 = 64 << 20;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -50,7 +53,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
 }
 
-/// A mapper that knows what there is here.
+/// Creates an endpoint mapper with the interfaces of this server.
 fn mapper(listener: &StreamListener) -> Result<Mapper, Box<dyn std::error::Error>> {
     let mut mapper = Mapper::default();
     let way = match listener.address() {
@@ -59,7 +62,8 @@ fn mapper(listener: &StreamListener) -> Result<Mapper, Box<dyn std::error::Error
     };
     let interfaces =
         [(RAW, "raw calls"), (epm::INTERFACE, "endpoint mapper"), (mgmt::INTERFACE, ""), (NETLOGON, "stands in")];
-    // With these objects they are ten: `smbtorture` wants to see a lookup whose last answer is full.
+    // With these objects there are ten entries: `smbtorture` expects a lookup whose last response
+    // is full.
     let objects = (1..=6).map(|number| (Uuid(number), RAW, "raw object"));
     for (object, interface, annotation) in interfaces.map(|(one, text)| (Uuid(0), one, text)).into_iter().chain(objects)
     {
@@ -78,7 +82,7 @@ fn judge(context: &Context) -> Outcome {
     }
 }
 
-/// An answer that is not given yet.
+/// A delayed response.
 struct Later {
     at: Instant,
     id: u32,
@@ -91,7 +95,7 @@ fn serve(
     groups: Groups,
     mapper: &Mutex<Mapper>,
 ) -> Result<(), Box<dyn std::error::Error>> {
-    // As Windows has it, which is what Samba's tests of the protocol expect.
+    // The fragment length of Windows, which Samba's protocol tests expect.
     let sizes = FragmentSizes { sent: 5840, received: 5840 };
     let limits = Limits { sizes, message_max: 4 << 20, ..Limits::default() };
     let options = ServerOptions {
@@ -121,7 +125,7 @@ fn serve(
     }
 }
 
-/// Answers what has come.
+/// Answers the received calls.
 fn answer(
     association: &mut ServerAssociation,
     stream: &Stream,
@@ -170,7 +174,7 @@ fn perform(call: &IncomingCall<'_>, stream: &Stream, mapper: &Mutex<Mapper>) -> 
     }
 }
 
-/// The number that the arguments begin with.
+/// Returns the number at the beginning of the arguments.
 fn number(call: &IncomingCall<'_>) -> Option<u32> {
     let bytes = *call.stub.first_chunk()?;
     Some(match call.order {

@@ -1,14 +1,16 @@
-//! One side of a security context between pipes, for whoever checks its tokens: `tokens accept KIND LEVEL USER PASSWORD` or
-//! `tokens initiate KIND LEVEL USER PASSWORD`, KIND being 9 for SPNEGO and 10 for NTLM.
+//! One side of a security context behind pipes, for programs that check its tokens: `tokens accept
+//! KIND LEVEL USER PASSWORD` or `tokens initiate KIND LEVEL USER PASSWORD`, where KIND is 9 for
+//! SPNEGO and 10 for NTLM.
 //!
-//! Each line of input is a command with bytes in hexadecimal (`-` for none), and each is answered by a line:
+//! Each line of input is a command with bytes in hexadecimal (`-` for none). Each is answered by a
+//! line:
 //!
 //! - `step TOKEN` by `more TOKEN` or `done TOKEN`
 //! - `protect PDU START END` by `ok PDU SIGNATURE`
 //! - `unprotect PDU START END SIGNATURE` by `ok PDU`
 //! - `who` by `ok DOMAIN USER`
 //!
-//! and anything that fails by `error` and why.
+//! Failures are answered by `error` and the reason.
 
 use obvia_rpc::security::context::{NtlmAcceptor, initiate};
 use obvia_rpc::security::credentials::{AccountTable, Credential};

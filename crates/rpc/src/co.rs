@@ -1,12 +1,15 @@
-//! The connection-oriented protocol (C706 chapter 12, MS-RPCE): associations of a client and a server over a stream of bytes.
+//! The connection-oriented protocol (C706 chapter 12, MS-RPCE): associations of a client and a
+//! server over a stream of bytes.
 //!
-//! Nothing here does input or output. What a stream received is put into an association's [`Input`], `poll` says what it means, and
-//! what is to be sent lies ready in one piece, all fragments of a message one after the other.
+//! The module does no input or output. The caller puts received bytes into an association's
+//! [`Input`], `poll` interprets them, and outgoing bytes lie ready in one piece: all fragments of a
+//! message, one after the other.
 //!
-//! - [`pdu`] are the units.
-//! - [`ServerAssociation`] answers binds, puts calls together and cuts their results into fragments.
-//! - [`ClientAssociation`] does the same from the other side.
-//! - [`relay`] puts them behind windows, so that whoever makes calls and serves them sees messages in memory.
+//! - [`pdu`] defines the protocol data units.
+//! - [`ServerAssociation`] answers binds, reassembles calls and cuts their results into fragments.
+//! - [`ClientAssociation`] is the client's counterpart.
+//! - [`relay`] connects associations to windows, so that callers and services see messages in
+//!   memory.
 
 mod assembly;
 mod client;
@@ -33,14 +36,14 @@ use crate::security::Level;
 use crate::uuid::{SyntaxId, Uuid};
 use pdu::FragmentSizes;
 
-/// What an association puts up with.
+/// The limits of an association.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// How long fragments may be.
+    /// The limits of the fragments' lengths.
     pub sizes: FragmentSizes,
-    /// The longest stub data of a message, and of all messages together of which not all fragments are there, in bytes.
+    /// The longest stub data of a message, and of all incomplete messages together, in bytes.
     pub message_max: usize,
-    /// How many calls may be under way at a time.
+    /// The maximum number of outstanding calls.
     pub calls_max: usize,
 }
 
@@ -50,42 +53,43 @@ impl Default for Limits {
     }
 }
 
-/// What a call was protected by.
+/// The protection of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallSecurity {
-    /// Which security context of the association.
+    /// The identifier of the association's security context.
     pub context_id: u32,
-    /// The context's level, which each fragment of the call has proved.
+    /// The context's level, verified on each fragment of the call.
     pub level: Level,
 }
 
-/// A presentation context that was agreed on.
+/// A negotiated presentation context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Presentation {
-    /// Its number.
+    /// The context's identifier.
     pub id: u16,
     /// The interface.
     pub interface: SyntaxId,
-    /// How calls of it are laid out.
+    /// The transfer syntax of calls on the interface.
     pub transfer: SyntaxId,
 }
 
-/// Bind-time features (MS-RPCE 2.2.2.14): what a "transfer syntax" of this kind proposes.
+/// Bind-time feature negotiation (MS-RPCE 2.2.2.14): features are proposed as a transfer syntax.
 mod features {
     use super::{SyntaxId, Uuid};
 
     const PREFIX: u128 = 0x6cb7_1c2c_9812_4540 << 64;
-    /// Security contexts may be several.
+    /// A connection may have several security contexts.
     const SECURITY_MULTIPLEX: u8 = 1;
-    /// An orphaned call does not end the connection.
+    /// The connection stays open after a call was orphaned.
     pub(super) const KEEP_ON_ORPHAN: u8 = 2;
-    /// What there is here.
+    /// The features that this implementation supports.
     const KNOWN: u8 = SECURITY_MULTIPLEX | KEEP_ON_ORPHAN;
 
-    /// The proposal of all that there is here.
+    /// The transfer syntax that proposes all supported features.
     pub(super) const PROPOSAL: SyntaxId = SyntaxId { uuid: Uuid(PREFIX | (KNOWN as u128) << 56), version: 1 };
 
-    /// What of a proposal can be granted; `None` for what is another transfer syntax.
+    /// Returns the supported ones of the proposed features, or `None` for any other transfer
+    /// syntax.
     pub(super) fn granted(syntax: SyntaxId) -> Option<u16> {
         let is_one = syntax.version == 1 && syntax.uuid.0 >> 64 == PREFIX >> 64;
         is_one.then(|| u16::from((syntax.uuid.0 >> 56) as u8 & KNOWN))

@@ -1,14 +1,18 @@
-//! The connectionless protocol (C706 chapters 9, 10 and 12.5): calls as datagrams, which get lost, come twice, and pass each other.
+//! The connectionless protocol (C706 chapters 9, 10 and 12.5): calls as datagrams, which get lost,
+//! are duplicated and overtake each other.
 //!
-//! Nothing here does input or output, or looks at a clock. What a socket received is given to [`Activity`] or [`Server`] with the
-//! time; what is to be sent lies in their [`Output`], and `due` says when they want to be called again.
+//! The module does no input or output and reads no clock. The caller gives received datagrams to
+//! [`Activity`] or [`Server`] together with the time. Outgoing datagrams lie in their [`Output`],
+//! and `due` returns the time of the next timer.
 //!
-//! - [`pdu`] are the units.
-//! - [`Activity`] is a client's side: one call at a time, which is repeated until it is answered.
-//! - [`Server`] puts calls together, sees to it that none is performed twice that must not be, and keeps answers until they have arrived.
-//! - [`relay`] puts them behind windows, so that whoever makes calls and serves them sees messages in memory.
+//! - [`pdu`] defines the protocol data units.
+//! - [`Activity`] is the client's side: one call at a time, retransmitted until the server answers.
+//! - [`Server`] reassembles calls, executes non-idempotent calls at most once, and keeps responses
+//!   until the client has acknowledged them.
+//! - [`relay`] connects both to windows, so that callers and services see messages in memory.
 //!
-//! There is no bind: each unit has interface and object in its header, and stub data is NDR 2.0.
+//! The protocol has no bind: each unit's header names the interface and the object, and stub data
+//! is NDR 2.0.
 
 mod client;
 mod conversation;
@@ -27,23 +31,24 @@ pub use server::{CallKey, IncomingCall, Server, ServerEvent, ServerOptions};
 
 use std::time::Duration;
 
-/// The longest unit that everybody takes, in bytes (C706 12.5.2.13: MustRecvFragSize).
+/// The longest unit that every implementation accepts, in bytes (C706 12.5.2.13: MustRecvFragSize).
 pub const FIRST_FRAGMENT: usize = 1464;
 
-/// What a side puts up with.
+/// The limits of a client or a server.
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// The longest stub data of a message, in bytes.
     pub message_max: usize,
-    /// Bytes of all messages that are kept, arguments and results together; one host may have half of them.
+    /// The total of all kept messages, arguments and results, in bytes; one host may have half of
+    /// it.
     pub held_max: usize,
-    /// Bytes of a message that may be under way to this side.
+    /// The receive window: the bytes of a message that may be under way to this side.
     pub window: usize,
-    /// The longest unit over a way that does not leave the host.
+    /// The longest unit on a path within the host, in bytes.
     pub near_fragment: usize,
-    /// Activities of clients that are known at a time; one host may have half of them.
+    /// The maximum number of known client activities; one host may have half of them.
     pub activities_max: usize,
-    /// How long somebody may say nothing.
+    /// The time after which a silent peer counts as failed.
     pub patience: Duration,
 }
 
@@ -61,13 +66,13 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The longest unit over a way: of others than those within the host nobody knows what they carry in one piece.
+    /// Returns the longest unit for a path. The MTU of a path that leaves the host is unknown.
     fn fragment_max(&self, is_near: bool) -> usize {
         if is_near { self.near_fragment } else { FIRST_FRAGMENT }
     }
 }
 
-/// Whether one number of a sequence comes before another; numbers come round.
+/// Whether a sequence number comes before another, modulo 2^32.
 fn is_before(one: u32, other: u32) -> bool {
     one.wrapping_sub(other).cast_signed() < 0
 }

@@ -1,6 +1,7 @@
-//! The endpoint mapper (C706 appendix O): who asks a host which endpoint an interface has there.
+//! The endpoint mapper (C706 appendix O): resolves interfaces to the endpoints of a host.
 //!
-//! Stub data is written by hand here, since nothing below this floor could be compiled from IDL.
+//! Stub data is marshalled by hand, since this layer lies below the code that is generated from
+//! IDL.
 
 mod client;
 mod mapper;
@@ -15,12 +16,12 @@ pub use tower::{ANY_HOST, Tower, TowerError, Way};
 use crate::status::Status;
 use crate::uuid::{SyntaxId, Uuid};
 
-/// The mapper's own interface.
+/// The endpoint mapper's interface.
 pub const INTERFACE: SyntaxId = SyntaxId { uuid: Uuid(0xe1af_8308_5d1f_11c9_91a4_0800_2b14_a0fa), version: 3 };
-/// The port at which mappers are found.
+/// The well-known TCP and UDP port of endpoint mappers.
 pub const PORT: u16 = 135;
 
-/// Methods, by their opnums.
+/// The methods' opnums.
 mod op {
     pub(super) const INSERT: u16 = 0;
     pub(super) const DELETE: u16 = 1;
@@ -29,19 +30,19 @@ mod op {
     pub(super) const LOOKUP_HANDLE_FREE: u16 = 4;
 }
 
-/// There is no such entry, or no more (ept_s_not_registered).
+/// No entry, or no further entry, matches (ept_s_not_registered).
 pub const NOT_REGISTERED: Status = Status(0x16c9_a0d6);
-/// The caller may not change what is registered (ept_s_cant_perform_op).
+/// The caller may not change the entry, or there is no room for it (ept_s_cant_perform_op).
 pub const CANNOT_PERFORM: Status = Status(0x16c9_a0cd);
-/// A tower is none (ept_s_invalid_entry).
+/// A tower is invalid (ept_s_invalid_entry).
 pub const INVALID_ENTRY: Status = Status(0x16c9_a0d3);
 
-/// Bytes of a context handle.
+/// The length of a context handle, in bytes.
 const HANDLE: usize = 20;
-/// The longest tower that is read: five floors have 75 bytes.
+/// The longest accepted tower, in bytes: a tower of five floors has 75.
 const TOWER_MAX: usize = 512;
 
-/// Numbers that stand for pointers that are not null; only that is looked at.
+/// The referent identifier of non-null pointers; readers only compare it with 0.
 const REFERENT: u32 = 0x0002_0000;
 
 impl From<crate::octets::Short> for Status {

@@ -1,17 +1,17 @@
-//! The management interface that every server has (C706 appendix Q): what it offers, whether it listens, what it has done.
+//! The management interface that every server has (C706 appendix Q).
 
 use crate::octets::{ByteOrder, Reader, Writer};
 use crate::status::Status;
 use crate::uuid::{SyntaxId, Uuid};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The interface.
+/// The management interface.
 pub const INTERFACE: SyntaxId = SyntaxId { uuid: Uuid(0xafa8_bd80_7d8a_11c9_bef4_0800_2b10_2989), version: 1 };
 
-/// Numbers that stand for pointers that are not null.
+/// The referent identifier of non-null pointers.
 const REFERENT: u32 = 0x0002_0000;
 
-/// What servers count, from any thread.
+/// The counters of a server, shared by its threads.
 #[derive(Debug, Default)]
 pub struct Counters {
     calls_in: AtomicU32,
@@ -20,7 +20,7 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// What has been counted. Servers make no calls in what they do as such.
+    /// Returns the counters' values. Outgoing calls are always 0: a server as such makes none.
     pub fn statistics(&self) -> Statistics {
         let [calls_in, packets_in, packets_out] =
             [&self.calls_in, &self.packets_in, &self.packets_out].map(|number| number.load(Ordering::Relaxed));
@@ -40,7 +40,7 @@ impl Counters {
     }
 }
 
-/// What a server has done. Numbers begin again at 0 when they have got too high.
+/// The statistics of a server. The numbers wrap around.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
     /// Calls received.
@@ -53,13 +53,14 @@ pub struct Statistics {
     pub packets_out: u32,
 }
 
-/// Performs a method: arguments in NDR, results in NDR little endian.
+/// Executes a method: arguments in NDR, results in NDR little endian.
 ///
-/// The server is never stopped by its clients; a principal's name is told for no authentication service.
+/// Clients cannot stop the server, and inq_princ_name knows no authentication service.
 ///
 /// # Errors
 ///
-/// The status of the fault, for what is no call.
+/// The fault's status: [`Status::OP_RNG_ERROR`] for an unknown opnum, [`Status::BAD_STUB_DATA`] for
+/// malformed arguments.
 pub fn call(
     opnum: u16,
     order: ByteOrder,
@@ -91,7 +92,7 @@ pub fn call(
             all[..wanted].iter().for_each(|number| writer.u32(*number));
             writer.u32(0);
         }
-        // is_server_listening: a status, and that it does.
+        // is_server_listening: the status, then true.
         2 => {
             writer.u32(0);
             writer.u32(1);
@@ -114,19 +115,19 @@ pub fn call(
     Ok(results)
 }
 
-/// Interfaces that an answer may name.
+/// The maximum number of interfaces in a response.
 const INTERFACES_MAX: u32 = 4096;
 
-/// The opnum and the arguments of the question for the interfaces of a server.
+/// Returns the opnum and the arguments of inq_if_ids.
 pub fn interfaces_request() -> (u16, Vec<u8>) {
     (0, Vec::new())
 }
 
-/// The interfaces that the answer names.
+/// Reads the response of inq_if_ids.
 ///
 /// # Errors
 ///
-/// [`Status::BAD_STUB_DATA`] for what is no answer; the status that there is instead of one.
+/// [`Status::BAD_STUB_DATA`] for malformed results, otherwise the server's status.
 pub fn interfaces(order: ByteOrder, results: &[u8]) -> Result<Vec<SyntaxId>, Status> {
     let mut reader = Reader::new(results, order);
     let mut found = Vec::new();
@@ -146,7 +147,7 @@ pub fn interfaces(order: ByteOrder, results: &[u8]) -> Result<Vec<SyntaxId>, Sta
     }
 }
 
-/// There is no such authentication service here (RPC_S_UNKNOWN_AUTHN_SERVICE).
+/// The authentication service is unknown (RPC_S_UNKNOWN_AUTHN_SERVICE).
 const UNKNOWN_AUTHN_SERVICE: u32 = 0x0000_06d3;
 
 #[cfg(test)]
@@ -161,7 +162,7 @@ mod tests {
         Ok(results.chunks(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect())
     }
 
-    /// Word by word after the interface's definition in C706 appendix Q.
+    /// Expected results, word by word, after the interface's definition in C706 appendix Q.
     #[test]
     fn results_are_laid_out_as_the_standard_says() {
         let identities = [0x20000, 1, 1, 0x20004, 0xafa8_bd80, 0x11c9_7d8a, 0x0008_f4be, 0x8929_102b, 1, 0];

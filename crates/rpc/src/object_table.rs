@@ -1,18 +1,18 @@
-//! Object tables: index and generation in, target out.
+//! Object tables: map an index and a generation to a target.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 
-/// Why a look-up found nothing.
+/// The reason why a look-up failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LookUpError {
     /// The place is empty.
     Free,
-    /// No place of the table has this index.
+    /// The index is beyond the table.
     OutOfRange,
-    /// The place has had another tenant since.
+    /// The generation is not the place's: the target was removed.
     Stale,
 }
 
@@ -30,12 +30,13 @@ impl std::error::Error for LookUpError {}
 
 #[derive(Debug)]
 struct Place<T> {
-    // Invariant: counts up with every removal, and is never 0; a place whose generations are used up stays empty.
+    // Invariant: never 0, and incremented at every removal. A place without generations left stays
+    // empty.
     generation: u32,
     tenant: Option<T>,
 }
 
-/// Numbered places for targets. A place that is used again has another generation, so an old number finds nothing.
+/// Numbered places for targets. Reuse changes a place's generation, so that stale numbers fail.
 #[derive(Debug)]
 pub struct ObjectTable<T> {
     places: Vec<Place<T>>,
@@ -49,7 +50,7 @@ impl<T> Default for ObjectTable<T> {
 }
 
 impl<T> ObjectTable<T> {
-    /// Gives a target a place, and returns its index and generation. No generation is 0.
+    /// Stores a target and returns its index and generation. No generation is 0.
     pub fn insert(&mut self, tenant: T) -> (u32, u32) {
         if let Some(index) = self.free.pop() {
             let place = &mut self.places[index as usize];
@@ -65,7 +66,7 @@ impl<T> ObjectTable<T> {
     ///
     /// # Errors
     ///
-    /// When the numbers are no target's, or no longer one's.
+    /// [`LookUpError`] if the numbers are not, or no longer, those of a target.
     pub fn get(&self, index: u32, generation: u32) -> Result<&T, LookUpError> {
         let place = self.places.get(index as usize).ok_or(LookUpError::OutOfRange)?;
         if place.generation != generation {
@@ -74,11 +75,11 @@ impl<T> ObjectTable<T> {
         place.tenant.as_ref().ok_or(LookUpError::Free)
     }
 
-    /// Takes a target out.
+    /// Removes and returns a target.
     ///
     /// # Errors
     ///
-    /// As [`Self::get`].
+    /// As for [`Self::get`].
     pub fn remove(&mut self, index: u32, generation: u32) -> Result<T, LookUpError> {
         self.get(index, generation)?;
         let place = &mut self.places[index as usize];
@@ -90,13 +91,13 @@ impl<T> ObjectTable<T> {
         Ok(tenant)
     }
 
-    /// Every target, in the order of the indexes.
+    /// Returns all targets in the order of their indexes.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.places.iter().filter_map(|place| place.tenant.as_ref())
     }
 }
 
-/// A table that many threads look things up in, and keep copies of what they found.
+/// A table for many threads, which may keep copies of the targets that they have found.
 #[derive(Debug)]
 pub struct SharedTable<T> {
     table: RwLock<ObjectTable<T>>,
@@ -105,10 +106,11 @@ pub struct SharedTable<T> {
     watches: Mutex<Vec<Weak<Watch>>>,
 }
 
-/// How a thread that keeps copies learns that one of them may be gone from the table.
+/// Tells a thread that keeps copies whether they are still valid.
 ///
-/// It holds which copy may be used without another look at the table, as it was the last one fetched, and how many others may.
-/// Whoever removes a target sets them to nobody and 0; nobody but its owner makes them anything else. C code sees it.
+/// A watch holds the number of the target whose copy is valid without a look-up, because it was
+/// fetched last, and the number of other valid copies. The removal of a target resets both; only
+/// the watch's owner sets other values. C code reads the layout.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Watch {
@@ -123,29 +125,29 @@ impl Default for Watch {
 }
 
 impl Watch {
-    /// No table has so many places that this were a target's number.
+    /// The number of no target: no table has this many places.
     const NOBODY: u64 = u64::MAX;
 
-    /// The number of the target that was fetched last, if its copy may be used.
+    /// Returns the number of the target that was fetched last, if its copy is valid.
     #[inline(always)]
     pub fn target(&self) -> u64 {
         self.target.load(Ordering::Acquire)
     }
 
-    /// How many copies may be used.
+    /// Returns the number of valid copies.
     #[inline(always)]
     pub fn valid(&self) -> u32 {
         self.valid.load(Ordering::Acquire)
     }
 
-    /// Has the owner look again.
+    /// Makes the owner look its targets up again.
     pub fn invalidate(&self) {
         self.target.store(Self::NOBODY, Ordering::Release);
         self.valid.store(0, Ordering::Release);
     }
 
-    /// This copy may be used, and so many of all. To be said before the table is looked at, so that what is removed meanwhile is not
-    /// missed.
+    /// Marks the copy of `target` and the number of copies as valid. The owner has to call this
+    /// before the look-up, so that no concurrent removal is missed.
     pub fn revalidate(&self, target: u64, copies: u32) {
         self.target.swap(target, Ordering::AcqRel);
         self.valid.swap(copies, Ordering::AcqRel);
@@ -164,28 +166,29 @@ impl<T> Default for SharedTable<T> {
 }
 
 impl<T: Clone> SharedTable<T> {
-    /// Gives a target a place: see [`ObjectTable::insert`].
+    /// Stores a target: see [`ObjectTable::insert`].
     pub fn insert(&self, tenant: T) -> (u32, u32) {
         self.table.write().unwrap_or_else(PoisonError::into_inner).insert(tenant)
     }
 
-    /// Finds a target and clones it: see [`ObjectTable::get`].
+    /// Finds and clones a target: see [`ObjectTable::get`].
     ///
     /// # Errors
     ///
-    /// When the numbers are no target's, or no longer one's.
+    /// [`LookUpError`] if the numbers are not, or no longer, those of a target.
     pub fn get(&self, index: u32, generation: u32) -> Result<T, LookUpError> {
         let table = self.table.read().unwrap_or_else(PoisonError::into_inner);
         table.get(index, generation).cloned()
     }
 
-    /// Of some numbers, those that are no target's any more.
+    /// Returns the indexes of those numbers that no longer denote targets.
     pub fn missing(&self, numbers: impl Iterator<Item = (u32, u32)>) -> Vec<u32> {
         let table = self.table.read().unwrap_or_else(PoisonError::into_inner);
         numbers.filter(|&(index, generation)| table.get(index, generation).is_err()).map(|(index, _)| index).collect()
     }
 
-    /// Takes targets out, those that are there: see [`ObjectTable::remove`]. Every watch is invalid then.
+    /// Removes and returns the targets that exist, and invalidates every watch: see
+    /// [`ObjectTable::remove`].
     pub fn remove(&self, numbers: impl IntoIterator<Item = (u32, u32)>) -> Vec<T> {
         let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
         let removed: Vec<T> =
@@ -199,13 +202,13 @@ impl<T: Clone> SharedTable<T> {
         removed
     }
 
-    /// Has whoever keeps copies fetch them again: what was found of a target then may not hold any more.
+    /// Invalidates all copies, because properties of the targets may have changed.
     pub fn recall(&self) {
         self.recalls.fetch_add(1, Ordering::Release);
         self.invalidate_all();
     }
 
-    /// How often all copies have been recalled.
+    /// Returns how often all copies have been invalidated by [`Self::recall`].
     pub fn recalls(&self) -> u64 {
         self.recalls.load(Ordering::Acquire)
     }
@@ -218,12 +221,12 @@ impl<T: Clone> SharedTable<T> {
         }
     }
 
-    /// How often targets have been removed: whoever knows it has nothing to look for as long as it stays.
+    /// Returns how often targets have been removed: while it is unchanged, no copy is stale.
     pub fn removals(&self) -> u64 {
         self.removals.load(Ordering::Acquire)
     }
 
-    /// A watch for a thread that keeps copies.
+    /// Returns a watch for a thread that keeps copies.
     pub fn watch(&self) -> Arc<Watch> {
         let watch = Arc::<Watch>::default();
         let mut watches = self.watches();

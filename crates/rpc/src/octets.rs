@@ -1,10 +1,10 @@
-//! Values read and written in either byte order, naturally aligned where asked for: what units, the mapper's own stubs and the
-//! formats of objects are made of.
+//! Reading and writing of numbers in either byte order, with natural alignment on request: for
+//! protocol data units, the endpoint mapper's stub data and object references.
 
 use crate::uuid::{SyntaxId, Uuid};
 use std::fmt;
 
-/// In which order a sender writes the bytes of a number (C706 14.1, integer representation).
+/// The byte order of a sender's numbers (C706 14.1, integer representation).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ByteOrder {
     /// The lowest byte first.
@@ -14,7 +14,7 @@ pub enum ByteOrder {
     Big,
 }
 
-/// The bytes end before the value does.
+/// The bytes end before the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Short;
 
@@ -26,7 +26,8 @@ impl fmt::Display for Short {
 
 impl std::error::Error for Short {}
 
-/// Reads values from front to back. Every method that reads fails with [`Short`] alone, and has read nothing then.
+/// Reads values from front to back. A failed read returns [`Short`] and leaves the position
+/// unchanged.
 #[derive(Clone, Debug)]
 pub struct Reader<'a> {
     bytes: &'a [u8],
@@ -35,26 +36,26 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Begins at the first byte, which alignment counts from.
+    /// Creates a reader at the first byte, from which alignment counts.
     pub fn new(bytes: &'a [u8], order: ByteOrder) -> Self {
         Self { bytes, at: 0, order }
     }
 
-    /// How much has been read.
+    /// Returns the number of bytes read.
     pub fn at(&self) -> usize {
         self.at
     }
 
-    /// What has not been read.
+    /// Returns the bytes that have not been read.
     pub fn rest(&self) -> &'a [u8] {
         &self.bytes[self.at..]
     }
 
-    /// So many bytes as they are.
+    /// Reads `count` bytes.
     ///
     /// # Errors
     ///
-    /// When there are fewer.
+    /// [`Short`] if fewer are left.
     pub fn bytes(&mut self, count: usize) -> Result<&'a [u8], Short> {
         let (bytes, _) = self.rest().split_at_checked(count).ok_or(Short)?;
         self.at += count;
@@ -67,11 +68,11 @@ impl<'a> Reader<'a> {
         Ok(*bytes)
     }
 
-    /// Passes over what is before the next multiple of a power of two.
+    /// Skips the bytes before the next multiple of `to`, a power of two.
     ///
     /// # Errors
     ///
-    /// When the bytes end before it.
+    /// [`Short`] if the bytes end before it.
     pub fn align(&mut self, to: usize) -> Result<(), Short> {
         self.bytes(self.at.next_multiple_of(to) - self.at).map(drop)
     }
@@ -80,11 +81,11 @@ impl<'a> Reader<'a> {
         Ok(self.take::<1>()?[0])
     }
 
-    /// A number of 16 bits, wherever it lies.
+    /// Reads an unaligned 16-bit number.
     ///
     /// # Errors
     ///
-    /// When there are fewer bytes.
+    /// [`Short`] if fewer bytes are left.
     pub fn u16(&mut self) -> Result<u16, Short> {
         let bytes = self.take()?;
         Ok(match self.order {
@@ -93,11 +94,11 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// A number of 32 bits, wherever it lies.
+    /// Reads an unaligned 32-bit number.
     ///
     /// # Errors
     ///
-    /// When there are fewer bytes.
+    /// [`Short`] if fewer bytes are left.
     pub fn u32(&mut self) -> Result<u32, Short> {
         let bytes = self.take()?;
         Ok(match self.order {
@@ -106,11 +107,11 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// A number of 64 bits, wherever it lies.
+    /// Reads an unaligned 64-bit number.
     ///
     /// # Errors
     ///
-    /// When there are fewer bytes.
+    /// [`Short`] if fewer bytes are left.
     pub fn u64(&mut self) -> Result<u64, Short> {
         let bytes = self.take()?;
         Ok(match self.order {
@@ -119,11 +120,11 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// A UUID.
+    /// Reads a UUID.
     ///
     /// # Errors
     ///
-    /// When there are fewer bytes.
+    /// [`Short`] if fewer bytes are left.
     pub fn uuid(&mut self) -> Result<Uuid, Short> {
         let bytes = self.take()?;
         Ok(match self.order {
@@ -137,7 +138,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Appends values to bytes that are there; alignment counts from where it began.
+/// Appends values to existing bytes; alignment counts from the first appended byte.
 #[derive(Debug)]
 pub struct Writer<'a> {
     bytes: &'a mut Vec<u8>,
@@ -146,27 +147,27 @@ pub struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    /// Begins behind what is there; alignment counts from there.
+    /// Creates a writer at the end of `bytes`, from which alignment counts.
     pub fn new(bytes: &'a mut Vec<u8>, order: ByteOrder) -> Self {
         Self { start: bytes.len(), bytes, order }
     }
 
-    /// How much it has written.
+    /// Returns the number of bytes written.
     pub(crate) fn len(&self) -> usize {
         self.bytes.len() - self.start
     }
 
-    /// Bytes as they are.
+    /// Writes bytes unchanged.
     pub fn bytes(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// So many zeros.
+    /// Writes `count` zeros.
     pub fn zeros(&mut self, count: usize) {
         self.bytes.resize(self.bytes.len() + count, 0);
     }
 
-    /// Zeros up to the next multiple of a number.
+    /// Writes zeros up to the next multiple of `to`.
     pub fn align(&mut self, to: usize) {
         self.zeros(self.len().next_multiple_of(to) - self.len());
     }
@@ -175,12 +176,12 @@ impl<'a> Writer<'a> {
         self.bytes.push(value);
     }
 
-    /// A number of 16 bits, without alignment.
+    /// Writes an unaligned 16-bit number.
     pub fn u16(&mut self, value: u16) {
         self.bytes.extend_from_slice(&self.order.of_u16(value));
     }
 
-    /// A number of 32 bits, without alignment.
+    /// Writes an unaligned 32-bit number.
     pub fn u32(&mut self, value: u32) {
         self.bytes.extend_from_slice(&match self.order {
             ByteOrder::Little => value.to_le_bytes(),
@@ -188,7 +189,7 @@ impl<'a> Writer<'a> {
         });
     }
 
-    /// A number of 64 bits, without alignment.
+    /// Writes an unaligned 64-bit number.
     pub fn u64(&mut self, value: u64) {
         self.bytes.extend_from_slice(&match self.order {
             ByteOrder::Little => value.to_le_bytes(),
@@ -196,7 +197,7 @@ impl<'a> Writer<'a> {
         });
     }
 
-    /// A UUID.
+    /// Writes a UUID.
     pub fn uuid(&mut self, value: Uuid) {
         self.bytes.extend_from_slice(&match self.order {
             ByteOrder::Little => value.to_wire(),
@@ -209,7 +210,7 @@ impl<'a> Writer<'a> {
         self.u32(value.version);
     }
 
-    /// Writes over a number that was written before.
+    /// Overwrites a 16-bit number at the offset `at`.
     pub(crate) fn patch_u16(&mut self, at: usize, value: u16) {
         let at = self.start + at;
         self.bytes[at..at + 2].copy_from_slice(&self.order.of_u16(value));

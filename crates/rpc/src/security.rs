@@ -1,8 +1,9 @@
-//! Security: what an association asks of whoever authenticates its peer and protects its calls (MS-RPCE 2.2.2.11, 3.3.1.5.2).
+//! Security: the interface between an association and the mechanism that authenticates its peer and
+//! protects its calls (MS-RPCE 2.2.2.11, 3.3.1.5.2).
 //!
-//! A *security context* is made by exchanging tokens beside bind and alter_context, and then protects calls at the level that was
-//! agreed. An association may have several, told apart by their numbers. Which mechanism makes the tokens is not this module's
-//! business, and what a call means is not the mechanism's.
+//! A *security context* is established by tokens in bind and alter_context, and then protects calls
+//! at the negotiated level. An association may have several contexts with different identifiers.
+//! The module does not depend on the mechanism, and the mechanism does not interpret calls.
 
 pub mod context;
 pub mod credentials;
@@ -23,7 +24,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Which mechanism authenticates (MS-RPCE 2.2.1.1.7).
+/// A security provider (MS-RPCE 2.2.1.1.7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct AuthType(pub u8);
 
@@ -34,19 +35,20 @@ impl AuthType {
     pub const NTLM: Self = Self(10);
 }
 
-/// How much of an association is protected (MS-RPCE 2.2.1.1.8). Each level has what those before it have.
+/// An authentication level (MS-RPCE 2.2.1.1.8). Each level includes those before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Level {
-    /// The peer is authenticated when the association is made; calls are not protected.
+    /// The peer is authenticated during bind; calls are not protected.
     Connect = 2,
     /// Each fragment is signed.
     Integrity = 5,
-    /// Each fragment is signed, and its stub data encrypted.
+    /// Each fragment is signed and its stub data is encrypted.
     Privacy = 6,
 }
 
 impl Level {
-    /// The level of its number on the wire. Call and packet are what connection-oriented calls have as integrity.
+    /// Returns the level for a number on the wire. The connection-oriented protocol treats the call
+    /// and packet levels as integrity.
     pub const fn from_wire(level: u8) -> Option<Self> {
         match level {
             2 => Some(Self::Connect),
@@ -56,7 +58,7 @@ impl Level {
         }
     }
 
-    /// The level of its name: what [`fmt::Display`] writes.
+    /// Returns the level for a name as [`fmt::Display`] writes it.
     pub fn named(name: &str) -> Option<Self> {
         [Self::Connect, Self::Integrity, Self::Privacy].into_iter().find(|level| level.name() == name)
     }
@@ -76,23 +78,24 @@ impl fmt::Display for Level {
     }
 }
 
-/// Why a security context cannot be made or used. Caused by the peer, by a wrong password, or by somebody between the two.
+/// The reason why a security context cannot be established or used. Caused by the peer, by a wrong
+/// password, or by an attacker on the path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SecurityError {
-    /// The mechanism is not there.
+    /// The mechanism is not supported.
     UnknownType(AuthType),
-    /// The level is none, or one that the mechanism cannot give.
+    /// The level is unknown, or the mechanism does not support it.
     Level(u8),
-    /// A token is not one of the mechanism's, or comes out of turn.
+    /// A token is malformed or comes out of turn.
     Token(&'static str),
-    /// The mechanism says what is wrong.
+    /// The mechanism's own error.
     Mechanism(SpnegoError),
-    /// The peer is not who it says, or is nobody who may call.
+    /// The peer failed to authenticate, or its principal has no access.
     Denied,
-    /// A signature is not the peer's for these bytes at this place in the order.
+    /// A signature does not match the fragment or its sequence number.
     Signature,
-    /// The context is used before it is made, or after it failed.
+    /// The context is used before it is established, or after it failed.
     NotReady,
 }
 
@@ -128,72 +131,77 @@ impl fmt::Display for SecurityError {
 
 impl std::error::Error for SecurityError {}
 
-/// What a step of an exchange of tokens led to.
+/// The result of one step of a token exchange.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Step {
-    /// What the peer is to be sent; empty for nothing.
+    /// The token for the peer; empty for none.
     pub token: Vec<u8>,
-    /// Whether the context is made, so that no token of the peer is waited for.
+    /// Whether the context is established, so that no further token of the peer is expected.
     ///
-    /// A client that is done and has a token left sends it by auth3, which has no answer; one that is not done by alter_context.
+    /// A client sends its last token by auth3, which has no response, and earlier tokens by
+    /// alter_context.
     pub is_done: bool,
 }
 
 impl fmt::Debug for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Tokens have hashes in them that passwords can be guessed by.
+        // Tokens contain hashes that allow passwords to be guessed.
         write!(f, "Step {{ token: {} bytes, is_done: {} }}", self.token.len(), self.is_done)
     }
 }
 
-/// Who calls, as far as its security context says.
+/// The authenticated identity of a caller.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Principal {
-    /// The domain of the user; empty where there is none.
+    /// The user's domain; empty for none.
     pub domain: String,
-    /// The user; empty for an anonymous one.
+    /// The user; empty for an anonymous caller.
     pub user: String,
 }
 
 impl Principal {
-    /// Whether this is the user's name: names differ by more than case.
+    /// Whether `name` is the user's name; case is ignored.
     pub fn is_user(&self, name: &str) -> bool {
         uppercase(&self.user) == uppercase(name)
     }
 }
 
-/// Who made a call, by the security context that protected it.
+/// The caller's identity and the protection of its call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Authenticated {
-    /// Who it is.
+    /// The principal.
     pub principal: Arc<Principal>,
-    /// The mechanism that said so.
+    /// The mechanism that authenticated the principal.
     pub kind: AuthType,
     /// The level at which the call was protected.
     pub level: Level,
 }
 
-/// One side of a security context, the client's or the server's.
+/// The client's or the server's side of a security context.
 ///
-/// Protecting and unprotecting count: fragments travel in the order in which they were protected, each once.
+/// Both directions count fragments: fragments have to arrive once each, in the order in which they
+/// were protected.
 pub trait SecurityContext: Send + fmt::Debug {
-    /// Takes the peer's token, or none to begin with as a client, and makes the next.
+    /// Processes the peer's token, or none for the client's first step, and returns the next token.
     ///
     /// # Errors
     ///
-    /// What is wrong with the token. The context cannot be used any more.
+    /// [`SecurityError`] if the token was rejected. The context cannot be used afterwards.
     fn step(&mut self, token: &[u8]) -> Result<Step, SecurityError>;
 
-    /// Bytes of a signature. Asked for when the context is made, before a message is cut into fragments.
+    /// Returns the length of a signature in bytes. The caller asks once the context is established,
+    /// before it cuts a message into fragments.
     fn signature_length(&self) -> usize;
 
-    /// Encrypts `pdu[sealed]` in place, at [`Level::Privacy`] only, and appends the signature of what it was before to `signature`.
+    /// Signs a unit and, at [`Level::Privacy`] only, encrypts `pdu[sealed]` in place. Appends the
+    /// signature of the plaintext to `signature`.
     ///
-    /// `pdu` is the whole unit up to its signature: header, stub data, padding, and the trailer's eight bytes.
+    /// `pdu` is the whole unit up to its signature: header, stub data, padding, and the eight bytes
+    /// of the security trailer.
     ///
     /// # Errors
     ///
-    /// When the context is not made.
+    /// [`SecurityError::NotReady`] if the context is not established.
     fn protect(
         &mut self,
         level: Level,
@@ -202,13 +210,14 @@ pub trait SecurityContext: Send + fmt::Debug {
         signature: &mut Vec<u8>,
     ) -> Result<(), SecurityError>;
 
-    /// Decrypts `pdu[sealed]` in place, at [`Level::Privacy`] only, and checks the signature.
+    /// Decrypts `pdu[sealed]` in place, at [`Level::Privacy`] only, and verifies the signature.
     ///
-    /// `pdu` is as it came, in the sender's byte order.
+    /// `pdu` is the unit as received, in the sender's byte order.
     ///
     /// # Errors
     ///
-    /// When the signature is not right. The association ends then, since somebody meddles with it.
+    /// [`SecurityError::Signature`] if the signature is wrong. The association ends then, since the
+    /// stream was tampered with.
     fn unprotect(
         &mut self,
         level: Level,
@@ -217,44 +226,47 @@ pub trait SecurityContext: Send + fmt::Debug {
         signature: &[u8],
     ) -> Result<(), SecurityError>;
 
-    /// Who the peer is, on the server's side, once the context is made.
+    /// Returns the peer's principal, on the server's side of an established context.
     fn principal(&self) -> Option<&Principal>;
 
-    /// A code over the parts, one after the other, that nobody but the two sides can make. The first part says what it is for.
+    /// Returns a message authentication code over the concatenated parts, which only the two sides
+    /// can compute. The first part names the code's purpose.
     ///
     /// # Errors
     ///
-    /// When the context is not made.
+    /// [`SecurityError::NotReady`] if the context is not established.
     fn code(&self, parts: &[&[u8]]) -> Result<[u8; CODE_LENGTH], SecurityError>;
 
-    /// Checks such a code of the peer's.
+    /// Verifies the peer's code over `parts`.
     ///
     /// # Errors
     ///
-    /// [`SecurityError::Signature`] where it is not that of the parts, and when the context is not made.
+    /// [`SecurityError::Signature`] if the code does not match or the context is not established.
     fn check_code(&self, parts: &[&[u8]], code: &[u8]) -> Result<(), SecurityError>;
 }
 
-/// Bytes of a code by [`SecurityContext::code`].
+/// The length of a code by [`SecurityContext::code`], in bytes.
 pub const CODE_LENGTH: usize = 16;
 
-/// A server's way to make security contexts.
+/// Creates a server's security contexts.
 pub trait Acceptor: Send + Sync + fmt::Debug {
-    /// A context for a client that wants this mechanism at this level; its first token comes next.
+    /// Creates a context for a client that requests this mechanism and level; its first token comes
+    /// next.
     ///
     /// # Errors
     ///
-    /// When the server does not have it.
+    /// [`SecurityError::UnknownType`] or [`SecurityError::Level`] if the server does not support
+    /// it.
     fn accept(&self, kind: AuthType, level: Level) -> Result<Box<dyn SecurityContext>, SecurityError>;
 }
 
-/// A client's security context with what the association has to say about it.
+/// A client's security context with the values for its bind.
 #[derive(Debug)]
 pub struct Security {
     /// The mechanism.
     pub kind: AuthType,
-    /// What it is to protect.
+    /// The authentication level.
     pub level: Level,
-    /// The context, before its first step.
+    /// The context before its first step.
     pub context: Box<dyn SecurityContext>,
 }

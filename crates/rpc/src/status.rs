@@ -1,4 +1,4 @@
-//! Status codes of faults, as C706 and MS-RPCE number them.
+//! Status codes of faults, with the numbers of C706 and MS-RPCE.
 
 use std::fmt;
 
@@ -7,15 +7,15 @@ use std::fmt;
 pub struct Status(pub u32);
 
 impl Status {
-    /// The opnum is none of the interface's (nca_s_op_rng_error).
+    /// The interface has no method with the opnum (nca_s_op_rng_error).
     pub const OP_RNG_ERROR: Self = Self(0x1c01_0002);
-    /// The caller may not do this, or is not who it says (ERROR_ACCESS_DENIED).
+    /// The caller has no access or failed to authenticate (ERROR_ACCESS_DENIED).
     pub const ACCESS_DENIED: Self = Self(0x0000_0005);
-    /// A token or a signature is not one of the mechanism's (RPC_S_SEC_PKG_ERROR).
+    /// A token or a signature is invalid (RPC_S_SEC_PKG_ERROR).
     pub const SEC_PKG_ERROR: Self = Self(0x0000_0721);
     /// The call was cancelled (nca_s_fault_cancel).
     pub const CANCELLED: Self = Self(0x1c00_000d);
-    /// A context handle is none of the server's (nca_s_fault_context_mismatch).
+    /// The server did not issue the context handle (nca_s_fault_context_mismatch).
     pub const CONTEXT_MISMATCH: Self = Self(0x1c00_001a);
     /// The server does not know the interface (nca_s_unk_if).
     pub const UNK_IF: Self = Self(0x1c01_0003);
@@ -25,26 +25,27 @@ impl Status {
     pub const REMOTE_NO_MEMORY: Self = Self(0x1c00_001b);
     /// The connection failed (nca_s_comm_failure).
     pub const COMM_FAILURE: Self = Self(0x1c01_0001);
-    /// The server was started anew since it was called last (nca_s_wrong_boot_time).
+    /// The server was restarted since the last call (nca_s_wrong_boot_time).
     pub const WRONG_BOOT_TIME: Self = Self(0x1c01_0006);
-    /// A server that was started anew asks about a call that went to the one before (nca_s_you_crashed).
+    /// A restarted server asks about a call to its predecessor (nca_s_you_crashed).
     pub const YOU_CRASHED: Self = Self(0x1c01_0009);
-    /// There is no such activity, or it has no call under way (nca_s_bad_actid).
+    /// The activity is unknown or has no outstanding call (nca_s_bad_actid).
     pub const BAD_ACTIVITY: Self = Self(0x1c00_000a);
-    /// The client did not say who it is (nca_s_who_are_you_failed).
+    /// The client failed to identify itself (nca_s_who_are_you_failed).
     pub const WHO_ARE_YOU_FAILED: Self = Self(0x1c00_000b);
-    /// The server has too much to do to take the call (nca_s_server_too_busy).
+    /// The server is too busy to accept the call (nca_s_server_too_busy).
     pub const SERVER_TOO_BUSY: Self = Self(0x1c01_0014);
-    /// The server does not authenticate in this way (nca_s_unsupported_authn_level).
+    /// The server does not support the authentication (nca_s_unsupported_authn_level).
     pub const UNSUPPORTED_AUTHENTICATION: Self = Self(0x1c00_001d);
-    /// Nobody answers (RPC_S_SERVER_UNAVAILABLE, as an HRESULT).
+    /// The server does not answer (RPC_S_SERVER_UNAVAILABLE, as an HRESULT).
     pub const SERVER_UNAVAILABLE: Self = Self(0x8007_06ba);
     /// The arguments break the rules of the transfer syntax (RPC_X_BAD_STUB_DATA).
     pub const BAD_STUB_DATA: Self = Self(0x0000_06f7);
     /// The target is not, or no longer, exported (RPC_E_DISCONNECTED).
     pub const OBJECT_NOT_FOUND: Self = Self(0x8001_0108);
 
-    /// Whether a fault of this status says that the server has looked at no argument, and so has taken nothing that came with them.
+    /// Whether the status implies that the server has not looked at any argument, and so has not
+    /// taken ownership of any.
     pub const fn is_before_arguments(self) -> bool {
         matches!(
             self,
@@ -57,7 +58,8 @@ impl Status {
         )
     }
 
-    /// The status of the fault for what a method has returned, where no results can say that: the standard's, where it has one. OBJECT_NOT_FOUND would say
+    /// Returns the fault status for a method's return value where the response has no room for one:
+    /// the standard's status if there is one. OBJECT_NOT_FOUND is mapped because it would imply
     /// that no method was called, see [`Self::is_before_arguments`].
     pub(crate) const fn in_a_fault(self) -> Self {
         match self {
@@ -67,7 +69,7 @@ impl Status {
         }
     }
 
-    /// The HRESULT that a caller sees.
+    /// Returns the HRESULT for the caller.
     pub const fn to_hresult(self) -> i32 {
         match self {
             Self::BAD_STUB_DATA => 0x8007_06f7_u32.cast_signed(),
@@ -76,14 +78,14 @@ impl Status {
             Self::ACCESS_DENIED => 0x8007_0005_u32.cast_signed(),
             Self::SEC_PKG_ERROR => 0x8007_0721_u32.cast_signed(),
             Self::CANCELLED => 0x8001_0002_u32.cast_signed(),
-            // RPC_E_DISCONNECTED: what the server kept for its callers is gone.
+            // RPC_E_DISCONNECTED: the server's state for its clients is lost.
             Self::COMM_FAILURE | Self::WRONG_BOOT_TIME | Self::YOU_CRASHED => 0x8001_0108_u32.cast_signed(),
             Self::CONTEXT_MISMATCH => CONTEXT_MISMATCH.cast_signed(),
             // RPC_S_SERVER_TOO_BUSY.
             Self::SERVER_TOO_BUSY => 0x8007_06bb_u32.cast_signed(),
             // RPC_S_UNKNOWN_AUTHN_SERVICE.
             Self::UNSUPPORTED_AUTHENTICATION => 0x8007_06d3_u32.cast_signed(),
-            // A status that is an HRESULT already.
+            // The status is an HRESULT already.
             Self(value) if value >= 0x8000_0000 => value.cast_signed(),
             // RPC_E_SERVERFAULT.
             Self(_) => 0x8001_0105_u32.cast_signed(),
@@ -91,7 +93,7 @@ impl Status {
     }
 }
 
-/// CO_E_OBJNOTCONNECTED: what a method says of another object than its own.
+/// CO_E_OBJNOTCONNECTED: a method's result about an object other than its own.
 const NOT_CONNECTED: u32 = 0x8004_01fd;
 /// RPC_X_SS_CONTEXT_MISMATCH, as an HRESULT.
 const CONTEXT_MISMATCH: u32 = 0x8007_06ef;

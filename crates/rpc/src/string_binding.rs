@@ -1,14 +1,15 @@
-//! String bindings: how a server's address is written (C706, section 3.1, "String Bindings").
+//! String bindings: the text format of a server's address (C706, section 3.1, "String Bindings").
 //!
-//! `object-uuid@protocol-sequence:network-address[endpoint,option=value,...]`, of which only the protocol sequence must be there. A
-//! character of the syntax itself is escaped by a backslash. The endpoint may be an option of that name; nothing is said twice, since readers
-//! would differ in what holds.
+//! `object-uuid@protocol-sequence:network-address[endpoint,option=value,...]`, where only the
+//! protocol sequence is required. A backslash escapes characters of the syntax. The endpoint may be
+//! given as an option of that name. Duplicate options are errors, since implementations would
+//! disagree about the one that counts.
 
 use crate::uuid::Uuid;
 use std::fmt;
 use std::str::FromStr;
 
-/// How calls travel.
+/// A protocol sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum ProtocolSequence {
@@ -29,11 +30,11 @@ pub enum ProtocolSequence {
 }
 
 impl ProtocolSequence {
-    /// All, the best first.
+    /// All protocol sequences, the most preferred first.
     pub const ALL: [Self; 7] =
         [Self::ViShm, Self::ViFabric, Self::ViXdp, Self::ViUdp, Self::Lrpc, Self::IpTcp, Self::IpUdp];
 
-    /// Its name.
+    /// Returns the name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::ViShm => "ncacn_vi_shm",
@@ -46,7 +47,8 @@ impl ProtocolSequence {
         }
     }
 
-    /// Its tower identifier: the standard's (C706 appendix I), or one from the range that it leaves unassigned.
+    /// Returns the tower identifier: the standard's (C706 appendix I), or one from its unassigned
+    /// range.
     pub const fn tower(self) -> u16 {
         match self {
             Self::ViShm => 0x00f5,
@@ -59,7 +61,7 @@ impl ProtocolSequence {
         }
     }
 
-    /// The protocol sequence of a tower identifier.
+    /// Returns the protocol sequence of a tower identifier.
     pub fn from_tower(tower: u16) -> Option<Self> {
         Self::ALL.into_iter().find(|known| known.tower() == tower)
     }
@@ -71,22 +73,22 @@ impl fmt::Display for ProtocolSequence {
     }
 }
 
-/// A string binding, taken apart.
+/// A parsed string binding.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StringBinding {
-    /// The object, where one is named.
+    /// The object's UUID, if given.
     pub object: Option<Uuid>,
-    /// How to get there.
+    /// The protocol sequence.
     pub protocol: ProtocolSequence,
-    /// The host; empty for this one.
+    /// The network address; empty for this host.
     pub address: String,
-    /// The port or name at the host; empty where it is to be found out.
+    /// The port or name of the endpoint; empty if it has to be resolved.
     pub endpoint: String,
-    /// Options, in the order given.
+    /// The options, in the order given.
     pub options: Vec<(String, String)>,
 }
 
-/// Why a text is no string binding.
+/// The reason why a text is not a string binding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadBinding(String);
 
@@ -98,26 +100,26 @@ impl fmt::Display for BadBinding {
 
 impl std::error::Error for BadBinding {}
 
-/// The characters of the syntax, which are escaped in texts.
+/// The characters of the syntax, which have to be escaped.
 const SPECIAL: [char; 7] = ['@', ':', '[', ']', ',', '=', '\\'];
-/// The option that the endpoint may be.
+/// The name of the option for the endpoint.
 const ENDPOINT: &str = "endpoint";
-/// The longest text that is looked at.
+/// The longest accepted text, in bytes.
 const LENGTH_MAX: usize = 1024;
 
 impl StringBinding {
-    /// A binding without object and options.
+    /// Creates a binding without object and options.
     pub fn new(protocol: ProtocolSequence, address: impl Into<String>, endpoint: impl Into<String>) -> Self {
         Self { object: None, protocol, address: address.into(), endpoint: endpoint.into(), options: Vec::new() }
     }
 
-    /// Whether a text is meant to be a string binding, rather than a name.
+    /// Whether a text looks like a string binding rather than a name.
     pub fn is_meant(text: &str) -> bool {
         let text = text.split_once('@').map_or(text, |(_, rest)| rest);
         text.starts_with("ncacn_") || text.starts_with("ncalrpc:") || text.starts_with("ncadg_")
     }
 
-    /// The value of an option.
+    /// Returns the value of an option.
     pub fn option(&self, name: &str) -> Option<&str> {
         self.options.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
@@ -146,7 +148,8 @@ fn unescape(text: &str) -> Result<String, BadBinding> {
     while let Some(character) = characters.next() {
         match character {
             '\\' => plain.push(characters.next().ok_or_else(|| BadBinding("it ends in a lone \\".to_owned()))?),
-            // Addresses of IPv6 have colons, and nothing can follow that would need them.
+            // IPv6 addresses contain colons, and no delimiter after this point depends on escaped
+            // ones.
             ':' | '=' => plain.push(character),
             _ if SPECIAL.contains(&character) => {
                 return Err(BadBinding(format!("`{character}` has to be written as `\\{character}` here")));
@@ -157,8 +160,8 @@ fn unescape(text: &str) -> Result<String, BadBinding> {
     Ok(plain)
 }
 
-/// Writes a text with no more escapes than it takes to read it back, since what was read must not become too long to be. A `=` counts where it
-/// would end a name.
+/// Writes a text with the fewest escapes that it can be parsed with, so that a parsed binding never
+/// exceeds the maximum length when written. `=` is escaped only where it would end a name.
 fn escape(text: &str, is_name: bool, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     for character in text.chars() {
         if SPECIAL.contains(&character) && character != ':' && (character != '=' || is_name) {
@@ -173,7 +176,7 @@ impl FromStr for StringBinding {
     type Err = BadBinding;
 
     fn from_str(text: &str) -> Result<Self, BadBinding> {
-        // Where an option stands in the endpoint's place, it is written behind a comma.
+        // An option in the endpoint's position gets a comma before it when written.
         if text.len() + usize::from(begins_with_an_option(text)) > LENGTH_MAX {
             return Err(BadBinding(format!("it is longer than {LENGTH_MAX} bytes")));
         }
@@ -214,7 +217,7 @@ impl FromStr for StringBinding {
 }
 
 impl StringBinding {
-    /// Takes an option, of which the endpoint is one.
+    /// Stores an option, or the endpoint given as one.
     fn take(&mut self, name: String, value: String) -> Result<(), BadBinding> {
         match &*name {
             "" => return Err(BadBinding("an option has no name".to_owned())),
@@ -231,7 +234,7 @@ fn parse_uuid(text: &str) -> Option<Uuid> {
     let parts: Vec<&str> = text.split('-').collect();
     let right = parts.iter().map(|part| part.len()).eq([8, 4, 4, 4, 12]);
     let digits = parts.concat();
-    // `from_str_radix` takes a sign.
+    // `from_str_radix` accepts a sign.
     let plain = right && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
     plain.then(|| u128::from_str_radix(&digits, 16).ok().map(Uuid)).flatten()
 }
@@ -247,7 +250,7 @@ impl fmt::Display for StringBinding {
             return Ok(());
         }
         f.write_str("[")?;
-        // As an option the endpoint needs no escapes for each `=`, but a name.
+        // As an option the endpoint needs a name, but no escapes for `=`.
         if self.endpoint.matches('=').count() > ENDPOINT.len() {
             write!(f, "{ENDPOINT}=")?;
             escape(&self.endpoint, false, f)?;
@@ -334,7 +337,7 @@ mod tests {
         for (before, behind, is_taken) in [
             ("ncacn_vi_udp:h[7,x=", "]", true),
             ("ncacn_vi_udp:h[endpoint=7,x=", "]", true),
-            // It is written with a comma more.
+            // The written form has one more comma.
             ("ncacn_vi_udp:h[x=", "]", false),
         ] {
             let text = format!("{before}{}{behind}", "=".repeat(LENGTH_MAX - before.len() - behind.len()));

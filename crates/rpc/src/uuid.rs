@@ -1,13 +1,14 @@
-//! UUIDs and syntax identifiers, as C706 writes them: the first three parts in the byte order of the sender.
+//! UUIDs and syntax identifiers in the format of C706: the first three fields of a UUID are in the
+//! sender's byte order.
 
 use std::fmt;
 
-/// A UUID, as the number that its hexadecimal digits are.
+/// A UUID, as the number that its hexadecimal digits spell.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Uuid(pub u128);
 
 impl Uuid {
-    /// Its bytes on the wire, little endian.
+    /// Returns the UUID in wire format, little endian.
     pub const fn to_wire(self) -> [u8; 16] {
         let mut bytes = self.0.to_be_bytes();
         [bytes[0], bytes[1], bytes[2], bytes[3]] = [bytes[3], bytes[2], bytes[1], bytes[0]];
@@ -15,9 +16,9 @@ impl Uuid {
         bytes
     }
 
-    /// The UUID of bytes from the wire, little endian.
+    /// Returns the UUID for bytes in wire format, little endian.
     pub const fn from_wire(bytes: [u8; 16]) -> Self {
-        // The exchange of bytes is its own inverse.
+        // The byte permutation is its own inverse.
         Self(u128::from_be_bytes(Self(u128::from_be_bytes(bytes)).to_wire()))
     }
 }
@@ -35,16 +36,17 @@ impl fmt::Debug for Uuid {
     }
 }
 
-/// An abstract syntax (an interface) or a transfer syntax: UUID and version (C706 12.6.3.1, p_syntax_id_t).
+/// An abstract syntax (an interface) or a transfer syntax: UUID and version (C706 12.6.3.1,
+/// p_syntax_id_t).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SyntaxId {
-    /// Which.
+    /// The UUID.
     pub uuid: Uuid,
-    /// The major version in the lower half, the minor one in the upper.
+    /// The major version in the lower half, the minor version in the upper half.
     pub version: u32,
 }
 
-/// FLAT, version 1: see the document about it.
+/// FLAT, version 1: see docs/flat.md.
 pub const FLAT: SyntaxId = SyntaxId { uuid: Uuid(0x8f3c_51d2_7a0e_4d6b_b1e4_90c7_25ad_6e18), version: 1 };
 
 /// NDR 2.0 (C706 chapter 14).

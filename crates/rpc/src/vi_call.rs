@@ -1,7 +1,8 @@
-//! Calls over a virtual interface: a channel makes them, a service loop answers them.
+//! Calls over a virtual interface: a channel makes calls, a service loop answers them.
 //!
-//! This is the fast path: the frame is built where the peer reads it, and the header's sixteen bytes are all that is
-//! added. Nothing here allocates, locks or asks the kernel unless a thread has to sleep.
+//! On this fast path the caller builds the frame where the peer reads it, and the transport adds
+//! only the header's sixteen bytes. It allocates nothing, takes no locks and makes no system calls
+//! unless a thread has to sleep.
 
 mod serve;
 mod words;
@@ -17,17 +18,17 @@ use obvia_via::{Deadline, Error as ViError, Header, Kind, Limit, RegionView};
 use std::fmt;
 use std::ptr::NonNull;
 
-/// Why a call has no results.
+/// The reason why a call has no results.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum CallError {
-    /// The connection failed, timed out or was cancelled. It cannot be used again.
+    /// The connection failed, timed out or was cancelled, and cannot be used again.
     Connection(ViError),
-    /// The server refused the call or failed in it.
+    /// The server refused the call or failed to execute it.
     Fault(Status),
-    /// The method failed with this HRESULT, and the server says why.
+    /// The method failed with this HRESULT and this error information.
     Failed(u32, Words),
-    /// The peer answered what was not asked.
+    /// The peer's answer breaks the protocol.
     Protocol(&'static str),
 }
 
@@ -35,7 +36,7 @@ impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Connection(error) => error.fmt(f),
-            // Where there was no server to say so.
+            // Clients use these statuses themselves if no server answers.
             Self::Fault(status @ (Status::SERVER_UNAVAILABLE | Status::COMM_FAILURE)) => status.fmt(f),
             Self::Fault(status) => write!(f, "the server answered with a fault: {status}"),
             Self::Failed(status, words) => write!(f, "{} ({status:#010x})", words.description),
@@ -59,71 +60,72 @@ impl From<ViError> for CallError {
     }
 }
 
-/// Which interface pointer of the peer a call is for.
+/// The peer's interface pointer that a call is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TargetId {
-    /// Its place in the peer's object table.
+    /// The index in the peer's object table.
     pub index: u32,
-    /// Tells it from earlier tenants of that place.
+    /// The generation, which distinguishes the target from earlier ones at the same index.
     pub generation: u32,
 }
 
 impl TargetId {
-    /// Both numbers in one word, as they travel: the index below, the generation above.
+    /// Returns both numbers in one word, as on the wire: index in the lower half, generation above.
     #[inline(always)]
     pub const fn word(self) -> u64 {
         self.index as u64 | (self.generation as u64) << 32
     }
 
-    /// What [`Self::word`] was made of.
+    /// Returns the numbers in a word by [`Self::word`].
     #[inline(always)]
     pub const fn from_word(word: u64) -> Self {
         Self { index: word as u32, generation: (word >> 32) as u32 }
     }
 }
 
-/// A connection on which one thread at a time makes calls. Where a call panics it is to be dropped.
+/// A connection on which one thread at a time makes calls. A channel on which a call panicked has
+/// to be dropped.
 #[derive(Debug)]
 pub struct Channel {
     window: Window,
-    // Invariant: once a call ended without its response, no further call is made: a late response would be taken for
-    // the next call's.
+    // Invariant: set once a call ended without its response. No further call is made then: a late
+    // response would be taken for that of the next call.
     broken: bool,
     given: Vec<Option<GivenRegion>>,
     context: bool,
 }
 
-/// A region of this side in the books of a channel.
+/// A region of this side in the records of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GivenRegion {
-    /// Which one it is, in this process.
+    /// The region's number in this process.
     pub id: u64,
-    /// Whether the peer has mapped it; otherwise it could not, and need not be asked again.
+    /// Whether the peer has mapped the region. A peer that failed to map it is not asked again.
     pub is_mapped: bool,
 }
 
 /// The results of a call, in the peer's memory until the next call on the channel.
 #[derive(Clone, Copy, Debug)]
 pub struct Reply<'a> {
-    /// What the method returned.
+    /// The method's return value.
     pub status: u32,
     /// The results' frame.
     pub frame: RegionView<'a>,
 }
 
 impl Channel {
-    /// A channel over a fresh connection.
+    /// Creates a channel over a new connection.
     pub fn new(window: Window) -> Self {
         Self { window, broken: false, given: Vec::new(), context: false }
     }
 
-    /// Whether a call on it failed half-way, or the peer is gone: then it is to be dropped.
+    /// Whether a call failed half-way or the peer is gone: the channel has to be dropped then.
     #[inline]
     pub fn is_broken(&self) -> bool {
         self.broken
     }
 
-    /// Whether it cannot be used any more, for whatever cause.
+    /// Whether the channel cannot be used any more, for whatever reason.
     pub fn is_closed(&self) -> bool {
         self.broken || self.window.is_closed()
     }
@@ -133,12 +135,12 @@ impl Channel {
         self.window.is_closed()
     }
 
-    /// The host that this end is, as the peer reaches it over a network.
+    /// Returns the address of this end's host, as the peer reaches it over a network.
     pub fn local(&self) -> Option<&str> {
         self.window.local()
     }
 
-    /// Who is at the other end.
+    /// Returns the identity of the peer.
     pub fn peer(&self) -> Peer {
         self.window.peer()
     }
@@ -148,73 +150,77 @@ impl Channel {
         self.window.shares_memory()
     }
 
-    /// Hands a region to the peer, who has it when it has performed a call that names the number: see
-    /// [`ServerCall::admit_region`].
+    /// Hands a region to the peer. The peer has it once it has executed a call that names the
+    /// number: see [`ServerCall::admit_region`].
     ///
     /// # Errors
     ///
-    /// Where the two sides share no memory, and when the peer is gone.
+    /// [`ViError::Unsupported`] if the two sides share no memory; otherwise if the peer is gone.
     pub fn give_region(&self, number: u16, region: &OwnRegion) -> Result<(), ViError> {
         self.window.give_region(number, region)
     }
 
-    /// Has nobody but the two ends send packets of the connection from now on: see [`Window::guard`].
+    /// Authenticates the connection's packets with `guard` from now on: see [`Window::guard`].
     ///
     /// # Errors
     ///
-    /// As there.
+    /// As for [`Window::guard`].
     pub fn guard(&self, guard: Guard) -> Result<(), ViError> {
         self.window.guard(guard)
     }
 
-    /// What the peer was given, by number from 1 on: the caller's own books.
+    /// Returns the caller's records of the regions given to the peer, by number from 1 on.
     pub fn given_regions(&mut self) -> &mut Vec<Option<GivenRegion>> {
         &mut self.given
     }
 
-    /// The caller's own note: true once the peer was told a context for the next call.
+    /// Returns the caller's flag: whether the peer was sent a context for the next call.
     pub fn has_context(&mut self) -> &mut bool {
         &mut self.context
     }
 
-    /// True where calls travel as PDUs of the standard, which have room for a context.
+    /// Whether calls travel as the standard's PDUs, which have room for a context.
     pub fn is_relayed(&self) -> bool {
         self.window.is_relayed()
     }
 
-    /// A handle that interrupts a call from another thread.
+    /// Returns a handle that interrupts a call from another thread.
     pub fn alarm(&self) -> Alarm {
         self.window.alarm()
     }
 
-    /// The place for a request's frame that fits a slot.
+    /// Returns the place of a request's frame that fits a slot.
     ///
     /// # Errors
     ///
-    /// When the connection is full of one-way calls and the peer takes none by the deadline.
+    /// [`CallError::Connection`] if the connection has no credit, because one-way calls fill it,
+    /// and the peer returns none before the deadline.
     #[inline(always)]
     pub fn inline_request(&mut self, limit: impl Limit) -> Result<&mut [u8; INLINE_MAX], CallError> {
         Ok(self.window.tx.inline_frame(limit)?)
     }
 
-    /// Where [`Self::inline_request`] is, if it has not to wait: to be written until something is published.
+    /// Returns the place of [`Self::inline_request`] if there is credit. The caller may write to it
+    /// until the next message is published.
     #[inline(always)]
     pub fn request_slot(&self) -> Option<NonNull<[u8; INLINE_MAX]>> {
         self.window.tx.has_credit().then(|| self.window.tx.slot_frame())
     }
 
-    /// The same after a response, which leaves nothing to wait for. The next call is likely to come soon.
+    /// Returns the place of [`Self::inline_request`] after a response, when there is always credit.
+    /// The next call is expected soon.
     #[inline(always)]
     pub fn next_request_slot(&mut self) -> NonNull<[u8; INLINE_MAX]> {
         self.window.tx.claim_slot()
     }
 
-    /// The place for a request's frame of any length; publish it with the same length. `bulk` is the offset of what there is
-    /// most of, which a frame outside a slot gets into line.
+    /// Returns the place of a request's frame of any length, which has to be published with the
+    /// same length. `bulk` is the offset of the frame's largest part, which is aligned to a cache
+    /// line outside a slot.
     ///
     /// # Errors
     ///
-    /// As [`Self::inline_request`]; and when the frame is over the connection's limit.
+    /// As for [`Self::inline_request`], and if the frame exceeds the connection's limit.
     #[inline]
     pub fn request(&mut self, length: usize, bulk: usize, limit: impl Limit) -> Result<&mut [u8], CallError> {
         if length <= INLINE_MAX {
@@ -223,11 +229,12 @@ impl Channel {
         Ok(self.window.tx.area_frame(length, bulk, limit)?)
     }
 
-    /// Publishes the request whose frame was given out last, and waits for its response.
+    /// Publishes the request whose frame was returned last, and waits for its response.
     ///
     /// # Errors
     ///
-    /// [`CallError::Fault`] and [`CallError::Failed`] leave the channel usable, every other error breaks it.
+    /// [`CallError::Fault`] and [`CallError::Failed`] leave the channel usable; all other errors
+    /// break it.
     pub fn call(
         &mut self,
         target: TargetId,
@@ -238,11 +245,11 @@ impl Channel {
         self.exchange(target.word(), opnum, length, limit).map_err(|error| *error)
     }
 
-    /// The same with a target's word, and an error that fits a register.
+    /// As [`Self::call`], with a target's word and an error that fits a register.
     ///
     /// # Errors
     ///
-    /// As [`Self::call`].
+    /// As for [`Self::call`].
     #[inline(always)]
     pub fn exchange(
         &mut self,
@@ -266,7 +273,7 @@ impl Channel {
         Ok(Reply { status: word as u32, frame: message.frame() })
     }
 
-    /// Publishes the request whose frame was given out last as a call without response.
+    /// Publishes the request whose frame was returned last as a call without response.
     #[inline]
     pub fn oneway(&mut self, target: TargetId, opnum: u16, length: usize) {
         publish(&mut self.window.tx, Kind::Oneway, opnum, target.word(), length);
@@ -276,7 +283,7 @@ impl Channel {
     ///
     /// # Errors
     ///
-    /// As [`Self::call`].
+    /// As for [`Self::call`].
     pub fn exchange_pdu(&mut self, pdu: &[u8], limit: impl Limit) -> Result<Vec<u8>, CallError> {
         self.broken = true;
         self.request(pdu.len(), 0, limit)?.copy_from_slice(pdu);
@@ -304,7 +311,8 @@ fn publish(tx: &mut Tx, kind: Kind, opnum: u16, target: u64, length: usize) {
     }
 }
 
-/// Tells the peer that a response is no longer wanted. The connection ends soon after, which says it again.
+/// Tells the peer that a response is no longer wanted. The connection ends soon after, which tells
+/// it again.
 #[cold]
 #[inline(never)]
 #[expect(clippy::boxed_local, reason = "it comes in a register")]
@@ -318,7 +326,7 @@ fn abandon(tx: &mut Tx, broken: &mut bool, call_id: u32, error: Box<ViError>) ->
     Box::new(CallError::Connection(*error))
 }
 
-/// What an answer means that is not the response.
+/// Returns the error for an answer that is not the response.
 #[cold]
 #[inline(never)]
 fn no_response(tx: &mut Tx, broken: &mut bool, call_id: u32, message: &Message<'_>) -> Box<CallError> {
@@ -339,7 +347,8 @@ fn no_response(tx: &mut Tx, broken: &mut bool, call_id: u32, message: &Message<'
     })
 }
 
-/// The words in a fault's frame. The status says that the method failed, as faults without a frame are of calls that did not get there.
+/// Returns the error information in a fault's frame. Faults of calls that reached no method have no
+/// frame.
 fn words_in(fault: &Message<'_>) -> Option<Words> {
     let length = fault.frame().len();
     if length == 0 || length > Words::FRAME_MAX { None } else { Words::from_frame(&private_copy(fault)) }

@@ -1,13 +1,15 @@
-//! Hands out instructions to floors.
+//! The attribution of instructions to layers.
 //!
-//! An instruction that was made from a floor's source is that floor's. All others (the standard library's functions that were
-//! not inlined, other libraries) belong to the call that led to them, and so to the floor that made it.
+//! An instruction that was compiled from a layer's source belongs to the layer. All others
+//! (functions of the standard library that were not inlined, other libraries) belong to the call
+//! that led to them, and so to the layer that made it.
 
 use super::callgrind::{Name, Profile};
 use super::floor::Floor;
 use std::collections::{BTreeMap, HashMap};
 
-/// Instructions by floor. `floor_of` tells whose an instruction is, by function and address; `None` is nobody's.
+/// Returns the instructions by layer. `floor_of` returns an instruction's layer by function and
+/// address, or `None` if it has none.
 pub(super) fn by_floor(profile: &Profile, floor_of: impl Fn(&Name, u64) -> Option<Floor>) -> BTreeMap<Floor, i64> {
     let mut attribution = Attribution { profile, floor_of, shares: HashMap::new() };
     let mut floors = BTreeMap::new();
@@ -26,7 +28,7 @@ pub(super) fn by_floor(profile: &Profile, floor_of: impl Fn(&Name, u64) -> Optio
     floors
 }
 
-/// How much of a function, with all that it called, is nobody's.
+/// The share of a function, including its callees, that belongs to no layer.
 #[derive(Clone, Copy)]
 struct Share {
     nobodys: i64,
@@ -34,7 +36,8 @@ struct Share {
 }
 
 impl Share {
-    /// So much of a call of the function. Exact where all of the function is nobody's or nothing is.
+    /// Returns the share of a call's cost. The result is exact if all or none of the function
+    /// belongs to a layer.
     fn of(self, cost: i64) -> i64 {
         if self.total == 0 { 0 } else { (i128::from(cost) * i128::from(self.nobodys) / i128::from(self.total)) as i64 }
     }
@@ -43,7 +46,7 @@ impl Share {
 struct Attribution<'a, F> {
     profile: &'a Profile,
     floor_of: F,
-    /// `None` for those that are being looked at.
+    /// The known shares; `None` for functions whose computation is in progress.
     shares: HashMap<&'a Name, Option<Share>>,
 }
 
@@ -55,7 +58,7 @@ impl<'a, F: Fn(&Name, u64) -> Option<Floor>> Attribution<'a, F> {
             return NOTHING;
         };
         if let Some(known) = self.shares.get(name) {
-            // A function that calls itself, by whatever way round, does not count twice.
+            // Recursion does not count twice.
             return known.unwrap_or(NOTHING);
         }
         self.shares.insert(name, None);
@@ -85,7 +88,8 @@ impl<'a, F: Fn(&Name, u64) -> Option<Floor>> Attribution<'a, F> {
 mod tests {
     use super::{Floor, Profile, by_floor};
 
-    /// In `p`: `com` (0x10) and `via` (0x20) call `std` (0x30), which calls `copy` in `c`; that calls itself.
+    /// In `p`: `com` (0x10) and `via` (0x20) call `std` (0x30), which calls `copy` in `c`, which
+    /// calls itself.
     const PROFILE: &str = "positions: instr line\nevents: Ir\n\
         ob=(1) p\nfn=(1) com\n0x10 1 100\ncfn=(3) std\ncalls=30 0x30 1\n* * 390\n\
         fn=(2) via\n0x20 1 50\ncfn=(3)\ncalls=10 0x30 1\n* * 90\n\
@@ -107,14 +111,14 @@ mod tests {
     fn a_floor_that_is_called_back_has_its_own() {
         let text = PROFILE.replace("fn=(5)\n0x10 1 400", "fn=(5)\n0x14 1 100\n0x10 1 300");
         let profile = Profile::parse(&text).unwrap();
-        // A quarter of each copy is another floor's.
+        // A quarter of each copy belongs to another layer.
         let floors = by_floor(&profile, |name, address| match (name.1.as_str(), address) {
             ("com", _) => Some(Floor::Com),
             ("via", _) => Some(Floor::Via),
             ("copy", 0x14) => Some(Floor::Ndr),
             _ => None,
         });
-        // Of the 480 instructions of all calls of `std`, 380 are nobody's.
+        // Of the 480 instructions in all calls of `std`, 380 belong to no layer.
         let nobodys = |cost: i64| cost * 380 / 480;
         let wanted = [(Floor::Com, 100 + nobodys(390)), (Floor::Ndr, 100), (Floor::Via, 50 + nobodys(90))];
         assert_eq!(floors, wanted.into());

@@ -1,24 +1,24 @@
-//! Reads what callgrind writes, with one cost (`Ir`) for each instruction: `--dump-instr=yes`.
+//! A reader of callgrind's output with one cost (`Ir`) for each instruction: `--dump-instr=yes`.
 
 use std::collections::{BTreeMap, HashMap};
 
 /// A function: its object file and its name.
 pub(super) type Name = (String, String);
 
-/// What a function did.
+/// The costs of a function.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct Function {
-    /// How often each of its instructions was executed, by address in the object file.
+    /// The execution counts of its instructions, by address in the object file.
     pub(super) own: BTreeMap<u64, i64>,
-    /// Instructions of the functions that it called, with all that these called, by the address of the call. Only these: callgrind counts
-    /// the calls themselves even while it is switched off.
+    /// The inclusive instructions of its callees, by the address of the call. The number of calls
+    /// is not used: callgrind counts calls even while it is switched off.
     pub(super) calls: BTreeMap<(u64, Name), i64>,
 }
 
 /// The functions of a thread while it was counted.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Profile {
-    /// As the program calls it.
+    /// The name that the program has given to the counts.
     pub(super) name: String,
     pub(super) functions: BTreeMap<Name, Function>,
 }
@@ -36,17 +36,17 @@ impl Profile {
         Ok(reader.profile)
     }
 
-    /// How many instructions the functions of this kind executed themselves.
+    /// Returns the number of instructions that these functions have executed themselves.
     pub(super) fn own(&self, is_meant: impl Fn(&Name) -> bool) -> i64 {
         let meant = self.functions.iter().filter(|(name, _)| is_meant(name));
         meant.flat_map(|(_, function)| function.own.values()).sum()
     }
 }
 
-/// Comes before the name that a program has its counts written with.
+/// The text before the name of the counts.
 const NAME: &str = "desc: Trigger: Client Request: ";
 
-/// Names that callgrind writes once and abbreviates from then on: `(1) name`, then `(1)`.
+/// Names that callgrind writes once and abbreviates afterwards: `(1) name`, then `(1)`.
 #[derive(Default)]
 struct Names(HashMap<String, String>);
 
@@ -61,7 +61,7 @@ impl Names {
     }
 }
 
-/// Where the reader is.
+/// The state of the reader.
 #[derive(Default)]
 struct Reader {
     profile: Profile,
@@ -69,10 +69,10 @@ struct Reader {
     functions: Names,
     function: Name,
     callee: Name,
-    /// The callee's object file, where that is not the caller's.
+    /// The callee's object file, if it is not the caller's.
     callee_object: Option<String>,
     address: u64,
-    /// Whether the next line tells the cost of calls.
+    /// Whether the next line contains the cost of calls.
     is_called: bool,
     has_positions: bool,
 }
@@ -99,7 +99,7 @@ impl Reader {
         Ok(())
     }
 
-    /// `ADDRESS LINE COST`, where an address may be relative to the one before.
+    /// Reads `ADDRESS LINE COST`, where an address may be relative to the previous one.
     fn cost(&mut self, line: &str) -> Result<(), &'static str> {
         let mut words = line.split(' ');
         let (Some(address), Some(_), cost) = (words.next(), words.next(), words.next()) else {
@@ -107,7 +107,7 @@ impl Reader {
         };
         self.address = self.address_of(address).ok_or("no address")?;
         let function = self.profile.functions.entry(self.function.clone()).or_default();
-        // A cost of nothing may be left out.
+        // A zero cost may be omitted.
         let cost: i64 = cost.map_or(Ok(0), str::parse).map_err(|_| "no cost")?;
         let counted = if std::mem::take(&mut self.is_called) {
             function.calls.entry((self.address, self.callee.clone())).or_default()
@@ -136,7 +136,8 @@ impl Reader {
 mod tests {
     use super::{Name, Profile};
 
-    /// From a run of callgrind over a program that copies 40 bytes three times; three functions of the C library are left.
+    /// Callgrind's output for a program that copies 40 bytes three times, reduced to three
+    /// functions of the C library.
     const SAMPLE: &str = include_str!("sample.out");
     const LIBRARY: &str = "/usr/lib/x86_64-linux-gnu/libc.so.6";
 
@@ -168,7 +169,7 @@ mod tests {
 
     #[test]
     fn calls_while_nothing_is_counted_add_nothing() {
-        // As callgrind writes them: one call that was counted, 718 that were not.
+        // As callgrind writes it: one counted call, and 718 that were not counted.
         let text = SAMPLE.replace("calls=3 0x152a80 264 \n", "calls=721 0x152a80 264 \n");
         assert_ne!(text, SAMPLE);
         assert_eq!(Profile::parse(&text), Profile::parse(SAMPLE));

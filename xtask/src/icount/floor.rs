@@ -1,26 +1,26 @@
-//! Which floor an instruction belongs to.
+//! The layers, and the layer of an instruction.
 
 use std::fmt;
 
-/// What part of a call an instruction does.
+/// The part of a call that an instruction belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Floor {
-    /// Proxy and stub, as the IDL compiler wrote them.
+    /// The proxy and stub that the IDL compiler has generated.
     Generated,
     Com,
     Rpc,
     Ndr,
-    /// What makes the vtable's method look like the language's own: in Rust a `Result` of the HRESULT. Not counted, as no other
-    /// language's is.
+    /// The adapter between a vtable's method and the language's own: in Rust a `Result` of the
+    /// HRESULT. Not counted, because other languages' adapters are not counted either.
     Wrapper,
-    /// The transport's work before and after it is handed a call: places for frames, regions. Not counted.
+    /// The transport's work outside of the hand-over: places for frames, regions. Not counted.
     Via,
-    /// The caller's and the method's own. Not counted.
+    /// The caller's and the method's own code. Not counted.
     User,
 }
 
 impl Floor {
-    /// Whether its instructions are what a call costs beside transport and method.
+    /// Whether the layer's instructions are part of a call's cost besides transport and method.
     pub(super) fn is_counted(self) -> bool {
         !matches!(self, Self::Wrapper | Self::Via | Self::User)
     }
@@ -40,7 +40,7 @@ impl fmt::Display for Floor {
     }
 }
 
-/// What stands in the path of a floor's source.
+/// The layers by parts of their sources' paths.
 const FLOORS: &[(&str, Floor)] = &[
     ("/crates/com/", Floor::Com),
     ("/crates/ndr/", Floor::Ndr),
@@ -51,9 +51,10 @@ const FLOORS: &[(&str, Floor)] = &[
     ("/bench/counted/src/", Floor::User),
 ];
 
-/// The floor of an instruction that was inlined from these files, the innermost first.
+/// Returns the layer of an instruction that was inlined from these files, the innermost first.
 ///
-/// The innermost that belongs to a floor has it: a load of the standard library in a check of `ndr` is `ndr`'s.
+/// The innermost file with a layer decides: a load of the standard library within a check of `ndr`
+/// belongs to `ndr`.
 pub(super) fn of<'a>(files: impl IntoIterator<Item = &'a str>) -> Option<Floor> {
     let floor = |file: &str| FLOORS.iter().find(|(part, _)| file.contains(part));
     files.into_iter().find_map(floor).map(|&(_, floor)| floor)

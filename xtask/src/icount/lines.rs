@@ -1,4 +1,5 @@
-//! The source of each instruction, through all inlining, as `addr2line` of binutils tells it.
+//! The source files of each instruction, through all inlining, as determined by binutils'
+//! `addr2line`.
 
 use crate::program::Program;
 use crate::{Outcome, Problem};
@@ -30,7 +31,7 @@ impl Lines {
             .stdout(Stdio::piped())
             .spawn()
             .map_err(|error| failed(&error))?;
-        // It answers line by line: a thread writes while this one reads.
+        // `addr2line` answers line by line, so a thread writes while this one reads.
         let input = child.stdin.take();
         let writer = std::thread::spawn(move || input.map(|mut input| input.write_all(wanted.as_bytes())));
         let output = child.wait_with_output().map_err(|error| failed(&error))?;
@@ -43,7 +44,8 @@ impl Lines {
         Ok(Self::parse(&String::from_utf8_lossy(&output.stdout)))
     }
 
-    /// An address, then one `FILE:LINE` for each level of inlining, the innermost first.
+    /// Parses an address followed by one `FILE:LINE` for each level of inlining, the innermost
+    /// first.
     fn parse(text: &str) -> Self {
         let mut lines = Self::default();
         let mut files: Option<&mut Vec<String>> = None;
@@ -58,7 +60,7 @@ impl Lines {
         lines
     }
 
-    /// The files that the instruction at an address came from, the innermost first.
+    /// Returns the source files of the instruction at an address, the innermost first.
     pub(super) fn files(&self, address: u64) -> impl Iterator<Item = &str> {
         self.files.get(&address).into_iter().flatten().map(String::as_str)
     }

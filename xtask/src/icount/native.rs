@@ -1,4 +1,4 @@
-//! The counting program in C++, and whose an instruction of it is.
+//! The counting program in C++, and the layers of its instructions.
 
 use super::callgrind::Name;
 use super::floor::Floor;
@@ -14,7 +14,8 @@ pub(super) fn build(folder: &Path) -> Outcome<PathBuf> {
     Ok(binary)
 }
 
-/// Whose an instruction is, by the function that it is in: stubs have names, and what they call in libraries belongs to them.
+/// Returns the layer of an instruction by its function: stubs have known names, and their calls of
+/// libraries belong to them.
 pub(super) fn floor_of((object, function): &Name, binary: &str) -> Option<Floor> {
     if object != binary {
         return None;

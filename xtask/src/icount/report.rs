@@ -1,17 +1,17 @@
-//! The counts as a table, as JSON, as a budget, and compared with one.
+//! The counts as a table, as JSON and as a budget, and their comparison with a budget.
 
 use super::floor::Floor;
 use super::sides::COUNTED;
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
-/// Between these lines a document has the table.
+/// The lines around the table in a document.
 const BEGIN: &str = "<!-- begin: cargo xtask icount --bless -->";
 const END: &str = "<!-- end -->";
 const FLOORS: [Floor; 6] = [Floor::Generated, Floor::Com, Floor::Rpc, Floor::Ndr, Floor::Wrapper, Floor::Via];
 
-/// Instructions of so many calls as are counted, which are a thousand: per call these are whole numbers, or have three digits behind the
-/// point.
+/// The instructions of all counted calls, of which there are a thousand: per call these are numbers
+/// with at most three decimal places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Instructions(i64);
 
@@ -30,26 +30,26 @@ impl Instructions {
 }
 
 impl fmt::Display for Instructions {
-    /// Per call.
+    /// Formats the instructions per call.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = format!("{}.{:03}", self.0 / 1000, self.0 % 1000);
         f.pad(text.trim_end_matches('0').trim_end_matches('.'))
     }
 }
 
-/// Instructions of the calls of one method on one side.
+/// The instructions of one method's calls on one side.
 #[derive(Debug)]
 pub(super) struct Count {
     pub(super) language: &'static str,
     pub(super) method: &'static str,
-    /// Elements of its arrays.
+    /// The number of elements in the method's arrays.
     pub(super) words: u32,
     pub(super) side: &'static str,
     pub(super) instructions: BTreeMap<Floor, i64>,
 }
 
 impl Count {
-    /// Without transport and method.
+    /// Returns the instructions without transport and method.
     fn counted(&self) -> Instructions {
         let counted = self.instructions.iter().filter(|(floor, _)| floor.is_counted());
         Instructions(counted.map(|(_, count)| count).sum())
@@ -67,7 +67,7 @@ pub(super) struct Report {
 }
 
 impl Report {
-    /// For people; Markdown too: the sums, and where they come from.
+    /// Returns the tables as Markdown: the sums, and their breakdown by layer.
     pub(super) fn table(&self) -> String {
         let mut text = String::from(
             "| instructions per call | words | stubs | client | server |   both |\n|---|--:|---|--:|--:|--:|\n",
@@ -101,7 +101,7 @@ impl Report {
         text
     }
 
-    /// For programs.
+    /// Returns the counts as JSON.
     pub(super) fn json(&self) -> String {
         let rows = self.counts.as_chunks().0.iter().map(|[client, server]| {
             let (here, there) = (client.counted(), server.counted());
@@ -116,7 +116,7 @@ impl Report {
         format!("[\n{}\n]\n", rows.collect::<Vec<_>>().join(",\n"))
     }
 
-    /// As a budget to be kept.
+    /// Returns the counts as a budget.
     pub(super) fn csv(&self) -> String {
         let mut text = String::from("stubs,method,words,side,instructions\n");
         for count in &self.counts {
@@ -133,7 +133,8 @@ impl Report {
         text
     }
 
-    /// Compares with a budget. Notes are what is better than it; an error names what is worse.
+    /// Compares the counts with a budget. Returns notes about improvements, or an error that lists
+    /// the regressions.
     pub(super) fn compare(&self, budget: &str) -> Result<Vec<String>, String> {
         let mut notes = Vec::new();
         let mut worse = Vec::new();
@@ -155,7 +156,7 @@ impl Report {
         if worse.is_empty() { Ok(notes) } else { Err(worse.join("; ")) }
     }
 
-    /// Puts the table into a document, in place of the one before.
+    /// Replaces the table in a document.
     pub(super) fn put_into(&self, document: &str) -> Result<String, String> {
         let missing = || format!("the document has no lines {BEGIN} and {END}");
         let (before, rest) = document.split_once(BEGIN).ok_or_else(missing)?;

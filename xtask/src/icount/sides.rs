@@ -1,4 +1,5 @@
-//! Client and server under callgrind. Each writes two files for each case: one of the first calls, and one of those that are counted.
+//! Client and server under callgrind. Each writes two files for each case: one of the first calls,
+//! and one of the counted calls.
 
 use super::callgrind::Profile;
 use super::{failed, read};
@@ -10,29 +11,32 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
-/// Calls of a case before those that are counted: what they make lasts.
+/// The number of a case's uncounted first calls, which set up lasting state.
 const FIRST: u32 = 500;
-/// Calls of a case that are counted.
+/// The number of a case's counted calls.
 pub(super) const COUNTED: u32 = 1000;
-/// The function of the client that calls the methods.
+/// The client's function that calls the methods.
 pub(super) const ENTRY: &str = "entry_client";
 
-/// Part of the names of the functions in an object's vtable, in Rust.
+/// The common part of the names of an object's vtable functions in Rust.
 pub(super) const ADAPTER: &str = "_Vtbl::new::";
 
-/// One side of a call, and what callgrind counts of it. Functions are named by the ends of their names: in Rust they have paths.
+/// One side of a call, and the functions that control counting. Functions are given by the ends of
+/// their names, since Rust's have paths.
 pub(super) struct Side {
     pub(super) name: &'static str,
-    /// Entering it begins counting, leaving it ends it.
+    /// The function that starts counting on entry and stops it on return.
     entry: Option<&'static str>,
-    /// Where a call is handed over to the transport, and waited for, in Rust and in C: entering these ends counting, leaving them begins it.
+    /// The functions that hand a call over to the transport or wait for one, in Rust and in C:
+    /// entering them stops counting, leaving them resumes it.
     hand_overs: &'static [&'static str],
-    /// Parts of the names, in Rust or in C++, of functions that only the thread runs which makes or takes the calls.
+    /// Parts of the names, in Rust or C++, of functions that only the thread that makes or takes
+    /// the calls executes.
     own: &'static [&'static str],
 }
 
-/// Both sides. The client is counted in [`ENTRY`]. Of the server the methods have their thread counted, from the one that asks for it to the
-/// one that has the counts written.
+/// Both sides. The client is counted in [`ENTRY`]. On the server, the methods start and stop
+/// counting for their thread: from the first counted method to the one that has the counts written.
 const SIDES: [Side; 2] = [
     Side {
         name: "client",
@@ -49,7 +53,7 @@ const SIDES: [Side; 2] = [
 ];
 
 impl Side {
-    /// A program under callgrind, which numbers the files that it writes.
+    /// Returns a program under callgrind, which numbers its output files.
     fn of(&self, binary: &Path, folder: &Path) -> Program {
         let valgrind = Program::new("valgrind", &["--quiet", "--tool=callgrind", "--dump-instr=yes"])
             .with(&["--collect-atstart=no", "--separate-threads=yes"])
@@ -59,7 +63,7 @@ impl Side {
         toggles.fold(valgrind, Program::argument).argument(binary.display().to_string())
     }
 
-    /// The counts of a case by its number, from 1, of the one thread that has any of it.
+    /// Reads the counts of a case by its number, from 1 on. Exactly one thread must have them.
     fn profile(&self, folder: &Path, number: usize, case: &str) -> Outcome<Profile> {
         let beginning = format!("{}.{}-", self.name, 2 * number);
         let mut found = None;
@@ -69,7 +73,7 @@ impl Side {
             }
             let wrong = |why: String| Problem::Failed(format!("{}: {why}", path.display()));
             let profile = Profile::parse(&read(&path)?).map_err(wrong)?;
-            // Another thread's waiting is no part of a call.
+            // Waiting of other threads is not part of a call.
             if profile.own(|(_, function)| self.own.iter().any(|part| function.contains(part))) == 0 {
                 continue;
             }
@@ -81,7 +85,7 @@ impl Side {
         found.ok_or_else(|| Problem::Failed(format!("the {} has no counts of {case}", self.name)))
     }
 
-    /// Whether a profile is that of a case, and has nothing of a hand-over.
+    /// Checks that a profile belongs to a case and contains no hand-over.
     fn check(&self, profile: &Profile, case: &str) -> Result<(), String> {
         if profile.name != case {
             return Err(format!("has the counts of {:?}, not of {case:?}", profile.name));
@@ -94,13 +98,14 @@ impl Side {
     }
 }
 
-/// Makes the calls of all cases, methods with how many elements their arrays have, and gives the counts of each, client and server.
+/// Makes the calls of all cases, which are methods with the number of their arrays' elements.
+/// Returns the client's and the server's counts for each.
 pub(super) fn count(
     binary: &Path,
     folder: &Path,
     cases: &[(&'static str, u32)],
 ) -> Outcome<Vec<[(&'static str, Profile); 2]>> {
-    // A file of an earlier run must not be read.
+    // Files of an earlier run must not be read.
     for path in files(folder)? {
         fs::remove_file(&path).map_err(|error| failed(&path, &error))?;
     }
@@ -160,7 +165,7 @@ impl Serving {
 
 impl Drop for Serving {
     fn drop(&mut self) {
-        // After `end` there is nothing to kill.
+        // After `end` the process is gone, and these calls fail.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -173,7 +178,7 @@ mod tests {
     use crate::temporary::Folder;
     use std::fs;
 
-    /// A profile of these functions, with 10 instructions each.
+    /// Returns a profile of these functions, with 10 instructions each.
     fn text(case: &str, functions: &[&str]) -> String {
         let begin = format!("desc: Trigger: Client Request: {case}\npositions: instr line\nevents: Ir\nob=(1) p\n");
         functions.iter().zip(1..).fold(begin, |text, (name, id)| format!("{text}fn=({id}) {name}\n0x{id}0 1 10\n"))
@@ -192,7 +197,7 @@ mod tests {
         let folder = Folder::new().unwrap();
         let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
         let profile = |number| SIDES[1].profile(folder.path(), number, "null");
-        // Another connection's thread looked around, as often as the machine's load had it.
+        // Another connection's thread has polled, as often as the machine's load permitted.
         write("server.2-02", &text("null", &["p::serve::next_call", "p::Rx::sleep"]));
         assert!(profile(1).is_err());
         write("server.2-05", &text("null", &["stub", "(anonymous namespace)::Stubs::null()"]));

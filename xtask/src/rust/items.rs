@@ -3,14 +3,14 @@
 use super::{Kind, Token};
 use std::ops::RangeInclusive;
 
-/// A function with a body, and the lines that it takes from `fn` to its closing brace.
+/// A function with a body, and its lines from `fn` to the closing brace.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Function<'a> {
     pub(crate) name: &'a str,
     pub(crate) lines: RangeInclusive<usize>,
 }
 
-/// The functions that have a body, those within functions included.
+/// Returns the functions with a body, including nested ones.
 pub(crate) fn functions<'a>(tokens: &[Token<'a>]) -> Vec<Function<'a>> {
     let mut functions = Vec::new();
     for (at, pair) in tokens.windows(2).enumerate() {
@@ -25,7 +25,7 @@ pub(crate) fn functions<'a>(tokens: &[Token<'a>]) -> Vec<Function<'a>> {
     functions
 }
 
-/// The lines of items that are only built for tests: `#[cfg(test)]` and `#[test]`.
+/// Returns the lines of items that are only built for tests: `#[cfg(test)]` and `#[test]`.
 pub(crate) fn tests(tokens: &[Token<'_>]) -> Vec<RangeInclusive<usize>> {
     let mut regions: Vec<RangeInclusive<usize>> = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
@@ -56,7 +56,7 @@ fn is_for_tests(attribute: &[Token<'_>]) -> bool {
     is_test && !is_not
 }
 
-/// What is between the brackets of an outer attribute, and the index behind it.
+/// Returns the tokens between an outer attribute's brackets, and the index behind it.
 fn attribute<'t, 'a>(tokens: &'t [Token<'a>]) -> Option<(&'t [Token<'a>], usize)> {
     if !tokens.get(1)?.is("[") {
         return None;
@@ -75,7 +75,7 @@ fn attribute<'t, 'a>(tokens: &'t [Token<'a>]) -> Option<(&'t [Token<'a>], usize)
     None
 }
 
-/// The index of the token that ends the item which begins here: its closing brace or its semicolon.
+/// Returns the index of the item's last token: its closing brace or its semicolon.
 fn end_of_item(tokens: &[Token<'_>]) -> Option<usize> {
     let mut depth = 0_usize;
     for (at, token) in tokens.iter().enumerate() {

@@ -1,15 +1,16 @@
-//! Reads the modules of a crate, and which file names an item of which other file.
+//! The modules of a crate, and the dependencies between its files.
 //!
-//! A path is followed through re-exports to the file that defines its item. Tests, macros and methods are not seen: a method has no path.
+//! A path is followed through re-exports to the file that defines its item. Tests, macros and
+//! methods are ignored: a method has no path.
 
 use super::{Kind, Token, is_in, tests, tokens};
 use crate::repo::File;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Re-exports that lead to re-exports, at most.
+/// The maximum length of a chain of re-exports.
 const HOPS_MAX: usize = 16;
 
-/// A file names an item of another one, in this line.
+/// A dependency: a file names an item of another file in this line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Arrow {
     pub(crate) from: usize,
@@ -17,15 +18,15 @@ pub(crate) struct Arrow {
     pub(crate) line: usize,
 }
 
-/// A name that a module has by a `use`.
+/// A name that a `use` brings into a module.
 struct Import {
     path: Vec<String>,
-    /// `None`: all names of the path.
+    /// The name; `None` for a glob.
     name: Option<String>,
     line: usize,
 }
 
-/// A path in code that is no `use`.
+/// A path in code outside of a `use`.
 struct Mention {
     path: Vec<String>,
     line: usize,
@@ -43,7 +44,7 @@ struct Module {
 pub(crate) struct Modules(BTreeMap<Vec<String>, Module>);
 
 impl Modules {
-    /// Reads the files of a crate, whose root lies in `folder`: `lib.rs`, else `main.rs`.
+    /// Reads the files of a crate whose root, `lib.rs` or else `main.rs`, is in `folder`.
     pub(crate) fn read(files: &[&File], folder: &str) -> Self {
         let mut modules = Self::default();
         for (number, file) in files.iter().enumerate() {
@@ -62,7 +63,7 @@ impl Modules {
         modules
     }
 
-    /// All arrows between different files, once for each pair.
+    /// Returns all dependencies between different files, once for each pair.
     pub(crate) fn arrows(&self) -> Vec<Arrow> {
         let mut arrows: BTreeMap<(usize, usize), usize> = BTreeMap::new();
         for (path, module) in &self.0 {
@@ -78,7 +79,8 @@ impl Modules {
         arrows.into_iter().map(|((from, to), line)| Arrow { from, to, line }).collect()
     }
 
-    /// The file that defines what a path means in a module. `None`: nothing of this crate, or a module as a whole.
+    /// Returns the file that defines the item of a path in a module. `None` for other crates' items
+    /// and for whole modules.
     fn file_of(&self, module: &[String], named: &[String], hops: usize) -> Option<usize> {
         let (mut at, rest) = self.beginning(module, named, hops)?;
         for (index, segment) in rest.iter().enumerate() {
@@ -94,14 +96,14 @@ impl Modules {
         None
     }
 
-    /// The file behind a name that a module has by a `use`.
+    /// Returns the file of a name that a `use` brings into a module.
     fn imported(&self, module: &[String], name: &str, behind: &[String], hops: usize) -> Option<usize> {
         let hops = hops.checked_sub(1)?;
         let imports = || self.0.get(module).into_iter().flat_map(|module| &module.imports);
         if let Some(import) = imports().find(|import| import.name.as_deref() == Some(name)) {
             return self.file_of(module, &[&import.path[..], behind].concat(), hops);
         }
-        // All names of a module: a glob is looked through only where that module has the name itself by a `use`.
+        // A glob is followed only if that module has the name itself by a `use`.
         imports().filter(|import| import.name.is_none()).find_map(|import| {
             let (at, rest) = self.beginning(module, &import.path, hops)?;
             let at = [&at[..], rest].concat();
@@ -109,7 +111,7 @@ impl Modules {
         })
     }
 
-    /// The module that a path begins in, and the rest of the path.
+    /// Returns the module in which a path begins, and the rest of the path.
     fn beginning<'p>(&self, module: &[String], path: &'p [String], hops: usize) -> Option<(Vec<String>, &'p [String])> {
         let (first, rest) = path.split_first()?;
         match first.as_str() {
@@ -128,7 +130,7 @@ impl Modules {
                 if self.0.contains_key(&child) {
                     return Some((child, rest));
                 }
-                // A module that has another name here by a `use`.
+                // A `use` may give a module another name here.
                 let hops = hops.checked_sub(1)?;
                 let import = self.0.get(module)?.imports.iter().find(|import| import.name.as_deref() == Some(name))?;
                 let (at, inner) = self.beginning(module, &import.path, hops)?;
@@ -149,7 +151,7 @@ struct Reader<'m> {
 impl Reader<'_> {
     fn read(mut self, code: &[Token<'_>]) {
         let outside = self.path.len();
-        // How deep the braces are that inner modules began with.
+        // The brace depths at the starts of the inner modules.
         let mut inner: Vec<usize> = Vec::new();
         let mut depth = 0_usize;
         let mut at = 0;
@@ -189,14 +191,14 @@ impl Reader<'_> {
         }
     }
 
-    /// The module that is read.
+    /// Returns the current module.
     fn here(&mut self) -> &mut Module {
         let file = self.file;
         self.modules.0.entry(self.path.clone()).or_insert_with(|| Module { file, ..Module::default() })
     }
 }
 
-/// Whether a `use` begins an item: the same word stands in bounds of captured lifetimes, `use<'a>`.
+/// Whether a `use` begins an item: the word also occurs in bounds of captured lifetimes, `use<'a>`.
 fn is_item(code: &[Token<'_>], at: usize) -> bool {
     !code.get(at + 1).is_some_and(|next| next.is("<"))
 }
@@ -205,7 +207,7 @@ fn is_path_mark(code: &[Token<'_>], at: usize) -> bool {
     code.get(at).is_some_and(|token| token.is(":")) && code.get(at + 1).is_some_and(|token| token.is(":"))
 }
 
-/// The path that begins here, and the index behind it.
+/// Returns the path that begins here, and the index behind it.
 fn mention(code: &[Token<'_>], mut at: usize) -> (Vec<String>, usize) {
     let mut path = Vec::new();
     while let Some(token) = code.get(at).filter(|token| token.kind == Kind::Ident) {
@@ -218,7 +220,7 @@ fn mention(code: &[Token<'_>], mut at: usize) -> (Vec<String>, usize) {
     (path, at)
 }
 
-/// Reads a tree of imports below a path, and gives the index behind it.
+/// Reads a tree of imports below a path. Returns the index behind it.
 fn tree(code: &[Token<'_>], mut at: usize, above: &[String], imports: &mut Vec<Import>) -> usize {
     let mut path = above.to_vec();
     while let Some(token) = code.get(at) {
@@ -236,7 +238,7 @@ fn tree(code: &[Token<'_>], mut at: usize, above: &[String], imports: &mut Vec<I
             return at + 1;
         }
         if token.kind != Kind::Ident {
-            // `::windows_core` is another crate's.
+            // A leading `::` as in `::windows_core` denotes another crate.
             at += 1;
             continue;
         }
@@ -255,7 +257,8 @@ fn tree(code: &[Token<'_>], mut at: usize, above: &[String], imports: &mut Vec<I
     at
 }
 
-/// The sets of two or more files each of which leads to all others of its set by arrows, each set in order, the largest first.
+/// Returns the cycles: the sets of two or more files that all depend on each other. Each set is
+/// sorted; the largest set comes first.
 pub(crate) fn circles(count: usize, arrows: &[Arrow]) -> Vec<Vec<usize>> {
     let mut next = vec![Vec::new(); count];
     let mut back = vec![Vec::new(); count];
@@ -263,7 +266,7 @@ pub(crate) fn circles(count: usize, arrows: &[Arrow]) -> Vec<Vec<usize>> {
         next[arrow.from].push(arrow.to);
         back[arrow.to].push(arrow.from);
     }
-    // Kosaraju: from the files in the order in which they were finished, backwards.
+    // Kosaraju's algorithm: the second pass visits the files in reverse order of completion.
     let mut finished = Vec::new();
     let mut seen = BTreeSet::new();
     for start in 0..count {
@@ -283,7 +286,8 @@ pub(crate) fn circles(count: usize, arrows: &[Arrow]) -> Vec<Vec<usize>> {
     found
 }
 
-/// Goes along arrows from `start` to whatever was not seen, and notes each file once nothing is left behind it.
+/// Visits the unseen files that are reachable from `start`, and records each file once all files
+/// behind it are visited.
 fn finish(start: usize, next: &[Vec<usize>], seen: &mut BTreeSet<usize>, finished: &mut Vec<usize>) {
     if !seen.insert(start) {
         return;
@@ -310,7 +314,7 @@ mod tests {
     use super::{Modules, circles};
     use crate::repo::Repo;
 
-    /// Which file names which: `a -> b`, in the order of the files' names.
+    /// Returns the dependencies as `a -> b`, in the order of the files' names.
     fn arrows(files: &[(&str, &str)]) -> Vec<String> {
         let repo = Repo::of(files);
         let files: Vec<_> = repo.files.iter().collect();

@@ -1,5 +1,5 @@
-//! Installs obvia by CMake, and has programs in C++ and C use it that know nothing else of the project: those of
-//! `examples/first`, as docs/cpp.md has them built, with the Rust ones of the README.
+//! Installs obvia by CMake, and builds C++ and C programs that know nothing else of the project:
+//! those of `examples/first`, as docs/cpp.md describes, tested with the Rust ones of the README.
 
 mod idl;
 mod languages;
@@ -18,12 +18,12 @@ use page::Page;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Tests with the obvia that the other parts use, which is not optimised.
+/// Tests with the unoptimized obvia that the other parts use.
 pub(super) fn run() -> Outcome {
     check_all(false)
 }
 
-/// Tests with obvia as CMake's users get it, and with every project of the wizard.
+/// Tests with obvia as users of CMake get it, and with every project of the wizard.
 pub(super) fn thorough() -> Outcome {
     check_all(true)
 }
@@ -50,13 +50,13 @@ fn check_all(is_thorough: bool) -> Outcome {
     idl::check(&outside)
 }
 
-/// A server and a client of the same making.
+/// A server and a client built in the same way.
 struct Pair {
     server: String,
     client: String,
 }
 
-/// Runs every client while a server serves.
+/// Runs every client with a server.
 fn check(server: &str, pairs: &[Pair], promised: &str) -> Outcome {
     let names = Names::new()?;
     let _server = Server::start(&names.see(Program::new(server, &[])))?;
@@ -74,19 +74,20 @@ fn check(server: &str, pairs: &[Pair], promised: &str) -> Outcome {
 /// A way to build the programs with CMake.
 struct Variant {
     name: &'static str,
-    /// In `examples/first`.
+    /// The folder in `examples/first`.
     folder: &'static str,
     generator: &'static str,
     compilers: [&'static str; 2],
     library: Library,
 }
 
-/// What programs are linked with.
+/// The kind of library that programs link.
 #[derive(Clone, Copy)]
 enum Library {
     Shared,
     Static,
-    /// The shared one, built as a part of the project, which the page shows after a line that begins so.
+    /// The shared library, built as a part of the project; the page shows the code after the line
+    /// with this beginning.
     Part(&'static str),
 }
 use Library::{Part, Shared, Static};
@@ -106,7 +107,7 @@ const VARIANTS: [Variant; 7] = [
     Variant { name: "c-part", folder: "c", generator: NINJA, compilers: CLANG, library: Part("`add_subdirectory`") },
 ];
 
-/// A folder outside the project, with an installed obvia and the programs' sources.
+/// A folder outside of the project, with an installed obvia and the programs' sources.
 struct Outside {
     folder: Folder,
     prefix: PathBuf,
@@ -128,7 +129,7 @@ impl Outside {
         let words: Vec<&str> = options.iter().map(String::as_str).chain(["-S", ".", "-B"]).collect();
         cmake(&words).run()?;
         cmake(&["--build"]).run()?;
-        // Where it was installed, and where it is in the end, are not the same: what is installed can be moved.
+        // The installation is moved afterwards, which tests that it is relocatable.
         let elsewhere = folder.path().join("elsewhere");
         let option = elsewhere.display().to_string();
         cmake(&["--install"]).with(&["--prefix", &option]).read()?;
@@ -137,7 +138,7 @@ impl Outside {
         Ok(Self { folder, prefix, options, is_thorough })
     }
 
-    /// Builds the programs as a variant has it.
+    /// Builds the programs of a variant.
     fn build(&self, variant: &Variant, page: &Page) -> Outcome<Pair> {
         let Variant { name, generator, compilers, .. } = *variant;
         let source = self.folder.path().join(name);
@@ -159,7 +160,7 @@ impl Outside {
         Ok(Pair { server: format!("{build}/server"), client: format!("{build}/client") })
     }
 
-    /// Builds a project in a folder of its own, whose path is returned.
+    /// Builds a project in a folder of its own, and returns the folder's path.
     fn cmake(
         &self,
         name: &str,
@@ -174,7 +175,7 @@ impl Outside {
             .folder(project)
             .variable("CC", c)
             .variable("CXX", cxx)
-            // Generated code is to have no warnings.
+            // Generated code must have no warnings.
             .variable("CFLAGS", STRICT)
             .variable("CXXFLAGS", STRICT)
             .with(&options)
@@ -183,7 +184,7 @@ impl Outside {
         Ok(build)
     }
 
-    /// Builds the programs of a folder with commands for a shell.
+    /// Builds the programs of a folder with shell commands.
     fn build_by_hand(&self, folder: &str, commands: &str) -> Outcome<Pair> {
         let source = self.folder.path().join(folder);
         self.program("sh", &["-e", "-c", commands]).folder(&source).run()?;
@@ -191,7 +192,7 @@ impl Outside {
         Ok(Pair { server: path("server"), client: path("client") })
     }
 
-    /// A program that finds the installed obvia, and nothing of the project.
+    /// Returns a program that finds the installed obvia and nothing else of the project.
     fn program(&self, name: &str, arguments: &[&str]) -> Program {
         let path = std::env::var("PATH").unwrap_or_default();
         let prefix = self.prefix.display();
@@ -205,7 +206,8 @@ impl Outside {
 
 const STRICT: &str = "-Wall -Wextra -Wpedantic -Werror";
 
-/// CMake's options: cargo's target folder; in a run that is not thorough the profile and the features of the test build, too.
+/// Returns CMake's options: cargo's target folder, and unless the run is thorough the profile and
+/// the features of the test build.
 fn options(is_thorough: bool) -> Vec<String> {
     let folder = format!("-DOBVIA_TARGET_DIR={}", target().display());
     if is_thorough {
@@ -215,7 +217,7 @@ fn options(is_thorough: bool) -> Vec<String> {
     vec![folder, "-DOBVIA_PROFILE=dev".to_owned(), format!("-DOBVIA_FEATURES={features}")]
 }
 
-/// Has CMake's cargo take what the test build has compiled, unless the run is thorough.
+/// Makes CMake's cargo reuse the test build, unless the run is thorough.
 fn compiling(is_thorough: bool, cmake: Program) -> Program {
     if is_thorough { cmake } else { workspace::linting(cmake) }
 }
@@ -224,7 +226,7 @@ fn failed(path: &Path, error: &std::io::Error) -> Problem {
     Problem::Failed(format!("{}: {error}", path.display()))
 }
 
-/// Replaces something in a file, which has it.
+/// Replaces a text in a file, which must contain it.
 fn replace(path: &Path, from: &str, to: &str) -> Outcome {
     let text = fs::read_to_string(path).map_err(|error| failed(path, &error))?;
     if !text.contains(from) {
@@ -233,7 +235,7 @@ fn replace(path: &Path, from: &str, to: &str) -> Outcome {
     fs::write(path, text.replace(from, to)).map_err(|error| failed(path, &error))
 }
 
-/// Copies a folder with all that is in it.
+/// Copies a folder recursively.
 fn copy(from: &Path, to: &Path) -> Outcome {
     let words = [from, to].map(|path| path.display().to_string());
     Program::new("cp", &["-R", &words[0], &words[1]]).read().map(drop)

@@ -1,4 +1,4 @@
-//! Runs every client of the examples against its server.
+//! Runs every client of the examples with its server.
 
 use crate::program::{Program, target};
 use crate::repo::load;
@@ -7,7 +7,7 @@ use crate::{Outcome, Problem, workspace};
 use std::io::{BufRead, BufReader};
 use std::process::{Child, ChildStdout, Stdio};
 
-/// Runs each `NAME-client` of the examples while its `NAME-server` serves.
+/// Runs each `NAME-client` of the examples with its `NAME-server`.
 pub(super) fn run() -> Outcome {
     let names = clients(&load()?);
     if names.is_empty() {
@@ -17,7 +17,7 @@ pub(super) fn run() -> Outcome {
     names.iter().try_for_each(|name| run_client(name))
 }
 
-/// The examples that have a client.
+/// Returns the examples that have a client.
 fn clients(repo: &crate::repo::Repo) -> Vec<String> {
     let find = |path: &str| {
         let name = path.strip_prefix("examples/")?.split('/').next()?;
@@ -34,7 +34,7 @@ fn run_client(example: &str) -> Outcome {
     names.see(Program::new(&path("client"), &[])).run()
 }
 
-/// A directory of exported names that nobody else uses.
+/// A private directory of exported names.
 pub(crate) struct Names(Folder);
 
 impl Names {
@@ -42,27 +42,27 @@ impl Names {
         Ok(Self(Folder::new()?))
     }
 
-    /// Has a program find its names here.
+    /// Makes a program use this directory.
     pub(crate) fn see(&self, program: Program) -> Program {
         program.variable("OBVIA_RUNTIME_DIR", self.0.path().display().to_string())
     }
 }
 
-/// A server, ended when the value is dropped.
+/// A server process, ended when the value is dropped.
 pub(super) struct Server {
     child: Child,
     first: String,
-    // Open as long as it runs, as it may say more.
+    // Kept open, since the server may print more.
     output: Option<BufReader<ChildStdout>>,
 }
 
 impl Server {
-    /// Starts it and waits for its first line, which it prints when it can be called.
+    /// Starts the server and waits for its first line, which it prints once it accepts calls.
     pub(super) fn start(program: &Program) -> Outcome<Self> {
         let line = program.line();
         println!("    $ {line} &");
         let failed = |why: String| Problem::Failed(format!("{line}: {why}"));
-        // Some end when their standard input does.
+        // Some servers end when their standard input does.
         let mut command = program.command();
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(|error| failed(error.to_string()))?;
@@ -75,7 +75,7 @@ impl Server {
         }
     }
 
-    /// The last word of its first line: where it can be called.
+    /// Returns the last word of the first line: the server's address.
     pub(super) fn place(&self) -> &str {
         self.first.split_whitespace().next_back().unwrap_or_default()
     }
@@ -83,7 +83,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It may have ended by itself: then there is nothing to end.
+        // The server may have ended by itself.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,5 +1,5 @@
-//! Peers that others wrote judge the standard path: Samba, impacket, scapy, j-interop, and tshark of what they said. testing/interop/README.md has
-//! the list.
+//! Tests the standard path with independent implementations: Samba, impacket, scapy and j-interop
+//! as peers, and tshark on the recorded traffic. testing/interop/README.md has the list.
 
 mod distributed;
 mod jinterop;
@@ -15,7 +15,7 @@ use crate::tools::Tool;
 use crate::{Outcome, Problem, tools, workspace};
 use std::net::TcpListener;
 
-/// Who has an account at the test servers.
+/// The user with an account at the test servers, and the password.
 const USER: [&str; 2] = ["user", "a secret"];
 /// The tests of smbtorture's `rpc.echo`.
 const ECHO: [&str; 10] = [
@@ -33,13 +33,13 @@ const ECHO: [&str; 10] = [
 
 /// The interface of `raw_server`.
 const RAW: &str = "0b71a000-5e1f-4c0d-9a11-72617763616c";
-/// Where endpoint mappers are found.
+/// The well-known port of endpoint mappers.
 const MAPPER_PORT: u16 = 135;
 
-/// What `interop-calls` leaves out, as it takes its time.
+/// The slow test that `interop-calls` leaves out.
 const ASLEEP: &str = "TestSleep";
 
-/// All of them but the last, which takes its time.
+/// The arguments for all tests except the last, which is slow.
 const QUICK: [&str; 2] = ["rpc.echo", "--option=torture:quick=yes"];
 
 pub(super) fn run() -> Outcome {
@@ -57,19 +57,19 @@ pub(super) fn run() -> Outcome {
     security()
 }
 
-/// What takes minutes.
+/// Runs the tests that take minutes.
 pub(super) fn run_long() -> Outcome {
     tools::ensure(&[Tool::JavaJudges])?;
     workspace::build()?;
     jinterop::run_long()
 }
 
-/// Wine beside them: `cargo xtask interop-wine`.
+/// Runs the tests with Wine: `cargo xtask interop-wine`.
 pub(crate) fn run_wine(_: &[String]) -> Outcome {
     wine::run()
 }
 
-/// Whether a server can listen where everybody looks for mappers and resolvers.
+/// Whether a server can listen on the well-known port of endpoint mappers and resolvers.
 fn has_usual_port(who: &str) -> bool {
     match TcpListener::bind(("127.0.0.1", MAPPER_PORT)) {
         Ok(_) => true,
@@ -80,13 +80,13 @@ fn has_usual_port(who: &str) -> bool {
     }
 }
 
-/// The port that a server says in a binding.
+/// Returns the port in the binding that a server has printed.
 fn port_of(server: &Server) -> &str {
     let endpoint = server.place().rsplit('[').next().unwrap_or_default();
     endpoint.split([',', ']']).next().unwrap_or_default()
 }
 
-/// A program of the build.
+/// Returns the path of a program of the build.
 fn built(name: &str) -> String {
     target().join("debug").join(name).display().to_string()
 }
@@ -95,21 +95,22 @@ fn script(name: &str) -> String {
     root().join("testing/interop").join(name).display().to_string()
 }
 
-/// The Python of the judges from PyPI.
+/// Returns a script that runs with the Python of the packages from PyPI.
 fn python(name: &str, arguments: &[&str]) -> Program {
     Program::new(&tools::judges_python(), &[&script(name)]).with(arguments)
 }
 
-/// smbtorture's test of a server at a port; `options` are parts of its binding, each behind a comma.
+/// Returns smbtorture for a server at a port; `options` are appended to its binding, each behind a
+/// comma.
 fn smbtorture(port: &str, options: &str, credentials: &str, arguments: &[&str]) -> Program {
     let binding = format!("ncacn_ip_tcp:127.0.0.1[{port}{options}]");
     Program::new("smbtorture", &[&binding, "-U", credentials]).with(arguments)
 }
 
-/// Runs tests of smbtorture, all of which have to succeed by name.
+/// Runs tests of smbtorture, and checks by name that all have succeeded.
 fn succeeds(program: &Program, suite: &str, tests: &[&str]) -> Outcome {
     println!("    $ {}", program.line());
-    // It ends with an error where one failed; what it printed says which.
+    // smbtorture fails if any test fails; its output names the tests.
     let said = program.read_all()?;
     let missed = |test: &&&str| !said.lines().any(|line| line == format!("success: {suite}.{test}"));
     match tests.iter().find(missed) {
@@ -118,8 +119,8 @@ fn succeeds(program: &Program, suite: &str, tests: &[&str]) -> Outcome {
     }
 }
 
-/// DCOM's formats and calls, and Automation's: what the tests of `obvia::orpc` and `obvia::automation` take for impacket's and scapy's is
-/// theirs.
+/// Checks that the vectors of the tests of `obvia::orpc` and `obvia::automation` are those of
+/// impacket and scapy: DCOM's formats and calls, and Automation's.
 fn objects() -> Outcome {
     for (script, vectors) in [("dcom_vectors.py", "orpc/dcom.txt"), ("oaut_vectors.py", "automation/invoke.txt")] {
         let vectors = root().join("testing/vectors").join(vectors).display().to_string();
@@ -128,7 +129,7 @@ fn objects() -> Outcome {
     Ok(())
 }
 
-/// NDR as the compiler's plans have it: Samba's tests of `rpcecho`, whose server was made from IDL.
+/// Tests the NDR of the compiler's plans: Samba's tests of `rpcecho` with a server made from IDL.
 fn marshaling() -> Outcome {
     let server = Server::start(&Program::new(&built("interop-echo"), &["ncacn_ip_tcp:127.0.0.1[0]"]))?;
     let port = port_of(&server);
@@ -136,16 +137,18 @@ fn marshaling() -> Outcome {
     succeeds(&smbtorture(port, ",bigendian", "%", &QUICK), "echo", &ECHO[..9])
 }
 
-/// The endpoint mapper as the command has it, the management interface of servers made from IDL, and finding those by their interface alone.
+/// Tests the command's endpoint mapper, the management interface of servers made from IDL, and the
+/// resolution of these servers by their interface alone.
 fn endpoints() -> Outcome {
-    // Whoever names no endpoint looks for mappers there and nowhere else.
+    // Clients without an endpoint look for mappers only there.
     let is_usual = has_usual_port("who looks for the mapper");
     let names = Names::new()?;
     let wanted = if is_usual { MAPPER_PORT.to_string() } else { "0".to_owned() };
     let mapper = Program::new(&built("obvia"), &["epmapper", "--host", "127.0.0.1", "--port", &wanted]);
     let mapper = Server::start(&names.see(mapper))?;
     let port = port_of(&mapper);
-    // With the mapper's own they are ten: `smbtorture` wants to see a lookup whose last answer is full.
+    // With the mapper's own entries there are ten: `smbtorture` expects a lookup whose last
+    // response is full.
     let bindings = [["ncacn_ip_tcp:127.0.0.1[0]"; 7].as_slice(), &["ncalrpc:"]].concat();
     let echo = Program::new(&built("interop-echo"), &["--register"]).with(&bindings);
     let echo = Server::start(&names.see(echo))?;
@@ -158,7 +161,7 @@ fn endpoints() -> Outcome {
         return Ok(());
     }
     let found = |tests: &[&str]| Program::new("smbtorture", &["ncacn_ip_tcp:127.0.0.1", "-U", "%"]).with(tests);
-    // It looks for every interface that Samba knows, and asks those that it finds.
+    // The test looks for every interface that Samba knows, and queries those that it finds.
     let managed = found(&["rpc.mgmt"]).read_errors()?;
     let identity = "60a15ec5-4de8-11d7-a637-005056a20182  version 0x00000001  'rpcecho'";
     if !managed.contains(identity) {
@@ -173,7 +176,8 @@ fn endpoints() -> Outcome {
     Program::new("/usr/bin/python3", &[&script("mapped_samba.py"), "127.0.0.1"]).run()
 }
 
-/// Protocol data units, the endpoint mapper and the management interface, with tshark as the witness.
+/// Tests protocol data units, the endpoint mapper and the management interface, and checks the
+/// traffic with tshark.
 fn units() -> Outcome {
     let server = Server::start(&Program::new(&built("examples/raw_server"), &["127.0.0.1:0"]))?;
     let port = server.place();
@@ -182,7 +186,8 @@ fn units() -> Outcome {
         succeeds(&tests, "epmapper", &["Map_full", "Map_simple", "Lookup_simple", "Lookup_terminate_search"])?;
     }
     Program::new("/usr/bin/python3", &[&script("raw_samba.py"), "127.0.0.1", port]).run()?;
-    // To the command it is a server that knows nothing of obvia: its management interface says what it has, and so does its mapper.
+    // The server does not use obvia's export directory, so the command depends on its management
+    // interface and its mapper.
     for (place, expected) in [(format!("[{port}]"), RAW), (format!("[,mapper={port}]"), "raw calls")] {
         let listed = Program::new(&built("obvia"), &["ls", "-v", &format!("ncacn_ip_tcp:127.0.0.1{place}")]).read()?;
         if !listed.contains(expected) {
@@ -198,14 +203,14 @@ fn units() -> Outcome {
     traces::nothing_is_malformed(&capture)
 }
 
-/// This project's client with a server that others wrote.
+/// Tests this project's client with an independent server.
 fn client() -> Outcome {
     let server = Server::start(&python("raw_scapy.py", &["0"]))?;
     let place = format!("127.0.0.1:{}", server.place());
     Program::new(&built("examples/raw_client"), &[&place, "one-at-a-time"]).run()
 }
 
-/// NTLM and SPNEGO at each level, on both sides.
+/// Tests NTLM and SPNEGO at each level, on both sides.
 fn security() -> Outcome {
     let [user, password] = USER;
     python("auth_tokens.py", &[&built("examples/tokens")]).run()?;
@@ -217,7 +222,7 @@ fn security() -> Outcome {
     let port = port_of(&guarded);
     let all = |options: String| succeeds(&torture(port, &options, &["rpc.echo"]), "echo", &ECHO);
     let quick = |options: String| succeeds(&torture(port, &options, &QUICK), "echo", &ECHO[..9]);
-    // The last test of all sleeps for the most part.
+    // The last test mostly sleeps.
     let levels = ["sign", "seal", "connect"];
     let combined = levels.iter().flat_map(|level| ["ntlm", "spnego"].map(|kind| format!(",{level},{kind}")));
     at_once(combined.map(|options| move || all(options)))?;
@@ -228,14 +233,14 @@ fn security() -> Outcome {
     private(&echo)
 }
 
-/// smbtorture as the user who has an account.
+/// Returns smbtorture with the credentials of the user.
 fn torture(port: &str, options: &str, tests: &[&str]) -> Program {
     let [user, password] = USER;
     smbtorture(port, options, &format!("DOMAIN/{user}%{password}"), tests)
 }
 
-/// A server that takes calls at the level of privacy alone, with tshark as the witness of what is said to it by a client of this project's, by
-/// impacket, and by Samba.
+/// Tests a server that accepts only calls at the privacy level, with this project's client,
+/// impacket and Samba, and checks the traffic with tshark.
 fn private(echo: &impl Fn(&[&str]) -> Program) -> Outcome {
     let [user, password] = USER;
     let server = Server::start(&echo(&["ncacn_ip_tcp:127.0.0.1[0,security=privacy]"]))?;

@@ -1,4 +1,4 @@
-//! Builds and tests the Java side with Maven, and what its page has a newcomer do.
+//! Builds and tests the Java side with Maven, and follows the instructions of its page.
 
 mod newcomer;
 
@@ -9,13 +9,13 @@ use crate::repo::root;
 use crate::{Outcome, Problem, fuzz_java, reproduce_java, tools, workspace};
 use std::path::Path;
 
-/// Modules of the build that nobody depends on.
+/// The modules of the build that are not dependencies of programs.
 const NOT_LIBRARIES: [&str; 2] = ["obvia-bom", "obvia-maven-plugin"];
 
-/// How long each reader of what others wrote gets nonsense in a thorough run.
+/// The fuzzing time for each reader of untrusted bytes in a thorough run, in seconds.
 const FUZZ_SECONDS: &str = "30";
 
-/// A test that needs no moment, and has Maven load what it runs tests with.
+/// Short tests that make Maven download what it needs to run tests.
 const FIRST_TEST: &str = "-Dtest=FormatsTest,RoutesTest";
 
 pub(super) fn run() -> Outcome {
@@ -25,11 +25,11 @@ pub(super) fn run() -> Outcome {
     names.see(install(&home)?.argument(brief_tests())).run()?;
     look_for_internals(&home, &libraries)?;
     newcomer::run(&home)?;
-    // With the compiler that the newcomer has.
+    // The example uses the same IDL compiler as the newcomer.
     super::web::run(&home, &[&brief_tests()])
 }
 
-/// Has Maven load all that a run needs, so that the run itself asks nobody on any network.
+/// Makes Maven download all that a run needs, so that the run itself needs no network.
 pub(crate) fn prepare() -> Outcome {
     let home = tools::jdk()?;
     let few = [FIRST_TEST, "-Dsurefire.failIfNoSpecifiedTests=false"];
@@ -38,8 +38,9 @@ pub(crate) fn prepare() -> Outcome {
     super::web::run(&home, &few)
 }
 
-/// The tests in virtual machines without any option, whose compilers go further than brief ones do, in another order; nonsense that no run had; and
-/// whether two builds of what is published are the same.
+/// Runs the tests in random order and in virtual machines with default options, whose compilers
+/// optimize further; fuzzes the readers; and checks that two builds of the published artifacts are
+/// identical.
 pub(crate) fn thorough() -> Outcome {
     let home = tools::jdk()?;
     let names = Names::new()?;
@@ -49,19 +50,21 @@ pub(crate) fn thorough() -> Outcome {
     reproduce_java::main(&[])
 }
 
-/// Maven's command that builds, tests and installs the modules, after what obvia-native's jar has in it.
+/// Returns Maven's command that builds, tests and installs the modules, after building the contents
+/// of obvia-native's jar.
 fn install(home: &Path) -> Outcome<Program> {
     workspace::build()?;
     let library = format!("-Dobvia.library.folder={}", target().join("debug").display());
     Ok(maven(home).with(&["--quiet", "--file", "java/pom.xml", &library, "install"]))
 }
 
-/// Has Maven give the virtual machines that run tests, and those that these start, the options of brief ones.
+/// Returns the option for short-lived virtual machines, for those that run tests and those that
+/// these start.
 fn brief_tests() -> String {
     format!("-Dobvia.test.options={BRIEF}")
 }
 
-/// The modules that programs depend on. Each has its version in the BOM.
+/// Returns the modules that programs depend on. Each has its version in the BOM.
 fn libraries() -> Outcome<Vec<String>> {
     let read = |path: &str| {
         std::fs::read_to_string(root().join(path)).map_err(|error| Problem::Failed(format!("{path}: {error}")))
@@ -70,7 +73,7 @@ fn libraries() -> Outcome<Vec<String>> {
 }
 
 fn compared(project: &str, bom: &str) -> Outcome<Vec<String>> {
-    // Modules of profiles stand behind.
+    // Modules of profiles come afterwards.
     let built = elements(project.split("</modules>").next().unwrap_or_default(), "module");
     let libraries: Vec<_> = built.into_iter().filter(|module| !NOT_LIBRARIES.contains(&module.as_str())).collect();
     let listed = elements(bom.split_once("<dependencies>").unwrap_or_default().1, "artifactId");
@@ -81,13 +84,13 @@ fn compared(project: &str, bom: &str) -> Outcome<Vec<String>> {
     Err(Problem::Failed(format!("java/obvia-bom has {listed}; java/pom.xml builds, for others to use, {libraries}")))
 }
 
-/// What stands in elements of this name.
+/// Returns the contents of all elements with this name.
 fn elements(text: &str, name: &str) -> Vec<String> {
     let (start, end) = (format!("<{name}>"), format!("</{name}>"));
     text.split(&start).skip(1).filter_map(|rest| Some(rest.split_once(&end)?.0.to_owned())).collect()
 }
 
-/// What is in the JDK and not for others may change or go.
+/// Fails if a library uses the JDK's internal classes, which may change or vanish.
 fn look_for_internals(home: &Path, libraries: &[String]) -> Outcome {
     let jdeps = Program::new(&home.join("bin/jdeps").display().to_string(), &["--jdk-internals"]);
     let classes = |module: &String| root().join("java").join(module).join("target/classes").display().to_string();

@@ -1,4 +1,5 @@
-//! Two parts at a time: one that computes beside one that waits for wires, clocks and other people's programs.
+//! The execution of two parts at a time: one that computes, and one that waits for networks, clocks
+//! and other programs.
 
 use super::examples::Names;
 use super::order::Seed;
@@ -14,26 +15,27 @@ use std::process::ExitStatus;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Lines that are shown of a part that failed.
+/// The maximum number of displayed lines of a failed part.
 const LINES_MAX: usize = 300;
-/// Characters that are shown of a line while its part goes on.
+/// The maximum number of displayed characters of a running part's line.
 const WIDTH_MAX: usize = 110;
-/// How often a part is asked whether it has ended.
+/// The interval at which a part is polled for its end.
 const LOOK: Duration = Duration::from_millis(100);
-/// How often one that goes on gives a sign.
+/// The interval of progress messages.
 const SIGN: Duration = Duration::from_secs(60);
 
-/// What has not begun yet.
+/// The parts that have not begun.
 struct Left {
     parts: Vec<&'static Part>,
-    /// How the build of the workspace ended; a run without one has it done.
+    /// Whether the build of the workspace succeeded, once it is done; true for a run without a
+    /// build.
     build: Option<bool>,
 }
 
-/// What a lane does next.
+/// A lane's next step.
 enum Next {
     Run(&'static Part),
-    /// The part can't run without the workspace, whose build failed.
+    /// The part needs the workspace, whose build failed.
     Refuse(&'static Part),
     Wait,
     End,
@@ -49,7 +51,7 @@ impl Left {
         Self { parts, build: (!needs_build).then_some(true) }
     }
 
-    /// The first that a lane can run; where it has none, the last of the other's.
+    /// Takes the first part of a lane that can run, or else the last one of the other lane.
     fn next(&mut self, lane: Lane) -> Next {
         let is_ready = |part: &&Part| self.build.is_some() || !part.needs_workspace;
         let own = self.parts.iter().position(|part| part.lane == lane && is_ready(part));
@@ -62,7 +64,7 @@ impl Left {
     }
 }
 
-/// What the lanes share.
+/// The state shared by the lanes.
 struct Run {
     left: Mutex<Left>,
     built: Condvar,
@@ -70,7 +72,7 @@ struct Run {
     runner: Runner,
 }
 
-/// Runs parts. What they print goes into files; of those that fail the end is shown.
+/// Runs parts with their output in files. The end of a failed part's output is displayed.
 pub(super) fn run(parts: &[&'static Part], shuffle: Option<Seed>) -> Outcome<Vec<Ran>> {
     let runner = Runner::new(&target().join("test"), shuffle, None)?;
     if let [one] = parts {
@@ -94,7 +96,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Run {
-    /// Runs what is left for a lane.
+    /// Runs parts for a lane until none are left.
     fn work(&self, lane: Lane) {
         loop {
             let mut left = locked(&self.left);
@@ -132,19 +134,20 @@ pub(super) struct Runner {
     program: PathBuf,
     shuffle: Option<Seed>,
     filter: Option<String>,
-    // Servers that tests kill leave their names here, and nothing in the user's own directory.
+    // The directory for the names of servers that tests kill, in place of the user's own.
     names: Names,
 }
 
 impl Runner {
-    /// Leaves what parts print in a folder. Parts in Rust run the tests of a filter alone, where there is one.
+    /// Creates a runner that writes the parts' output to a folder. Parts in Rust run only the tests
+    /// of the filter, if there is one.
     pub(super) fn new(folder: &Path, shuffle: Option<Seed>, filter: Option<String>) -> Outcome<Self> {
         std::fs::create_dir_all(folder).map_err(|error| Problem::Failed(format!("{}: {error}", folder.display())))?;
         let program = std::env::current_exe().map_err(|error| Problem::failed(error.to_string()))?;
         Ok(Self { folder: folder.to_owned(), program, shuffle, filter, names: Names::new()? })
     }
 
-    /// Runs a part, which prints to where this program prints.
+    /// Runs a part with this program's output.
     fn show(&self, part: &'static Part) -> Ran {
         println!("==> {}: {}", part.name, part.about);
         let ran = self.measured(part.name, part.name, || self.command(part, part.name, false).command().status());
@@ -152,7 +155,7 @@ impl Runner {
         ran
     }
 
-    /// Runs a part, which prints to a file of the name `file`.
+    /// Runs a part, whose output goes to the log `file`.
     pub(super) fn run(&self, part: &'static Part, file: &str, is_built: bool) -> Ran {
         let (name, log) = (part.name, self.path(file, "log"));
         let ran = self.measured(name, file, || wait(name, &self.command(part, file, is_built), &log));
@@ -160,16 +163,16 @@ impl Runner {
         ran
     }
 
-    /// The file of a part that ran under the name `file`.
+    /// Returns the path of a part's file.
     fn path(&self, file: &str, extension: &str) -> PathBuf {
         self.folder.join(file).with_extension(extension)
     }
 
-    /// Has a process run a part, and reads the verdict that it left.
+    /// Runs a part in a process, and reads the verdict that the process has written.
     fn measured(&self, name: &'static str, file: &str, run: impl FnOnce() -> std::io::Result<ExitStatus>) -> Ran {
         let began = Instant::now();
         let verdict = self.path(file, "verdict");
-        // A verdict of a run before is none of this one's.
+        // An earlier run's verdict must not be read.
         let cleared = match std::fs::remove_file(&verdict) {
             Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
             _ => Ok(()),
@@ -184,7 +187,7 @@ impl Runner {
         Ran { name, verdict, took: began.elapsed(), work }
     }
 
-    /// The program that runs a part.
+    /// Returns the program that runs a part.
     fn command(&self, part: &Part, file: &str, is_built: bool) -> Program {
         let verdict = self.path(file, "verdict").display().to_string();
         let program = self.program.display().to_string();
@@ -205,16 +208,17 @@ impl Runner {
     }
 }
 
-/// Begins the command line of a program in a network namespace of its own, with nothing but a loopback interface.
+/// The beginning of the command line of a program in a network namespace of its own, with only a
+/// loopback interface.
 const NETWORK: &[&str] = &["unshare", "--net", "--", "sh", "-c", "ip link set lo up && exec \"$@\"", "sh"];
 
-/// Whether this user may have such a namespace.
+/// Whether this user may create such a namespace.
 fn can_have_network() -> bool {
     Program::new(NETWORK[0], &NETWORK[1..]).argument("true").succeeds()
 }
 
-/// Waits for a part, and gives a sign now and then. The part prints to a file, which nobody waits for: a process that it left running by
-/// mistake may have it open.
+/// Waits for a part, and prints progress messages. Waits for the process rather than for the end of
+/// its output, since a process that it left running by mistake may have the file open.
 fn wait(name: &str, program: &Program, log: &Path) -> std::io::Result<ExitStatus> {
     let out = File::create(log)?;
     let err = out.try_clone()?;
@@ -232,7 +236,7 @@ fn wait(name: &str, program: &Program, log: &Path) -> std::io::Result<ExitStatus
     }
 }
 
-/// The end of what a part printed that failed; nothing of others.
+/// Returns the end of a failed part's output, and nothing for other parts.
 fn shown(verdict: &Verdict, log: &Path) -> String {
     if !matches!(verdict, Verdict::Failed(_)) {
         return String::new();
@@ -248,7 +252,7 @@ fn shown(verdict: &Verdict, log: &Path) -> String {
     lines[left_out..].iter().fold(shown, |shown, line| shown + line + "\n")
 }
 
-/// The last line that a part printed, or its beginning where that is long.
+/// Returns the last line of a part's output, truncated.
 fn last_line(log: &Path) -> String {
     let text = std::fs::read(log).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
@@ -282,7 +286,7 @@ mod tests {
         assert!(!text.contains("\nline 6\n"), "{text}");
     }
 
-    /// What lanes do next, one after the other.
+    /// Returns the lanes' next steps, one after the other.
     fn next(left: &mut Left, lanes: &[Lane]) -> Vec<String> {
         let written = |next| match next {
             Next::Run(part) => part.name.to_owned(),

@@ -5,24 +5,25 @@ use crate::{Outcome, Problem};
 
 pub(crate) const USAGE: &str = "[--list] [--fetch] [--shuffle [SEED]] [--load] [--repeat N] [--thorough] [NAME ...]";
 
-/// What is asked for.
+/// The options of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Options {
-    /// Names the parts and groups, and runs nothing.
+    /// Lists the parts and groups, and runs nothing.
     pub(super) is_list: bool,
-    /// Installs and fetches everything that the parts need, and runs nothing: a run without a network can follow.
+    /// Installs and downloads everything that the parts need, and runs nothing. A run without a
+    /// network can follow.
     pub(super) is_fetch: bool,
     /// Runs groups of the thorough run in place of parts.
     pub(super) is_thorough: bool,
-    /// Keeps all processors busy beside the tests.
+    /// Keeps processors busy during the tests.
     pub(super) has_load: bool,
-    /// Runs everything so often, and tells what failed how often.
+    /// Runs everything this many times, and reports how often each test failed.
     pub(super) repeat: Option<u32>,
     /// Runs parts and tests in the random order of this seed.
     pub(super) shuffle: Option<Seed>,
-    /// Writes the verdict of the one part into this file, for the process that started this one.
+    /// Writes the verdict of the only part to this file, for the parent process.
     pub(super) verdict: Option<String>,
-    /// Parts or groups; with `repeat` tests, too.
+    /// The parts or groups; with `repeat` also tests.
     pub(super) names: Vec<String>,
 }
 

@@ -1,14 +1,14 @@
-//! Random orders, each decided by a seed that is printed: of parts, and of the tests that cargo-nextest runs.
+//! Random orders of parts and of cargo-nextest's tests, determined by a seed that is printed.
 
 use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Decides an order.
+/// The seed of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Seed(u64);
 
 impl Seed {
-    /// One that differs from run to run.
+    /// Creates a seed that differs from run to run.
     pub(super) fn new() -> Self {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Self(Self(now.as_nanos() as u64).after(0).0 >> 32)
@@ -18,16 +18,16 @@ impl Seed {
         Self(number)
     }
 
-    /// A seed for a part of what this one decides.
+    /// Derives a further seed.
     pub(super) fn after(self, number: u64) -> Self {
-        // splitmix64, of S. Vigna.
+        // splitmix64 by S. Vigna.
         let mut state = self.0.wrapping_add((number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         state = (state ^ (state >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         Self(state ^ (state >> 31))
     }
 
-    /// The values in the order that this seed decides.
+    /// Returns the values in the seed's order.
     pub(crate) fn shuffle<T>(self, values: impl IntoIterator<Item = T>) -> Vec<T> {
         let mut keyed: Vec<(u64, T)> = (0..).zip(values).map(|(at, value)| (self.after(at).0, value)).collect();
         keyed.sort_by_key(|(key, _)| *key);

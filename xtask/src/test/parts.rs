@@ -1,30 +1,30 @@
-//! The parts of a test run, and the groups of the thorough one.
+//! The parts of a test run, and the groups of the thorough run.
 
 use super::{cmake, examples, interop, java, readme, wizard};
 use crate::tools::Tool;
 use crate::{Outcome, conformance, fuzz, icount, loom, miri, sim, soak, tidy, workspace};
 
-/// Seconds that many processes call each other in a test run.
+/// The duration of the soak test in a test run, in seconds.
 const SOAK_SECONDS: u32 = 10;
 
-/// One kind of check.
+/// A kind of check.
 pub(super) struct Part {
     pub(super) name: &'static str,
     pub(super) about: &'static str,
     pub(super) lane: Lane,
-    /// The profile of cargo-nextest, where tests in Rust are all that it runs.
+    /// The profile of cargo-nextest, if the part only runs tests in Rust.
     pub(super) profile: Option<&'static str>,
-    /// Whether it uses what a build of the workspace makes.
+    /// Whether the part uses the build of the workspace.
     pub(super) needs_workspace: bool,
-    /// Whether it uses ports that are the same for all the world, and so wants a network of its own.
+    /// Whether the part uses fixed ports, and so needs a network namespace of its own.
     pub(super) needs_network: bool,
-    /// Whether it is a group of the thorough run.
+    /// Whether the part is a group of the thorough run.
     pub(super) is_thorough: bool,
     pub(super) tools: &'static [Tool],
     pub(super) run: fn() -> Outcome,
 }
 
-/// What a part does most of the time.
+/// The lane of a part: what it does most of the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lane {
     Computes,
@@ -47,8 +47,8 @@ const PART: Part = Part {
 /// The name of the part that others wait for.
 pub(super) const BUILD: &str = "build";
 
-/// In the order in which each lane runs them. Parts that need nothing built run beside the build; `interop`, which waits for long, begins soon
-/// after it.
+/// The parts in the order in which each lane runs them. Parts that do not need the build run beside
+/// it; `interop`, which waits long, begins soon after it.
 pub(super) const PARTS: &[Part] = &[
     Part {
         name: BUILD,
@@ -196,7 +196,7 @@ pub(super) const PARTS: &[Part] = &[
 
 const GROUP: Part = Part { is_thorough: true, ..PART };
 
-/// What takes longer: each group at most an hour.
+/// The slower groups, each of which takes an hour at most.
 pub(super) const GROUPS: &[Part] = &[
     Part {
         name: "fuzz",

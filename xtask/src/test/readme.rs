@@ -1,7 +1,7 @@
-//! Takes the newcomer's program out of the README, builds it in a fresh crate and compares what it prints.
+//! Builds the README's first program in a new crate, and compares its output.
 //!
-//! A code block belongs to the file whose name stands in backticks at the start of the line before it. The block after a
-//! line that ends in `prints:` is what the command in that line prints.
+//! A code block belongs to the file whose name stands in backticks at the start of the line before
+//! it. The block after a line that ends in `prints:` is the output of the command in that line.
 
 use super::examples::{Names, Server};
 use crate::program::{Program, target};
@@ -13,26 +13,26 @@ use std::path::{Path, PathBuf};
 
 pub(super) fn run() -> Outcome {
     let built = build()?;
-    // Names of its own: the user may well have exported a calculator.
+    // A private directory of names: the user may have exported a calculator, too.
     let names = Names::new()?;
     let _server = Server::start(&names.see(Program::new(&built.program("server"), &[])))?;
     built.newcomer.compare(&names.see(Program::new(&built.program("client"), &[])).read()?)
 }
 
-/// The newcomer's program, built.
+/// The built first program.
 pub(super) struct Built {
     pub(super) newcomer: Newcomer,
     folder: PathBuf,
 }
 
 impl Built {
-    /// The path of one of its programs.
+    /// Returns the path of one of its programs.
     pub(super) fn program(&self, name: &str) -> String {
         self.folder.join("debug").join(name).display().to_string()
     }
 }
 
-/// Builds the newcomer's program beside a checkout of the project, as the README has it.
+/// Builds the first program beside a checkout of the project, as the README describes.
 pub(super) fn build() -> Outcome<Built> {
     let text = fs::read_to_string(root().join("README.md")).map_err(|error| wrong(&error))?;
     let newcomer = Newcomer::read("README.md", &text, FILES)?;
@@ -49,8 +49,8 @@ pub(super) fn build() -> Outcome<Built> {
     Ok(Built { newcomer, folder: built })
 }
 
-/// What is beside the newcomer's program: a folder with all that the project's has in it. It is no link itself, so that what is built by
-/// its path, or by the one that the system has for it, is built once.
+/// Returns a checkout beside the first program: a folder with links to the project's entries. The
+/// folder itself is not a link, so that builds by its path and by its canonical path are the same.
 pub(super) fn checkout() -> std::io::Result<PathBuf> {
     let folder = target().join("readme/obvia");
     fs::create_dir_all(&folder)?;
@@ -65,7 +65,8 @@ pub(super) fn checkout() -> std::io::Result<PathBuf> {
     Ok(folder)
 }
 
-/// Has a project use the versions of other people's crates that are here, which need not be looked up and fetched.
+/// Copies this project's lock file to a project, so that its dependencies need not be resolved and
+/// downloaded.
 pub(super) fn keep_versions(project: &Path) -> Outcome {
     fs::copy(root().join("Cargo.lock"), project.join("Cargo.lock")).map(drop).map_err(|error| wrong(&error))
 }
@@ -74,20 +75,20 @@ fn wrong(error: &std::io::Error) -> Problem {
     Problem::Failed(format!("preparing the newcomer's project: {error}"))
 }
 
-/// What a page has the newcomer write.
+/// The files and the output that a page shows.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Newcomer {
     pub(super) files: Vec<(String, String)>,
-    /// The line that says what prints something, and what it prints.
+    /// The line with the command, and the command's output.
     pub(super) printing: String,
     pub(super) printed: String,
 }
 
-/// Files that the program consists of.
+/// The files of the program.
 const FILES: &[&str] = &["Cargo.toml", "calc.idl", "build.rs", "src/lib.rs", "src/bin/server.rs", "src/bin/client.rs"];
 
 impl Newcomer {
-    /// Takes these files from a page, or from a part of it.
+    /// Takes these files from a page or a part of one.
     pub(super) fn read(page: &str, text: &str, wanted: &[&str]) -> Outcome<Self> {
         let mut files = Vec::new();
         let mut printed = None;
@@ -111,7 +112,7 @@ impl Newcomer {
 
     pub(super) fn write(&self, folder: &Path) -> Outcome {
         for (name, text) in &self.files {
-            // Not part of the workspace that it lies in.
+            // The crate must not be part of the workspace that contains its folder.
             let root = if name == "Cargo.toml" { "\n[workspace]\n" } else { "" };
             let file = folder.join(name);
             file.parent().map_or(Ok(()), fs::create_dir_all).map_err(|error| wrong(&error))?;
@@ -120,7 +121,7 @@ impl Newcomer {
         Ok(())
     }
 
-    /// Whether the client prints what the page promises.
+    /// Checks that the client prints what the page promises.
     pub(super) fn compare(&self, printed: &str) -> Outcome {
         if printed.trim_end() == self.printed.trim_end() {
             return Ok(());
@@ -129,7 +130,7 @@ impl Newcomer {
     }
 }
 
-/// The code blocks, each with the last line before it that is not empty.
+/// Returns the code blocks, each with the last non-empty line before it.
 pub(super) fn blocks(text: &str) -> Vec<(&str, String)> {
     let mut blocks = Vec::new();
     let mut title = "";

@@ -1,4 +1,5 @@
-//! `--repeat`: runs parts, or single tests in Rust, again and again in random orders, and lists what did not pass every time.
+//! `--repeat`: runs parts, or single tests in Rust, repeatedly in random orders, and lists those
+//! that failed at least once.
 
 use super::lanes::Runner;
 use super::options::Options;
@@ -12,7 +13,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// The part that runs tests by their names.
+/// The part that runs tests by name.
 const TESTS: &str = "unit";
 
 pub(super) fn run(count: u32, options: &Options) -> Outcome {
@@ -43,7 +44,7 @@ pub(super) fn run(count: u32, options: &Options) -> Outcome {
             if let Verdict::Failed(_) = ran.verdict {
                 failed(part, &log).into_iter().for_each(|name| *failures.entry(name).or_insert(0) += 1);
             } else {
-                // Only failures keep their logs.
+                // Only logs of failures are kept.
                 let _ = fs::remove_file(log);
             }
         }
@@ -60,14 +61,16 @@ pub(super) fn run(count: u32, options: &Options) -> Outcome {
     )))
 }
 
-/// The expression of cargo-nextest's for tests whose names have one of these in them; what has a parenthesis is such an expression.
+/// Returns the cargo-nextest expression for tests whose names contain one of these. A name with a
+/// parenthesis is an expression itself.
 fn filter(names: &[&String]) -> Option<String> {
     let expression = |name: &&String| if name.contains('(') { format!("({name})") } else { format!("test({name})") };
     let all: Vec<_> = names.iter().map(expression).collect();
     (!all.is_empty()).then(|| all.join(" | "))
 }
 
-/// The tests of a part that failed, as cargo-nextest reports them; the part itself where it has no such report.
+/// Returns the failed tests of a part from cargo-nextest's report, or the part itself if there is
+/// no report.
 fn failed(part: &Part, log: &Path) -> Vec<String> {
     let report = part.profile.map(workspace::report);
     let text = report.and_then(|path| fs::read_to_string(path).ok()).unwrap_or_default();
@@ -76,7 +79,7 @@ fn failed(part: &Part, log: &Path) -> Vec<String> {
     if tests.is_empty() { vec![part.name.to_owned()] } else { tests }
 }
 
-/// The test cases of a JUnit report that have failures or errors.
+/// Returns the test cases of a JUnit report with failures or errors.
 fn failures(report: &str) -> Vec<String> {
     let cases = report.split("<testcase ").skip(1);
     let has_failed = |case: &&str| {

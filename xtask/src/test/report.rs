@@ -1,4 +1,4 @@
-//! How parts of a test run ended, and the summary of a run.
+//! The verdicts of parts, and the summary of a run.
 
 use crate::{Outcome, Problem};
 use std::time::Duration;
@@ -8,11 +8,11 @@ pub(super) struct Ran {
     pub(super) name: &'static str,
     pub(super) verdict: Verdict,
     pub(super) took: Duration,
-    /// The time of processors that the part took.
+    /// The processor time of the part.
     pub(super) work: Duration,
 }
 
-/// How a part ended.
+/// The result of a part.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Passed,
@@ -21,7 +21,7 @@ pub(super) enum Verdict {
 }
 
 impl Verdict {
-    /// A tool that is required is not passed over in a run that counts.
+    /// Returns the verdict of an outcome. In a CI run, a missing required tool is a failure.
     pub(super) fn of(outcome: Outcome, is_ci: bool) -> Self {
         match outcome {
             Ok(()) => Self::Passed,
@@ -38,7 +38,7 @@ impl Verdict {
         }
     }
 
-    /// The word, how long processors worked for it, and on further lines why.
+    /// Formats the verdict: the word and the processor time in one line, then the reason.
     pub(super) fn written(&self, work: Duration) -> String {
         let why = match self {
             Self::Passed => "",
@@ -47,7 +47,7 @@ impl Verdict {
         format!("{} {}\n{why}", self.word(), work.as_millis())
     }
 
-    /// What [`Self::written`] wrote.
+    /// Parses the text by [`Self::written`].
     pub(super) fn read(text: &str) -> Option<(Self, Duration)> {
         let (first, why) = text.split_once('\n')?;
         let (word, work) = first.split_once(' ')?;
@@ -57,20 +57,21 @@ impl Verdict {
     }
 }
 
-/// How long processors have worked for this process and those that it has seen the end of. None is as good as unknown.
+/// Returns the processor time of this process and its terminated children, or 0 if unknown.
 pub(super) fn work_so_far() -> Duration {
     let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     work(&text).unwrap_or_default()
 }
 
-/// The same in the words of proc_pid_stat(5): after the name come fields of which the 12th to 15th count hundredths of seconds.
+/// Parses proc_pid_stat(5): behind the name, the 12th to 15th fields count hundredths of seconds.
 fn work(stat: &str) -> Option<Duration> {
     let (_, fields) = stat.rsplit_once(')')?;
     let ticks = fields.split_whitespace().skip(11).take(4).map(str::parse::<u64>);
     Some(Duration::from_millis(10 * ticks.sum::<Result<u64, _>>().ok()?))
 }
 
-/// A line for each part, then what went wrong, as the end of a log is what is read first, and the counts.
+/// Returns a line for each part, then the reasons of failures and the counts, since the end of a
+/// log is read first.
 pub(super) fn summary(ran: &[Ran], took: Duration) -> String {
     let (mut lines, mut reasons) = (Vec::new(), Vec::new());
     let line = |name: &str, word, took: Duration, work: Duration| {

@@ -6,15 +6,15 @@ use crate::program::{Program, target};
 use crate::repo::root;
 use std::path::Path;
 
-/// Where it lies.
+/// The folder of the example.
 pub(crate) const FOLDER: &str = "examples/web";
 
-/// Tests it. What it uses has been installed, and the command `obvia` built.
+/// Tests the example. Its dependencies must be installed, and the command `obvia` built.
 pub(super) fn run(home: &Path, options: &[&str]) -> Outcome {
     super::examples::Names::new()?.see(build_with(home, &["verify"]).with(options)).run()
 }
 
-/// Builds it, after what it uses.
+/// Builds the example after its dependencies.
 pub(crate) fn build(home: &Path) -> Outcome {
     maven(home).with(&["--quiet", "--file", "java/pom.xml", "-DskipTests", "install"]).run()?;
     build_with(home, &["-DskipTests", "package"]).run()
@@ -25,7 +25,7 @@ fn build_with(home: &Path, goals: &[&str]) -> Program {
     maven(home).with(&["--quiet", "--file", &format!("{FOLDER}/pom.xml"), &compiler]).with(goals)
 }
 
-/// The class path of what was built.
+/// Returns the class path of the built example.
 pub(crate) fn class_path() -> String {
     let built = root().join(FOLDER).join("target");
     format!("{}:{}", built.join("classes").display(), built.join("dependency/*").display())

@@ -1,6 +1,7 @@
-//! Has `obvia wizard` make projects of the IDL files that the examples and the tests have, and runs what it makes.
+//! Creates projects with `obvia wizard` from the IDL files of examples and tests, and runs them.
 //!
-//! Those in Rust are built here, as members of one workspace; those in C++ where obvia is installed, by the part `cmake`.
+//! The Rust projects are built here as members of one workspace; the part `cmake` builds the C++
+//! projects with an installed obvia.
 
 use super::examples::Names;
 use super::readme;
@@ -11,15 +12,15 @@ use crate::{Outcome, Problem, workspace};
 use std::fs;
 use std::path::Path;
 
-/// A project that is to be made.
+/// A project to create.
 pub(super) struct Project {
-    /// Its name, which is its folder's, too.
+    /// The name of the project and of its folder.
     pub(super) name: &'static str,
-    /// The IDL file, or the flag that does without.
+    /// The IDL file, or the option that replaces it.
     idl: &'static str,
     interface: &'static str,
     transports: &'static str,
-    /// Whether Rust has everything that the interface has.
+    /// Whether Rust supports all of the interface's constructs.
     pub(super) is_for_rust: bool,
     /// Whether the object is called over virtual interfaces.
     is_over_vi: bool,
@@ -29,7 +30,7 @@ const fn project(name: &'static str, idl: &'static str, interface: &'static str,
     Project { name, idl, interface, transports, is_for_rust: true, is_over_vi: false }
 }
 
-/// Every construct that methods have is in one of these.
+/// The projects, which contain every construct of methods.
 pub(super) const PROJECTS: [Project; 18] = [
     project("new-one", "--new", "", "shm"),
     project("new-two", "--example", "", "udp,tcp"),
@@ -51,14 +52,15 @@ pub(super) const PROJECTS: [Project; 18] = [
     Project { is_for_rust: false, ..project("deep", "testing/matrix/idl/deep.idl", "IDeep", "shm") },
 ];
 
-/// The first of them look as rustfmt has it. Others have calls with more in them than the wizard lays out.
+/// The number of projects, from the first on, whose sources are formatted as by rustfmt. The wizard
+/// does not break the longer calls of the others.
 const FORMATTED: usize = 5;
 
-/// Those whose objects are called over virtual interfaces once the projects are there.
+/// The projects whose objects are switched to virtual interfaces after their creation.
 const SPECIALISED: [&str; 2] = ["first", "calc"];
 
 impl Project {
-    /// What the wizard is told.
+    /// Returns the wizard's command line for the project.
     pub(super) fn make(&self, wizard: &Program, folder: &Path, language: &str) -> Program {
         let output = folder.join(self.name).display().to_string();
         let options =
@@ -72,14 +74,14 @@ impl Project {
         }
     }
 
-    /// Has the object of a project that is there called over virtual interfaces.
+    /// Returns the command that switches an existing project's object to virtual interfaces.
     fn specialise(&self, wizard: &Program, folder: &Path) -> Program {
         let component = folder.join(self.name).join("src/component.rs").display().to_string();
         wizard.with(&[&file(self.idl), "--specialise", &component, "--force"])
     }
 }
 
-/// A file of the project.
+/// Returns the path of a file of this repository.
 fn file(path: &str) -> String {
     root().join(path).display().to_string()
 }
@@ -105,7 +107,7 @@ pub(super) fn run() -> Outcome {
     let written = fs::write(&manifest, "[workspace]\nresolver = \"3\"\nmembers = [\"*\"]\n");
     written.map_err(|error| Problem::Failed(format!("{}: {error}", manifest.display())))?;
     readme::keep_versions(folder.path())?;
-    // Dependencies are those of the newcomer's program, by the same path.
+    // The dependencies are those of the README's program, at the same path.
     let cargo = |words: &[&str]| {
         let cargo = Program::cargo(words).folder(folder.path());
         cargo.variable("CARGO_TARGET_DIR", target().join("readme-target").display().to_string())

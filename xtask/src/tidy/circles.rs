@@ -1,10 +1,12 @@
-//! Imports within a crate: no files may name each other in a circle, a file and those in its folder aside.
+//! Imports within a crate: files must not depend on each other in cycles, except a file and those
+//! in its folder.
 
 use super::Finding;
 use crate::repo::{File, Repo};
 use crate::rust::modules::{Arrow, Modules, circles};
 
-/// Crates that have circles still, and how many of their files are part of one. The numbers may only fall.
+/// The crates that still have cycles, with the number of files in them. The numbers must only
+/// decrease.
 const LEFT: &[(&str, usize)] = &[("crates/com", 86), ("crates/idl", 35), ("crates/java", 3), ("crates/via", 3)];
 
 pub(super) fn check(repo: &Repo) -> Vec<Finding> {
@@ -33,7 +35,7 @@ pub(super) fn check(repo: &Repo) -> Vec<Finding> {
     findings
 }
 
-/// Whether one of two files is the parent of the folder that the other is in.
+/// Whether one of two files is the parent of the other's folder.
 fn are_family(a: &File, b: &File) -> bool {
     let is_above = |above: &File, below: &File| {
         let folder = above.path.trim_end_matches(".rs");
@@ -43,7 +45,7 @@ fn are_family(a: &File, b: &File) -> bool {
     is_above(a, b) || is_above(b, a)
 }
 
-/// The circle in words: each of its files, with what it names of the others.
+/// Describes a cycle: each file, with the files that it depends on.
 fn told(circle: &[usize], files: &[&File], arrows: &[Arrow]) -> Finding {
     let inside: Vec<_> =
         arrows.iter().filter(|arrow| circle.contains(&arrow.from) && circle.contains(&arrow.to)).collect();

@@ -1,10 +1,10 @@
-//! Module documentation, sources that nobody builds, and links in documents.
+//! Module documentation, unbuilt sources, and links in documents.
 
 use super::Finding;
 use crate::repo::{File, Repo};
 use crate::rust::tokens;
 
-/// Documents that the root must have.
+/// The documents that the root must have.
 const DOCUMENTS: &[&str] = &[
     "ARCHITECTURE.md",
     "CHANGELOG.md",
@@ -33,7 +33,7 @@ pub(super) fn check(repo: &Repo) -> Vec<Finding> {
     findings
 }
 
-/// A module begins with a line that says what it is. Build scripts are one line themselves.
+/// Checks that a module begins with a line of documentation. Build scripts are exempt.
 fn check_first_line(file: &File, findings: &mut Vec<Finding>) {
     if file.name() != "build.rs" && !file.text.starts_with("//! ") {
         let message = "the first line is to say what the module is: `//! ...`";
@@ -41,7 +41,7 @@ fn check_first_line(file: &File, findings: &mut Vec<Finding>) {
     }
 }
 
-/// A source that no module declares is seen by no compiler.
+/// Checks that a source file is declared as a module, and so compiled.
 fn check_is_built(repo: &Repo, file: &File, findings: &mut Vec<Finding>) {
     let Some((folder, inside)) = file.path.rsplit_once("/src/") else {
         return;
@@ -75,7 +75,7 @@ fn declares(parent: &File, name: &str) -> bool {
     })
 }
 
-/// Links to files of the repository lead somewhere.
+/// Checks that links to files of the repository are valid.
 fn check_links(repo: &Repo, file: &File, findings: &mut Vec<Finding>) {
     let folder = file.path.rsplit_once('/').map_or("", |(folder, _)| folder);
     let mut in_code = false;
@@ -99,7 +99,7 @@ fn check_links(repo: &Repo, file: &File, findings: &mut Vec<Finding>) {
     }
 }
 
-/// A path relative to a folder, as one relative to the root.
+/// Converts a path relative to a folder to one relative to the root.
 fn resolve(folder: &str, path: &str) -> String {
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     for part in path.split('/') {

@@ -1,16 +1,17 @@
-//! Imports between floors: who may know whom. Read from each crate's manifest and from the paths in its source.
+//! Dependencies between layers, read from each crate's manifest and from the paths in its source.
 
 use super::Finding;
 use crate::repo::{File, Repo};
 use crate::rust::{Kind, is_in, tests, tokens};
 
-/// A crate and what it may know.
+/// A crate and its permitted dependencies.
 struct Floor {
     folder: &'static str,
     package: &'static str,
-    /// Packages of this workspace that it may depend on. `obvia-idl` is allowed to every build script.
+    /// The packages of this workspace that it may depend on. Every build script may depend on
+    /// `obvia-idl`.
     may_know: &'static [&'static str],
-    /// Packages that not even its tests may know.
+    /// The packages that not even its tests may depend on.
     stranger_to: &'static [&'static str],
 }
 
@@ -98,11 +99,12 @@ const FLOORS: &[Floor] = &[
     Floor { folder: "xtask", package: "xtask", may_know: &[], stranger_to: &[] },
 ];
 
-/// Every example is a user: it knows `obvia` and nothing below.
+/// Examples are users: they may depend on `obvia` and nothing below.
 const EXAMPLES: &str = "examples/";
 const EXAMPLES_MAY_KNOW: &[&str] = &["obvia"];
 
-/// Paths that a crate's source may not name, with the invariant that this keeps.
+/// Modules of the standard library that a crate's source must not name, with the invariant that
+/// this preserves.
 const NO_PATHS: &[(&str, &[&str], &str)] = &[
     (
         "crates/ndr/src/",
@@ -144,7 +146,7 @@ pub(super) fn check(repo: &Repo) -> Vec<Finding> {
     findings
 }
 
-/// What one crate may know.
+/// The permitted dependencies of one crate.
 struct Bounds<'a> {
     folder: &'a str,
     may_know: &'a [&'a str],
@@ -194,7 +196,7 @@ impl Bounds<'_> {
         }
     }
 
-    /// A program of a package knows the package's own library.
+    /// Whether a name is that of the package's own library, which its programs may use.
     fn is_itself(&self, name: &str) -> bool {
         let floor = FLOORS.iter().find(|floor| floor.folder == self.folder);
         floor.is_some_and(|floor| floor.package == name)
@@ -214,14 +216,14 @@ fn is_ours(name: &str) -> bool {
     name == "obvia-cli" || FLOORS.iter().any(|floor| floor.package == name)
 }
 
-/// The dependencies in a manifest: line, section and name.
+/// Returns the dependencies in a manifest: line, section and name.
 fn dependencies(manifest: &str) -> Vec<(usize, &str, &str)> {
     let mut found = Vec::new();
     let mut section = "";
     for (number, line) in (1..).zip(manifest.lines()) {
         let line = line.trim();
         if let Some(header) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-            // `[target.'cfg(loom)'.dependencies]` and `[dependencies.loom]` count as well.
+            // `[target.'cfg(loom)'.dependencies]` and `[dependencies.loom]` are sections, too.
             let mut parts = header.rsplit('.');
             let last = parts.next().unwrap_or_default();
             let before = parts.next().unwrap_or_default();
@@ -243,7 +245,7 @@ fn is_section(name: &str) -> bool {
     matches!(name, "dependencies" | "build-dependencies" | "dev-dependencies")
 }
 
-/// Looks for modules of the standard library that a floor has no business with.
+/// Checks for modules of the standard library that a layer must not use.
 fn check_paths(file: &File, findings: &mut Vec<Finding>) {
     let tokens = tokens(&file.text);
     let test_lines = tests(&tokens);

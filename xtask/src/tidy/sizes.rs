@@ -1,17 +1,18 @@
-//! How long files and functions may be. Tests are not counted.
+//! The lengths of files and functions. Tests are not counted.
 
 use super::Finding;
 use crate::repo::{File, Repo};
 use crate::rust::{functions, is_in, tests, tokens};
 
-/// A file wants to be no longer than this.
+/// The length from which files cause a warning, in lines.
 const FILE_WANTED: usize = 500;
 const FILE_LIMIT: usize = 800;
 const FUNCTION_LIMIT: usize = 70;
-/// Tests in the file that they test may be this long; longer ones get a file of their own.
+/// The maximum length of tests in the file that they test, in lines; longer ones need a file of
+/// their own.
 const TESTS_LIMIT: usize = 150;
 
-/// Files and functions that may be longer: `path` or `path:function`, and why.
+/// The files and functions that may be longer, as `path` or `path:function`, with the reason.
 const EXCEPTIONS: &[(&str, &str)] = &[];
 
 pub(super) fn check(repo: &Repo) -> Vec<Finding> {

@@ -1,4 +1,5 @@
-//! Programs and libraries without tests say so in their manifests, so that no harness is built for them. Then they must not have any.
+//! Programs and libraries without tests disable the test harness in their manifests. They must not
+//! have tests then.
 
 use super::Finding;
 use crate::repo::{File, Repo};
@@ -19,7 +20,7 @@ pub(super) fn check(repo: &Repo) -> Vec<Finding> {
     findings
 }
 
-/// Whether a source file of a package is a program's.
+/// Whether a source file of a package belongs to a program.
 fn is_program(path: &str) -> bool {
     path == "main.rs" || path.starts_with("bin/")
 }
@@ -29,7 +30,7 @@ fn first_test(file: &File) -> Option<usize> {
     Some(at + 1)
 }
 
-/// The kinds of targets that are not tested.
+/// Returns the kinds of targets with `test = false`.
 fn untested(manifest: &str) -> Vec<&str> {
     let mut section = "";
     let mut found = Vec::new();

@@ -1,11 +1,11 @@
-//! Where `unsafe` may stand, and that each one has its proof.
+//! The files that may contain `unsafe`, and the proofs that it needs.
 
 use super::Finding;
 use crate::repo::{File, Repo};
 use crate::rust::{Kind, Token, tokens};
 use std::fmt;
 
-/// Files and folders whose source may say `unsafe`, and why it must.
+/// The files and folders that may contain `unsafe`, with the reason.
 const ALLOWED: &[(&str, &str)] = &[
     ("crates/via/src/region.rs", "loads from memory that a peer may write"),
     ("crates/via/src/provider/", "maps, seals and shares memory"),
@@ -65,7 +65,7 @@ const ALLOWED: &[(&str, &str)] = &[
     ("bench/src/raw/", "baselines share memory without the checks that obvia makes"),
 ];
 
-/// Crate roots that forbid it.
+/// The crate roots that forbid `unsafe`.
 const FORBIDDEN_IN: &[&str] = &[
     "crates/cli/src/main.rs",
     "crates/idl/src/lib.rs",
@@ -113,7 +113,7 @@ fn forbids(file: &File) -> bool {
     })
 }
 
-/// How many proofs there are, for the summary.
+/// The number of proofs, for the summary.
 pub(super) struct Count {
     places: usize,
     proofs: usize,
@@ -125,14 +125,15 @@ impl fmt::Display for Count {
     }
 }
 
-/// Counts the places that want a proof, and those that have one.
+/// Counts the places that need a proof, and those that have one.
 pub(super) fn count(repo: &Repo) -> Count {
     let places: Vec<Place> =
         repo.rust().flat_map(|file| places(&tokens(&file.text))).filter(|place| place.wants_proof).collect();
     Count { places: places.len(), proofs: places.iter().filter(|place| place.has_proof).count() }
 }
 
-/// One `unsafe`. Declarations of unsafe functions want no proof here: their contract is documented, and clippy checks that.
+/// An occurrence of `unsafe`. Declarations of unsafe functions need no proof here: clippy checks
+/// that their contract is documented.
 struct Place {
     line: usize,
     wants_proof: bool,
@@ -143,8 +144,8 @@ fn places(tokens: &[Token<'_>]) -> Vec<Place> {
     let keywords = tokens.iter().enumerate().filter(|(_, token)| token.is("unsafe"));
     let places = keywords.filter_map(|(at, token)| {
         let next = tokens.get(at + 1)?;
-        // `unsafe(no_mangle)` and `unsafe extern "C" { }` promise something too; a type `unsafe extern "C" fn()` does not. That
-        // nobody else has a name shows in its beginning.
+        // `unsafe(no_mangle)` and `unsafe extern "C" { }` are promises, too; a type `unsafe extern
+        // "C" fn()` is not. The prefix of a name proves that the name is unique.
         let is_type = next.is("fn")
             || tokens
                 .get(at + 1..at + 4)
@@ -155,7 +156,7 @@ fn places(tokens: &[Token<'_>]) -> Vec<Place> {
     places.collect()
 }
 
-/// Whether this is `(no_mangle)` before a function or static whose name begins as libobvia's do.
+/// Whether this is `(no_mangle)` before a function or static with libobvia's prefix.
 fn names_our_own(tokens: &[Token<'_>]) -> bool {
     let [open, what, ..] = tokens else { return false };
     let name = tokens.iter().skip_while(|token| !token.is("fn") && !token.is("static")).nth(1);
@@ -164,7 +165,7 @@ fn names_our_own(tokens: &[Token<'_>]) -> bool {
         && name.is_some_and(|name| ["obvia_", "IID_"].iter().any(|prefix| name.text.starts_with(prefix)))
 }
 
-/// Whether the last comment before the statement that ends here, or within it, is a proof.
+/// Whether the last comment before or within the statement that ends here is a proof.
 fn is_proved(before: &[Token<'_>]) -> bool {
     for (at, token) in before.iter().enumerate().rev() {
         if token.kind == Kind::Comment {

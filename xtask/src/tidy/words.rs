@@ -1,14 +1,14 @@
-//! Words that the source does without, and places on a machine that it must not name.
+//! Banned words in names, and banned places in texts.
 
 use super::Finding;
 use crate::repo::{File, Repo};
 use crate::rust::{Kind, tokens};
 
-/// A word that no identifier and no file name may have in it.
+/// A word that must not occur in identifiers and file names.
 struct Word {
     word: &'static str,
     instead: &'static str,
-    /// Where the word is somebody else's own and stays.
+    /// The folders where the word is an established term and may occur.
     except: &'static [&'static str],
 }
 
@@ -18,18 +18,18 @@ const WORDS: &[Word] = &[
     Word { word: "driver", instead: "provider", except: &[] },
     Word { word: "helper", instead: "what it does", except: &[] },
     Word { word: "helpers", instead: "what they do", except: &[] },
-    // Proxy manager and stub manager are DCOM's own words.
+    // Proxy manager and stub manager are DCOM's terms.
     Word { word: "manager", instead: "what it does", except: &["crates/com/"] },
     Word { word: "managers", instead: "what they do", except: &["crates/com/"] },
     Word { word: "misc", instead: "what it is", except: &[] },
-    // What Maven calls them.
+    // Maven's term.
     Word { word: "plugin", instead: "provider", except: &["java/obvia-maven-plugin/"] },
     Word { word: "session", instead: "association or connection", except: &[] },
     Word { word: "util", instead: "what it does", except: &[] },
     Word { word: "utils", instead: "what they do", except: &[] },
 ];
 
-/// Texts that no file may have in it: places on somebody's machine, hosts that packages come from.
+/// The texts that must not occur in files: paths on a machine, and hosts of package registries.
 const PLACES: &[&str] = &[
     "/work/",
     "/root/",
@@ -45,13 +45,13 @@ const PLACES: &[&str] = &[
     "deb.debian.org",
 ];
 
-/// This table, and the file that cargo writes itself.
+/// The files that may name these places: this table, and files that cargo writes.
 const MAY_NAME_PLACES: &[&str] = &["xtask/src/tidy/words.rs", "Cargo.lock", "testing/fuzz/Cargo.lock"];
 
-/// Macros that mark work that is not done.
+/// The macros for unfinished work.
 const UNFINISHED: &[&str] = &["dbg", "todo", "unimplemented"];
 
-/// Marks in comments that belong into an issue.
+/// The marks in comments that belong in an issue.
 const NOTES: &[&str] = &["FIXME", "TODO", "XXX"];
 
 pub(super) fn check(repo: &Repo) -> Vec<Finding> {
@@ -92,7 +92,7 @@ fn check_source(file: &File, findings: &mut Vec<Finding>) {
     let mut said = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
         if token.kind == Kind::Ident && !said.contains(&token.text) {
-            // Once a file is enough: the rest of them go with the first.
+            // One finding for each word in a file is enough.
             if let Some(word) = banned(file, token.text) {
                 said.push(token.text);
                 findings.push(Finding::new(file, token.line, complaint(token.text, word)));
@@ -112,7 +112,7 @@ fn check_source(file: &File, findings: &mut Vec<Finding>) {
     }
 }
 
-/// The banned word in a name, if any.
+/// Returns the banned word in a name, if any.
 fn banned(file: &File, name: &str) -> Option<&'static Word> {
     let parts = parts(name);
     WORDS.iter().find(|word| {
@@ -125,7 +125,7 @@ fn complaint(name: &str, word: &Word) -> String {
     format!("{name:?} says {:?}; say {}", word.word, word.instead)
 }
 
-/// The words of a name in snake_case, kebab-case or CamelCase.
+/// Returns the words of a name in snake_case, kebab-case or CamelCase.
 fn parts(name: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut was_lower = false;

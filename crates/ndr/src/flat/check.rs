@@ -1,21 +1,22 @@
-//! The check of a frame with pointers in it: once, before anything in it is used.
+//! The check of a frame with pointers, made once before the frame is used.
 //!
-//! First the objects are found by their headers, from the block's end to the frame's. Then the slots are followed from the
-//! block on, without recursion, each object once. What the check passes is safe to be used as memory: every slot is null, or
-//! leads to an object of the slot's type with as many elements as the slot's structure says; a reference pointer is not
-//! null; an object that a reference or a unique pointer leads to has no other pointer to it; booleans, enumerations,
-//! ranges and discriminants are what they may be.
+//! First the check finds the objects by their headers, from the end of the block to the end of the
+//! frame. Then it follows the slots from the block on, without recursion, each object once. A frame
+//! that passes is safe to use as memory: every slot is null, or refers to an object of the slot's
+//! type with the number of elements that the slot's structure demands; reference pointers are not
+//! null; objects of reference and unique pointers have no other pointer; booleans, enumerations,
+//! ranges and discriminants are valid.
 
 use super::shape::{Block, Class, Element, ElementType, Expr, Extent, Iid, Int, Part, Shape, What};
 use super::{FRAME_MAX, KIND_FIRST, KIND_INTERFACE, KIND_TEXT8, KIND_TEXT16, OBJECT_ALIGN, OBJECT_HEADER};
 use std::fmt;
 
-/// Why a frame is refused.
+/// The reason why a frame is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flaw {
-    /// The offset of the bytes at fault.
+    /// The offset of the invalid bytes.
     pub at: usize,
-    /// What is wrong with them.
+    /// The description of the error.
     pub what: &'static str,
 }
 
@@ -30,49 +31,51 @@ impl std::error::Error for Flaw {}
 /// An object of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Object {
-    /// Where its elements begin.
+    /// The offset of the elements.
     pub body: u32,
-    /// Bytes of its elements.
+    /// The size of the elements, in bytes.
     pub bytes: u32,
-    /// How many elements there are.
+    /// The number of elements.
     pub count: u32,
-    /// The number of their type.
+    /// The type number.
     pub kind: u32,
 }
 
 /// A slot that is not null.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
-    /// Where it is.
+    /// The offset of the slot.
     pub at: u32,
-    /// The object that it leads to, by its place in [`Checked::objects`].
+    /// The index of the slot's object in [`Checked::objects`].
     pub object: u32,
-    /// How many elements the array in memory has room for: as many as the object has, or more.
+    /// The number of elements for which the array in memory needs room, at least the object's
+    /// count.
     pub room: u32,
-    /// The IID that an interface pointer must have; none for other pointers.
+    /// The required IID of an interface pointer; `None` for other pointers.
     pub iid: Option<u128>,
 }
 
-/// A frame that is what it should be.
+/// The contents of a valid frame.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Checked {
-    /// The objects, in the order in which they lie.
+    /// The objects in the order of their offsets.
     pub objects: Vec<Object>,
-    /// The slots, in the order in which they were followed.
+    /// The slots in the order in which the check followed them.
     pub slots: Vec<Slot>,
-    /// How many elements the arrays at structures' ends have room for where that is more than there are: by object.
+    /// The objects whose structures end in an array with more room than elements, and the number of
+    /// elements that it needs room for.
     pub tails: Vec<(u32, u32)>,
 }
 
-/// Bytes that the arrays of one frame may have room for beyond what they hold.
+/// The maximum room beyond the elements of all arrays in a frame, in bytes.
 pub const ROOM_MAX: usize = 256 << 20;
 
-/// Who points to an object.
+/// The pointers to an object.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Referrer {
     Nobody,
     One,
-    /// Any number of full pointers, which agree on how many elements there is room for.
+    /// Any number of full pointers, which agree on the room for elements.
     Full(u32),
 }
 
@@ -82,19 +85,20 @@ struct Check<'a> {
     outer: &'a [i64],
     found: Checked,
     referrers: Vec<Referrer>,
-    /// Objects to look into.
+    /// The objects that are still to be checked.
     waiting: Vec<u32>,
-    /// Bytes of room beyond what arrays hold.
+    /// The room beyond the elements of all arrays so far, in bytes.
     spare: usize,
 }
 
-/// Checks a frame against what its block is and the types that its objects may have.
+/// Checks a frame against the description of its block and of the interface's types.
 ///
-/// `outer` holds what expressions read that is not in the frame: a reply's sizes may depend on what was asked.
+/// `outer` holds the values outside of the frame that expressions read: a response's sizes may
+/// depend on the request.
 ///
 /// # Errors
 ///
-/// What is wrong, and where.
+/// The first [`Flaw`] of the frame.
 pub fn check(
     frame: &[u8],
     block: &'static Block,
@@ -111,7 +115,7 @@ pub fn check(
     Ok(check.found)
 }
 
-/// The little-endian integer of `size` bytes at `at`.
+/// Reads the little-endian integer of `size` bytes at `at`.
 fn load(frame: &[u8], at: usize, size: usize) -> Option<u64> {
     let bytes = frame.get(at..at.checked_add(size)?)?;
     let mut eight = [0; 8];
@@ -128,7 +132,7 @@ impl Check<'_> {
         load(self.frame, at, size).ok_or(Flaw { at, what: "the frame ends too early" })
     }
 
-    /// Bytes of an object, from what its header says.
+    /// Returns the bytes of an object with the type and count of a header.
     fn bytes(&self, kind: u32, count: usize) -> Option<usize> {
         match kind {
             KIND_INTERFACE | KIND_TEXT8 => Some(count),
@@ -156,7 +160,7 @@ impl Check<'_> {
             if bytes > length - body {
                 return flaw(at, "the object does not fit the frame");
             }
-            // Within FRAME_MAX, as the frame's length is.
+            // The values fit, since the frame's length is within FRAME_MAX.
             self.found.objects.push(Object { body: body as u32, bytes: bytes as u32, count, kind });
             at = body + bytes.next_multiple_of(OBJECT_ALIGN);
         }
@@ -188,7 +192,8 @@ impl Check<'_> {
         (0..object.count as usize).try_for_each(|element| self.shape(elements + element * size as usize, shape))
     }
 
-    /// Checks the count of an array against the structure at `base`, and says how many elements it has room for.
+    /// Checks the count of an array against the structure at `base`. Returns the number of elements
+    /// for which the array needs room.
     fn room(
         &mut self,
         at: usize,
@@ -214,12 +219,12 @@ impl Check<'_> {
         let size = match object.kind {
             KIND_TEXT8 => 1,
             KIND_TEXT16 => 2,
-            // The bytes of an OBJREF are for those who know OBJREFs.
+            // The contents of OBJREFs are checked where they are unmarshalled.
             _ => return Ok(()),
         };
         let body = &self.frame[object.body as usize..(object.body + object.bytes) as usize];
         let end = body.chunks_exact(size).position(|character| character.iter().all(|byte| *byte == 0));
-        // A zero before the last character would give C another length than others see.
+        // With a zero before the last character, C would see another length than other languages.
         if end.is_some_and(|end| end + 1 == object.count as usize) {
             return Ok(());
         }
@@ -265,7 +270,7 @@ impl Check<'_> {
         }
     }
 
-    /// The object that a slot leads to; `None` for null.
+    /// Returns the object of a slot, or `None` for null.
     fn target(&self, at: usize, kind: u32, class: Class) -> Result<Option<usize>, Flaw> {
         let offset = self.load(at, 8)?;
         if offset == 0 {
@@ -279,7 +284,7 @@ impl Check<'_> {
         }
     }
 
-    /// Notes that the slot at `at` leads to an object, and says whether it is the first that does.
+    /// Records the slot at `at` as a pointer to an object. Returns whether it is the first one.
     fn refer(&mut self, at: usize, index: usize, class: Class, room: u32) -> Result<bool, Flaw> {
         let now = if class == Class::Full { Referrer::Full(room) } else { Referrer::One };
         let before = std::mem::replace(&mut self.referrers[index], now);
@@ -309,7 +314,8 @@ impl Check<'_> {
                 let element = self.bytes(kind, 1).unwrap_or(0) as u32;
                 self.room(at, base, count, size, length.as_ref(), element)?
             }
-            // One structure with an array at its end counts the array's elements, which are looked at with it.
+            // A structure with an array at its end has the array's count, which is checked with the
+            // structure.
             Extent::One if count != 1 && !self.has_tail(to) => return flaw(at, "the object has more than one element"),
             Extent::One | Extent::Text => count,
         };

@@ -1,10 +1,11 @@
-//! What the compiler tells about the frames of methods whose parameters have pointers in them.
+//! Descriptions by the compiler of the frames of methods with pointers in their parameters.
 //!
-//! Tables, not code: one for each interface, with the types of its objects, and a block for each request and reply. A
-//! structure lies in a frame as it lies in memory, so the same tables serve both: [`super::check`] reads frames by them,
-//! and whoever makes frames of memory, or memory of frames, walks memory by them.
+//! The descriptions are tables, not code: one table for each interface with the types of its
+//! objects, and a block for each request and response. A structure has the same layout in a frame
+//! as in memory, so the tables serve both: [`super::check`] reads frames by them, and the
+//! marshalling between memory and frames walks memory by them.
 
-/// An integer member that an expression reads.
+/// The type of an integer member that an expression reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Int {
     /// 8 bits, signed.
@@ -26,7 +27,7 @@ pub enum Int {
 }
 
 impl Int {
-    /// Bytes.
+    /// Returns the size in bytes.
     pub const fn size(self) -> usize {
         match self {
             Self::I8 | Self::U8 => 1,
@@ -36,7 +37,7 @@ impl Int {
         }
     }
 
-    /// The value of little-endian bytes, zero-extended. `None` where 64 bits without sign do not fit.
+    /// Extends the lowest bits to a value. Returns `None` for a `u64` beyond `i64::MAX`.
     pub const fn extend(self, bits: u64) -> Option<i64> {
         Some(match self {
             Self::I8 => bits as u8 as i8 as i64,
@@ -52,7 +53,7 @@ impl Int {
     }
 }
 
-/// C's operators on one value.
+/// C's unary operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unary {
     /// `-`
@@ -63,7 +64,7 @@ pub enum Unary {
     Not,
 }
 
-/// C's operators on two values.
+/// C's binary operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each is the operator of its name")]
 pub enum Binary {
@@ -87,14 +88,14 @@ pub enum Binary {
     GreaterOrEqual,
 }
 
-/// An expression over the members beside the one that it is about.
+/// An expression over the members of a structure.
 #[derive(Clone, Copy, Debug)]
 pub enum Expr {
-    /// A number.
+    /// A constant.
     Const(i64),
-    /// The member at this offset from where the structure begins.
+    /// The member at this offset from the structure's start.
     Member(u32, Int),
-    /// A value that is known beside the structure, by its number.
+    /// A value from outside of the structure, by its number.
     Outer(u32),
     /// An operator and its operand.
     Unary(Unary, &'static Self),
@@ -105,8 +106,8 @@ pub enum Expr {
 }
 
 impl Expr {
-    /// Its value in 64-bit arithmetic, with the members that `load` gives. `None` where a member cannot be had, and where
-    /// the arithmetic overflows or divides by zero.
+    /// Evaluates the expression in 64-bit arithmetic, with members read by `load`. Returns `None`
+    /// if a member is unavailable, and for overflow and division by zero.
     pub fn evaluate(&self, load: &impl Fn(u32, Int) -> Option<i64>, outer: &[i64]) -> Option<i64> {
         let of = |expr: &Self| expr.evaluate(load, outer);
         match self {
@@ -160,153 +161,156 @@ impl Binary {
     }
 }
 
-/// Which pointers there are: C706 14.3.10.
+/// The classes of pointers: C706 14.3.10.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// Never null, and nobody else points there.
+    /// A reference pointer: not null, without aliases.
     Ref,
-    /// May be null; nobody else points there.
+    /// A unique pointer: may be null, without aliases.
     Unique,
-    /// May be null; others may point there, in circles too.
+    /// A full pointer: may be null and have aliases, and may be part of a cycle.
     Full,
 }
 
-/// How many elements a pointer points to.
+/// The number of elements that a pointer refers to.
 #[derive(Clone, Copy, Debug)]
 pub enum Extent {
-    /// One.
+    /// A single element.
     One,
-    /// As many as the expression says; only the first `length` of them hold anything, where that is given.
+    /// The value of an expression; with `length`, only the first elements are valid.
     Counted {
-        /// How many there are.
+        /// The number of elements.
         size: Expr,
-        /// How many hold something.
+        /// The number of valid elements.
         length: Option<Expr>,
     },
-    /// Up to the first zero, which is the last.
+    /// All elements up to and including the first zero.
     Text,
 }
 
-/// What an element of an object is, by its place in the table of types.
+/// The type of an object's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Element {
     /// A character of 8 bits.
     Char,
     /// A character of 16 bits.
     Wide,
-    /// One of the interface's own types.
+    /// One of the interface's own types, by its place in the table of types.
     Own(u16),
 }
 
-/// Whose interface pointer it is.
+/// The IID of an interface pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Iid {
-    /// This interface's.
+    /// A constant IID.
     Known(u128),
-    /// That whose IID lies at this offset from where the structure begins.
+    /// The IID at this offset from the structure's start.
     Member(u32),
-    /// That whose IID is known beside the structure: the upper half is the value of this number, the lower half the next one.
+    /// The IID in two values from outside of the structure: the upper half is the value with this
+    /// number, the lower half the next one.
     Outer(u32),
 }
 
 impl Iid {
-    /// The IID of two values that are known beside a structure.
+    /// Returns the IID in two values from outside of a structure.
     pub fn outer(outer: &[i64], number: u32) -> Option<u128> {
         let half = |at: usize| outer.get(at).map(|half| u128::from(half.cast_unsigned()));
         Some(half(number as usize)? << 64 | half(number as usize + 1)?)
     }
 }
 
-/// What has to be looked at, at an offset from where the structure begins.
+/// A part of a structure that needs checks or translation.
 #[derive(Clone, Copy, Debug)]
 pub struct Part {
-    /// The offset, in bytes.
+    /// The offset from the structure's start, in bytes.
     pub at: u32,
-    /// What is there.
+    /// The kind of the part.
     pub what: What,
 }
 
-/// What is not just bytes.
+/// The kind of a part.
 #[derive(Clone, Copy, Debug)]
 pub enum What {
-    /// 0 or 1.
+    /// A boolean, 0 or 1.
     Boolean,
-    /// One of these values, in ascending order.
+    /// An enumeration with these values, in ascending order.
     Enum(&'static [i32]),
-    /// An integer within limits.
+    /// An integer within inclusive limits.
     Range(Int, i64, i64),
-    /// An offset in a frame, an address in memory: eight bytes.
+    /// A pointer of eight bytes: an offset in a frame, an address in memory.
     Pointer {
-        /// What it may be.
+        /// The pointer's class.
         class: Class,
-        /// What it points to.
+        /// The type of its referent's elements.
         to: Element,
-        /// How many of them.
+        /// The number of elements.
         extent: Extent,
     },
-    /// An interface pointer in memory; in a frame, the offset of an OBJREF's bytes.
+    /// An interface pointer in memory; in a frame, the offset of an OBJREF.
     Object(Iid),
     /// A structure, or the elements of an array of fixed size.
     Inner {
-        /// How many.
+        /// The number of elements.
         count: u32,
-        /// The distance from one to the next.
+        /// The distance between elements, in bytes.
         stride: u32,
-        /// What each of them is.
+        /// The contents of each element.
         shape: Shape,
     },
-    /// A union: what is there depends on a member beside it.
+    /// A union whose contents depend on its discriminant.
     Union {
         /// The discriminant.
         tag: Expr,
-        /// The arms, by the discriminants that choose them.
+        /// The arms with their discriminants.
         arms: &'static [(&'static [i64], Shape)],
-        /// What is there for any other discriminant; `None` where there must be no other.
+        /// The arm for other discriminants; `None` if they are invalid.
         default: Option<Shape>,
     },
 }
 
-/// What a structure is made of.
+/// The contents of a structure.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
-    /// Where bytes lie that are a value, as offset and length; what is between them is padding, or one of the parts.
+    /// The offsets and lengths of plain bytes; the bytes between them are padding or parts.
     pub runs: &'static [(u32, u32)],
-    /// What has to be looked at.
+    /// The parts that need checks or translation.
     pub parts: &'static [Part],
 }
 
 /// The type of an object's elements.
 #[derive(Debug)]
 pub struct ElementType {
-    /// Bytes of an element; of a structure with an array at its end, up to the array.
+    /// The size of an element in bytes; of a structure with an array at its end, without the array.
     pub size: u32,
-    /// What it is made of.
+    /// The contents of an element.
     pub shape: Shape,
-    /// The array at the end of a structure: an object has one such structure, and counts the array's elements.
+    /// The array at the end of a structure. An object contains one such structure, and its count is
+    /// the array's.
     pub tail: Option<Tail>,
 }
 
 /// The array at the end of a structure.
 #[derive(Debug)]
 pub struct Tail {
-    /// Where it begins.
+    /// The array's offset in the structure.
     pub at: u32,
-    /// Bytes of an element.
+    /// The size of an element, in bytes.
     pub size: u32,
-    /// What an element is made of.
+    /// The contents of an element.
     pub shape: Shape,
-    /// How many there are.
+    /// The number of elements.
     pub count: Expr,
-    /// How many hold something.
+    /// The number of valid elements.
     pub length: Option<Expr>,
 }
 
 impl ElementType {
-    /// Bytes of an object with this count. `None` where they are more than a frame can have.
+    /// Returns the bytes of an object with this count, or `None` if they exceed a frame.
     pub const fn bytes(&self, count: usize) -> Option<usize> {
         let (fixed, size) = match &self.tail {
             None => (0, self.size),
-            // At least as long as C says: the array may begin within the structure's last padding.
+            // The array may begin within the structure's trailing padding, but the size is at least
+            // C's.
             Some(tail) => (tail.at as usize, tail.size),
         };
         let Some(bytes) = count.checked_mul(size as usize) else { return None };
@@ -316,11 +320,11 @@ impl ElementType {
     }
 }
 
-/// The parameters of a request or a reply: a structure at the start of the frame.
+/// The parameters of a request or a response: a structure at the start of the frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Block {
-    /// Bytes.
+    /// The size in bytes.
     pub size: u32,
-    /// What it is made of.
+    /// The contents.
     pub shape: Shape,
 }

@@ -1,44 +1,44 @@
-//! Tables as words: what [`super::shape`] says, for languages that cannot write its types.
+//! Tables as words: the contents of [`super::shape`], for languages that cannot express its types.
 //!
-//! A table is a sequence of 64-bit words. Each thing is followed by what belongs to it; what there may be several of is
-//! preceded by how many, what there may be none of by 0 or 1. Choices are numbered as they are listed in `obvia_table.h`,
-//! which says what follows each.
+//! A table is a sequence of 64-bit words. Each entry is followed by its parts; a list is preceded
+//! by its length, an optional part by 0 or 1. Alternatives are numbered in the order of
+//! `obvia_table.h`, which lists the parts of each.
 
 use super::shape::{
     Binary, Block, Class, Element, ElementType, Expr, Extent, Iid, Int, Part, Shape, Tail, Unary, What,
 };
 use super::{KIND_FIRST, KIND_TEXT8, KIND_TEXT16};
 
-/// A method whose parameters have pointers in them.
+/// A method with pointers in its parameters.
 #[derive(Debug)]
 pub struct Method {
-    /// Its number.
+    /// The method's opnum.
     pub opnum: u16,
-    /// Whether nobody waits for it.
+    /// Whether the method has no response.
     pub oneway: bool,
-    /// The parameters of its request.
+    /// The parameters of the request.
     pub request: Block,
-    /// The parameters of its reply.
+    /// The parameters of the response.
     pub reply: Block,
-    /// What expressions over the reply read that is not in it.
+    /// The values outside of the response that its expressions read.
     pub outer: &'static [Outer],
-    /// Its parameters, in the order of the source.
+    /// The parameters in the order of the source.
     pub params: &'static [Param],
 }
 
-/// A number that is known beside a reply: in which parameter it is, by place, and what of it.
+/// A value that is known besides a response: the place of a parameter, and the part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outer {
-    /// The parameter.
+    /// The place of the parameter.
     pub param: usize,
-    /// What of it is meant.
+    /// The part of the parameter.
     pub half: Half,
 }
 
-/// What of a parameter is meant.
+/// A part of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Half {
-    /// An integer, whole.
+    /// A whole integer.
     Whole(Int),
     /// The upper half of a GUID.
     Upper,
@@ -49,31 +49,32 @@ pub enum Half {
 /// A parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Param {
-    /// Whether it lies in the block itself, where callers give a pointer to it.
+    /// Whether the value lies in the block itself, and callers pass a pointer to it.
     pub is_place: bool,
-    /// Bytes in the block.
+    /// The size in the block, in bytes.
     pub size: u32,
-    /// Its offset in the request's block.
+    /// The offset in the request's block.
     pub request: Option<u32>,
-    /// Its offset in the reply's block.
+    /// The offset in the response's block.
     pub reply: Option<u32>,
 }
 
-/// The types of an interface's objects, in the order of their numbers. `None` where the words are no table.
+/// Reads the types of an interface's objects in the order of their numbers. Returns `None` if the
+/// words are malformed.
 ///
-/// What is made lives as long as the process.
+/// The result lives as long as the process.
 pub fn types(words: &[i64]) -> Option<&'static [ElementType]> {
     Reader(words).all(Reader::many(Reader::element_type))
 }
 
-/// A method. `None` where the words are no table.
+/// Reads a method. Returns `None` if the words are malformed.
 ///
-/// What is made lives as long as the process.
+/// The result lives as long as the process.
 pub fn method(words: &[i64]) -> Option<Method> {
     Reader(words).all(Reader::method)
 }
 
-/// The type whose objects have a number. `None` for one that no elements have.
+/// Returns the element type of objects with a type number, or `None` if there is none.
 pub fn element(kind: u32) -> Option<Element> {
     Some(match kind {
         KIND_TEXT8 => Element::Char,
@@ -82,7 +83,7 @@ pub fn element(kind: u32) -> Option<Element> {
     })
 }
 
-/// The words that are left.
+/// A reader at the words that are left.
 pub(crate) struct Reader<'a>(pub(crate) &'a [i64]);
 
 pub(crate) const INTS: [Int; 8] = [Int::I8, Int::U8, Int::I16, Int::U16, Int::I32, Int::U32, Int::I64, Int::U64];
@@ -114,7 +115,7 @@ fn kept<T>(value: T) -> &'static T {
 }
 
 impl Reader<'_> {
-    /// What all the words are.
+    /// Reads all words as one entry.
     pub(crate) fn all<T>(mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
         let found = read(&mut self)?;
         self.0.is_empty().then_some(found)
@@ -134,18 +135,18 @@ impl Reader<'_> {
         values.get(self.number::<usize>()?).copied()
     }
 
-    /// How many, and so many things.
+    /// Reads a list with its length.
     pub(crate) fn list<T>(&mut self, mut read: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
         let count = self.number::<usize>()?;
         (0..count).map(|_| read(self)).collect()
     }
 
-    /// The same, to be kept.
+    /// Returns a function that reads a list that lives as long as the process.
     fn many<T: 'static>(mut read: impl FnMut(&mut Self) -> Option<T>) -> impl FnMut(&mut Self) -> Option<&'static [T]> {
         move |reader| Some(&*Vec::leak(reader.list(&mut read)?))
     }
 
-    /// Whether there is one, and the thing.
+    /// Reads an optional part.
     pub(crate) fn optional<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<Option<T>> {
         if self.one_of(&[false, true])? { read(self).map(Some) } else { Some(None) }
     }
@@ -262,7 +263,8 @@ mod tests {
 
     #[test]
     fn a_list_and_an_array_at_the_end_are_read() {
-        // An item of a list: a number, a boolean, a name and the next one; and so many shorts behind a count.
+        // A list item (number, boolean, name, next item), and a counted array of shorts at the end
+        // of a structure.
         let list = [24, 1, 0, 5, 3, 4, 0, 8, 3, 1, 3, 2, 16, 3, 2, 16, 0, 0];
         let open = [4, 1, 0, 4, 0, 1, 4, 2, 1, 0, 2, 0, 1, 0, 5, 0];
         let words: Vec<i64> = [2].into_iter().chain(list).chain(open).collect();
@@ -302,7 +304,7 @@ mod tests {
 
     #[test]
     fn expressions_are_read_with_their_operators() {
-        // (outer 0 > member 2 ? -3 : ~1) as the size of an array of type 16.
+        // The size of an array of type 16: (outer 0 > member 2 ? -3 : ~1).
         let size = [5, 4, 16, 2, 0, 1, 2, 3, 3, 0, 0, 3, 3, 1, 0, 1];
         let pointer: Vec<i64> = [0, 3, 0, 16, 1].into_iter().chain(size).chain([0]).collect();
         let words: Vec<i64> = [1, 8, 0, 1].into_iter().chain(pointer).chain([0]).collect();

@@ -1,8 +1,9 @@
-//! From NDR to FLAT: a stranger's bytes.
+//! The translation from NDR to FLAT. The stub data is untrusted.
 //!
-//! Nothing is believed: before an object gets memory, what it must have on the wire at least is compared with what is left of
-//! the stub data, and what it will have in the frame with the frame's limit. Counts and discriminants are taken as they
-//! come, and compared with what the interface's expressions say as soon as what these read is there.
+//! Before an object is allocated, its least size on the wire is compared with the rest of the stub
+//! data, and its size in the frame with the frame's limit. Counts and discriminants are read as
+//! they come, and compared with the values of the interface's expressions once the members that
+//! these read are available.
 
 use super::plan::{Message, Param, Passing, Plan, Tail, Target, Type, TypeId, Union, What};
 use super::{Error, Result, order, wire};
@@ -10,26 +11,26 @@ use crate::flat::shape::{Class, Expr};
 use crate::flat::{FRAME_MAX, KIND_INTERFACE, KIND_TEXT8, KIND_TEXT16, OBJECT_ALIGN, OBJECT_HEADER};
 use std::collections::HashMap;
 
-/// A pointer whose referent is still to come.
+/// A pointer whose referent is still to be read.
 struct Pending<'a> {
-    /// Where its slot is.
+    /// The slot's offset.
     at: usize,
     target: &'a Target,
-    /// Where the structure with the pointer is.
+    /// The offset of the structure that contains the pointer.
     base: usize,
-    /// The referent's identifier, where others may have it too.
+    /// The referent identifier of a full pointer, which others may share.
     full: Option<u64>,
 }
 
-/// What an expression has to be.
+/// A value that an expression must have.
 struct Claim<'a> {
-    /// Where the structure is that it reads.
+    /// The offset of the structure that the expression reads.
     base: usize,
     expr: &'a Expr,
     value: i64,
-    /// The union whose discriminant it is.
+    /// The union whose discriminant is the value.
     union: Option<&'a Union>,
-    /// What is wrong otherwise.
+    /// The error for another value.
     error: Error,
 }
 
@@ -41,17 +42,18 @@ pub(super) struct Decoder<'a, const WIDE: bool, const BIG: bool> {
     outer: &'a [i64],
     frame: &'a mut Vec<u8>,
     frame_max: usize,
-    // Invariant: the next to be read is the last.
+    // Invariant: the last entry is the next to be read.
     pending: Vec<Pending<'a>>,
     claims: Vec<Claim<'a>>,
-    /// What identifiers of full pointers stand for: an object, and its type.
+    /// The objects of full pointers' referent identifiers, with their types.
     full: HashMap<u64, (u32, u32)>,
-    /// Where objects begin and which slots lead to them.
+    /// The objects and their slots.
     found: order::Found,
 }
 
 impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
-    /// A decoder that makes a frame of at most `frame_max` bytes of stub data, behind so many bytes of headers.
+    /// Creates a decoder that makes a frame of at most `frame_max` bytes from stub data with
+    /// `headers` bytes of headers.
     pub(super) fn new(
         plan: &'a Plan,
         (stub, headers): (&'a [u8], usize),
@@ -108,7 +110,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
         }
     }
 
-    /// Reads what waits.
+    /// Reads the deferred referents.
     fn drain(&mut self) -> Result<()> {
         self.pending.reverse();
         while let Some(next) = self.pending.pop() {
@@ -120,7 +122,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
         Ok(())
     }
 
-    /// The object that a pointer leads to, which an earlier one may have led to.
+    /// Returns the object of a pointer. Aliases of a full pointer share it.
     fn referent(&mut self, pending: &Pending<'a>) -> Result<u32> {
         let Some(id) = pending.full else { return self.deferred(pending) };
         let kind = pending.target.kind();
@@ -135,7 +137,8 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
         }
     }
 
-    /// Reads a referent; the structure with the pointer is there, unless it is the parameters' block.
+    /// Reads a referent. Its claims can be settled if the structure with the pointer is complete,
+    /// which the parameters' block is not.
     fn deferred(&mut self, pending: &Pending<'a>) -> Result<u32> {
         let mark = self.claims.len();
         let object = self.pointee(pending.target, pending.base)?;
@@ -152,12 +155,12 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
     }
 
     fn claim(&mut self, base: usize, expr: &'a Expr, value: u64, error: Error) {
-        // No expression is as large as what this cuts off.
+        // The values of expressions are within `i64`.
         let value = i64::try_from(value).unwrap_or(-1);
         self.claims.push(Claim { base, expr, value, union: None, error });
     }
 
-    /// Compares what was found with what the interface says.
+    /// Compares the values that were read with those of the interface's expressions.
     fn settle(&mut self, mark: usize) -> Result<()> {
         for claim in self.claims.drain(mark..) {
             let value = super::evaluate(self.frame, claim.base, claim.expr, self.outer);
@@ -198,12 +201,12 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
         Ok(u64::from_le_bytes(bytes))
     }
 
-    /// A pointer's referent identifier, or a count.
+    /// Reads a referent identifier or a count.
     fn word(&mut self) -> Result<u64> {
         self.number(wire::word(WIDE) as usize)
     }
 
-    /// Makes the frame longer.
+    /// Extends the frame.
     fn extend(&mut self, bytes: usize) -> Result<()> {
         let length = self.frame.len().checked_add(bytes).map(|length| length.next_multiple_of(OBJECT_ALIGN));
         match length.filter(|length| *length <= self.frame_max) {
@@ -213,7 +216,8 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
         Ok(())
     }
 
-    /// The bytes in memory of so many elements, whose bytes on the wire may all be there.
+    /// Returns the size in memory of `count` elements, after checking that the rest of the stub
+    /// data can hold them.
     fn room(&self, id: TypeId, count: u64) -> Result<usize> {
         let ty = self.plan.ty(id);
         let left = self.stub.len() - self.at;
@@ -224,18 +228,18 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
         (count as usize).checked_mul(ty.size as usize).ok_or(Error::TooLong { at: self.at })
     }
 
-    /// Begins an object, and returns its number and where its body is.
+    /// Begins an object. Returns its number and the offset of its body.
     fn object(&mut self, kind: u32, count: u64, bytes: usize) -> Result<(u32, usize)> {
         let header = self.frame.len();
         let body = header + OBJECT_HEADER;
         self.extend(bytes.checked_add(OBJECT_HEADER).ok_or(Error::TooLong { at: self.at })?)?;
-        // What fits a frame fits 32 bits.
+        // Offsets and counts within a frame fit 32 bits.
         self.frame[header..body].copy_from_slice(&(u64::from(kind) | count << 32).to_le_bytes());
         self.found.objects.push(body as u32);
         Ok((self.found.objects.len() as u32 - 1, body))
     }
 
-    /// Reads a value. `base` is where the structure begins that it is a member of.
+    /// Reads a value. `base` is the offset of the structure that contains it.
     fn value(&mut self, id: TypeId, at: usize, base: usize) -> Result<()> {
         let ty = self.plan.ty(id);
         match &ty.what {
@@ -253,7 +257,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
         }
     }
 
-    /// Reads those elements of an array of fixed size that travel.
+    /// Reads the valid elements of an array of fixed size.
     fn varying(&mut self, at: usize, (id, most): (TypeId, u32), length: Option<&'a Expr>, base: usize) -> Result<()> {
         let count = self.variance(u64::from(most))?;
         self.elements(id, at, count as usize)?;
@@ -267,7 +271,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
         if is_ended { Ok(()) } else { Err(Error::Text { at: self.at }) }
     }
 
-    /// Reads a structure's members, from an aligned place on.
+    /// Aligns, and reads a structure's members.
     fn members(&mut self, ty: &Type, members: &'a [(u32, TypeId)], at: usize) -> Result<()> {
         self.align(ty.wire(WIDE).align)?;
         let mark = self.claims.len();
@@ -275,14 +279,15 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
         self.settle(mark)
     }
 
-    /// NDR64 has a structure's trailing gap on the wire: MS-RPCE 2.2.5.3.4.1. Where nothing follows, it may be missing.
+    /// Skips the trailing gap of a structure, which NDR64 has: MS-RPCE 2.2.5.3.4.1. The end of the
+    /// stub data may lack it.
     fn end(&mut self, align: u32) {
         if WIDE {
             self.at = self.at.next_multiple_of(align as usize).min(self.stub.len());
         }
     }
 
-    /// Reads elements of an array. Runs of numbers are read at once.
+    /// Reads elements of an array. Runs of numbers are copied at once.
     fn elements(&mut self, id: TypeId, at: usize, count: usize) -> Result<()> {
         if count == 0 {
             return Ok(());
@@ -313,7 +318,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
         }
     }
 
-    /// Reads numbers of the other byte order.
+    /// Reads numbers in reverse byte order.
     fn swapped<const N: usize>(&mut self, at: usize, count: usize) -> Result<()> {
         self.align(N as u32)?;
         let bytes = self.bytes(count * N)?;
@@ -324,7 +329,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
         Ok(())
     }
 
-    /// Enumerations have 16 bits: C706 14.2.5.
+    /// Reads enumerations, which have 16 bits in NDR: C706 14.2.5.
     fn enumerations(&mut self, at: usize, count: usize) -> Result<()> {
         self.align(2)?;
         let bytes = self.bytes(count * 2)?;
@@ -336,7 +341,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
         Ok(())
     }
 
-    /// A GUID, whose first three parts are numbers: C706 A.1.
+    /// Reads a GUID in reverse byte order. Its first three fields are numbers: C706 A.1.
     fn guid(&mut self, at: usize) -> Result<()> {
         self.swapped::<4>(at, 1)?;
         self.swapped::<2>(at + 4, 2)?;
@@ -365,7 +370,8 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
         }
     }
 
-    /// A union's discriminant, which the union has on the wire wherever it is in memory: C706 14.3.8.
+    /// Reads a union's discriminant, which NDR has even if it is outside of the union in memory:
+    /// C706 14.3.8.
     fn tag(&mut self, union: &Union) -> Result<i64> {
         let bits = match self.plan.ty(union.tag).what {
             What::Enum if !WIDE => return Ok(i64::from(self.number(2)? as i16)),
@@ -376,7 +382,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
         union.int.extend(bits).ok_or(error)
     }
 
-    /// Reads a pointer, and notes what it leads to.
+    /// Reads a pointer and defers its referent.
     fn pointer(&mut self, at: usize, class: Class, target: &'a Target, base: usize) -> Result<()> {
         let id = self.word()?;
         if id == 0 {
@@ -415,14 +421,14 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
         }
     }
 
-    /// How many elements an array has.
+    /// Reads the conformance of an array.
     fn size(&mut self, base: usize, size: &'a Expr) -> Result<u64> {
         let most = self.word()?;
         self.claim(base, size, most, Error::Count { at: self.at, found: most });
         Ok(most)
     }
 
-    /// How many elements an array holds: C706 14.3.3.3.
+    /// Reads the number of an array's elements if it is varying: C706 14.3.3.3.
     fn length(&mut self, base: usize, most: u64, length: Option<&'a Expr>) -> Result<u64> {
         let Some(length) = length else { return Ok(most) };
         let count = self.variance(most)?;
@@ -430,7 +436,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
         Ok(count)
     }
 
-    /// Where the elements that an array holds begin, which is at its start, and how many there are.
+    /// Reads the offset of a varying array's elements, which must be 0, and their number.
     fn variance(&mut self, most: u64) -> Result<u64> {
         if self.word()? != 0 {
             return Err(Error::Offset { at: self.at });
@@ -439,7 +445,8 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
         if count <= most { Ok(count) } else { Err(Error::Count { at: self.at, found: count }) }
     }
 
-    /// A structure that ends in an array, whose size comes before the structure: C706 14.3.7.2.
+    /// Reads a structure that ends in an array. The conformance precedes the structure: C706
+    /// 14.3.7.2.
     fn open(&mut self, kind: u32, ty: &Type, members: &'a [(u32, TypeId)], tail: &'a Tail) -> Result<u32> {
         let most = self.word()?;
         let error = Error::Count { at: self.at, found: most };
@@ -459,7 +466,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
         Ok(object)
     }
 
-    /// A string: C706 14.3.4.2.
+    /// Reads a string: C706 14.3.4.2.
     fn text<const SIZE: usize>(&mut self, kind: u32) -> Result<u32> {
         let most = self.word()?;
         let count = self.variance(most)?;
@@ -477,7 +484,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
         if last == Some(&[0; SIZE]) { Ok(object) } else { Err(Error::Text { at: self.at }) }
     }
 
-    /// An `MInterfacePointer`: a structure that ends in an array of bytes.
+    /// Reads an `MInterfacePointer`, a structure that ends in an array of bytes.
     fn interface(&mut self) -> Result<u32> {
         let most = self.word()?;
         let count = self.number(4)?;

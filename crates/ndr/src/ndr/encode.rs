@@ -1,7 +1,7 @@
-//! From FLAT to NDR.
+//! The translation from FLAT to NDR.
 //!
-//! What a pointer leads to is deferred: C706 14.3.12.3. It waits on a stack, so that chains of any length take no recursion;
-//! only types that contain each other by value do.
+//! Referents of pointers are deferred (C706 14.3.12.3). They wait on a stack, so that chains of any
+//! length need no recursion; only types that contain each other by value do.
 
 use super::plan::{Message, Param, Passing, Plan, Tail, Target, Type, TypeId, Union, What};
 use super::{Error, Result, wire};
@@ -9,19 +9,19 @@ use crate::flat::shape::{Class, Expr};
 use crate::flat::{KIND_INTERFACE, KIND_TEXT8, KIND_TEXT16, OBJECT_HEADER};
 use std::collections::HashMap;
 
-/// The first referent identifier, and the distance to the next.
+/// The first referent identifier, and the distance between identifiers.
 const REFERENT: (u32, u32) = (0x0002_0000, 4);
-/// Bytes of zeros that stand for an array which a method that failed has not filled.
+/// The maximum length of an unfilled array of a failed method that is encoded as zeros, in bytes.
 const ZEROS_MAX: usize = 1 << 16;
 
-/// Something that a pointer leads to, to be written.
+/// A referent that is still to be written.
 struct Pending<'a> {
-    /// Where it is in the frame.
+    /// The referent's offset in the frame.
     body: usize,
     target: &'a Target,
-    /// Where the structure with the pointer is.
+    /// The offset of the structure that contains the pointer.
     base: usize,
-    /// Whether it may have been written already.
+    /// Whether the pointer is full, so that its referent may be written already.
     is_full: bool,
 }
 
@@ -31,17 +31,18 @@ pub(super) struct Encoder<'a, const WIDE: bool, const BIG: bool> {
     frame: &'a [u8],
     outer: &'a [i64],
     out: &'a mut Vec<u8>,
-    /// Where the stub data begins in `out`, its headers included.
+    /// The offset of the stub data in `out`, including its headers.
     start: usize,
-    // Invariant: the next to be written is the last.
+    // Invariant: the last entry is the next to be written.
     pending: Vec<Pending<'a>>,
-    /// What full pointers lead to: the referent's identifier, and whether it is written.
+    /// The referents of full pointers: the identifier, and whether the referent is written.
     full: HashMap<usize, (u32, bool)>,
     referents: u32,
 }
 
 impl<'a, const WIDE: bool, const BIG: bool> Encoder<'a, WIDE, BIG> {
-    /// An encoder of a frame of the plan's, behind what `out` has: so many bytes of it are headers.
+    /// Creates an encoder for a frame, which appends to `out`. The last `headers` bytes of `out`
+    /// are the message's headers.
     pub(super) fn new(plan: &'a Plan, frame: &'a [u8], outer: &'a [i64], out: &'a mut Vec<u8>, headers: usize) -> Self {
         let start = out.len().saturating_sub(headers);
         Self { plan, frame, outer, out, start, pending: Vec::new(), full: HashMap::new(), referents: REFERENT.0 }
@@ -56,7 +57,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Encoder<'a, WIDE, BIG> {
         Ok(())
     }
 
-    /// Writes a number, as a response's HRESULT is.
+    /// Writes a 32-bit number, such as a response's HRESULT.
     pub(super) fn number(&mut self, value: u32) {
         self.align(4);
         self.put(&if BIG { value.to_be_bytes() } else { value.to_le_bytes() });
@@ -80,7 +81,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Encoder<'a, WIDE, BIG> {
         }
     }
 
-    /// Writes what waits.
+    /// Writes the deferred referents.
     fn drain(&mut self) -> Result<()> {
         self.pending.reverse();
         while let Some(next) = self.pending.pop() {
@@ -120,12 +121,12 @@ impl<'a, const WIDE: bool, const BIG: bool> Encoder<'a, WIDE, BIG> {
 
     fn next_referent(&mut self) -> u32 {
         let id = self.referents;
-        // Never null, whatever their number.
+        // An identifier must not become 0, which means null.
         self.referents = id.checked_add(REFERENT.1).unwrap_or(REFERENT.0);
         id
     }
 
-    /// A place of the frame, which is our own stub's or proxy's.
+    /// Returns a part of the frame, which this process's own stub or proxy has made.
     fn bytes(&self, at: usize, size: usize) -> Result<&'a [u8]> {
         let found = at.checked_add(size).and_then(|end| self.frame.get(at..end));
         found.ok_or(Error::Frame { at })
@@ -139,13 +140,13 @@ impl<'a, const WIDE: bool, const BIG: bool> Encoder<'a, WIDE, BIG> {
         usize::try_from(u64::from_le_bytes(self.load(at)?)).map_err(|_| Error::Frame { at })
     }
 
-    /// The value of an expression over the structure at `base`, which is a count.
+    /// Evaluates an expression over the structure at `base` as a count.
     fn evaluate(&self, base: usize, expr: &Expr) -> Result<u64> {
         let value = super::evaluate(self.frame, base, expr, self.outer);
         value.and_then(|value| u64::try_from(value).ok()).ok_or(Error::Frame { at: base })
     }
 
-    /// Writes a value. `base` is where the structure begins that it is a member of.
+    /// Writes a value. `base` is the offset of the structure that contains it.
     fn value(&mut self, id: TypeId, at: usize, base: usize) -> Result<()> {
         let ty = self.plan.ty(id);
         match &ty.what {
@@ -165,7 +166,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Encoder<'a, WIDE, BIG> {
         }
     }
 
-    /// Writes those elements of an array of fixed size that travel.
+    /// Writes the valid elements of an array of fixed size.
     fn varying(&mut self, at: usize, (id, most): (TypeId, usize), length: Option<&Expr>, base: usize) -> Result<()> {
         let count = match length {
             Some(length) => usize::try_from(self.evaluate(base, length)?).unwrap_or(usize::MAX),
@@ -183,20 +184,20 @@ impl<'a, const WIDE: bool, const BIG: bool> Encoder<'a, WIDE, BIG> {
         self.elements(id, at, count)
     }
 
-    /// Writes a structure's members, from an aligned place on.
+    /// Aligns, and writes a structure's members.
     fn members(&mut self, ty: &Type, members: &'a [(u32, TypeId)], at: usize) -> Result<()> {
         self.align(ty.wire(WIDE).align);
         members.iter().try_for_each(|(offset, member)| self.value(*member, at + *offset as usize, at))
     }
 
-    /// NDR64 has a structure's trailing gap on the wire: MS-RPCE 2.2.5.3.4.1.
+    /// Writes the trailing gap of a structure, which NDR64 has: MS-RPCE 2.2.5.3.4.1.
     fn end(&mut self, align: u32) {
         if WIDE {
             self.align(align);
         }
     }
 
-    /// Writes elements of an array. Runs of numbers are written at once.
+    /// Writes elements of an array. Runs of numbers are copied at once.
     fn elements(&mut self, id: TypeId, at: usize, count: usize) -> Result<()> {
         if count == 0 {
             return Ok(());
@@ -219,14 +220,14 @@ impl<'a, const WIDE: bool, const BIG: bool> Encoder<'a, WIDE, BIG> {
             What::Enum => self.enumerations(bytes, at)?,
             What::Guid => self.guids(bytes),
             _ => {
-                // What the elements' expressions read is in the elements.
+                // The expressions in an element read the element's own members.
                 (0..count).try_for_each(|element| self.value(id, at + element * size, at + element * size))?;
             }
         }
         Ok(())
     }
 
-    /// Writes numbers in the other byte order.
+    /// Writes numbers in reverse byte order.
     fn swapped<const N: usize>(&mut self, bytes: &[u8]) {
         self.align(N as u32);
         for number in bytes.chunks_exact(N) {
@@ -237,7 +238,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Encoder<'a, WIDE, BIG> {
         }
     }
 
-    /// Enumerations have 16 bits: C706 14.2.5.
+    /// Writes enumerations, which have 16 bits in NDR: C706 14.2.5.
     fn enumerations(&mut self, bytes: &[u8], at: usize) -> Result<()> {
         self.align(2);
         for value in bytes.as_chunks::<4>().0 {
@@ -248,7 +249,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Encoder<'a, WIDE, BIG> {
         Ok(())
     }
 
-    /// GUIDs, whose first three parts are numbers: C706 A.1.
+    /// Writes GUIDs in reverse byte order. Their first three fields are numbers: C706 A.1.
     fn guids(&mut self, bytes: &[u8]) {
         for guid in bytes.chunks_exact(16) {
             self.swapped::<4>(&guid[..4]);
@@ -273,7 +274,8 @@ impl<'a, const WIDE: bool, const BIG: bool> Encoder<'a, WIDE, BIG> {
         arm.map_or(Ok(()), |arm| self.value(arm, at + union.body as usize, at))
     }
 
-    /// Writes a union's discriminant, which the union has on the wire wherever it is in memory: C706 14.3.8.
+    /// Writes a union's discriminant, which NDR has even if it is outside of the union in memory:
+    /// C706 14.3.8.
     fn tag(&mut self, union: &Union, tag: i64) -> Result<()> {
         let bytes = tag.to_le_bytes();
         match (&self.plan.ty(union.tag).what, union.int.size()) {
@@ -300,7 +302,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Encoder<'a, WIDE, BIG> {
         }
     }
 
-    /// Writes a pointer, and notes what it leads to.
+    /// Writes a pointer and defers its referent.
     fn pointer(&mut self, at: usize, class: Class, target: &'a Target, base: usize) -> Result<()> {
         let body = self.slot(at)?;
         if body == 0 {
@@ -318,7 +320,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Encoder<'a, WIDE, BIG> {
         Ok(())
     }
 
-    /// How many elements an object of a type has.
+    /// Checks an object's type, and returns its count.
     fn object(&self, body: usize, kind: u32) -> Result<usize> {
         let at = body.checked_sub(OBJECT_HEADER).ok_or(Error::Frame { at: body })?;
         let header = u64::from_le_bytes(self.load(at)?);
@@ -356,7 +358,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Encoder<'a, WIDE, BIG> {
         }
     }
 
-    /// Writes how many elements an array has, which is no fewer than it holds.
+    /// Writes the conformance of an array, which is at least its number of elements.
     fn counts(&mut self, base: usize, count: usize, size: &Expr) -> Result<()> {
         let most = self.evaluate(base, size)?;
         if most < count as u64 {
@@ -365,7 +367,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Encoder<'a, WIDE, BIG> {
         self.count(most)
     }
 
-    /// Writes where the elements that an array holds begin, and how many there are: C706 14.3.3.3.
+    /// Writes the offset and the number of a varying array's elements: C706 14.3.3.3.
     fn variance(&mut self, count: usize, varies: bool) -> Result<()> {
         if varies {
             self.count(0)?;
@@ -374,7 +376,8 @@ impl<'a, const WIDE: bool, const BIG: bool> Encoder<'a, WIDE, BIG> {
         Ok(())
     }
 
-    /// A structure that ends in an array, whose size comes before the structure: C706 14.3.7.2.
+    /// Writes a structure that ends in an array. The conformance precedes the structure: C706
+    /// 14.3.7.2.
     fn open(
         &mut self,
         ty: &Type,
@@ -391,7 +394,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Encoder<'a, WIDE, BIG> {
         Ok(())
     }
 
-    /// A string: C706 14.3.4.2.
+    /// Writes a string: C706 14.3.4.2.
     fn text<const SIZE: usize>(&mut self, body: usize, kind: u32) -> Result<()> {
         let count = self.object(body, kind)?;
         self.count(count as u64)?;
@@ -406,8 +409,8 @@ impl<'a, const WIDE: bool, const BIG: bool> Encoder<'a, WIDE, BIG> {
         Ok(())
     }
 
-    /// What stands for a reference pointer's referent where a method that failed has left none: as many zeros as there is
-    /// room for.
+    /// Writes zeros in the place of a reference pointer's referent that a failed method has not
+    /// provided.
     fn absent(&mut self, at: usize, target: &'a Target) -> Result<()> {
         let Target::Counted { kind, size, length } = target else { return Err(Error::Null { at }) };
         let count = self.evaluate(0, size)?;

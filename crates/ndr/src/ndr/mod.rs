@@ -1,18 +1,21 @@
-//! NDR: the transfer syntaxes of the standard, as translations of FLAT.
+//! NDR: the standard's transfer syntaxes, as translations of FLAT.
 //!
-//! Proxies and stubs of every language see FLAT frames. At the border to a peer that speaks NDR 2.0 (C706 chapter 14) or NDR64
-//! (MS-RPCE 2.2.5) a frame is translated, driven by a [`Plan`] that the compiler makes of each interface:
+//! Proxies and stubs of every language use FLAT frames. For a peer that speaks NDR 2.0 (C706
+//! chapter 14) or NDR64 (MS-RPCE 2.2.5), frames are translated by a [`Plan`], which the compiler
+//! makes for each interface:
 //!
 //! ```text
 //! client   Method::encode_request   -> stub data ->  Method::decode_request   server
 //!          Method::decode_response  <- stub data <-  Method::encode_response
 //! ```
 //!
-//! Both sides keep [`Method::numbers`] of the request's frame: the sizes of results may depend on what was asked.
+//! Both sides keep [`Method::numbers`] of the request's frame: the sizes of results may depend on
+//! the request.
 //!
-//! What is encoded is our own; what is decoded is a stranger's, in either byte order. Counts are compared with each other and
-//! with the bytes that are left before anything is allocated; the frame that comes out has the form that a FLAT writer
-//! would have given it, and its stub or proxy checks it like any other. Docs: `docs/ndr.md`.
+//! Encoded frames are this process's own; decoded stub data is untrusted and may have either byte
+//! order. Counts are compared with each other and with the rest of the stub data before memory is
+//! allocated. The resulting frame has the form that a FLAT writer would have produced, and its stub
+//! or proxy checks it like any other. See `docs/ndr.md`.
 
 mod decode;
 mod encode;
@@ -38,7 +41,7 @@ pub enum Syntax {
 }
 
 impl Syntax {
-    /// Its UUID.
+    /// Returns the UUID.
     pub const fn uuid(self) -> u128 {
         match self {
             Self::Ndr => 0x8a88_5d04_1ceb_11c9_9fe8_0800_2b10_4860,
@@ -46,7 +49,7 @@ impl Syntax {
         }
     }
 
-    /// Its version, major and minor.
+    /// Returns the major and the minor version.
     pub const fn version(self) -> (u16, u16) {
         match self {
             Self::Ndr => (2, 0),
@@ -55,45 +58,47 @@ impl Syntax {
     }
 }
 
-/// The order in which numbers' bytes travel: the integer representation of a PDU's data representation label, C706 14.1.
+/// The byte order of numbers: the integer representation in a PDU's data representation label, C706
+/// 14.1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Order {
-    /// The least significant byte first: what this side writes.
+    /// The least significant byte first, which is the order of all written data.
     Little,
     /// The most significant byte first.
     Big,
 }
 
-/// How stub data is written: the syntax that the binding settled, and the sender's byte order.
+/// The format of stub data: the negotiated transfer syntax, and the sender's byte order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Format {
     /// The transfer syntax.
     pub syntax: Syntax,
     /// The byte order.
     pub order: Order,
-    /// Bytes that stand before the parameters or the results, such as ORPCTHIS: alignment counts from their beginning.
+    /// The length of headers before the parameters or results, such as ORPCTHIS, in bytes.
+    /// Alignment counts from their start.
     pub headers: usize,
 }
 
 impl Format {
-    /// A syntax as this side writes it.
+    /// Returns the format in which this side writes a syntax.
     pub const fn ours(syntax: Syntax) -> Self {
         Self { syntax, order: Order::Little, headers: 0 }
     }
 
-    /// The same, behind so many bytes of headers.
+    /// Returns the format with headers of this length.
     #[must_use]
     pub const fn behind(self, headers: usize) -> Self {
         Self { headers, ..self }
     }
 }
 
-/// What a response's sizes read of the request.
+/// The values of a request that a response's sizes depend on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Numbers(Vec<i64>);
 
 impl Numbers {
-    /// The numbers themselves, in the plan's order.
+    /// Returns the values in the plan's order.
     pub fn values(&self) -> &[i64] {
         &self.0
     }
@@ -105,7 +110,7 @@ impl FromIterator<i64> for Numbers {
     }
 }
 
-/// Why a message cannot be translated.
+/// The reason why a message cannot be translated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
@@ -114,24 +119,24 @@ pub enum Error {
         /// The offset in the stub data where more was expected.
         at: usize,
     },
-    /// A count is not what another count or the interface says.
+    /// A count contradicts another count or the interface.
     Count {
         /// The offset in the stub data.
         at: usize,
-        /// The count that was found.
+        /// The count in the stub data.
         found: u64,
     },
-    /// An array does not begin with its first element.
+    /// The offset of a varying array is not 0.
     Offset {
         /// The offset in the stub data.
         at: usize,
     },
-    /// A pointer that may not be null is null.
+    /// A reference pointer is null.
     Null {
         /// The offset in the stub data, or in the frame.
         at: usize,
     },
-    /// A union has no arm for its discriminant, or another discriminant than the interface says.
+    /// A union's discriminant selects no arm, or contradicts the interface.
     Arm {
         /// The offset in the stub data, or in the frame.
         at: usize,
@@ -140,27 +145,27 @@ pub enum Error {
     },
     /// A string does not end with a zero.
     Text {
-        /// The offset in the stub data.
+        /// The offset in the stub data, or in the frame.
         at: usize,
     },
-    /// Pointers to one referent say that it is of different types.
+    /// Full pointers with the same referent have different types.
     Alias {
         /// The offset in the stub data.
         at: usize,
     },
-    /// A value of an enumeration does not fit the 16 bits that NDR has for it.
+    /// The value of an enumeration does not fit NDR's 16 bits.
     Enum {
         /// The offset in the frame.
         at: usize,
         /// The value.
         value: i32,
     },
-    /// The frame would be longer than its limit, or stub data than NDR can say.
+    /// The frame would exceed its limit, or the stub data that of NDR.
     TooLong {
         /// The offset in the stub data.
         at: usize,
     },
-    /// The frame to be encoded is not the interface's.
+    /// The frame to be encoded does not match the interface.
     Frame {
         /// The offset in the frame.
         at: usize,
@@ -186,10 +191,10 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// What a translation comes to.
+/// The result of a translation.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// The integer at a place of a frame.
+/// Reads the integer at an offset of a frame.
 fn load(frame: &[u8], at: usize, int: Int) -> Option<i64> {
     let bytes = frame.get(at..at.checked_add(int.size())?)?;
     let mut eight = [0; 8];
@@ -197,12 +202,12 @@ fn load(frame: &[u8], at: usize, int: Int) -> Option<i64> {
     int.extend(u64::from_le_bytes(eight))
 }
 
-/// The value of an expression over the structure at `base` of a frame.
+/// Evaluates an expression over the structure at `base` of a frame.
 fn evaluate(frame: &[u8], base: usize, expr: &Expr, outer: &[i64]) -> Option<i64> {
     expr.evaluate(&|at, int| load(frame, base.checked_add(at as usize)?, int), outer)
 }
 
-/// Calls a function of a coder that is made for the syntax and the byte order.
+/// Calls a function of the coder for the syntax and the byte order.
 macro_rules! coder {
     ($format:expr, $coder:ident::new($($argument:expr),*), |$it:ident| $run:expr) => {
         match ($format.syntax, $format.order) {
@@ -215,11 +220,11 @@ macro_rules! coder {
 }
 
 impl Method {
-    /// What the response's sizes read of a request's frame.
+    /// Reads the values of a request's frame that the response's sizes depend on.
     ///
     /// # Errors
     ///
-    /// [`Error::Frame`] where the frame is shorter than its block.
+    /// [`Error::Frame`] if the frame is shorter than its block.
     pub fn numbers(&self, request: &[u8]) -> Result<Numbers> {
         let number =
             |(at, int): &(u32, Int)| load(request, *at as usize, *int).ok_or(Error::Frame { at: *at as usize });
@@ -230,7 +235,8 @@ impl Method {
     ///
     /// # Errors
     ///
-    /// What cannot be said in NDR, or why the frame is none; then `out` is as it was.
+    /// [`Error`] if the frame is malformed or NDR cannot express its values. `out` is unchanged
+    /// then.
     pub fn encode_request(&self, plan: &Plan, format: Format, frame: &[u8], out: &mut Vec<u8>) -> Result<()> {
         let start = out.len();
         let outcome =
@@ -238,13 +244,13 @@ impl Method {
         outcome.inspect_err(|_| out.truncate(start))
     }
 
-    /// Appends a response's results to `out`, as for requests, with the method's status where it has one. Of a method that failed
-    /// `frame` is empty: its results are zeros and null pointers.
+    /// Appends a response's results to `out`, as for requests, and the method's status if it has
+    /// one. The `frame` of a failed method is empty: its results are zeros and null pointers.
     ///
     /// # Errors
     ///
-    /// As for requests; and where there is nothing to stand for the results of a method that failed, which a fault with its
-    /// status has to say then.
+    /// As for requests, and if the results of a failed method cannot be zeros. The caller then has
+    /// to send a fault with the status.
     pub fn encode_response(
         &self,
         plan: &Plan,
@@ -274,11 +280,12 @@ impl Method {
         outcome.inspect_err(|_| out.truncate(start))
     }
 
-    /// Makes the frame of a request of its stub data. `frame` is emptied first, and gets at most `frame_max` bytes.
+    /// Translates a request's stub data into a frame. `frame` is emptied first, and gets at most
+    /// `frame_max` bytes.
     ///
     /// # Errors
     ///
-    /// What is wrong with the stub data, and where; then the frame is empty.
+    /// [`Error`] if the stub data is malformed. The frame is empty then.
     pub fn decode_request(
         &self,
         plan: &Plan,
@@ -292,8 +299,8 @@ impl Method {
         outcome.inspect_err(|_| frame.clear())
     }
 
-    /// Makes the frame of a response of its stub data, and returns the method's status: 0 where it has none. Of a method
-    /// that failed there is no frame.
+    /// Translates a response's stub data into a frame, and returns the method's status: 0 if it has
+    /// none. The frame of a failed method is empty.
     ///
     /// # Errors
     ///
@@ -323,14 +330,14 @@ impl Method {
     }
 }
 
-/// The bit of an HRESULT that says that it is a failure.
+/// The severity bit of an HRESULT.
 const FAILURE: u32 = 1 << 31;
-/// The bits that are its code.
+/// The code bits of an HRESULT.
 const CODE: u32 = 0xffff;
 /// A success of FACILITY_DISPATCH.
 const DISPATCH_SUCCESS: u32 = 2 << 16;
 
-/// The HRESULT, which a response ends with.
+/// Reads the HRESULT at the end of a response.
 fn status(stub: &[u8], order: Order) -> Result<u32> {
     let Some(last) = stub.last_chunk() else { return Err(Error::Short { at: stub.len() }) };
     Ok(if order == Order::Big { u32::from_be_bytes(*last) } else { u32::from_le_bytes(*last) })

@@ -1,20 +1,20 @@
-//! The order of a frame's objects: FLAT's is that of their slots, NDR's that of C706 14.3.12.3.
+//! The order of a frame's objects: FLAT orders them by their slots, NDR by C706 14.3.12.3.
 
 use crate::flat::OBJECT_HEADER;
 
-/// Where a frame's objects are, and what leads to them.
+/// The objects of a frame and their slots.
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    /// Where the objects' bodies begin, as they lie.
+    /// The offsets of the objects' bodies, in ascending order.
     pub(super) objects: Vec<u32>,
-    /// Slots and the objects that they lead to.
+    /// The slots' offsets, with the number of the object that each refers to.
     pub(super) slots: Vec<(u32, u32)>,
 }
 
-/// The number of an object that has no place yet.
+/// The offset of an object that has no place yet.
 const NOWHERE: u32 = u32::MAX;
 
-/// Puts objects into the order of the slots that lead to them, as these come when the frame is read from its start.
+/// Sorts objects into the order of their first slots in the frame.
 pub(super) fn restore(frame: &mut Vec<u8>, block: usize, found: &mut Found) {
     if !found.slots.is_sorted() {
         found.slots.sort_unstable();
@@ -35,7 +35,7 @@ fn reordered(frame: &[u8], block: usize, found: &Found) -> Vec<u8> {
     let end = |object: usize| objects.get(object + 1).map_or(frame.len(), |next| *next as usize - OBJECT_HEADER);
     let mut made = Vec::with_capacity(frame.len());
     made.extend_from_slice(&frame[..first]);
-    // Where each object goes, and the objects as they follow one another.
+    // The new offset of each object, and the objects in their new order.
     let mut places = vec![NOWHERE; objects.len()];
     let mut order: Vec<usize> = Vec::with_capacity(objects.len());
     let mut length = first;
@@ -47,7 +47,7 @@ fn reordered(frame: &[u8], block: usize, found: &Found) -> Vec<u8> {
             let object = *object as usize;
             if places[object] == NOWHERE {
                 let body = objects[object] as usize;
-                // No longer than the frame is.
+                // The offset is below the frame's length.
                 places[object] = (length + OBJECT_HEADER) as u32;
                 made.extend_from_slice(&frame[body - OBJECT_HEADER..end(object)]);
                 length = made.len();

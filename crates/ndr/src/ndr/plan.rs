@@ -1,100 +1,101 @@
-//! Plans: what the messages of an interface are made of, in memory and in NDR.
+//! Plans: descriptions of an interface's messages in memory and in NDR.
 //!
-//! A plan has the types of an interface, each before those that contain it, the types that its objects have in FLAT, by
-//! type number, and its methods. The compiler writes it as words, which [`super::words`] reads.
+//! A plan lists the types of an interface, each after its parts; the types of its FLAT objects by
+//! type number; and its methods. The compiler writes it as words, which [`super::words`] reads.
 
 use crate::flat::shape::{Class, Expr, Int};
 use crate::flat::{KIND_FIRST, KIND_INTERFACE, KIND_TEXT8, KIND_TEXT16};
 
-/// A type, by its place in the plan.
+/// A type's index in the plan.
 pub(super) type TypeId = u32;
 
-/// What calls of an interface look like.
+/// The description of an interface's calls.
 #[derive(Debug)]
 pub struct Plan {
-    // Invariant: what a type contains by value is before it, and at most `DEPTH_MAX` deep. Places of types and of kinds are
-    // within their tables.
+    // Invariant: the types that a type contains by value are before it, and are at most `DEPTH_MAX`
+    // deep. Type and kind indexes are within their tables.
     pub(super) types: Vec<Type>,
-    /// The types of FLAT's objects, by their number less `KIND_FIRST`.
+    /// The types of FLAT's objects, by type number minus `KIND_FIRST`.
     pub(super) kinds: Vec<TypeId>,
-    // Invariant: ordered by opnum.
+    // Invariant: sorted by opnum.
     pub(super) methods: Vec<Method>,
 }
 
-/// A method's messages.
+/// The messages of a method.
 #[derive(Debug)]
 pub struct Method {
-    /// Its number in the vtable.
+    /// The method's vtable slot.
     pub(super) opnum: u16,
     /// Whether responses end with an HRESULT.
     pub(super) has_status: bool,
-    /// Whether results come with its failures of FACILITY_DISPATCH, too. In frames, where a failure has none, such a failure is the success of
-    /// the same facility and code.
+    /// Whether failures of FACILITY_DISPATCH have results, too. A frame, in which failures have no
+    /// results, represents such a failure as the success of the same facility and code.
     pub(super) fails_with_results: bool,
     pub(super) is_idempotent: bool,
     pub(super) request: Message,
     pub(super) response: Message,
-    /// What a response's expressions read of the request, as places in its block.
+    /// The offsets and types of the values in the request's block that the response's expressions
+    /// read.
     pub(super) outer: Vec<(u32, Int)>,
 }
 
-/// A request's or a response's parameters.
+/// The parameters of a request or a response.
 #[derive(Debug)]
 pub(super) struct Message {
-    /// Bytes of the block.
+    /// The size of the block, in bytes.
     pub(super) block: u32,
-    /// In the order of the source, which is NDR's.
+    /// The parameters in the order of the source, which is NDR's order.
     pub(super) params: Vec<Param>,
 }
 
 /// A parameter.
 #[derive(Debug)]
 pub(super) struct Param {
-    /// Its offset in the block.
+    /// The offset in the block.
     pub(super) at: u32,
     pub(super) what: Passing,
 }
 
-/// How a parameter lies in the two forms.
+/// The layout of a parameter in the two forms.
 #[derive(Debug)]
 pub(super) enum Passing {
     /// A value in the block.
     Value(TypeId),
-    /// A slot in the block, and no pointer in NDR: a parameter that is a reference pointer.
+    /// A reference pointer: a slot in the block, but no pointer in NDR.
     Direct(Target),
-    /// Elements behind the block, without slot and header; a unique pointer in NDR.
+    /// A unique pointer in NDR whose elements lie behind the block, without slot and header.
     Lent {
         /// The elements' type number.
         kind: u32,
-        /// How many there are.
+        /// The number of elements.
         size: Expr,
     },
 }
 
-/// What a pointer leads to.
+/// The referent of a pointer.
 #[derive(Debug)]
 pub(super) enum Target {
-    /// One value; a structure may end in an array.
+    /// A single value; a structure may end in an array.
     One(u32),
     /// The elements of an array.
     Counted {
-        /// Their type number.
+        /// The elements' type number.
         kind: u32,
-        /// How many there are.
+        /// The number of elements.
         size: Expr,
-        /// How many travel, where these are not all.
+        /// The number of valid elements, if only these are sent.
         length: Option<Expr>,
     },
-    /// Characters of 8 bits up to a zero.
+    /// A string of 8-bit characters up to a zero.
     Text8,
-    /// Characters of 16 bits up to a zero.
+    /// A string of 16-bit characters up to a zero.
     Text16,
     /// An OBJREF: in NDR an `MInterfacePointer` (MS-DCOM 2.2.14).
     Interface,
 }
 
 impl Target {
-    /// The type number of the object that is there.
+    /// Returns the type number of the referent's object.
     pub(super) const fn kind(&self) -> u32 {
         match self {
             Self::One(kind) | Self::Counted { kind, .. } => *kind,
@@ -108,10 +109,10 @@ impl Target {
 /// A type.
 #[derive(Debug)]
 pub(super) struct Type {
-    /// Bytes in memory, and from one element of an array to the next.
+    /// The size in memory and the distance between an array's elements, in bytes.
     pub(super) size: u32,
     pub(super) what: What,
-    /// Its form in NDR and in NDR64.
+    /// The forms in NDR and in NDR64.
     pub(super) wire: [Wire; 2],
 }
 
@@ -121,49 +122,49 @@ impl Type {
     }
 }
 
-/// What is known of a type's form on the wire.
+/// The properties of a type's form on the wire.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Wire {
-    /// The alignment of a structure that contains it.
+    /// The alignment that the type imposes on a structure that contains it.
     pub(super) align: u32,
-    /// The fewest bytes that it can have, without gaps.
+    /// The least size in bytes, without gaps.
     pub(super) least: u32,
-    /// Whether its bytes are those in memory, in little-endian order, all of them values.
+    /// Whether the little-endian form equals the form in memory, without gaps.
     pub(super) is_copied: bool,
 }
 
-/// What a type is.
+/// The kind of a type.
 #[derive(Debug)]
 pub(super) enum What {
     /// A number of 1, 2, 4 or 8 bytes.
     Number,
-    /// 0 or 1 in a byte.
+    /// A boolean: 0 or 1 in a byte.
     Boolean,
-    /// Four bytes in memory and in NDR64, two in NDR.
+    /// An enumeration: four bytes in memory and in NDR64, two in NDR.
     Enum,
     /// A GUID.
     Guid,
     /// An array of fixed size.
     Array {
-        /// How many elements.
+        /// The number of elements.
         count: u32,
-        /// What they are.
+        /// The elements' type.
         element: TypeId,
     },
-    /// An array of fixed size, of whose elements only the first travel.
+    /// An array of fixed size of which only the first elements are sent.
     Varying {
-        /// How many elements there are.
+        /// The number of elements.
         count: u32,
-        /// What they are.
+        /// The elements' type.
         element: TypeId,
-        /// How many travel; `None` for a string, of which all up to the first zero do.
+        /// The number of valid elements; `None` for a string, which ends with the first zero.
         length: Option<Expr>,
     },
     /// A structure.
     Struct {
-        /// Offsets and types.
+        /// The members' offsets and types.
         members: Vec<(u32, TypeId)>,
-        /// The array at its end.
+        /// The array at the end of the structure.
         tail: Option<Tail>,
     },
     /// A union.
@@ -175,13 +176,13 @@ pub(super) enum What {
 /// The array at the end of a structure.
 #[derive(Debug)]
 pub(super) struct Tail {
-    /// Where it begins.
+    /// The array's offset in the structure.
     pub(super) at: u32,
-    /// What its elements are.
+    /// The elements' type.
     pub(super) element: TypeId,
-    /// How many there are.
+    /// The number of elements.
     pub(super) size: Expr,
-    /// How many travel, where these are not all.
+    /// The number of valid elements, if only these are sent.
     pub(super) length: Option<Expr>,
 }
 
@@ -190,27 +191,27 @@ pub(super) struct Tail {
 pub(super) struct Union {
     /// The discriminant's type: a number, a boolean or an enumeration.
     pub(super) tag: TypeId,
-    /// How the discriminant's bytes in memory are read.
+    /// The integer type of the discriminant in memory.
     pub(super) int: Int,
-    /// Where the discriminant is, if not at the union's start.
+    /// The discriminant, if it is not at the union's start.
     pub(super) switch: Option<Expr>,
-    /// Where the arms begin.
+    /// The arms' offset in the union.
     pub(super) body: u32,
-    /// The arms, by the discriminants that choose them. `None` for an empty one.
+    /// The arms with their discriminants; `None` for an empty arm.
     pub(super) arms: Vec<(Vec<i64>, Option<TypeId>)>,
-    /// The arm for any other discriminant.
+    /// The arm for other discriminants.
     pub(super) default: Option<Option<TypeId>>,
 }
 
 impl Union {
-    /// The arm of a discriminant. `None` where it has none.
+    /// Returns the arm for a discriminant, or `None` if there is none.
     pub(super) fn arm(&self, tag: i64) -> Option<Option<TypeId>> {
         let found = self.arms.iter().find(|(cases, _)| cases.contains(&tag)).map(|(_, arm)| *arm);
         found.or(self.default)
     }
 
-    /// Whether two discriminants are one on the wire, and choose the same arm: what says the discriminant elsewhere may be wider, or have
-    /// a sign where the union's has none.
+    /// Whether two discriminants have the same form on the wire and select the same arm. The
+    /// expression for a discriminant may be wider than the discriminant, or differ in signedness.
     pub(super) fn is_same(&self, one: i64, other: i64) -> bool {
         let unseen = 64 - 8 * self.int.size();
         one << unseen == other << unseen && self.arm(one) == self.arm(other)
@@ -222,14 +223,14 @@ impl Union {
 }
 
 impl Method {
-    /// Whether the interface says that performing it twice does no harm: `[idempotent]`.
+    /// Whether the interface declares the method `[idempotent]`.
     pub fn is_idempotent(&self) -> bool {
         self.is_idempotent
     }
 }
 
 impl Plan {
-    /// The method of a number, as in the vtable: the first after IUnknown's is 3.
+    /// Returns the method in a vtable slot; the first behind IUnknown's is 3.
     pub fn method(&self, opnum: u16) -> Option<&Method> {
         let found = self.methods.binary_search_by_key(&opnum, |method| method.opnum).ok()?;
         Some(&self.methods[found])
@@ -239,7 +240,7 @@ impl Plan {
         &self.types[id as usize]
     }
 
-    /// The type of objects with a number of the interface's own.
+    /// Returns the type of objects with an own type number of the interface.
     pub(super) fn kind(&self, kind: u32) -> TypeId {
         self.kinds[(kind - KIND_FIRST) as usize]
     }

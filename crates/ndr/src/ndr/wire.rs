@@ -1,16 +1,16 @@
-//! What a type's form in NDR or NDR64 is like: C706 14.2 and 14.3, MS-RPCE 2.2.5.
+//! Properties of a type's form in NDR and NDR64: C706 14.2 and 14.3, MS-RPCE 2.2.5.
 
 use super::plan::{Type, TypeId, What, Wire};
 
 /// The alignment of an `MInterfacePointer`: MS-DCOM 2.2.14.
 pub(super) const MINTERFACEPOINTER_ALIGN: u32 = 4;
 
-/// Bytes of a pointer, and of a count.
+/// Returns the size of a pointer and of a count, in bytes.
 pub(super) const fn word(is_wide: bool) -> u32 {
     if is_wide { 8 } else { 4 }
 }
 
-/// The form of a type of `size` bytes in memory, which contains some of the types known.
+/// Returns the form of a type of `size` bytes in memory, whose parts are among the known types.
 pub(super) fn of(known: &[Type], size: u32, what: &What, is_wide: bool) -> Wire {
     let part = |id: TypeId| known[id as usize].wire(is_wide);
     let number = |align, size| Wire { align, least: size, is_copied: true };
@@ -20,7 +20,7 @@ pub(super) fn of(known: &[Type], size: u32, what: &What, is_wide: bool) -> Wire 
         What::Guid => number(4, 16),
         What::Enum if is_wide => number(4, 4),
         What::Enum => Wire { align: 2, least: 2, is_copied: false },
-        // Other bytes than 1 may mean true on the wire.
+        // On the wire, other values than 1 may also mean true.
         What::Boolean => Wire { align: 1, least: 1, is_copied: false },
         What::Pointer(..) => Wire { align: word, least: word, is_copied: false },
         What::Array { count, element } => {
@@ -37,7 +37,7 @@ pub(super) fn of(known: &[Type], size: u32, what: &What, is_wide: bool) -> Wire 
                 let member = part(*id);
                 wire.align = wire.align.max(member.align);
                 wire.least = wire.least.saturating_add(member.least);
-                // Gaps are not copied: what is in them is nobody's business.
+                // Gaps are not copied, since they may hold private data.
                 wire.is_copied &= member.is_copied && end == *at;
                 end = at.saturating_add(known[*id as usize].size);
             }

@@ -1,8 +1,8 @@
-//! Plans as words: what the compiler writes for every language.
+//! Plans as words, as the compiler writes them for every language.
 //!
-//! A plan is its types, its kinds and its methods. Each thing is followed by what belongs to it; what there may be several of
-//! is preceded by how many, what there may be none of by 0 or 1. Integers, pointer classes and expressions are numbered as in
-//! [`crate::flat::words`].
+//! A plan consists of its types, its kinds and its methods. Each entry is followed by its parts; a
+//! list is preceded by its length, an optional part by 0 or 1. Integers, pointer classes and
+//! expressions are numbered as in [`crate::flat::words`].
 //!
 //! | thing | words |
 //! |---|---|
@@ -23,15 +23,15 @@ use super::wire;
 use crate::flat::words::{CLASSES, INTS, Reader};
 use crate::flat::{FRAME_MAX, KIND_FIRST};
 
-/// How deep types may contain each other.
+/// The greatest depth of types that contain each other by value.
 const DEPTH_MAX: usize = 64;
-/// Bytes of a slot.
+/// The size of a slot, in bytes.
 const SLOT: u32 = 8;
 
 impl Plan {
-    /// Reads a plan. `None` where the words are none.
+    /// Reads a plan. Returns `None` if the words are malformed.
     ///
-    /// Expressions live as long as the process.
+    /// The expressions live as long as the process.
     pub fn read(words: &[i64]) -> Option<Self> {
         Reader(words).all(|reader| {
             let mut types = Types::default();
@@ -47,18 +47,18 @@ impl Plan {
     }
 }
 
-/// What was read so far.
+/// The types read so far.
 #[derive(Default)]
 struct Types {
     known: Vec<Type>,
-    /// How deep each type is.
+    /// The depth of each type.
     depths: Vec<usize>,
-    /// The type numbers that targets name.
+    /// The type numbers in targets.
     named: Vec<u32>,
 }
 
 impl Types {
-    /// A type that is known already.
+    /// Reads the number of a type that was read before.
     fn id(&self, reader: &mut Reader<'_>) -> Option<TypeId> {
         let id = reader.number::<TypeId>()?;
         ((id as usize) < self.known.len()).then_some(id)
@@ -68,7 +68,7 @@ impl Types {
         self.known[id as usize].size
     }
 
-    /// Whether a type fits a place.
+    /// Whether a type at an offset fits within a size.
     fn fits(&self, at: u32, id: TypeId, within: u32) -> bool {
         at.checked_add(self.size(id)).is_some_and(|end| end <= within)
     }
@@ -86,7 +86,7 @@ impl Types {
         Some(())
     }
 
-    /// A type and its bytes in memory.
+    /// Reads a type. Returns its size in memory, and the type.
     fn what(&mut self, reader: &mut Reader<'_>) -> Option<(u32, What)> {
         Some(match reader.word()? {
             0 => (reader.one_of(&[0, 1, 2, 0, 4, 0, 0, 0, 8]).filter(|size| *size > 0)?, What::Number),
@@ -192,7 +192,7 @@ impl Types {
     }
 }
 
-/// Calls `f` with what a type contains by value.
+/// Calls `f` for the types that a type contains by value.
 fn for_each_part(what: &What, mut f: impl FnMut(TypeId)) {
     match what {
         What::Number | What::Boolean | What::Enum | What::Guid | What::Pointer(..) => {}

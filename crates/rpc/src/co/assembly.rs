@@ -1,22 +1,22 @@
-//! Messages put together of their fragments, by call.
+//! Reassembly of messages from their fragments, by call.
 
 use super::pdu::{Header, flags};
 use super::{AssociationError, CallSecurity, Input};
 use crate::octets::ByteOrder;
 use std::ops::Range;
 
-/// What all fragments of a message have in common.
+/// The properties that all fragments of a message share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Origin {
     pub(super) order: ByteOrder,
     pub(super) security: Option<CallSecurity>,
 }
 
-/// Where the stub data of a complete message lies.
+/// The place of a complete message's stub data.
 pub(super) enum Stub {
-    /// In its only fragment.
+    /// In the message's only fragment.
     InPlace(Range<usize>),
-    /// Where its fragments were put together: it is the message that was complete last.
+    /// In the reassembly buffer: the message is the one completed last.
     Assembled,
 }
 
@@ -37,15 +37,15 @@ struct Assembly<H> {
     stub: Vec<u8>,
 }
 
-/// The messages of which not all fragments are there. `H` is what the first fragment says about the message.
+/// The incomplete messages. `H` is the head of a message, from its first fragment.
 #[derive(Debug)]
 pub(super) struct Assemblies<H> {
     partial: Vec<Assembly<H>>,
-    // Bytes of all of them.
+    // The bytes held by all messages together.
     held: usize,
     held_max: usize,
     count_max: usize,
-    /// The stub data of the message that was complete last.
+    /// The stub data of the message completed last.
     whole: Vec<u8>,
 }
 
@@ -55,8 +55,8 @@ impl<H> Assemblies<H> {
         Self { partial: Vec::new(), held: 0, held_max, count_max, whole: Vec::new() }
     }
 
-    /// Takes a fragment that is not a whole message. What the message says is returned with its last fragment; its stub data is
-    /// what [`Stub::Assembled`] leads to then.
+    /// Adds a fragment that is not a whole message. With the last fragment, returns the message's
+    /// origin and head; [`Stub::Assembled`] then refers to its stub data.
     pub(super) fn add(
         &mut self,
         header: &Header,
@@ -78,7 +78,8 @@ impl<H> Assemblies<H> {
                 return Err(AssociationError::TooManyCalls { limit: self.count_max });
             }
             None => {
-                // The space of the message before is used again: it has grown to what such messages need.
+                // The previous message's buffer is reused: it has grown to the length that such
+                // messages need.
                 let space = std::mem::take(&mut self.whole);
                 self.partial.push(Assembly { call_id, origin, head, stub: emptied(space) });
                 self.partial.len() - 1
@@ -99,26 +100,26 @@ impl<H> Assemblies<H> {
         Ok(Some((origin, head)))
     }
 
-    /// Gives up a message.
+    /// Drops an incomplete message.
     pub(super) fn remove(&mut self, call_id: u32) {
         if let Some(at) = self.partial.iter().position(|partial| partial.call_id == call_id) {
             self.held -= self.partial.swap_remove(at).stub.len();
         }
     }
 
-    /// A message of another call, of which more fragments are expected.
+    /// Returns an incomplete message of another call.
     pub(super) fn other(&self, call_id: u32) -> Option<(u32, &H)> {
         let other = self.partial.iter().find(|partial| partial.call_id != call_id)?;
         Some((other.call_id, &other.head))
     }
 
-    /// Whether more fragments of a message are expected.
+    /// Whether a call's message is incomplete.
     pub(super) fn has(&self, call_id: u32) -> bool {
         self.partial.iter().any(|partial| partial.call_id == call_id)
     }
 }
 
-/// The most space that is kept for the next message.
+/// The greatest buffer that is kept for the next message, in bytes.
 const KEPT_MAX: usize = 1 << 20;
 
 fn emptied(mut space: Vec<u8>) -> Vec<u8> {

@@ -1,4 +1,5 @@
-//! The client's side of an association: contexts are proposed, calls cut into fragments, their results put together.
+//! The client's side of an association: proposes contexts, fragments calls and reassembles their
+//! results.
 
 mod opening;
 
@@ -14,68 +15,69 @@ use crate::uuid::Uuid;
 use opening::Opening;
 use std::ops::Range;
 
-/// What a client wants of an association.
+/// The options of a client's association.
 #[derive(Clone, Debug, Default)]
 pub struct ClientOptions {
-    /// What it puts up with.
+    /// The association's limits.
     pub limits: Limits,
 }
 
-/// What a client has to know about.
+/// An event of a client's association.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClientEvent<'a> {
-    /// The server has answered the bind or the alter_context of this number: an outcome for each context that was proposed.
+    /// The server answered the bind or alter_context with this number: one outcome for each
+    /// proposed context.
     Bound(u32, Vec<Outcome>),
-    /// A call's results are there.
+    /// The results of a call arrived.
     Response(IncomingResponse<'a>),
-    /// A call, or an alter_context, failed.
+    /// A call or an alter_context failed.
     Fault(IncomingFault),
-    /// The server would like the connection to be ended, after the calls under way.
+    /// The server asks for the connection to be closed after the outstanding calls.
     ShutDown,
 }
 
-/// A call's results.
+/// The results of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IncomingResponse<'a> {
-    /// Which call.
+    /// The call's identifier.
     pub id: u32,
-    /// The presentation context that it was made in.
+    /// The call's presentation context.
     pub presentation: Presentation,
     /// The byte order of the results.
     pub order: ByteOrder,
-    /// The results, in the transfer syntax.
+    /// The results in the context's transfer syntax.
     pub stub: &'a [u8],
 }
 
-/// Why a call has no results.
+/// The failure of a call or a proposal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IncomingFault {
-    /// Which call, or which proposal: the number that [`ClientAssociation::bind`] returned.
+    /// The call's identifier, or the number that [`ClientAssociation::bind`] returned.
     pub id: u32,
-    /// Why.
+    /// The fault's status.
     pub status: Status,
-    /// Whether the method may have been called.
+    /// Whether the server may have executed the method.
     pub began: bool,
 }
 
 /// A call to be made.
 #[derive(Clone, Copy, Debug)]
 pub struct OutgoingCall<'a> {
-    /// A presentation context that the server has accepted.
+    /// An accepted presentation context.
     pub context_id: u16,
-    /// Which method.
+    /// The method's opnum.
     pub opnum: u16,
-    /// Which object.
+    /// The object's UUID.
     pub object: Option<Uuid>,
-    /// Whether no answer is wanted.
+    /// Whether the call has no response.
     pub is_maybe: bool,
-    /// The number of the security context that protects it.
+    /// The identifier of the security context that protects the call.
     pub security: Option<u32>,
-    /// The arguments, in the context's transfer syntax and little endian.
+    /// The arguments in the context's transfer syntax, little endian.
     pub stub: &'a [u8],
 }
 
-/// A call that waits for its answer.
+/// A call without response so far.
 #[derive(Clone, Copy, Debug)]
 struct Outstanding {
     id: u32,
@@ -94,14 +96,14 @@ enum Found {
 /// The client's side of an association.
 #[derive(Debug)]
 pub struct ClientAssociation {
-    /// What came from the server.
+    /// The bytes received from the server.
     pub input: Input,
     output: Vec<u8>,
     options: ClientOptions,
     is_bound: bool,
     granted: u8,
     keeps_on_orphan: bool,
-    // Of fragments that this side sends.
+    // The length of sent fragments.
     length: u16,
     group: u32,
     secondary_address: String,
@@ -115,7 +117,7 @@ pub struct ClientAssociation {
 }
 
 impl ClientAssociation {
-    /// An association that is to be bound: see [`Self::bind`].
+    /// Creates an association, which has to be bound: see [`Self::bind`].
     pub fn new(options: ClientOptions) -> Self {
         Self {
             input: Input::new(options.limits.sizes.received.max(FragmentSizes::LEAST)),
@@ -137,18 +139,18 @@ impl ClientAssociation {
         }
     }
 
-    /// The association group that the first bind is to join; a new one where nobody says.
+    /// Sets the association group that the first bind asks for; otherwise the server creates one.
     pub fn join(&mut self, group: u32) {
         if self.opening.is_none() && !self.is_bound {
             self.group = group;
         }
     }
 
-    /// Says what the input means, as far as it is there: an event, or nothing until more has come.
+    /// Processes the input and returns the next event, or `None` until more bytes arrive.
     ///
     /// # Errors
     ///
-    /// When the association is over.
+    /// [`AssociationError`] if the association has failed.
     pub fn poll(&mut self) -> Result<Option<ClientEvent<'_>>, AssociationError> {
         loop {
             let Some(unit) = self.input.next()? else {
@@ -208,7 +210,7 @@ impl ClientAssociation {
             self.assemblies.remove(id);
             return self.answered(id).map(|_| Found::Nothing);
         }
-        // The stub data is the end of the body, which is the unit without trailer and padding.
+        // The stub data is the end of the body, that is, of the unit without trailer and padding.
         let end = unit.start + Header::SIZE + opened.body.len();
         let in_place = end - stub.len()..end;
         let stub = if is_whole {
@@ -224,7 +226,7 @@ impl ClientAssociation {
         let Some(call) = self.answered(id)? else {
             return Ok(Found::Nothing);
         };
-        // What protects the call has to protect its answer.
+        // The response needs the same protection as the call.
         let signed = |security: &CallSecurity| security.level > Level::Connect;
         if call.security.filter(signed) != origin.security.filter(signed) {
             return Err(AssociationError::Answer);
@@ -232,23 +234,24 @@ impl ClientAssociation {
         Ok(Found::Response { call, order: header.order, stub })
     }
 
-    /// The call that an answer is to. `None` for one that is not waited for any more.
+    /// Takes the outstanding call of a response. `None` if the call was abandoned.
     fn answered(&mut self, id: u32) -> Result<Option<Outstanding>, AssociationError> {
         let at = self.outstanding.iter().position(|call| call.id == id);
         match at {
             Some(at) => Ok(Some(self.outstanding.swap_remove(at))),
-            // Numbers are given in turn, so this was one's once.
+            // Identifiers are assigned in sequence, so this one belonged to an earlier call.
             None if self.last_id.wrapping_sub(id) < u32::MAX / 2 && id != 0 => Ok(None),
             None => Err(AssociationError::Answer),
         }
     }
 
-    /// Makes a call, and returns its number.
+    /// Makes a call and returns its identifier.
     ///
     /// # Errors
     ///
-    /// [`AssociationError::Busy`] while another is under way and the server takes one at a time; [`AssociationError::Misuse`] when
-    /// presentation or security context are not agreed on.
+    /// [`AssociationError::Busy`] if the maximum number of calls is outstanding, which is one
+    /// unless the server supports multiplexing. [`AssociationError::Misuse`] if the presentation or
+    /// security context was not established.
     pub fn call(&mut self, call: &OutgoingCall<'_>) -> Result<u32, AssociationError> {
         let presentation = *self.presentation(call.context_id).ok_or(UNKNOWN_CONTEXT)?;
         if !self.outstanding.is_empty() && !self.is_multiplexed() {
@@ -274,13 +277,13 @@ impl ClientAssociation {
         Ok(id)
     }
 
-    /// Asks the server to end a call, which is still answered (C706 12.6.4.5).
+    /// Asks the server to cancel a call, which still gets a response (C706 12.6.4.5).
     pub fn cancel(&mut self, id: u32) {
         self.put_empty(PduType::CO_CANCEL, id);
     }
 
-    /// Waits for a call no longer (C706 12.6.4.10). Whether the connection can be used for others then, [`Self::keeps_on_orphan`]
-    /// says.
+    /// Abandons a call (C706 12.6.4.10). [`Self::keeps_on_orphan`] tells whether the connection can
+    /// be used for other calls afterwards.
     pub fn orphan(&mut self, id: u32) {
         self.outstanding.retain(|call| call.id != id);
         self.assemblies.remove(id);
@@ -296,7 +299,7 @@ impl ClientAssociation {
         self.last_id
     }
 
-    /// What is to be sent. It is the caller's to clear when it is sent.
+    /// Returns the bytes to be sent. The caller clears them once they are sent.
     pub fn output(&mut self) -> &mut Vec<u8> {
         &mut self.output
     }
@@ -306,32 +309,32 @@ impl ClientAssociation {
         self.is_bound
     }
 
-    /// Whether several calls may be under way.
+    /// Whether the server accepts several outstanding calls.
     pub fn is_multiplexed(&self) -> bool {
         self.granted & flags::MULTIPLEX != 0
     }
 
-    /// Whether calls may go on after one was orphaned.
+    /// Whether further calls are possible after one was orphaned.
     pub fn keeps_on_orphan(&self) -> bool {
         self.keeps_on_orphan
     }
 
-    /// The association group, for further associations with this server.
+    /// Returns the association group, which further associations with this server may join.
     pub fn group(&self) -> u32 {
         self.group
     }
 
-    /// The endpoint for further connections, as the server names it.
+    /// Returns the endpoint that the server names for further connections.
     pub fn secondary_address(&self) -> &str {
         &self.secondary_address
     }
 
-    /// The presentation context with a number, if it is accepted.
+    /// Returns the accepted presentation context with an identifier.
     pub fn presentation(&self, id: u16) -> Option<&Presentation> {
         self.presentations.iter().find(|presentation| presentation.id == id)
     }
 
-    /// Whether the number of a context is another's.
+    /// Whether the context's identifier belongs to an accepted context of another interface.
     fn is_taken(&self, context: &Context) -> bool {
         self.presentation(context.id).is_some_and(|known| known.interface != context.interface)
     }

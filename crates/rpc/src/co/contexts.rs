@@ -1,14 +1,14 @@
-//! The security contexts of an association, by their numbers.
+//! The security contexts of an association, by their identifiers.
 
 use super::pdu::{TrailerHead, Unit};
 use super::{AssociationError, CallSecurity};
 use crate::security::{AuthType, Authenticated, Level, SecurityContext, SecurityError, Step};
 use std::sync::Arc;
 
-/// Security contexts that one association may have.
+/// The maximum number of an association's security contexts.
 const CONTEXTS_MAX: usize = 64;
 
-/// A token of the peer, or for it, with what its trailer says beside.
+/// A token from the peer or for it, with the head of its trailer.
 pub(super) type OwnedToken = Option<(TrailerHead, Vec<u8>)>;
 
 #[derive(Debug)]
@@ -16,16 +16,16 @@ pub(super) struct Entry {
     pub(super) id: u32,
     pub(super) kind: AuthType,
     pub(super) level: Level,
-    /// The level as the client wrote it, which answers repeat.
+    /// The level as the client wrote it, which the answers repeat.
     pub(super) wire_level: u8,
     pub(super) context: Box<dyn SecurityContext>,
     pub(super) is_done: bool,
-    /// Who the peer is, on the server's side, once the context is made.
+    /// The peer's identity, on the server's side of an established context.
     pub(super) peer: Option<Authenticated>,
 }
 
 impl Entry {
-    /// A context before its first step.
+    /// Creates a context before its first step.
     pub(super) fn new(
         id: u32,
         kind: AuthType,
@@ -36,12 +36,12 @@ impl Entry {
         Self { id, kind, level, wire_level, context, is_done: false, peer: None }
     }
 
-    /// What a trailer of this context says; the padding is for its writer.
+    /// Returns the head of this context's trailers; the writer fills in the padding.
     pub(super) fn head(&self) -> TrailerHead {
         TrailerHead { kind: self.kind.0, level: self.wire_level, padding: 0, context_id: self.id }
     }
 
-    /// The next step of the exchange of tokens.
+    /// Performs the next step of the token exchange.
     pub(super) fn step(&mut self, token: &[u8]) -> Result<Step, SecurityError> {
         if self.is_done {
             return Err(SecurityError::Token("the security context is made already"));
@@ -68,7 +68,7 @@ impl SecurityContexts {
         self.entries.iter_mut().find(|entry| entry.id == id)
     }
 
-    /// Adds a context, in the place of one with the same number.
+    /// Adds a context, and replaces one with the same identifier.
     pub(super) fn insert(&mut self, entry: Entry) -> Result<&mut Entry, SecurityError> {
         self.remove(entry.id);
         if self.entries.len() == CONTEXTS_MAX {
@@ -82,13 +82,14 @@ impl SecurityContexts {
         self.entries.retain(|entry| entry.id != id);
     }
 
-    /// Who calls without a trailer: the one who was authenticated first, at the level of connect.
+    /// Returns the context of calls without a trailer: the first established one at the connect
+    /// level.
     pub(super) fn connected(&self) -> Option<CallSecurity> {
         let mut made = self.entries.iter().filter(|entry| entry.is_done && entry.level == Level::Connect);
         made.next().map(|entry| CallSecurity { context_id: entry.id, level: entry.level })
     }
 
-    /// Checks the signature of a request or response in place, and decrypts it.
+    /// Verifies the signature of a request or response, and decrypts it in place.
     pub(super) fn unprotect(&mut self, bytes: &mut [u8]) -> Result<Option<CallSecurity>, AssociationError> {
         let unit = Unit::open(bytes)?;
         let Some(trailer) = unit.trailer else {

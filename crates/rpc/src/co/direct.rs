@@ -1,4 +1,5 @@
-//! Calls whose stub data the caller lays out and reads: an association over a stream with one interface, in NDR, one call at a time.
+//! Calls whose stub data the caller marshals: an association over a stream with one interface, in
+//! NDR, one call at a time.
 
 use super::pdu::{ACCEPTED, Context};
 use super::{AssociationError, ClientAssociation, ClientEvent, ClientOptions, Limits, OutgoingCall};
@@ -10,22 +11,22 @@ use obvia_via::{Deadline, Error as ViError};
 use std::fmt;
 use std::sync::Arc;
 
-/// The longest answer that is taken.
+/// The longest accepted response, in bytes.
 const ANSWER_MAX: usize = 1 << 20;
-/// The number of the one presentation context.
+/// The identifier of the only presentation context.
 const CONTEXT: u16 = 0;
 
-/// Why a call has no results.
+/// The reason why a call has no results.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum DirectError {
-    /// The connection failed, or the time is over.
+    /// The connection failed, or the deadline passed.
     Connection(ViError),
-    /// The peer does not keep to the protocol, or refuses this client.
+    /// The peer broke the protocol or refused this client.
     Association(AssociationError),
-    /// The server does not have the interface.
+    /// The server does not support the interface.
     NoInterface(SyntaxId),
-    /// The server answers with a fault.
+    /// The server answered with a fault.
     Fault(Status),
 }
 
@@ -66,7 +67,8 @@ impl DirectCalls {
     ///
     /// # Errors
     ///
-    /// [`DirectError::NoInterface`] when the server does not have it in NDR; or why there is no association.
+    /// [`DirectError::NoInterface`] if the server does not support the interface in NDR; otherwise
+    /// the reason why the association failed.
     pub fn bind(stream: Arc<Stream>, interface: SyntaxId, deadline: Deadline) -> Result<Self, DirectError> {
         let deadline = deadline.start();
         let limits = Limits { message_max: ANSWER_MAX, calls_max: 1, ..Limits::default() };
@@ -82,16 +84,17 @@ impl DirectCalls {
         if is_accepted { Ok(calls) } else { Err(DirectError::NoInterface(interface)) }
     }
 
-    /// Calls a method: with arguments in NDR little endian. Returns the results in NDR, and their byte order.
+    /// Calls a method with arguments in NDR little endian. Returns the results in NDR, and their
+    /// byte order.
     ///
     /// # Errors
     ///
-    /// [`DirectError::Fault`]; or why the association is of no use any more.
+    /// [`DirectError::Fault`]; otherwise the reason why the association has failed.
     pub fn call(&mut self, call: (u16, Vec<u8>), deadline: Deadline) -> Result<(ByteOrder, Vec<u8>), DirectError> {
         self.call_of(None, call, deadline)
     }
 
-    /// Calls a method of an object, which a UUID names.
+    /// Calls a method of the object with a UUID.
     ///
     /// # Errors
     ///
@@ -123,12 +126,12 @@ impl DirectCalls {
         })
     }
 
-    /// The connection, of which whoever else has it may wait for the end.
+    /// Returns the connection, so that its other owners can wait for its end.
     pub fn stream(&self) -> &Arc<Stream> {
         &self.stream
     }
 
-    /// Waits for the event that is the answer.
+    /// Waits for the event that `answer` accepts.
     fn next<T>(
         &mut self,
         deadline: Deadline,
@@ -136,7 +139,7 @@ impl DirectCalls {
     ) -> Result<T, DirectError> {
         let Self { stream, association } = self;
         loop {
-            // Also in the course of a bind there may be something to say.
+            // The exchange of a bind may produce output, too.
             if !association.output().is_empty() {
                 stream.send(association.output(), deadline)?;
                 association.output().clear();

@@ -1,49 +1,51 @@
-//! Why an association ends before its time.
+//! The error type of associations.
 
 use super::pdu::{BindNak, PduError, PduType};
 use crate::security::SecurityError;
 use std::fmt;
 
-/// Why an association cannot go on, or a call not begin. Mostly caused by the peer; the connection is to be closed, after what is
-/// left to be sent, but for [`Self::Busy`] and [`Self::Misuse`].
+/// The reason why an association failed, or a call could not begin. Mostly caused by the peer. The
+/// caller has to close the connection after the output was sent, except for [`Self::Busy`] and
+/// [`Self::Misuse`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AssociationError {
-    /// A unit is not one.
+    /// A unit is malformed.
     Pdu(PduError),
     /// A unit comes out of turn.
     OutOfTurn(PduType),
-    /// A fragment does not continue what came before it.
+    /// A fragment does not continue its message.
     Fragment {
-        /// The call that it says it is of.
+        /// The call identifier in the fragment.
         call_id: u32,
     },
-    /// The client proposes no context, one without transfer syntaxes, or another in the place of one that there is.
+    /// The client proposed no context, one without transfer syntaxes, or a change of an accepted
+    /// one.
     Proposal,
-    /// The peer's messages are longer than is allowed.
+    /// The peer's messages exceed the limit.
     TooLong {
-        /// Bytes that are allowed.
+        /// The limit in bytes.
         limit: usize,
     },
-    /// The peer has more calls under way than is allowed.
+    /// The peer has too many outstanding calls.
     TooManyCalls {
-        /// How many are allowed.
+        /// The maximum number of outstanding calls.
         limit: usize,
     },
-    /// Authentication failed, or a fragment is not the peer's.
+    /// The authentication failed, or a fragment's protection is wrong.
     Security(SecurityError),
-    /// The server refuses the bind.
+    /// The server refused the bind.
     Refused {
-        /// Why: see [`BindNak`].
+        /// The reason: see [`BindNak`].
         reason: u16,
     },
     /// The association is in another group than the client's other associations.
     Group,
-    /// The peer's answer is not one to what was asked.
+    /// The peer's answer does not match the request.
     Answer,
-    /// Another call or bind is under way, and one at a time is possible.
+    /// Another call or bind is outstanding, and the association cannot take a further one.
     Busy,
-    /// This side asks for something that it has not agreed on with its peer, such as an unknown presentation context.
+    /// The caller used something that was not negotiated, such as an unknown presentation context.
     Misuse(&'static str),
 }
 

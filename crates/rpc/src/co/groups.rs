@@ -1,37 +1,39 @@
-//! Association groups (C706 9.3.3): what the associations of one client process with one server have in common.
+//! Association groups (C706 9.3.3): the shared state of a client process's associations with a
+//! server.
 
 use std::any::Any;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// What decides which associations are of one group.
+/// Decides which associations belong to a group.
 pub trait Joins: Send + Sync + fmt::Debug {
-    /// Has an association join the group with this number, or a new group for 0. `None` where there is no such group, or the client may not join it.
+    /// Joins an association to the group with this number, or to a new group for 0. `None` if there
+    /// is no such group, or the client may not join it.
     fn join(&self, wanted: u32) -> Option<Joined>;
 }
 
-/// An association's place in its group, as long as the association lives.
+/// An association's membership in a group, for as long as the association lives.
 #[derive(Clone, Debug)]
 pub struct Joined {
-    /// The number of the group, which clients are told; not 0.
+    /// The group's number for clients; not 0.
     pub number: u32,
-    /// What the association keeps as long as it is in the group.
+    /// The reference that keeps the group alive.
     pub place: Arc<dyn Any + Send + Sync>,
 }
 
-/// The association groups of a server, for all of its associations, and what each group has in common.
+/// The association groups of a server, with each group's shared state.
 #[derive(Debug)]
 pub struct Groups<T = ()>(Arc<Mutex<Table<T>>>);
 
 #[derive(Debug)]
 struct Table<T> {
-    // The number given last.
+    // The number assigned last.
     last: u32,
     groups: HashMap<u32, Weak<Group<T>>>,
 }
 
-/// An association group. It ends when nobody keeps it any more.
+/// An association group. It ends with its last reference.
 #[derive(Debug)]
 pub struct Group<T> {
     groups: Groups<T>,
@@ -40,8 +42,8 @@ pub struct Group<T> {
 }
 
 impl<T> Groups<T> {
-    /// A new group. Its number is the first one from `first` on that no other group has. Without `first` the search begins behind the number that was
-    /// given last.
+    /// Creates a group. Its number is the first unused one from `first` on, or after the number
+    /// assigned last.
     pub fn found(&self, first: Option<u32>, shared: T) -> Arc<Group<T>> {
         let mut table = self.table();
         let mut number = first.unwrap_or_else(|| table.last.wrapping_add(1)).max(1);
@@ -54,7 +56,7 @@ impl<T> Groups<T> {
         group
     }
 
-    /// The group with a number, as long as it is there.
+    /// Returns the group with a number, if it exists.
     pub fn find(&self, number: u32) -> Option<Arc<Group<T>>> {
         self.table().groups.get(&number)?.upgrade()
     }
@@ -65,12 +67,12 @@ impl<T> Groups<T> {
 }
 
 impl<T> Group<T> {
-    /// What clients call it; not 0.
+    /// Returns the group's number for clients; not 0.
     pub fn number(&self) -> u32 {
         self.number
     }
 
-    /// What its associations have in common.
+    /// Returns the shared state of the group's associations.
     pub fn shared(&self) -> &T {
         &self.shared
     }
@@ -94,7 +96,7 @@ impl<T> Default for Groups<T> {
     }
 }
 
-/// Groups that have nothing in common, which every client may join.
+/// Groups without shared state, which every client may join.
 impl Joins for Groups {
     fn join(&self, wanted: u32) -> Option<Joined> {
         let group = if wanted == 0 { self.found(None, ()) } else { self.find(wanted)? };

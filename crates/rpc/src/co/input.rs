@@ -1,19 +1,19 @@
-//! What came from a stream and has not been looked at, cut into units.
+//! Bytes received from a stream, cut into units.
 
 use super::pdu::{Header, PduError};
 use std::ops::Range;
 
-/// Room that is offered to a stream at the least, so that small units come several at a time.
+/// The least room offered to a stream, in bytes, so that one read gets several small units.
 const ROOM: usize = 16 << 10;
 
-/// Bytes from a stream.
+/// The bytes received from a stream.
 #[derive(Debug)]
 pub struct Input {
     // Invariant: start <= end <= bytes.len().
     bytes: Vec<u8>,
     start: usize,
     end: usize,
-    // The longest unit that is taken.
+    // The longest accepted unit.
     unit_max: usize,
 }
 
@@ -22,7 +22,8 @@ impl Input {
         Self { bytes: Vec::new(), start: 0, end: 0, unit_max: unit_max.into() }
     }
 
-    /// Where further bytes go: never nothing. As long as units are taken out before more is read, it grows no further than a unit.
+    /// Returns the room for further bytes, which is never empty. The buffer stays bounded by the
+    /// longest unit if all complete units are taken before each read.
     pub fn room(&mut self) -> &mut [u8] {
         if self.bytes.len() - self.end < ROOM || self.start == self.end {
             self.bytes.copy_within(self.start..self.end, 0);
@@ -34,17 +35,17 @@ impl Input {
         &mut self.bytes[self.end..]
     }
 
-    /// So many bytes have come into the room.
+    /// Notes that the first `count` bytes of the room have been filled.
     ///
     /// # Panics
     ///
-    /// When there was not so much room.
+    /// If the room was smaller.
     pub fn filled(&mut self, count: usize) {
         assert!(count <= self.bytes.len() - self.end, "more bytes than there was room for");
         self.end += count;
     }
 
-    /// Copies bytes in that were received elsewhere.
+    /// Appends bytes that were received elsewhere.
     pub fn push(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
             let room = self.room();
@@ -55,7 +56,7 @@ impl Input {
         }
     }
 
-    /// Takes the next unit out, if all of it is there, and says where it lies until more is read.
+    /// Takes the next complete unit and returns its range, which is valid until more is read.
     pub(super) fn next(&mut self) -> Result<Option<Range<usize>>, PduError> {
         let there = &self.bytes[self.start..self.end];
         if there.len() < Header::SIZE {
@@ -73,7 +74,7 @@ impl Input {
         Ok(Some(unit))
     }
 
-    /// The bytes of a unit, or of a part of it.
+    /// Returns the bytes of a unit or of a part of one.
     pub(super) fn bytes(&self, range: Range<usize>) -> &[u8] {
         &self.bytes[range]
     }
@@ -82,7 +83,7 @@ impl Input {
         &mut self.bytes[range]
     }
 
-    /// What has not been taken out.
+    /// Returns the bytes that have not been taken.
     pub(super) fn rest(&self) -> &[u8] {
         &self.bytes[self.start..self.end]
     }

@@ -1,21 +1,22 @@
-//! What is to be sent: messages cut into fragments, each protected where the call is.
+//! Output of an association: messages are cut into fragments, each protected like its call.
 
 use super::contexts::Entry;
 use super::pdu::{Header, Message, Request, Response, Trailer, flags};
 use crate::security::{Level, SecurityError};
 
-/// Signed stub data is padded to a multiple of this, as the blocks of some ciphers need (MS-RPCE 2.2.2.11).
+/// The alignment of signed stub data, in bytes, which some ciphers need for their blocks (MS-RPCE
+/// 2.2.2.11).
 const SIGNED_ALIGN: usize = 16;
-/// Other fragments but the last have stub data of a multiple of this.
+/// The alignment of unsigned stub data in all fragments but the last, in bytes.
 const PLAIN_ALIGN: usize = 8;
 
-/// A message that can be cut.
+/// A message that can be fragmented.
 pub(super) trait Fragments {
-    /// Bytes of a fragment before its stub data.
+    /// Returns the length of a fragment before its stub data, in bytes.
     fn head(&self) -> usize;
-    /// The stub data of the whole message.
+    /// Returns the stub data of the whole message.
     fn stub(&self) -> &[u8];
-    /// Begins a fragment, with how much is still to come, itself included.
+    /// Begins a fragment. `left` is the remaining stub data including the fragment's own, in bytes.
     fn begin<'b>(&self, bytes: &'b mut Vec<u8>, header: &Header, left: u32) -> Message<'b>;
 }
 
@@ -47,7 +48,8 @@ impl Fragments for Response<'_> {
     }
 }
 
-/// Appends a message in fragments of a length, and protects them at the level of a security context.
+/// Appends a message in fragments of at most `length` bytes, protected at the level of the security
+/// context.
 pub(super) fn put<M: Fragments>(
     output: &mut Vec<u8>,
     length: u16,
@@ -58,7 +60,7 @@ pub(super) fn put<M: Fragments>(
     let mut protection = security.filter(|entry| entry.level > Level::Connect).map(Protection::new);
     let (trailer, align) = protection.as_ref().map_or((0, PLAIN_ALIGN), |it| (it.trailer, SIGNED_ALIGN));
     let room = usize::from(length).saturating_sub(message.head() + trailer);
-    // A signature that leaves no room for anything else is no mechanism's.
+    // The signature of no mechanism takes up a whole fragment.
     let room = if room < align { return Err(SecurityError::NotReady) } else { room - room % align };
     let mut left = message.stub();
     let mut first = flags::FIRST;
@@ -83,10 +85,10 @@ pub(super) fn put<M: Fragments>(
     }
 }
 
-/// What is done to each fragment of a message that is protected.
+/// The protection of a message's fragments.
 struct Protection<'a> {
     entry: &'a mut Entry,
-    /// Bytes of a trailer, signature included.
+    /// The length of a trailer with its signature, in bytes.
     trailer: usize,
     signature: Vec<u8>,
 }
@@ -96,7 +98,7 @@ impl<'a> Protection<'a> {
         Self { trailer: Trailer::SIZE + entry.context.signature_length(), entry, signature: Vec::new() }
     }
 
-    /// Ends a unit but for its signature.
+    /// Completes a unit except for its signature.
     fn finish(&self, mut unit: Message<'_>, stub: usize) {
         let signature = self.trailer - Trailer::SIZE;
         unit.trailer(&self.entry.head(), stub.next_multiple_of(SIGNED_ALIGN) - stub, signature);
@@ -114,7 +116,7 @@ impl<'a> Protection<'a> {
     }
 }
 
-/// How many units there are in what is to be sent.
+/// Counts the units in an output.
 pub(super) fn units(mut output: &[u8]) -> u32 {
     let mut count = 0;
     while let Some(rest) = Header::read(output).ok().and_then(|header| output.get(header.length.into()..)) {

@@ -1,7 +1,8 @@
-//! Protocol data units (C706 12.6, MS-RPCE 2.2.2): what all of them have, and which kinds there are.
+//! Protocol data units (C706 12.6, MS-RPCE 2.2.2): their common part and their types.
 //!
-//! A unit is taken apart in two steps. [`Unit::open`] checks what is the same for all kinds: header, length, authentication trailer.
-//! Then the structure of its kind reads the body. Both byte orders are read; which one is written is the writer's choice.
+//! A unit is parsed in two steps. [`Unit::open`] checks the common part: header, length,
+//! authentication trailer. Then the type's structure reads the body. Readers accept both byte
+//! orders; writers choose one.
 
 mod bind;
 mod call;
@@ -18,16 +19,16 @@ use crate::octets::{ByteOrder, Reader, Short, Writer};
 use std::fmt;
 use std::ops::Range;
 
-/// What kind of unit it is (C706 12.6.4).
+/// The type of a unit (C706 12.6.4).
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PduType(pub u8);
 
 impl PduType {
-    /// A piece of a call's arguments.
+    /// A fragment of a call's arguments.
     pub const REQUEST: Self = Self(0);
-    /// A piece of a call's results.
+    /// A fragment of a call's results.
     pub const RESPONSE: Self = Self(2);
-    /// Why a call has no results.
+    /// The failure of a call.
     pub const FAULT: Self = Self(3);
     /// Proposes an association and its first presentation contexts.
     pub const BIND: Self = Self(11);
@@ -43,9 +44,9 @@ impl PduType {
     pub const AUTH3: Self = Self(16);
     /// The server asks its client to end the connection.
     pub const SHUTDOWN: Self = Self(17);
-    /// The client would like a call to end.
+    /// The client asks for a call to be cancelled.
     pub const CO_CANCEL: Self = Self(18);
-    /// The client waits for a call no longer.
+    /// The client abandons a call.
     pub const ORPHANED: Self = Self(19);
 }
 
@@ -78,39 +79,39 @@ pub mod flags {
     pub const LAST: u8 = 0x02;
     /// The only fragment.
     pub const WHOLE: u8 = FIRST | LAST;
-    /// On a bind or its answer: signatures cover headers.
+    /// In a bind or its answer: signatures cover headers.
     pub const HEADER_SIGNING: u8 = 0x04;
-    /// On a bind or its answer: several calls may be under way at a time.
+    /// In a bind or its answer: several calls may be outstanding.
     pub const MULTIPLEX: u8 = 0x10;
-    /// On a fault: the call has not begun.
+    /// In a fault: the call has not begun.
     pub const DID_NOT_EXECUTE: u8 = 0x20;
-    /// On a request: no answer is wanted.
+    /// In a request: the call has no response.
     pub const MAYBE: u8 = 0x40;
-    /// On a request: an object UUID follows.
+    /// In a request: an object UUID follows.
     pub const OBJECT: u8 = 0x80;
 }
 
-/// What is wrong with a unit.
+/// The reason why a unit is malformed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PduError {
-    /// It ends before its contents do.
+    /// The unit ends before its contents.
     Short,
-    /// It is of another version than 5.0 and 5.1.
+    /// The version is neither 5.0 nor 5.1.
     Version(u8, u8),
-    /// It is of a type that is out of place.
+    /// The type is not expected here.
     Type(PduType),
-    /// Its byte order, character set or floating point format is not understood.
+    /// The byte order, character set or floating-point format is not supported.
     Representation(u8, u8),
-    /// Its length field says something else than its length, or more than was agreed.
+    /// The length field contradicts the unit's length, or exceeds the negotiated maximum.
     Length(u16),
-    /// It has more entries than a unit of this kind needs.
+    /// The unit has more entries than its type allows.
     TooMany(usize),
-    /// Its secondary address is no text.
+    /// The secondary address is not UTF-8.
     Address,
-    /// Its authentication trailer does not fit into it.
+    /// The authentication trailer does not fit the unit.
     Trailer,
-    /// It is only a part of its message.
+    /// The unit is only a fragment of its message.
     Fragment,
 }
 
@@ -140,30 +141,30 @@ impl From<Short> for PduError {
     }
 }
 
-/// The header that all units have (C706 12.6.3.1).
+/// The common header of all units (C706 12.6.3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// What kind of unit it is.
+    /// The unit's type.
     pub kind: PduType,
-    /// See [`flags`].
+    /// The flags: see [`flags`].
     pub flags: u8,
     /// The byte order of everything in the unit.
     pub order: ByteOrder,
-    /// Bytes of the unit, header and trailer included.
+    /// The length of the unit with header and trailer, in bytes.
     pub length: u16,
-    /// Bytes of the authentication token at the end; 0 where there is no trailer.
+    /// The length of the authentication token at the end, in bytes; 0 for no trailer.
     pub auth_length: u16,
-    /// Which call it is of. Answers repeat it.
+    /// The call's identifier, which answers repeat.
     pub call_id: u32,
 }
 
 impl Header {
-    /// Bytes of a header.
+    /// The length of a header, in bytes.
     pub const SIZE: usize = 16;
     const LENGTH_AT: usize = 8;
     const AUTH_LENGTH_AT: usize = 10;
 
-    /// A header to be written: the lengths come when the unit is finished.
+    /// Creates a header for writing; the lengths are filled in when the unit is finished.
     pub const fn new(kind: PduType, flags: u8, call_id: u32) -> Self {
         Self { kind, flags, order: ByteOrder::Little, length: 0, auth_length: 0, call_id }
     }
@@ -172,14 +173,14 @@ impl Header {
     ///
     /// # Errors
     ///
-    /// When they are no header, and when the lengths in it contradict each other.
+    /// If the header is malformed, or its lengths contradict each other.
     pub fn read(bytes: &[u8]) -> Result<Self, PduError> {
         let [major, minor, kind, flags, first, second, ..] =
             *bytes.first_chunk::<{ Self::SIZE }>().ok_or(PduError::Short)?;
         if major != 5 || minor > 1 {
             return Err(PduError::Version(major, minor));
         }
-        // Character set ASCII, floating point IEEE; no interface that is called here has others.
+        // Character set ASCII and floating-point format IEEE are the only supported ones.
         let order = match (first, second) {
             (0x10, 0) => ByteOrder::Little,
             (0x00, 0) => ByteOrder::Big,
@@ -194,19 +195,19 @@ impl Header {
         Ok(Self { kind: PduType(kind), flags, order, length, auth_length, call_id })
     }
 
-    /// Whether it has all these flags.
+    /// Whether the header has all of these flags.
     pub const fn has(&self, flags: u8) -> bool {
         self.flags & flags == flags
     }
 }
 
-/// A unit being written at the end of some bytes.
+/// A unit being written at the end of a buffer.
 pub(crate) struct Message<'a> {
     writer: Writer<'a>,
 }
 
 impl<'a> Message<'a> {
-    /// Begins with the header.
+    /// Begins a unit with its header.
     pub(crate) fn begin(bytes: &'a mut Vec<u8>, header: &Header) -> Self {
         let mut writer = Writer::new(bytes, header.order);
         let first = if header.order == ByteOrder::Little { 0x10 } else { 0 };
@@ -215,12 +216,13 @@ impl<'a> Message<'a> {
         Self { writer }
     }
 
-    /// Where the body goes.
+    /// Returns the writer of the body.
     pub(crate) fn body(&mut self) -> &mut Writer<'a> {
         &mut self.writer
     }
 
-    /// Puts padding and the trailer's first part; the token is to follow, of this length. Of a trailer without a token, readers see none.
+    /// Writes padding and the head of the trailer; a token of `token` bytes has to follow. Readers
+    /// ignore a trailer without a token.
     pub(crate) fn trailer(&mut self, head: &TrailerHead, padding: usize, token: usize) {
         self.writer.zeros(padding);
         self.writer.bytes(&[head.kind, head.level, padding as u8, 0]);
@@ -228,67 +230,67 @@ impl<'a> Message<'a> {
         self.writer.patch_u16(Header::AUTH_LENGTH_AT, token as u16);
     }
 
-    /// Fills in the length, with what will be appended.
+    /// Fills in the length; `more` bytes will be appended.
     pub(crate) fn finish(mut self, more: usize) {
-        // Who writes more than a unit can have has not cut it into fragments.
+        // Callers cut their messages into fragments, so a longer unit cannot occur.
         let length = u16::try_from(self.writer.len() + more).unwrap_or(u16::MAX);
         self.writer.patch_u16(Header::LENGTH_AT, length);
     }
 }
 
-/// The first part of an authentication trailer (MS-RPCE 2.2.2.11, sec_trailer).
+/// The head of an authentication trailer (MS-RPCE 2.2.2.11, sec_trailer).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TrailerHead {
     /// The mechanism: see [`crate::security::AuthType`].
     pub kind: u8,
     /// The level: see [`crate::security::Level`].
     pub level: u8,
-    /// Bytes before the trailer that belong to nothing.
+    /// The length of the padding before the trailer, in bytes.
     pub padding: u8,
-    /// Which security context it is of.
+    /// The identifier of the security context.
     pub context_id: u32,
 }
 
 /// An authentication trailer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trailer<'a> {
-    /// Whose it is.
+    /// The trailer's head.
     pub head: TrailerHead,
-    /// Where it begins in the unit.
+    /// The trailer's offset in the unit.
     pub at: usize,
     /// A token, or the signature of a fragment.
     pub token: &'a [u8],
 }
 
 impl Trailer<'_> {
-    /// Bytes of it without the token.
+    /// The length of a trailer without its token, in bytes.
     pub const SIZE: usize = 8;
 }
 
-/// A unit that is taken apart as far as all kinds are alike.
+/// A unit whose common part is parsed.
 #[derive(Clone, Copy, Debug)]
 pub struct Unit<'a> {
-    /// Its header.
+    /// The header.
     pub header: Header,
-    /// What is between header and trailer, without the trailer's padding.
+    /// The bytes between header and trailer, without the trailer's padding.
     pub body: &'a [u8],
-    /// Its trailer.
+    /// The trailer, if there is one.
     pub trailer: Option<Trailer<'a>>,
 }
 
 impl<'a> Unit<'a> {
-    /// Checks header and trailer. What follows the unit is left alone.
+    /// Checks header and trailer. Bytes behind the unit are ignored.
     ///
     /// # Errors
     ///
-    /// What is wrong with it.
+    /// [`PduError`] if the unit is malformed.
     pub fn open(bytes: &'a [u8]) -> Result<Self, PduError> {
         let header = Header::read(bytes)?;
         let bytes = bytes.get(..header.length.into()).ok_or(PduError::Length(header.length))?;
         if header.auth_length == 0 {
             return Ok(Self { header, body: &bytes[Header::SIZE..], trailer: None });
         }
-        // The header has seen to it that both fit.
+        // Header::read has checked that both fit.
         let (unsigned, token) = bytes.split_at(bytes.len() - usize::from(header.auth_length));
         let at = unsigned.len() - Trailer::SIZE;
         let mut reader = Reader::new(&unsigned[at..], header.order);
@@ -299,21 +301,21 @@ impl<'a> Unit<'a> {
         Ok(Self { header, body, trailer: Some(Trailer { head, at, token }) })
     }
 
-    /// Takes a unit apart that is no fragment.
+    /// Opens a unit that is a whole message.
     ///
     /// # Errors
     ///
-    /// As for [`Self::open`], and where it is one.
+    /// As for [`Self::open`], and [`PduError::Fragment`] for a fragment.
     pub fn whole(bytes: &'a [u8]) -> Result<Self, PduError> {
         let unit = Self::open(bytes)?;
         if unit.header.has(flags::WHOLE) { Ok(unit) } else { Err(PduError::Fragment) }
     }
 
-    /// Where the part lies that is encrypted at the level of privacy: stub data and padding.
+    /// Returns the range that is encrypted at the privacy level: stub data and padding.
     ///
     /// # Errors
     ///
-    /// When there is no such part, for want of a trailer or of a body.
+    /// [`PduError::Trailer`] if the unit has no trailer, or the body is too short.
     pub fn sealed(&self) -> Result<Range<usize>, PduError> {
         let at = self.trailer.ok_or(PduError::Trailer)?.at;
         let from = Header::SIZE + call::HEAD + if self.has_object() { call::OBJECT } else { 0 };
@@ -324,7 +326,7 @@ impl<'a> Unit<'a> {
         self.header.kind == PduType::REQUEST && self.header.has(flags::OBJECT)
     }
 
-    /// Begins to read the body of a unit of one of these kinds.
+    /// Checks the unit's type and begins to read its body.
     fn expect(&self, kinds: &[PduType]) -> Result<Reader<'a>, PduError> {
         if !kinds.contains(&self.header.kind) {
             return Err(PduError::Type(self.header.kind));

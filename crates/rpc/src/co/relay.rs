@@ -1,8 +1,10 @@
-//! Relays between windows and associations: calls that proxies and stubs see as messages in memory go as the standard's units.
+//! Relays between windows and associations: a proxy's or stub's messages in memory travel as the
+//! standard's units.
 //!
-//! A message of a window says whom it is for by a number, and how it ended by its header. Units say the first by a presentation
-//! context and an object UUID, the second by a fault, or by the last four bytes of a response's stub data. Arguments and results are laid out in the
-//! transfer syntax of the context.
+//! In a window's message a number identifies the target, and the header holds the result. In units,
+//! a presentation context and an object UUID identify the target, and a fault or the last four
+//! bytes of a response's stub data hold the result. Arguments and results are marshalled in the
+//! context's transfer syntax.
 
 mod client;
 pub(crate) mod exchange;
@@ -29,123 +31,132 @@ use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// What relays have to know of an interface.
+/// The properties of an interface that relays need.
 #[derive(Clone, Copy, Debug)]
 pub struct Interface {
-    /// What its messages are like.
+    /// The format of the interface's messages.
     pub form: Form,
-    /// What is said beside the arguments and results of calls, if it is an interface of objects. One of functions has no opnums for
-    /// IUnknown's methods, and no HRESULTs.
+    /// The ORPC headers of calls, for an interface of objects. An interface of functions has no
+    /// opnums for IUnknown's methods and no HRESULTs.
     pub objects: Option<&'static dyn CallHeaders>,
 }
 
-/// What the messages of an interface are like.
+/// The format of an interface's messages.
 #[derive(Clone, Copy, Debug)]
 pub enum Form {
-    /// Frames, in FLAT and nothing else.
+    /// Frames, with FLAT as the only transfer syntax.
     Frames,
-    /// Frames, and this in the standard's transfer syntaxes.
+    /// Frames, and this plan for the standard's transfer syntaxes.
     Planned(&'static Plan),
-    /// Stub data in NDR that is written and read by hand: frames have it as [octets](put_octets).
+    /// NDR stub data that is marshalled by hand: frames contain it as [octets](put_octets).
     Octets,
 }
 
-/// ORPCTHIS and ORPCTHAT (MS-DCOM 2.2.13): what stands before the parameters and the results of calls of objects, in the standard's transfer
-/// syntaxes. Each is called by the thread that makes the call or performs it.
+/// ORPCTHIS and ORPCTHAT (MS-DCOM 2.2.13): the headers before the parameters and results of object
+/// calls in the standard's transfer syntaxes. Relays call each method on the thread that makes or
+/// executes the call.
 pub trait CallHeaders: Send + Sync + fmt::Debug {
-    /// Appends what stands before a request's parameters.
+    /// Appends the header of a request.
     fn write_request(&self, stub: &mut Vec<u8>);
-    /// Reads that. Returns its length in bytes.
+    /// Reads the header of a request. Returns its length in bytes.
     ///
     /// # Errors
     ///
-    /// The status of the fault that is the answer.
+    /// The status of the fault for the caller.
     fn read_request(&self, order: ByteOrder, stub: &[u8]) -> Result<usize, Status>;
-    /// How many bytes the context of a request in FLAT has, a multiple of 8; 0 where the caller has said nothing.
+    /// Returns the length of a FLAT request's context in bytes, a multiple of 8; 0 for no context.
     fn context_length(&self) -> usize;
-    /// Writes the context, into as many bytes.
+    /// Writes the context, which fills the slice.
     fn write_context(&self, context: &mut [u8]);
-    /// Reads the context of a request in FLAT.
+    /// Reads the context of a FLAT request.
     ///
     /// # Errors
     ///
-    /// The status of the fault that is the answer.
+    /// The status of the fault for the caller.
     fn read_context(&self, context: &[u8]) -> Result<(), Status>;
-    /// The call whose request was read last waits for no response.
+    /// Notes that the call whose request was read last has no response.
     fn forget(&self);
-    /// The call whose request was read last has ended without [`Self::write_response`], on the thread that performed it.
+    /// Notes that the call whose request was read last has ended without [`Self::write_response`].
+    /// The relay calls this on the thread that executed the call.
     fn end(&self);
-    /// Appends what stands before a response's results, of a method that returned this. Where it failed, and its server says why, with words.
+    /// Appends the header of a response. `result` is the method's return value; `words` is the
+    /// error information of a failed method, if its server has provided any.
     fn write_response(&self, result: u32, words: Option<Words>, stub: &mut Vec<u8>);
-    /// Reads that, of stub data that may end anywhere. Returns its length in bytes, and words if there are any.
+    /// Reads the header of a response, whose stub data may be truncated. Returns its length in
+    /// bytes, and the error information if there is any.
     ///
     /// # Errors
     ///
-    /// What the caller is told instead of results.
+    /// The status for the caller in the place of results.
     fn read_response(&self, order: ByteOrder, stub: &[u8]) -> Result<(usize, Option<Words>), Status>;
 }
 
-/// How units name the target of a call.
+/// The address of a call's target in units.
 #[derive(Clone, Debug)]
 pub struct Route {
-    /// Which object.
+    /// The object's UUID.
     pub object: Option<Uuid>,
-    /// Its interface's name.
+    /// The interface's syntax identifier.
     pub syntax: SyntaxId,
-    /// Its interface.
+    /// The interface.
     pub interface: Interface,
-    /// The transfer syntaxes that calls of it may go in, the best first, and whatever else a context is to propose.
+    /// The acceptable transfer syntaxes, the most preferred first, and any further ones to propose.
     pub transfers: Vec<SyntaxId>,
 }
 
-/// What a client knows about the targets of its calls.
+/// A client's knowledge about the targets of its calls.
 pub trait Routes: Send + Sync + fmt::Debug {
-    /// How units name a target; `None` for one that there is not.
+    /// Returns the address of a target in units, or `None` for an unknown target.
     fn find(&self, target: TargetId) -> Option<Route>;
-    /// The interface whose calls settle, between processes of this program's, what binds do, where units have no contexts.
+    /// Returns the interface whose calls take the place of binds where units have no contexts; only
+    /// processes of this program have it.
     fn settler(&self) -> SyntaxId;
-    /// The association group of all associations with the server; 0 as long as there is none.
+    /// Returns the group of all associations with the server; 0 as long as there is none.
     fn group(&self) -> &AtomicU32;
 }
 
-/// What a server has to say about what its client asks for.
+/// A server's decisions about the requests of its clients.
 pub trait Interfaces: Send + Sync + fmt::Debug {
-    /// What becomes of a context that the client proposes.
+    /// Returns the outcome of a proposed context.
     fn judge(&self, context: &Context) -> Outcome;
-    /// Whom a request is for that is made in a context of this interface, by this caller where it has been authenticated. What is found is
-    /// remembered.
+    /// Returns the target of a request on this interface, made by this authenticated caller. The
+    /// relay caches the result.
     ///
     /// # Errors
     ///
-    /// The status of the fault that is the answer.
+    /// The status of the fault for the caller.
     fn find(
         &self,
         object: Option<Uuid>,
         interface: SyntaxId,
         caller: Option<&Authenticated>,
     ) -> Result<(TargetId, Interface), Status>;
-    /// Whether the maker of a call may make it: asked of each, before anything of its arguments is looked at.
+    /// Checks whether the caller may make a call. The relay asks for every call, before it looks at
+    /// the arguments.
     ///
     /// # Errors
     ///
-    /// The status of the fault that is the answer.
+    /// The status of the fault for the caller.
     fn admit(&self, target: TargetId, opnum: u16, caller: Option<&Authenticated>) -> Result<(), Status>;
-    /// Performs a call of an interface of the runtime's own, whose stub data is written by hand: the results, in NDR little endian. `None`
-    /// for all others, which have targets.
+    /// Executes a call on one of the runtime's own interfaces, whose stub data is marshalled by
+    /// hand. Returns the results in NDR little endian, or `None` for all other interfaces, which
+    /// have targets.
     fn perform(&self, call: &IncomingCall<'_>) -> Option<Result<Vec<u8>, Status>>;
-    /// Answers a bind or an alter_context that comes as the parameters of a call of this interface, where units have no contexts. `None` where
-    /// that settles nothing.
+    /// Answers a bind or an alter_context that arrives as the parameters of a call on this
+    /// interface, where units have no contexts. `None` if the interface does not negotiate.
     fn settle(&self, interface: SyntaxId, bind: &[u8]) -> Option<Vec<u8>>;
-    /// Has a thread serve a further window, by which another call of the association is taken while all others are busy.
+    /// Starts a thread that serves a further window, which takes calls of the association while all
+    /// other windows are busy.
     fn serve(self: Arc<Self>, lane: Window, attribution: Attribution);
 }
 
-/// Who made the call that a window of an association has brought last: different calls may have different makers.
+/// The maker of the call that a window of an association delivered last. Calls of one association
+/// may have different makers.
 #[derive(Clone, Debug, Default)]
 pub struct Attribution(Arc<Mutex<Option<Authenticated>>>);
 
 impl Attribution {
-    /// Who made the call, if its maker has been authenticated.
+    /// Returns the maker of the call, if it was authenticated.
     pub fn maker(&self) -> Option<Authenticated> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -155,11 +166,12 @@ impl Attribution {
     }
 }
 
-/// How long a peer may take to read what it is sent, and a server to accept a context.
+/// The time that a peer may take to read what it is sent, and a server to accept a context.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 fn limits(options: &Options) -> Limits {
-    // Stub data is longer than its frame by a few bytes in FLAT, and by as much again at most in NDR64.
+    // In FLAT, stub data exceeds its frame by a few bytes; in NDR64 it has at most twice the
+    // length.
     Limits { message_max: options.max_frame.saturating_mul(2), ..Limits::default() }
 }
 
@@ -167,7 +179,7 @@ fn over(error: AssociationError) -> ViError {
     ViError::Relay { source: Box::new(error) }
 }
 
-/// Waits until there may be something to receive. False when the time is over, or the thread is wanted for something else.
+/// Waits until the stream may be readable. False after a timeout or an interruption.
 fn wait(stream: &Stream, span: Duration) -> Result<bool, ViError> {
     match stream.wait(Deadline::Within(span).start()) {
         Ok(()) => Ok(true),
@@ -176,7 +188,7 @@ fn wait(stream: &Stream, span: Duration) -> Result<bool, ViError> {
     }
 }
 
-/// Takes what there is to receive. Whether there was something.
+/// Receives the available bytes. Returns whether there were any.
 fn fill(stream: &Stream, input: &mut Input) -> Result<bool, ViError> {
     match stream.receive(input.room(), Deadline::Within(Duration::ZERO)) {
         Ok(count) => {

@@ -1,4 +1,5 @@
-//! The server's side of an association: binds are answered, calls put together, results cut into fragments.
+//! The server's side of an association: answers binds, reassembles calls and fragments their
+//! results.
 
 mod accepting;
 
@@ -16,37 +17,38 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What a server says of itself when it is bound to.
+/// The options of a server's associations.
 #[derive(Clone, Debug, Default)]
 pub struct ServerOptions {
-    /// What it puts up with.
+    /// The associations' limits.
     pub limits: Limits,
-    /// The association groups of the server. Where there are none, a client is told the number that it asks for, and its associations have nothing in
-    /// common.
+    /// The server's association groups. Without them, a bind is answered with the group number that
+    /// it asks for, and its associations share nothing.
     pub groups: Option<Arc<dyn Joins>>,
-    /// The endpoint for further connections: the port, the name of the socket.
+    /// The endpoint for further connections: the port, or the name of the socket.
     pub secondary_address: String,
-    /// Who authenticates clients; without, only those are taken that do not want it.
+    /// Authenticates clients; without it, the server rejects binds that ask for authentication.
     pub acceptor: Option<Arc<dyn Acceptor>>,
-    /// Where calls and units are counted.
+    /// The counters of calls and units.
     pub counters: Arc<Counters>,
-    /// The least level at which calls are taken; without, also those are that nothing protects. Others are never seen: the answer to
-    /// them is [`Status::ACCESS_DENIED`], as it is Windows'.
+    /// The minimum level of calls; without it, unprotected calls are accepted, too. Other calls are
+    /// refused with [`Status::ACCESS_DENIED`], as by Windows, and are not delivered.
     pub least: Option<Level>,
-    /// Calls for which another least level holds.
+    /// The calls with another minimum level.
     pub exemptions: Vec<Exemption>,
-    /// Who is told of refused calls.
+    /// Notified of refused calls.
     pub witness: Option<Arc<dyn Witness>>,
 }
 
-/// Calls of one interface for which another level than [`ServerOptions::least`] holds.
+/// Calls of one interface with another minimum level than [`ServerOptions::least`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exemption {
     /// The interface.
     pub interface: SyntaxId,
-    /// Its methods; all of them for none.
+    /// The opnums of the methods; empty for all methods.
     pub opnums: &'static [u16],
-    /// The least level. Without one, clients who have failed to prove who they are may make the calls, too, as anonymous clients.
+    /// The minimum level. Without one, clients whose authentication failed may make the calls, too,
+    /// as anonymous clients.
     pub least: Option<Level>,
 }
 
@@ -56,63 +58,65 @@ impl Exemption {
     }
 }
 
-/// What a client was refused for who it is, before anybody was asked about it.
+/// A refusal for a client's identity or protection, before any access check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Denial<'a> {
-    /// A call that was protected below the least level, or by somebody who had failed to prove who it is.
+    /// The refusal of a call below the minimum level, or by a client whose authentication failed.
     Call {
-        /// The interface, where its context is known.
+        /// The interface, if the call's context is known.
         interface: Option<SyntaxId>,
-        /// Which method.
+        /// The method's opnum.
         opnum: u16,
-        /// Who made it, if its maker has been authenticated.
+        /// The call's maker, if it was authenticated.
         maker: Option<&'a Authenticated>,
     },
-    /// A proof of who it is.
+    /// The failure of an authentication.
     Proof,
 }
 
-/// Who is told what clients are refused.
+/// An observer of refusals.
 pub trait Witness: Send + Sync + fmt::Debug {
-    /// A client was refused. It is told so itself.
+    /// Notes a refusal, which the client learns of, too.
     fn denied(&self, denial: Denial<'_>);
 }
 
-/// What a server has to know about.
+/// An event of a server's association.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServerEvent<'a> {
-    /// A call is complete. It is answered by [`ServerAssociation::respond`] or [`ServerAssociation::fault`], sooner or later.
+    /// A complete call. The server has to answer it by [`ServerAssociation::respond`] or
+    /// [`ServerAssociation::fault`] at some time.
     Call(IncomingCall<'a>),
-    /// The client would like this call to end; it still has to be answered.
+    /// The client asked for this call to be cancelled; the call still needs an answer.
     Cancelled(u32),
-    /// Nobody waits for this call any more. Its answer will not be sent, or is not looked at if it has been.
+    /// The client abandoned this call. Its response is not sent; one that was sent before is
+    /// ignored.
     Orphaned(u32),
 }
 
-/// A call, with all its arguments.
+/// A call with all of its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IncomingCall<'a> {
-    /// Its number, by which it is answered.
+    /// The call's identifier, for its answer.
     pub id: u32,
-    /// Interface and transfer syntax.
+    /// The presentation context: interface and transfer syntax.
     pub presentation: Presentation,
-    /// Which method.
+    /// The method's opnum.
     pub opnum: u16,
-    /// Which object.
+    /// The object's UUID.
     pub object: Option<Uuid>,
     /// The byte order of the arguments.
     pub order: ByteOrder,
-    /// Whether no answer is wanted. Then there is nothing to be answered.
+    /// Whether the call has no response and must not be answered.
     pub is_maybe: bool,
-    /// What it was protected by, if by anything.
+    /// The call's protection, if any.
     pub security: Option<CallSecurity>,
-    /// Who made it, if that is known.
+    /// The call's maker, if it was authenticated.
     pub maker: Option<&'a Authenticated>,
-    /// The arguments, in the transfer syntax.
+    /// The arguments in the transfer syntax.
     pub stub: &'a [u8],
 }
 
-/// A request, as its first fragment has it.
+/// The head of a request, from its first fragment.
 #[derive(Clone, Copy, Debug)]
 struct Head {
     context_id: u16,
@@ -121,7 +125,7 @@ struct Head {
     flags: u8,
 }
 
-/// A call that is not answered yet.
+/// A call that has not been answered.
 #[derive(Clone, Copy, Debug)]
 struct Pending {
     id: u32,
@@ -131,7 +135,7 @@ struct Pending {
     is_orphan: bool,
 }
 
-/// What came of a unit.
+/// The result of processing a unit.
 enum Found {
     Nothing,
     Call { id: u32, origin: Origin, head: Head, presentation: Presentation, stub: Stub },
@@ -142,27 +146,27 @@ enum Found {
 /// The server's side of an association.
 #[derive(Debug)]
 pub struct ServerAssociation {
-    /// What came from the client.
+    /// The bytes received from the client.
     pub input: Input,
     output: Vec<u8>,
     options: ServerOptions,
     is_bound: bool,
-    // What of the flags of the bind is granted.
+    // The granted flags of the bind.
     granted: u8,
-    // Of fragments that this side sends.
+    // The length of sent fragments.
     length: u16,
-    // The place in a group of the server's.
+    // The membership in an association group.
     joined: Option<Joined>,
     presentations: Vec<Presentation>,
     security: SecurityContexts,
-    // An authentication failed: nobody is to be taken for nobody in particular then.
+    // Whether an authentication failed: the calls that follow must not count as anonymous.
     is_denied: bool,
     assemblies: Assemblies<Head>,
     pending: Vec<Pending>,
 }
 
 impl ServerAssociation {
-    /// An association that waits to be bound.
+    /// Creates an association that waits for a bind.
     pub fn new(options: ServerOptions) -> Self {
         Self {
             input: Input::new(options.limits.sizes.received.max(FragmentSizes::LEAST)),
@@ -180,13 +184,13 @@ impl ServerAssociation {
         }
     }
 
-    /// Says what the input means, as far as it is there: an event, or nothing until more has come.
+    /// Processes the input and returns the next event, or `None` until more bytes arrive.
     ///
-    /// The judge is asked what becomes of each context that the client proposes: see [`Outcome::choose`].
+    /// `judge` decides on each proposed context: see [`Outcome::choose`].
     ///
     /// # Errors
     ///
-    /// When the association is over. What is left in the output is still to be sent.
+    /// [`AssociationError`] if the association has failed. The caller still has to send the output.
     pub fn poll(
         &mut self,
         judge: &mut dyn FnMut(&Context) -> Outcome,
@@ -254,9 +258,9 @@ impl ServerAssociation {
         Ok(Found::Nothing)
     }
 
-    /// Takes a request. One that breaks the rules is answered with a fault before the association ends.
+    /// Processes a request. A malformed one is answered with a fault before the association ends.
     fn request(&mut self, unit: Range<usize>, header: &Header) -> Result<Found, AssociationError> {
-        // What is before the stub data is never encrypted.
+        // The part before the stub data is never encrypted.
         let Request { context_id, opnum, .. } = Request::read(&Unit::open(self.input.bytes(unit.clone()))?)?;
         let security = match self.security.unprotect(self.input.bytes_mut(unit.clone())) {
             Ok(security) => security,
@@ -273,12 +277,12 @@ impl ServerAssociation {
         let head = Head { context_id, opnum: request.opnum, object: request.object, flags: header.flags };
         let origin = Origin { order: header.order, security };
         let (id, hint) = (header.call_id, request.alloc_hint as usize);
-        // The stub data is the end of the body, which is the unit without trailer and padding.
+        // The stub data is the end of the body, that is, of the unit without trailer and padding.
         let end = unit.start + Header::SIZE + opened.body.len();
         let stub = end - request.stub.len()..end;
         let other = self.assemblies.other(id).filter(|_| !self.is_multiplexed());
         if let Some((other, context_id)) = other.map(|(other, head)| (other, head.context_id)) {
-            // It is the first call that breaks the rules, by not going on.
+            // The interrupted call is the one that breaks the rules.
             self.put_fault(other, context_id, Status::PROTOCOL_ERROR, 0);
             return Err(AssociationError::Fragment { call_id: id });
         }
@@ -291,7 +295,7 @@ impl ServerAssociation {
         found
     }
 
-    /// Takes a fragment of a request, and says whether it was the last.
+    /// Processes a fragment of a request. Completes the call with the last fragment.
     fn fragment(
         &mut self,
         header: &Header,
@@ -301,7 +305,8 @@ impl ServerAssociation {
         hint: usize,
     ) -> Result<Found, AssociationError> {
         let (id, limit) = (header.call_id, self.options.limits.message_max);
-        // Nothing is kept for who may not call: a call of several fragments ends the association.
+        // Refused clients must not occupy memory: their first incomplete fragment ends the
+        // association.
         if !header.has(flags::WHOLE) && self.denies(origin, &head) {
             self.note_denied(origin, &head);
             return Err(SecurityError::Denied.into());
@@ -310,7 +315,7 @@ impl ServerAssociation {
             return Err(AssociationError::Fragment { call_id: id });
         }
         let is_whole = header.has(flags::WHOLE);
-        // Of a request that is all there, nobody needs the hint.
+        // The hint is irrelevant for a request in one fragment.
         if stub.len() > limit || (hint > limit && !is_whole) {
             return Err(AssociationError::TooLong { limit });
         }
@@ -327,7 +332,7 @@ impl ServerAssociation {
         self.complete(id, origin, head, Stub::InPlace(stub))
     }
 
-    /// A call is refused for who makes it.
+    /// Reports the refusal of a call to the witness.
     fn note_denied(&self, origin: Origin, head: &Head) {
         let Some(witness) = &self.options.witness else { return };
         let interface = self.presentation(head.context_id).map(|presentation| presentation.interface);
@@ -336,13 +341,14 @@ impl ServerAssociation {
         witness.denied(Denial::Call { interface, opnum: head.opnum, maker });
     }
 
-    /// The exemption of a call from the least level, if there is one.
+    /// Returns the exemption of a call from the minimum level, if there is one.
     fn exemption(&self, context_id: u16, opnum: u16) -> Option<&Exemption> {
         let presentation = self.presentation(context_id)?;
         self.options.exemptions.iter().find(|exemption| exemption.holds_for(presentation, opnum))
     }
 
-    /// Whether a call is taken although its maker has failed to prove who it is, and can be read all the same.
+    /// Whether a call is accepted although its client's authentication failed: it has to be exempt,
+    /// and it must not be encrypted.
     fn is_anyones(&self, context_id: u16, opnum: u16, unit: Range<usize>) -> bool {
         let is_clear = || Unit::open(self.input.bytes(unit)).ok()?.trailer.map(|trailer| trailer.head.level);
         self.is_denied
@@ -350,7 +356,7 @@ impl ServerAssociation {
             && is_clear().and_then(Level::from_wire).is_some_and(|level| level < Level::Privacy)
     }
 
-    /// Whether a call is refused for who makes it, or for how it is protected.
+    /// Whether a call is refused for its client's failed authentication or its protection.
     fn denies(&self, origin: Origin, head: &Head) -> bool {
         let level = origin.security.map(|security| security.level);
         if !self.is_denied && level >= self.options.least {
@@ -360,7 +366,7 @@ impl ServerAssociation {
         exempt.is_none_or(|exemption| level < exemption.least || self.is_denied && exemption.least.is_some())
     }
 
-    /// All of a request is there.
+    /// Completes a request of which all fragments have arrived.
     fn complete(&mut self, id: u32, origin: Origin, head: Head, stub: Stub) -> Result<Found, AssociationError> {
         let Head { context_id, flags, .. } = head;
         let is_maybe = flags & flags::MAYBE != 0;
@@ -371,7 +377,7 @@ impl ServerAssociation {
         let presentation = match self.presentation(context_id) {
             _ if is_denied => Err((context_id, Status::ACCESS_DENIED)),
             Some(presentation) => Ok(*presentation),
-            // There is no such context that the fault could be in.
+            // The fault cannot name an unknown context.
             None => Err((0, Status::UNK_IF)),
         };
         let presentation = match presentation {
@@ -398,7 +404,8 @@ impl ServerAssociation {
     ///
     /// # Errors
     ///
-    /// [`AssociationError::Misuse`] when there is no such call; a security context's when it cannot sign.
+    /// [`AssociationError::Misuse`] if there is no such call, and the security context's error if
+    /// it cannot sign the response.
     pub fn respond(&mut self, id: u32, stub: &[u8]) -> Result<(), AssociationError> {
         let Pending { context_id, security, cancels, is_orphan, .. } = self.answered(id)?;
         if is_orphan {
@@ -411,11 +418,11 @@ impl ServerAssociation {
         Ok(())
     }
 
-    /// Answers a call with the reason why it has no results. `began` says whether the method was called.
+    /// Answers a call with a fault. `began` tells whether the method was called.
     ///
     /// # Errors
     ///
-    /// [`AssociationError::Misuse`] when there is no such call.
+    /// [`AssociationError::Misuse`] if there is no such call.
     pub fn fault(&mut self, id: u32, status: Status, began: bool) -> Result<(), AssociationError> {
         let Pending { context_id, is_orphan, .. } = self.answered(id)?;
         if !is_orphan {
@@ -430,23 +437,24 @@ impl ServerAssociation {
             .ok_or(AssociationError::Misuse("there is no such call to be answered"))
     }
 
-    /// Faults are not signed: clients do not expect it, and one that is made up is no worse than a cut connection.
+    /// Appends a fault. Faults are not signed: clients do not expect a signature, and a forged
+    /// fault does no more harm than a closed connection.
     fn put_fault(&mut self, id: u32, context_id: u16, status: Status, flags: u8) {
         let header = Header::new(PduType::FAULT, flags | flags::WHOLE, id);
         Fault { context_id, cancels: 0, status }.write(&mut self.output, &header);
     }
 
-    /// Asks the client to end the connection (C706 12.6.4.11).
+    /// Asks the client to close the connection (C706 12.6.4.11).
     pub fn shut_down(&mut self) {
         super::pdu::Message::begin(&mut self.output, &Header::new(PduType::SHUTDOWN, flags::WHOLE, 0)).finish(0);
     }
 
-    /// What is to be sent. It is the caller's to clear when it is sent.
+    /// Returns the bytes to be sent. The caller clears them once they are sent.
     pub fn output(&mut self) -> &mut Vec<u8> {
         &mut self.output
     }
 
-    /// What there was to be sent has been sent, or never will be. It is counted and cleared.
+    /// Counts and clears the output, which was sent or cannot be sent.
     pub(super) fn note_sent(&mut self) {
         self.options.counters.count_packets_out(output::units(&self.output));
         self.output.clear();
@@ -457,17 +465,17 @@ impl ServerAssociation {
         self.is_bound
     }
 
-    /// Whether the client may have several calls under way.
+    /// Whether the client may have several outstanding calls.
     pub fn is_multiplexed(&self) -> bool {
         self.granted & flags::MULTIPLEX != 0
     }
 
-    /// Calls that are to be answered.
+    /// Returns the number of unanswered calls.
     pub fn pending(&self) -> usize {
         self.pending.len()
     }
 
-    /// The presentation context with a number.
+    /// Returns the presentation context with an identifier.
     pub fn presentation(&self, id: u16) -> Option<&Presentation> {
         self.presentations.iter().find(|presentation| presentation.id == id)
     }

@@ -1,4 +1,5 @@
-//! Tests of associations: a client and a server whose bytes are passed on by hand, and peers that break the rules.
+//! Tests of associations: a client and a server whose bytes the test transfers, and misbehaving
+//! peers.
 
 mod signing;
 
@@ -22,7 +23,7 @@ fn judge(context: &Context) -> Outcome {
     Outcome::choose(context, &[FLAT, NDR])
 }
 
-/// A client and a server of which each fragment has few bytes.
+/// A client and a server with short fragments.
 pub(super) struct Pair {
     pub(super) client: ClientAssociation,
     pub(super) server: ServerAssociation,
@@ -47,7 +48,7 @@ impl Pair {
         pair
     }
 
-    /// Passes on what the client has to say, and returns what the server makes of it.
+    /// Transfers the client's output to the server, and polls the server.
     pub(super) fn ask_server(&mut self) -> Result<Option<ServerEvent<'_>>, AssociationError> {
         self.server.input.push(&std::mem::take(self.client.output()));
         self.server.poll(&mut judge)
@@ -57,7 +58,7 @@ impl Pair {
         self.client.input.push(&std::mem::take(self.server.output()));
     }
 
-    /// A call whose stub data comes back the other way round.
+    /// Makes a call whose results are the arguments in reverse order.
     fn echo(&mut self, stub: &[u8], object: Option<Uuid>) {
         let call = OutgoingCall { context_id: 0, opnum: 9, object, is_maybe: false, security: None, stub };
         let id = self.client.call(&call).unwrap();
@@ -76,7 +77,7 @@ pub(super) fn call(stub: &[u8]) -> OutgoingCall<'_> {
     OutgoingCall { context_id: 0, opnum: 1, object: None, is_maybe: false, security: None, stub }
 }
 
-/// The units that bytes are made of.
+/// Splits bytes into units.
 fn units(mut bytes: &[u8]) -> Vec<Unit<'_>> {
     let mut units = Vec::new();
     while !bytes.is_empty() {
@@ -140,7 +141,7 @@ fn calls_under_way_at_a_time_are_answered_in_any_order() {
     let mut pair = Pair::bound();
     let first = pair.client.call(&call(&[1; 2000])).unwrap();
     let second = pair.client.call(&call(&[2; 2000])).unwrap();
-    // The fragments of both take turns.
+    // The fragments of both calls alternate.
     let sent = std::mem::take(pair.client.output());
     let pieces = [0..1432, 2048..3480, 1432..2048, 3480..4096].map(|range| sent[range].to_vec());
     pair.server.input.push(&pieces.concat());
@@ -210,14 +211,14 @@ fn cancelled_calls_are_answered_and_orphaned_ones_are_not() {
     pair.server.respond(id, &[1]).unwrap();
     assert!(pair.server.output().is_empty());
     pair.echo(b"next", None);
-    // An answer that was under way when the call was orphaned.
+    // The response was under way when the call was orphaned.
     let id = pair.client.call(&call(&[])).unwrap();
     assert!(matches!(pair.ask_server(), Ok(Some(ServerEvent::Call(_)))));
     pair.server.respond(id, &[1; 5000]).unwrap();
     pair.client.orphan(id);
     pair.tell_client();
     assert_eq!(pair.client.poll(), Ok(None));
-    // Whoever answered it learns that nobody has looked.
+    // The server learns that the client has ignored the response.
     assert_eq!(pair.ask_server(), Ok(Some(ServerEvent::Orphaned(id))));
     pair.echo(b"next", None);
 }
@@ -318,7 +319,8 @@ fn features_are_granted_as_far_as_they_are_known() {
     assert!(!server.is_multiplexed());
 }
 
-/// A request in big endian, of which the header, the numbers and the object are in that order, and the stub data is left as it is.
+/// Sends a big-endian request: header, numbers and object have this order, the stub data is passed
+/// on unchanged.
 #[test]
 fn the_senders_byte_order_is_said() {
     let mut pair = Pair::bound();
@@ -354,7 +356,7 @@ fn proposals_that_make_no_sense_are_refused() {
         let nak = BindNak::new(4, BindNak::NOT_SPECIFIED);
         assert_eq!(propose(contexts, group), (Err(AssociationError::Proposal), Ok(nak)));
     }
-    // Another interface in the place of one that there is.
+    // Another interface replaces an accepted context.
     let mut pair = Pair::bound();
     let other = Context { interface: FLAT, ..context(0, &[NDR]) };
     let bind =
@@ -375,7 +377,7 @@ fn both_sides_send_fragments_of_one_length() {
 
 #[test]
 fn no_bytes_make_an_association_panic() {
-    // What both sides say to each other, with some bytes changed.
+    // The units of both sides, with some bytes changed.
     let mut pair = Pair::bound();
     let bind = Bind {
         alters: false,

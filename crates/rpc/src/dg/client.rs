@@ -1,4 +1,5 @@
-//! A client's side of calls: an activity makes one at a time, and repeats what it says until it is answered (C706 10.2).
+//! The client's side of calls: an activity makes one call at a time and retransmits until it is
+//! answered (C706 10.2).
 
 use super::conversation;
 use super::output::Output;
@@ -11,27 +12,30 @@ use crate::status::Status;
 use crate::uuid::{SyntaxId, Uuid};
 use std::time::{Duration, Instant};
 
-/// When a server that says nothing is asked for the first time.
+/// The time after which a silent server gets the first ping.
 const FIRST_PING: Duration = Duration::from_millis(250);
-/// The longest time between two pings. A server that hears nothing for several of them may take its client for gone.
+/// The longest time between two pings. A server may take its client for gone when several are
+/// missing.
 const LAST_PING: Duration = Duration::from_secs(8);
-/// When results are acknowledged at the latest; the next call does the same for nothing.
+/// The time after which results are acknowledged; an earlier next call acknowledges them
+/// implicitly.
 const ACK_AFTER: Duration = Duration::from_millis(500);
-/// How often a client shows that it is there.
+/// The interval of a client's keep-alive requests.
 const INDY_EVERY: Duration = Duration::from_secs(4);
-/// How often the network has to say in a row that nobody is there, since it may be wrong.
+/// The number of successive port-unreachable reports after which a call fails, since single reports
+/// may be wrong.
 const REFUSALS: u32 = 3;
-/// How soon after that is asked again.
+/// The time until the ping after such a report.
 const REFUSED_PING: Duration = Duration::from_millis(10);
 
-/// What a call is worth (C706 6.1.4.2, 9.3).
+/// The execution semantics of a call (C706 6.1.4.2, 9.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Semantics {
-    /// It must not be performed twice.
+    /// The server must not execute the call twice.
     AtMostOnce,
-    /// Performing it twice does no harm.
+    /// The server may execute the call twice.
     Idempotent,
-    /// No answer is wanted, and it may get lost.
+    /// The call has no response, and may get lost.
     Maybe,
 }
 
@@ -40,48 +44,48 @@ pub enum Semantics {
 pub struct OutgoingCall<'a> {
     /// The interface.
     pub interface: SyntaxId,
-    /// Which method.
+    /// The method's opnum.
     pub opnum: u16,
-    /// Which object.
+    /// The object's UUID.
     pub object: Option<Uuid>,
-    /// What it is worth.
+    /// The execution semantics.
     pub semantics: Semantics,
-    /// The arguments, in NDR and little endian.
+    /// The arguments in NDR, little endian.
     pub stub: &'a [u8],
 }
 
-/// Why a call has no results.
+/// The failure of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// Why.
+    /// The fault's status.
     pub status: Status,
-    /// Whether the method may have been called.
+    /// Whether the server may have executed the method.
     pub began: bool,
 }
 
-/// What became of a call: the results and their byte order, or why there are none.
+/// The outcome of a call: the results and their byte order, or the failure.
 pub type Outcome = Result<(ByteOrder, Vec<u8>), Failure>;
 
-/// A call under way.
+/// An outstanding call.
 #[derive(Debug)]
 struct Call {
     sending: Sending,
     assembly: Assembly,
     is_idempotent: bool,
-    /// When the server was heard last, or the call was begun.
+    /// The time at which the server last answered, or the call began.
     heard: Instant,
     has_heard: bool,
     ping_at: Instant,
     ping_after: Duration,
-    /// Pings since the server was heard.
+    /// The number of pings since the server last answered.
     unanswered: u32,
     refusals: u32,
-    /// The cancel that is not acknowledged.
+    /// The unacknowledged cancel.
     cancel: Option<Cancel>,
     outcome: Option<Outcome>,
 }
 
-/// Results that have arrived, which the server does not know yet.
+/// Received results that were not acknowledged.
 #[derive(Debug)]
 struct Unacknowledged {
     header: Header,
@@ -92,12 +96,12 @@ struct Unacknowledged {
 #[derive(Debug)]
 pub struct Activity {
     id: Uuid,
-    /// The client's address space, which its activities have in common.
+    /// The client's address space, which its activities share.
     client: Uuid,
     limits: Limits,
-    /// Whether the way to the server does not leave the host.
+    /// Whether the path to the server stays within the host.
     is_near: bool,
-    /// When the server was started; 0 until it has said so.
+    /// The server's boot time; 0 until the server has told it.
     boot: u32,
     sequence: u32,
     activity_hint: u16,
@@ -111,7 +115,8 @@ pub struct Activity {
 }
 
 impl Activity {
-    /// An activity of a client, each called by a UUID that nobody else can guess: whoever knows the activity's can answer its calls.
+    /// Creates an activity of a client. Both UUIDs must be unpredictable: an attacker who knows the
+    /// activity's can forge responses.
     pub fn new(id: Uuid, client: Uuid, limits: Limits, is_near: bool) -> Self {
         Self {
             id,
@@ -131,17 +136,17 @@ impl Activity {
         }
     }
 
-    /// What is to be sent. It is the caller's to clear when it is sent.
+    /// Returns the datagrams to be sent. The caller clears them once they are sent.
     pub fn output(&mut self) -> &mut Output<()> {
         &mut self.output
     }
 
-    /// Begins a call. The one before is given up, if it is still under way.
+    /// Begins a call. An outstanding previous call is abandoned.
     ///
     /// # Errors
     ///
-    /// [`Status::PROTOCOL_ERROR`] for arguments that are too long; of a call whose answer nobody waits for, for those that are more than
-    /// may be under way.
+    /// [`Status::PROTOCOL_ERROR`] for arguments that exceed the longest message, or the window for
+    /// a call without response.
     pub fn call(&mut self, now: Instant, call: &OutgoingCall<'_>) -> Result<(), Status> {
         let OutgoingCall { interface, opnum, object, semantics, stub } = *call;
         let is_maybe = semantics == Semantics::Maybe;
@@ -149,7 +154,7 @@ impl Activity {
         if stub.len() > longest || !Sending::fits(stub.len(), &Receiver::UNKNOWN) {
             return Err(Status::PROTOCOL_ERROR);
         }
-        // The server takes it for an acknowledgement of the one before.
+        // The server takes the new call for an acknowledgement of the previous one.
         self.unacknowledged = None;
         self.sequence = self.sequence.wrapping_add(1);
         let (known, interface_hint) = self.interface_hint;
@@ -191,14 +196,14 @@ impl Activity {
         Ok(())
     }
 
-    /// What became of the call, once.
+    /// Takes the outcome of the call, if it is over.
     pub fn take_outcome(&mut self) -> Option<Outcome> {
         let outcome = self.call.as_mut()?.outcome.take()?;
         self.call = None;
         Some(outcome)
     }
 
-    /// Asks the server to end the call, which is still answered (C706 9.5.5).
+    /// Asks the server to cancel the call, which still gets a response (C706 9.5.5).
     pub fn cancel(&mut self, id: u32) {
         if let Some(call) = &mut self.call {
             let cancel = Cancel { id };
@@ -208,13 +213,14 @@ impl Activity {
         }
     }
 
-    /// Waits for the call no longer. The server is told once.
+    /// Abandons the call. The server gets a single cancel.
     pub fn orphan(&mut self) {
         self.cancel(0);
         self.call = None;
     }
 
-    /// Takes a datagram of the server's. What is none, or not for this activity, has no effect.
+    /// Processes a datagram of the server. A malformed one, or one of another activity, has no
+    /// effect.
     pub fn receive(&mut self, now: Instant, datagram: &[u8]) {
         let Ok((header, body)) = Header::read(datagram) else { return };
         if header.kind == PduType::REQUEST {
@@ -226,7 +232,8 @@ impl Activity {
         let is_current = header.sequence == self.sequence;
         let is_other = header.boot != 0 && self.boot != 0 && header.boot != self.boot;
         if is_current && self.call.as_ref().is_some_and(|call| call.outcome.is_none()) {
-            // The server before is gone, and so is what it said. The one after says only that it is another.
+            // Units of a previous server instance are obsolete. From its successor, only a reject
+            // is expected.
             if !is_other || header.kind == PduType::REJECT {
                 self.hear(now, &header, body);
             }
@@ -235,7 +242,7 @@ impl Activity {
         }
     }
 
-    /// Takes what is said of the call under way.
+    /// Processes a unit about the outstanding call.
     fn hear(&mut self, now: Instant, header: &Header, body: &[u8]) {
         let Some(call) = &mut self.call else { return };
         (call.heard, call.has_heard, call.unanswered, call.refusals) = (now, true, 0, 0);
@@ -253,7 +260,8 @@ impl Activity {
             PduType::REJECT => {
                 let status = read_status(header, body).unwrap_or(Status::PROTOCOL_ERROR);
                 if status == Status::WRONG_BOOT_TIME {
-                    // The next call is the first one of the server that is there now. Of this one the one before may have had all.
+                    // The next call is the first one of the new server. The previous server may
+                    // have executed this one.
                     self.boot = 0;
                 }
                 let began = status == Status::WRONG_BOOT_TIME;
@@ -272,11 +280,12 @@ impl Activity {
         }
     }
 
-    /// The server says which fragments of the request it has: those that facks are about, or none.
+    /// Processes a fack or a nocall: the server reports which fragments of the request it has, if
+    /// any.
     fn not_there(&mut self, now: Instant, header: &Header, body: &[u8]) {
         let Some(call) = &mut self.call else { return };
         let Ok(fack) = Fack::read(header, body) else { return };
-        // Where results have begun to come, the server has all of the request, and this is older.
+        // Once results arrive, the server has the whole request, and this unit is older.
         if !call.assembly.is_empty() {
             return;
         }
@@ -312,7 +321,8 @@ impl Activity {
         }
     }
 
-    /// The call is over. The server keeps what it said until it is acknowledged, unless the call may be performed again.
+    /// Ends the call. The server keeps its response until it is acknowledged, unless the call is
+    /// idempotent.
     fn ended(&mut self, now: Instant, header: &Header, outcome: Outcome) {
         let Some(call) = &mut self.call else { return };
         let is_kept = !call.is_idempotent || header.has(flags::FRAGMENT);
@@ -323,7 +333,8 @@ impl Activity {
         call.outcome = Some(outcome);
     }
 
-    /// The server repeats the end of a call, so the acknowledgement is missing.
+    /// Acknowledges a response again that the server has retransmitted, since the acknowledgement
+    /// was lost.
     fn repeat_ack(&mut self, header: &Header) {
         let is_end = matches!(header.kind, PduType::RESPONSE | PduType::FAULT) && header.is_last();
         if is_end && self.call.is_none() && header.sequence == self.sequence {
@@ -334,18 +345,19 @@ impl Activity {
         }
     }
 
-    /// Answers what the server asks.
+    /// Answers a server's callback.
     fn perform(&mut self, request: &Header, stub: &[u8]) {
         let Self { id, boot, sequence, call, .. } = self;
         let is_under_way = call.as_ref().is_some_and(|call| call.outcome.is_none());
         let about = |question: conversation::Question| {
             let status = if question.activity != *id || !is_under_way {
-                // An old request may have come again, of a call that is over.
+                // An old request of a call that is over may have been duplicated.
                 Status::BAD_ACTIVITY
             } else if *boot != 0 && *boot != question.boot {
                 Status::YOU_CRASHED
             } else {
-                // From now on a server that has been started anew is another one: this one may have begun the call.
+                // A restarted server counts as another one from now on: this one may have begun the
+                // call.
                 *boot = question.boot;
                 Status(0)
             };
@@ -355,7 +367,7 @@ impl Activity {
         self.output.put((), |bytes| conversation::perform(request, stub, own_boot, self.client, about, bytes));
     }
 
-    /// The network says that nobody is at the server's place.
+    /// Processes a report of the network that the server's port is unreachable.
     pub fn refused(&mut self, now: Instant) {
         let Some(call) = self.call.as_mut().filter(|call| call.outcome.is_none()) else { return };
         call.refusals += 1;
@@ -366,13 +378,13 @@ impl Activity {
         }
     }
 
-    /// Does what is due.
+    /// Performs the actions that are due.
     pub fn tick(&mut self, now: Instant) {
         let Some(call) = self.call.as_mut().filter(|call| call.outcome.is_none()) else { return };
         if now.saturating_duration_since(call.heard) >= self.limits.patience {
             return call.give_up();
         }
-        // Where results have begun to come, the request has arrived.
+        // Once results arrive, the server has the whole request.
         let has_arrived = call.sending.is_whole() || call.sending.has_arrived() || !call.assembly.is_empty();
         if !has_arrived {
             call.sending.tick(now, (), &mut self.output);
@@ -385,33 +397,35 @@ impl Activity {
         if let Some(cancel) = call.cancel {
             self.output.put((), |bytes| cancel.write(bytes, &header));
         }
-        // One that is not answered is repeated sooner than the next one is due.
+        // An unanswered ping is repeated before the next regular one would be due.
         call.ping_at = now + (FIRST_PING * 2_u32.pow(call.unanswered.min(5))).min(LAST_PING);
         call.unanswered += 1;
     }
 
-    /// When it wants [`Self::tick`] to be called. `None` while there is no call under way.
+    /// Returns the time of the next [`Self::tick`], or `None` while no call is outstanding.
     pub fn due(&self) -> Option<Instant> {
         let call = self.call.as_ref()?;
         let repeat = call.sending.due().filter(|_| !call.sending.is_whole() && call.assembly.is_empty());
         [Some(call.ping_at), Some(call.heard + self.limits.patience), repeat].into_iter().flatten().min()
     }
 
-    /// Does what is due between calls, now and then: acknowledges results, and shows that the client is there.
+    /// Performs periodic work between calls: acknowledges results and shows that the client is
+    /// alive.
     pub fn keep(&mut self, now: Instant) {
         if let Some(done) = self.unacknowledged.take_if(|done| now.saturating_duration_since(done.since) >= ACK_AFTER) {
             self.output.put((), |bytes| done.header.write(bytes, &[]));
         }
         if let Some(at) = self.indy_at.filter(|at| now >= *at) {
             self.indies = self.indies.wrapping_add(1);
-            // As an activity of its own: a call of this one would end what is under way.
+            // The request is an activity of its own: a call of this one would end the outstanding
+            // call.
             let (activity, sequence, client) = (Uuid(self.id.0 ^ 1), self.indies, self.client);
             self.output.put((), |bytes| conversation::write_indy(activity, sequence, client, bytes));
             self.indy_at = Some(at.max(now) + INDY_EVERY);
         }
     }
 
-    /// Makes no more calls: acknowledges at once what is not.
+    /// Ends the activity: acknowledges the last results at once and abandons an outstanding call.
     pub fn end(&mut self) {
         if let Some(done) = self.unacknowledged.take() {
             self.output.put((), |bytes| done.header.write(bytes, &[]));
@@ -423,14 +437,14 @@ impl Activity {
 }
 
 impl Call {
-    /// The server cannot be reached, or no more.
+    /// Fails the call, because the server is or has become unreachable.
     fn give_up(&mut self) {
         let status = if self.has_heard { Status::COMM_FAILURE } else { Status::SERVER_UNAVAILABLE };
         self.outcome = Some(Err(Failure { status, began: true }));
     }
 }
 
-/// The header of what a client says about a call.
+/// Returns the header of a client's unit about a call.
 fn question(kind: PduType, call: &Call, boot: u32) -> Header {
     Header { kind, flags: 0, boot, ..*call.sending.head() }
 }

@@ -1,16 +1,18 @@
-//! The conversation interfaces (C706 appendix P): what servers ask their clients, and what clients tell servers on their own account.
+//! The conversation interfaces (C706 appendix P): callbacks of servers to their clients, and
+//! keep-alive messages of clients.
 //!
-//! `conv` is performed by clients, on the socket that their calls come from. A server asks by it who an activity is and which call it
-//! is at, before the first call is performed. `convc` is performed by servers: a client says by it that it is still there.
+//! Clients implement `conv`, on the socket that their calls come from. Before a server executes an
+//! activity's first call, it asks the client for the activity's identity and current call. Servers
+//! implement `convc`: a client uses it to show that it is alive.
 
 use super::pdu::{Header, PduType, flags};
 use crate::octets::{ByteOrder, Reader, Short, Writer};
 use crate::status::Status;
 use crate::uuid::{SyntaxId, Uuid};
 
-/// What clients perform, version 3.
+/// The interface that clients implement, version 3.
 pub(super) const CONV: SyntaxId = SyntaxId { uuid: Uuid(0x333a_2276_0000_0000_0d00_0080_9c00_0000), version: 3 };
-/// What servers perform, version 1.
+/// The interface that servers implement, version 1.
 pub(super) const CONVC: SyntaxId = SyntaxId { uuid: Uuid(0x4a96_7f14_3000_0000_0d00_0128_8200_0000), version: 1 };
 
 const WHO_ARE_YOU: u16 = 0;
@@ -18,28 +20,30 @@ const WHO_ARE_YOU_2: u16 = 1;
 const ARE_YOU_THERE: u16 = 2;
 const INDY: u16 = 0;
 
-/// What a server asks about an activity.
+/// A server's question about an activity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Question {
-    /// Which activity.
+    /// The activity.
     pub(super) activity: Uuid,
-    /// When the server was started.
+    /// The server's boot time.
     pub(super) boot: u32,
 }
 
-/// What a client says of its activity.
+/// A client's answer about its activity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Answer {
-    /// The call that the activity is at.
+    /// The sequence number of the activity's current call.
     pub(super) sequence: u32,
-    /// The client's address space, which all of its activities have in common. `None` where it does not say.
+    /// The client's address space, which all of its activities share. `None` if the client does not
+    /// tell.
     pub(super) client: Option<Uuid>,
-    /// Whether it is so, 0, or why not.
+    /// 0 if the activity makes the call, otherwise the reason.
     pub(super) status: Status,
 }
 
 impl Question {
-    /// The request, made as an activity of the server's own.
+    /// Appends the request, made as an activity of the server's own. `is_simple` selects the
+    /// operation that older clients have, too.
     pub(super) fn write(self, asking: Uuid, is_simple: bool, bytes: &mut Vec<u8>) {
         let opnum = if is_simple { WHO_ARE_YOU } else { WHO_ARE_YOU_2 };
         let header =
@@ -57,7 +61,7 @@ impl Question {
 }
 
 impl Answer {
-    /// Reads the results of what was asked simply, or not.
+    /// Reads the results. The header's opnum tells which operation was called.
     pub(super) fn read(header: &Header, stub: &[u8]) -> Result<Self, Short> {
         let mut reader = Reader::new(stub, header.order);
         let sequence = reader.u32()?;
@@ -66,7 +70,8 @@ impl Answer {
     }
 }
 
-/// Appends what a client answers to a request for something that it performs: `about` says what is so of an activity.
+/// Appends a client's response to a request on an interface that it implements. `about` returns the
+/// state of an activity.
 pub(super) fn perform(
     request: &Header,
     stub: &[u8],
@@ -100,14 +105,14 @@ pub(super) fn perform(
     });
 }
 
-/// Appends what a client says to show that it is there, as an activity of its own.
+/// Appends a client's keep-alive request, made as an activity of its own.
 pub(super) fn write_indy(activity: Uuid, sequence: u32, client: Uuid, bytes: &mut Vec<u8>) {
     let flags = flags::MAYBE | flags::IDEMPOTENT;
     let header = Header { flags, interface: CONVC, opnum: INDY, ..Header::new(PduType::REQUEST, activity, sequence) };
     header.write_with(bytes, |writer| writer.uuid(client));
 }
 
-/// The client that shows that it is there.
+/// Reads a keep-alive request. Returns the client's address space.
 pub(super) fn read_indy(header: &Header, stub: &[u8]) -> Option<Uuid> {
     (header.opnum == INDY).then(|| Reader::new(stub, header.order).uuid().ok())?
 }

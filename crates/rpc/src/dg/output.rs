@@ -1,15 +1,15 @@
-//! Datagrams that are to be sent.
+//! The queue of outgoing datagrams.
 
 use std::ops::Range;
 
-/// Datagrams, in the order in which they are to be sent, each with where it is to go.
+/// Datagrams in the order of sending, each with its destination.
 #[derive(Debug)]
 pub struct Output<T> {
     bytes: Vec<u8>,
     datagrams: Vec<(T, Range<usize>)>,
 }
 
-/// The most space that is kept for the next datagrams.
+/// The greatest buffer that is kept for the next datagrams, in bytes.
 const KEPT_MAX: usize = 1 << 20;
 
 impl<T> Default for Output<T> {
@@ -31,12 +31,12 @@ impl<T: Copy> Output<T> {
         self.datagrams.is_empty()
     }
 
-    /// Where each goes, and its bytes.
+    /// Returns each datagram's destination and bytes.
     pub fn iter(&self) -> impl Iterator<Item = (T, &[u8])> {
         self.datagrams.iter().map(|(to, range)| (*to, &self.bytes[range.clone()]))
     }
 
-    /// All have been sent.
+    /// Removes all datagrams, after they were sent.
     pub fn clear(&mut self) {
         self.datagrams.clear();
         self.bytes.clear();

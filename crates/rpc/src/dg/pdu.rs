@@ -1,6 +1,7 @@
-//! Protocol data units of the connectionless protocol (C706 12.5): a header of 80 bytes, which all of them have, and a body.
+//! Protocol data units of the connectionless protocol (C706 12.5): a common header of 80 bytes, and
+//! a body.
 //!
-//! Both byte orders are read and written; which one is written is the writer's choice.
+//! Readers accept both byte orders; writers choose one.
 
 mod body;
 #[cfg(test)]
@@ -13,30 +14,30 @@ use crate::octets::{ByteOrder, Reader, Short, Writer};
 use crate::uuid::{SyntaxId, Uuid};
 use std::fmt;
 
-/// What kind of unit it is (C706 12.1).
+/// The type of a unit (C706 12.1).
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PduType(pub u8);
 
 impl PduType {
-    /// Client: a call's arguments, or a piece of them.
+    /// Client: a fragment of a call's arguments.
     pub const REQUEST: Self = Self(0);
-    /// Client: what about this call?
+    /// Client: asks for the state of a call.
     pub const PING: Self = Self(1);
-    /// Server: a call's results, or a piece of them.
+    /// Server: a fragment of a call's results.
     pub const RESPONSE: Self = Self(2);
-    /// Server: why a call that was begun has no results.
+    /// Server: a call has failed after it began.
     pub const FAULT: Self = Self(3);
-    /// Server: the call is being performed.
+    /// Server: the call is being executed.
     pub const WORKING: Self = Self(4);
-    /// Server: all of the call's arguments are not there.
+    /// Server: the call's arguments are incomplete.
     pub const NOCALL: Self = Self(5);
-    /// Server: why a call was not begun.
+    /// Server: the call was not begun.
     pub const REJECT: Self = Self(6);
     /// Client: the results have arrived.
     pub const ACK: Self = Self(7);
-    /// Client: the call may end.
+    /// Client: asks for a call to be cancelled.
     pub const CL_CANCEL: Self = Self(8);
-    /// Which fragments have arrived.
+    /// Client or server: reports the fragments that have arrived.
     pub const FACK: Self = Self(9);
     /// Server: the cancel has arrived.
     pub const CANCEL_ACK: Self = Self(10);
@@ -68,37 +69,37 @@ pub mod flags {
     pub const LAST: u8 = 0x02;
     /// One of several fragments.
     pub const FRAGMENT: u8 = 0x04;
-    /// No fack is wanted for this one.
+    /// The fragment does not ask for a fack.
     pub const NO_FACK: u8 = 0x08;
-    /// On a request: no answer is wanted.
+    /// In a request: the call has no response.
     pub const MAYBE: u8 = 0x10;
-    /// On a request: performing it twice does no harm.
+    /// In a request: the call is idempotent.
     pub const IDEMPOTENT: u8 = 0x20;
-    /// On a request: it went to every server of a network.
+    /// In a request: the call was broadcast to all servers of a network.
     pub const BROADCAST: u8 = 0x40;
 }
 
 /// The second set of flags (C706 12.5.2.3).
 pub mod flags2 {
-    /// On an answer: a cancel had come when the call ended.
+    /// In a response: a cancel had arrived when the call ended.
     pub const CANCEL_PENDING: u8 = 0x02;
 }
 
-/// What is wrong with a unit.
+/// The reason why a unit is malformed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PduError {
-    /// It ends before its contents do.
+    /// The unit ends before its contents.
     Short,
-    /// It is of another version than 4.
+    /// The version is not 4.
     Version(u8),
-    /// It is of a type that there is not.
+    /// The type is unknown.
     Type(PduType),
-    /// Its byte order, character set or floating point format is not understood.
+    /// The byte order, character set or floating-point format is not supported.
     Representation(u8, u8),
-    /// Its body's length is more than is there.
+    /// The body's length exceeds the datagram.
     Length(u16),
-    /// Its body is of a version that is not understood.
+    /// The body's version is not supported.
     Body(u32),
 }
 
@@ -125,50 +126,51 @@ impl From<Short> for PduError {
     }
 }
 
-/// Where a header says nothing of a place in the other side's tables.
+/// The hint of a sender that does not know the index in the other side's tables.
 pub const NO_HINT: u16 = 0xffff;
 
-/// The header that all units have (C706 12.5.1).
+/// The common header of all units (C706 12.5.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// What kind of unit it is.
+    /// The unit's type.
     pub kind: PduType,
-    /// See [`flags`].
+    /// The flags: see [`flags`].
     pub flags: u8,
-    /// See [`flags2`].
+    /// The further flags: see [`flags2`].
     pub flags2: u8,
     /// The byte order of everything in the unit.
     pub order: ByteOrder,
-    /// Tells each unit that is sent from all others of its call, repetitions included.
+    /// The serial number, which differs for all units of a call, including retransmissions.
     pub serial: u16,
-    /// The object; 0 for none.
+    /// The object's UUID; 0 for none.
     pub object: Uuid,
     /// The interface.
     pub interface: SyntaxId,
-    /// The client's activity, which has one call under way at a time.
+    /// The client's activity, which has one outstanding call at a time.
     pub activity: Uuid,
-    /// When the server was started; 0 where the client does not know it.
+    /// The server's boot time; 0 if the client does not know it.
     pub boot: u32,
-    /// Which call of the activity.
+    /// The sequence number of the activity's call.
     pub sequence: u32,
-    /// Which method.
+    /// The method's opnum.
     pub opnum: u16,
-    /// Where the server has the interface; or [`NO_HINT`].
+    /// The index of the interface at the server, or [`NO_HINT`].
     pub interface_hint: u16,
-    /// Where the server has the activity; or [`NO_HINT`].
+    /// The index of the activity at the server, or [`NO_HINT`].
     pub activity_hint: u16,
-    /// Which fragment; of a fack, the last one before which all have arrived.
+    /// The fragment's number; in a fack, the number of the last fragment of those received without
+    /// gaps.
     pub fragment: u16,
-    /// The mechanism that authenticates; 0 for none.
+    /// The security provider; 0 for none.
     pub auth: u8,
 }
 
 impl Header {
-    /// Bytes of a header.
+    /// The length of a header, in bytes.
     pub const SIZE: usize = 80;
     const LENGTH_AT: usize = 74;
 
-    /// The header of an activity's call, which knows nothing of its server.
+    /// Creates the header of an activity's call to a server about which the client knows nothing.
     pub const fn new(kind: PduType, activity: Uuid, sequence: u32) -> Self {
         Self {
             kind,
@@ -189,11 +191,11 @@ impl Header {
         }
     }
 
-    /// Takes a datagram apart: the header and the body. What is behind the body belongs to who authenticates.
+    /// Splits a datagram into header and body. Bytes behind the body belong to the authentication.
     ///
     /// # Errors
     ///
-    /// What is wrong with it.
+    /// [`PduError`] if the unit is malformed.
     pub fn read(datagram: &[u8]) -> Result<(Self, &[u8]), PduError> {
         let (head, rest) = datagram.split_at_checked(Self::SIZE).ok_or(PduError::Short)?;
         let [version, kind, flags, flags2, first, second, _, serial_high] =
@@ -205,7 +207,7 @@ impl Header {
         if kind.0 > PduType::CANCEL_ACK.0 {
             return Err(PduError::Type(kind));
         }
-        // Character set ASCII, floating point IEEE; no interface that is called here has others.
+        // Character set ASCII and floating-point format IEEE are the only supported ones.
         let order = match (first, second) {
             (0x10, 0) => ByteOrder::Little,
             (0x00, 0) => ByteOrder::Big,
@@ -237,7 +239,7 @@ impl Header {
         Ok((header, rest.get(..length.into()).ok_or(PduError::Length(length))?))
     }
 
-    /// Appends a unit whose body `body` writes: at most 65,535 bytes.
+    /// Appends a unit whose body `body` writes, of at most 65,535 bytes.
     pub(super) fn write_with(&self, bytes: &mut Vec<u8>, body: impl FnOnce(&mut Writer<'_>)) {
         let mut writer = Writer::new(bytes, self.order);
         let first = if self.order == ByteOrder::Little { 0x10 } else { 0 };
@@ -254,7 +256,7 @@ impl Header {
         }
         writer.bytes(&[self.auth, serial_low]);
         body(&mut writer);
-        // Who writes more than a unit can have has not cut it into fragments.
+        // Callers cut their messages into fragments, so a longer body cannot occur.
         let length = u16::try_from(writer.len() - Self::SIZE).unwrap_or(u16::MAX);
         writer.patch_u16(Self::LENGTH_AT, length);
     }
@@ -264,12 +266,12 @@ impl Header {
         self.write_with(bytes, |writer| writer.bytes(body));
     }
 
-    /// Whether it has all these flags.
+    /// Whether the header has all of these flags.
     pub const fn has(&self, flags: u8) -> bool {
         self.flags & flags == flags
     }
 
-    /// Whether it is the last or the only fragment.
+    /// Whether the unit is the last or the only fragment.
     pub const fn is_last(&self) -> bool {
         !self.has(flags::FRAGMENT) || self.has(flags::LAST)
     }

@@ -1,4 +1,4 @@
-//! A message that is arriving: its fragments are put together, whatever order they come in.
+//! Reassembly of a message from fragments that arrive in any order.
 
 use super::Limits;
 use super::pdu::{Fack, Header, MASKED_MAX};
@@ -8,60 +8,61 @@ use std::collections::BTreeMap;
 #[derive(Debug, Default)]
 pub(super) struct Assembly {
     stub: Vec<u8>,
-    /// The number of the first fragment that is missing.
+    /// The number of the first missing fragment.
     next: u16,
-    /// Fragments behind one that is missing.
+    /// The fragments behind a missing one.
     early: BTreeMap<u16, Vec<u8>>,
-    /// Bytes of those.
+    /// The bytes of the early fragments.
     early_bytes: usize,
-    /// The number of the last one, if it has come.
+    /// The number of the last fragment, if it has arrived.
     last: Option<u16>,
-    /// The serial number of the last unit that came.
+    /// The serial number of the last received unit.
     serial: u16,
     window: usize,
 }
 
-/// What came of a fragment.
+/// The result of adding a fragment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Added {
-    /// It is there now, or was before, or comes again when there is room for it.
+    /// The fragment was stored, is a duplicate, or has to be retransmitted for lack of room.
     Taken,
-    /// The message would be longer than the limit.
+    /// The message exceeds the limit.
     TooLong,
 }
 
 impl Assembly {
-    /// The beginning of a message, of which so many bytes are to be under way.
+    /// Creates an empty message with a receive window in bytes.
     pub(super) fn new(window: usize) -> Self {
         Self { window, ..Self::default() }
     }
 
-    /// Bytes that it keeps.
+    /// Returns the bytes that the message holds.
     pub(super) fn held(&self) -> usize {
         self.stub.len() + self.early_bytes
     }
 
-    /// Whether nothing has come yet.
+    /// Whether no fragment has arrived.
     pub(super) fn is_empty(&self) -> bool {
         self.next == 0 && self.early.is_empty()
     }
 
-    /// Whether all of the message is there.
+    /// Whether all fragments have arrived.
     pub(super) fn is_whole(&self) -> bool {
         self.last.is_some_and(|last| self.next == last.wrapping_add(1))
     }
 
-    /// The message.
+    /// Returns the message.
     pub(super) fn take(self) -> Vec<u8> {
         self.stub
     }
 
-    /// Adds a fragment. What keeps more than `room` bytes is too long.
+    /// Adds a fragment. The message is too long if it holds more than `room` bytes.
     pub(super) fn add(&mut self, header: &Header, body: &[u8], room: usize) -> Added {
         let number = header.fragment;
         self.serial = header.serial;
         let behind = number.wrapping_sub(self.next);
-        // Its number comes round after all others have come; what is far behind has come already.
+        // A fragment of a complete message is a duplicate. An earlier number has a large distance, since
+        // the difference wraps around, and so belongs to a duplicate, too.
         if self.is_whole() || behind >= MASKED_MAX || self.last.is_some_and(|last| number > last) {
             return Added::Taken;
         }
@@ -70,13 +71,13 @@ impl Assembly {
         }
         if header.is_last() {
             self.last = Some(number);
-            // There is nothing behind the last one.
+            // Fragments behind the last one are invalid.
             for (_, body) in self.early.split_off(&number.wrapping_add(1)) {
                 self.early_bytes -= body.len();
             }
         }
         if behind > 0 {
-            // What does not fit the window was not to be sent yet.
+            // A fragment outside the window was sent too early.
             if self.early_bytes + body.len() <= self.window && !self.early.contains_key(&number) {
                 self.early_bytes += body.len();
                 self.early.insert(number, body.to_vec());
@@ -95,7 +96,7 @@ impl Assembly {
         Added::Taken
     }
 
-    /// What there is to say about it: a header for fack or nocall, and the body.
+    /// Returns the header and the body of a fack or nocall.
     pub(super) fn fack(&self, header: Header, limits: &Limits, is_near: bool) -> (Header, Fack) {
         let kilobytes = u16::try_from(self.window >> 10).unwrap_or(u16::MAX);
         let fragment = u32::try_from(limits.fragment_max(is_near)).unwrap_or(u32::MAX);

@@ -1,7 +1,9 @@
-//! Relays between windows and calls as datagrams, as those of [`crate::co::relay`] for associations.
+//! Relays between windows and calls as datagrams, corresponding to [`crate::co::relay`] for
+//! associations.
 //!
-//! There is nothing to agree on: calls go in NDR 2.0, and interface and object are in each unit. What two processes of this program's settle
-//! in binds all the same, who they are and whether they mean the same by an interface, goes in calls of an interface of its own.
+//! The protocol has no negotiation: calls are marshalled in NDR 2.0, and each unit names its
+//! interface and object. Two processes of this program still exchange the contents of binds, their
+//! identities and the versions of their interfaces, in calls of an interface for this purpose.
 
 mod client;
 mod keeper;
@@ -18,15 +20,18 @@ use obvia_via::datagram::{DatagramSocket, Place};
 use obvia_via::window::Options;
 use rustix::rand::{GetRandomFlags, getrandom};
 
-/// The method of [`Routes::settler`](crate::co::relay::Routes::settler) whose parameters are a bind or an alter_context, and whose results are what a server with contexts answers.
+/// The method of [`Routes::settler`](crate::co::relay::Routes::settler) whose parameters are a bind
+/// or an alter_context, and whose results are the answer of a server with contexts.
 const BIND: u16 = 0;
-/// The longest message that fragments of the shortest length can make up, with what their numbers leave to spare.
+/// The longest message, in bytes: below the maximum that 16-bit fragment numbers allow for the
+/// shortest fragments.
 const MESSAGE_MAX: usize = 64 << 20;
-/// Bytes that may be under way to a socket with little room.
+/// The least window for a socket with a small buffer, in bytes.
 const WINDOW_LEAST: usize = 16 << 10;
 
 fn limits(options: &Options, socket: &DatagramSocket) -> Limits {
-    // NDR is longer than a frame by less than its length. Of several fragments under way none is to find no room.
+    // NDR needs less than twice the frame's length. All fragments of a window have to fit the
+    // socket's buffer.
     let message_max = options.max_frame.saturating_mul(2).min(MESSAGE_MAX);
     let window = (socket.room() / 3).clamp(WINDOW_LEAST, 256 << 10);
     let defaults = Limits::default();
@@ -39,11 +44,11 @@ fn limits(options: &Options, socket: &DatagramSocket) -> Limits {
     }
 }
 
-/// A UUID that nobody can guess (RFC 9562, version 4).
+/// Returns an unpredictable UUID (RFC 9562, version 4).
 ///
 /// # Errors
 ///
-/// Where the system has no random numbers.
+/// [`ViError::System`] if the system provides no random numbers.
 pub fn draw() -> Result<Uuid, ViError> {
     let mut bytes = [0; 16];
     getrandom(&mut bytes, GetRandomFlags::empty())
@@ -52,8 +57,8 @@ pub fn draw() -> Result<Uuid, ViError> {
     Ok(Uuid(random & !(0xf << 76) & !(0b11 << 62) | 4 << 76 | 0b10 << 62))
 }
 
-/// Sends what is to be sent; `place` says where it goes. What the system does not take is lost, as it might be on the way. Whether nobody has
-/// said that nobody is there.
+/// Sends the output; `place` returns the destinations. A datagram that the system rejects counts as
+/// lost. Returns false if a datagram was rejected or its destination was reported unreachable.
 fn flush<T: Copy>(socket: &DatagramSocket, output: &mut Output<T>, place: impl Fn(T) -> Option<Place>) -> bool {
     let mut is_there = true;
     for (to, datagram) in output.iter() {

@@ -1,45 +1,50 @@
-//! A message on its way: cut into fragments, of which so many are under way as the other side takes and the network carries.
+//! An outgoing message: cut into fragments, of which as many are under way as receiver and network
+//! allow.
 //!
-//! Facks say which have arrived. Serial numbers tell what was sent before the unit that a fack answers and has not come: that is
-//! lost, and sent again at once. What nobody says anything about is sent again by the clock.
+//! Facks report the fragments that have arrived. A fragment that was sent before the unit that a
+//! fack answers, by its serial number, and has not arrived counts as lost and is retransmitted at
+//! once. Other unacknowledged fragments are retransmitted by a timer.
 
 use super::output::Output;
 use super::pdu::{Fack, Header, flags};
 use super::{FIRST_FRAGMENT, Limits};
 use std::time::{Duration, Instant};
 
-/// When what nobody has answered is sent again for the first time.
+/// The time until an unacknowledged fragment is first retransmitted.
 const FIRST_REPEAT: Duration = Duration::from_millis(250);
-/// The longest time between two repetitions.
+/// The longest time between two retransmissions.
 const LAST_REPEAT: Duration = Duration::from_secs(4);
-/// Fragments under way to begin with, and after a loss that the clock told.
+/// The number of fragments under way at the beginning, and the maximum.
 const UNDER_WAY_FIRST: usize = 4;
 const UNDER_WAY_MAX: usize = 64;
-/// A fack is asked for by each fragment with a number that is one less than a multiple of this, and by the last one sent at a time.
+/// The interval of fragments that ask for a fack: those whose number is one less than a multiple,
+/// and the last one of a burst.
 const FACK_EVERY: usize = 4;
 
-/// What is known of who receives.
+/// The known properties of the receiver.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Receiver {
-    /// The longest unit that it takes, and that this side sends.
+    /// The longest unit that both sides support, in bytes.
     pub(super) fragment: usize,
-    /// Bytes that may be under way.
+    /// The receive window in bytes.
     pub(super) window: usize,
 }
 
 impl Receiver {
-    /// What holds until somebody has said more.
+    /// The assumptions until the first fack.
     pub(super) const UNKNOWN: Self = Self { fragment: FIRST_FRAGMENT, window: UNDER_WAY_FIRST * FIRST_FRAGMENT };
 
     fn learn(&mut self, fack: &Fack, limits: &Limits, is_near: bool) {
         let own = limits.fragment_max(is_near);
         let theirs = fack.fragment_max.min(fack.datagram_max) as usize;
         self.fragment = theirs.clamp(FIRST_FRAGMENT, own.max(FIRST_FRAGMENT));
-        // An empty window is opened again by another fack, which the one fragment that is always under way asks for.
+        // A zero window is reopened by a later fack, which the one fragment that is always under
+        // way asks for.
         self.window = usize::from(fack.window) << 10;
     }
 
-    /// Bytes of a message that go into a unit: a multiple of 8, as the standard wants it (C706 12.5.2.13).
+    /// Returns the stub data of a unit in bytes: a multiple of 8, as the standard demands (C706
+    /// 12.5.2.13).
     fn body(&self) -> usize {
         (self.fragment - Header::SIZE) & !7
     }
@@ -50,7 +55,7 @@ impl Receiver {
 struct Sent {
     at: usize,
     length: usize,
-    /// The serial number with which it was sent last.
+    /// The serial number of the last transmission.
     serial: u16,
     has_arrived: bool,
 }
@@ -60,23 +65,23 @@ struct Sent {
 pub(super) struct Sending {
     head: Header,
     stub: Vec<u8>,
-    /// What was sent, by number: a message is cut once, whatever is sent again.
+    /// The sent fragments, by number. Retransmissions do not change the cuts.
     sent: Vec<Sent>,
-    /// The number of the first that has not arrived.
+    /// The number of the first unacknowledged fragment.
     first: usize,
-    /// What has not been sent.
+    /// The offset of the first unsent byte.
     next: usize,
     is_cut: bool,
     serial: u16,
     under_way_max: usize,
-    /// Its first unit is the last.
+    /// Whether the message fits one unit.
     is_whole: bool,
     repeat_at: Instant,
     repeats: u32,
 }
 
 impl Sending {
-    /// A message that is to be sent: its header, without what differs between fragments.
+    /// Creates a message. `head` is its header, without the fields that differ between fragments.
     pub(super) fn new(head: Header, stub: Vec<u8>, receiver: &Receiver, now: Instant) -> Self {
         let is_whole = stub.len() <= receiver.body();
         Self {
@@ -94,52 +99,52 @@ impl Sending {
         }
     }
 
-    /// Whether it is one unit.
+    /// Whether the message is one unit.
     pub(super) fn is_whole(&self) -> bool {
         self.is_whole
     }
 
-    /// The header without what differs between fragments.
+    /// Returns the header, without the fields that differ between fragments.
     pub(super) fn head(&self) -> &Header {
         &self.head
     }
 
-    /// Bytes of the message.
+    /// Returns the length of the message in bytes.
     pub(super) fn length(&self) -> usize {
         self.stub.len()
     }
 
-    /// Whether all of it has arrived, as far as facks say.
+    /// Whether all fragments are acknowledged.
     pub(super) fn has_arrived(&self) -> bool {
         self.is_cut && self.first == self.sent.len()
     }
 
-    /// Whether the message can be cut for this receiver: fragments have 16-bit numbers.
+    /// Whether the 16-bit fragment numbers suffice for a message of this length.
     pub(super) fn fits(length: usize, receiver: &Receiver) -> bool {
         length / receiver.body() < usize::from(u16::MAX)
     }
 
-    /// When something is to be sent again; `None` where nothing waits for a fack.
+    /// Returns the time of the next retransmission, or `None` if all fragments are acknowledged.
     pub(super) fn due(&self) -> Option<Instant> {
         (!self.has_arrived()).then_some(self.repeat_at)
     }
 
-    /// How often the clock has had something sent again since anything was heard.
+    /// Returns the number of timed retransmissions since the last progress.
     pub(super) fn repeats(&self) -> u32 {
         self.repeats
     }
 
-    /// Sends what may be under way.
+    /// Sends as many fragments as the window allows.
     pub(super) fn advance<T: Copy>(&mut self, to: T, receiver: &Receiver, output: &mut Output<T>) {
         let missing = || self.sent[self.first..].iter().filter(|sent| !sent.has_arrived);
         let (mut count, mut bytes) = (missing().count(), missing().map(|sent| sent.length).sum::<usize>());
         while !self.is_cut {
-            // One is always under way: where the window is shut, it asks whether that is still so.
+            // One fragment is always under way: it probes a closed window.
             let length = receiver.body().min(self.stub.len() - self.next);
             if count > 0 && (count >= self.under_way_max || bytes + length > receiver.window) {
                 break;
             }
-            // The message fits, so there are as many numbers.
+            // The caller has checked that the numbers suffice.
             self.sent.push(Sent { at: self.next, length, serial: 0, has_arrived: false });
             self.next += length;
             self.is_cut = self.next == self.stub.len();
@@ -151,14 +156,14 @@ impl Sending {
         }
     }
 
-    /// Sends all at once, without asking whether it arrives.
+    /// Sends all fragments at once, without asking for facks.
     pub(super) fn send_all<T: Copy>(&mut self, to: T, receiver: &Receiver, output: &mut Output<T>) {
         self.under_way_max = usize::MAX;
         self.head.flags |= flags::NO_FACK;
         self.advance(to, &Receiver { window: usize::MAX, ..*receiver }, output);
     }
 
-    /// Sends one that was cut.
+    /// Sends a fragment that was cut.
     fn send<T: Copy>(&mut self, number: usize, asks: bool, to: T, output: &mut Output<T>) {
         let Some(sent) = self.sent.get_mut(number) else { return };
         self.serial = self.serial.wrapping_add(1);
@@ -173,7 +178,7 @@ impl Sending {
         output.put(to, |bytes| header.write(bytes, body));
     }
 
-    /// Notes which fragments have arrived, and sends what is lost and what may follow.
+    /// Processes an acknowledgement: retransmits lost fragments and sends further ones.
     pub(super) fn acknowledged<T: Copy>(
         &mut self,
         (fragment, fack): (u16, Option<&Fack>),
@@ -183,7 +188,7 @@ impl Sending {
     ) {
         let through = usize::from(fragment.wrapping_add(1));
         if through > self.sent.len() {
-            // That was never sent.
+            // The fragment was never sent.
             return;
         }
         let arrived = through.saturating_sub(self.first);
@@ -204,7 +209,7 @@ impl Sending {
         self.advance(to, receiver, output);
     }
 
-    /// Sends again what was sent before the unit with a serial number, and has not arrived with it.
+    /// Retransmits the fragments that were sent before the unit with `serial` and have not arrived.
     fn repeat_lost<T: Copy>(&mut self, serial: u16, to: T, output: &mut Output<T>) {
         let is_lost = |sent: &Sent| !sent.has_arrived && (serial.wrapping_sub(sent.serial) as i16) > 0;
         let lost: Vec<usize> = (self.first..self.sent.len()).filter(|at| is_lost(&self.sent[*at])).collect();
@@ -215,17 +220,17 @@ impl Sending {
         }
     }
 
-    /// Sends the first of what has not arrived again. Where all has been acknowledged, nothing.
+    /// Retransmits the first unacknowledged fragment, if there is one.
     pub(super) fn repeat<T: Copy>(&mut self, to: T, output: &mut Output<T>) {
         self.send(self.first, true, to, output);
     }
 
-    /// Whether more was acknowledged than what has arrived with this fragment.
+    /// Whether more fragments were acknowledged earlier than those up to `fragment`.
     pub(super) fn is_ahead_of(&self, fragment: u16) -> bool {
         self.first > usize::from(fragment.wrapping_add(1))
     }
 
-    /// Begins anew: who receives has nothing of it, whatever was acknowledged.
+    /// Starts over: the receiver has lost all fragments, including acknowledged ones.
     pub(super) fn restart<T: Copy>(&mut self, to: T, output: &mut Output<T>) {
         self.first = 0;
         self.sent.iter_mut().for_each(|sent| sent.has_arrived = false);
@@ -233,7 +238,7 @@ impl Sending {
         (0..again).for_each(|number| self.send(number, number + 1 == again, to, output));
     }
 
-    /// Sends something again if it is time. Whether it was.
+    /// Retransmits a fragment if it is time. Returns whether it was.
     pub(super) fn tick<T: Copy>(&mut self, now: Instant, to: T, output: &mut Output<T>) -> bool {
         if self.has_arrived() || now < self.repeat_at {
             return false;

@@ -1,8 +1,11 @@
-//! A server's side of calls, for all of its clients (C706 10.3): arguments are put together, results kept until they have arrived.
+//! The server's side of calls, for all of its clients (C706 10.3): reassembles arguments, and keeps
+//! results until they have arrived.
 //!
-//! An activity makes one call at a time, and numbers them. A call with the number of the last one is that one again: it is not performed
-//! again, unless it may be. Of an activity that is not known the client itself is asked, by a call back to where the request came
-//! from, whether it makes this call. So neither an old request that comes again nor one with a forged sender is performed.
+//! An activity makes one call at a time, with ascending numbers. A call with the last number is a
+//! duplicate and is executed again only if it is idempotent. Before the server executes a call of
+//! an unknown activity, it calls back to the request's source address, and the client has to
+//! confirm the call. Therefore neither old duplicates nor requests with a forged source are
+//! executed.
 
 mod activity;
 mod hearing;
@@ -23,21 +26,23 @@ use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::time::{Duration, Instant};
 
-/// When a question to a client is repeated for the first time, and how often it is asked.
+/// The time until a callback is first repeated, and the number of attempts.
 const ASK_AGAIN: Duration = Duration::from_millis(250);
 const ASKED_MAX: u32 = 6;
-/// How often an answer is repeated of itself. A client that has not got it asks.
+/// The number of retransmissions of a response. A client that still lacks it asks by a ping.
 const REPEATS_MAX: u32 = 5;
-/// How long an activity is remembered that does nothing.
+/// The time after which an idle activity is forgotten.
 const REMEMBERED: Duration = Duration::from_secs(300);
 
-/// What a server is.
+/// The options of a server.
 pub struct ServerOptions {
-    /// What it puts up with.
+    /// The server's limits.
     pub limits: Limits,
-    /// When it was started, in any unit since any time: another number each time, and not 0.
+    /// The boot time: different for each start of the server, and not 0. Unit and epoch are
+    /// arbitrary.
     pub boot: u32,
-    /// Draws UUIDs that nobody can guess: who guesses one can answer for another client.
+    /// Returns unpredictable UUIDs: an attacker who guesses one could answer a callback for another
+    /// client.
     pub draw: Box<dyn FnMut() -> Uuid + Send>,
 }
 
@@ -47,55 +52,56 @@ impl fmt::Debug for ServerOptions {
     }
 }
 
-/// Which call.
+/// The identity of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CallKey {
     /// The client's activity.
     pub activity: Uuid,
-    /// Which of its calls.
+    /// The call's sequence number in the activity.
     pub sequence: u32,
 }
 
-/// A call to be performed.
+/// A call to be executed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IncomingCall {
-    /// Which call it is.
+    /// The call's identity.
     pub key: CallKey,
-    /// Where it came from.
+    /// The source address.
     pub from: Place,
-    /// The client's address space, which all of its activities have in common. `None` where nobody has asked, or it has not said.
+    /// The client's address space, which all of its activities share. `None` if the client was not
+    /// asked.
     pub client: Option<Uuid>,
     /// The interface.
     pub interface: SyntaxId,
-    /// Which object.
+    /// The object's UUID.
     pub object: Option<Uuid>,
-    /// Which method.
+    /// The method's opnum.
     pub opnum: u16,
-    /// Whether nobody waits for an answer: there is to be none.
+    /// Whether the call has no response and must not be answered.
     pub is_maybe: bool,
     /// The byte order of the arguments.
     pub order: ByteOrder,
-    /// The arguments.
+    /// The arguments in NDR.
     pub stub: Vec<u8>,
 }
 
-/// What a server has to know about.
+/// An event of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServerEvent {
-    /// A call is to be performed.
+    /// A call has to be executed.
     Call(IncomingCall),
-    /// The client would like a call to end, waits for it no longer, or is gone.
+    /// The client has cancelled or abandoned a call, or is gone.
     Cancelled(CallKey),
-    /// A client, named by its address space, has shown that it is there.
+    /// A client, identified by its address space, has shown that it is alive.
     Alive(Uuid),
 }
 
-/// A server's side of calls.
+/// The server's side of calls.
 #[derive(Debug)]
 pub struct Server {
     options: ServerOptions,
     activities: HashMap<Uuid, Activity>,
-    /// The activities that clients are asked about, by who asks.
+    /// The activities of outstanding callbacks, by the callback's own activity.
     asked: HashMap<Uuid, Uuid>,
     hosts: Hosts,
     events: VecDeque<ServerEvent>,
@@ -104,7 +110,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// A server that nobody has called yet.
+    /// Creates a server without activities.
     pub fn new(options: ServerOptions) -> Self {
         let hosts = Hosts::new(options.limits.activities_max, options.limits.held_max);
         Self {
@@ -118,37 +124,37 @@ impl Server {
         }
     }
 
-    /// What is to be sent. It is the caller's to clear when it is sent.
+    /// Returns the datagrams to be sent. The caller clears them once they are sent.
     pub fn output(&mut self) -> &mut Output<Place> {
         &mut self.output
     }
 
-    /// What has come about, the oldest first.
+    /// Returns the oldest event.
     pub fn next_event(&mut self) -> Option<ServerEvent> {
         self.events.pop_front()
     }
 
-    /// Bytes of arguments and results that it keeps.
+    /// Returns the bytes of arguments and results that the server holds.
     pub fn held(&self) -> usize {
         self.hosts.bytes()
     }
 
-    /// Activities that it knows.
+    /// Returns the number of known activities.
     pub fn activities(&self) -> usize {
         self.activities.len()
     }
 
-    /// When it wants [`Self::tick`] to be called: as soon as there is something to be due.
+    /// Returns the time of the next [`Self::tick`], if any.
     pub fn due(&self) -> Option<Instant> {
         self.due
     }
 
-    /// Something will be due then.
+    /// Sets a timer.
     fn note_due(&mut self, at: Instant) {
         self.due = Some(self.due.map_or(at, |due| due.min(at)));
     }
 
-    /// Changes what is known of an activity, and keeps the books.
+    /// Changes an activity's state, and updates its host's share.
     fn change<R>(&mut self, id: Uuid, change: impl FnOnce(&mut Activity) -> R) -> Option<R> {
         let activity = self.activities.get_mut(&id)?;
         let (host, before) = (activity.place.host(), activity.held());
@@ -168,7 +174,8 @@ impl Server {
         }
     }
 
-    /// A call's results, little endian. Nobody waits for those of a call that is not under way any more.
+    /// Answers a call with its results, little endian. Has no effect if the call is not outstanding
+    /// any more.
     pub fn respond(&mut self, now: Instant, key: CallKey, stub: Vec<u8>) {
         let limits = &self.options.limits;
         let room = self.activities.get(&key.activity).map_or(0, |known| self.hosts.room(known.place.host()));
@@ -178,7 +185,7 @@ impl Server {
         self.answer(now, key, PduType::RESPONSE, stub);
     }
 
-    /// Why a call has no results, and whether the method was called.
+    /// Answers a call with a fault. `began` tells whether the method was called.
     pub fn fault(&mut self, now: Instant, key: CallKey, status: Status, began: bool) {
         let kind = if began { PduType::FAULT } else { PduType::REJECT };
         self.answer(now, key, kind, write_status(status));
@@ -192,7 +199,7 @@ impl Server {
         let head = Header { flags2, ..self.about(&activity.head, kind) };
         let mut sending = Sending::new(head, stub, &activity.receiver, now);
         sending.advance(activity.place, &activity.receiver, &mut self.output);
-        // What may be performed again need not be kept.
+        // The response to an idempotent call need not be kept: the call can be executed again.
         let is_kept = !(activity.head.has(flags::IDEMPOTENT) && sending.is_whole());
         if let Some(due) = sending.due().filter(|_| is_kept) {
             self.note_due(due);
@@ -201,7 +208,7 @@ impl Server {
         self.change(key.activity, |activity| activity.state = state);
     }
 
-    /// The header of what a server says about a call.
+    /// Returns the header of a server's unit about a call.
     fn about(&self, request: &Header, kind: PduType) -> Header {
         Header {
             kind,
@@ -215,22 +222,24 @@ impl Server {
         }
     }
 
-    /// Says something about a call that needs no more than a word.
+    /// Sends a unit without a body about a call.
     fn say(&mut self, to: Place, request: &Header, kind: PduType) {
         let header = self.about(request, kind);
         self.output.put(to, |bytes| header.write(bytes, &[]));
     }
 
-    /// Refuses a call that is not known.
+    /// Rejects a call.
     fn reject(&mut self, to: Place, request: &Header, status: Status) {
-        // Where all servers are called, those that cannot do it say nothing; and nobody waits for what may get lost.
+        // Broadcast calls are not rejected, since other servers may accept them; calls without
+        // response get no answer.
         if !request.has(flags::MAYBE) && !request.has(flags::BROADCAST) {
             let header = self.about(request, PduType::REJECT);
             self.output.put(to, |bytes| header.write(bytes, &write_status(status)));
         }
     }
 
-    /// Asks a client whether it makes the call of an activity, and who it is.
+    /// Sends the callback that asks the client to confirm an activity's call and to identify
+    /// itself.
     fn ask(&mut self, id: Uuid, now: Instant) {
         let question = Question { activity: id, boot: self.options.boot };
         let Some(activity) = self.activities.get_mut(&id) else { return };
@@ -245,7 +254,7 @@ impl Server {
         self.note_due(again_at);
     }
 
-    /// Does what is due.
+    /// Performs the actions that are due.
     pub fn tick(&mut self, now: Instant) {
         if self.due.is_none_or(|due| now < due) {
             return;
@@ -259,7 +268,7 @@ impl Server {
         }
     }
 
-    /// Does what is due of an activity. Returns when something will be.
+    /// Performs an activity's actions that are due. Returns the time of the next one.
     fn attend(&mut self, id: Uuid, now: Instant) -> Option<Instant> {
         let patience = self.options.limits.patience;
         let activity = self.activities.get_mut(&id)?;
@@ -290,14 +299,14 @@ impl Server {
                 let is_kept = !sending.has_arrived() && sending.repeats() <= REPEATS_MAX;
                 (!is_kept, sending.due())
             }
-            // Who waits asks now and then.
+            // A waiting client sends pings.
             _ => (now >= silent_at(patience), Some(silent_at(patience))),
         };
         if is_over {
             if matches!(activity.state, State::Performed) {
                 self.events.push_back(ServerEvent::Cancelled(CallKey { activity: id, sequence }));
             }
-            // It may go on being performed. Its answer is not wanted.
+            // The execution may continue. Its response is not wanted any more.
             self.change(id, |activity| activity.state = State::Over);
             return Some(now + REMEMBERED);
         }

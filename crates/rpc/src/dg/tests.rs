@@ -1,11 +1,11 @@
-//! Activities and servers with one another, over a network that is bad by a seed.
+//! Tests of activities and servers over an unreliable network that is simulated from a seed.
 
 mod network;
 mod single;
 
 use network::{Random, Weather, World};
 
-/// Worlds are seldom this bad, and tests are to end soon.
+/// The number of simulated networks, limited so that the tests end soon.
 const SEEDS: u64 = if cfg!(miri) { 1 } else { 150 };
 
 #[test]
@@ -44,7 +44,7 @@ fn no_call_is_performed_twice_when_servers_end_and_begin() {
         answered += world.answered;
         failed += world.failed.len();
     }
-    // Otherwise this says nothing.
+    // Otherwise the test has not exercised enough calls and failures.
     assert!(
         answered > 10 * SEEDS as u32 && failed > SEEDS as usize || cfg!(miri),
         "{answered} answered, {failed} failed"

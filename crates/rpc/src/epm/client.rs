@@ -1,4 +1,5 @@
-//! The client's side: asking a host's mapper for the endpoint of an interface, or for all that it knows; changing what is registered.
+//! The client's side: looks up the endpoints of an interface or all entries of a host's mapper, and
+//! changes entries.
 
 use super::mapper::{Entry, NIL_LOOKUP, put_annotation, put_tower, read_heads, referent, tower};
 use super::tower::{Tower, TowerError, Way};
@@ -8,20 +9,20 @@ use crate::status::Status;
 use crate::uuid::Uuid;
 use std::fmt;
 
-/// Towers that are asked for at a time.
+/// The number of towers that one ept_map asks for.
 const TOWERS_MAX: u32 = 4;
-/// Entries that are asked for at a time.
+/// The number of entries that one ept_lookup asks for.
 const ENTRIES_ASKED: u32 = 100;
 
-/// Why a mapper's answer is of no use.
+/// The reason why a mapper's response yields no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MapError {
-    /// It breaks the rules of NDR.
+    /// The response breaks the rules of NDR.
     Malformed,
-    /// The mapper says why not: mostly [`super::NOT_REGISTERED`].
+    /// The mapper returned an error, mostly [`super::NOT_REGISTERED`].
     Status(Status),
-    /// A tower in it is none.
+    /// A tower in the response is invalid.
     Tower(TowerError),
 }
 
@@ -44,7 +45,7 @@ impl From<Short> for MapError {
     }
 }
 
-/// The opnum and the arguments, in NDR little endian, of the question for the endpoints of an interface.
+/// Returns the opnum and the NDR little-endian arguments of an ept_map for `wanted`'s interface.
 pub fn map_request(wanted: &Tower, object: Option<Uuid>) -> (u16, Vec<u8>) {
     let mut bytes = Vec::new();
     let mut writer = Writer::new(&mut bytes, ByteOrder::Little);
@@ -63,11 +64,12 @@ pub fn map_request(wanted: &Tower, object: Option<Uuid>) -> (u16, Vec<u8>) {
     (op::MAP, bytes)
 }
 
-/// The ways that the answer names; at least one.
+/// Reads the response of an ept_map: the endpoints, at least one.
 ///
 /// # Errors
 ///
-/// When there is none.
+/// [`MapError::Malformed`] for results that are not NDR, [`MapError::Status`] for the mapper's
+/// error or an empty list, and [`MapError::Tower`] for an invalid tower.
 pub fn mapped(order: ByteOrder, results: &[u8]) -> Result<Vec<Way>, MapError> {
     let mut reader = Reader::new(results, order);
     reader.bytes(HANDLE)?;
@@ -91,7 +93,7 @@ pub fn mapped(order: ByteOrder, results: &[u8]) -> Result<Vec<Way>, MapError> {
     }
 }
 
-/// Where a lookup of several calls stands.
+/// The position of a lookup that takes several calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lookup([u8; HANDLE]);
 
@@ -101,11 +103,12 @@ impl Default for Lookup {
     }
 }
 
-/// The opnum and the arguments, in NDR little endian, of the question for everything that a mapper knows, or for what comes next of it.
+/// Returns the opnum and the NDR little-endian arguments of an ept_lookup for all entries from
+/// `lookup` on.
 pub fn lookup_request(lookup: Lookup) -> (u16, Vec<u8>) {
     let mut bytes = Vec::new();
     let mut writer = Writer::new(&mut bytes, ByteOrder::Little);
-    // All elements, no object and no interface (C706: rpc_c_ep_all_elts); every version (rpc_c_vers_all).
+    // inquiry_type rpc_c_ep_all_elts without object and interface; vers_option rpc_c_vers_all.
     for word in [0, 0, 0, 1] {
         writer.u32(word);
     }
@@ -114,11 +117,13 @@ pub fn lookup_request(lookup: Lookup) -> (u16, Vec<u8>) {
     (op::LOOKUP, bytes)
 }
 
-/// The entries in the answer, without those of protocol sequences that are not known here, and where the lookup goes on, if it does.
+/// Reads the response of an ept_lookup: the entries whose protocol sequences are known, and the
+/// position of the next call unless the lookup is complete.
 ///
 /// # Errors
 ///
-/// When there is no answer; a mapper that knows nothing more says so by none at all.
+/// [`MapError::Malformed`] for results that are not NDR, and [`MapError::Status`] for the mapper's
+/// error. [`super::NOT_REGISTERED`] is no error: the mapper has no further entries.
 pub fn looked_up(order: ByteOrder, results: &[u8]) -> Result<(Vec<Entry>, Option<Lookup>), MapError> {
     let mut reader = Reader::new(results, order);
     let lookup = Lookup(reader.take()?);
@@ -141,16 +146,16 @@ pub fn looked_up(order: ByteOrder, results: &[u8]) -> Result<(Vec<Entry>, Option
     }
 }
 
-/// What is to be done with entries.
+/// A change of the registered entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// They are added, beside those of the same interfaces that there are.
+    /// Adds entries, beside the existing entries of the same interfaces.
     Insert,
-    /// They are removed.
+    /// Removes entries.
     Delete,
 }
 
-/// The opnum and the arguments, in NDR little endian, of a change of what is registered.
+/// Returns the opnum and the NDR little-endian arguments of an ept_insert or ept_delete.
 pub fn change_request(change: Change, entries: &[Entry]) -> (u16, Vec<u8>) {
     let mut bytes = Vec::new();
     let mut writer = Writer::new(&mut bytes, ByteOrder::Little);
@@ -173,11 +178,12 @@ pub fn change_request(change: Change, entries: &[Entry]) -> (u16, Vec<u8>) {
     (op::INSERT, bytes)
 }
 
-/// What the mapper says to a change.
+/// Reads the response of an ept_insert or ept_delete.
 ///
 /// # Errors
 ///
-/// Why it was not made.
+/// [`MapError::Status`] for the mapper's error, and [`MapError::Malformed`] for results that are
+/// too short.
 pub fn changed(order: ByteOrder, results: &[u8]) -> Result<(), MapError> {
     match Reader::new(results, order).u32()? {
         0 => Ok(()),

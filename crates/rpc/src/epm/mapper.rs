@@ -1,4 +1,4 @@
-//! The server's side: what is registered, and who asks for it.
+//! The server's side: the registered entries and the methods on them.
 
 use super::tower::{ANY_HOST, NIL, Tower, Way};
 use super::{CANNOT_PERFORM, HANDLE, INVALID_ENTRY, NOT_REGISTERED, REFERENT, TOWER_MAX, op};
@@ -6,53 +6,55 @@ use crate::octets::{ByteOrder, Reader, Writer};
 use crate::status::Status;
 use crate::uuid::{SyntaxId, Uuid};
 
-/// Entries that a mapper may have.
+/// The maximum number of a mapper's entries.
 pub const ENTRIES_MAX: usize = 4096;
-/// Entries that one registrant may have.
+/// The maximum number of one registrant's entries.
 pub const REGISTERED_MAX: usize = 256;
-/// Entries that one answer has at the most.
+/// The maximum number of entries in one response.
 const ANSWERED_MAX: usize = 500;
-/// Bytes of an annotation with its end (EPT_MAX_ANNOTATION_SIZE).
+/// The longest annotation with its terminator, in bytes (EPT_MAX_ANNOTATION_SIZE).
 const ANNOTATION_MAX: usize = 64;
-/// The upper half of the UUIDs of lookup handles.
+/// The upper half of a lookup handle's UUID.
 const LOOKUP: u128 = 0x3c5e_9a01_77d2_4b1f << 64;
 
-/// Something that is registered.
+/// A registered entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// The object; nil for all.
+    /// The object's UUID, or nil for all objects.
     pub object: Uuid,
-    /// The interface and the way to it. An unspecified host stands for the one that is asked.
+    /// The interface and its endpoint. An unspecified host stands for the mapper's own.
     pub tower: Tower,
-    /// What users are told about it.
+    /// The description for users.
     pub annotation: String,
 }
 
-/// Whose an entry is, by a number. What is registered by [`Mapper::insert`] alone is [`Self::NOBODY`]'s.
+/// The owner of an entry. Entries that the host itself inserts belong to [`Self::NOBODY`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Registrant(pub u64);
 
 impl Registrant {
-    /// No caller's.
+    /// The owner that no caller can be.
     pub const NOBODY: Self = Self(0);
 }
 
-/// Who calls.
+/// The caller of a method.
 #[derive(Clone, Copy, Debug)]
 pub struct Caller {
-    /// The host's IPv4 address as the caller reached it.
+    /// The host's IPv4 address by which the caller reached the mapper.
     pub local: [u8; 4],
-    /// Whose entries it may add and remove; `None` for one that may change nothing, such as one of another host.
+    /// The owner of the entries that the caller may change; `None` for a caller that may change
+    /// none, such as one of another host.
     pub registrant: Option<Registrant>,
 }
 
-/// What is registered at a host.
+/// The entries registered at a host.
 ///
-/// A lookup that takes several calls is kept in its handle, which says the number of the next entry. So nothing has to be kept for
-/// callers who never come back, and whoever makes a handle up just begins elsewhere.
+/// The handle of a lookup that takes several calls holds the number of the next entry. The mapper
+/// therefore keeps no state for clients that never return, and a forged handle merely begins
+/// elsewhere.
 #[derive(Debug, Default)]
 pub struct Mapper {
-    // Invariant: by number, each higher than those before it.
+    // Invariant: sorted by number, in ascending order without duplicates.
     entries: Vec<Numbered>,
     last: u64,
 }
@@ -70,7 +72,7 @@ impl Numbered {
     }
 }
 
-/// What is looked for (C706: inquiry_type and vers_option).
+/// The criteria of a lookup (C706: inquiry_type and vers_option).
 struct Inquiry {
     object: Option<Uuid>,
     interface: Option<SyntaxId>,
@@ -95,7 +97,7 @@ impl Inquiry {
     }
 }
 
-/// Whether a version will do.
+/// Whether the version of `found` satisfies `wanted` under a vers_option.
 fn is_version(option: u32, wanted: SyntaxId, found: SyntaxId) -> bool {
     let major = |syntax: SyntaxId| syntax.version as u16;
     let minor = |syntax: SyntaxId| (syntax.version >> 16) as u16;
@@ -110,7 +112,7 @@ fn is_version(option: u32, wanted: SyntaxId, found: SyntaxId) -> bool {
         }
 }
 
-/// What a full or unique pointer leads to.
+/// Reads a full or unique pointer and its referent, if it is not null.
 fn pointer<'a, T>(
     reader: &mut Reader<'a>,
     read: impl Fn(&mut Reader<'a>) -> Result<T, crate::octets::Short>,
@@ -119,20 +121,20 @@ fn pointer<'a, T>(
     Ok(if reader.u32()? == 0 { None } else { Some(read(reader)?) })
 }
 
-/// The bytes of a tower that a pointer leads to.
+/// Reads the tower that a pointer refers to.
 pub(super) fn tower<'a>(reader: &mut Reader<'a>) -> Result<&'a [u8], crate::octets::Short> {
     reader.align(4)?;
     let (max, length) = (reader.u32()?, reader.u32()?);
-    // Both say the same. What is longer than any tower is as good as cut off.
+    // The conformance and the length have to agree. Overlong towers count as truncated.
     let length = usize::try_from(length).ok().filter(|&it| max == length && it <= TOWER_MAX);
     let bytes = reader.bytes(length.ok_or(crate::octets::Short)?)?;
     Ok(bytes)
 }
 
-/// The handle of a lookup that has not begun, or is over.
+/// The handle of a lookup that has not begun or is complete.
 pub(super) const NIL_LOOKUP: [u8; HANDLE] = [0; HANDLE];
 
-/// The number in a lookup handle: 0 for a new lookup.
+/// Reads the number in a lookup handle: 0 for a new lookup.
 fn lookup(reader: &mut Reader<'_>) -> Result<u64, Status> {
     reader.align(4)?;
     let (attributes, uuid) = (reader.u32()?, reader.uuid()?);
@@ -155,12 +157,13 @@ pub(super) fn put_tower(writer: &mut Writer<'_>, tower: &[u8]) {
     writer.bytes(tower);
 }
 
-/// The number of a pointer to a tower. Pointers are full: the same number twice would mean the same tower.
+/// Returns the referent identifier of a tower's pointer. Full pointers with equal identifiers are
+/// aliases, so each tower has its own.
 pub(super) fn referent(at: usize) -> u32 {
     REFERENT + 4 * at as u32
 }
 
-/// An annotation, with its end.
+/// Writes an annotation with its terminator.
 pub(super) fn put_annotation(writer: &mut Writer<'_>, text: &str) {
     let text = &text[..text.floor_char_boundary(ANNOTATION_MAX - 1)];
     writer.u32(0);
@@ -169,7 +172,7 @@ pub(super) fn put_annotation(writer: &mut Writer<'_>, text: &str) {
     writer.u8(0);
 }
 
-/// An array of which a part is there: how long it could be, where the part begins, how long that is.
+/// Writes the header of a conformant varying array: maximum count, offset and actual count.
 fn put_array(writer: &mut Writer<'_>, max: u32, count: usize) {
     writer.u32(max);
     writer.u32(0);
@@ -177,12 +180,12 @@ fn put_array(writer: &mut Writer<'_>, max: u32, count: usize) {
 }
 
 impl Mapper {
-    /// Registers an entry for somebody, when `replaces` is set in the place of any of the same registrant's that says the same of
-    /// interface, object and protocol sequence. Entries of others stay.
+    /// Registers an entry. With `replaces`, the entry takes the place of the registrant's entries
+    /// of the same interface, object and protocol sequence. Entries of other registrants stay.
     ///
     /// # Errors
     ///
-    /// [`CANNOT_PERFORM`] when there are too many.
+    /// [`CANNOT_PERFORM`] if the mapper or the registrant has its maximum of entries.
     pub fn insert(&mut self, registrant: Registrant, mut entry: Entry, replaces: bool) -> Result<(), Status> {
         entry.annotation.truncate(entry.annotation.floor_char_boundary(ANNOTATION_MAX - 1));
         self.entries.retain(|known| {
@@ -200,7 +203,7 @@ impl Mapper {
         Ok(())
     }
 
-    /// How many more entries somebody may have.
+    /// Returns how many more entries a registrant may have.
     fn room_for(&self, registrant: Registrant) -> usize {
         let room = ENTRIES_MAX - self.entries.len();
         if registrant == Registrant::NOBODY {
@@ -210,21 +213,22 @@ impl Mapper {
         room.min(REGISTERED_MAX.saturating_sub(own))
     }
 
-    /// Removes whatever somebody has registered.
+    /// Removes all entries of a registrant.
     pub fn forget(&mut self, registrant: Registrant) {
         self.entries.retain(|known| known.registrant != registrant);
     }
 
-    /// What is registered.
+    /// Returns the registered entries.
     pub fn entries(&self) -> impl Iterator<Item = &Entry> {
         self.entries.iter().map(|known| &known.entry)
     }
 
-    /// Performs a method: arguments in NDR, results in NDR little endian.
+    /// Executes a method: arguments in NDR, results in NDR little endian.
     ///
     /// # Errors
     ///
-    /// The status of the fault, for what is no call.
+    /// The fault's status: [`Status::OP_RNG_ERROR`] for an unknown opnum, [`Status::BAD_STUB_DATA`]
+    /// for malformed arguments, [`Status::CONTEXT_MISMATCH`] for a handle that is not the mapper's.
     pub fn call(&mut self, opnum: u16, caller: &Caller, order: ByteOrder, stub: &[u8]) -> Result<Vec<u8>, Status> {
         let mut reader = Reader::new(stub, order);
         let mut results = Vec::new();
@@ -245,7 +249,7 @@ impl Mapper {
         Ok(results)
     }
 
-    /// ept_insert and ept_delete. What they do, they do wholly or not at all.
+    /// Executes ept_insert or ept_delete, either for all entries or for none.
     fn change(&mut self, opnum: u16, caller: &Caller, reader: &mut Reader<'_>) -> Result<Option<Status>, Status> {
         let entries = read_entries(reader)?;
         let replaces = opnum == op::INSERT && reader.align(4).and_then(|()| reader.u32())? != 0;
@@ -271,7 +275,7 @@ impl Mapper {
         Ok(entries.into_iter().find_map(|entry| self.insert(registrant, entry, replaces).err()))
     }
 
-    /// ept_lookup.
+    /// Executes ept_lookup.
     fn lookup(
         &self,
         caller: &Caller,
@@ -297,7 +301,7 @@ impl Mapper {
         Ok(found.is_empty().then_some(NOT_REGISTERED))
     }
 
-    /// ept_map.
+    /// Executes ept_map.
     fn map(&self, caller: &Caller, reader: &mut Reader<'_>, writer: &mut Writer<'_>) -> Result<Option<Status>, Status> {
         let object = pointer(reader, Reader::uuid)?.unwrap_or(NIL);
         let wanted = pointer(reader, tower)?.ok_or(Status::BAD_STUB_DATA)?;
@@ -325,7 +329,8 @@ impl Mapper {
     }
 }
 
-/// The first of what was found, and the number to go on from: as long as answers are full, there may be more.
+/// Returns the first `max` of the matching entries, and the number at which the lookup goes on. A
+/// full response may have a successor.
 fn some<'a>(found: impl Iterator<Item = &'a Numbered>, max: u32) -> (Vec<&'a Entry>, Option<u64>) {
     let max = usize::try_from(max).unwrap_or(usize::MAX).min(ANSWERED_MAX);
     let found: Vec<_> = found.take(max).collect();
@@ -333,7 +338,8 @@ fn some<'a>(found: impl Iterator<Item = &'a Numbered>, max: u32) -> (Vec<&'a Ent
     (found.into_iter().map(|known| &known.entry).collect(), next)
 }
 
-/// A tower with an address in it that the caller can use.
+/// Returns the tower, with the host's address as the caller reaches it in the place of
+/// [`ANY_HOST`].
 fn told(tower: &Tower, caller: &Caller) -> Tower {
     match tower.way {
         Way::Tcp(ANY_HOST, port) => Tower { way: Way::Tcp(caller.local, port), ..tower.clone() },
@@ -342,10 +348,10 @@ fn told(tower: &Tower, caller: &Caller) -> Tower {
     }
 }
 
-/// What an entry says before its tower: the object, whether there is a tower, the annotation.
+/// The part of an entry before its tower: the object, whether a tower follows, the annotation.
 type Head = (Uuid, bool, String);
 
-/// The first parts of so many entries; their towers follow.
+/// Reads the heads of `count` entries; their towers follow.
 pub(super) fn read_heads(reader: &mut Reader<'_>, count: usize) -> Result<Vec<Head>, crate::octets::Short> {
     let mut heads = Vec::new();
     for _ in 0..count {
@@ -361,7 +367,7 @@ pub(super) fn read_heads(reader: &mut Reader<'_>, count: usize) -> Result<Vec<He
     Ok(heads)
 }
 
-/// The entries of ept_insert and ept_delete; `None` where one is of a kind that is not known here.
+/// Reads the entries of ept_insert or ept_delete; `None` if one has an unknown protocol sequence.
 fn read_entries(reader: &mut Reader<'_>) -> Result<Option<Vec<Entry>>, Status> {
     let (count, max) = (reader.u32()?, reader.u32()?);
     let count = usize::try_from(count).ok().filter(|&it| max == count && it <= ENTRIES_MAX);

@@ -1,4 +1,5 @@
-//! Tests of the endpoint mapper: bytes that the standard's structures say, lookups that take several calls, and nonsense.
+//! Tests of the endpoint mapper: the bytes of the standard's structures, lookups that take several
+//! calls, and malformed arguments.
 
 use super::*;
 use crate::octets::{ByteOrder, Reader, Writer};
@@ -25,7 +26,7 @@ fn bytes(hex: &[&str]) -> Vec<u8> {
     (0..digits.len()).step_by(2).map(|at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap()).collect()
 }
 
-/// Floor by floor after C706 appendix L.
+/// A tower, floor by floor after C706 appendix L.
 const TOWER: [&str; 6] = [
     "0500",
     "1300 0d 67452301 ab89efcd 00112233 44556677 0200 0200 0300",
@@ -41,7 +42,7 @@ fn a_tower_is_laid_out_as_the_standard_says() {
     assert_eq!(one.to_wire(), bytes(&TOWER));
     assert_eq!(Tower::from_wire(&bytes(&TOWER)).as_ref(), Ok(&one));
     let datagrams = tower(1, Way::Udp([10, 1, 2, 3], 5000));
-    // The floors that differ: connectionless instead of connection-oriented, UDP instead of TCP.
+    // The differing floors: connectionless instead of connection-oriented, UDP instead of TCP.
     let differ: Vec<_> = one.to_wire().into_iter().zip(datagrams.to_wire()).filter(|(tcp, udp)| tcp != udp).collect();
     assert!(differ.ends_with(&[(0x0b, 0x0a), (0x07, 0x08)]), "{differ:?}");
     let local = tower(1, Way::Local("name".to_owned()));
@@ -64,7 +65,7 @@ fn towers_that_are_none_are_refused() {
     assert_eq!(patched(0, 17), Err(TowerError::Floors(17)));
     assert_eq!(patched(0, 1), Err(TowerError::Floors(1)));
     assert_eq!(patched(4, 0x0c), Err(TowerError::Syntax));
-    // UDP, and a tower that ends with its port.
+    // UDP in the port's floor of a connection-oriented tower, and a tower that ends after its port.
     assert_eq!(patched(61, 0x08), Err(TowerError::Protocol));
     assert_eq!(patched(0, 4), Err(TowerError::Protocol));
 }
@@ -91,7 +92,7 @@ fn endpoints_are_found_by_interface_version_object_and_protocol() {
     assert_eq!(ask(&mut mapper, &tower(2, Way::Local(String::new())), None), socket);
 }
 
-/// The arguments of a lookup of everything.
+/// Returns the arguments of a lookup of all entries.
 fn lookup(handle: &[u8], max: u32) -> Vec<u8> {
     let mut stub = Vec::new();
     let mut writer = Writer::new(&mut stub, ByteOrder::Little);
@@ -119,7 +120,7 @@ fn lookups_go_on_where_they_stopped() {
         if handle.iter().all(|byte| *byte == 0) {
             break;
         }
-        // What is registered meanwhile does not matter, and neither does what goes.
+        // Entries that are added or removed between the calls do not disturb the lookup.
         let (opnum, stub) = change_request(Change::Delete, &[entry(0, tower(4, tcp(4)), "")]);
         mapper.call(opnum, &HERE, ByteOrder::Little, &stub).unwrap();
     }
@@ -128,7 +129,7 @@ fn lookups_go_on_where_they_stopped() {
     assert_eq!(mapper.call(op::LOOKUP, &HERE, ByteOrder::Little, &lookup(&handle, 2)), Err(Status::CONTEXT_MISMATCH));
 }
 
-/// The arguments of an ept_insert or ept_delete of one entry.
+/// Returns the arguments of an ept_insert or ept_delete of one entry.
 fn change(tower: &Tower, annotation: &str) -> Vec<u8> {
     let mut stub = Vec::new();
     let mut writer = Writer::new(&mut stub, ByteOrder::Little);
@@ -157,7 +158,7 @@ fn only_some_may_change_what_is_registered() {
     assert_eq!(call(op::INSERT, &stranger, 1), CANNOT_PERFORM);
     assert_eq!(call(op::DELETE, &HERE, 1), NOT_REGISTERED);
     assert_eq!(call(op::INSERT, &HERE, 1), Status(0));
-    // It takes the other's place.
+    // The new entry replaces the old one.
     assert_eq!(call(op::INSERT, &HERE, 2), Status(0));
     assert_eq!(call(op::DELETE, &HERE, 1), NOT_REGISTERED);
     assert_eq!(call(op::DELETE, &HERE, 2), Status(0));
@@ -175,7 +176,7 @@ fn annotations_are_cut_and_entries_counted() {
         put(&mut mapper, ME.0, number).unwrap();
     }
     assert_eq!(put(&mut mapper, ME.0, u128::MAX), Err(CANNOT_PERFORM));
-    // What is there already takes no more room.
+    // An entry that replaces itself needs no room.
     assert_eq!(put(&mut mapper, ME.0, 1), Ok(()));
     for number in REGISTERED_MAX..ENTRIES_MAX {
         put(&mut mapper, 100 + (number / REGISTERED_MAX) as u64, number as u128).unwrap();

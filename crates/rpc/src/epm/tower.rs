@@ -1,37 +1,37 @@
-//! Towers (C706 appendix L): an interface, its transfer syntax and the way to it, as bytes.
+//! Towers (C706 appendix L): an interface, its transfer syntax and its endpoint, in wire format.
 
 use crate::octets::{ByteOrder, Reader, Short, Writer};
 use crate::uuid::{SyntaxId, Uuid};
 use std::fmt;
 
-/// A floor's left side for interfaces and transfer syntaxes.
+/// The protocol identifier of interfaces and transfer syntaxes.
 const UUID: u8 = 0x0d;
-/// For the connection-oriented protocol, over whatever lies below.
+/// The protocol identifier of the connection-oriented protocol.
 const CONNECTION: u8 = 0x0b;
-/// For the connectionless protocol.
+/// The protocol identifier of the connectionless protocol.
 const DATAGRAMS: u8 = 0x0a;
-/// For calls inside of a host.
+/// The protocol identifier of calls within a host.
 const LOCAL: u8 = 0x0c;
 const TCP: u8 = 0x07;
 const UDP: u8 = 0x08;
 const IP: u8 = 0x09;
 const NAME: u8 = 0x10;
-/// Floors that a tower may have.
+/// The maximum number of a tower's floors.
 const FLOORS_MAX: u16 = 16;
-/// The longest name of a socket.
+/// The longest name of a socket, in bytes.
 const NAME_MAX: usize = 255;
 
-/// What is wrong with a tower.
+/// The reason why a tower is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TowerError {
-    /// It ends before its floors do.
+    /// The tower ends before its last floor.
     Short,
-    /// It has more floors than towers have, or fewer than two.
+    /// The number of floors is below two or above the maximum.
     Floors(u16),
-    /// Its first two floors are not UUIDs with versions.
+    /// The first two floors are not UUIDs with versions.
     Syntax,
-    /// The way that it describes is none that there is here.
+    /// The protocol sequence is unknown.
     Protocol,
 }
 
@@ -54,39 +54,40 @@ impl From<Short> for TowerError {
     }
 }
 
-/// The address that stands for none in particular.
+/// The unspecified address.
 pub const ANY_HOST: [u8; 4] = [0; 4];
 
-/// How a tower leads to a server.
+/// The protocol sequence and the endpoint of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// `ncacn_ip_tcp`: the host's IPv4 address, [`ANY_HOST`] where any will do, and the port; 0 where it is asked for.
+    /// `ncacn_ip_tcp`: the host's IPv4 address, or [`ANY_HOST`], and the port; the port is 0 in an
+    /// ept_map's argument.
     Tcp([u8; 4], u16),
-    /// `ncadg_ip_udp`: the same.
+    /// `ncadg_ip_udp`: address and port, as for TCP.
     Udp([u8; 4], u16),
-    /// `ncalrpc`: the name of the socket; empty where it is asked for.
+    /// `ncalrpc`: the name of the socket; empty in an ept_map's argument.
     Local(String),
 }
 
 impl Way {
-    /// Whether both are of the same protocol sequence.
+    /// Whether both have the same protocol sequence.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         std::mem::discriminant(self) == std::mem::discriminant(other)
     }
 }
 
-/// An interface, its transfer syntax and the way to it.
+/// An interface, its transfer syntax and its endpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tower {
     /// The interface.
     pub interface: SyntaxId,
     /// The transfer syntax.
     pub transfer: SyntaxId,
-    /// The way.
+    /// The protocol sequence and the endpoint.
     pub way: Way,
 }
 
-/// A floor: what it is about, and its value.
+/// A floor's left side, the protocol identifier, and its right side, the address data.
 type Floor<'a> = (&'a [u8], &'a [u8]);
 
 fn floor<'a>(reader: &mut Reader<'a>) -> Result<Floor<'a>, Short> {
@@ -125,11 +126,12 @@ fn host(address: &[u8]) -> Result<[u8; 4], TowerError> {
 }
 
 impl Tower {
-    /// Reads a tower. Its numbers are little endian but for addresses, whatever the stub data's are.
+    /// Reads a tower. All numbers except addresses and ports are little endian, regardless of the
+    /// stub data's byte order.
     ///
     /// # Errors
     ///
-    /// What is wrong with it.
+    /// [`TowerError`] if the tower is invalid.
     pub fn from_wire(bytes: &[u8]) -> Result<Self, TowerError> {
         let mut reader = Reader::new(bytes, ByteOrder::Little);
         let count = reader.u16()?;
@@ -155,7 +157,7 @@ impl Tower {
         Ok(Self { interface, transfer, way })
     }
 
-    /// Its bytes.
+    /// Returns the tower in wire format.
     pub fn to_wire(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut writer = Writer::new(&mut bytes, ByteOrder::Little);

@@ -1,4 +1,4 @@
-//! Security contexts of NTLM, alone or by SPNEGO, as associations use them, on either side.
+//! Security contexts of NTLM, alone or negotiated by SPNEGO, for both sides of associations.
 
 use super::credentials::{Accounts, Credentials};
 use super::ntlm::{self, Established, Flags, Fresh, SIGNATURE_LENGTH, ServerNames};
@@ -9,12 +9,13 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A context for a client's association with a server whose principal name is `principal`, or is not known where that is empty.
+/// Creates a client's context for a server with the principal name `principal`, which is empty if
+/// unknown.
 ///
 /// # Errors
 ///
-/// [`SecurityError::Denied`] when there are no credentials for that server, [`SecurityError::UnknownType`] for another mechanism than SPNEGO
-/// and NTLM.
+/// [`SecurityError::Denied`] if there are no credentials for that server, and
+/// [`SecurityError::UnknownType`] for a mechanism other than SPNEGO and NTLM.
 pub fn initiate(
     kind: AuthType,
     level: Level,
@@ -29,7 +30,7 @@ pub fn initiate(
     Ok(Security { kind, level, context: Box::new(Context::new(level, Client::Begin(kind, exchange))) })
 }
 
-/// What a server accepts: SPNEGO and NTLM, at every level, from whoever has an account.
+/// Accepts SPNEGO and NTLM at every level, from all users with an account.
 #[derive(Clone)]
 pub struct NtlmAcceptor {
     names: ServerNames,
@@ -37,7 +38,7 @@ pub struct NtlmAcceptor {
 }
 
 impl NtlmAcceptor {
-    /// A server with these names and accounts.
+    /// Creates an acceptor for a server with these names and accounts.
     #[must_use]
     pub fn new(names: ServerNames, accounts: Arc<dyn Accounts>) -> Self {
         Self { names, accounts }
@@ -63,23 +64,23 @@ fn is_known(kind: AuthType) -> bool {
     matches!(kind, AuthType::NTLM | AuthType::SPNEGO)
 }
 
-/// One side of an exchange, which each token takes a step further.
+/// One side of a token exchange.
 trait Exchange: Sized + Send + fmt::Debug {
-    /// Takes the peer's token; returns this side's, and what became of the exchange.
+    /// Processes the peer's token. Returns the next token and the state of the exchange.
     fn step(self, token: &[u8]) -> Result<(Vec<u8>, Next<Self>), SecurityError>;
 }
 
-/// What became of an exchange.
+/// The state of an exchange after a step.
 enum Next<E> {
     Waiting(E),
     Made(Established),
 }
 
-/// A security context, and the exchange that makes it.
+/// A security context, and the exchange that establishes it.
 #[derive(Debug)]
 struct Context<E> {
     level: Level,
-    /// Until it is over, or has failed.
+    /// The exchange, until it is complete or has failed.
     exchange: Option<E>,
     made: Option<Established>,
 }
@@ -89,7 +90,8 @@ impl<E: Exchange> Context<E> {
         Self { level, exchange: Some(exchange), made: None }
     }
 
-    /// The context, if it is made, for a message at this level: nobody gets one past with less than what was agreed.
+    /// Returns the established context for a message at `level`, which has to be the negotiated
+    /// one: a peer must not weaken it.
     fn made(&mut self, level: Level) -> Result<&mut Established, SecurityError> {
         if level != self.level {
             return Err(SecurityError::Level(level as u8));
@@ -143,7 +145,7 @@ impl<E: Exchange> SecurityContext for Context<E> {
         signature: &[u8],
     ) -> Result<(), SecurityError> {
         let made = self.made(level)?;
-        // What a client may put there at the level of a connection protects nothing.
+        // At the connect level, a client's signature protects nothing and is ignored.
         if level > Level::Connect {
             made.incoming.unprotect(pdu, (level == Level::Privacy).then_some(sealed), signature)?;
         }
@@ -165,7 +167,7 @@ impl<E: Exchange> SecurityContext for Context<E> {
     }
 }
 
-/// What both sides have to agree to at a level.
+/// Returns the flags that a level requires of both sides.
 fn needed(level: Level) -> Flags {
     match level {
         Level::Connect => Flags::default(),
@@ -174,7 +176,7 @@ fn needed(level: Level) -> Flags {
     }
 }
 
-/// A client's side.
+/// The client's exchange.
 #[derive(Debug)]
 enum Client {
     Begin(AuthType, ntlm::Initiator),
@@ -204,14 +206,14 @@ impl Exchange for Client {
     }
 }
 
-/// A server's side.
+/// The server's exchange.
 #[derive(Debug)]
 struct Server {
     acceptor: NtlmAcceptor,
     turn: Turn,
 }
 
-/// Whose turn it is, on the server's side.
+/// The progress of the server's exchange.
 #[derive(Debug)]
 enum Turn {
     Begin(AuthType),
@@ -255,7 +257,7 @@ mod tests {
 
     type Both = (Box<dyn SecurityContext>, Box<dyn SecurityContext>);
 
-    /// Both sides' contexts, and how many tokens the client sent.
+    /// Establishes both sides' contexts. Returns them and the number of the client's tokens.
     fn make(kind: AuthType, level: Level, password: &str) -> Result<(Both, usize), SecurityError> {
         let credential = Credential::user("", "user", password);
         let mut client = initiate(kind, level, "host/server", &credential).unwrap().context;

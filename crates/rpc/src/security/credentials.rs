@@ -1,28 +1,28 @@
-//! Who calls: credentials that clients show, and accounts that servers check them against.
+//! Credentials of clients, and the accounts against which servers check them.
 
 use super::secret::NtHash;
 use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
 
-/// Who a client says it is, and what proves it.
+/// The identity that a client claims, with its proof.
 #[derive(Clone)]
 pub enum Credential {
-    /// Nobody. Servers take it only where they are told to.
+    /// No identity. Servers accept this only if configured to.
     Anonymous,
     /// A user with a password.
     User {
-        /// The domain that knows the user; may be empty.
+        /// The user's domain; may be empty.
         domain: String,
-        /// Its name.
+        /// The user's name.
         user: String,
-        /// The hash of its password.
+        /// The hash of the password.
         hash: NtHash,
     },
 }
 
 impl Credential {
-    /// A user's with a password, which is not kept.
+    /// Creates a user's credential. The password is not kept.
     #[must_use]
     pub fn user(domain: &str, user: &str, password: &str) -> Self {
         Self::User { domain: domain.to_owned(), user: user.to_owned(), hash: NtHash::of_password(password) }
@@ -38,33 +38,33 @@ impl fmt::Debug for Credential {
     }
 }
 
-/// A client's credentials: which ones to show to whom.
+/// Selects a client's credential for each server.
 pub trait Credentials: Send + Sync {
-    /// The credential for a server, told by its principal name (`host/name`) as far as the client knows one. `None` if there is none: the
-    /// association is not made then.
+    /// Returns the credential for the server with a principal name (`host/name`), as far as the
+    /// client knows the name. Without a credential, the association fails.
     fn credential(&self, principal: &str) -> Option<Credential>;
 }
 
-/// The same for every server.
+/// Returns the same credential for every server.
 impl Credentials for Credential {
     fn credential(&self, _principal: &str) -> Option<Credential> {
         Some(self.clone())
     }
 }
 
-/// A server's accounts.
+/// The accounts of a server.
 pub trait Accounts: Send + Sync {
-    /// The hash of a user's password; `None` if there is no such user. The client gives domain and name: neither is to be believed before the
-    /// proof has been checked.
+    /// Returns the hash of a user's password, or `None` for an unknown user. Domain and name are
+    /// the client's claims and unverified.
     fn hash(&self, domain: &str, user: &str) -> Option<NtHash>;
 
-    /// Whether clients that say nothing about who they are may call. They may not, unless this is overridden.
+    /// Whether anonymous clients are accepted. By default they are not.
     fn has_anonymous(&self) -> bool {
         false
     }
 }
 
-/// Accounts in memory, by name, in whatever domain the client says. Names differ by more than case.
+/// Accounts in memory, by user name in any domain. Names are compared without case.
 #[derive(Default)]
 pub struct AccountTable {
     hashes: HashMap<String, NtHash>,
@@ -72,14 +72,14 @@ pub struct AccountTable {
 }
 
 impl AccountTable {
-    /// Adds a user, or changes its password.
+    /// Adds a user, or replaces its password.
     #[must_use]
     pub fn with(mut self, user: &str, hash: NtHash) -> Self {
         self.hashes.insert(uppercase(user), hash);
         self
     }
 
-    /// Lets in who does not say who it is.
+    /// Accepts anonymous clients.
     #[must_use]
     pub fn with_anonymous(mut self) -> Self {
         self.anonymous = true;
@@ -87,18 +87,18 @@ impl AccountTable {
     }
 }
 
-/// Why a text is no table of accounts.
+/// The reason why a text is not a table of accounts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BadAccounts {
-    /// The line, from 1 on.
+    /// The line number, from 1 on.
     pub line: usize,
-    /// What is wrong with it.
+    /// The reason.
     pub why: &'static str,
 }
 
 impl fmt::Display for BadAccounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The line itself may have a hash in it.
+        // The line itself may contain a hash.
         write!(f, "line {}: {}", self.line, self.why)
     }
 }
@@ -108,12 +108,12 @@ impl std::error::Error for BadAccounts {}
 impl FromStr for AccountTable {
     type Err = BadAccounts;
 
-    /// Reads a line `USER = HASH` for each account, with the NT hash of its password in 32 hexadecimal digits. Blank lines and those that begin
-    /// with `#` say nothing.
+    /// Reads a line `USER = HASH` for each account, with the NT hash of the password in 32
+    /// hexadecimal digits. Blank lines and lines that begin with `#` are ignored.
     ///
     /// # Errors
     ///
-    /// What is wrong with which line; a user that two lines name, too.
+    /// [`BadAccounts`] for the first malformed line or duplicate user.
     fn from_str(text: &str) -> Result<Self, BadAccounts> {
         let mut table = Self::default();
         for (line, said) in (1..).zip(text.lines().map(str::trim)) {
@@ -154,7 +154,8 @@ impl fmt::Debug for AccountTable {
     }
 }
 
-/// A name in capitals, character by character: one that would become several stays as it is, as where NTLM comes from.
+/// Converts a name to upper case character by character. A character with several upper-case ones
+/// stays unchanged, as in the original NTLM.
 pub(super) fn uppercase(name: &str) -> String {
     let capital = |small: char| {
         let mut capitals = small.to_uppercase();

@@ -1,9 +1,11 @@
-//! NTLM: authentication by challenge and response, and the protection of messages that follows from it (MS-NLMP).
+//! NTLM: authentication by challenge and response, and the protection of messages that follows from
+//! it (MS-NLMP).
 //!
-//! Three messages make a context. The client says what it can do (NEGOTIATE), the server answers with a number never used before and
-//! with its names (CHALLENGE), and the client proves that it knows the password by a hash over both (AUTHENTICATE). Of NTLM there is version 2
-//! with extended security, 128 bits and UTF-16 alone; the older responses are refused. Anything that either side has to hash is hashed as it
-//! came, never as it would be written again.
+//! Three messages establish a context. The client sends its capabilities (NEGOTIATE). The server
+//! answers with a nonce and its names (CHALLENGE). The client proves its knowledge of the password
+//! by a hash over both (AUTHENTICATE). Only version 2 with extended security, 128-bit keys and
+//! UTF-16 is supported; older responses are refused. Hashes cover the messages as they were
+//! received, never re-encoded ones.
 
 mod acceptor;
 mod initiator;
@@ -29,33 +31,34 @@ use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
 use zeroize::Zeroizing;
 
-/// Bytes that a message may have. Those of the largest programs have less than two thousand.
+/// The greatest length of a message, in bytes. The largest implementations send less than two
+/// thousand.
 pub const TOKEN_MAX: usize = 16 * 1024;
 
-/// What one exchange needs of the world: the time, and numbers that nobody can foresee.
+/// The external inputs of an exchange: the time and unpredictable numbers.
 #[derive(Clone)]
 pub struct Fresh {
-    /// Intervals of 100 ns since the year 1601.
+    /// The time in units of 100 ns since the year 1601.
     pub time: u64,
     /// The challenge of this side.
     pub challenge: [u8; 8],
-    /// The key that a client hands over.
+    /// The session key that a client chooses.
     pub key: Zeroizing<[u8; 16]>,
 }
 
-/// 100 ns intervals from 1601 to 1970.
+/// The time from 1601 to 1970, in units of 100 ns.
 const UNIX_EPOCH_TIME: u64 = 0x019d_b1de_d53e_8000;
 
 impl Fresh {
-    /// From the clock and the kernel's random numbers.
+    /// Reads the clock and the kernel's random numbers.
     ///
     /// # Errors
     ///
-    /// [`NtlmError::NoRandomness`] where the kernel has none.
+    /// [`NtlmError::NoRandomness`] if the kernel provides no random numbers.
     pub fn new() -> Result<Self, NtlmError> {
         let mut fresh = Self { time: 0, challenge: [0; 8], key: Zeroizing::default() };
         for bytes in [&mut fresh.challenge[..], &mut fresh.key[..]] {
-            // As few bytes come all at once or not at all.
+            // The kernel does not return a part of so few bytes.
             getrandom(bytes, GetRandomFlags::empty()).map_err(|_| NtlmError::NoRandomness)?;
         }
         let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -70,21 +73,21 @@ impl fmt::Debug for Fresh {
     }
 }
 
-/// What an exchange made: who the peer is, and the two directions of messages.
+/// The result of an exchange: the peer's identity, and the protection of both directions.
 #[derive(Debug)]
 pub struct Established {
-    /// On the server's side, who the client is.
+    /// The client's principal, on the server's side.
     pub principal: Principal,
-    /// What both sides agreed to.
+    /// The negotiated flags.
     pub flags: Flags,
-    /// For messages that this side sends.
+    /// The protection of sent messages.
     pub outgoing: Outgoing,
-    /// For messages that the peer sends.
+    /// The verification of received messages.
     pub incoming: Incoming,
     secret: Secret,
 }
 
-/// The key that both sides have in common.
+/// The shared key.
 struct Secret(Key);
 
 impl fmt::Debug for Secret {
@@ -93,7 +96,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Which side of an exchange somebody is.
+/// A side of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
     Client,
@@ -107,100 +110,102 @@ impl Established {
         Self { principal, flags, outgoing, incoming: Incoming::new(flags, key, peer), secret: Secret(key.clone()) }
     }
 
-    /// A code over the parts that nobody but the two sides can make. That over the three messages is made by the same key, so what begins as
-    /// they do is not for this.
+    /// Returns a message authentication code over the parts, which only the two sides can compute.
+    /// The integrity code of the exchange has the same key, so parts must not begin like the three
+    /// messages.
     pub(super) fn code(&self, parts: &[&[u8]]) -> Hmac<Md5> {
         hmac(&self.secret.0, parts)
     }
 }
 
-/// What is wrong with a message, or with who sent it.
+/// The reason why a message is malformed or the exchange failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NtlmError {
-    /// The message ends before its fixed part does.
+    /// The message ends within its fixed part.
     Short {
-        /// Bytes that came.
+        /// The number of received bytes.
         length: usize,
     },
     /// The message has more than [`TOKEN_MAX`] bytes.
     Long {
-        /// Bytes that came.
+        /// The number of received bytes.
         length: usize,
     },
-    /// It does not begin as messages of NTLM do.
+    /// The signature of NTLM messages is missing.
     NotNtlm,
-    /// It is another message than the one whose turn it is.
+    /// The message is another one than expected.
     Type {
-        /// The type that came.
+        /// The received type.
         found: u32,
-        /// The type whose turn it is.
+        /// The expected type.
         expected: u32,
     },
-    /// A field lies outside of the message, or on its fixed part.
+    /// A field lies outside of the message or within its fixed part.
     Field {
-        /// Where in the message the field is described.
+        /// The offset of the field's descriptor.
         at: usize,
-        /// Where it should be.
+        /// The field's offset in its descriptor.
         offset: u32,
-        /// Bytes that it should have.
+        /// The field's length in its descriptor.
         length: u16,
     },
-    /// Two fields share bytes.
+    /// Two fields overlap.
     Overlap {
-        /// Where the second of them begins.
+        /// The offset of the second field.
         offset: usize,
     },
-    /// A name is no UTF-16, or longer than names may be.
+    /// A name is not UTF-16, or is too long.
     Name {
-        /// Where in the message the name is described.
+        /// The offset of the name's descriptor.
         at: usize,
     },
-    /// The list of attributes of the target ends before its end is marked.
+    /// The target information has no end mark.
     TargetInfoShort,
-    /// There are more attributes of the target than there are kinds of them.
+    /// The target information has too many attributes.
     TargetInfoMany,
-    /// An attribute of the target comes twice.
+    /// The target information has an attribute twice.
     TargetInfoTwice {
-        /// The attribute.
+        /// The attribute's identifier.
         id: u16,
     },
-    /// An attribute of the target has another length than is right for it.
+    /// An attribute of the target information has a wrong length.
     TargetInfoLength {
-        /// The attribute.
+        /// The attribute's identifier.
         id: u16,
-        /// Bytes that it has.
+        /// The attribute's length.
         length: usize,
     },
-    /// The peer does not do what is needed.
+    /// The peer lacks required capabilities.
     Flags {
-        /// What is missing.
+        /// The missing capabilities.
         missing: Flags,
     },
-    /// The response is of NTLM 1 or of LM: too weak to be taken.
+    /// The response is one of NTLM 1 or LM, which are too weak.
     OldResponse {
-        /// Bytes of the response.
+        /// The length of the response.
         length: usize,
     },
-    /// The response is of a version of NTLM 2 that is not known.
+    /// The version of the NTLM 2 response is unknown.
     ResponseVersion {
         /// The version.
         version: u8,
     },
-    /// The key that the client hands over has not 16 bytes.
+    /// The client's session key does not have 16 bytes.
     KeyLength {
-        /// Bytes that it has.
+        /// The key's length.
         length: usize,
     },
-    /// The messages of the exchange were changed on their way: the code over them is not right, or is not there though the client made one.
+    /// The exchange was tampered with: its integrity code is wrong, or is missing although the
+    /// client has made one.
     Integrity,
-    /// There is no such user, or the password is another, or nobody in particular may not call.
+    /// The user is unknown, the password is wrong, or anonymous clients are not accepted.
     Denied,
-    /// A signature is not that of the message at its place.
+    /// A signature does not match the message and its sequence number.
     Signature,
-    /// So many messages were signed that their numbers are used up.
+    /// All sequence numbers are used up.
     Exhausted,
-    /// The kernel has no random numbers.
+    /// The kernel provides no random numbers.
     NoRandomness,
 }
 

@@ -1,4 +1,5 @@
-//! Packets of a connection under the keys of a security context: ChaCha20 and Poly1305 (RFC 8439), each direction with a key of its own.
+//! Protection of a connection's packets with the keys of a security context: ChaCha20 and Poly1305
+//! (RFC 8439), with a key for each direction.
 
 use super::{CODE_LENGTH, Level, SecurityContext, SecurityError};
 use chacha20poly1305::aead::AeadInOut;
@@ -7,18 +8,18 @@ use obvia_via::reliable::{Cipher, Nonce, TAG};
 use std::fmt;
 use zeroize::Zeroizing;
 
-/// What keys are for, so that no other use of the context makes the same.
+/// The purposes of the keys, which distinguish them from other codes of the context.
 const TO_SERVER: &[u8] = b"obvia packets, client to server\0";
 const TO_CLIENT: &[u8] = b"obvia packets, server to client\0";
 
-/// Which side of a connection somebody is.
+/// A side of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     Client,
     Server,
 }
 
-/// The keys of a connection, at a level.
+/// The keys of a connection, and their level.
 pub(super) struct Packets {
     level: Level,
     own: ChaCha20Poly1305,
@@ -26,7 +27,7 @@ pub(super) struct Packets {
 }
 
 impl Packets {
-    /// The keys that follow from a context that is made, and from what was said meanwhile.
+    /// Derives the keys from an established context and the transcript `said` of its proof.
     pub(super) fn new(
         context: &dyn SecurityContext,
         said: &[u8],
@@ -43,7 +44,7 @@ impl Packets {
     }
 }
 
-/// Two codes make a key.
+/// Derives a key from two codes.
 fn key(context: &dyn SecurityContext, purpose: &[u8], said: &[u8]) -> Result<ChaCha20Poly1305, SecurityError> {
     let mut key = Zeroizing::new([0; 2 * CODE_LENGTH]);
     for (half, number) in key.chunks_exact_mut(CODE_LENGTH).zip([1, 2]) {
@@ -66,7 +67,7 @@ impl Cipher for Packets {
         } else {
             self.own.encrypt_inout_detached(&nonce(number), datagram, [].as_mut_slice().into())
         };
-        // It fails for messages of many gigabytes alone. Nobody takes a datagram with this code.
+        // Encryption fails only for messages of many gigabytes. No receiver accepts this tag.
         sealed.map_or([0; TAG], Into::into)
     }
 

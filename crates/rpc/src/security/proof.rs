@@ -1,20 +1,24 @@
-//! Proofs: how the two ends of a connection that protects nothing show each other who they are, when it is made.
+//! Proofs: mutual authentication of the two ends of an unprotected connection, when it is
+//! established.
 //!
-//! The client says *legs*, and the server answers each. The tokens of a security context go first, as in a bind. When both sides have the
-//! context, each *seals* what was said: it sends a code by the context's key over every leg so far and over the *place*, which is the host where
-//! the connection ends: the one that the client has called, and the one as which the server was called. So each learns that the other
-//! knows the password, or that the one who does has seen these very legs and takes this to be the place: who passes somebody's exchange
-//! on to a server at another place gets no seal that holds there, and can make none.
+//! The client sends *legs*, and the server answers each. First the ends exchange the tokens of a
+//! security context, as in a bind. Once both have the context, each *seals* the exchange: it sends
+//! a code with the context's key over all legs so far and over the *place*, which is the host where
+//! the connection ends: the host that the client has called, and the one as which the server was
+//! called. Each end thereby learns that the peer knows the password, has seen these very legs and
+//! agrees about the place. A relay that forwards an exchange to a server at another place gets no
+//! seal that is valid there, and cannot make one.
 //!
-//! A leg is a header of eight bytes, a token, and zeros up to a multiple of eight. Numbers are little endian.
+//! A leg is a header of eight bytes, a token, and zeros up to a multiple of eight. Numbers are
+//! little endian.
 //!
 //! | offset | bytes | |
 //! |---|---|---|
 //! | 0 | 1 | version: 1 |
-//! | 1 | 1 | what it is: see [`Turn`] |
-//! | 2 | 1 | the mechanism where it begins a proof, else zero |
-//! | 3 | 1 | the level at which packets are protected from then on, where it begins a proof, else zero |
-//! | 4 | 4 | bytes of the token |
+//! | 1 | 1 | the leg's kind: see [`Turn`] |
+//! | 2 | 1 | the mechanism in the first leg, else zero |
+//! | 3 | 1 | the level at which packets are protected from then on in the first leg, else zero |
+//! | 4 | 4 | the length of the token |
 
 use super::ntlm::TOKEN_MAX;
 use super::packets::{Packets, Side};
@@ -22,44 +26,46 @@ use super::{Acceptor, AuthType, Authenticated, CODE_LENGTH, Level, Security, Sec
 use obvia_via::reliable::Guard;
 use std::sync::Arc;
 
-/// Bytes of a leg before its token.
+/// The length of a leg's header, in bytes.
 const HEADER: usize = 8;
 /// The version of legs.
 const VERSION: u8 = 1;
-/// The most bytes of a leg.
+/// The greatest length of a leg, in bytes.
 pub const LEG_MAX: usize = HEADER + TOKEN_MAX;
 
-/// What the context of a proof has to be able to do, whatever the proof is for: its key is to be the two sides' own.
+/// The level of a proof's security context, whatever level packets get: the context's key has to be
+/// secret.
 pub const CONTEXT_LEVEL: Level = Level::Integrity;
 
-/// What the seals are for, so that none is taken for the other, or for anything else that the key is used for.
+/// The purposes of the seals, which distinguish them from each other and from other codes with the
+/// same key.
 const CLIENT_SEAL: &[u8] = b"obvia proof, the client's seal\0";
 const SERVER_SEAL: &[u8] = b"obvia proof, the server's seal\0";
 
-/// What a leg is.
+/// The kind of a leg.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Turn {
-    /// The client's first: its token begins a security context.
+    /// The client's first leg: its token begins a security context.
     Begin = 1,
-    /// A further token of the context, and the peer's turn.
+    /// A further token of the context; the exchange continues.
     Token = 2,
-    /// The server's last token, if any: it has the context.
+    /// The server's last token, which may be empty: the server has the context.
     Made = 3,
     /// A seal.
     Seal = 4,
 }
 
-/// A leg, taken apart.
+/// A parsed leg.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Leg<'a> {
-    /// What it is.
+    /// The leg's kind.
     pub turn: Turn,
-    /// The mechanism, of the first; else zero.
+    /// The mechanism in the first leg, else zero.
     pub kind: AuthType,
-    /// How packets are to be protected, in the first.
+    /// The level of the packets' protection, in the first leg.
     pub level: Option<Level>,
-    /// What the mechanism says, or a seal.
+    /// The mechanism's token, or a seal.
     pub token: &'a [u8],
 }
 
@@ -72,7 +78,8 @@ impl<'a> Leg<'a> {
     ///
     /// # Errors
     ///
-    /// [`SecurityError::Token`]: what is wrong with it.
+    /// [`SecurityError::Token`] with the reason why the leg is malformed, and
+    /// [`SecurityError::Level`] for an unknown level.
     pub fn from_wire(bytes: &'a [u8]) -> Result<Self, SecurityError> {
         let wrong = |what| Err(SecurityError::Token(what));
         let Some((&[version, turn, kind, level, l0, l1, l2, l3], rest)) = bytes.split_first_chunk::<HEADER>() else {
@@ -106,7 +113,7 @@ impl<'a> Leg<'a> {
         Ok(Self { turn, kind: AuthType(kind), level: known, token })
     }
 
-    /// Writes it. The token has [`TOKEN_MAX`] bytes at most.
+    /// Writes the leg. The token has at most [`TOKEN_MAX`] bytes.
     pub fn to_wire(self) -> Vec<u8> {
         let Self { turn, kind, level, token } = self;
         let mut bytes = vec![VERSION, turn as u8, kind.0, level.map_or(0, |level| level as u8)];
@@ -117,7 +124,8 @@ impl<'a> Leg<'a> {
     }
 }
 
-/// Every leg so far, as it went: each says how long it is.
+/// The transcript of all legs so far. Each leg contains its length, so that their concatenation is
+/// unambiguous.
 #[derive(Debug)]
 struct Said {
     place: String,
@@ -137,13 +145,14 @@ impl Said {
         context.check_code(&self.parts(purpose, &self.place_length()), seal)
     }
 
-    /// What packets are under, where they are to be protected. The client's seal has been said.
+    /// Creates the packets' protection, if the level demands it. The client's seal is part of the
+    /// transcript by now.
     fn guard(&self, context: &dyn SecurityContext, side: Side, level: Level) -> Result<Option<Guard>, SecurityError> {
         if level == Level::Connect {
             return Ok(None);
         }
         let cipher = Box::new(Packets::new(context, &self.legs, side, level)?);
-        // The server has its keys before it says its seal.
+        // The server creates its keys before it sends its seal.
         Ok(Some(Guard { cipher, peer_has_keys: side == Side::Client }))
     }
 
@@ -166,39 +175,40 @@ pub struct Prover {
     stage: Proving,
 }
 
-/// What a client does after an answer.
+/// The client's next step after an answer.
 #[derive(Debug)]
 pub enum Next {
-    /// It says this leg.
+    /// The client has to send this leg.
     Leg(Vec<u8>),
-    /// Nothing: the server has proved that it knows the password, too. Packets are under this guard from now on, if under any.
+    /// The proof is complete: the server knows the password, too. The guard protects packets from
+    /// now on, if there is one.
     Proved(Option<Guard>),
 }
 
-/// How far a client has come.
+/// The progress of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Proving {
-    /// The context is being made; whether this side has it.
+    /// The context is being established; `is_made` tells whether this side has it.
     Tokens { is_made: bool },
-    /// The server's seal comes next.
+    /// The server's seal is expected.
     Sealed,
-    /// Nothing comes any more.
+    /// The proof is over.
     Over,
 }
 
 impl Prover {
-    /// The proof by a security context that has not begun, and is for [`CONTEXT_LEVEL`], to the server that was called at a place. Packets are to be
-    /// protected at this level.
+    /// Creates a proof by a new security context for [`CONTEXT_LEVEL`], to the server that was
+    /// called at `place`. `level` is the protection of packets.
     #[must_use]
     pub fn new(Security { kind, context, .. }: Security, level: Level, place: &str) -> Self {
         Self { kind, level, context, said: Said::new(place), stage: Proving::Tokens { is_made: false } }
     }
 
-    /// The first leg.
+    /// Returns the first leg.
     ///
     /// # Errors
     ///
-    /// Why there is none.
+    /// [`SecurityError`] if the security context fails.
     pub fn begin(&mut self) -> Result<Vec<u8>, SecurityError> {
         let Step { token, is_done } = self.context.step(&[])?;
         self.stage = Proving::Tokens { is_made: is_done };
@@ -206,11 +216,11 @@ impl Prover {
         Ok(self.say(Leg { turn: Turn::Begin, kind, level, token: &token }))
     }
 
-    /// Takes the server's answer, and makes the next leg, until both sides have proved what they know.
+    /// Processes the server's answer, and returns the next leg until both sides are authenticated.
     ///
     /// # Errors
     ///
-    /// What is wrong with the answer. The proof is over then.
+    /// [`SecurityError`] if the answer is wrong. The proof is over then.
     pub fn answer(&mut self, answer: &[u8]) -> Result<Next, SecurityError> {
         let stage = std::mem::replace(&mut self.stage, Proving::Over);
         let Leg { turn, token, .. } = Leg::from_wire(answer)?;
@@ -223,7 +233,7 @@ impl Prover {
             }
             (Proving::Tokens { is_made }, Turn::Made) => {
                 self.said.legs.extend(answer);
-                // What the server says last has nothing to be answered.
+                // The server's last token has no answer.
                 let is_settled = if is_made {
                     token.is_empty()
                 } else {
@@ -261,45 +271,47 @@ pub struct Verifier {
     stage: Verifying,
 }
 
-/// How far a server has come.
+/// The progress of a server.
 #[derive(Debug)]
 enum Verifying {
-    /// The first leg comes next.
+    /// The first leg is expected.
     Begin,
-    /// The context is being made.
+    /// The context is being established.
     Tokens(Wanted, Box<dyn SecurityContext>),
-    /// The client's seal comes next.
+    /// The client's seal is expected.
     Made(Wanted, Box<dyn SecurityContext>),
-    /// Nothing comes any more.
+    /// The proof is over.
     Over,
 }
 
-/// What a client wants: its mechanism, and how packets are to be protected.
+/// The client's choice: the mechanism, and the protection of packets.
 type Wanted = (AuthType, Level);
 
-/// What a server has to say to a leg.
+/// The server's reaction to a leg.
 #[derive(Debug)]
 pub struct Verdict {
-    /// The answer.
+    /// The answer for the client.
     pub answer: Vec<u8>,
-    /// Who the client is, when it has proved that.
+    /// The client's identity, once it is proved.
     pub proved: Option<Authenticated>,
-    /// What packets are under from then on, this answer to it excepted.
+    /// The protection of the packets after this answer.
     pub guard: Option<Guard>,
 }
 
 impl Verifier {
-    /// For a client that called this server at a place, and has to have packets protected at this level at least.
+    /// Creates a proof for a client that called this server at `place`. Packets need at least the
+    /// protection `least`.
     #[must_use]
     pub fn new(acceptor: Arc<dyn Acceptor>, least: Level, place: &str) -> Self {
         Self { acceptor, least, said: Said::new(place), stage: Verifying::Begin }
     }
 
-    /// Takes a leg.
+    /// Processes a leg.
     ///
     /// # Errors
     ///
-    /// What is wrong with it, or that the client is not who it says. The proof is over then, and no further leg is taken.
+    /// [`SecurityError`] if the leg is wrong, or the client is not authenticated. The proof is over
+    /// then.
     pub fn answer(&mut self, leg: &[u8]) -> Result<Verdict, SecurityError> {
         let stage = std::mem::replace(&mut self.stage, Verifying::Over);
         let Leg { turn, kind, level, token } = Leg::from_wire(leg)?;
@@ -326,7 +338,7 @@ impl Verifier {
         self.step(wanted, context, token)
     }
 
-    /// Takes the context a step further.
+    /// Performs the next step of the context.
     fn step(
         &mut self,
         wanted: Wanted,

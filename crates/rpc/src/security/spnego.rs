@@ -1,7 +1,9 @@
-//! SPNEGO: both sides agree on a mechanism, which is NTLM here, and see that nobody had a hand in it (RFC 4178, MS-SPNG).
+//! SPNEGO: negotiates a mechanism, which is NTLM here, and detects tampering with the negotiation
+//! (RFC 4178, MS-SPNG).
 //!
-//! The client lists the mechanisms that it knows, and may add the first token of the one it likes best. Where the mechanism can sign, both sides
-//! sign the list at the end: as it came, byte by byte.
+//! The client lists its mechanisms, and may add the first token of the most preferred one. If the
+//! mechanism supports signatures, both sides sign the list at the end, byte by byte as it was
+//! received.
 
 mod acceptor;
 mod der;
@@ -20,44 +22,44 @@ use std::fmt;
 /// The object identifier of NTLM, 1.3.6.1.4.1.311.2.2.10 (MS-SPNG 1.9), without tag and length.
 pub const NTLM: &[u8] = &[0x2b, 6, 1, 4, 1, 0x82, 0x37, 2, 2, 10];
 
-/// What is wrong with a token, or with what it says.
+/// The reason why a token is malformed or the negotiation failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SpnegoError {
-    /// The bytes end before an element does.
+    /// The bytes end before an element.
     Short,
-    /// An element's length is not written as DER has it.
+    /// A length is not encoded in DER.
     Length,
-    /// Another element than the one whose turn it is.
+    /// An element is another one than expected.
     Element {
-        /// The tag that came.
+        /// The received tag.
         found: u8,
-        /// The tag whose turn it is.
+        /// The expected tag.
         expected: u8,
     },
-    /// There are bytes behind what should be the last.
+    /// Bytes follow the last element.
     Trailing {
-        /// How many.
+        /// The number of these bytes.
         length: usize,
     },
-    /// It is a token of GSS-API for another mechanism than SPNEGO.
+    /// The GSS-API token is for another mechanism than SPNEGO.
     NotSpnego,
-    /// The client lists more mechanisms than there are.
+    /// The client lists too many mechanisms.
     TooMany,
-    /// The peer does not have NTLM, or chose something else.
+    /// The peer does not support NTLM, or has chosen another mechanism.
     NoMechanism,
-    /// The peer says so.
+    /// The peer has rejected the negotiation.
     Rejected,
-    /// A state that there is not.
+    /// The state is unknown.
     State {
-        /// Its number.
+        /// The state's number.
         state: u8,
     },
-    /// The token has none of the mechanism in it though it is its turn.
+    /// The mechanism's token is missing.
     NoToken,
-    /// The list of mechanisms was changed on its way, or is not signed though it has to be.
+    /// The signature of the list of mechanisms is wrong, or is missing although it is required.
     List,
-    /// What is wrong with the token inside.
+    /// The mechanism's token is wrong.
     Ntlm(NtlmError),
 }
 
@@ -67,14 +69,15 @@ impl From<NtlmError> for SpnegoError {
     }
 }
 
-/// Signs the list of mechanisms. It is counted as a message, but the next is encrypted as if it had not been there (MS-SPNG 3.3.5.1).
+/// Signs the list of mechanisms. The signature counts as a message, but the cipher stream starts
+/// again afterwards (MS-SPNG 3.3.5.1).
 fn sign(made: &mut Established, list: &[u8]) -> Result<Vec<u8>, SpnegoError> {
     let signature = made.outgoing.protect(&mut list.to_vec(), None)?;
     made.outgoing.rewind();
     Ok(signature.to_vec())
 }
 
-/// Checks the peer's signature of the list.
+/// Verifies the peer's signature of the list.
 fn check(made: &mut Established, list: &[u8], signature: &[u8]) -> Result<(), SpnegoError> {
     made.incoming.unprotect(&mut list.to_vec(), None, signature).map_err(|_| SpnegoError::List)?;
     made.incoming.rewind();

@@ -1,4 +1,5 @@
-//! Associations protected by NTLM and SPNEGO: a client and a server whose bytes are passed on by hand, by friends and by others.
+//! Tests of associations protected by NTLM and SPNEGO: the test transfers the bytes between client
+//! and server, and tampers with them.
 
 use super::context::{NtlmAcceptor, initiate};
 use super::credentials::{AccountTable, Credential};
@@ -38,7 +39,7 @@ impl Pair {
         self.client.poll()
     }
 
-    /// Authenticates the client, by bind or alter_context, with a presentation context of its own.
+    /// Authenticates the client by bind or alter_context, with a presentation context of its own.
     fn authenticate(
         &mut self,
         kind: AuthType,
@@ -53,7 +54,7 @@ impl Pair {
             assert_eq!(self.ask()?, None);
             if let Some(event) = self.hear()? {
                 assert!(matches!(event, ClientEvent::Bound(..)), "{event:?}");
-                // The last token of NTLM has no answer.
+                // NTLM's last token has no answer.
                 self.ask()?;
                 return Ok(());
             }
@@ -134,7 +135,7 @@ fn every_bit_of_a_protected_request_counts() {
             let mut pair = Pair::bound(AuthType::NTLM, level);
             pair.call(0, b"pay ten to whom it may concern");
             pair.client.output()[at] ^= 1 << (at % 8);
-            // A longer fragment may be waited for.
+            // A changed length may make the server wait for more.
             assert!(matches!(pair.ask(), Err(_) | Ok(None)), "byte {at} at level {level:?}");
         }
     }

@@ -1,4 +1,4 @@
-//! The server's half: a loop that takes requests and publishes what is answered.
+//! The server's side: a loop that receives requests and publishes their answers.
 
 use super::{Words, private_copy};
 use crate::status::Status;
@@ -9,9 +9,9 @@ use obvia_via::{Deadline, Error as ViError, Header, Kind, Limit, RegionView, Sec
 use std::ptr::NonNull;
 use std::sync::OnceLock;
 
-/// A call as its server sees it: the request, and the place for the reply.
+/// A call as its server sees it: the request, and the place for the response.
 ///
-/// C sees its first fields: the layout is part of the binary interface.
+/// C code reads the first fields: the layout is part of the binary interface.
 #[derive(Debug)]
 #[repr(C)]
 pub struct ServerCall<'a> {
@@ -20,23 +20,25 @@ pub struct ServerCall<'a> {
     slot: NonNull<[u8; INLINE_MAX]>,
     target: u64,
     opnum: u16,
-    // Whether the reply's frame was given out in an area: it stays there when it turns out shorter.
+    // Whether the response's frame was placed in an area; it stays there even if it turns out
+    // shorter.
     in_area: bool,
     call_id: u32,
     tx: &'a mut Tx,
     regions: &'a mut PeerRegions,
-    // How often a region was looked for.
+    // The number of look-ups of regions.
     turns: u8,
 }
 
-/// Looks for regions that one call may cause: its arrays, each as often as there are. A caller that changes its references all the
-/// while must not keep its server looking.
+/// The maximum number of look-ups of regions in one call: one for each of its arrays. A caller that
+/// keeps changing its references must not keep its server busy.
 const TURNS_MAX: u8 = 64;
 
-/// What the caller gets: made by a stub, published by the loop.
+/// The answer to a call: returned by a stub, published by the loop.
 ///
-/// A word: what the method returned below, above it the length of the results' frame; or the topmost bit and a fault's status. Of a method that
-/// failed it is the HRESULT as a signed number of 64 bits, so that one look tells results from everything else.
+/// A word: the method's return value in the lower half, the length of the results' frame above it.
+/// A fault has the topmost bit set above its status. A failed method's answer is the HRESULT,
+/// sign-extended to 64 bits, so that one comparison distinguishes results from everything else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
 #[must_use]
@@ -45,49 +47,49 @@ pub struct Answer(u64);
 impl Answer {
     const FAULT: u64 = 1 << 63;
 
-    /// A response: what the method returned, and the length of the frame that was given out for the results, in bytes; it is not sent
-    /// where the method failed.
+    /// Creates a response: the method's return value, and the length of the results' frame in
+    /// bytes. The frame is not sent if the method failed.
     #[inline(always)]
     pub const fn results(status: u32, length: usize) -> Self {
         Self(status.cast_signed() as i64 as u64 | (length as u64) << 32)
     }
 
-    /// A fault instead of results.
+    /// Creates a fault.
     #[inline(always)]
     pub const fn fault(status: Status) -> Self {
         Self(status.0 as u64 | Self::FAULT)
     }
 
-    /// Whether it says that a method failed, of those that are no results.
+    /// Whether an answer without results is that of a failed method, rather than a fault.
     const fn is_failure(self) -> bool {
         (self.0 >> 32) as u32 == u32::MAX
     }
 }
 
 impl ServerCall<'_> {
-    /// Whom the call is for: see [`super::TargetId::word`].
+    /// Returns the word of the call's target: see [`super::TargetId::word`].
     #[inline(always)]
     pub fn target(&self) -> u64 {
         self.target
     }
 
-    /// The method's number.
+    /// Returns the method's number.
     #[inline(always)]
     pub fn opnum(&self) -> u16 {
         self.opnum
     }
 
-    /// The longest frame that a response may have.
+    /// Returns the longest frame that a response may have, in bytes.
     #[inline]
     pub fn reply_max(&self) -> usize {
         self.tx.frame_max()
     }
 
-    /// The place for the response's frame; `bulk` as in [`super::Channel::request`].
+    /// Returns the place of the response's frame; `bulk` as in [`super::Channel::request`].
     ///
     /// # Errors
     ///
-    /// When the frame is over the connection's limit, or the caller is gone.
+    /// If the frame exceeds the connection's limit, or the caller is gone.
     #[inline]
     pub fn reply(&mut self, length: usize, bulk: usize) -> Result<&mut [u8], ViError> {
         // A caller waits for its response before it calls again, so credit is never short.
@@ -98,13 +100,13 @@ impl ServerCall<'_> {
         self.tx.area_frame(length, bulk, Seconds::<1>)
     }
 
-    /// The caller's regions, which arguments may lie in.
+    /// Returns the caller's regions, in which arguments may lie.
     #[inline(always)]
     pub fn regions(&self) -> &PeerRegions {
         self.regions
     }
 
-    /// Takes the region of a reference in hand: see [`PeerRegions::turn`].
+    /// Selects the region of a reference: see [`PeerRegions::turn`].
     #[cold]
     #[inline(never)]
     pub fn turn_region(&mut self, at: usize, is_written: bool, reference: u64) -> bool {
@@ -116,52 +118,54 @@ impl ServerCall<'_> {
     ///
     /// # Errors
     ///
-    /// When it handed over something else, or too many.
+    /// If the caller handed over something else, or has too many regions mapped.
     pub fn admit_region(&mut self, number: u16) -> Result<(), ViError> {
         self.tx.admit_region(self.regions, number)
     }
 
-    /// Has nobody but the two ends send packets of the connection from now on: see [`Window::guard`].
+    /// Authenticates the connection's packets with `guard` from now on: see [`Window::guard`].
     ///
     /// # Errors
     ///
-    /// As there.
+    /// As for [`Window::guard`].
     pub fn guard(&self, guard: Guard) -> Result<(), ViError> {
         self.tx.guard(guard)
     }
 
-    /// Lets go of a region that the caller has ended.
+    /// Releases a region that the caller has ended.
     pub fn forget_region(&mut self, number: u16) {
         self.regions.forget(number);
     }
 
-    /// The place for a response's frame that does not lie in a slot, however short it turns out. `None` where the caller is gone, or
-    /// bears no such frame.
+    /// Returns the place of a response's frame in an area, however short the frame turns out.
+    /// `None` if the caller is gone or the frame exceeds the connection's limit.
     pub fn reply_in_area(&mut self, length: usize) -> Option<&mut [u8]> {
         self.in_area = true;
         self.tx.area_frame(length, 0, Seconds::<1>).ok()
     }
 
-    /// The same where it has not to be waited for or made first. `None` where it has.
+    /// Returns the place of [`Self::reply_in_area`] if it needs no wait and no growth, otherwise
+    /// `None`.
     #[inline(always)]
     pub fn reply_at_hand(&mut self, length: usize) -> Option<&mut [u8]> {
         self.in_area = true;
         self.tx.next_area_frame(length)
     }
 
-    /// The place for a response's frame that fits a slot: nobody else's until the call has been answered.
+    /// Returns the place of a response's frame that fits a slot. The call owns it until it is
+    /// answered.
     #[inline(always)]
     pub fn reply_slot(&mut self) -> NonNull<[u8; INLINE_MAX]> {
         self.slot
     }
 
-    /// Publishes the answer, to a caller that waits for one: the transport's part of a call.
+    /// Publishes the answer to a caller that waits for one.
     #[inline(never)]
     pub fn publish(&mut self, answer: Answer) {
         self.publish_inline(answer);
     }
 
-    /// The same for who is part of the transport itself.
+    /// As [`Self::publish`], inlined into the transport.
     #[inline(always)]
     pub fn publish_inline(&mut self, answer: Answer) {
         if answer.0.cast_signed() < 0 {
@@ -176,8 +180,9 @@ impl ServerCall<'_> {
         }
     }
 
-    /// Publishes a fault, or the HRESULT of a method that failed, which has no results, whatever lies in its frame. Its words travel as the frame of a
-    /// fault, which no proxy takes for results.
+    /// Publishes a fault, or the HRESULT of a failed method. A failed method has no results,
+    /// regardless of its frame. Its error information travels in the frame of a fault, which no
+    /// proxy takes for results.
     #[cold]
     #[inline(never)]
     fn publish_failure(&mut self, answer: Answer) {
@@ -192,7 +197,7 @@ impl ServerCall<'_> {
         self.in_area = false;
         match self.reply(frame.len(), 0) {
             Ok(place) if !frame.is_empty() => place.copy_from_slice(&frame),
-            // The caller is gone, or bears no frame of that length.
+            // The caller is gone, or the frame exceeds the connection's limit.
             _ => return self.tx.send_inline(response, 0),
         }
         if self.in_area {
@@ -203,35 +208,36 @@ impl ServerCall<'_> {
     }
 }
 
-/// The function that has the words of a failed HRESULT.
+/// The function that returns the error information of a failed HRESULT.
 static WORDS: OnceLock<fn(u32) -> Option<Words>> = OnceLock::new();
 
-/// Has servers of this process ask a function for the words of a method that has failed, on the thread that has performed it. The first function
-/// stays.
+/// Sets the function that servers of this process call for the error information of a failed
+/// method, on the thread that executed it. The first function stays.
 pub fn set_words(words: fn(u32) -> Option<Words>) {
-    // A second one is passed over.
+    // A second function is ignored.
     let _ = WORDS.set(words);
 }
 
-/// What a server's connection serves.
+/// The service at a server's connection.
 pub trait Service {
-    /// Finds the target of a call, and performs it. The answer's frame is the one that the call gave out last.
+    /// Executes a call on its target. The answer's frame is the one that the call returned last.
     fn dispatch(&mut self, call: &mut ServerCall<'_>) -> Answer;
 
-    /// The next call that is to be dispatched is one whose caller waits for no answer.
+    /// Announces that the next dispatched call has no response.
     fn is_oneway(&mut self) {}
 
     /// Answers a protocol data unit; `None` ends the connection.
     fn answer_pdu(&mut self, pdu: &[u8]) -> Option<Vec<u8>>;
 
-    /// The caller gave up the call that was answered last: it has not taken the response.
+    /// Reports that the caller cancelled the call that was answered last, without taking the
+    /// response.
     fn abandoned(&mut self);
 
-    /// Does what is due when no call is there.
+    /// Does periodic work while no call is there.
     fn tidy(&mut self);
 }
 
-/// Serves a connection until the peer ends it or breaks its rules, and says why it ended.
+/// Serves a connection until it ends, and returns the reason.
 pub fn serve<S: Service>(window: &mut Window, service: &mut S) -> ViError {
     loop {
         if let Err(why) = serve_next(window, service, Seconds::<60>) {
@@ -244,7 +250,7 @@ pub fn serve<S: Service>(window: &mut Window, service: &mut S) -> ViError {
 ///
 /// # Errors
 ///
-/// Why the connection is to be ended: the peer ended it, or broke its rules.
+/// If the peer ended the connection or broke its rules. The caller has to end the connection.
 #[inline(always)]
 pub fn serve_next<S: Service>(window: &mut Window, service: &mut S, limit: impl Limit) -> Result<(), Box<ViError>> {
     match next_call(window, service, &mut None, limit) {
@@ -257,7 +263,8 @@ pub fn serve_next<S: Service>(window: &mut Window, service: &mut S, limit: impl 
     }
 }
 
-/// The next message, where it is a call whose caller waits: the transport's part of a call. Anything else is attended to.
+/// Receives the next message and returns it if it is a call with a response. Handles all other
+/// messages itself.
 #[inline(never)]
 fn next_call<'p, 'a, S: Service>(
     window: &'a mut Window,
@@ -269,7 +276,7 @@ fn next_call<'p, 'a, S: Service>(
         Ok(Arrived::Call(call)) => return Ok(call),
         Ok(Arrived::Oneway(call)) => {
             service.is_oneway();
-            // Nobody reads the answer.
+            // One-way calls have no response.
             let _ = service.dispatch(call);
             Attended::Silently
         }
@@ -282,24 +289,24 @@ fn next_call<'p, 'a, S: Service>(
     })
 }
 
-/// What came.
+/// A received message.
 #[derive(Debug)]
 pub enum Arrived<'p, 'a> {
-    /// A call whose caller waits.
+    /// A call with a response.
     Call(&'p mut ServerCall<'a>),
-    /// A call whose caller does not. Its answer is not published, but that it was taken has to be said:
+    /// A call without response. Its answer is not published, but the message has to be released:
     /// [`Attended::Silently`].
     Oneway(&'p mut ServerCall<'a>),
-    /// No call: for [`serve_other`].
+    /// A message that is not a call: for [`serve_other`].
     Other(Message<'a>, &'a mut Tx),
 }
 
-/// Waits for the next message, for a minute at most. A call is made in `place`, and stays there: moving it takes as long as a small
-/// method.
+/// Waits for the next message, for a minute at most. A call is constructed in `place` and stays
+/// there, because moving it would take as long as a small method.
 ///
 /// # Errors
 ///
-/// When none came, an alarm was rung, or the connection has ended.
+/// If no message came, an alarm was rung, or the connection has ended.
 #[inline(always)]
 pub fn receive<'p, 'a>(
     window: &'a mut Window,
@@ -317,7 +324,7 @@ fn receive_within<'p, 'a>(
     let Window { tx, rx, regions, .. } = window;
     let message = rx.receive_or_why(limit)?;
     if message.is(Kind::Request) {
-        // A caller has taken every earlier response before it calls again.
+        // A caller takes every response before it calls again.
         tx.taken_all();
         let slot = tx.claim_slot();
         return Ok(Arrived::Call(place.insert(ServerCall::new(&message, slot, tx, regions))));
@@ -351,24 +358,24 @@ impl<'a> ServerCall<'a> {
     }
 }
 
-/// What was done about a message.
+/// The outcome of handling a message.
 #[derive(Debug)]
 #[must_use]
 pub enum Attended {
-    /// The peer learns from an answer that its message was taken, or there was no message.
+    /// An answer tells the peer that its message was taken, or there was no message.
     Aloud,
-    /// Nothing that the peer will see says so.
+    /// No answer tells the peer that its message was taken.
     Silently,
     /// The peer broke the rules, or is gone.
     Refused(Box<ViError>),
 }
 
 impl Attended {
-    /// Has the peer learn that its message was taken.
+    /// Tells the peer that its message was taken.
     ///
     /// # Errors
     ///
-    /// Where the peer broke the rules or is gone: the connection is to be ended.
+    /// If the peer broke the rules or is gone: the caller has to end the connection.
     pub fn settle(self, window: &mut Window) -> Result<(), Box<ViError>> {
         match self {
             Self::Aloud => Ok(()),
@@ -381,11 +388,11 @@ impl Attended {
     }
 }
 
-/// Attends to a message that is no call.
+/// Handles a message that is not a call.
 #[inline(never)]
 pub fn serve_other<S: Service>(service: &mut S, message: &Message<'_>, tx: &mut Tx) -> Attended {
     match message.kind() {
-        // The call it names has been answered, or this thread would not be here.
+        // The cancelled call has been answered already: this thread executed it.
         Ok(Kind::Cancel) => {
             service.abandoned();
             Attended::Silently

@@ -1,33 +1,33 @@
-//! Words of a method that failed: a server sends them beside the HRESULT, in the frame of a fault (docs/flat.md).
+//! Error information of a failed method. A server sends it beside the HRESULT, in the frame of a
+//! fault (docs/flat.md).
 //!
-//! | at | bytes | |
 //! |---|---|---|
-//! | 0 | 4 | the place in the help file |
-//! | 4 | 4 | bytes of the description |
-//! | 8 | 4 | bytes of the source |
-//! | 12 | 4 | bytes of the help file's name |
-//! | 16 | | these three, in UTF-8, then zeros up to a multiple of 8 |
+//! | 0 | 4 | the help context |
+//! | 4 | 4 | the length of the description |
+//! | 8 | 4 | the length of the source |
+//! | 12 | 4 | the length of the help file's name |
+//! | 16 | | these three texts, in UTF-8, then zeros up to a multiple of 8 |
 
-/// Bytes before the texts.
+/// The length of the header before the texts, in bytes.
 const HEADER: usize = 16;
 
 /// COM's error information (MS-DCOM 2.2.21). Each text may be empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Words {
-    /// The cause, for people.
+    /// The cause, for users.
     pub description: String,
     /// The name of the object or component that failed.
     pub source: String,
-    /// The help file that says more.
+    /// The name of the help file.
     pub help_file: String,
-    /// The place in it.
+    /// The topic in the help file.
     pub help_context: u32,
 }
 
 impl Words {
-    /// The longest text, in bytes: longer ones are cut off.
+    /// The longest text, in bytes: longer texts are truncated.
     pub const TEXT_MAX: usize = 16 << 10;
-    /// The longest frame that is read.
+    /// The longest accepted frame, in bytes.
     pub const FRAME_MAX: usize = HEADER + 3 * Self::TEXT_MAX;
 
     /// Whether each text is empty.
@@ -42,7 +42,7 @@ impl Words {
         })
     }
 
-    /// The frame that says it.
+    /// Returns the frame.
     pub fn to_frame(&self) -> Vec<u8> {
         let texts = self.texts();
         let mut frame = self.help_context.to_le_bytes().to_vec();
@@ -52,7 +52,7 @@ impl Words {
         frame
     }
 
-    /// Reads a frame. `None` for one that is none; what is no UTF-8 in it is replaced.
+    /// Reads a frame. Returns `None` if it is malformed; invalid UTF-8 is replaced.
     pub fn from_frame(frame: &[u8]) -> Option<Self> {
         let (header, texts) = frame.split_first_chunk::<HEADER>()?;
         let number = |at: usize| u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);

@@ -1,4 +1,4 @@
-//! `obvia_add_idl()`: when it compiles again, and what it says about mistakes.
+//! Tests `obvia_add_idl()`: when it recompiles, and its error messages.
 
 use super::{MAKE, NINJA, Outside, failed};
 use crate::program::Program;
@@ -19,7 +19,7 @@ const WHOLE: &str = "import \"part.idl\";
 interface IWhole : IUnknown { HRESULT Put([in] const long values[ROOM]); }
 ";
 
-/// Mistakes in CMakeLists.txt, and what is said about each.
+/// Mistakes in CMakeLists.txt with their error messages.
 const MISTAKES: [(&str, &str); 4] = [
     ("add_library(x OBJECT)\nobvia_add_idl(x missing.idl)", "there is no file"),
     ("add_library(x OBJECT)\nobvia_add_idl(x)", "no IDL file is named"),
@@ -50,7 +50,7 @@ struct Project<'a> {
 }
 
 impl Project<'_> {
-    /// What was imported is compiled again when it has changed, and only then.
+    /// Checks that a file is recompiled if and only if an import has changed.
     fn check_imports(&self) -> Outcome {
         self.write("CMakeLists.txt", PROJECT)?;
         self.write("whole.idl", WHOLE)?;
@@ -93,7 +93,7 @@ impl Project<'_> {
         self.outside.program("cmake", &["--build", "build"]).folder(&self.folder)
     }
 
-    /// The header, and when it was made.
+    /// Returns the header with its modification time.
     fn made(&self) -> Outcome<(SystemTime, String)> {
         let path = self.folder.join("build/rules_idl/whole.h");
         let read = |path: &Path| Ok((fs::metadata(path)?.modified()?, fs::read_to_string(path)?));
@@ -101,7 +101,7 @@ impl Project<'_> {
     }
 }
 
-/// Whether a program fails, and says why.
+/// Checks that a program fails with a message.
 fn complains(program: &Program, why: &str) -> Outcome {
     let said = match program.read() {
         Err(problem) => problem.to_string(),
@@ -109,7 +109,7 @@ fn complains(program: &Program, why: &str) -> Outcome {
             return Err(Problem::Failed(format!("{}: {why:?} was to be said, not\n{printed}", program.line())));
         }
     };
-    // CMake breaks lines where it likes.
+    // CMake wraps its messages.
     if said.split_whitespace().collect::<Vec<_>>().join(" ").contains(why) {
         return Ok(());
     }

@@ -1,16 +1,16 @@
-//! docs/cpp.md, whose programs and commands are those that are tested.
+//! docs/cpp.md, whose programs and commands are tested.
 
 use crate::repo::root;
 use crate::test::readme::{Newcomer, blocks};
 use crate::{Outcome, Problem};
 use std::fs;
 
-/// Where the programs are that the page shows.
+/// The folder of the programs on the page.
 const FOLDER: &str = "examples/first";
-/// The programs that it shows, whole.
+/// The programs that the page shows in full.
 const SHOWN: [&str; 4] = ["calc.idl", "CMakeLists.txt", "server.cc", "client.cc"];
 
-/// The page, as its code blocks with the line before each.
+/// The page: its code blocks, each with the line before it.
 pub(super) struct Page(Vec<(String, String)>);
 
 impl Page {
@@ -23,14 +23,14 @@ impl Page {
         Self(blocks(text).into_iter().map(|(title, block)| (title.to_owned(), block)).collect())
     }
 
-    /// The block after the line that begins so.
+    /// Returns the block after the line with this beginning.
     pub(super) fn block(&self, title: &str) -> Outcome<String> {
         let found = self.0.iter().find(|(line, _)| line.starts_with(title));
         let found = found.ok_or_else(|| Problem::Failed(format!("docs/cpp.md has no code after a line {title}")))?;
         Ok(found.1.clone())
     }
 
-    /// What it shows is what is built, and the interface is the README's.
+    /// Checks that the page shows the tested programs, and the README's interface.
     pub(super) fn check_quotes(&self, newcomer: &Newcomer) -> Outcome {
         for name in SHOWN {
             let path = format!("{FOLDER}/{name}");
@@ -55,7 +55,7 @@ mod tests {
     use super::{FOLDER, Page, SHOWN, read};
     use crate::test::readme::Newcomer;
 
-    /// A page that shows what is there, and a README with the same interface.
+    /// Returns a valid page, and a README with the same interface.
     fn all() -> (String, Newcomer) {
         let shown = SHOWN.map(|name| format!("`{name}`:\n\n```x\n{}```\n", read(&format!("{FOLDER}/{name}")).unwrap()));
         let interface = ("calc.idl".to_owned(), read(&format!("{FOLDER}/calc.idl")).unwrap());

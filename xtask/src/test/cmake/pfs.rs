@@ -1,4 +1,5 @@
-//! The file server in C and its client in C++, with those in Rust: what a client sees does not depend on who serves.
+//! Tests the file server in C and its client in C++ with those in Rust: a client must not see a
+//! difference between the servers.
 
 use super::{GCC, MAKE, Outside, copy, failed};
 use crate::program::{Program, target};
@@ -9,14 +10,14 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::{fs, io, thread};
 
-/// Files in a directory: more than one call lists.
+/// The number of files in a directory, more than one call lists.
 const FILES: usize = 300;
-/// Bytes of a file that takes several reads.
+/// The length of a file that takes several reads, in bytes.
 const LARGE: usize = 1_000_003;
-/// Clients at a time.
+/// The number of concurrent clients.
 const AT_ONCE: usize = 4;
 
-/// A client's program.
+/// A client program.
 #[derive(Clone, Copy)]
 enum Client {
     /// `pfs-shell`, in Rust.
@@ -26,7 +27,7 @@ enum Client {
 }
 use Client::{Cpp, Shell};
 
-/// Commands, one after the other, and whether they succeed. `$` is the folder with the tree.
+/// Commands in their order, and whether they succeed. `$` is the folder of the tree.
 const COMMANDS: [(Client, &str, bool); 25] = [
     (Shell, "ls -l /", true),
     (Shell, "ls -l inner", true),
@@ -74,7 +75,7 @@ pub(super) fn check(outside: &Outside) -> Outcome {
     Program::new("diff", &["-r", "--no-dereference", &rust, &c]).run()
 }
 
-/// A tree that is served, and clients.
+/// A served tree and its clients.
 struct Scene {
     folder: PathBuf,
     server: PathBuf,
@@ -82,7 +83,7 @@ struct Scene {
 }
 
 impl Scene {
-    /// What came of each command.
+    /// Runs the commands, and returns the output of each.
     fn play(&self) -> Outcome<Vec<String>> {
         let content = make_tree(&self.folder).map_err(|error| failed(&self.folder, &error))?;
         let names = Names::new()?;
@@ -108,7 +109,7 @@ impl Scene {
         Ok(said)
     }
 
-    /// What a command printed, which ends as it has to.
+    /// Runs a command, checks its success, and returns its output.
     fn run(&self, names: &Names, client: Client, command: &str, succeeds: bool) -> Outcome<String> {
         let program = self.clients[client as usize].display().to_string();
         let command = command.replace('$', &self.folder.display().to_string());
@@ -123,7 +124,8 @@ impl Scene {
     }
 }
 
-/// Makes a tree, and a file beside it that no client may see. Returns what is in the large file.
+/// Creates a tree, and beside it a file that no client may see. Returns the contents of the large
+/// file.
 fn make_tree(folder: &Path) -> io::Result<String> {
     let tree = folder.join("tree");
     fs::create_dir_all(tree.join("inner"))?;

@@ -1,4 +1,5 @@
-//! `obvia wizard --language cpp`: what it makes is built, and tested, with an installed obvia, and one of it with a checkout.
+//! Tests `obvia wizard --language cpp`: builds and tests its projects with an installed obvia, and
+//! one of them with a checkout.
 
 use super::{GCC, MAKE, NINJA, Outside, failed};
 use crate::repo::root;
@@ -7,14 +8,15 @@ use crate::test::wizard::{PROJECTS, Project};
 use crate::{Outcome, Problem};
 use std::fs;
 
-/// Projects that cover what is special in C++: an example, the same over virtual interfaces, objects, structures, graphs, strings, and functions. A thorough run
-/// builds the others, which take minutes.
+/// The projects that cover the special features of C++: an example, the same over virtual
+/// interfaces, objects, structures, graphs, strings, and functions. A thorough run builds the
+/// others, too, which takes minutes.
 const IN_CPP: [&str; 7] = ["new-two", "over-vi", "calc", "shapes", "values", "graphs", "echo"];
 
 pub(super) fn check(outside: &Outside) -> Outcome {
     let folder = outside.folder.path().join("wizard");
     fs::create_dir(&folder).map_err(|error| failed(&folder, &error))?;
-    // The installed command finds what is installed with it.
+    // The installed command finds the installed files.
     let wizard = outside.program("obvia", &["wizard"]);
     let mut lists = "cmake_minimum_required(VERSION 3.16)\nproject(wizard NONE)\nenable_testing()\n".to_owned();
     let is_built = |project: &&Project| outside.is_thorough || IN_CPP.contains(&project.name);
@@ -35,7 +37,7 @@ pub(super) fn check(outside: &Outside) -> Outcome {
     test(outside, &built, 1)
 }
 
-/// Runs the tests of what was built, which are so many.
+/// Runs the tests of the built projects, and checks their number.
 fn test(outside: &Outside, built: &str, count: usize) -> Outcome {
     let names = Names::new()?;
     let test = outside.program("ctest", &["--test-dir", built, "--output-on-failure", "--no-tests=error"]);

@@ -1,5 +1,6 @@
-//! DCOM's clients that others wrote, and objects of this project's, in Rust and in Java: impacket at each level of authentication, scapy, and
-//! Samba's tests of the resolver, with tshark as the witness of all that was said.
+//! Tests independent DCOM clients with objects of this project, in Rust and in Java: impacket at
+//! each level of authentication, scapy, and Samba's tests of the resolver. tshark checks all
+//! traffic.
 
 use super::super::examples::Server;
 use super::traces::{finds, nothing_is_malformed};
@@ -12,9 +13,9 @@ use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
-/// Where the clients look for the server, and nowhere else.
+/// The only place where the clients look for the server.
 const BINDING: &str = "ncacn_ip_tcp:127.0.0.1[135]";
-/// How often clients have to ping, in milliseconds.
+/// The ping period in milliseconds.
 const PERIOD: &str = "500";
 
 /// The classes of the server, and the NT hash of the user's password.
@@ -26,7 +27,7 @@ const CLASSES: [&str; 4] = [
 ];
 const HASH: &str = "01610ca63fc6868f0391c63f9abb3e02";
 
-/// What tshark has to find in what is said without protection: filters, and what they mean.
+/// The filters that tshark has to match in unprotected traffic, and their meanings.
 const SAID: [(&str, &str); 5] = [
     ("dcom.objref.flags == 1 && isystemactivator", "reference of the standard form in the answer to an activation"),
     ("isystemactivator.properties.scmresp.oxid", "process that has the object, in the answer to an activation"),
@@ -59,7 +60,7 @@ pub(super) fn run() -> Outcome {
     nothing_is_malformed(&capture)
 }
 
-/// What traces a server of objects to a file.
+/// Returns the capture file and the command that traces a server of objects.
 fn command(folder: &Path, name: &str, server: &str) -> (String, Vec<String>) {
     let capture = folder.join(format!("{name}.pcap")).display().to_string();
     let [user, password] = USER;
@@ -69,14 +70,15 @@ fn command(folder: &Path, name: &str, server: &str) -> (String, Vec<String>) {
     (capture, words)
 }
 
-/// impacket, which starts the server itself: the server tells it how many objects there are.
+/// Tests with impacket, which starts the server itself: the server reports the number of objects to
+/// it.
 fn impacket(folder: &Path, level: &str) -> Outcome<String> {
     let (capture, words) = command(folder, level, "interop-objects");
     client(level, &[]).with(&words.iter().map(String::as_str).collect::<Vec<_>>()).run()?;
     Ok(capture)
 }
 
-/// impacket, told which tests to leave out, and what traces the server that it starts.
+/// Returns impacket's command line without the tests to leave out and the traced server.
 fn client(level: &str, left_out: &[&str]) -> Program {
     let [user, password] = USER;
     let client = python("dcom_impacket.py", &["127.0.0.1", user, password, level]);
@@ -84,10 +86,12 @@ fn client(level: &str, left_out: &[&str]) -> Program {
     client.with(&[&built("obvia")])
 }
 
-/// The same objects in Java, where a rule keeps its object, so that those that nobody may call stay.
+/// Tests the same objects in Java. There a rule keeps its object, so that the objects without
+/// access stay.
 fn in_java(folder: &Path) -> Outcome {
     let home = tools::jdk()?;
-    // Who pings is the library's affair, whoever has proved what. One class is missing there.
+    // The library itself handles pings, independently of the authentication. One class is missing
+    // in Java.
     for (level, left_out) in
         [("none", &["who_may_not", "class_factories"][..]), ("privacy", &["who_may_not", "class_factories", "pings"])]
     {
@@ -99,7 +103,8 @@ fn in_java(folder: &Path) -> Outcome {
     Ok(())
 }
 
-/// impacket and a server that the service of the host starts on demand: those who have proved to have an account have it started, at each level.
+/// Tests with impacket and a server that the host's service starts on demand, at each level:
+/// clients that authenticate with an account can start it.
 fn started(folder: &Path, level: &str) -> Outcome<String> {
     let place = folder.join(format!("started-{level}"));
     let [names, classes] = ["names", "classes"].map(|name| place.join(name));
@@ -127,7 +132,7 @@ fn started(folder: &Path, level: &str) -> Outcome<String> {
     Ok(capture)
 }
 
-/// Writes a file that is its owner's alone.
+/// Writes a file that only its owner can access.
 fn write(path: &Path, text: &str) -> Outcome {
     let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
     let written = file.and_then(|mut file| file.write_all(text.as_bytes()));

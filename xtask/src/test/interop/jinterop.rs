@@ -1,5 +1,6 @@
-//! j-interop, a client of DCOM and Automation in Java, and objects of this project's that are called by name: what they are told and say, who they
-//! are, and how long they are held; with tshark as the witness.
+//! Tests j-interop, a Java client of DCOM and Automation, with objects of this project that are
+//! called by name: arguments and results, the caller's identity, and the objects' lifetimes. tshark
+//! checks the traffic.
 
 use super::traces::{finds, nothing};
 use super::{USER, built, has_usual_port};
@@ -9,18 +10,21 @@ use crate::temporary::Folder;
 use crate::{Outcome, tools};
 use std::path::{Path, PathBuf};
 
-/// How often clients have to ping, in milliseconds.
+/// The ping period in milliseconds.
 const PERIOD: &str = "500";
 
-/// What tshark must not find. tshark 4.0 does not get over VT_NULL, VT_CY and arrays of VARIANTs, whoever sends them.
+/// The filter that must not match. tshark 4.0 misinterprets VT_NULL, VT_CY and arrays of VARIANTs
+/// from any sender.
 const WRONG: &str = "(_ws.malformed || _ws.expert.severity == error) && \
     !(dcom.variant_type == 1 || dcom.variant_type == 6 || dcom.sa.vartype == 12)";
 
-/// What checks are run at each level: the level, what the server listens on, the checks, and how often clients have to ping.
+/// The runs: the level, the server's bindings, the checks, and the ping period.
 ///
-/// The library proves who the user is at the level connect whenever it makes objects. It seals calls where that is asked for, if the objects are not
-/// where it has had them made: it has a connection for each place, at one level. A property of its connections has it sign them only. Its pings prove by NTLM 1, which fails, so they count where nothing
-/// has to be proved.
+/// The library authenticates at the connect level whenever it activates objects. On request it
+/// seals calls, unless the objects are at the place of their activation: it has one connection for
+/// each place, with one level. A property of its connections reduces the level to signing. Its
+/// pings authenticate by NTLM 1, which fails, so they only count where no authentication is
+/// required.
 const RUNS: [(&str, &[&str], &str, Option<&str>); 7] = [
     ("none", &["ncacn_ip_tcp:127.0.0.1[135]"], "values", None),
     ("connect", &["ncacn_ip_tcp:127.0.0.1[135,security=connect]"], "values", None),
@@ -41,7 +45,7 @@ const RUNS: [(&str, &[&str], &str, Option<&str>); 7] = [
     ("connect", &["ncacn_ip_tcp:127.0.0.1[135,security=connect]"], "called", Some(PERIOD)),
 ];
 
-/// How tshark sees that calls by name are protected at a level.
+/// The filters by which tshark recognizes the protection of calls by name at a level.
 const PROTECTED: [(&str, &str); 2] = [
     ("integrity", "dcerpc.auth_level == 5 && dcerpc.pkt_type == 0 && dcerpc.opnum == 6"),
     ("privacy", "dcerpc.auth_level == 6 && dcerpc.pkt_type == 0 && dcerpc.opnum == 6"),
@@ -68,7 +72,7 @@ pub(super) fn run() -> Outcome {
     Ok(())
 }
 
-/// With the period that servers have where nobody says otherwise, and nothing else between.
+/// Runs the test of the default ping period, without a capture.
 pub(super) fn run_long() -> Outcome {
     if !has_usual_port("j-interop") {
         return Ok(());
@@ -80,7 +84,7 @@ pub(super) fn run_long() -> Outcome {
     judge(&classes, "none", "long", &server)?.run()
 }
 
-/// The command of a server whose clients have to ping that often.
+/// Returns the command of a server with a ping period.
 fn server(level: &str, bindings: &[&str], period: Option<&str>) -> Vec<String> {
     let [user, password] = USER;
     let program = built("interop-script");
@@ -90,7 +94,7 @@ fn server(level: &str, bindings: &[&str], period: Option<&str>) -> Vec<String> {
     words.into_iter().map(str::to_owned).collect()
 }
 
-/// Compiles the judge; where its classes are.
+/// Compiles the Java test program. Returns the folder of its classes.
 fn compile(folder: &Path) -> Outcome<PathBuf> {
     let classes = folder.join("classes");
     let sources = root().join("testing/interop/java-dcom");
@@ -101,10 +105,12 @@ fn compile(folder: &Path) -> Outcome<PathBuf> {
     Ok(classes)
 }
 
-/// The judge, which starts the server itself: the server tells it how many objects there are.
+/// Returns the Java test program, which starts the server itself: the server reports the number of
+/// objects to it.
 fn judge(classes: &Path, level: &str, checks: &str, server: &[&str]) -> Outcome<Program> {
     let [user, password] = USER;
-    // The library asks for the host's name and for its own files, and for nothing else.
+    // The working folder is `target`, since the library opens only its own files and resolves only
+    // the host's name.
     let java = java("java")?.with(&["-XX:TieredStopAtLevel=1", "--class-path", &class_path(&[classes])]);
     Ok(java.with(&["Judge", "127.0.0.1", user, password, level, checks]).with(server).folder(target()))
 }
@@ -115,7 +121,7 @@ fn class_path(more: &[&Path]) -> String {
     paths.map(|path| path.display().to_string()).collect::<Vec<_>>().join(":")
 }
 
-/// A program of the JDK.
+/// Returns a program of the JDK.
 fn java(name: &str) -> Outcome<Program> {
     Ok(Program::new(&tools::jdk()?.join("bin").join(name).display().to_string(), &[]))
 }

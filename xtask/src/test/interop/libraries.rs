@@ -1,5 +1,5 @@
-//! Type libraries, with widl as the judge: what it makes of a file reads as this project's own does, and what uses a library is to widl the
-//! same whoever made that.
+//! Tests type libraries with widl: widl's library of a file has to read like this project's, and a
+//! library that imports either has to be the same for widl.
 
 use super::built;
 use crate::program::Program;
@@ -35,16 +35,16 @@ pub(super) fn run() -> Outcome {
     Ok(())
 }
 
-/// Has widl make a library, which finds those that it uses in the same folder.
+/// Compiles a library with widl, which finds imported libraries in the same folder.
 fn widl(folder: &Path, name: &str, file: &str) -> Outcome {
     let include = ["", "widl"].map(|folder| format!("-I{}", source(folder)));
     let words = ["-L.", "-t", "-o", &format!("{name}.tlb"), &source(file)];
     let widl = Program::new(tools::WIDL, &[&include[0], &include[1]]).with(&words).folder(folder);
-    // Libraries of widl's have the time in them.
+    // widl's libraries contain the time of their creation.
     widl.variable("WIDL_TIME_OVERRIDE", "0").run()
 }
 
-/// A file of those that libraries are made of.
+/// Returns the path of a source file of the libraries.
 pub(super) fn source(name: &str) -> String {
     root().join("testing/vectors/typelib").join(name).display().to_string()
 }

@@ -1,4 +1,4 @@
-//! What `obvia trace` writes, with tshark as the judge.
+//! Checks the captures of `obvia trace` with tshark.
 
 use super::super::examples::{Names, Server};
 use super::{built, smbtorture};
@@ -8,17 +8,17 @@ use crate::{Outcome, Problem};
 use std::collections::HashSet;
 use std::path::Path;
 
-/// The rounds of `interop-calls`.
+/// The number of rounds of `interop-calls`.
 const ROUNDS: &str = "3";
-/// Packet types of units: C706 12.6.4.
+/// The packet types of units: C706 12.6.4.
 const REQUEST: &str = "0";
 const RESPONSE: &str = "2";
-/// What tshark should find none of: in streams that were made up, not even what is worth more than a note.
+/// The filter that must not match: since the streams are synthesized, even warnings are errors.
 const WRONG: &str = "_ws.malformed || _ws.expert.severity==warning || _ws.expert.severity==error";
 /// The presentation context of the runtime's own interface, which comes first.
 const RUNTIME: &str = "0";
 
-/// What a capture of datagrams has to have in it, as tshark's dissectors name it.
+/// The filters that have to match in a capture of datagrams, and their meanings.
 const DATAGRAMS: [(&str, &str); 7] = [
     ("conv.opnum == 1", "question who the client is"),
     ("dcerpc.opnum == 0 && dcerpc.dg_flags1_idempotent == 1 && !conv", "idempotent call"),
@@ -29,7 +29,8 @@ const DATAGRAMS: [(&str, &str); 7] = [
     ("dcerpc.pkt_type == 7", "ack"),
 ];
 
-/// Calls of ours on both ends, over both kinds of streams, and calls of others.
+/// Tests calls with this project at both ends, over both kinds of streams, and calls of other
+/// clients.
 pub(super) fn run() -> Outcome {
     let folder = Folder::new()?;
     for (name, binding) in [("tcp", "ncacn_ip_tcp:127.0.0.1[0]"), ("local", "ncalrpc:[echo]")] {
@@ -56,18 +57,19 @@ pub(super) fn run() -> Outcome {
     super::succeeds(&smbtorture(port, ",bigendian", "%", &super::QUICK), "echo", &super::ECHO[..9])?;
     drop(server);
     nothing(&capture, WRONG)?;
-    // Samba's test of `addone` alone calls more often than this.
+    // Samba's test of `addone` alone makes more calls than this.
     if calls_of(&capture, REQUEST, |_| true)? < 10 {
         return Err(Problem::Failed(format!("{capture}: the requests of a peer that writes no trace are missing")));
     }
     Ok(())
 }
 
-/// The connectionless protocol between two programs of this project, with tshark as the only witness that there is: it has to find each
-/// kind of unit that a call over a good network takes.
+/// Tests the connectionless protocol between two programs of this project. tshark has to find each
+/// kind of unit that calls over a good network need.
 fn datagrams(folder: &Path) -> Outcome {
     let names = Names::new()?;
-    // An address that the client does not have: tshark puts fragments together by hosts, whatever their ports are.
+    // The server's address differs from the client's: tshark reassembles fragments by hosts,
+    // regardless of ports.
     let (capture, server) = traced(folder, "datagrams", "ncadg_ip_udp:127.0.0.2[0]", &names)?;
     let calls = Program::new(&built("interop-calls"), &[server.place()]);
     names.see(calls).variable("OBVIA_TRACE", capture.as_str()).run()?;
@@ -76,7 +78,7 @@ fn datagrams(folder: &Path) -> Outcome {
     DATAGRAMS.iter().try_for_each(|(filter, what)| finds(&capture, filter, what))
 }
 
-/// Fails where tshark does not find something.
+/// Fails if tshark finds no match.
 pub(super) fn finds(capture: &str, filter: &str, what: &str) -> Outcome {
     if tshark(capture, &["-Y", filter]).read()?.trim().is_empty() {
         return Err(Problem::Failed(format!("{capture}: tshark finds no {what}: {filter}")));
@@ -84,7 +86,7 @@ pub(super) fn finds(capture: &str, filter: &str, what: &str) -> Outcome {
     Ok(())
 }
 
-/// A server whose trace is in a file.
+/// Starts a server with a trace. Returns the trace's file and the server.
 pub(super) fn traced(folder: &Path, name: &str, binding: &str, names: &Names) -> Outcome<(String, Server)> {
     let capture = folder.join(format!("{name}.pcap")).display().to_string();
     let words = ["trace", "--pcap", &capture, "--", &built("interop-echo"), binding];
@@ -92,28 +94,29 @@ pub(super) fn traced(folder: &Path, name: &str, binding: &str, names: &Names) ->
     Ok((capture, server))
 }
 
-/// A binding that asks for a transfer syntax.
+/// Adds a transfer syntax to a binding.
 fn transferring(binding: &str, syntax: &str) -> String {
     binding.replace(']', &format!(",transfer={syntax}]"))
 }
 
-/// tshark, which is to look for the protocol before it goes by ports that other protocols are known by.
+/// Returns tshark, which tries the protocol's heuristics before it decides by well-known ports.
 fn tshark(capture: &str, arguments: &[&str]) -> Program {
     Program::new("tshark", &["-n", "-r", capture, "-o", "tcp.try_heuristic_first:TRUE"]).with(arguments)
 }
 
-/// Fails where tshark finds anything that is no unit, or an error.
+/// Fails if tshark finds a malformed unit or an error.
 pub(super) fn nothing_is_malformed(capture: &str) -> Outcome {
     nothing(capture, "_ws.malformed || _ws.expert.severity==error")
 }
 
-/// Fails where tshark finds something.
+/// Fails if tshark finds a match.
 pub(super) fn nothing(capture: &str, filter: &str) -> Outcome {
     let wrong = tshark(capture, &["-Y", filter]).read()?;
     if wrong.trim().is_empty() { Ok(()) } else { Err(Problem::Failed(format!("tshark finds wrong:\n{wrong}"))) }
 }
 
-/// How many calls tshark finds by units of a type, in those presentation contexts that count: by stream and call identifier.
+/// Counts the calls that tshark finds by units of a type in certain presentation contexts, by
+/// stream and call identifier.
 fn calls_of(capture: &str, kind: &str, counts: fn(&str) -> bool) -> Outcome<usize> {
     let fields = ["tcp.stream", "dcerpc.cn_call_id", "dcerpc.pkt_type", "dcerpc.cn_ctx_id"];
     let fields: Vec<&str> = fields.iter().flat_map(|field| ["-e", field]).collect();
@@ -123,7 +126,7 @@ fn calls_of(capture: &str, kind: &str, counts: fn(&str) -> bool) -> Outcome<usiz
     for line in said.lines() {
         let mut columns = line.split('\t');
         let mut column = || columns.next().unwrap_or_default();
-        // Several units may have come in one packet.
+        // Several units may be in one packet.
         let (stream, ids, kinds, contexts) = (column(), column(), column(), column());
         let units = ids.split(',').zip(kinds.split(',')).zip(contexts.split(','));
         calls.extend(

@@ -1,5 +1,6 @@
-//! `cargo xtask interop-wine`: a client and a server with stubs that widl wrote, under Wine, which is a second implementation of Windows' RPC
-//! runtime; and a type library, which it loads. Not a part of `cargo xtask test`: it installs a gigabyte.
+//! `cargo xtask interop-wine`: tests a client and a server with stubs by widl under Wine, a second
+//! implementation of Windows' RPC runtime, and lets Wine load a type library. Not a part of `cargo
+//! xtask test`, since it installs a gigabyte.
 
 use super::super::examples::{Names, Server};
 use super::{built, script, traces};
@@ -10,11 +11,11 @@ use crate::{Outcome, Problem, tools, workspace};
 use std::net::TcpListener;
 use std::path::Path;
 
-/// The rounds of each client.
+/// The number of rounds of each client.
 const ROUNDS: &str = "5";
-/// Seconds after which Wine is stuck.
+/// The time after which Wine counts as hung, in seconds.
 const PATIENCE: &str = "120";
-/// What widl 7.0 and Wine 8.0 get wrong: testing/interop/wine/client.c says how.
+/// The tests that widl 7.0 and Wine 8.0 fail: testing/interop/wine/client.c explains why.
 const LEFT_OUT: [&str; 3] = ["TestCall", "TestEnum", super::ASLEEP];
 
 pub(super) fn run() -> Outcome {
@@ -28,12 +29,12 @@ pub(super) fn run() -> Outcome {
     let outcome = library(folder.path())
         .and_then(|()| calls_by_wine(folder.path(), &client))
         .and_then(|()| calls_of_wine(folder.path(), &server));
-    // What serves this prefix alone, and ends with it.
+    // The wineserver serves this prefix alone, and ends with it.
     let ended = in_prefix(Program::new("wineserver", &["-k"])).run();
     outcome.and(ended)
 }
 
-/// Has widl and a C compiler make the two programs.
+/// Compiles the two programs with widl and a C compiler.
 fn build(folder: &Path, made: &[String; 2]) -> Outcome {
     let source = |name: &str| script(&format!("wine/{name}"));
     let widl = ["--win64", "-Oif", "-h", "-c", "-s", &source("echo.idl")];
@@ -46,7 +47,7 @@ fn build(folder: &Path, made: &[String; 2]) -> Outcome {
     Ok(())
 }
 
-/// A type library of this project's, loaded by Wine.
+/// Tests that Wine loads a type library of this project.
 fn library(folder: &Path) -> Outcome {
     let program = folder.join("libraries.exe").display().to_string();
     let words =
@@ -58,7 +59,7 @@ fn library(folder: &Path) -> Outcome {
     wine(&[&program, "tones.tlb"]).folder(folder).run()
 }
 
-/// A program of Windows, without a screen and without what asks for one.
+/// Returns a Windows program, without a display and without the components that need one.
 fn wine(arguments: &[&str]) -> Program {
     in_prefix(Program::new("timeout", &[PATIENCE, "wine"]).with(arguments))
 }
@@ -71,7 +72,7 @@ fn in_prefix(program: Program) -> Program {
         .variable("DISPLAY", "")
 }
 
-/// Wine's client and this project's server.
+/// Tests Wine's client with this project's server.
 fn calls_by_wine(folder: &Path, client: &str) -> Outcome {
     let (capture, server) = traces::traced(folder, "by-wine", "ncacn_ip_tcp:127.0.0.1[0]", &Names::new()?)?;
     wine(&[client, "127.0.0.1", super::port_of(&server), ROUNDS]).run()?;
@@ -79,7 +80,7 @@ fn calls_by_wine(folder: &Path, client: &str) -> Outcome {
     traces::nothing_is_malformed(&capture)
 }
 
-/// This project's client and Wine's server.
+/// Tests this project's client with Wine's server.
 fn calls_of_wine(folder: &Path, server: &str) -> Outcome {
     let server = Server::start(&wine(&[server, &free_port()?]))?;
     let between = Program::new("/usr/bin/python3", &[&script("wine/call_ids.py"), "0", "127.0.0.1", server.place()]);
@@ -91,7 +92,8 @@ fn calls_of_wine(folder: &Path, server: &str) -> Outcome {
     traces::nothing_is_malformed(&capture)
 }
 
-/// A port that nobody has at this moment: Wine's servers do not say which one they took.
+/// Returns a port that is free at this moment: Wine's servers do not report a port that they have
+/// chosen.
 fn free_port() -> Outcome<String> {
     let listener = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
     let address = listener.map_err(|error| Problem::Failed(format!("looking for a free port: {error}")))?;

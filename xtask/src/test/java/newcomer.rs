@@ -1,4 +1,5 @@
-//! Does what docs/java.md has a newcomer do: takes the files from the page, runs the commands that it prints, and compares.
+//! Follows docs/java.md like a newcomer: takes the files from the page, runs its commands, and
+//! compares the output.
 
 use crate::maven::{BRIEF, repository};
 use crate::program::{Program, target};
@@ -13,11 +14,11 @@ const PAGE: &str = "docs/java.md";
 
 /// A project on the page.
 struct Project {
-    /// The heading of its part of the page.
+    /// The heading of the project's part of the page.
     heading: &'static str,
     name: &'static str,
     files: &'static [&'static str],
-    /// What has an IDL file, and a line of it to break.
+    /// The IDL file, if there is one, and a line in it to break.
     idl: Option<(&'static str, &'static str)>,
 }
 
@@ -50,22 +51,22 @@ const PROJECTS: [Project; 2] = [
 /// The command on the page that builds.
 const BUILD: &str = "mvn package";
 
-/// The part of a build that compiles IDL.
+/// The command for the part of a build that compiles IDL.
 const GENERATE: &str = "mvn generate-sources";
 
-/// Runs all of them. The modules that they use have been installed.
+/// Runs all projects. Their dependencies must be installed.
 pub(super) fn run(home: &Path) -> Outcome {
     let page = page()?;
     PROJECTS.iter().try_for_each(|project| project.run(&page, home))
 }
 
-/// Builds all of them, so that Maven has what it needs for that.
+/// Builds all projects, so that Maven downloads what it needs.
 pub(super) fn prepare(home: &Path) -> Outcome {
     let page = page()?;
     PROJECTS.iter().try_for_each(|project| project.build(&page, home).map(drop))
 }
 
-/// The page, when there is the command that it uses.
+/// Reads the page.
 fn page() -> Outcome<String> {
     fs::read_to_string(root().join(PAGE)).map_err(|error| Problem::Failed(format!("{PAGE}: {error}")))
 }
@@ -80,7 +81,7 @@ impl Project {
         newcomer.compare(&names.see(shell.command(&client)).read()?)
     }
 
-    /// Makes it as the page says.
+    /// Creates and builds the project as the page describes.
     fn build<'a>(&self, page: &str, home: &'a Path) -> Outcome<(Newcomer, Shell<'a>)> {
         let text = part(page, self.heading)?;
         let newcomer = Newcomer::read(PAGE, text, self.files)?;
@@ -97,7 +98,8 @@ impl Project {
         Ok((newcomer, shell))
     }
 
-    /// A second build compiles no IDL; one of an IDL file that is wrong says what and where.
+    /// Checks that a second build compiles no IDL, and that a build of a wrong IDL file reports the
+    /// place of the error.
     fn change(&self, shell: &Shell<'_>) -> Outcome {
         let Some((path, line)) = self.idl else { return Ok(()) };
         let build = |wanted: &str| {
@@ -119,14 +121,14 @@ impl Project {
     }
 }
 
-/// A project's folder, and the commands that a newcomer has.
+/// A project's folder, and the environment of its commands.
 struct Shell<'a> {
     home: &'a Path,
     folder: PathBuf,
 }
 
 impl Shell<'_> {
-    /// A command as it stands on the page, but for the repository that modules are in.
+    /// Returns a command of the page, except for the location of the modules' repository.
     fn command(&self, words: &str) -> Program {
         let words = words.replacen("mvn ", "mvn --batch-mode -Dmaven.repo.local=\"$MAVEN_REPOSITORY\" ", 1);
         let path = std::env::var("PATH").unwrap_or_default();
@@ -140,14 +142,15 @@ impl Shell<'_> {
     }
 }
 
-/// A part of the page, up to the next of its rank.
+/// Returns a part of the page, up to the next heading of the same level.
 fn part<'a>(page: &'a str, heading: &str) -> Outcome<&'a str> {
     let missing = || Problem::Failed(format!("{PAGE} has no part `{heading}`"));
     let (_, rest) = page.split_once(&format!("\n{heading}\n")).ok_or_else(missing)?;
     Ok(rest.split("\n## ").next().unwrap_or_default())
 }
 
-/// The two commands in a line such as: With `server` in one terminal, in another `client` prints:
+/// Returns the two commands in a line such as: With `server` in one terminal, in another `client`
+/// prints:
 fn commands(line: &str) -> Outcome<[String; 2]> {
     let quoted: Vec<String> = line.split('`').skip(1).step_by(2).map(str::to_owned).collect();
     quoted.try_into().map_err(|_| Problem::Failed(format!("{PAGE}: `{line}` does not have two commands")))

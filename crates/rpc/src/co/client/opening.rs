@@ -1,4 +1,4 @@
-//! How a client binds, and what it makes of the answers: bind, alter_context, auth3.
+//! The client's side of the negotiation: bind, alter_context, auth3 and their answers.
 
 use super::{AssociationError, ClientAssociation, Found};
 use crate::co::contexts::{Entry, OwnedToken};
@@ -9,35 +9,38 @@ use crate::co::{Presentation, features};
 use crate::security::Security;
 use crate::uuid::{SyntaxId, Uuid};
 
-/// The number of the "context" that proposes features, which no other may have.
+/// The identifier of the "context" that proposes features; no other context may have it.
 const FEATURES_CONTEXT: u16 = u16::MAX;
-/// More tokens than any mechanism exchanges.
+/// The maximum number of token exchanges, more than any mechanism needs.
 const STEPS_MAX: u32 = 8;
 
-/// A bind or alter_context that is not settled yet.
+/// An outstanding bind or alter_context.
 #[derive(Debug)]
 pub(super) struct Opening {
-    /// The number that the answer that is waited for repeats.
+    /// The call identifier of the expected answer.
     pub(super) id: u32,
-    /// The number that the caller knows.
+    /// The number that the caller was given.
     pub(super) first_id: u32,
     alters: bool,
     contexts: Vec<Context>,
-    /// The security context that is being made.
+    /// The security context being established.
     security: Option<u32>,
-    /// What the first answer said, while tokens are exchanged.
+    /// The outcomes in the first answer, while tokens are exchanged.
     outcomes: Option<Vec<Outcome>>,
     steps: u32,
 }
 
 impl ClientAssociation {
-    /// Proposes contexts, and with `security` authenticates this client: as bind the first time, as alter_context later. The answer is
-    /// an event with the number returned. A security context is called by its number, counted from 0 in the order of proposal.
+    /// Proposes contexts and, with `security`, authenticates this client: by a bind the first time,
+    /// by alter_context later. The answer is an event with the returned number. Security contexts
+    /// are numbered from 0 in the order of their proposal. A caller that only needs another
+    /// security context repeats a presentation context.
     ///
     /// # Errors
     ///
-    /// [`AssociationError::Busy`] while another proposal is not answered, [`AssociationError::Misuse`] for no contexts and for those with
-    /// numbers of others, and what the security context says. Whoever only wants another security context repeats a context.
+    /// [`AssociationError::Busy`] while another proposal is outstanding,
+    /// [`AssociationError::Misuse`] for an empty list or an identifier in use, and the security
+    /// context's error.
     pub fn bind(&mut self, contexts: Vec<Context>, security: Option<Security>) -> Result<u32, AssociationError> {
         if self.opening.is_some() {
             return Err(AssociationError::Busy);
@@ -72,7 +75,7 @@ impl ClientAssociation {
         Ok((entry.head(), entry.step(&[])?.token))
     }
 
-    /// Appends the unit: proposals with a token, if there is one.
+    /// Appends the proposals, with the token if there is one.
     fn put_bind(&mut self, opening: &Opening, token: OwnedToken) {
         let alters = opening.alters || opening.outcomes.is_some();
         let mut contexts = opening.contexts.clone();
@@ -86,9 +89,9 @@ impl ClientAssociation {
         bind.write(&mut self.output, token.as_ref().map(|(head, token)| (*head, token.as_slice())));
     }
 
-    /// What this client asks for.
+    /// Returns the flags to ask for.
     fn wanted(&self) -> u8 {
-        // Who has one call at a time spares the server the preparation for more.
+        // A client with one call at a time saves the server the preparation for more.
         let multiplex = if self.options.limits.calls_max > 1 { flags::MULTIPLEX } else { 0 };
         flags::HEADER_SIGNING | multiplex
     }
@@ -97,7 +100,7 @@ impl ClientAssociation {
         FragmentSizes { sent: self.length, received: self.options.limits.sizes.received }
     }
 
-    /// The server has answered.
+    /// Processes the server's answer.
     pub(super) fn opened(&mut self, ack: BindAck, token: OwnedToken) -> Result<Found, AssociationError> {
         let mut opening = self.opening.take_if(|opening| opening.id == ack.call_id).ok_or(AssociationError::Answer)?;
         let was_first = !self.is_bound;
@@ -127,7 +130,7 @@ impl ClientAssociation {
         Ok(Found::Nothing)
     }
 
-    /// Notes the contexts that are accepted. Returns the outcomes of those that the caller proposed.
+    /// Stores the accepted contexts. Returns the outcomes of those that the caller proposed.
     fn note(
         &mut self,
         opening: &Opening,
@@ -155,7 +158,7 @@ impl ClientAssociation {
         Ok(outcomes)
     }
 
-    /// Takes the server's token. Whether no further answer is waited for.
+    /// Processes the server's token. Returns whether no further answer is expected.
     fn authenticated(
         &mut self,
         id: u32,
@@ -186,7 +189,7 @@ impl ClientAssociation {
         Ok(false)
     }
 
-    /// Appends an auth3, whose body is four bytes that mean nothing (MS-RPCE 2.2.2.5).
+    /// Appends an auth3, whose body is four bytes of padding (MS-RPCE 2.2.2.5).
     fn put_auth3(&mut self, id: u32, head: TrailerHead, token: &[u8]) {
         let mut message = Message::begin(&mut self.output, &Header::new(PduType::AUTH3, flags::WHOLE, id));
         message.body().zeros(4);

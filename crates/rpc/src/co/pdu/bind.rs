@@ -1,18 +1,19 @@
-//! The units that open an association: bind, alter_context and their answers (C706 12.6.4.1 to 12.6.4.6).
+//! The units that open an association: bind, alter_context and their answers (C706 12.6.4.1 to
+//! 12.6.4.6).
 
 use super::{Header, Message, PduError, PduType, TrailerHead, Unit, flags};
 use crate::octets::{Reader, Writer};
 use crate::uuid::{SyntaxId, Uuid};
 
-/// Contexts and transfer syntaxes that one unit may have.
+/// The maximum number of contexts, and of transfer syntaxes, in one unit.
 const LIST_MAX: usize = 64;
-/// Protocol versions that a bind_nak may name.
+/// The maximum number of protocol versions in a bind_nak.
 const VERSIONS_MAX: usize = 16;
 
-/// One presentation context that is proposed: an interface, and the transfer syntaxes that would do.
+/// A proposed presentation context: an interface and its acceptable transfer syntaxes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Context {
-    /// Its number.
+    /// The context's identifier.
     pub id: u16,
     /// The interface.
     pub interface: SyntaxId,
@@ -20,24 +21,24 @@ pub struct Context {
     pub transfers: Vec<SyntaxId>,
 }
 
-/// How long fragments may be, in bytes, as one side says it.
+/// The longest fragments of one side, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FragmentSizes {
-    /// Those that it sends.
+    /// The longest sent fragment.
     pub sent: u16,
-    /// Those that it takes.
+    /// The longest accepted fragment.
     pub received: u16,
 }
 
 impl FragmentSizes {
-    /// As long as fragments can be, in multiples of 8.
+    /// The longest possible fragments, in multiples of 8.
     pub const GREATEST: Self = Self { sent: 0xfff8, received: 0xfff8 };
-    /// Every side takes fragments of this length (C706 12.6.3.1, MustRecvFragSize).
+    /// The length that every implementation accepts (C706 12.6.3.1, MustRecvFragSize).
     pub const LEAST: u16 = 1432;
-    /// What servers take for what is less than that (MS-RPCE 3.3.1.5.4).
+    /// The length that servers use in the place of a lesser one (MS-RPCE 3.3.1.5.4).
     const INSTEAD: u16 = 2048;
 
-    /// The one length that both sides can do, each way.
+    /// Returns the longest fragment that both sides support in both directions.
     pub(crate) fn agreed(self, theirs: Self) -> u16 {
         let least = |sizes: Self| sizes.sent.min(sizes.received);
         let length = least(self).min(least(theirs)) & !7;
@@ -45,31 +46,31 @@ impl FragmentSizes {
     }
 }
 
-/// bind, or alter_context on an association that is there.
+/// A bind, or an alter_context on an existing association.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bind {
-    /// Whether it is alter_context.
+    /// Whether the unit is an alter_context.
     pub alters: bool,
-    /// Flags of the header beside those of fragments: see [`flags`].
+    /// The header's flags without those of fragments: see [`flags`].
     pub flags: u8,
-    /// The number that the answer repeats.
+    /// The call identifier, which the answer repeats.
     pub call_id: u32,
-    /// How long fragments may be.
+    /// The fragments' lengths.
     pub sizes: FragmentSizes,
-    /// The association group that it joins; 0 for a new one.
+    /// The association group to join; 0 for a new one.
     pub group: u32,
-    /// What is proposed.
+    /// The proposed contexts.
     pub contexts: Vec<Context>,
 }
 
-/// What became of a proposed context (C706 12.6.3.1, p_result_t).
+/// The outcome of a proposed context (C706 12.6.3.1, p_result_t).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// 0 accepted, 2 refused by the provider, 3 something was negotiated.
+    /// The result: 0 accepted, 2 refused by the provider, 3 features were negotiated.
     pub result: u16,
-    /// Why it was refused; what was negotiated.
+    /// The reason for a refusal, or the negotiated features.
     pub reason: u16,
-    /// The transfer syntax taken.
+    /// The chosen transfer syntax.
     pub transfer: SyntaxId,
 }
 
@@ -77,69 +78,69 @@ pub struct Outcome {
 pub const ACCEPTED: u16 = 0;
 /// The provider refuses the context.
 pub const REFUSED: u16 = 2;
-/// Not a context, but something that was negotiated beside them.
+/// The entry holds negotiated features rather than a context.
 pub const NEGOTIATED: u16 = 3;
-/// Refused: the interface is not known.
+/// The refusal for an unknown interface.
 pub const UNKNOWN_INTERFACE: u16 = 1;
-/// Refused: no proposed transfer syntax will do.
+/// The refusal for lack of a supported transfer syntax.
 pub const NO_TRANSFER_SYNTAX: u16 = 2;
 
 impl Outcome {
     const NO_SYNTAX: SyntaxId = SyntaxId { uuid: Uuid(0), version: 0 };
 
-    /// The context is accepted with this transfer syntax.
+    /// Creates the outcome of an accepted context.
     pub const fn accepted(transfer: SyntaxId) -> Self {
         Self { result: ACCEPTED, reason: 0, transfer }
     }
 
-    /// The context is refused.
+    /// Creates the outcome of a refused context.
     pub const fn refused(reason: u16) -> Self {
         Self { result: REFUSED, reason, transfer: Self::NO_SYNTAX }
     }
 
-    /// No context, but these were agreed on.
+    /// Creates the outcome of a negotiation of features.
     pub const fn negotiated(features: u16) -> Self {
         Self { result: NEGOTIATED, reason: features, transfer: Self::NO_SYNTAX }
     }
 
-    /// Takes, of the transfer syntaxes that a server has, the best first, one that the client has, too.
+    /// Accepts the first transfer syntax of `supported` that the client has proposed, or refuses.
     pub fn choose(context: &Context, supported: &[SyntaxId]) -> Self {
         let chosen = supported.iter().find(|syntax| context.transfers.contains(syntax));
         chosen.map_or(Self::refused(NO_TRANSFER_SYNTAX), |syntax| Self::accepted(*syntax))
     }
 }
 
-/// bind_ack, or the answer to alter_context.
+/// A bind_ack or alter_context_resp.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BindAck {
-    /// Whether it answers alter_context.
+    /// Whether the unit answers an alter_context.
     pub alters: bool,
-    /// Flags of the header beside those of fragments: what of the bind's is granted.
+    /// The header's flags without those of fragments: the granted ones of the bind.
     pub flags: u8,
-    /// The number of the unit that it answers.
+    /// The call identifier of the unit that is answered.
     pub call_id: u32,
-    /// How long fragments may be.
+    /// The fragments' lengths.
     pub sizes: FragmentSizes,
     /// The association group.
     pub group: u32,
     /// The endpoint for further connections.
     pub secondary_address: String,
-    /// An outcome for each context, in their order.
+    /// The outcomes in the order of the proposed contexts.
     pub outcomes: Vec<Outcome>,
 }
 
-/// bind_nak: there will be no association.
+/// A bind_nak: the bind is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BindNak {
-    /// The number of the bind.
+    /// The call identifier of the bind.
     pub call_id: u32,
-    /// Why: see the constants.
+    /// The reason: see the constants.
     pub reason: u16,
-    /// The versions of the protocol that the server has.
+    /// The protocol versions that the server supports.
     pub versions: Vec<(u8, u8)>,
 }
 
-/// A token that goes with a unit that opens an association.
+/// The token of a unit that opens an association.
 pub(crate) type Token<'a> = Option<(TrailerHead, &'a [u8])>;
 
 /// Appends a unit with its token.
@@ -163,13 +164,13 @@ fn sizes(reader: &mut Reader<'_>) -> Result<FragmentSizes, PduError> {
     Ok(FragmentSizes { sent: reader.u16()?, received: reader.u16()? })
 }
 
-/// The count of a list, with what reserves its place.
+/// Reads the count of a list and the reserved bytes behind it.
 fn count(reader: &mut Reader<'_>) -> Result<u8, PduError> {
     let count = reader.u8()?;
     if usize::from(count) > LIST_MAX {
         return Err(PduError::TooMany(count.into()));
     }
-    // Of an empty list, some send no more than that.
+    // Some implementations omit the reserved bytes of an empty list.
     if count > 0 {
         reader.bytes(3)?;
     }
@@ -179,7 +180,7 @@ fn count(reader: &mut Reader<'_>) -> Result<u8, PduError> {
 impl Bind {
     const TYPES: [PduType; 2] = [PduType::BIND, PduType::ALTER_CONTEXT];
 
-    /// The unit's bytes.
+    /// Returns the unit's bytes.
     pub fn to_wire(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         self.write(&mut bytes, None);
@@ -208,7 +209,7 @@ impl Bind {
     ///
     /// # Errors
     ///
-    /// What is wrong with it.
+    /// [`PduError`] if the unit is malformed.
     pub fn from_wire(bytes: &[u8]) -> Result<Self, PduError> {
         Self::read(&Unit::whole(bytes)?)
     }
@@ -217,7 +218,7 @@ impl Bind {
     ///
     /// # Errors
     ///
-    /// What is wrong with it.
+    /// [`PduError`] if the unit is malformed.
     pub fn read(unit: &Unit<'_>) -> Result<Self, PduError> {
         let mut reader = unit.expect(&Self::TYPES)?;
         let (sizes, group) = (sizes(&mut reader)?, reader.u32()?);
@@ -242,7 +243,7 @@ impl Bind {
 impl BindAck {
     const TYPES: [PduType; 2] = [PduType::BIND_ACK, PduType::ALTER_CONTEXT_RESP];
 
-    /// The unit's bytes.
+    /// Returns the unit's bytes.
     pub fn to_wire(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         self.write(&mut bytes, None);
@@ -274,7 +275,7 @@ impl BindAck {
     ///
     /// # Errors
     ///
-    /// What is wrong with it.
+    /// [`PduError`] if the unit is malformed.
     pub fn from_wire(bytes: &[u8]) -> Result<Self, PduError> {
         Self::read(&Unit::whole(bytes)?)
     }
@@ -283,15 +284,15 @@ impl BindAck {
     ///
     /// # Errors
     ///
-    /// What is wrong with it.
+    /// [`PduError`] if the unit is malformed.
     pub fn read(unit: &Unit<'_>) -> Result<Self, PduError> {
         let mut reader = unit.expect(&Self::TYPES)?;
         let (sizes, group, length) = (sizes(&mut reader)?, reader.u32()?, reader.u16()?);
         let address = reader.bytes(length.into())?;
         let text = address.split(|&byte| byte == 0).next().unwrap_or_default();
-        // Not made legible: that could make it longer than a unit can be.
+        // A lossy conversion could yield an address that is too long for a unit.
         let secondary_address = str::from_utf8(text).map_err(|_| PduError::Address)?.to_owned();
-        // The header before the body is a multiple of 4 itself.
+        // The length of the header before the body is a multiple of 4, too.
         reader.align(4)?;
         let outcome = |reader: &mut Reader<'_>| {
             Ok(Outcome { result: reader.u16()?, reason: reader.u16()?, transfer: reader.syntax()? })
@@ -309,14 +310,14 @@ impl BindNak {
     pub const NOT_SPECIFIED: u16 = 0;
     /// The server has no memory for another association (C706: local_limit_exceeded).
     pub const LIMIT: u16 = 2;
-    /// The server does not have this version of the protocol.
+    /// The server does not support this protocol version.
     pub const VERSION: u16 = 4;
-    /// The server does not have this kind of authentication (MS-RPCE 2.2.2.5).
+    /// The server does not support this security provider (MS-RPCE 2.2.2.5).
     pub const AUTH_TYPE: u16 = 8;
     /// The authentication failed (MS-RPCE 2.2.2.5, invalid_checksum).
     pub const CHECKSUM: u16 = 9;
 
-    /// A refusal by a server of version 5.0.
+    /// Creates a refusal by a server of version 5.0.
     pub fn new(call_id: u32, reason: u16) -> Self {
         Self { call_id, reason, versions: vec![(5, 0)] }
     }
@@ -333,15 +334,15 @@ impl BindNak {
         });
     }
 
-    /// Reads the unit. An extended error that follows the versions is passed over.
+    /// Reads the unit. An extended error behind the versions is ignored.
     ///
     /// # Errors
     ///
-    /// What is wrong with it.
+    /// [`PduError`] if the unit is malformed.
     pub fn read(unit: &Unit<'_>) -> Result<Self, PduError> {
         let mut reader = unit.expect(&[PduType::BIND_NAK])?;
         let reason = reader.u16()?;
-        // Some leave the list away.
+        // Some implementations omit the list.
         let count = if reader.rest().is_empty() { 0 } else { reader.u8()? };
         if usize::from(count) > VERSIONS_MAX {
             return Err(PduError::TooMany(count.into()));

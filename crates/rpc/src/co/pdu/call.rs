@@ -1,26 +1,26 @@
-//! The units that calls are made of: request, response and fault (C706 12.6.4.7 to 12.6.4.10).
+//! The units of calls: request, response and fault (C706 12.6.4.7 to 12.6.4.10).
 
 use super::{Header, Message, PduError, PduType, Unit, flags};
 use crate::status::Status;
 use crate::uuid::Uuid;
 
-/// Bytes behind the header that request, response and fault begin with.
+/// The length of the common part behind the header of request, response and fault, in bytes.
 pub(crate) const HEAD: usize = 8;
-/// Bytes of an object UUID.
+/// The length of an object UUID, in bytes.
 pub(crate) const OBJECT: usize = 16;
 
 /// A fragment of a call's arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request<'a> {
-    /// How many bytes of stub data are still to come, this fragment's included; 0 where the sender does not say.
+    /// The stub data from this fragment on, in bytes; 0 if the sender does not tell.
     pub alloc_hint: u32,
     /// The presentation context: interface and transfer syntax.
     pub context_id: u16,
-    /// Which method.
+    /// The method's opnum.
     pub opnum: u16,
-    /// Which object.
+    /// The object's UUID.
     pub object: Option<Uuid>,
-    /// The arguments in the transfer syntax, or a piece of them.
+    /// The arguments, or a part of them, in the transfer syntax.
     pub stub: &'a [u8],
 }
 
@@ -29,7 +29,7 @@ impl<'a> Request<'a> {
     ///
     /// # Errors
     ///
-    /// What is wrong with it.
+    /// [`PduError`] if the unit is malformed.
     pub fn read(unit: &Unit<'a>) -> Result<Self, PduError> {
         let mut reader = unit.expect(&[PduType::REQUEST])?;
         let (alloc_hint, context_id, opnum) = (reader.u32()?, reader.u16()?, reader.u16()?);
@@ -51,7 +51,7 @@ impl<'a> Request<'a> {
         message
     }
 
-    /// Appends a unit without a trailer, of any length that a unit can have.
+    /// Appends a unit without a trailer. The stub data has to fit one unit.
     pub fn write(&self, bytes: &mut Vec<u8>, header: &Header) {
         let mut message = self.begin(bytes, &Header { kind: PduType::REQUEST, ..*header });
         message.body().bytes(self.stub);
@@ -62,13 +62,13 @@ impl<'a> Request<'a> {
 /// A fragment of a call's results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Response<'a> {
-    /// As in [`Request`].
+    /// The stub data from this fragment on, as in [`Request`].
     pub alloc_hint: u32,
     /// The presentation context of the request.
     pub context_id: u16,
-    /// Cancels that came for the call.
+    /// The number of cancels received for the call.
     pub cancels: u8,
-    /// The results in the transfer syntax, or a piece of them.
+    /// The results, or a part of them, in the transfer syntax.
     pub stub: &'a [u8],
 }
 
@@ -77,7 +77,7 @@ impl<'a> Response<'a> {
     ///
     /// # Errors
     ///
-    /// What is wrong with it.
+    /// [`PduError`] if the unit is malformed.
     pub fn read(unit: &Unit<'a>) -> Result<Self, PduError> {
         let mut reader = unit.expect(&[PduType::RESPONSE])?;
         let (alloc_hint, context_id, [cancels, _reserved]) = (reader.u32()?, reader.u16()?, reader.take()?);
@@ -94,7 +94,7 @@ impl<'a> Response<'a> {
         message
     }
 
-    /// Appends a unit without a trailer, of any length that a unit can have.
+    /// Appends a unit without a trailer. The stub data has to fit one unit.
     pub fn write(&self, bytes: &mut Vec<u8>, header: &Header) {
         let mut message = self.begin(bytes, &Header { kind: PduType::RESPONSE, ..*header });
         message.body().bytes(self.stub);
@@ -102,26 +102,28 @@ impl<'a> Response<'a> {
     }
 }
 
-/// Why a call has no results. Whether it began, [`flags::DID_NOT_EXECUTE`] in the header says.
+/// The failure of a call. [`flags::DID_NOT_EXECUTE`] in the header tells that the call has not
+/// begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The presentation context of the request.
     pub context_id: u16,
-    /// Cancels that came for the call.
+    /// The number of cancels received for the call.
     pub cancels: u8,
-    /// Why.
+    /// The fault's status.
     pub status: Status,
 }
 
 impl Fault {
-    /// Bytes of the unit. Servers give it as the hint, of which there is no other use here.
+    /// The length of the unit, in bytes. Servers send it as the allocation hint, which faults do
+    /// not need otherwise.
     const SIZE: u32 = 32;
 
-    /// Reads the unit. Its stub data, which no interface here has, is passed over.
+    /// Reads the unit. Its stub data, which no interface here defines, is ignored.
     ///
     /// # Errors
     ///
-    /// What is wrong with it.
+    /// [`PduError`] if the unit is malformed.
     pub fn read(unit: &Unit<'_>) -> Result<Self, PduError> {
         let mut reader = unit.expect(&[PduType::FAULT])?;
         let (_alloc_hint, context_id, [cancels, _]) = (reader.u32()?, reader.u16()?, reader.take()?);

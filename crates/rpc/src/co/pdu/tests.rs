@@ -1,4 +1,5 @@
-//! Tests of the units: bytes that the standard's structures say, both byte orders, and nonsense.
+//! Tests of the units: the bytes of the standard's structures, both byte orders, and malformed
+//! units.
 
 use super::*;
 use crate::status::Status;
@@ -98,14 +99,14 @@ fn trailers_that_do_not_fit_are_refused() {
     assert!(Unit::open(&good).is_ok());
     for (at, value, why) in [
         (10, 13, PduError::Length(36)),
-        // More padding than there is body.
+        // The padding is longer than the body.
         (26, 9, PduError::Trailer),
     ] {
         let mut bad = good.clone();
         bad[at] = value;
         assert_eq!(Unit::open(&bad).map(drop), Err(why), "byte {at}");
     }
-    // No room for the eight bytes of a response's head: nothing that could be sealed.
+    // The eight bytes of a response's head are missing, so nothing can be sealed.
     let mut bad = good[..16].to_vec();
     bad.extend(&good[24..]);
     bad[8] = 28;
@@ -170,7 +171,7 @@ fn every_shorter_unit_is_refused() {
             let mut short = bytes[..length].to_vec();
             assert!(Bind::from_wire(&short).is_err() && BindAck::from_wire(&short).is_err(), "{length} bytes");
             if length >= Header::SIZE {
-                // Also when the length field agrees.
+                // The same with a matching length field.
                 short[8..10].copy_from_slice(&(length as u16).to_le_bytes());
                 assert!(Bind::from_wire(&short).is_err() && BindAck::from_wire(&short).is_err(), "{length} bytes");
             }

@@ -1,4 +1,4 @@
-//! The client's relay: requests become calls of an association, their results responses.
+//! The client's relay: requests become calls of an association, and their results become responses.
 
 use super::exchange::{Awaited, put_fault, put_pdu, remember};
 use super::translation::Translation;
@@ -17,12 +17,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// A window whose requests go over a stream as calls of an association. The first message binds it, as a unit of its own; `security`
-/// authenticates this client with it, and protects all calls.
+/// Creates a window whose requests travel over a stream as calls of an association. The first
+/// message binds the association by a unit of its own. `security` authenticates this client and
+/// protects all calls.
 ///
 /// # Errors
 ///
-/// Where there is no memory.
+/// If memory for the window cannot be allocated.
 pub fn client(
     stream: Stream,
     routes: Arc<dyn Routes>,
@@ -47,7 +48,7 @@ pub fn client(
     relayed(Box::new(ClientRelay { stream, routes, state: Mutex::new(state) }), options)
 }
 
-/// The number of the security context that the first bind makes.
+/// The identifier of the first bind's security context.
 const FIRST_SECURITY: u32 = 0;
 
 #[derive(Debug)]
@@ -64,25 +65,25 @@ struct State {
     wanted: u32,
     /// Whether the association is in the group of all others.
     has_joined: bool,
-    /// What the first bind is to make a security context of.
+    /// The security parameters of the first bind.
     security: Option<Security>,
     /// The security context of all calls.
     protection: Option<u32>,
     ways: HashMap<TargetId, Way>,
-    /// The contexts that were proposed, by interface, and what became of them.
+    /// The proposed contexts and their outcomes, by interface.
     contexts: HashMap<SyntaxId, Result<u16, Status>>,
     next_context: u16,
-    /// The bind that a floor above has asked for.
+    /// The bind that an upper layer has requested.
     asked: Option<Asked>,
-    /// The call under way.
+    /// The outstanding call.
     call: Option<Call>,
-    /// The call that got no further than here.
+    /// The call that failed before it was sent.
     refused: Option<(u32, Status)>,
-    /// Where what is translated is put together.
+    /// The buffer for translations.
     scratch: Vec<u8>,
 }
 
-/// How units name a target, as it was agreed.
+/// The negotiated address of a target in units.
 #[derive(Clone, Copy, Debug)]
 struct Way {
     context_id: u16,
@@ -90,28 +91,28 @@ struct Way {
     translation: Translation,
 }
 
-/// A bind that a floor above has asked for.
+/// A bind that an upper layer has requested.
 #[derive(Debug)]
 struct Asked {
-    /// Its number in the association.
+    /// The bind's number in the association.
     id: u32,
-    /// Its number in the window.
+    /// The message's number in the window.
     sequence: u32,
     bind: Bind,
 }
 
 #[derive(Debug)]
 struct Call {
-    /// Its number in the association.
+    /// The call's identifier in the association.
     id: u32,
     awaited: Awaited,
 }
 
-/// Why the association ends. A server that refuses it may have been started anew, and know no earlier group. So the next association asks for a new
-/// group.
+/// Returns the error that ends the association. If the server refused it, a restarted server may
+/// not know the group; the next association then asks for a new one.
 fn failed(error: AssociationError, wanted: u32, group: &AtomicU32) -> ViError {
     if let AssociationError::Refused { .. } = error {
-        // Another thread may have noted a new group meanwhile.
+        // Another thread may have stored a new group meanwhile.
         let _ = group.compare_exchange(wanted, 0, Ordering::AcqRel, Ordering::Acquire);
     }
     over(error)
@@ -122,7 +123,7 @@ impl ClientRelay {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sends what the association has to say.
+    /// Sends the association's output.
     fn flush(&self, state: &mut State) -> Result<(), ViError> {
         let output = state.association.output();
         self.stream.send(output, Deadline::Within(PATIENCE))?;
@@ -154,7 +155,7 @@ impl ClientRelay {
         self.flush(state)
     }
 
-    /// How units name a target: known, or agreed on now.
+    /// Returns the address of a target in units, and negotiates a context if necessary.
     fn way(&self, state: &mut State, target: TargetId) -> Result<Result<Way, Status>, ViError> {
         if let Some(way) = state.ways.get(&target) {
             return Ok(Ok(*way));
@@ -178,7 +179,8 @@ impl ClientRelay {
         Ok(way)
     }
 
-    /// Proposes a context for an interface, and waits for the answer: between calls, there is nothing else to come.
+    /// Proposes a context for an interface and waits for the answer. Between calls, no other unit
+    /// can arrive.
     fn agree(
         &self,
         state: &mut State,
@@ -209,7 +211,7 @@ impl ClientRelay {
         Ok(state.contexts.get(&interface).copied().unwrap_or(Err(Status::UNK_IF)))
     }
 
-    /// Proposes contexts. The first proposal has the association join the group of those before it.
+    /// Proposes contexts. The first proposal asks for the group of the earlier associations.
     fn propose(&self, state: &mut State, contexts: Vec<Context>) -> Result<u32, ViError> {
         if !state.has_joined {
             state.wanted = self.routes.group().load(Ordering::Acquire);
@@ -218,7 +220,8 @@ impl ClientRelay {
         state.propose(contexts)
     }
 
-    /// Takes a bind that a floor above has made. The numbers of its contexts are not known there.
+    /// Sends a bind that an upper layer has made. The association assigns the contexts'
+    /// identifiers.
     fn bind(&self, state: &mut State, message: &Outgoing<'_>) -> Result<(), ViError> {
         let bind = Bind::from_wire(message.frame).map_err(|error| over(error.into()))?;
         let id = self.propose(state, bind.contexts.clone())?;
@@ -238,19 +241,19 @@ impl State {
         self.association.bind(contexts, security).map_err(over)
     }
 
-    /// Notes which group the association has joined.
+    /// Stores the group that the association has joined.
     fn note_group(&mut self, group: &AtomicU32) -> Result<(), ViError> {
         let joined = self.association.group();
         let noted = || group.compare_exchange(self.wanted, joined, Ordering::AcqRel, Ordering::Acquire);
         if !self.has_joined && noted().is_err_and(|known| known != joined) {
-            // Another association has been faster. The next attempt joins its group.
+            // Another association was faster. The next attempt joins its group.
             return Err(over(AssociationError::Group));
         }
         self.has_joined = true;
         Ok(())
     }
 
-    /// Notes what became of the contexts that were proposed last, one for each of these interfaces.
+    /// Stores the outcomes of the contexts proposed last, one for each of `interfaces`.
     fn note(&mut self, interfaces: &[SyntaxId], outcomes: &[Outcome]) {
         let first = self.next_context - interfaces.len() as u16;
         for ((interface, outcome), id) in interfaces.iter().zip(outcomes).zip(first..) {
@@ -259,7 +262,7 @@ impl State {
         }
     }
 
-    /// Puts what has come into the inbox. Whether there was something.
+    /// Puts the next event into the inbox. Returns whether there was one.
     fn deliver(&mut self, inbox: &mut Inbox<'_>, group: &AtomicU32) -> Result<bool, ViError> {
         if let Some((sequence, status)) = self.refused.take() {
             put_fault(inbox, sequence, status)?;
@@ -290,7 +293,7 @@ impl State {
                     put_pdu(inbox, &ack.to_wire())?;
                 }
             }
-            // It goes on as long as the server lets it.
+            // The association continues until the server closes it.
             ClientEvent::ShutDown => {}
         }
         Ok(true)
@@ -330,7 +333,7 @@ impl Relay for ClientRelay {
         loop {
             let mut state = self.lock();
             let delivered = state.deliver(inbox, self.routes.group());
-            // A bind may take several turns.
+            // A bind may need several exchanges.
             self.flush(&mut state)?;
             if delivered? {
                 return Ok(());

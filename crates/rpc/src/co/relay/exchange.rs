@@ -1,4 +1,4 @@
-//! What both ends of a call do with messages of windows, whatever carries it.
+//! The translation of window messages at both ends of a call, independent of the protocol below.
 
 use super::translation::{Request, Translation};
 use crate::octets::ByteOrder;
@@ -9,10 +9,10 @@ use obvia_via::{Error as ViError, Header, Kind};
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// Targets that a relay remembers.
+/// The maximum number of targets that a relay caches.
 const TARGETS_MAX: usize = 4096;
 
-/// Remembers what was found out about a target.
+/// Caches the properties of a target. A full cache is emptied first.
 pub(crate) fn remember<K: Hash + Eq, V>(known: &mut HashMap<K, V>, target: K, found: V) {
     if known.len() == TARGETS_MAX {
         known.clear();
@@ -20,17 +20,17 @@ pub(crate) fn remember<K: Hash + Eq, V>(known: &mut HashMap<K, V>, target: K, fo
     known.insert(target, found);
 }
 
-/// A call that a client's window waits for.
+/// A call whose client's window waits for the response.
 #[derive(Debug)]
 pub(crate) struct Awaited {
-    /// Its number in the window.
+    /// The message's number in the window.
     pub(crate) sequence: u32,
     pub(crate) translation: Translation,
     pub(crate) request: Request,
 }
 
 impl Awaited {
-    /// Puts its response into the inbox, of stub data; a fault if that is none.
+    /// Puts the response for `stub` into the inbox, or a fault if the stub data is malformed.
     pub(crate) fn put_response(
         &self,
         inbox: &mut Inbox<'_>,
@@ -40,7 +40,7 @@ impl Awaited {
     ) -> Result<(), ViError> {
         match self.translation.decode_response(&self.request, order, stub, inbox.frame_max(), scratch) {
             Ok((status, frame)) => {
-                // A frame of a method that failed has words.
+                // The frame of a failed method holds error information.
                 let has_words = status.cast_signed() < 0 && !frame.is_empty();
                 let kind = if has_words { Kind::Fault } else { Kind::Response };
                 inbox.put(Header { kind, opnum: 0, first: status, second: self.sequence }, frame)
@@ -55,19 +55,19 @@ pub(crate) fn put_pdu(inbox: &mut Inbox<'_>, pdu: &[u8]) -> Result<(), ViError> 
     inbox.put(Header { kind: Kind::Pdu, opnum: 0, first: 0, second: 0 }, pdu)
 }
 
-/// Puts a fault into a client's inbox: what became of the message of this number.
+/// Puts a fault for the message with this number into a client's inbox.
 pub(crate) fn put_fault(inbox: &mut Inbox<'_>, sequence: u32, status: Status) -> Result<(), ViError> {
     inbox.put(Header { kind: Kind::Fault, opnum: 0, first: status.0, second: sequence }, &[])
 }
 
-/// Whom a request is for.
+/// The target of a request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Addressee {
     pub(crate) target: TargetId,
     pub(crate) translation: Translation,
 }
 
-/// A request as units bring it.
+/// A request received in units.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrived<'a> {
     pub(crate) opnum: u16,
@@ -76,7 +76,7 @@ pub(crate) struct Arrived<'a> {
     pub(crate) is_maybe: bool,
 }
 
-/// A call that a server's window has been given.
+/// A call that was put into a server's window.
 #[derive(Debug)]
 pub(crate) struct Performed {
     translation: Translation,
@@ -84,7 +84,7 @@ pub(crate) struct Performed {
 }
 
 impl Addressee {
-    /// Puts a request into a server's inbox, unless its answer is a fault.
+    /// Puts a request into a server's inbox, unless it fails with a fault.
     pub(crate) fn put_request(
         self,
         inbox: &mut Inbox<'_>,
@@ -114,16 +114,19 @@ impl Addressee {
 }
 
 impl Performed {
-    /// The method has returned, and nobody waits for what: nothing that the request said holds for the thread's next call.
+    /// Notes that a method without response has returned: the request's headers do not apply to the
+    /// thread's next call.
     pub(crate) fn end(&self) {
         self.translation.end(&self.request);
     }
 
-    /// The stub data of what the window answers, in `scratch`; or the status of the fault that it is.
+    /// Encodes the window's answer as stub data in `scratch`. Returns the status if the answer is a
+    /// fault.
     pub(crate) fn encode(&self, message: &Outgoing<'_>, scratch: &mut Vec<u8>) -> Result<Result<(), Status>, ViError> {
         let Header { kind, first: status, .. } = message.header;
         match kind {
-            // A fault without words is of a call that did not get to its method, or out of it.
+            // A fault without error information means that no method was entered, or that one did
+            // not return.
             Kind::Fault if message.frame.is_empty() => {
                 self.end();
                 Ok(Err(Status(status)))

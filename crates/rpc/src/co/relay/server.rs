@@ -1,7 +1,8 @@
-//! The server's relay: calls of an association become requests, responses their results.
+//! The server's relay: calls of an association become requests, and responses become their results.
 //!
-//! An association whose client has several calls under way has several windows, its *lanes*, each with a thread. One that is idle leads:
-//! it receives for all. When it has got a call, another one leads; where all are busy, there is one more lane.
+//! An association with several outstanding calls has several windows, its *lanes*, each with a
+//! thread. One idle lane leads: it receives for all. Once it has received a call, another lane
+//! leads. If all lanes are busy, the relay adds one.
 
 use super::exchange::{Addressee, Arrived, Performed, remember};
 use super::translation::Translation;
@@ -18,14 +19,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Lanes of an association.
+/// The maximum number of an association's lanes.
 const LANES_MAX: usize = 16;
 
-/// A window to which calls of an association come over a stream, and what says who made them.
+/// Creates a window that receives calls of an association over a stream, and the attribution of
+/// these calls.
 ///
 /// # Errors
 ///
-/// Where there is no memory.
+/// If memory for the window cannot be allocated.
 pub fn server(
     stream: Stream,
     interfaces: Arc<dyn Interfaces>,
@@ -41,40 +43,40 @@ pub fn server(
     Lane::window(Arc::new(hall))
 }
 
-/// What the lanes of an association share.
+/// The shared state of an association's lanes.
 #[derive(Debug)]
 struct Hall {
     stream: Stream,
     interfaces: Arc<dyn Interfaces>,
     options: Options,
     state: Mutex<State>,
-    /// The lead is free, or a lane is wanted.
+    /// Signalled when the lead is free or a lane has to wake.
     turn: Condvar,
 }
 
 #[derive(Debug)]
 struct State {
     association: ServerAssociation,
-    /// Whom requests are for, by context and object.
+    /// The cached targets of requests, by context and object.
     known: HashMap<(u16, Option<Uuid>), Addressee>,
-    /// Where what is translated is put together.
+    /// The buffer for translations.
     scratch: Vec<u8>,
-    /// Whether a lane receives.
+    /// Whether a lane leads.
     is_led: bool,
-    /// Lanes that wait for the lead.
+    /// The number of lanes that wait for the lead.
     followers: usize,
     lanes: usize,
 }
 
-/// A call that was taken.
+/// A received call.
 #[derive(Debug)]
 struct Call {
-    /// `None` where the client waits for no response.
+    /// The call's identifier; `None` for a call without response.
     id: Option<u32>,
     performed: Performed,
 }
 
-/// What came of what was received.
+/// The result of processing the input.
 enum Taken {
     Nothing,
     Something,
@@ -87,7 +89,7 @@ impl Hall {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sends what the association has to say.
+    /// Sends the association's output.
     fn flush(&self, state: &mut State) -> Result<(), ViError> {
         let output = state.association.output();
         if output.is_empty() {
@@ -96,20 +98,20 @@ impl Hall {
         let sent = self.stream.send(output, Deadline::Within(PATIENCE));
         state.association.note_sent();
         match sent {
-            // What the client said before it went is still to be heard.
+            // The client's earlier units still have to be processed.
             Err(ViError::PeerGone { .. } | ViError::Disconnected { .. }) => Ok(()),
             sent => sent,
         }
     }
 
-    /// Looks what has come. A call is put into the inbox.
+    /// Processes the input. Puts a call into the inbox.
     fn take(&self, state: &mut State, inbox: &mut Inbox<'_>, attribution: &Attribution) -> Result<Taken, ViError> {
         let State { association, known, scratch, .. } = state;
         let call = match association.poll(&mut |context| self.interfaces.judge(context)).map_err(over)? {
             None => return Ok(Taken::Nothing),
             Some(ServerEvent::Call(call)) => call,
             Some(ServerEvent::Orphaned(id)) => return Ok(Taken::Orphan(id)),
-            // Methods look whether somebody waits, not whether somebody would rather not.
+            // Methods check whether the caller still waits; a mere cancel has no effect.
             Some(ServerEvent::Cancelled(_)) => return Ok(Taken::Something),
         };
         if let Some(performed) = self.interfaces.perform(&call) {
@@ -168,16 +170,16 @@ struct Lane {
     hall: Arc<Hall>,
     calls: Mutex<Calls>,
     attribution: Attribution,
-    /// Whether its thread is to look at something else than calls.
+    /// Whether the lane's thread has to stop waiting for calls.
     is_wanted: AtomicBool,
 }
 
 /// The calls of a lane.
 #[derive(Debug, Default)]
 struct Calls {
-    /// The one that is being performed.
+    /// The call being executed.
     current: Option<Call>,
-    /// The number of the one that was answered last.
+    /// The identifier of the call answered last.
     answered: Option<u32>,
 }
 
@@ -193,7 +195,7 @@ impl Lane {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Receives for all lanes, until there is something for this one.
+    /// Receives for all lanes, until there is a message for this one.
     fn lead<'a>(
         &'a self,
         mut state: MutexGuard<'a, State>,
@@ -204,7 +206,7 @@ impl Lane {
         let mut span = Some(span).filter(|span| !span.is_zero());
         loop {
             let taken = hall.take(&mut state, inbox, &self.attribution);
-            // Also when the association is over: the client is told why.
+            // After an error, too, the output is sent: it tells the client the reason.
             let outcome = match hall.flush(&mut state).and(taken) {
                 Ok(Taken::Call(call)) => {
                     self.calls().current = Some(call);
@@ -281,7 +283,7 @@ impl Relay for Lane {
         } else if inbox.is_full() && state.association.is_multiplexed() && state.lanes < LANES_MAX {
             state.lanes += 1;
             drop(state);
-            // Without one more, further calls wait for this one.
+            // Without another lane, further calls wait for this one.
             if let Ok((lane, attribution)) = Self::window(Arc::clone(&self.hall)) {
                 Arc::clone(&self.hall.interfaces).serve(lane, attribution);
             }
@@ -291,7 +293,7 @@ impl Relay for Lane {
 
     fn wake(&self) {
         self.is_wanted.store(true, Ordering::Release);
-        // Whoever has just looked is waiting by the time that this can be locked.
+        // The lock ensures that a thread that has checked the flag is waiting by now.
         drop(self.hall.lock());
         self.hall.turn.notify_all();
         self.hall.stream.interrupt();

@@ -1,8 +1,9 @@
-//! From frames to stub data and back, in the transfer syntax of a presentation context.
+//! Translation of frames to stub data and back, in the transfer syntax of a presentation context.
 //!
-//! In FLAT stub data is the frame. Before a request's frame stands the call's context, where there is one; behind a response's frame stands what the
-//! method returned. The standard's transfer syntaxes are translated, by the plan of the interface; calls of objects have headers there. What is
-//! written by hand goes as it is.
+//! In FLAT, stub data is the frame. The call's context, if any, precedes a request's frame; the
+//! method's return value follows a response's frame. In the standard's transfer syntaxes the
+//! interface's plan translates the frame, and object calls have ORPC headers. Stub data that is
+//! marshalled by hand is passed on unchanged.
 
 use super::{CallHeaders, Form, Interface};
 use crate::octets::ByteOrder;
@@ -11,29 +12,30 @@ use crate::uuid::{FLAT, NDR, NDR64, SyntaxId};
 use crate::vi_call::Words;
 use obvia_ndr::ndr::{Format, Method, Numbers, Order, Plan, Syntax};
 
-/// Bytes behind the frame of a response in FLAT: what the method returned.
+/// The length of the return value after a response's frame in FLAT, in bytes.
 const STATUS: usize = 4;
 
-/// How calls of an interface are laid out in a presentation context.
+/// The marshalling of an interface's calls in a presentation context.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Translation {
-    /// With what says the contexts of calls, if the interface is one of objects.
+    /// FLAT, with the contexts of calls if the interface is one of objects.
     Flat(Option<&'static dyn CallHeaders>),
-    /// With what stands before arguments and results, if the interface is one of objects.
+    /// NDR or NDR64, with ORPC headers if the interface is one of objects.
     Ndr(Syntax, &'static Plan, Option<&'static dyn CallHeaders>),
     Octets,
 }
 
-/// Bytes before a call's context in FLAT: how many it has, and four zeros.
+/// The length of the header before a call's context in FLAT, in bytes: the context's length and
+/// four zeros.
 const CONTEXT: usize = 8;
 
-/// The bit of an opnum in units that says that the request has a context, in FLAT.
+/// The bit of an opnum in FLAT units that marks a request with a context.
 const HAS_CONTEXT: u16 = 1 << 15;
 
-/// Bytes in a frame before octets: how many there are, and their byte order.
+/// The length of the header before octets in a frame, in bytes: their number and their byte order.
 const OCTETS: usize = 8;
 
-/// Has a frame be these octets.
+/// Replaces a frame by one that contains octets.
 pub fn put_octets(order: ByteOrder, octets: &[u8], frame: &mut Vec<u8>) {
     frame.clear();
     let is_big = u8::from(order == ByteOrder::Big);
@@ -43,7 +45,8 @@ pub fn put_octets(order: ByteOrder, octets: &[u8], frame: &mut Vec<u8>) {
     frame.resize(frame.len().next_multiple_of(8), 0);
 }
 
-/// The octets that a frame has, and the byte order of what is in them. `None` for a frame that has none.
+/// Returns the octets in a frame, and the byte order of the data in them. `None` for a malformed
+/// frame.
 pub fn octets(frame: &[u8]) -> Option<(ByteOrder, &[u8])> {
     let (&[a, b, c, d, is_big, ..], rest) = frame.split_first_chunk::<OCTETS>()?;
     let length = usize::try_from(u32::from_le_bytes([a, b, c, d])).ok()?;
@@ -51,16 +54,16 @@ pub fn octets(frame: &[u8]) -> Option<(ByteOrder, &[u8])> {
     Some((order, rest.get(..length)?))
 }
 
-/// The slot in the vtable of opnum 0, where the interface is one of functions: behind IUnknown's methods.
+/// The vtable slot of opnum 0 in an interface of functions: behind IUnknown's methods.
 const FIRST_FUNCTION: u16 = 3;
 
-/// What the response to a request depends on.
+/// The properties of a request that its response depends on.
 #[derive(Debug, Default)]
 pub(crate) struct Request {
-    /// The method's number in the vtable.
+    /// The method's vtable slot.
     opnum: u16,
     numbers: Numbers,
-    /// Of one in FLAT.
+    /// Whether a request in FLAT begins with a context.
     pub(crate) has_context: bool,
 }
 
@@ -72,7 +75,8 @@ fn order(order: ByteOrder) -> Order {
 }
 
 impl Translation {
-    /// How calls of an interface are laid out in a transfer syntax. `None` where there is no way.
+    /// Creates the translation for an interface and a transfer syntax, or `None` if the interface
+    /// does not support the syntax.
     pub(crate) fn new(transfer: SyntaxId, interface: Interface) -> Option<Self> {
         match (interface.form, transfer) {
             (Form::Frames | Form::Planned(_), FLAT) => Some(Self::Flat(interface.objects)),
@@ -83,30 +87,31 @@ impl Translation {
         }
     }
 
-    /// How they are where units have no contexts: in NDR 2.0, but for what has nothing but frames.
+    /// Creates the translation for units without contexts: NDR 2.0, or FLAT for an interface that
+    /// has nothing else.
     pub(crate) fn without_context(interface: Interface) -> Option<Self> {
         let transfer = if matches!(interface.form, Form::Frames) { FLAT } else { NDR };
         Self::new(transfer, interface)
     }
 
-    /// The slot in the vtable of opnum 0.
+    /// Returns the vtable slot of opnum 0.
     fn first_slot(&self) -> u16 {
         if let Self::Ndr(_, _, None) = self { FIRST_FUNCTION } else { 0 }
     }
 
-    /// Whether performing a method twice does no harm, as far as the interface says.
+    /// Whether the interface declares a method idempotent.
     pub(crate) fn is_idempotent(&self, opnum: u16) -> bool {
         matches!(self, Self::Ndr(_, plan, _) if plan.method(opnum).is_some_and(Method::is_idempotent))
     }
 
-    /// The request that was decoded last waits for no response.
+    /// Notes that the request decoded last has no response.
     pub(crate) fn forget(&self) {
         if let Self::Flat(Some(headers)) | Self::Ndr(.., Some(headers)) = self {
             headers.forget();
         }
     }
 
-    /// The call of this request has ended, on the thread that performed it.
+    /// Notes that the call of this request has ended. The thread that executed it has to call this.
     pub(crate) fn end(&self, request: &Request) {
         match self {
             Self::Flat(Some(headers)) if request.has_context => headers.end(),
@@ -115,7 +120,7 @@ impl Translation {
         }
     }
 
-    /// The opnum of a request in units without the bit for a context, and whether the request has a context.
+    /// Splits an opnum in units into the opnum proper and whether the request has a context.
     pub(crate) fn split_opnum(&self, opnum: u16) -> (u16, bool) {
         match self {
             Self::Flat(_) => (opnum & !HAS_CONTEXT, opnum & HAS_CONTEXT != 0),
@@ -123,7 +128,7 @@ impl Translation {
         }
     }
 
-    /// Takes up the context of a request, and returns what is behind it in the stub data.
+    /// Reads the context of a request, and returns the stub data after it.
     pub(crate) fn take_context<'a>(&self, stub: &'a [u8]) -> Result<&'a [u8], Status> {
         let Self::Flat(Some(headers)) = self else { return Err(Status::OP_RNG_ERROR) };
         let split = stub.split_first_chunk::<CONTEXT>().and_then(|(&[a, b, c, d, ..], rest)| {
@@ -135,12 +140,12 @@ impl Translation {
         Ok(frame)
     }
 
-    /// The vtable's number of a method, of that in units.
+    /// Converts an opnum in units to a vtable slot.
     pub(crate) fn opnum_from_wire(&self, opnum: u16) -> Result<u16, Status> {
         opnum.checked_add(self.first_slot()).ok_or(Status::OP_RNG_ERROR)
     }
 
-    /// The number in units of a request's method.
+    /// Returns the opnum in units of a request's method.
     pub(crate) fn opnum_to_wire(&self, request: &Request) -> Result<u16, Status> {
         let opnum = request.opnum.checked_sub(self.first_slot()).ok_or(Status::OP_RNG_ERROR)?;
         match self.split_opnum(opnum) {
@@ -154,7 +159,7 @@ impl Translation {
         plan.method(opnum).ok_or(Status::OP_RNG_ERROR)
     }
 
-    /// The stub data of a request, in `scratch` where it is not the frame.
+    /// Encodes a request as stub data, in `scratch` unless it is the frame itself.
     pub(crate) fn encode_request<'a>(
         &self,
         opnum: u16,
@@ -186,7 +191,7 @@ impl Translation {
         Ok((Request { opnum, numbers, has_context: false }, scratch))
     }
 
-    /// The frame of a request, in `scratch` where it is not the stub data.
+    /// Decodes a request into a frame, in `scratch` unless it is the stub data itself.
     pub(crate) fn decode_request<'a>(
         &self,
         opnum: u16,
@@ -217,9 +222,10 @@ impl Translation {
         }
     }
 
-    /// The stub data of a response, in `scratch`.
+    /// Encodes a response as stub data in `scratch`.
     ///
-    /// Of a method that failed the frame has words, or there is none. What cannot be said in results is said by a fault.
+    /// The frame of a failed method holds its error information or is empty. An error is the status
+    /// of a fault, for an outcome that results cannot express.
     pub(crate) fn encode_response(
         &self,
         request: &Request,
@@ -255,8 +261,8 @@ impl Translation {
         encoded.map_err(|_| if has_failed { Status(status) } else { Status::BAD_STUB_DATA })
     }
 
-    /// What the method returned, and the frame of a response, in `scratch` where it is not the stub data. Where the method failed, the frame has words
-    /// or is empty.
+    /// Decodes a response. Returns the method's return value and the frame, in `scratch` unless it
+    /// is part of the stub data. The frame of a failed method holds error information or is empty.
     pub(crate) fn decode_response<'a>(
         &self,
         request: &Request,

@@ -1,4 +1,4 @@
-//! How a server answers bind, alter_context and auth3.
+//! A server's responses to bind, alter_context and auth3.
 
 use super::ServerAssociation;
 use crate::co::contexts::{Entry, OwnedToken};
@@ -10,25 +10,25 @@ use crate::security::{AuthType, Level, SecurityError};
 use crate::status::Status;
 use std::ops::Range;
 
-/// Presentation contexts that one association may have.
+/// The maximum number of an association's presentation contexts.
 const CONTEXTS_MAX: usize = 1024;
-/// Refused: the server has no room for more (C706 12.6.3.1, local_limit_exceeded).
+/// The refusal for lack of room (C706 12.6.3.1, local_limit_exceeded).
 const LIMIT_EXCEEDED: u16 = 3;
-/// What a server grants.
+/// The flags that a server grants.
 const GRANTED: u8 = flags::MULTIPLEX | flags::HEADER_SIGNING;
 
-/// A bind with its token.
+/// Reads a bind and its token.
 fn read(bytes: &[u8]) -> Result<(Bind, OwnedToken), PduError> {
     let unit = Unit::open(bytes)?;
     Ok((Bind::read(&unit)?, unit.trailer.map(|trailer| (trailer.head, trailer.token.to_vec()))))
 }
 
-/// The features that are granted where a "context" proposes some, which is told by its first transfer syntax.
+/// Returns the features to grant if a "context" proposes features. Its first transfer syntax tells.
 fn proposed_features(context: &Context) -> Option<u16> {
     features::granted(*context.transfers.first()?)
 }
 
-/// Whether there is anything proposed, by each context, and features once.
+/// Whether there are contexts, each with a transfer syntax, and features are proposed at most once.
 fn is_sound(contexts: &[Context]) -> bool {
     let features = contexts.iter().filter_map(proposed_features).count();
     !contexts.is_empty() && contexts.iter().all(|context| !context.transfers.is_empty()) && features < 2
@@ -45,7 +45,7 @@ impl ServerAssociation {
         let (bind, trailer) = match read(self.input.bytes(unit)) {
             Ok(read) => read,
             Err(error) => {
-                // Whoever cannot be understood speaks another version.
+                // An unreadable bind counts as another protocol version.
                 self.refuse(id, self.is_bound, BindNak::VERSION);
                 return Err(error.into());
             }
@@ -76,7 +76,7 @@ impl ServerAssociation {
         };
         let ack = BindAck {
             alters: bind.alters,
-            // Whether calls may be several is settled once.
+            // Multiplexing is negotiated only once, by the first bind.
             flags: if bind.alters { bind.flags & flags::HEADER_SIGNING } else { self.granted },
             call_id: bind.call_id,
             sizes: FragmentSizes { sent: self.length, received: self.length },
@@ -89,7 +89,8 @@ impl ServerAssociation {
         Ok(())
     }
 
-    /// What becomes of a context; it is noted when accepted. An error where it is to take the place of one that there is.
+    /// Returns the outcome of a context, and stores an accepted one. Fails if an accepted context
+    /// with this identifier differs.
     fn judged(
         &mut self,
         context: &Context,
@@ -113,7 +114,8 @@ impl ServerAssociation {
         Ok(outcome)
     }
 
-    /// The association group that a client is told. The first bind joins the group that it asks for. `None` where the client may not join that.
+    /// Returns the number of the association group. The first bind joins the requested group.
+    /// `None` if the client may not join it.
     fn group(&mut self, bind: &Bind) -> Option<u32> {
         let Some(groups) = &self.options.groups else { return Some(bind.group.max(1)) };
         if !bind.alters {
@@ -122,7 +124,7 @@ impl ServerAssociation {
         self.joined.as_ref().map(|joined| joined.number)
     }
 
-    /// Tells the client that what it proposes makes no sense.
+    /// Answers a malformed proposal.
     fn refuse(&mut self, id: u32, alters: bool, reason: u16) {
         if alters {
             self.put_fault(id, 0, Status::PROTOCOL_ERROR, flags::DID_NOT_EXECUTE);
@@ -131,7 +133,7 @@ impl ServerAssociation {
         }
     }
 
-    /// Takes a token. Returns the one to be sent with the answer.
+    /// Processes a token. Returns the token for the answer.
     fn authenticate(&mut self, head: TrailerHead, token: &[u8]) -> Result<OwnedToken, SecurityError> {
         let entry = match self.security.get_mut(head.context_id) {
             Some(entry) if !entry.is_done => entry,
@@ -144,11 +146,12 @@ impl ServerAssociation {
             }
         };
         let step = entry.step(token)?;
-        // Also a token of no bytes is sent, with its trailer: that is how clients are told that there is no more to come.
+        // An empty token is sent, too, with its trailer: it tells the client that the exchange is
+        // complete.
         Ok(Some((entry.head(), step.token)))
     }
 
-    /// Tells the client that it could not be authenticated.
+    /// Tells the client that the authentication failed.
     fn deny(&mut self, bind: &Bind, error: &SecurityError) {
         self.note_failed_proof();
         if bind.alters {
@@ -171,7 +174,8 @@ impl ServerAssociation {
         }
     }
 
-    /// Takes the third token of an authentication, which has no answer: when it is wrong, the calls that follow are refused.
+    /// Processes the third token of an authentication, which has no answer. If it is wrong, the
+    /// following calls are refused.
     pub(super) fn finish_authentication(&mut self, unit: Range<usize>) -> Result<(), AssociationError> {
         let trailer = Unit::open(self.input.bytes(unit))?.trailer.ok_or(PduError::Trailer)?;
         let entry = self.security.get_mut(trailer.head.context_id);
@@ -183,7 +187,8 @@ impl ServerAssociation {
         Ok(())
     }
 
-    /// The input is no unit, or too long a one. Whose answer that is, is read where it would be in one of ours.
+    /// Answers input that is not a unit or too long. Takes the call identifier from its place in a
+    /// header.
     pub(super) fn refuse_input(&mut self, error: PduError) -> AssociationError {
         if let Some([_, _, _, _, order, _, _, _, _, _, _, _, a, b, c, d]) = self.input.rest().first_chunk() {
             let id = if order & 0x10 == 0 { u32::from_be_bytes } else { u32::from_le_bytes }([*a, *b, *c, *d]);

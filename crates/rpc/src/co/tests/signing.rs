@@ -1,4 +1,4 @@
-//! Tests of protected associations, with a mechanism that is only good for seeing what is protected.
+//! Tests of protected associations, with a mechanism that only shows which bytes are protected.
 
 use super::*;
 use crate::security::{
@@ -7,7 +7,7 @@ use crate::security::{
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Says hello three times, and signs by a sum and a count.
+/// A mechanism with three tokens, which signs by a checksum and a counter.
 #[derive(Debug)]
 struct Toy {
     sent: u8,
@@ -35,7 +35,7 @@ impl Toy {
 
 impl SecurityContext for Toy {
     fn step(&mut self, token: &[u8]) -> Result<Step, SecurityError> {
-        // Tokens count up; the client's first is 0.
+        // Tokens are numbered; the client's first is 0.
         let own = token.first().map_or(0, |theirs| theirs + 1);
         let token = if own < LEGS { vec![own; 5] } else { vec![] };
         Ok(Step { token, is_done: own + 1 >= LEGS })
@@ -152,7 +152,7 @@ fn security_contexts_may_be_several() {
     settle(&mut pair);
     echo(&mut pair, b"a call that is sealed", 1, Level::Privacy);
     echo(&mut pair, b"a call that is signed", 0, Level::Integrity);
-    // And one that is neither.
+    // A call with neither protection.
     pair.client.call(&call(b"plain")).unwrap();
     assert!(matches!(pair.ask_server(), Ok(Some(ServerEvent::Call(came))) if came.security.is_none()));
 }
@@ -191,7 +191,7 @@ fn mechanisms_that_are_not_there_are_refused() {
     }
 }
 
-/// Makes a call that the server is not to see, and returns the fault that is the answer.
+/// Makes a call that the server must not deliver, and returns the fault.
 fn refused(pair: &mut Pair, security: Option<u32>) -> (Status, bool) {
     let id = pair.client.call(&OutgoingCall { security, ..call(b"let me in") }).unwrap();
     assert_eq!(pair.ask_server(), Ok(None));
@@ -220,7 +220,7 @@ fn calls_below_the_least_level_are_refused_and_others_taken() {
             echo(&mut pair, b"is it I, and nobody else?", number as u32, level);
         }
     }
-    // Of a call that will be refused, nothing is kept until it is complete.
+    // Fragments of a call that will be refused are not kept.
     pair.client.call(&call(&[7; 100_000])).unwrap();
     assert_eq!(pair.ask_server(), Err(SecurityError::Denied.into()));
     let units = units(pair.server.output());

@@ -1,57 +1,60 @@
-//! Bodies of units that are neither arguments nor results (C706 12.5.3).
+//! Bodies of the units that carry neither arguments nor results (C706 12.5.3).
 
 use super::{Header, PduError, PduType};
 use crate::octets::Reader;
 use crate::status::Status;
 
-/// The words of a fack's mask: more fragments are never expected at a time.
+/// The length of a fack's mask in words. More outstanding fragments are never expected.
 const MASK_MAX: usize = 8;
-/// Fragments behind the first one that is missing of which a fack says whether they have arrived.
+/// The number of fragments behind the first missing one that a fack's mask covers.
 pub(in super::super) const MASKED_MAX: u16 = MASK_MAX as u16 * 32;
 
-/// Which fragments have arrived, and what else may come: the body of a fack, and sometimes of a nocall (C706 12.5.3.4).
+/// The body of a fack, and of some nocalls: the received fragments and the receiver's limits (C706
+/// 12.5.3.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fack {
-    /// How much may be under way, in kilobytes.
+    /// The receive window in kilobytes.
     pub window: u16,
-    /// The longest datagram that its sender takes, in bytes.
+    /// The longest datagram that the sender of the fack accepts, in bytes.
     pub datagram_max: u32,
-    /// The longest unit that its sender takes, in bytes.
+    /// The longest unit that the sender of the fack accepts, in bytes.
     pub fragment_max: u32,
-    /// The serial number of the unit that it answers.
+    /// The serial number of the unit that the fack answers.
     pub serial: u16,
     mask: [u32; MASK_MAX],
 }
 
 impl Fack {
-    /// A fack without anything behind what is missing.
+    /// Creates a fack without fragments behind the first missing one.
     pub const fn new(window: u16, fragment_max: u32, serial: u16) -> Self {
         Self { window, datagram_max: fragment_max, fragment_max, serial, mask: [0; MASK_MAX] }
     }
 
-    /// Notes that a fragment has arrived, so many behind the first one that is missing. False for one too far behind.
+    /// Marks a fragment as received, by its distance from the first missing one. Returns false if
+    /// it is too far away.
     pub fn insert(&mut self, behind: u16) -> bool {
         let word = self.mask.get_mut(usize::from(behind / 32));
         word.map(|word| *word |= 1 << (behind % 32)).is_some()
     }
 
-    /// Whether a fragment has arrived, so many behind the first one that is missing.
+    /// Whether a fragment was received, by its distance from the first missing one.
     pub fn has(&self, behind: u16) -> bool {
         self.mask.get(usize::from(behind / 32)).is_some_and(|word| word >> (behind % 32) & 1 == 1)
     }
 
-    /// Reads the body of a fack or nocall. `None` for an empty one, as older senders have it.
+    /// Reads the body of a fack or nocall. `None` for the empty body of older senders.
     ///
     /// # Errors
     ///
-    /// What is wrong with it. A mask may be longer than is looked at.
+    /// [`PduError`] if the body is malformed. The words of a mask behind the supported length are
+    /// ignored.
     pub fn read(header: &Header, body: &[u8]) -> Result<Option<Self>, PduError> {
         if body.is_empty() {
             return Ok(None);
         }
         let mut reader = Reader::new(body, header.order);
         let [version, _padding] = reader.take()?;
-        // Version 1 differs in what older senders meant by the window.
+        // Version 1 differs in the meaning that older senders gave to the window.
         if version > 1 {
             return Err(PduError::Body(version.into()));
         }
@@ -75,7 +78,7 @@ impl Fack {
             writer.u32(self.fragment_max);
             writer.u16(self.serial);
             writer.u16(count as u16);
-            // There is room for one word in any case.
+            // The mask has at least one word.
             self.mask.iter().take(count.max(1)).for_each(|word| writer.u32(*word));
         });
     }
@@ -84,7 +87,7 @@ impl Fack {
 /// The body of a cl_cancel (C706 12.5.3.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cancel {
-    /// Tells it from other cancels of the call.
+    /// The number of the cancel among those of the call.
     pub id: u32,
 }
 
@@ -93,7 +96,7 @@ impl Cancel {
     ///
     /// # Errors
     ///
-    /// What is wrong with it.
+    /// [`PduError`] if the body is malformed.
     pub fn read(header: &Header, body: &[u8]) -> Result<Self, PduError> {
         let mut reader = Reader::new(body, header.order);
         match reader.u32()? {
@@ -114,18 +117,18 @@ impl Cancel {
 /// The body of a cancel_ack (C706 12.5.3.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CancelAck {
-    /// The cancel that it answers.
+    /// The number of the acknowledged cancel.
     pub id: u32,
-    /// Whether the server takes cancels of the call.
+    /// Whether the server accepts cancels of the call.
     pub is_accepted: bool,
 }
 
 impl CancelAck {
-    /// Reads the body. `None` for an empty one, which says nothing of cancels.
+    /// Reads the body. `None` for an empty body, which tells nothing about cancels.
     ///
     /// # Errors
     ///
-    /// What is wrong with it.
+    /// [`PduError`] if the body is malformed.
     pub fn read(header: &Header, body: &[u8]) -> Result<Option<Self>, PduError> {
         if body.is_empty() {
             return Ok(None);
@@ -151,12 +154,12 @@ impl CancelAck {
 ///
 /// # Errors
 ///
-/// Where it is too short.
+/// [`PduError::Short`] if the body is too short.
 pub fn read_status(header: &Header, body: &[u8]) -> Result<Status, PduError> {
     Ok(Status(Reader::new(body, header.order).u32()?))
 }
 
-/// The body of a fault or reject.
+/// Returns the body of a fault or reject.
 pub fn write_status(status: Status) -> Vec<u8> {
     status.0.to_le_bytes().to_vec()
 }

@@ -1,4 +1,5 @@
-//! Units as they are written down in C706 12.5, in both byte orders, and what is none.
+//! Tests of the units: the bytes that C706 12.5 specifies, in both byte orders, and malformed
+//! units.
 
 use super::{Cancel, CancelAck, Fack, Header, NO_HINT, PduError, PduType, flags, read_status, write_status};
 use crate::octets::ByteOrder;
@@ -49,7 +50,7 @@ fn a_header_lies_as_the_standard_says() {
         (0, &[0, 1, 2, 3][..], &[10, 11, 12, 13][..], &[0, 5][..])
     );
     assert_eq!(Header::read(&bytes), Ok((big, [].as_slice())));
-    // What is behind the body is another's.
+    // Bytes behind the body are ignored.
     let longer = [BYTES.as_slice(), &[7; 9]].concat();
     assert_eq!(Header::read(&longer), Ok((REQUEST, [1, 2, 3].as_slice())));
 }
@@ -90,7 +91,7 @@ fn facks_say_which_fragments_have_arrived() {
     let big = Header { order: ByteOrder::Big, ..header };
     fack.write(&mut bytes, &big);
     assert_eq!(read(&big, &bytes[80..]), Ok(Some(fack)));
-    // A longer mask than anybody looks at.
+    // A mask that is longer than the part that is read.
     let mut longer = [0xff; 16 + 4 * 20];
     longer[0] = 0;
     longer[14..16].copy_from_slice(&[20, 0]);

@@ -1,4 +1,5 @@
-//! The client's relay: requests become calls of an activity, what becomes of them responses and faults.
+//! The client's relay: requests become calls of an activity, and their outcomes become responses
+//! and faults.
 
 use super::keeper::{Keeper, Kept};
 use super::{BIND, draw, flush, limits};
@@ -18,12 +19,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A window whose requests go through a connected socket as calls of an activity. The keeper attends to it between calls; `client`
-/// is this process to servers.
+/// Creates a window whose requests travel through a connected socket as calls of an activity. The
+/// keeper does the activity's periodic work between calls. `client` identifies this process to
+/// servers.
 ///
 /// # Errors
 ///
-/// Where there is no memory, and where the system has no random numbers.
+/// If the socket is not connected, memory cannot be allocated, or the system provides no random
+/// numbers.
 pub fn client(
     socket: DatagramSocket,
     routes: Arc<dyn Routes>,
@@ -58,12 +61,12 @@ struct ClientRelay {
     local: Option<String>,
 }
 
-/// What the window and the keeper share.
+/// The state shared by the window and the keeper.
 #[derive(Debug)]
 struct Shared {
     socket: DatagramSocket,
     state: Mutex<State>,
-    /// Whether the process that this one has introduced itself to is gone.
+    /// Whether the process that this client has introduced itself to is gone.
     is_over: AtomicBool,
 }
 
@@ -72,23 +75,23 @@ struct State {
     activity: Activity,
     routes: Arc<dyn Routes>,
     ways: HashMap<TargetId, Way>,
-    /// The call under way.
+    /// The outstanding call.
     call: Option<Awaited>,
-    /// The bind that the server is asked for, by its number in the window.
+    /// The outstanding bind's number in the window.
     asked: Option<u32>,
-    /// Whether the server has answered one: it is a process of this program's then.
+    /// Whether the server has answered a bind: it is a process of this program then.
     is_introduced: bool,
-    /// The call that got no further than here.
+    /// The call that failed before it was sent.
     refused: Option<(u32, Status)>,
-    /// The answer to a bind, which is made here.
+    /// The answer to a bind that this relay has made itself.
     agreed: Option<Vec<u8>>,
-    /// Where datagrams are received.
+    /// The receive buffer.
     room: Vec<u8>,
-    /// Where what is translated is put together.
+    /// The buffer for translations.
     scratch: Vec<u8>,
 }
 
-/// How units name a target.
+/// The address of a target in units.
 #[derive(Clone, Copy, Debug)]
 struct Way {
     interface: SyntaxId,
@@ -101,14 +104,14 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sends what the activity has to say.
+    /// Sends the activity's output.
     fn flush(&self, state: &mut State) {
         if !flush(&self.socket, state.activity.output(), |()| None) {
             state.activity.refused(Instant::now());
         }
     }
 
-    /// Takes all that there is to receive, and answers what is asked.
+    /// Receives all available datagrams and answers callbacks.
     fn fill(&self, state: &mut State) -> Result<(), ViError> {
         loop {
             match self.socket.receive(&mut state.room)? {
@@ -123,11 +126,11 @@ impl Shared {
 
 impl Kept for Shared {
     fn keep(&self) {
-        // Whoever has it in hand makes a call, which is more than can be done here.
+        // A thread that holds the lock makes a call, which includes this work.
         let Ok(mut state) = self.state.try_lock() else { return };
         state.activity.keep(Instant::now());
         self.flush(&mut state);
-        // The next call learns what is wrong.
+        // The next call reports the error.
         let _ = self.fill(&mut state);
     }
 }
@@ -150,7 +153,7 @@ impl State {
         Ok(())
     }
 
-    /// How units name a target.
+    /// Returns the address of a target in units.
     fn way(&mut self, target: TargetId) -> Result<Way, Status> {
         if let Some(way) = self.ways.get(&target) {
             return Ok(*way);
@@ -162,10 +165,11 @@ impl State {
         Ok(way)
     }
 
-    /// Has the server answer a bind, or answers it as one would that had contexts.
+    /// Sends a bind to the server as a call, or answers it in the server's place.
     fn settle(&mut self, unit: &[u8], sequence: u32) -> Result<(), ViError> {
         let bind = Bind::from_wire(unit).map_err(|error| ViError::Relay { source: Box::new(error) })?;
-        // Nobody but processes of this program's says who they are, and no others are asked for more.
+        // Only processes of this program introduce themselves by a first bind; other servers are
+        // not asked for more contexts.
         if bind.alters && !self.is_introduced {
             self.agreed = Some(agree(bind));
             return Ok(());
@@ -179,7 +183,7 @@ impl State {
         Ok(())
     }
 
-    /// Puts what has come into the inbox. Whether there was something.
+    /// Puts the next answer into the inbox. Returns whether there was one.
     fn deliver(&mut self, inbox: &mut Inbox<'_>, is_over: &AtomicBool) -> Result<bool, ViError> {
         if let Some(ack) = self.agreed.take() {
             put_pdu(inbox, &ack)?;
@@ -201,7 +205,7 @@ impl State {
             }
             (Err(Failure { status, .. }), Some(sequence), _) => put_fault(inbox, sequence, status)?,
             (Ok((order, stub)), None, Some(call)) => call.put_response(inbox, order, &stub, &mut self.scratch)?,
-            // It was there.
+            // The server has answered before, so it is not merely unavailable.
             (Err(_), None, Some(call)) if is_lost => put_fault(inbox, call.sequence, Status::COMM_FAILURE)?,
             (Err(Failure { status, .. }), None, Some(call)) => put_fault(inbox, call.sequence, status)?,
             (_, None, None) => return Ok(false),
@@ -209,7 +213,8 @@ impl State {
         Ok(true)
     }
 
-    /// Whether a call has shown that the process which objects were known of is there no more. Functions are whoever's is there.
+    /// Whether the outcome shows that the process whose objects this client knows is gone.
+    /// Interfaces of functions do not depend on the process.
     fn has_lost_server(&self, outcome: &Outcome) -> bool {
         let is_lost = |failure: &Failure| {
             matches!(failure.status, Status::COMM_FAILURE | Status::SERVER_UNAVAILABLE | Status::WRONG_BOOT_TIME)
@@ -218,7 +223,7 @@ impl State {
     }
 }
 
-/// What a server that had contexts would answer: NDR 2.0 is what there is.
+/// Answers a bind like a server with contexts whose only transfer syntax is NDR 2.0.
 fn agree(bind: Bind) -> Vec<u8> {
     let outcomes = bind.contexts.iter().map(|context| Agreed::choose(context, &[NDR])).collect();
     let Bind { alters, call_id, sizes, .. } = bind;
@@ -289,7 +294,7 @@ impl Relay for ClientRelay {
     fn end(&self) {
         let mut state = self.shared.lock();
         state.activity.end();
-        // Without it the server keeps the last answer a little longer.
+        // If this gets lost, the server keeps the last response a little longer.
         self.shared.flush(&mut state);
     }
 }

@@ -1,19 +1,20 @@
-//! What is to be done for activities between their calls: results are acknowledged, and servers told that the client is there.
+//! Periodic work for activities between their calls: acknowledgements of results and keep-alive
+//! requests.
 
 use std::fmt::Debug;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-/// How often it is looked what there is to be done.
+/// The interval of the periodic work.
 const ROUND: Duration = Duration::from_millis(500);
 
-/// An activity that may have something to be done.
+/// An activity with periodic work.
 pub(super) trait Kept: Send + Sync + Debug {
-    /// Does what is due.
+    /// Performs the actions that are due.
     fn keep(&self);
 }
 
-/// The activities of this process. A thread of the process's own goes [its rounds](Self::round).
+/// The activities of this process. A dedicated thread calls [`round`](Self::round) repeatedly.
 #[derive(Debug, Default)]
 pub struct Keeper {
     kept: Mutex<Vec<Weak<dyn Kept>>>,
@@ -30,12 +31,13 @@ impl Keeper {
         self.first.notify_all();
     }
 
-    /// Waits until it is time, and does what is due for each. While there is no activity, it only waits, for an hour at most.
+    /// Waits for the next interval and does each activity's work. Without activities, only waits,
+    /// for an hour at most.
     pub fn round(&self) {
         let kept = self.lock();
         let waited = self.first.wait_timeout_while(kept, Duration::from_secs(3600), |kept| kept.is_empty());
         let (kept, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        // Nobody notifies now: this waits as long as it says.
+        // The condition is always true, so that notifications do not shorten the interval.
         let (mut kept, _) =
             self.first.wait_timeout_while(kept, ROUND, |_| true).unwrap_or_else(PoisonError::into_inner);
         kept.retain(|kept| kept.strong_count() > 0);

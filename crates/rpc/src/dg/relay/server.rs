@@ -1,7 +1,9 @@
-//! The server's relay: calls that come to a socket become requests in the windows of their clients, and what is answered goes back.
+//! The server's relay: calls that arrive at a socket become requests in the windows of their
+//! clients, and responses are sent back.
 //!
-//! One thread, which the floor above gives, attends to the socket. Each client, which is a process and has several activities, has windows of
-//! its own, its *lanes*, and with each a thread that performs one call at a time.
+//! One thread, provided by the upper layer, receives from the socket. Each client, which is a
+//! process with several activities, has windows of its own, its *lanes*. Each lane has a thread
+//! that executes one call at a time.
 
 mod lane;
 
@@ -19,40 +21,41 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// How long a server hears nothing of a call that it performs, before it takes its client for gone: several pings.
+/// The time without a unit after which the client of a call being executed counts as gone: several
+/// pings.
 const PATIENCE: Duration = Duration::from_secs(90);
-/// Clients that are known at a time; one host may have half of them.
+/// The maximum number of known clients; one host may have half of them.
 const CLIENTS_MAX: usize = 256;
-/// How often it is looked what is due while anybody is known.
+/// The interval of the timers while there are clients.
 const ROUND: Duration = Duration::from_millis(100);
-/// Datagrams that are taken at a time, before what is due gets its turn.
+/// The maximum number of datagrams processed between two checks of the timers.
 const TAKEN_MAX: u32 = 64;
-/// The client of those that nobody has asked who they are, since they wait for no answer.
+/// The client of calls without response, whose makers are not asked for their identity.
 const UNASKED: Uuid = Uuid(0);
 
-/// Who serves the calls of clients.
+/// Provides the services for clients.
 pub trait Clients: Send + Sync + fmt::Debug {
-    /// What there is for a client at a host that has not called before. `None` where there is no room for it.
+    /// Returns the interfaces for a new client at a host, or `None` if there is no room for it.
     fn admit(&self, host: Host) -> Option<Arc<dyn Interfaces>>;
 }
 
-/// What an endpoint is made with.
+/// The options of an endpoint.
 #[derive(Clone, Debug)]
 pub struct EndpointOptions {
-    /// What the windows are made with.
+    /// The options of the clients' windows.
     pub window: Options,
-    /// How long a client may say nothing before what is kept for it is given up (C706 5.1.6).
+    /// The time without a unit after which a client is released (C706 5.1.6).
     pub rundown: Duration,
 }
 
-/// A socket to which calls come.
+/// A socket that receives calls.
 #[derive(Debug)]
 pub struct Endpoint {
     hall: Arc<Hall>,
     state: Mutex<State>,
 }
 
-/// What the endpoint and its lanes share.
+/// The state shared by the endpoint and its lanes.
 #[derive(Debug)]
 struct Hall {
     socket: DatagramSocket,
@@ -60,12 +63,12 @@ struct Hall {
     options: EndpointOptions,
 }
 
-/// What belongs to the thread that attends.
+/// The state of the thread that receives.
 #[derive(Debug)]
 struct State {
     clients: HashMap<Uuid, Arc<Client>>,
     served: Arc<dyn Clients>,
-    /// The clients of calls that may be under way.
+    /// The clients of calls that may be outstanding.
     calls: HashMap<CallKey, Uuid>,
     room: Vec<u8>,
     rounds_at: Instant,
@@ -76,11 +79,11 @@ impl Hall {
         self.server.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has the server say something, and sends it.
+    /// Calls a function on the server, and sends the output.
     fn say(&self, what: impl FnOnce(&mut Server)) {
         let mut server = self.server();
         what(&mut server);
-        // Who is not there any more is noticed by its silence.
+        // An unreachable client is detected by its silence.
         flush(&self.socket, server.output(), Some);
     }
 
@@ -94,13 +97,14 @@ impl Hall {
 }
 
 impl Endpoint {
-    /// An endpoint at a socket, which [`Self::attend`] is to be called for.
+    /// Creates an endpoint at a socket. The caller has to call [`Self::attend`] repeatedly.
     pub fn new(socket: DatagramSocket, served: Arc<dyn Clients>, options: EndpointOptions) -> Self {
         let limits = Limits { patience: PATIENCE, ..limits(&options.window, &socket) };
-        // In tenths of seconds, so that a server that is started anew at once is another one; never 0, which says nothing.
+        // The unit is a tenth of a second, so that a quickly restarted server differs from its
+        // predecessor. 0 is reserved for an unknown boot time.
         let boot =
             SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |since| (since.as_millis() / 100) as u32).max(1);
-        // Without random numbers nobody is asked, and nothing performed.
+        // Without random numbers no callback succeeds, so no call is executed.
         let draw = Box::new(|| draw().unwrap_or(UNASKED));
         let server = Mutex::new(Server::new(ServerOptions { limits, boot, draw }));
         let (clients, calls) = (HashMap::new(), HashMap::new());
@@ -108,11 +112,12 @@ impl Endpoint {
         Self { hall: Arc::new(Hall { socket, server, options }), state: Mutex::new(state) }
     }
 
-    /// Waits for datagrams, not long, and does what they ask for. It is to be called again and again, by one thread.
+    /// Waits a limited time for datagrams and processes them. One thread has to call this
+    /// repeatedly.
     ///
     /// # Errors
     ///
-    /// What the system says against the socket.
+    /// The system's error for the socket.
     pub fn attend(&self) -> Result<(), ViError> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let is_idle = state.clients.is_empty() && self.hall.server().activities() == 0;
@@ -130,7 +135,7 @@ impl Endpoint {
 }
 
 impl State {
-    /// Takes datagrams that are there.
+    /// Processes the available datagrams.
     fn take(&mut self, hall: &Arc<Hall>) -> Result<(), ViError> {
         for _ in 0..TAKEN_MAX {
             let Received::Datagram(length, from) = hall.socket.receive(&mut self.room)? else { break };
@@ -140,7 +145,7 @@ impl State {
         Ok(())
     }
 
-    /// Does what has come about.
+    /// Processes the server's events.
     fn follow(&mut self, hall: &Arc<Hall>) {
         let next = || hall.server().next_event();
         while let Some(event) = next() {
@@ -160,7 +165,7 @@ impl State {
         }
     }
 
-    /// Gives a call to a lane of its client.
+    /// Queues a call for a lane of its client.
     fn dispatch(&mut self, hall: &Arc<Hall>, call: IncomingCall) {
         let (key, id) = (call.key, call.client.unwrap_or(UNASKED));
         let Some(client) = self.client(hall, id, call.from) else {
@@ -171,30 +176,31 @@ impl State {
         }
         match client.enqueue(call) {
             Ok(false) => {}
-            // Without memory for one more, the lanes that there are take what waits.
+            // If a lane cannot be started, the existing ones take the call.
             Ok(true) => drop(Lane::begin(&client)),
             Err(status) => hall.fault(key, status, false),
         }
     }
 
-    /// A client, known or new.
+    /// Returns a call's client, which may be new. `None` if the call is not acceptable.
     fn client(&mut self, hall: &Arc<Hall>, id: Uuid, from: Place) -> Option<Arc<Client>> {
         if let Some(client) = self.clients.get(&id) {
-            // Nobody else is heard in a client's name: who takes it from elsewhere is not the one that it is of.
+            // A client's identity is bound to its host: calls with the same identity from elsewhere
+            // are not its own.
             return (client.host() == from.host() || id == UNASKED).then(|| Arc::clone(client));
         }
         let neighbours = self.clients.values().filter(|client| client.host() == from.host()).count();
         if self.clients.len() >= CLIENTS_MAX || neighbours >= CLIENTS_MAX / 2 {
             return None;
         }
-        // Of those that nobody has asked, each may be from anywhere.
+        // Callers without an identity may be at any host.
         let host = if id == UNASKED { Host::NONE } else { from.host() };
         let client = Arc::new(Client::new(Arc::clone(hall), host, self.served.admit(host)?));
         self.clients.insert(id, Arc::clone(&client));
         Some(client)
     }
 
-    /// Does what is due.
+    /// Performs the actions that are due.
     fn go_round(&mut self, hall: &Arc<Hall>) {
         self.rounds_at = Instant::now() + ROUND;
         hall.say(|server| server.tick(Instant::now()));

@@ -1,4 +1,4 @@
-//! What a server knows of a client's activity: its last call, and how far that is.
+//! A server's state of a client's activity: its last call, and the call's progress.
 
 use crate::dg::pdu::Header;
 use crate::dg::receiving::Assembly;
@@ -10,46 +10,47 @@ use std::time::Instant;
 /// An activity of a client.
 #[derive(Debug)]
 pub(super) struct Activity {
-    /// Where its requests come from, and answers go.
+    /// The address that requests come from and responses go to.
     pub(super) place: Place,
-    /// Which call it is at.
+    /// The sequence number of the current call.
     pub(super) sequence: u32,
-    /// The header of the first unit of that which came.
+    /// The header of the current call's first received unit.
     pub(super) head: Header,
     pub(super) state: State,
-    /// Whether the client has said that it makes this call. Nothing is performed before, and little is kept.
+    /// Whether the client has confirmed the call. Before that, the call is not executed, and few of
+    /// its bytes are kept.
     pub(super) is_known: bool,
-    /// The client's address space, if it has said so.
+    /// The client's address space, if the client has told it.
     pub(super) client: Option<Uuid>,
     pub(super) asking: Option<Asking>,
-    /// When something came of it last.
+    /// The time at which a unit of the activity last arrived.
     pub(super) heard: Instant,
     pub(super) receiver: Receiver,
-    /// A cancel has come for the call.
+    /// Whether the call was cancelled.
     pub(super) is_cancelled: bool,
 }
 
-/// How far a call is.
+/// The progress of a call.
 #[derive(Debug)]
 pub(super) enum State {
-    /// Its arguments are coming, or are there and nobody knows whether the client makes it.
+    /// The arguments are incomplete, or the client has not confirmed the call.
     Arriving(Assembly),
-    /// It is being performed.
+    /// The call is being executed.
     Performed,
-    /// Its answer is on the way, or is kept until the client has it.
+    /// The response is being sent, or kept until the client has acknowledged it.
     Answered(Sending),
-    /// It is over, and nothing is kept of it but its number.
+    /// The call is over. Only its sequence number is kept.
     Over,
 }
 
-/// A question to the client that is not answered: who are you?
+/// An unanswered callback that asks for the client's identity.
 #[derive(Debug)]
 pub(super) struct Asking {
     /// The activity that asks.
     pub(super) asker: Uuid,
     pub(super) again_at: Instant,
     pub(super) times: u32,
-    /// Whether it is the question that all clients know.
+    /// Whether the older operation is used, which all clients implement.
     pub(super) is_simple: bool,
 }
 
@@ -69,7 +70,7 @@ impl Activity {
         }
     }
 
-    /// Bytes of messages that it keeps.
+    /// Returns the bytes of the messages that the activity holds.
     pub(super) fn held(&self) -> usize {
         match &self.state {
             State::Arriving(assembly) => assembly.held(),
@@ -78,12 +79,12 @@ impl Activity {
         }
     }
 
-    /// Whether its way does not leave the host.
+    /// Whether the path to the client stays within the host.
     pub(super) fn is_near(&self) -> bool {
         self.place.host().is_loopback()
     }
 
-    /// Whether something of it is due sooner or later, besides that it is forgotten.
+    /// Whether the activity has no timer except the one that forgets it.
     pub(super) fn is_idle(&self) -> bool {
         matches!(self.state, State::Over)
     }

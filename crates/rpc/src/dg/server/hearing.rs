@@ -1,4 +1,4 @@
-//! What comes to a server, and what it makes of it.
+//! A server's processing of received datagrams.
 
 use super::activity::{Activity, State};
 use super::{CallKey, IncomingCall, Server, ServerEvent};
@@ -11,11 +11,12 @@ use crate::uuid::Uuid;
 use obvia_via::datagram::Place;
 use std::time::Instant;
 
-/// Bytes of arguments that are kept before the client has said who it is: what comes at once.
+/// The arguments that are kept before the client has identified itself, in bytes: those of the
+/// first fragments.
 const UNKNOWN_MAX: usize = 8 << 10;
 
 impl Server {
-    /// Takes a datagram. What is none has no effect.
+    /// Processes a datagram. A malformed one has no effect.
     pub fn receive(&mut self, now: Instant, from: Place, datagram: &[u8]) {
         let Ok((header, body)) = Header::read(datagram) else { return };
         match header.kind {
@@ -25,12 +26,12 @@ impl Server {
             PduType::FACK => self.fack(now, from, &header, body),
             PduType::CL_CANCEL => self.cancel(now, from, &header, body),
             PduType::RESPONSE | PduType::FAULT | PduType::REJECT => self.told(now, from, &header, body),
-            // A client that is asked has nothing more to say.
+            // A client's answer to a callback needs no further units.
             _ => {}
         }
     }
 
-    /// The activity's call that a unit is about, if that is the last one.
+    /// Returns the activity of a unit if the unit is about its current call.
     fn current(&mut self, now: Instant, from: Place, header: &Header) -> Option<&mut Activity> {
         let activity = self.activities.get_mut(&header.activity)?;
         let is_it = activity.place == from && activity.sequence == header.sequence;
@@ -58,10 +59,10 @@ impl Server {
             activity.heard = now;
             let is_known = activity.is_known;
             let State::Arriving(assembly) = &mut activity.state else { return None };
-            // The bytes that are there are in the host's share already.
+            // The bytes held by the assembly are part of the host's share already.
             let most = if is_known { message_max } else { UNKNOWN_MAX };
             let added = assembly.add(header, body, most.min(assembly.held() + room));
-            // What an unknown client sends beyond the first few fragments comes again.
+            // An unidentified client retransmits the fragments that exceed the limit.
             (is_known || added == Added::Taken).then_some(added)
         });
         match added.flatten() {
@@ -75,7 +76,8 @@ impl Server {
         }
     }
 
-    /// Whether a fragment is one of a call whose arguments are still coming; of a call that is new, it is from now on.
+    /// Whether a fragment belongs to a call whose arguments are incomplete. Begins a new call if
+    /// necessary.
     fn is_awaited(&mut self, now: Instant, from: Place, header: &Header) -> bool {
         let Some(activity) = self.activities.get_mut(&header.activity) else {
             return self.begin(now, from, header);
@@ -93,7 +95,7 @@ impl Server {
             State::Arriving(_) => return true,
             State::Performed => self.say(from, header, PduType::WORKING),
             State::Answered(sending) => sending.repeat(from, &mut self.output),
-            // What may be performed twice is.
+            // An idempotent call is executed again.
             State::Over if header.has(flags::IDEMPOTENT) && !header.has(flags::MAYBE) => {
                 self.next(now, from, header);
                 return true;
@@ -103,7 +105,7 @@ impl Server {
         false
     }
 
-    /// An activity begins. False where there is no room for it.
+    /// Begins an activity. Returns false if there is no room for it.
     fn begin(&mut self, now: Instant, from: Place, header: &Header) -> bool {
         if !self.hosts.has_place(from.host()) && !self.make_place(from) {
             self.reject(from, header, Status::SERVER_TOO_BUSY);
@@ -111,7 +113,7 @@ impl Server {
         }
         self.hosts.enter(from.host());
         let mut activity = Activity::new(from, *header, self.options.limits.window, now);
-        // Nobody waits for it, so nobody could say.
+        // The call has no response, so its client does not wait for a callback either.
         activity.is_known = header.has(flags::MAYBE);
         let is_known = activity.is_known;
         self.activities.insert(header.activity, activity);
@@ -123,8 +125,9 @@ impl Server {
         true
     }
 
-    /// Forgets the activity that has done nothing for longest, if there is one: of those of a host that has all that it may have, or of
-    /// all. Whoever is forgotten is asked again.
+    /// Forgets the activity that has been idle for the longest time, if there is one: among those
+    /// of the host if the host has its maximum, otherwise among all. A forgotten client is asked
+    /// again. Returns whether an activity was forgotten.
     fn make_place(&mut self, from: Place) -> bool {
         let is_host_full = self.hosts.is_full(from.host());
         let may_go = |known: &Activity| known.is_idle() && (!is_host_full || known.place.host() == from.host());
@@ -136,13 +139,15 @@ impl Server {
         oldest.is_some()
     }
 
-    /// An activity's next call begins, so the one before is over: its answer has arrived, or nobody waits for it.
+    /// Begins an activity's next call. The previous call is over: its response has arrived, or the
+    /// client no longer waits for it.
     fn next(&mut self, now: Instant, from: Place, header: &Header) {
         let window = self.options.limits.window;
         let key = |activity: &Activity| CallKey { activity: header.activity, sequence: activity.sequence };
         let begun = self.change(header.activity, |activity| {
             let orphan = matches!(activity.state, State::Performed).then(|| key(activity));
-            // Who calls from another place may be another. A place is known once somebody there has answered.
+            // A request from another address may be forged. An address is trusted once a callback
+            // to it was answered.
             let is_known = header.has(flags::MAYBE) || activity.client.is_some() && activity.place == from;
             activity.state = State::Arriving(Assembly::new(window));
             (activity.sequence, activity.head, activity.heard) = (header.sequence, *header, now);
@@ -160,7 +165,7 @@ impl Server {
         }
     }
 
-    /// An activity goes on from another place. It keeps nothing at this moment.
+    /// Moves an activity to another address. The activity holds no bytes at this moment.
     fn move_to(&mut self, id: Uuid, place: Place) {
         let Some(activity) = self.activities.get_mut(&id).filter(|activity| activity.place != place) else { return };
         self.hosts.leave(activity.place.host());
@@ -171,7 +176,8 @@ impl Server {
         }
     }
 
-    /// A fragment has arrived: it is acknowledged where that is wanted, and with the last one the call is performed.
+    /// Acknowledges an arrived fragment if the client asks for it, and executes the call once it is
+    /// complete.
     fn arrived(&mut self, now: Instant, header: &Header) {
         let Some(activity) = self.activities.get(&header.activity).filter(|activity| activity.is_known) else { return };
         let State::Arriving(assembly) = &activity.state else { return };
@@ -187,7 +193,7 @@ impl Server {
 
     fn perform(&mut self, now: Instant, id: Uuid) {
         let taken = self.change(id, |activity| {
-            // Of what nobody waits for there is nothing more to be known.
+            // A call without response leaves no state.
             let next = if activity.head.has(flags::MAYBE) { State::Over } else { State::Performed };
             match std::mem::replace(&mut activity.state, next) {
                 State::Arriving(assembly) => Some((activity.head, activity.place, activity.client, assembly.take())),
@@ -235,7 +241,8 @@ impl Server {
             State::Arriving(_) | State::Performed => self.say(from, header, PduType::WORKING),
             State::Answered(sending) => sending.repeat(from, output),
             State::Over if activity.head.has(flags::IDEMPOTENT) => self.say(from, header, PduType::NOCALL),
-            // It was performed, and nobody has fetched what came of it for too long.
+            // The call was executed, but its response was kept for the maximum time without being
+            // fetched.
             State::Over => {
                 let fault = self.about(header, PduType::FAULT);
                 self.output.put(from, |bytes| fault.write(bytes, &write_status(Status::COMM_FAILURE)));
@@ -286,7 +293,7 @@ impl Server {
         }
     }
 
-    /// A client says what it was asked.
+    /// Processes a client's answer to a callback.
     fn told(&mut self, now: Instant, from: Place, header: &Header, body: &[u8]) {
         let Some(id) = self.asked.get(&header.activity).copied().filter(|_| header.interface == CONV) else { return };
         let Some(activity) = self.activities.get_mut(&id).filter(|activity| activity.place == from) else { return };
@@ -295,7 +302,7 @@ impl Server {
             Answer::read(header, body).ok()
         } else {
             match (read_status(header, body), &mut activity.asking) {
-                // It knows the older question only.
+                // The client implements only the older operation.
                 (Ok(Status::OP_RNG_ERROR), Some(asking)) if !asking.is_simple => {
                     asking.is_simple = true;
                     return self.ask(id, now);
@@ -307,17 +314,17 @@ impl Server {
         self.asked.remove(&header.activity);
         match answer {
             Some(Answer { sequence: made, client, status: Status(0) }) if made == sequence => {
-                // Who does not say has an address space of its own as far as anybody knows.
+                // A client that does not name its address space counts as one of its own.
                 activity.client = client.or(Some(id));
                 activity.is_known = true;
                 let (last, place) = (activity.head, activity.place);
                 self.note_due(now + self.options.limits.patience);
                 self.catch_up(now, &last, place);
             }
-            // An old request that has come again: nobody waits for it.
+            // The request was an old duplicate: the client no longer waits for it.
             Some(Answer { status: Status(0), .. }) => self.forget(id),
             answer => {
-                // It called the server that was here before.
+                // The client called this server's predecessor.
                 let is_before = answer.is_some_and(|answer| answer.status == Status::YOU_CRASHED);
                 let status = if is_before { Status::WRONG_BOOT_TIME } else { Status::WHO_ARE_YOU_FAILED };
                 let head = activity.head;
@@ -327,7 +334,7 @@ impl Server {
         }
     }
 
-    /// Acknowledges what came while nobody knew whether the client makes the call.
+    /// Acknowledges the fragments that arrived before the client was identified.
     fn catch_up(&mut self, now: Instant, head: &Header, place: Place) {
         let Some(Activity { state: State::Arriving(assembly), .. }) = self.activities.get(&head.activity) else {
             return;

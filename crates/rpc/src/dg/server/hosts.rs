@@ -1,9 +1,9 @@
-//! What each host takes of what there is for all: how many activities, and how many bytes of messages.
+//! Quotas: each host's share of the activities and of the bytes held by messages.
 
 use obvia_via::datagram::Host;
 use std::collections::HashMap;
 
-/// How much is in use, and how much there is.
+/// The resources in use and their limits.
 #[derive(Debug)]
 pub(super) struct Hosts {
     used: HashMap<Host, Share>,
@@ -11,7 +11,7 @@ pub(super) struct Hosts {
     max: Share,
 }
 
-/// What somebody uses.
+/// The resources in use by one host or by all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Share {
     activities: usize,
@@ -27,29 +27,29 @@ impl Hosts {
         self.used.get(&host).copied().unwrap_or_default()
     }
 
-    /// Whether there may be one more activity of a host.
+    /// Whether the host may have one more activity.
     pub(super) fn has_place(&self, host: Host) -> bool {
         self.all.activities < self.max.activities && !self.is_full(host)
     }
 
-    /// Whether a host has all the activities that it may have: it leaves half of them to others.
+    /// Whether the host has its maximum of activities, which is half of all.
     pub(super) fn is_full(&self, host: Host) -> bool {
         self.share(host).activities >= self.max.activities.div_ceil(2)
     }
 
-    /// The bytes that a host may have beside those that it has.
+    /// Returns the bytes that the host may additionally hold.
     pub(super) fn room(&self, host: Host) -> usize {
         let of_host = (self.max.bytes / 2).saturating_sub(self.share(host).bytes);
         of_host.min(self.max.bytes.saturating_sub(self.all.bytes))
     }
 
-    /// An activity begins.
+    /// Counts a new activity.
     pub(super) fn enter(&mut self, host: Host) {
         self.all.activities += 1;
         self.used.entry(host).or_default().activities += 1;
     }
 
-    /// An activity that keeps nothing any more ends.
+    /// Counts the end of an activity that holds no bytes.
     pub(super) fn leave(&mut self, host: Host) {
         self.all.activities -= 1;
         if let Some(share) = self.used.get_mut(&host) {
@@ -60,7 +60,7 @@ impl Hosts {
         }
     }
 
-    /// What an activity keeps has become more or less.
+    /// Counts a change of the bytes that an activity holds.
     pub(super) fn change(&mut self, host: Host, before: usize, now: usize) {
         self.all.bytes = self.all.bytes - before + now;
         if let Some(share) = self.used.get_mut(&host) {
@@ -68,7 +68,7 @@ impl Hosts {
         }
     }
 
-    /// Bytes that are kept for all.
+    /// Returns the bytes held for all hosts.
     pub(super) fn bytes(&self) -> usize {
         self.all.bytes
     }

@@ -1,4 +1,5 @@
-//! A network that loses, doubles and delays datagrams by a seed, with clients that call a server over it, in a time of its own.
+//! A simulated network that loses, duplicates and delays datagrams by a seed, with clients that
+//! call a server over it, in simulated time.
 
 use crate::dg::{
     Activity, CallKey, IncomingCall, Limits, Outcome, OutgoingCall, Semantics, Server, ServerEvent, ServerOptions,
@@ -39,23 +40,24 @@ impl Random {
     }
 }
 
-/// What the network and the processes do to the calls.
+/// The properties of the network and the processes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Weather {
     pub(super) loss: u64,
     pub(super) doubling: u64,
-    /// Milliseconds that a datagram takes at most; some take a hundred times as long.
+    /// The maximum delay of most datagrams, in milliseconds; some take up to a hundred times as
+    /// long.
     pub(super) delay: u64,
-    /// Whether the server is started anew now and then.
+    /// Whether the server restarts from time to time.
     pub(super) restarts: bool,
-    /// Milliseconds that a method takes at most.
+    /// The maximum execution time of a method, in milliseconds.
     pub(super) work: u64,
 }
 
-/// A call, as client and server tell it.
+/// A call with its expected results.
 struct Made {
     semantics: Semantics,
-    /// Its number among all calls, which is in its arguments.
+    /// The call's number among all calls, which its arguments contain.
     number: u32,
     request: Vec<u8>,
     reply: usize,
@@ -75,7 +77,7 @@ enum Happening {
     Keep,
 }
 
-/// All of it.
+/// The simulation.
 pub(super) struct World {
     pub(super) weather: Weather,
     random: Random,
@@ -86,7 +88,7 @@ pub(super) struct World {
     server: Server,
     incarnation: u32,
     clients: Vec<Client>,
-    /// How often each call was performed.
+    /// The number of executions of each call.
     performed: BTreeMap<u32, u32>,
     calls: u32,
     pub(super) answered: u32,
@@ -106,7 +108,7 @@ fn server(random: &mut Random, incarnation: u32) -> Server {
     Server::new(ServerOptions { limits: limits(), boot: 1000 + incarnation, draw })
 }
 
-/// What the server makes of arguments.
+/// Returns the results for the arguments.
 fn reply(request: &[u8], length: usize) -> Vec<u8> {
     let seed = request.iter().fold(7_u8, |sum, byte| sum.wrapping_mul(31).wrapping_add(*byte));
     (0..length).map(|at| seed.wrapping_add((at * 13) as u8)).collect()
@@ -150,7 +152,7 @@ impl World {
         self.what.insert(self.count, what);
     }
 
-    /// Gives the network what is to be sent.
+    /// Hands a datagram to the network.
     fn carry(&mut self, from: Place, to: Place, bytes: &[u8]) {
         let copies = 1 + u64::from(self.random.is_one_of(self.weather.doubling));
         for _ in 0..copies {
@@ -158,7 +160,7 @@ impl World {
                 continue;
             }
             let mut delay = self.random.millis(self.weather.delay);
-            // Old ones come when nobody expects them any more.
+            // Some datagrams arrive very late.
             if self.random.is_one_of(3) {
                 delay = self.random.millis(self.weather.delay * 100);
             }
@@ -180,7 +182,7 @@ impl World {
         }
     }
 
-    /// Lets time pass, so that everything is forgotten.
+    /// Lets time pass until all activities are forgotten.
     pub(super) fn forget(&mut self) {
         let end = self.now + Duration::from_secs(1000);
         self.weather.restarts = false;

@@ -1,4 +1,4 @@
-//! Single steps of the protocol, unit by unit, and peers that keep none of its rules.
+//! Tests of single steps of the protocol, unit by unit, and of misbehaving peers.
 
 use super::network::Random;
 use crate::dg::pdu::{Cancel, CancelAck, Fack, Header, PduType, flags, flags2, read_status, write_status};
@@ -27,12 +27,12 @@ fn server_with(limits: Limits) -> Server {
     Server::new(ServerOptions { limits, boot: BOOT, draw })
 }
 
-/// A client and a server, with nothing lost in between.
+/// A client and a server on a network without loss.
 struct Pair {
     now: Instant,
     server: Server,
     client: Activity,
-    /// What either has said, in order: kinds only.
+    /// The types of all units sent so far, in order.
     said: Vec<PduType>,
 }
 
@@ -47,7 +47,7 @@ impl Pair {
         self.client.call(self.now, &call).unwrap();
     }
 
-    /// Carries everything there and back until nobody says anything more.
+    /// Transfers datagrams in both directions until there are none left.
     fn carry(&mut self) {
         loop {
             let sent: Vec<Vec<u8>> = self.client.output().iter().map(|((), bytes)| bytes.to_vec()).collect();
@@ -68,7 +68,7 @@ impl Pair {
         }
     }
 
-    /// The key of the call that is to be performed.
+    /// Returns the key of the call to be executed.
     fn key(&mut self) -> Option<CallKey> {
         match self.server.next_event()? {
             ServerEvent::Call(call) => Some(call.key),
@@ -103,7 +103,8 @@ fn a_call_takes_two_units_after_the_client_has_said_who_it_is() {
         assert_eq!(ended(pair.client.take_outcome()), Ok(vec![number]));
         assert_eq!(pair.said, expected);
     }
-    // The server keeps the answer until the client has said that it has it, which it does in time.
+    // The server keeps the response until the client acknowledges it, which the client does in
+    // time.
     assert_eq!(pair.server.held(), 1);
     pair.now += Duration::from_secs(1);
     pair.client.keep(pair.now);
@@ -119,14 +120,14 @@ fn a_repeated_request_is_answered_and_not_performed() {
         let request: Vec<u8> = pair.client.output().iter().next().unwrap().1.to_vec();
         pair.carry();
         let key = pair.key().unwrap();
-        // While it is performed,
+        // The duplicate arrives during the execution,
         pair.server.receive(pair.now, place(1), &request);
         assert_eq!(pair.server.output().iter().next().unwrap().1[1], PduType::WORKING.0);
         assert_eq!(pair.server.next_event(), None);
         pair.server.output().clear();
         pair.server.respond(pair.now, key, vec![5]);
         pair.server.output().clear();
-        // when its answer is lost,
+        // after the response was lost,
         pair.server.receive(pair.now, place(1), &request);
         if semantics == Semantics::Idempotent {
             let key = pair.key().expect("it may be performed again");
@@ -135,7 +136,7 @@ fn a_repeated_request_is_answered_and_not_performed() {
         assert_eq!(pair.server.next_event(), None);
         pair.carry();
         assert_eq!(ended(pair.client.take_outcome()), Ok(vec![5]));
-        // and when the client has it.
+        // and after the client has the response.
         pair.client.end();
         pair.carry();
         if semantics == Semantics::AtMostOnce {
@@ -162,7 +163,7 @@ fn an_old_request_that_comes_to_a_server_that_has_forgotten_is_not_performed() {
     assert_eq!(pair.server.activities(), 0);
     pair.server.receive(pair.now, place(1), &request);
     pair.carry();
-    // The client has said that it makes no such call. So does one that is at its next.
+    // The client has denied the call. A client denies it, too, after it has begun the next one.
     assert!(pair.server.next_event().is_none() && pair.server.activities() == 0);
     pair.call(Semantics::AtMostOnce, &[2]);
     pair.client.output().clear();
@@ -179,7 +180,7 @@ fn a_server_that_was_started_anew_is_another_one() {
     pair.key().unwrap();
     let draw = Box::new(|| Uuid(9));
     pair.server = Server::new(ServerOptions { limits: Limits::default(), boot: BOOT + 1, draw });
-    // The client has learned the boot time when it was asked, and so it is told.
+    // The callback has told the client the boot time, so the new server rejects the call.
     pair.after(Duration::from_secs(1));
     pair.carry();
     assert!(pair.server.next_event().is_none());
@@ -201,13 +202,13 @@ fn a_request_from_a_forged_place_is_not_performed() {
     server.receive(now, place(1), &request);
     let (to, question) = server.output().iter().map(|(to, bytes)| (to, bytes.to_vec())).next().unwrap();
     assert!(to == place(1) && question.len() < request.len() + 1, "nobody is sent more than what was said in its name");
-    // Who is there knows nothing of it.
+    // The client at the forged address knows nothing of the call.
     let mut stranger = Activity::new(Uuid(6), Uuid(7), Limits::default(), false);
     stranger.receive(now, &question);
     let answer = stranger.output().iter().next().unwrap().1.to_vec();
     server.receive(now, place(1), &answer);
     assert!(server.next_event().is_none() && server.activities() == 0);
-    // Nobody else is heard in its name.
+    // An answer from another address is ignored.
     server.receive(now, place(1), &request);
     let mut own = Activity::new(Uuid(5), Uuid(7), Limits::default(), false);
     let call =
@@ -241,13 +242,13 @@ fn a_client_that_is_silent_gives_its_call_up_and_one_that_cancels_is_heard() {
     pair.call(Semantics::AtMostOnce, &[2]);
     pair.carry();
     let key = pair.key().unwrap();
-    // The client's process has ended.
+    // The client's process ends.
     for _ in 0..4 {
         pair.now += Duration::from_secs(10);
         pair.server.tick(pair.now);
     }
     assert_eq!(pair.server.next_event(), Some(ServerEvent::Cancelled(key)));
-    // And the server's: nobody answers.
+    // The server's process ends, so the client gets no answer.
     let mut said = 0;
     while pair.client.take_outcome().is_none() {
         pair.now = pair.client.due().unwrap();
@@ -278,7 +279,7 @@ fn both_byte_orders_are_understood() {
     big.write(&mut bytes, &[0, 0, 0, 1]);
     server.receive(now, place(1), &bytes);
     let question = Header::read(server.output().iter().next().unwrap().1).unwrap().0;
-    // seq 1, the address space, status 0.
+    // Sequence number 1, the address space, status 0.
     let answer = [&[0, 0, 0, 1][..], &[7; 16], &[0; 4]].concat();
     bytes.clear();
     Header { kind: PduType::RESPONSE, order: ByteOrder::Big, ..question }.write(&mut bytes, &answer);
@@ -298,7 +299,7 @@ fn signed_calls_are_refused_and_not_taken_for_unsigned_ones() {
     assert_eq!(server.activities(), 0);
 }
 
-/// Units of every kind with anything in them, and bytes that are none.
+/// Returns units of every type with random contents, or random bytes.
 fn nonsense(random: &mut Random) -> Vec<u8> {
     let mut bytes = Vec::new();
     let header = Header {
@@ -336,7 +337,7 @@ fn nonsense_is_borne_within_limits() {
     for round in 0..rounds {
         now += Duration::from_millis(random.below(20));
         let bytes = nonsense(&mut random);
-        // Questions are answered, too, so that calls are performed.
+        // Callbacks are answered, too, so that calls are executed.
         let asked: Vec<Vec<u8>> = server.output().iter().map(|(_, bytes)| bytes.to_vec()).collect();
         server.output().clear();
         for question in asked {
@@ -367,7 +368,7 @@ fn nonsense_is_borne_within_limits() {
         let outcome = client.take_outcome();
         assert!(!matches!(outcome, Some(Ok((_, stub))) if stub.len() > 20_000));
         client.output().clear();
-        // One host, however many places it has, gets half.
+        // One host gets half of the resources, however many addresses it uses.
         assert!(server.held() <= 50_000 && server.activities() <= 25, "{} {}", server.held(), server.activities());
     }
 }

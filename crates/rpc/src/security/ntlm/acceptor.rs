@@ -9,19 +9,19 @@ use hmac::Mac;
 use std::ops::BitOr;
 use zeroize::Zeroizing;
 
-/// What a server says its name is. It is told to whoever connects.
+/// The names of a server, which it tells to every client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerNames {
-    /// As NetBIOS has it: at most 15 capitals.
+    /// The NetBIOS name: at most 15 characters in upper case.
     pub computer: String,
-    /// The domain, likewise.
+    /// The NetBIOS name of the domain.
     pub domain: String,
-    /// As DNS has it.
+    /// The DNS name.
     pub dns_computer: String,
 }
 
 impl ServerNames {
-    /// Of a server that is in no domain.
+    /// Creates the names of a server without a domain.
     #[must_use]
     pub fn of_host(host: &str) -> Self {
         let first: String = host.split('.').next().unwrap_or_default().chars().take(15).collect();
@@ -39,21 +39,22 @@ pub struct Acceptor {
     offered: Flags,
 }
 
-/// Bytes of the proof at the front of a response, and of what it is about before the attributes (MS-NLMP 2.2.2.7, 2.2.2.8).
+/// The length of the proof at the front of a response, and of the fixed part behind it, in bytes
+/// (MS-NLMP 2.2.2.7, 2.2.2.8).
 const PROOF: usize = 16;
 const BLOB_FIXED: usize = 28;
-/// Bytes of the responses of LM and of NTLM 1.
+/// The length of LM and NTLM 1 responses, in bytes.
 const OLD_RESPONSE: usize = 24;
 
 impl Acceptor {
-    /// Takes a client's first message, and makes the challenge.
+    /// Processes a client's first message and creates the challenge.
     ///
     /// # Errors
     ///
-    /// What is wrong with the message, or which ability the client lacks.
+    /// [`NtlmError`] if the message is malformed; [`NtlmError::Flags`] for missing capabilities.
     pub fn new(negotiate: &[u8], names: &ServerNames, fresh: &Fresh) -> Result<Self, NtlmError> {
         let asked = Negotiate::from_wire(negotiate)?.flags;
-        // Clients need not ask to be told about the target.
+        // Clients need not request the target information.
         asked.require(Flags(Flags::REQUIRED.0 & !Flags::TARGET_INFO.0))?;
         let optional = [Flags::SIGN, Flags::SEAL, Flags::ALWAYS_SIGN, Flags::KEY_EXCHANGE, Flags::BITS_56];
         let optional = optional.into_iter().fold(Flags::REQUEST_TARGET, Flags::bitor);
@@ -62,7 +63,7 @@ impl Acceptor {
         info.set(TargetInfo::DOMAIN, utf16(&names.domain));
         info.set(TargetInfo::COMPUTER, utf16(&names.computer));
         info.set(TargetInfo::DNS_COMPUTER, utf16(&names.dns_computer));
-        // Where there is the time, clients make a code over the messages.
+        // With the time, clients make an integrity code.
         info.set(TargetInfo::TIME, fresh.time.to_le_bytes().to_vec());
         let (target, target_info) = (utf16(&names.computer), info.to_wire());
         let message =
@@ -70,21 +71,21 @@ impl Acceptor {
         Ok(Self { negotiate: negotiate.to_vec(), challenge: message.to_wire(), number: fresh.challenge, offered })
     }
 
-    /// The challenge.
+    /// Returns the challenge.
     #[must_use]
     pub fn challenge(&self) -> &[u8] {
         &self.challenge
     }
 
-    /// Takes the client's last message, and checks its proof.
+    /// Processes the client's last message and verifies its proof.
     ///
     /// # Errors
     ///
-    /// What is wrong with the message; [`NtlmError::Denied`] when the proof is not right.
+    /// [`NtlmError`] if the message is malformed; [`NtlmError::Denied`] if the proof is wrong.
     pub fn finish(self, authenticate: &[u8], accounts: &dyn Accounts) -> Result<Established, NtlmError> {
         let message = Authenticate::from_wire(authenticate)?;
         let flags = message.flags & self.offered;
-        // Not all clients repeat what goes without saying by now.
+        // Not all clients repeat the flags that are implied by now.
         flags.require(Flags::EXTENDED | Flags::BITS_128 | Flags::UNICODE)?;
         let (base_key, has_mic) = if is_anonymous(&message) {
             if !accounts.has_anonymous() {
@@ -102,7 +103,7 @@ impl Acceptor {
         Ok(Established::new(Side::Server, principal, flags, &exported))
     }
 
-    /// Returns the key that follows from the response, and whether there must be a code over the messages.
+    /// Verifies the response. Returns the base key, and whether an integrity code is required.
     fn check_response(&self, message: &Authenticate<'_>, accounts: &dyn Accounts) -> Result<(Key, bool), NtlmError> {
         let response = message.nt_response;
         let (proof, blob) = match response.split_first_chunk::<PROOF>() {
@@ -116,7 +117,8 @@ impl Acceptor {
             return Err(NtlmError::ResponseVersion { version: fixed[0] });
         }
         let info = TargetInfo::from_wire(attributes)?;
-        // Who is not known is checked like who is, so that the time it takes does not tell.
+        // An unknown user takes the same time as a known one, so that timing does not reveal user
+        // names.
         let known = accounts.hash(&message.domain, &message.user);
         let is_known = known.is_some();
         let hash = known.unwrap_or_else(|| NtHash::from_bytes([0; 16]));
@@ -125,11 +127,12 @@ impl Acceptor {
         if !(is_known & is_right) {
             return Err(NtlmError::Denied);
         }
-        // The proof covers the attributes: nobody can say for the client that there is no code.
+        // The proof covers the attributes, so an attacker cannot remove the flag of the integrity
+        // code.
         Ok((keys::base_key(&key, proof), info.flags()? & TargetInfo::HAS_MIC != 0))
     }
 
-    /// Checks the code over the three messages as they came (MS-NLMP 3.2.5.1.2).
+    /// Verifies the integrity code over the three messages as received (MS-NLMP 3.2.5.1.2).
     fn check_mic(&self, key: &Key, authenticate: &[u8], mic: Option<[u8; 16]>) -> Result<(), NtlmError> {
         let mic = mic.ok_or(NtlmError::Integrity)?;
         let (before, behind) = message::around_mic(authenticate);
@@ -138,12 +141,12 @@ impl Acceptor {
     }
 }
 
-/// Whether the client says nothing about who it is (MS-NLMP 3.2.5.1.2).
+/// Whether the client is anonymous (MS-NLMP 3.2.5.1.2).
 fn is_anonymous(message: &Authenticate<'_>) -> bool {
     message.user.is_empty() && message.nt_response.is_empty() && matches!(message.lm_response, [] | [0])
 }
 
-/// The key of the context: the client's own where it handed one over.
+/// Returns the context's key, which the client chooses if key exchange was negotiated.
 fn exported_key(flags: Flags, base_key: &Key, key: &[u8]) -> Result<Key, NtlmError> {
     if !flags.has(Flags::KEY_EXCHANGE) {
         return Ok(base_key.clone());

@@ -20,8 +20,8 @@ pub struct Initiator {
 }
 
 impl Initiator {
-    /// Begins. `wanted` is what the client cannot do without beside authentication ([`Flags::SIGN`], [`Flags::SEAL`]); `principal` the name that
-    /// it believes the server to have, or nothing.
+    /// Creates an exchange. `wanted` are the protections that the client requires ([`Flags::SIGN`],
+    /// [`Flags::SEAL`]). `principal` is the server's expected name, or empty.
     #[must_use]
     pub fn new(credential: Credential, principal: &str, wanted: Flags, fresh: Fresh) -> Self {
         let optional = Flags::REQUEST_TARGET | Flags::SIGN | Flags::ALWAYS_SIGN | Flags::KEY_EXCHANGE | Flags::BITS_56;
@@ -30,17 +30,18 @@ impl Initiator {
         Self { credential, principal: principal.to_owned(), fresh, wanted, offered, negotiate }
     }
 
-    /// The first message.
+    /// Returns the first message.
     #[must_use]
     pub fn negotiate(&self) -> &[u8] {
         &self.negotiate
     }
 
-    /// Takes the server's message, and makes the last one.
+    /// Processes the challenge. Returns the last message and the context.
     ///
     /// # Errors
     ///
-    /// What is wrong with the server's message, or which ability the server lacks.
+    /// [`NtlmError`] if the challenge is malformed; [`NtlmError::Flags`] for missing capabilities
+    /// of the server.
     pub fn answer(self, challenge: &[u8]) -> Result<(Vec<u8>, Established), NtlmError> {
         let received = Challenge::from_wire(challenge)?;
         received.flags.require(Flags::REQUIRED | self.wanted)?;
@@ -63,7 +64,7 @@ impl Initiator {
         let handed_over = is_exchanged.then(|| keys::exchange(&base_key, exported));
         let message = Authenticate {
             flags,
-            // A client that makes a code over the messages sends no LM response (MS-NLMP 3.1.5.1.2).
+            // With an integrity code, the LM response is all zeros (MS-NLMP 3.1.5.1.2).
             lm_response: if response.is_empty() { &[] } else { &[0; 24] },
             nt_response: &response,
             domain,
@@ -78,8 +79,8 @@ impl Initiator {
         Ok((authenticate, Established::new(Side::Client, Principal::default(), flags, exported)))
     }
 
-    /// What the response is about, beside the challenge: time, a number of the client's, what the client takes the server for
-    /// (NTLMv2_CLIENT_CHALLENGE, MS-NLMP 2.2.2.7).
+    /// Returns the part of the response that its proof covers besides the challenge: time, client
+    /// challenge and target information (NTLMv2_CLIENT_CHALLENGE, MS-NLMP 2.2.2.7).
     fn blob(&self, info: &mut TargetInfo) -> Result<Vec<u8>, NtlmError> {
         let time = info.time()?.unwrap_or(self.fresh.time);
         info.set(TargetInfo::FLAGS, (info.flags()? | TargetInfo::HAS_MIC).to_le_bytes().to_vec());
@@ -91,7 +92,7 @@ impl Initiator {
     }
 }
 
-/// The bytes that the client's proof is about (MS-NLMP 2.2.2.7).
+/// Encodes the part of the response that the client's proof covers (MS-NLMP 2.2.2.7).
 pub(super) fn blob(time: u64, challenge: &[u8; 8], target_info: &[u8]) -> Vec<u8> {
     let version = [1, 1, 0, 0, 0, 0, 0, 0];
     [&version[..], &time.to_le_bytes(), challenge, &[0; 4], target_info, &[0; 4]].concat()

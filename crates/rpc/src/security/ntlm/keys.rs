@@ -1,4 +1,5 @@
-//! Keys: from a user's hash to the response and the key of an exchange (MS-NLMP 3.3.2), and to those of each direction (3.4.5).
+//! Key derivation: from a user's hash to the response and the key of an exchange (MS-NLMP 3.3.2),
+//! and to the keys of each direction (3.4.5).
 
 use super::Side;
 use crate::security::credentials::uppercase;
@@ -7,29 +8,29 @@ use md5::{Digest, Md5};
 use rc4::{KeyInit, Rc4, StreamCipher};
 use zeroize::Zeroizing;
 
-/// What a response is made with: NTOWFv2, of a user in a domain.
+/// Derives the key of responses, NTOWFv2, for a user in a domain.
 pub(super) fn response_key(hash: &NtHash, domain: &str, user: &str) -> Key {
     hmac_value(hash.bytes(), &[&utf16(&uppercase(user)), &utf16(domain)])
 }
 
-/// The key that follows from a response: the user's proof, NTProofStr.
+/// Derives the base key from the proof in a response, NTProofStr.
 pub(super) fn base_key(response_key: &Key, proof: &[u8; 16]) -> Key {
     hmac_value(response_key, &[proof])
 }
 
-/// Encrypts or decrypts the key that a client hands over.
+/// Encrypts or decrypts the key that a client has chosen.
 pub(super) fn exchange(base_key: &Key, key: &[u8; 16]) -> Key {
     let mut key = Zeroizing::new(*key);
     rc4(base_key).apply_keystream(&mut *key);
     key
 }
 
-/// The key that messages of a direction are signed with.
+/// Derives the signing key of a direction.
 pub(super) fn signing(key: &Key, sender: Side) -> Key {
     derived(key, sender, "signing")
 }
 
-/// The stream that messages of a direction are encrypted with.
+/// Creates the cipher stream of a direction.
 pub(super) fn sealing(key: &Key, sender: Side) -> Rc4 {
     rc4(&derived(key, sender, "sealing"))
 }
@@ -44,7 +45,7 @@ fn derived(key: &Key, sender: Side, purpose: &str) -> Key {
     Zeroizing::new(hash.finalize().into())
 }
 
-/// RC4 by a key of 16 bytes. Its key is used over and over, so twice such a key is the same as once.
+/// Creates RC4 with a key of 16 bytes. RC4 repeats its key, so the doubled key is equivalent.
 fn rc4(key: &Key) -> Rc4 {
     let mut twice = Zeroizing::new([0; 32]);
     twice[..16].copy_from_slice(&**key);

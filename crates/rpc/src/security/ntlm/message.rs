@@ -1,68 +1,71 @@
-//! The three messages of an exchange: where in them what lies (MS-NLMP 2.2.1).
+//! The layout of an exchange's three messages (MS-NLMP 2.2.1).
 
 use super::{NtlmError, TOKEN_MAX};
 use crate::security::secret::utf16;
 use std::ops::{BitAnd, BitOr, Range};
 
-/// What all messages begin with.
+/// The signature at the front of all messages.
 const SIGNATURE: [u8; 8] = *b"NTLMSSP\0";
 const NEGOTIATE: u32 = 1;
 const CHALLENGE: u32 = 2;
 const AUTHENTICATE: u32 = 3;
-/// Bytes of the fixed parts, with version and without the integrity code.
+/// The lengths of the fixed parts in bytes, without the version except for CHALLENGE, and without the
+/// integrity code.
 const NEGOTIATE_FIXED: usize = 32;
 const CHALLENGE_FIXED: usize = 56;
 const AUTHENTICATE_FIXED: usize = 64;
-/// Where AUTHENTICATE has its integrity code, if it has one, behind eight bytes of version.
+/// The range of the integrity code in AUTHENTICATE, if there is one, behind eight bytes of version.
 const MIC: Range<usize> = 72..88;
-/// Code units that a name may have: more than users, hosts and domains do.
+/// The greatest length of a name in code units, more than users, hosts and domains need.
 const NAME_MAX: usize = 512;
 
-/// What a side can do, or both agreed to (MS-NLMP 2.2.2.5).
+/// The capabilities of a side, or the negotiated ones (MS-NLMP 2.2.2.5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags(pub u32);
 
 impl Flags {
     /// Names are UTF-16.
     pub const UNICODE: Self = Self(0x0000_0001);
-    /// The client asks for the server's name.
+    /// The client requests the server's name.
     pub const REQUEST_TARGET: Self = Self(0x0000_0004);
-    /// Messages may be signed.
+    /// Messages can be signed.
     pub const SIGN: Self = Self(0x0000_0010);
-    /// Messages may be encrypted.
+    /// Messages can be encrypted.
     pub const SEAL: Self = Self(0x0000_0020);
-    /// NTLM is spoken.
+    /// NTLM is used.
     pub const NTLM: Self = Self(0x0000_0200);
-    /// The client says nothing about who it is.
+    /// The client is anonymous.
     pub const ANONYMOUS: Self = Self(0x0000_0800);
-    /// Keys to sign with are made in any case.
+    /// Signing keys are always derived.
     pub const ALWAYS_SIGN: Self = Self(0x0000_8000);
     /// The target is a server, not a domain.
     pub const TARGET_IS_SERVER: Self = Self(0x0002_0000);
-    /// Signatures and keys are those of extended security.
+    /// Extended security is used for signatures and keys.
     pub const EXTENDED: Self = Self(0x0008_0000);
-    /// The server says more about itself.
+    /// The challenge contains target information.
     pub const TARGET_INFO: Self = Self(0x0080_0000);
     /// Keys have 128 bits.
     pub const BITS_128: Self = Self(0x2000_0000);
-    /// The client chooses the key, and hands it over.
+    /// The client chooses the key and sends it encrypted.
     pub const KEY_EXCHANGE: Self = Self(0x4000_0000);
-    /// Keys have 56 bits, where they cannot have 128.
+    /// Keys have 56 bits if 128 are not supported.
     pub const BITS_56: Self = Self(0x8000_0000);
 
-    /// What no exchange is made without.
+    /// The flags that every exchange requires.
     pub(super) const REQUIRED: Self =
         Self(Self::UNICODE.0 | Self::NTLM.0 | Self::EXTENDED.0 | Self::TARGET_INFO.0 | Self::BITS_128.0);
 
-    /// Whether all of `these` are there.
+    /// Whether all flags in `these` are set.
     #[must_use]
     pub const fn has(self, these: Self) -> bool {
         self.0 & these.0 == these.0
     }
 
+    /// Checks that all flags in `these` are set.
+    ///
     /// # Errors
     ///
-    /// Which of `these` are not there.
+    /// [`NtlmError::Flags`] with the missing flags.
     pub(super) fn require(self, these: Self) -> Result<(), NtlmError> {
         let missing = Self(these.0 & !self.0);
         if missing == Self::default() { Ok(()) } else { Err(NtlmError::Flags { missing }) }
@@ -85,49 +88,49 @@ impl BitAnd for Flags {
     }
 }
 
-/// The first message: what the client can do (MS-NLMP 2.2.1.1). What else may be in it is not looked at.
+/// The first message: the client's capabilities (MS-NLMP 2.2.1.1). Other fields are ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Negotiate {
-    /// What the client can do.
+    /// The client's capabilities.
     pub flags: Flags,
 }
 
-/// The second message: the server's (MS-NLMP 2.2.1.2).
+/// The second message: the server's challenge (MS-NLMP 2.2.1.2).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Challenge<'a> {
-    /// What the server takes of what the client can do.
+    /// The capabilities that the server has chosen.
     pub flags: Flags,
-    /// A number never used before.
+    /// The server's nonce.
     pub challenge: [u8; 8],
-    /// The server's name, in UTF-16.
+    /// The server's name in UTF-16.
     pub target: &'a [u8],
-    /// What else there is to know about the server, as a list of attributes.
+    /// The target information: a list of attributes of the server.
     pub target_info: &'a [u8],
 }
 
-/// The third message: who the client is, and proof of it (MS-NLMP 2.2.1.3).
+/// The third message: the client's identity and its proof (MS-NLMP 2.2.1.3).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Authenticate<'a> {
-    /// What is agreed to.
+    /// The negotiated capabilities.
     pub flags: Flags,
-    /// The response of LM. It is not looked at but to tell an anonymous client.
+    /// The LM response, which only serves to recognize anonymous clients.
     pub lm_response: &'a [u8],
-    /// The response of NTLM.
+    /// The NTLM response.
     pub nt_response: &'a [u8],
     /// The user's domain.
     pub domain: String,
-    /// The user.
+    /// The user's name.
     pub user: String,
     /// The client's host.
     pub workstation: String,
-    /// The key that the client chose, encrypted.
+    /// The client's session key, encrypted.
     pub key: &'a [u8],
-    /// The code over the three messages, if the message has room for one.
+    /// The integrity code over the three messages, if the message has room for it.
     pub mic: Option<[u8; 16]>,
 }
 
 impl Negotiate {
-    /// The message's bytes.
+    /// Returns the message's bytes.
     #[must_use]
     pub fn to_wire(self) -> Vec<u8> {
         let mut bytes = start(NEGOTIATE, NEGOTIATE_FIXED);
@@ -139,7 +142,7 @@ impl Negotiate {
     ///
     /// # Errors
     ///
-    /// What is wrong with it.
+    /// [`NtlmError`] if the message is malformed.
     pub fn from_wire(bytes: &[u8]) -> Result<Self, NtlmError> {
         let message = Message::open(bytes, NEGOTIATE, NEGOTIATE_FIXED)?;
         Ok(Self { flags: Flags(message.u32(12)) })
@@ -147,7 +150,7 @@ impl Negotiate {
 }
 
 impl<'a> Challenge<'a> {
-    /// The message's bytes.
+    /// Returns the message's bytes.
     #[must_use]
     pub fn to_wire(&self) -> Vec<u8> {
         let mut bytes = start(CHALLENGE, CHALLENGE_FIXED);
@@ -162,9 +165,9 @@ impl<'a> Challenge<'a> {
     ///
     /// # Errors
     ///
-    /// What is wrong with it.
+    /// [`NtlmError`] if the message is malformed.
     pub fn from_wire(bytes: &'a [u8]) -> Result<Self, NtlmError> {
-        // Those of the first servers have no version.
+        // The first implementations send no version.
         let mut message = Message::open(bytes, CHALLENGE, CHALLENGE_FIXED - 8)?;
         let (target, target_info) = (message.field(12)?, message.field(40)?);
         message.check_overlap()?;
@@ -173,7 +176,8 @@ impl<'a> Challenge<'a> {
 }
 
 impl<'a> Authenticate<'a> {
-    /// The message's bytes, with zeros for the code if there is to be one: it is made over these bytes.
+    /// Returns the message's bytes. The integrity code is zero, since it is computed over these
+    /// bytes.
     #[must_use]
     pub fn to_wire(&self) -> Vec<u8> {
         let mut bytes = start(AUTHENTICATE, if self.mic.is_some() { MIC.end } else { MIC.start });
@@ -191,7 +195,7 @@ impl<'a> Authenticate<'a> {
     ///
     /// # Errors
     ///
-    /// What is wrong with it.
+    /// [`NtlmError`] if the message is malformed.
     pub fn from_wire(bytes: &'a [u8]) -> Result<Self, NtlmError> {
         let mut message = Message::open(bytes, AUTHENTICATE, AUTHENTICATE_FIXED)?;
         let read = Self {
@@ -209,12 +213,13 @@ impl<'a> Authenticate<'a> {
     }
 }
 
-/// Puts the code over the three messages into the third.
+/// Stores the integrity code in the third message.
 pub(super) fn set_mic(authenticate: &mut [u8], mic: &[u8; 16]) {
     authenticate[MIC].copy_from_slice(mic);
 }
 
-/// What is before and behind the code in the third message. The code itself counts as zeros when it is made.
+/// Returns the parts of the third message before and behind the integrity code, which counts as
+/// zeros in its own computation.
 pub(super) fn around_mic(authenticate: &[u8]) -> (&[u8], &[u8]) {
     (&authenticate[..MIC.start], &authenticate[MIC.end..])
 }
@@ -230,7 +235,7 @@ fn put<const N: usize>(bytes: &mut [u8], at: usize, value: [u8; N]) {
     bytes[at..at + N].copy_from_slice(&value);
 }
 
-/// Appends a field, and describes it at `at`: its length, the room it has, its offset.
+/// Appends a field and writes its descriptor at `at`: length, allocated length and offset.
 fn append(bytes: &mut Vec<u8>, at: usize, field: &[u8]) {
     let length = u16::try_from(field.len()).unwrap_or(u16::MAX).to_le_bytes();
     let offset = (bytes.len() as u32).to_le_bytes();
@@ -240,7 +245,7 @@ fn append(bytes: &mut Vec<u8>, at: usize, field: &[u8]) {
     bytes.extend_from_slice(field);
 }
 
-/// A message whose fixed part is there, and where the fields are that have been read.
+/// A message with a complete fixed part, and the ranges of the fields read so far.
 struct Message<'a> {
     bytes: &'a [u8],
     fixed: usize,
@@ -266,7 +271,7 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// Of the fixed part.
+    /// Reads an array in the fixed part.
     fn array<const N: usize>(&self, at: usize) -> [u8; N] {
         let mut value = [0; N];
         value.copy_from_slice(&self.bytes[at..at + N]);
@@ -277,12 +282,12 @@ impl<'a> Message<'a> {
         u32::from_le_bytes(self.array(at))
     }
 
-    /// The field that is described at `at`.
+    /// Reads the field whose descriptor is at `at`.
     fn field(&mut self, at: usize) -> Result<&'a [u8], NtlmError> {
         let length = u16::from_le_bytes(self.array(at));
         let offset = self.u32(at + 4);
         if length == 0 {
-            // The offset of a field that has no bytes may be anything.
+            // The offset of an empty field is arbitrary.
             return Ok(&[]);
         }
         let range = offset as usize..(offset as usize).saturating_add(length.into());
@@ -295,12 +300,12 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// The name that is described at `at`.
+    /// Reads the name whose descriptor is at `at`.
     fn name(&mut self, at: usize) -> Result<String, NtlmError> {
         name(self.field(at)?).ok_or(NtlmError::Name { at })
     }
 
-    /// Checks that no two fields share bytes, and returns where the first begins.
+    /// Checks that no two fields overlap. Returns the offset of the first field.
     fn check_overlap(&mut self) -> Result<usize, NtlmError> {
         self.fields.sort_by_key(|field| field.start);
         match self.fields.windows(2).find(|two| two[0].end > two[1].start) {
@@ -310,7 +315,7 @@ impl<'a> Message<'a> {
     }
 }
 
-/// A name of UTF-16 bytes, if it is one.
+/// Decodes a UTF-16 name, or returns `None` if it is invalid or too long.
 pub(super) fn name(bytes: &[u8]) -> Option<String> {
     let (units, rest) = bytes.as_chunks::<2>();
     if units.len() > NAME_MAX || !rest.is_empty() {

@@ -1,4 +1,5 @@
-//! Messages signed and encrypted, with extended security (MS-NLMP 3.4.2 to 3.4.4): each direction has its keys, its stream and its count.
+//! Signing and encryption of messages with extended security (MS-NLMP 3.4.2 to 3.4.4). Each
+//! direction has its own keys, cipher stream and sequence numbers.
 
 use super::keys;
 use super::{Flags, NtlmError, Side};
@@ -8,19 +9,19 @@ use rc4::{Rc4, StreamCipher};
 use std::fmt;
 use std::ops::Range;
 
-/// Bytes of a signature (MS-NLMP 2.2.2.9.2): version, code, count.
+/// The length of a signature in bytes (MS-NLMP 2.2.2.9.2): version, checksum, sequence number.
 pub const SIGNATURE_LENGTH: usize = 16;
 /// The version of signatures.
 const VERSION: [u8; 4] = 1_u32.to_le_bytes();
 
-/// What one direction needs. It stays where it is, so that no copy of a secret is left behind.
+/// The state of one direction. It is boxed, so that moves leave no copies of secrets behind.
 struct Direction {
     sender: Side,
     flags: Flags,
     key: Key,
     signing: Key,
     stream: Rc4,
-    /// The number of the next message, or why there is none.
+    /// The next sequence number, or the reason why there is none.
     next: Result<u32, NtlmError>,
 }
 
@@ -34,19 +35,19 @@ impl Direction {
         self.stream = keys::sealing(&self.key, self.sender);
     }
 
-    /// Checks that both sides agreed to encrypt, if that is to be done. Keys to sign with there are always.
+    /// Checks that encryption was negotiated if it is used. Signing is always possible.
     fn require(&self, sealed: &Option<Range<usize>>) -> Result<(), NtlmError> {
         if sealed.is_some() { self.flags.require(Flags::SEAL) } else { Ok(()) }
     }
 
-    /// Takes the next number.
+    /// Takes the next sequence number.
     fn count(&mut self) -> Result<[u8; 4], NtlmError> {
         let count = self.next?;
         self.next = count.checked_add(1).ok_or(NtlmError::Exhausted);
         Ok(count.to_le_bytes())
     }
 
-    /// Encrypts or decrypts the code of a signature, where keys were exchanged.
+    /// Encrypts or decrypts the checksum of a signature, if a key exchange was negotiated.
     fn cover(&mut self, code: &mut [u8; 8]) {
         if self.flags.has(Flags::KEY_EXCHANGE) {
             self.stream.apply_keystream(code);
@@ -54,10 +55,10 @@ impl Direction {
     }
 }
 
-/// Signs and encrypts the messages of one direction, in the order in which they are sent.
+/// Signs and encrypts the messages of one direction in the order of sending.
 pub struct Outgoing(Box<Direction>);
 
-/// Checks and decrypts the messages of one direction, in the order in which they were sent.
+/// Verifies and decrypts the messages of one direction in the order of sending.
 pub struct Incoming(Box<Direction>);
 
 impl Outgoing {
@@ -65,15 +66,16 @@ impl Outgoing {
         Self(Box::new(Direction::new(flags, key, sender)))
     }
 
-    /// Signs a message as it is, and encrypts the bytes `sealed` of it in place.
+    /// Signs a message, and encrypts its range `sealed` in place.
     ///
     /// # Errors
     ///
-    /// [`NtlmError::Flags`] when the peer did not agree to encrypt, [`NtlmError::Exhausted`].
+    /// [`NtlmError::Flags`] if the peer did not agree to encryption, and [`NtlmError::Exhausted`]
+    /// if no sequence numbers are left.
     ///
     /// # Panics
     ///
-    /// When `sealed` is not in the message.
+    /// If `sealed` is outside of the message.
     pub fn protect(
         &mut self,
         message: &mut [u8],
@@ -96,7 +98,8 @@ impl Outgoing {
         Ok(signature)
     }
 
-    /// Begins the stream again, though not the count, as after the signature of SPNEGO's list (MS-SPNG 3.3.5.1).
+    /// Restarts the cipher stream but not the sequence numbers, as after the signature of SPNEGO's
+    /// list (MS-SPNG 3.3.5.1).
     pub(in crate::security) fn rewind(&mut self) {
         self.0.rewind();
     }
@@ -107,16 +110,17 @@ impl Incoming {
         Self(Box::new(Direction::new(flags, key, sender)))
     }
 
-    /// Decrypts the bytes `sealed` of a message in place, and checks its signature.
+    /// Decrypts the range `sealed` of a message in place, and verifies its signature.
     ///
     /// # Errors
     ///
-    /// [`NtlmError::Signature`] when it is not that of this message at this place. What the message's bytes are then is not said, and
-    /// nothing more of this direction can be checked.
+    /// [`NtlmError::Signature`] if the signature does not match the message and its sequence
+    /// number. The message's contents are unspecified then, and all later messages of this
+    /// direction fail.
     ///
     /// # Panics
     ///
-    /// When `sealed` is not in the message.
+    /// If `sealed` is outside of the message.
     pub fn unprotect(
         &mut self,
         message: &mut [u8],
@@ -134,7 +138,8 @@ impl Incoming {
         let is_right = signature.len() == SIGNATURE_LENGTH && {
             code.copy_from_slice(&signature[4..12]);
             direction.cover(&mut code);
-            // In constant time where it matters: version and count are known to everybody.
+            // Only the checksum needs a comparison in constant time: version and sequence number
+            // are public.
             signature[..4] == VERSION && signature[12..] == count && expected.verify_truncated_left(&code).is_ok()
         };
         if is_right {
@@ -144,7 +149,8 @@ impl Incoming {
         Err(NtlmError::Signature)
     }
 
-    /// Begins the stream again, though not the count, as after the signature of SPNEGO's list (MS-SPNG 3.3.5.1).
+    /// Restarts the cipher stream but not the sequence numbers, as after the signature of SPNEGO's
+    /// list (MS-SPNG 3.3.5.1).
     pub(in crate::security) fn rewind(&mut self) {
         self.0.rewind();
     }

@@ -1,40 +1,41 @@
-//! What a server says about itself, and the client about what it makes of it: a list of attributes (MS-NLMP 2.2.2.1).
+//! Target information: a list of attributes of the server, to which the client adds its own
+//! (MS-NLMP 2.2.2.1).
 
 use super::NtlmError;
 
-/// Attributes and their bytes, in the order in which they came.
+/// The attributes and their values, in the order of the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TargetInfo(Vec<(u16, Vec<u8>)>);
 
-/// The end of the list.
+/// The identifier that ends the list.
 const END: u16 = 0;
-/// Attributes that a list may have; there are eleven.
+/// The maximum number of attributes in a list; eleven are defined.
 const ATTRIBUTES_MAX: usize = 32;
 
 impl TargetInfo {
-    /// The server's host, as NetBIOS has it.
+    /// The server's NetBIOS name.
     pub const COMPUTER: u16 = 1;
-    /// The server's domain, as NetBIOS has it.
+    /// The NetBIOS name of the server's domain.
     pub const DOMAIN: u16 = 2;
-    /// The server's host, as DNS has it.
+    /// The server's DNS name.
     pub const DNS_COMPUTER: u16 = 3;
-    /// Four bytes of flags.
+    /// The flags, four bytes.
     pub const FLAGS: u16 = 6;
-    /// Eight bytes of time.
+    /// The time, eight bytes.
     pub const TIME: u16 = 7;
-    /// The principal name that the client believes the server to have.
+    /// The server's principal name, as the client believes.
     pub const PRINCIPAL: u16 = 9;
-    /// 16 bytes that say inside which other secured channel the exchange takes place, zeros for none.
+    /// The binding to an outer secured channel, 16 bytes; zeros for none.
     pub const CHANNEL: u16 = 10;
 
-    /// Of [`FLAGS`](Self::FLAGS): there is a code over the three messages.
+    /// A bit of [`FLAGS`](Self::FLAGS): the third message has an integrity code.
     pub const HAS_MIC: u32 = 2;
 
-    /// Reads the list. What is behind its end is not looked at.
+    /// Reads the list. Bytes behind its end are ignored.
     ///
     /// # Errors
     ///
-    /// When it has no end, too many attributes, or one twice.
+    /// If the list has no end, too many attributes or a duplicate.
     pub fn from_wire(bytes: &[u8]) -> Result<Self, NtlmError> {
         let mut rest = bytes;
         let mut info = Self::default();
@@ -57,7 +58,7 @@ impl TargetInfo {
         }
     }
 
-    /// The list's bytes.
+    /// Returns the list's bytes.
     #[must_use]
     pub fn to_wire(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
@@ -70,13 +71,13 @@ impl TargetInfo {
         bytes
     }
 
-    /// An attribute's bytes.
+    /// Returns an attribute's value.
     #[must_use]
     pub fn attribute(&self, id: u16) -> Option<&[u8]> {
         self.0.iter().find(|(other, _)| *other == id).map(|(_, value)| &value[..])
     }
 
-    /// Adds an attribute, or puts another value in its place.
+    /// Adds an attribute, or replaces its value.
     pub fn set(&mut self, id: u16, value: Vec<u8>) {
         match self.0.iter_mut().find(|(other, _)| *other == id) {
             Some((_, old)) => *old = value,
@@ -84,20 +85,20 @@ impl TargetInfo {
         }
     }
 
-    /// The flags; none where they are not there.
+    /// Returns the flags, or 0 if the attribute is missing.
     ///
     /// # Errors
     ///
-    /// When they have not four bytes.
+    /// [`NtlmError::TargetInfoLength`] if the attribute does not have four bytes.
     pub fn flags(&self) -> Result<u32, NtlmError> {
         Ok(self.array(Self::FLAGS)?.map_or(0, u32::from_le_bytes))
     }
 
-    /// The server's time, in intervals of 100 ns since the year 1601.
+    /// Returns the server's time, in units of 100 ns since the year 1601.
     ///
     /// # Errors
     ///
-    /// When it has not eight bytes.
+    /// [`NtlmError::TargetInfoLength`] if the attribute does not have eight bytes.
     pub fn time(&self) -> Result<Option<u64>, NtlmError> {
         Ok(self.array(Self::TIME)?.map(u64::from_le_bytes))
     }

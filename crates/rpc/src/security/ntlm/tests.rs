@@ -1,10 +1,11 @@
-//! NTLM against the examples of the standard (MS-NLMP 4.2), against itself, and against messages that are not right.
+//! Tests of NTLM: the standard's examples (MS-NLMP 4.2), both sides with each other, and malformed
+//! messages.
 
 use super::*;
 use crate::security::credentials::{AccountTable, Accounts, Credential};
 use crate::security::secret::{NtHash, hmac_value, utf16};
 
-/// What the standard's examples are about (MS-NLMP 4.2.1).
+/// The parameters of the standard's examples (MS-NLMP 4.2.1).
 const CHALLENGE: [u8; 8] = [0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef];
 const CLIENT_CHALLENGE: [u8; 8] = [0xaa; 8];
 const FLAGS: Flags = Flags(0xe28a_8233);
@@ -29,7 +30,7 @@ fn server_fresh() -> Fresh {
     Fresh { challenge: CHALLENGE, ..fresh() }
 }
 
-/// The server's attributes in the examples.
+/// Returns the server's attributes in the examples.
 fn target_info() -> TargetInfo {
     let mut info = TargetInfo::default();
     info.set(TargetInfo::DOMAIN, utf16("Domain"));
@@ -37,7 +38,7 @@ fn target_info() -> TargetInfo {
     info
 }
 
-/// MS-NLMP 4.2.4.1.1, 4.2.4.2.2, 4.2.4.1.2, 4.2.4.2.3.
+/// Expected values: MS-NLMP 4.2.4.1.1, 4.2.4.2.2, 4.2.4.1.2, 4.2.4.2.3.
 #[test]
 fn responses_and_keys_are_those_of_the_standard() {
     let hash = NtHash::of_password("Password");
@@ -52,7 +53,7 @@ fn responses_and_keys_are_those_of_the_standard() {
     assert_eq!(keys::exchange(&base_key, &[0x55; 16]), key("c5dad2544fc9799094ce1ce90bc9d03e"));
 }
 
-/// MS-NLMP 4.2.4.3.
+/// Expected values: MS-NLMP 4.2.4.3.
 #[test]
 fn the_challenge_of_the_standard_is_read() {
     let bytes = hex(CHALLENGE_MESSAGE);
@@ -62,7 +63,7 @@ fn the_challenge_of_the_standard_is_read() {
     assert_eq!(TargetInfo::from_wire(challenge.target_info), Ok(target_info()));
 }
 
-/// MS-NLMP 4.2.4.4.
+/// Expected values: MS-NLMP 4.2.4.4.
 #[test]
 fn a_message_is_protected_as_in_the_standard() {
     let exported = Key::new([0x55; 16]);
@@ -84,7 +85,7 @@ fn names() -> ServerNames {
     ServerNames::of_host("server.example")
 }
 
-/// The three messages of an exchange for protection at every level, and what both sides have then.
+/// The results of an exchange for protection at every level.
 struct Exchanged {
     client: Established,
     acceptor: Acceptor,
@@ -158,7 +159,7 @@ fn a_message_that_was_meddled_with_is_refused_and_nothing_after_it_taken() {
             0 => message[0] ^= 1,
             1 => message[20] ^= 1,
             2 => signature[5] ^= 1,
-            // Left out.
+            // The message is omitted.
             _ => (message, signature) = (again.clone(), second),
         }
         let refused = server.incoming.unprotect(&mut message, Some(8..40), &signature);
@@ -196,7 +197,7 @@ fn an_exchange_that_was_overheard_is_of_no_use() {
     assert_eq!(acceptor.finish(&overheard.authenticate, &accounts()).unwrap_err(), NtlmError::Denied);
 }
 
-/// Whoever stands between client and server may change what they agree to: the code over the messages tells.
+/// Tests that the integrity code reveals an attacker's changes of the negotiated flags.
 #[test]
 fn messages_changed_on_their_way_are_refused() {
     let initiator = Initiator::new(user(), "", Flags::SIGN, fresh());
@@ -210,7 +211,7 @@ fn messages_changed_on_their_way_are_refused() {
     exchanged.authenticate[72] ^= 1;
     assert_eq!(finish(exchanged).unwrap_err(), NtlmError::Integrity);
 
-    // Without its code: fields moved to where it was.
+    // Without the integrity code: the fields are moved into its place.
     let exchanged = exchange(user());
     let whole = message::Authenticate::from_wire(&exchanged.authenticate).unwrap();
     let without = message::Authenticate { mic: None, ..whole }.to_wire();
@@ -269,7 +270,7 @@ fn fields_outside_of_a_message_or_on_each_other_are_refused() {
         for (length, offset) in [(2, end - 1), (2, u32::MAX), (u16::MAX, 88), (2, 0), (2, 62)] {
             assert_eq!(read(at, length, offset), Err(NtlmError::Field { at, offset, length }));
         }
-        // There is no name at 44, and the others' bytes begin at 88 with the domain's.
+        // The name at 44 is empty, and the payload begins at 88 with the domain.
         if at != 28 {
             assert!(matches!(read(at, 4, 88), Err(NtlmError::Overlap { .. })), "{at}");
         }

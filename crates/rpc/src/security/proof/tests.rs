@@ -1,4 +1,4 @@
-//! Proofs: made, refused, repeated, mixed up and passed on.
+//! Tests of proofs: accepted, refused, replayed, mixed up and relayed.
 
 use super::*;
 use crate::security::NtHash;
@@ -23,7 +23,7 @@ fn prover(kind: AuthType, password: &str, place: &str) -> Prover {
     Prover::new(initiate(kind, CONTEXT_LEVEL, "host/server", &credential).unwrap(), Level::Integrity, place)
 }
 
-/// Every leg and its answer, until the client has what it wants or somebody refuses.
+/// Transfers legs and answers until the client is done or one side refuses.
 fn exchange(
     prover: &mut Prover,
     verifier: &mut Verifier,
@@ -61,7 +61,7 @@ impl Next {
     }
 }
 
-/// The server's level is the least, and what is agreed on is what both sides have the keys of.
+/// Tests that the server enforces its minimum level, and that both sides derive the same keys.
 #[test]
 fn packets_are_protected_as_both_sides_want() {
     let security = || initiate(AuthType::NTLM, CONTEXT_LEVEL, "", &Credential::user("", "anna", "secret")).unwrap();
@@ -114,13 +114,14 @@ fn who_does_not_know_the_password_is_denied() {
     }
 }
 
-/// Somebody to whom a client shows its credentials passes them on to a server at another place.
+/// Tests a relay attack: a server to which the client authenticates forwards the exchange to a
+/// server at another place.
 #[test]
 fn an_exchange_that_is_passed_on_to_another_place_is_worth_nothing() {
     for kind in KINDS {
         let (mut client, mut server) = (prover(kind, "secret", "10.0.0.66"), verifier(PLACE));
         assert_eq!(exchange(&mut client, &mut server).unwrap_err(), SecurityError::Signature);
-        // Nor may it go on without the seal.
+        // The relay cannot continue without a valid seal.
         let other = Leg::new(Turn::Seal, &[0; CODE_LENGTH]).to_wire();
         assert!(server.answer(&other).is_err());
     }
@@ -135,13 +136,14 @@ fn a_server_that_cannot_seal_is_not_believed() {
         let seal = client.answer(&server.answer(&second).unwrap().answer).unwrap().leg();
         let Leg { turn, token, .. } = Leg::from_wire(&seal).unwrap();
         assert_eq!((turn, token.len()), (Turn::Seal, CODE_LENGTH));
-        // The client's own, given back.
+        // The client's own seal, sent back.
         assert_eq!(client.answer(&seal).unwrap_err(), SecurityError::Signature);
         assert!(server.answer(&seal).unwrap().proved.is_some());
     }
 }
 
-/// By whoever has heard a whole proof: the server's numbers are new ones each time.
+/// Tests a replay by an attacker who has recorded a proof: the server's challenges are new each
+/// time.
 #[test]
 fn legs_that_are_said_again_prove_nothing() {
     for kind in KINDS {
@@ -185,7 +187,8 @@ fn each_changed_bit_of_each_leg_is_noticed() {
     }
 }
 
-/// Whether both sides are content although a bit of a leg was changed on its way. `None` where there is no such bit.
+/// Whether both sides accept a proof with one bit of a leg changed in transit. `None` if there is
+/// no such bit.
 fn meddled(client: &mut Prover, server: &mut Verifier, leg: usize, bit: usize) -> Option<bool> {
     let mut bytes = client.begin().unwrap();
     let mut is_proved = false;

@@ -1,4 +1,4 @@
-//! The server's side of a negotiation, for NTLM alone.
+//! The server's side of a negotiation, which supports NTLM alone.
 
 use super::token::{NegState, NegTokenInit, NegTokenResp};
 use super::{NTLM, SpnegoError};
@@ -9,27 +9,29 @@ use crate::security::ntlm::{self, Established, Flags, Fresh, ServerNames};
 #[derive(Debug)]
 pub struct Acceptor {
     list: Vec<u8>,
-    /// Whether NTLM is what the client likes best. If not, the list has to be signed: somebody may have taken better ones from it.
+    /// Whether NTLM is the client's preferred mechanism. If not, the list has to be signed, since
+    /// an attacker may have removed better ones.
     is_first: bool,
-    /// Once the client's first message has come.
+    /// The exchange, once the client's first message has arrived.
     exchange: Option<ntlm::Acceptor>,
 }
 
-/// What a token led to.
+/// The result of a token.
 #[derive(Debug)]
 pub enum Progress {
     /// Another token is needed.
     Incomplete(Acceptor),
-    /// The context is made.
+    /// The context is established.
     Made(Established),
 }
 
 impl Acceptor {
-    /// Takes a client's first token, and answers.
+    /// Processes a client's first token. Returns the answer.
     ///
     /// # Errors
     ///
-    /// What is wrong with the token, or that the client does not have NTLM.
+    /// [`SpnegoError`] if the token is malformed; [`SpnegoError::NoMechanism`] if the client does
+    /// not support NTLM.
     pub fn new(token: &[u8], names: &ServerNames, fresh: &Fresh) -> Result<(Vec<u8>, Self), SpnegoError> {
         let received = NegTokenInit::from_wire(token)?;
         let mechanisms = received.mechanisms()?;
@@ -37,7 +39,8 @@ impl Acceptor {
             return Err(SpnegoError::NoMechanism);
         }
         let is_first = mechanisms[0] == NTLM;
-        // The token is of the client's first mechanism. If that is another, NTLM begins with the next.
+        // The token is one of the client's preferred mechanism. For another mechanism, NTLM begins
+        // with the next token.
         let message = received.token.filter(|_| is_first);
         let exchange = message.map(|message| ntlm::Acceptor::new(message, names, fresh)).transpose()?;
         let answer = NegTokenResp {
@@ -49,11 +52,11 @@ impl Acceptor {
         Ok((answer.to_wire(), Self { list: received.list.to_vec(), is_first, exchange }))
     }
 
-    /// Takes the client's next token, and answers.
+    /// Processes the client's next token. Returns the answer.
     ///
     /// # Errors
     ///
-    /// What is wrong with the token, or with who sent it.
+    /// [`SpnegoError`] if the token is malformed, or the authentication failed.
     pub fn step(
         self,
         token: &[u8],
@@ -75,7 +78,7 @@ impl Acceptor {
                 super::check(&mut made, &self.list, signature)?;
                 Some(super::sign(&mut made, &self.list)?)
             }
-            // Who does not ask for signatures has none to give: such a context protects nothing.
+            // A context without signatures cannot sign the list, and protects nothing.
             None if self.is_first || !made.flags.has(Flags::SIGN) => None,
             None => return Err(SpnegoError::List),
         };

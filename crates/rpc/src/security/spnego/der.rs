@@ -1,4 +1,4 @@
-//! The little of DER that SPNEGO needs: elements of one-byte tags (X.690 8.1, 10.1).
+//! The subset of DER that SPNEGO needs: elements with one-byte tags (X.690 8.1, 10.1).
 
 use super::SpnegoError;
 
@@ -7,9 +7,9 @@ pub(super) const OCTET_STRING: u8 = 0x04;
 pub(super) const OBJECT_IDENTIFIER: u8 = 0x06;
 pub(super) const ENUMERATED: u8 = 0x0a;
 pub(super) const SEQUENCE: u8 = 0x30;
-/// What tokens of GSS-API begin with (RFC 2743 3.1).
+/// The tag of GSS-API tokens (RFC 2743 3.1).
 pub(super) const APPLICATION_0: u8 = 0x60;
-/// Fields that may be left out have numbers.
+/// The tags of optional fields.
 pub(super) const FIELD_0: u8 = 0xa0;
 pub(super) const FIELD_1: u8 = 0xa1;
 pub(super) const FIELD_2: u8 = 0xa2;
@@ -19,7 +19,7 @@ pub(super) const FIELD_3: u8 = 0xa3;
 pub(super) struct Reader<'a>(pub(super) &'a [u8]);
 
 impl<'a> Reader<'a> {
-    /// The contents of the next element, which has this tag.
+    /// Reads the next element, which must have this tag, and returns its contents.
     pub(super) fn element(&mut self, expected: u8) -> Result<&'a [u8], SpnegoError> {
         let (&found, rest) = self.0.split_first().ok_or(SpnegoError::Short)?;
         if found != expected {
@@ -31,7 +31,7 @@ impl<'a> Reader<'a> {
         Ok(contents)
     }
 
-    /// The next element in a field, if the field is there.
+    /// Reads the element in an optional field.
     pub(super) fn field(&mut self, number: u8, tag: u8) -> Result<Option<&'a [u8]>, SpnegoError> {
         match self.optional(number)? {
             Some(field) => only(field, tag).map(Some),
@@ -39,18 +39,18 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The contents of the next element, if it has this tag.
+    /// Reads the next element if it has this tag, and returns its contents.
     pub(super) fn optional(&mut self, tag: u8) -> Result<Option<&'a [u8]>, SpnegoError> {
         if self.0.first() == Some(&tag) { self.element(tag).map(Some) } else { Ok(None) }
     }
 
-    /// Checks that there is nothing left.
+    /// Checks that no bytes are left.
     pub(super) fn finish(self) -> Result<(), SpnegoError> {
         if self.0.is_empty() { Ok(()) } else { Err(SpnegoError::Trailing { length: self.0.len() }) }
     }
 }
 
-/// The contents of the one element that the bytes are.
+/// Returns the contents of the single element in the bytes.
 pub(super) fn only(bytes: &[u8], tag: u8) -> Result<&[u8], SpnegoError> {
     let mut reader = Reader(bytes);
     let contents = reader.element(tag)?;
@@ -58,7 +58,7 @@ pub(super) fn only(bytes: &[u8], tag: u8) -> Result<&[u8], SpnegoError> {
     Ok(contents)
 }
 
-/// A length, and what follows it.
+/// Reads a length. Returns it and the remaining bytes.
 fn length(bytes: &[u8]) -> Result<(usize, &[u8]), SpnegoError> {
     let (&first, rest) = bytes.split_first().ok_or(SpnegoError::Short)?;
     match first {
@@ -67,12 +67,12 @@ fn length(bytes: &[u8]) -> Result<(usize, &[u8]), SpnegoError> {
             let (digits, rest) = rest.split_at_checked(usize::from(first & 0x7f)).ok_or(SpnegoError::Short)?;
             Ok((digits.iter().fold(0, |length, digit| length << 8 | usize::from(*digit)), rest))
         }
-        // Without an end, or longer than any token.
+        // Indefinite lengths are not DER; longer ones exceed any token.
         _ => Err(SpnegoError::Length),
     }
 }
 
-/// An element's bytes.
+/// Encodes an element.
 pub(super) fn element(tag: u8, contents: &[u8]) -> Vec<u8> {
     let mut bytes = vec![tag];
     match contents.len() {
@@ -88,7 +88,7 @@ pub(super) fn element(tag: u8, contents: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A field with an element in it.
+/// Encodes a field that contains an element.
 pub(super) fn field(number: u8, tag: u8, contents: &[u8]) -> Vec<u8> {
     element(number, &element(tag, contents))
 }

@@ -1,4 +1,4 @@
-//! The client's side of a negotiation, for NTLM alone.
+//! The client's side of a negotiation, which supports NTLM alone.
 
 use super::token::{NegState, NegTokenInit, NegTokenResp, list};
 use super::{NTLM, SpnegoError};
@@ -11,7 +11,7 @@ pub struct Initiator {
     list: Vec<u8>,
 }
 
-/// A client whose context is made, as soon as the server says so too.
+/// A client that has the context and waits for the server's confirmation.
 #[derive(Debug)]
 pub struct Confirmation {
     made: Established,
@@ -19,23 +19,23 @@ pub struct Confirmation {
 }
 
 impl Initiator {
-    /// Begins.
+    /// Creates a negotiation for an exchange.
     #[must_use]
     pub fn new(exchange: ntlm::Initiator) -> Self {
         Self { exchange, list: list(&[NTLM]) }
     }
 
-    /// The first token.
+    /// Returns the first token.
     #[must_use]
     pub fn token(&self) -> Vec<u8> {
         NegTokenInit { list: &self.list, token: Some(self.exchange.negotiate()) }.to_wire()
     }
 
-    /// Takes the server's choice with its challenge, and makes the next token.
+    /// Processes the server's choice and challenge. Returns the next token.
     ///
     /// # Errors
     ///
-    /// What is wrong with the token, or that the server refuses.
+    /// [`SpnegoError`] if the token is malformed, or the server refuses.
     pub fn answer(self, token: &[u8]) -> Result<(Vec<u8>, Confirmation), SpnegoError> {
         let received = NegTokenResp::from_wire(token)?;
         if received.state == Some(NegState::Rejected) {
@@ -57,17 +57,17 @@ impl Initiator {
 }
 
 impl Confirmation {
-    /// Takes the server's last token.
+    /// Processes the server's last token.
     ///
     /// # Errors
     ///
-    /// What is wrong with it, or that the server refuses.
+    /// [`SpnegoError`] if the token is malformed, or the server refuses.
     pub fn finish(mut self, token: &[u8]) -> Result<Established, SpnegoError> {
         let received = NegTokenResp::from_wire(token)?;
         if received.state != Some(NegState::Completed) {
             return Err(SpnegoError::Rejected);
         }
-        // A server may leave the signature out: a list of one mechanism has nothing that could be taken from it.
+        // The server may omit the signature: no mechanism can have been removed from a list of one.
         if let Some(signature) = received.list_mic {
             super::check(&mut self.made, &self.list, signature)?;
         }

@@ -1,11 +1,12 @@
-//! Negotiations against themselves, as others begin them, and with tokens that are not right.
+//! Tests of negotiations: of both sides with each other, with other clients' first tokens, and with
+//! malformed tokens.
 
 use super::*;
 use crate::security::credentials::{AccountTable, Credential};
 use crate::security::ntlm::{self, Flags, Fresh, NtlmError, ServerNames};
 use crate::security::secret::NtHash;
 
-/// Kerberos, 1.2.840.113554.1.2.2: what most clients like best.
+/// Kerberos, 1.2.840.113554.1.2.2: the most preferred mechanism of most clients.
 const KERBEROS: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x12, 1, 2, 2];
 
 fn names() -> ServerNames {
@@ -24,7 +25,7 @@ fn step(acceptor: Acceptor, token: &[u8]) -> Result<(Vec<u8>, Progress), SpnegoE
     acceptor.step(token, &names(), &Fresh::new().unwrap(), &accounts())
 }
 
-/// What both sides have when the client begins with NTLM.
+/// Establishes both sides' contexts for a client that begins with NTLM.
 fn negotiate(wanted: Flags) -> (Established, Established) {
     let client = Initiator::new(exchange(wanted));
     let (token, server) = Acceptor::new(&client.token(), &names(), &Fresh::new().unwrap()).unwrap();
@@ -38,7 +39,7 @@ fn check_both_ways(mut client: Established, mut server: Established) {
     for (from, to) in [(&mut client.outgoing, &mut server.incoming), (&mut server.outgoing, &mut client.incoming)] {
         let mut message = vec![7; 40];
         let signature = from.protect(&mut message, None).unwrap();
-        // The signature of the list was the first.
+        // The signature of the list was the first message.
         assert_eq!(signature[12..], [1, 0, 0, 0]);
         to.unprotect(&mut message, None, &signature).unwrap();
     }
@@ -72,7 +73,7 @@ fn tokens_are_laid_out_as_the_standard_says() {
     assert_eq!(NegTokenResp::from_wire(&bytes), Ok(token));
 }
 
-/// A client that likes Kerberos best, and takes NTLM one message later.
+/// Negotiates with a client that prefers Kerberos, and begins NTLM one message later.
 fn second_choice(signs: bool) -> Result<(Established, Established), SpnegoError> {
     let list = token::list(&[KERBEROS, NTLM]);
     let first = NegTokenInit { list: &list, token: Some(b"a ticket") }.to_wire();

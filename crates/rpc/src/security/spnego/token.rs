@@ -1,4 +1,4 @@
-//! The two tokens of a negotiation (RFC 4178 4.2).
+//! The two kinds of tokens in a negotiation (RFC 4178 4.2).
 
 use super::SpnegoError;
 use super::der::{self, APPLICATION_0, BIT_STRING, ENUMERATED, FIELD_0, FIELD_1, FIELD_2, FIELD_3};
@@ -6,37 +6,37 @@ use super::der::{OBJECT_IDENTIFIER, OCTET_STRING, Reader, SEQUENCE};
 
 /// The object identifier of SPNEGO, 1.3.6.1.5.5.2.
 const SPNEGO: &[u8] = &[0x2b, 6, 1, 5, 5, 2];
-/// Mechanisms that a client may list.
+/// The maximum number of mechanisms in a client's list.
 const MECHANISMS_MAX: usize = 32;
 
-/// The first token: what the client knows.
+/// The first token: the client's mechanisms.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NegTokenInit<'a> {
-    /// The list of mechanisms as it is in the token, the best first.
+    /// The encoded list of mechanisms, the most preferred first.
     pub list: &'a [u8],
-    /// The first token of the first of them.
+    /// The first token of the most preferred mechanism.
     pub token: Option<&'a [u8]>,
 }
 
-/// How a negotiation stands.
+/// The state of a negotiation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NegState {
-    /// It is over, and well.
+    /// The negotiation has succeeded.
     Completed,
     /// Another token is needed.
     Incomplete,
-    /// It is over.
+    /// The negotiation has failed.
     Rejected,
     /// Another token is needed, and the list has to be signed.
     RequestMic,
 }
 
-/// Each further token.
+/// A later token.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NegTokenResp<'a> {
-    /// How it stands. Clients may leave it out.
+    /// The state of the negotiation. Clients may omit it.
     pub state: Option<NegState>,
-    /// The mechanism, in the server's first answer.
+    /// The chosen mechanism, in the server's first answer.
     pub mechanism: Option<&'a [u8]>,
     /// The mechanism's own token.
     pub token: Option<&'a [u8]>,
@@ -44,14 +44,14 @@ pub struct NegTokenResp<'a> {
     pub list_mic: Option<&'a [u8]>,
 }
 
-/// The list of mechanisms with these in it.
+/// Encodes a list of mechanisms.
 pub(super) fn list(mechanisms: &[&[u8]]) -> Vec<u8> {
     let identifiers: Vec<u8> = mechanisms.iter().flat_map(|id| der::element(OBJECT_IDENTIFIER, id)).collect();
     der::element(SEQUENCE, &identifiers)
 }
 
 impl<'a> NegTokenInit<'a> {
-    /// The token's bytes.
+    /// Returns the token's bytes.
     #[must_use]
     pub fn to_wire(&self) -> Vec<u8> {
         let mut fields = der::element(FIELD_0, self.list);
@@ -61,11 +61,11 @@ impl<'a> NegTokenInit<'a> {
         der::element(APPLICATION_0, &contents)
     }
 
-    /// Reads the token. What Windows may add to it is not looked at.
+    /// Reads the token. Extensions of Windows are ignored.
     ///
     /// # Errors
     ///
-    /// What is wrong with it.
+    /// [`SpnegoError`] if the token is malformed.
     pub fn from_wire(bytes: &'a [u8]) -> Result<Self, SpnegoError> {
         let mut outer = Reader(der::only(bytes, APPLICATION_0)?);
         if outer.element(OBJECT_IDENTIFIER)? != SPNEGO {
@@ -79,11 +79,11 @@ impl<'a> NegTokenInit<'a> {
         Ok(Self { list, token })
     }
 
-    /// The mechanisms, the best first.
+    /// Returns the mechanisms, the most preferred first.
     ///
     /// # Errors
     ///
-    /// When what is in the list is something else, or too much.
+    /// If the list is malformed or too long.
     pub fn mechanisms(&self) -> Result<Vec<&'a [u8]>, SpnegoError> {
         let mut reader = Reader(der::only(self.list, SEQUENCE)?);
         let mut mechanisms = Vec::new();
@@ -99,7 +99,7 @@ impl<'a> NegTokenInit<'a> {
 }
 
 impl<'a> NegTokenResp<'a> {
-    /// The token's bytes.
+    /// Returns the token's bytes.
     #[must_use]
     pub fn to_wire(&self) -> Vec<u8> {
         let state = self.state.map(|state| [state as u8]);
@@ -118,7 +118,7 @@ impl<'a> NegTokenResp<'a> {
     ///
     /// # Errors
     ///
-    /// What is wrong with it.
+    /// [`SpnegoError`] if the token is malformed.
     pub fn from_wire(bytes: &'a [u8]) -> Result<Self, SpnegoError> {
         let mut fields = Reader(der::only(der::only(bytes, FIELD_1)?, SEQUENCE)?);
         let read = Self {

@@ -1,4 +1,4 @@
-//! Clients of an endpoint, and their lanes.
+//! The clients of an endpoint, and their lanes.
 
 use super::Hall;
 use crate::co::relay::exchange::{Addressee, Arrived, Performed, remember};
@@ -16,31 +16,31 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Lanes of a client.
+/// The maximum number of a client's lanes.
 const LANES_MAX: usize = 16;
-/// Calls of a client that wait for a lane.
+/// The maximum number of a client's calls that wait for a lane.
 const QUEUE_MAX: usize = 64;
 
-/// A process that calls.
+/// A calling process.
 #[derive(Debug)]
 pub(super) struct Client {
     hall: Arc<Hall>,
     host: Host,
     interfaces: Arc<dyn Interfaces>,
     desk: Mutex<Desk>,
-    /// There is a call, or a lane is wanted.
+    /// Signalled when there is a call or a lane has to wake.
     turn: Condvar,
 }
 
 #[derive(Debug)]
 struct Desk {
     queue: VecDeque<IncomingCall>,
-    /// What the lanes perform: each with whether nobody waits for it any more.
+    /// The calls being executed, each with whether the client has abandoned it.
     performed: Vec<(CallKey, Arc<AtomicBool>)>,
-    /// Lanes that wait for a call.
+    /// The number of lanes that wait for a call.
     idle: usize,
     lanes: usize,
-    /// Whom requests are for, by interface and object.
+    /// The cached targets of requests, by interface and object.
     known: HashMap<(SyntaxId, Option<Uuid>), Addressee>,
     heard: Instant,
     is_over: bool,
@@ -68,12 +68,12 @@ impl Client {
         self.host
     }
 
-    /// The client is there.
+    /// Notes that the client is alive.
     pub(super) fn has_spoken(&self) {
         self.desk().heard = Instant::now();
     }
 
-    /// Has a call wait for a lane. Whether there is to be one more.
+    /// Queues a call for a lane. Returns whether another lane is needed.
     pub(super) fn enqueue(&self, call: IncomingCall) -> Result<bool, Status> {
         let mut desk = self.desk();
         if desk.queue.len() == QUEUE_MAX {
@@ -90,7 +90,7 @@ impl Client {
         Ok(false)
     }
 
-    /// Whether there is to be one more lane: calls wait, and those that could have taken them have ended.
+    /// Whether another lane is needed: calls wait, and the lanes that were to take them have ended.
     pub(super) fn lacks_lanes(&self) -> bool {
         let mut desk = self.desk();
         let lacks = !desk.queue.is_empty() && desk.idle == 0 && desk.lanes < LANES_MAX;
@@ -98,7 +98,7 @@ impl Client {
         lacks
     }
 
-    /// Nobody waits for a call any more, or somebody would rather not.
+    /// Notes that the client has abandoned or cancelled a call.
     pub(super) fn cancel(&self, key: CallKey) {
         let desk = self.desk();
         if let Some((_, is_cancelled)) = desk.performed.iter().find(|(performed, _)| *performed == key) {
@@ -106,13 +106,13 @@ impl Client {
         }
     }
 
-    /// Whether a call waits, or is being performed.
+    /// Whether a call is queued or being executed.
     pub(super) fn has(&self, key: CallKey) -> bool {
         let desk = self.desk();
         desk.queue.iter().any(|call| call.key == key) || desk.performed.iter().any(|(performed, _)| *performed == key)
     }
 
-    /// Gives up what is kept for a client that has not been heard for too long. Whether it is.
+    /// Releases a client that has been silent for too long. Returns whether the client is over.
     pub(super) fn run_down(&self) -> bool {
         let mut desk = self.desk();
         let is_busy = !desk.queue.is_empty() || !desk.performed.is_empty();
@@ -123,22 +123,22 @@ impl Client {
         desk.is_over
     }
 
-    /// The answer to a call that settles what binds do, of a client that has been asked who it is.
+    /// Answers a call that takes the place of a bind. Its client has to be identified.
     fn settle(&self, call: &IncomingCall) -> Option<Vec<u8>> {
         let is_one = call.opnum == BIND && !call.is_maybe && call.client.is_some();
         is_one.then(|| self.interfaces.settle(call.interface, &call.stub)).flatten()
     }
 
-    /// Whom a call is for.
+    /// Returns the target of a call.
     fn find(&self, call: &IncomingCall) -> Result<Addressee, Status> {
         let key = (call.interface, call.object);
         if let Some(known) = self.desk().known.get(&key) {
             return Ok(*known);
         }
-        // Outside of the desk: the floor above has locks of its own, and asks lanes under them.
-        // This protocol authenticates nobody.
+        // The desk must not be locked here: the upper layer holds its own locks when it queries
+        // lanes. The caller is `None`, as this protocol does not authenticate.
         let (target, interface) = self.interfaces.find(call.object, call.interface, None)?;
-        // References are counted for somebody, and nobody knows who calls and waits for no answer.
+        // Reference counts need an owner, and the client of a call without response is unknown.
         let translation = Translation::without_context(interface)
             .filter(|_| interface.objects.is_none() || call.client.is_some())
             .ok_or(Status::UNK_IF)?;
@@ -152,25 +152,26 @@ impl Client {
 #[derive(Debug)]
 pub(super) struct Lane {
     client: Arc<Client>,
-    /// The call that is being performed.
+    /// The call being executed.
     current: Mutex<Option<Call>>,
     scratch: Mutex<Vec<u8>>,
-    /// Whether nobody waits for it any more. The lane ends with it: what is performed sees its window closed.
+    /// Whether the call was abandoned. The lane ends with it: its window appears closed to the
+    /// method.
     is_cancelled: Arc<AtomicBool>,
-    /// Whether its thread is to look at something else than calls.
+    /// Whether the lane's thread has to stop waiting for calls.
     is_wanted: AtomicBool,
 }
 
-/// A call that was taken.
+/// A received call.
 #[derive(Debug)]
 struct Call {
-    /// `None` where the client waits for no response.
+    /// The call's key; `None` for a call without response.
     key: Option<CallKey>,
     performed: Performed,
 }
 
 impl Lane {
-    /// Has a further lane of a client served.
+    /// Starts a further lane of a client.
     pub(super) fn begin(client: &Arc<Client>) -> Result<(), ViError> {
         let lane = Self {
             client: Arc::clone(client),
@@ -213,7 +214,7 @@ impl Lane {
         Ok(call)
     }
 
-    /// Puts a call into the inbox, unless it settles what binds do.
+    /// Puts a call into the inbox, unless it takes the place of a bind.
     fn put(&self, call: &IncomingCall, inbox: &mut Inbox<'_>) -> Result<(), ViError> {
         if let Some(answer) = self.client.settle(call) {
             self.is_done(call.key);
@@ -254,7 +255,7 @@ impl Lane {
 
 impl Drop for Lane {
     fn drop(&mut self) {
-        // Nobody answers it any more.
+        // The call will not be answered any more.
         if let Some(Call { key: Some(key), .. }) = self.current().take() {
             self.client.hall.fault(key, Status::COMM_FAILURE, true);
         }
@@ -291,7 +292,7 @@ impl Relay for Lane {
 
     fn wake(&self) {
         self.is_wanted.store(true, Ordering::Release);
-        // Whoever has just looked is waiting by the time that this can be locked.
+        // The lock ensures that a thread that has checked the flag is waiting by now.
         drop(self.client.desk());
         self.client.turn.notify_all();
     }
