@@ -1,4 +1,4 @@
-//! Making a window: what the two sides tell each other.
+//! Setup of a window: the greetings that the two sides exchange.
 //!
 //! Private data of the connection, both ways:
 //!
@@ -34,7 +34,8 @@ const QUIET: u32 = 1;
 ///
 /// # Errors
 ///
-/// As [`Vi::request`]; [`Error::Unsupported`] for a provider without RDMA write; [`Error::Violation`] when the peer is no window.
+/// As [`Vi::request`]; [`Error::Unsupported`] for a provider without RDMA write;
+/// [`Error::Violation`] when the peer's greeting is not one of a window.
 pub fn connect(nic: &Nic, address: &str, options: &Options, deadline: Deadline) -> Result<Window, Error> {
     let mut half = Half::new(nic, options)?;
     let theirs = half.vi.request(address, &half.greeting(options), deadline)?;
@@ -58,7 +59,7 @@ pub fn accept(nic: &Nic, request: Request, options: &Options, deadline: Deadline
     half.finish(&theirs, options)
 }
 
-/// What the peer said.
+/// The peer's greeting.
 struct Greeting {
     quiet: bool,
     area: usize,
@@ -129,7 +130,7 @@ impl Half {
         // SAFETY: the carrier keeps the region, and is dropped after the mapping.
         let own = unsafe { Mapping::of(segment.memory()) };
         let peer = Mapping::zeroed(AREA)?;
-        // Whoever sends finds the peer asleep, and so comes to `carry`.
+        // A sender that finds the peer asleep calls `carry`, as every message here needs it.
         peer.word(layout::SLEEP).store(1, Ordering::Relaxed);
         // SAFETY: the carrier keeps the region for as long as the window lives, and its area with it.
         let all = unsafe { Mapping::of(image.memory()) };
@@ -159,7 +160,7 @@ impl Half {
     }
 }
 
-/// The host of an address; brackets of IPv6 are not part of it.
+/// Returns the host of an address, without the brackets of IPv6.
 fn host_of(address: &str) -> &str {
     let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
     host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host)
