@@ -7,7 +7,7 @@
 //!      0  sleep flag: the owner sleeps, or is about to      (u32)
 //!    128  bell: counts the owner's wake-ups of its peer     (u32, the word that the peer sleeps on)
 //!    256  consumed: messages the owner has taken            (u32, credit for the peer)
-//!    384  mark: shows who opens the segment by a name that it is the right one (u64)
+//!    384  mark: identifies the segment to a process that opens it by name (u64)
 //!    512  16 slots of 128 bytes
 //!   4096  area 0: frames that do not fit a slot
 //! ```

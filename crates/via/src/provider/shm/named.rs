@@ -9,10 +9,10 @@
 //!
 //! ```text
 //!      0  u32  process
-//!      4  u32  descriptor of the segment of whoever says this
-//!      8  u32  descriptor of the peer's segment
+//!      4  u32  descriptor of the sender's segment
+//!      8  u32  descriptor of the receiver's segment
 //!     12  u32  zero
-//!     16  u64  mark: what both segments have at [`layout::MARK`]
+//!     16  u64  mark: the word of both segments at [`layout::MARK`]
 //! ```
 //!
 //! In another PID name space, a process id means another process; the mark shows that. Larger areas

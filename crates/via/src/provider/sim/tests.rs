@@ -1,4 +1,4 @@
-//! The simulated network as a provider, under the objects that everybody uses.
+//! The simulated network as a provider, used through the public objects.
 
 use super::{Network, network};
 use crate::error::Ended;
