@@ -54,7 +54,8 @@ pub(crate) trait Member: Send + Sync + fmt::Debug {
     fn end_sleep(&self, connection: u64);
 }
 
-/// How often all VIs are served for their timers' sake. Busy VIs seldom depend on timers.
+/// The interval at which all VIs are served for their timers' sake. Busy VIs seldom depend on
+/// timers.
 const ROUND: Duration = Duration::from_millis(1);
 /// The maximum number of file events taken by one `epoll_wait`.
 const EVENTS: usize = 64;
@@ -184,7 +185,7 @@ impl CompletionQueue {
         &self.core
     }
 
-    /// The number of the queue's NIC.
+    /// Returns the number of the queue's NIC.
     pub(crate) fn nic(&self) -> u64 {
         self.nic
     }

@@ -20,7 +20,7 @@ impl Listener {
         Ok(Request { inner: self.inner.accept(deadline)? })
     }
 
-    /// The address that peers connect to.
+    /// Returns the address that peers connect to.
     pub fn address(&self) -> String {
         self.inner.address()
     }
@@ -33,17 +33,17 @@ pub struct Request {
 }
 
 impl Request {
-    /// The reliability level of the peer's VI.
+    /// Returns the reliability level of the peer's VI.
     pub fn reliability(&self) -> Reliability {
         self.inner.offer().reliability
     }
 
-    /// The private data that the peer sent along.
+    /// Returns the private data that the peer sent along.
     pub fn private(&self) -> &[u8] {
         &self.inner.offer().private
     }
 
-    /// The peer's name, for logs.
+    /// Returns the peer's name, for logs.
     pub fn peer(&self) -> String {
         self.inner.peer()
     }

@@ -23,12 +23,12 @@ const BUFFER: usize = 1 << 20;
 pub struct Place(SocketAddr);
 
 impl Place {
-    /// The host.
+    /// Returns the host.
     pub fn host(self) -> Host {
         Host(self.0.ip().to_canonical())
     }
 
-    /// The port.
+    /// Returns the port.
     pub fn port(self) -> u16 {
         self.0.port()
     }
@@ -220,22 +220,22 @@ impl DatagramSocket {
         self.bell.ring();
     }
 
-    /// The local port.
+    /// Returns the local port.
     pub fn port(&self) -> u16 {
         self.local.port()
     }
 
-    /// The local host, where the socket is bound to one of this host's addresses.
+    /// Returns the local host, where the socket is bound to one of this host's addresses.
     pub fn local_host(&self) -> Option<Host> {
         Some(Place(self.local).host()).filter(|host| !host.0.is_unspecified())
     }
 
-    /// The peer of a connected socket.
+    /// Returns the peer of a connected socket.
     pub fn peer(&self) -> Option<Place> {
         self.peer
     }
 
-    /// The payload bytes of datagrams that the system keeps until they are received.
+    /// Returns the payload bytes of datagrams that the system keeps until they are received.
     pub fn room(&self) -> usize {
         // The system's number includes its own bookkeeping, which takes half of it at worst
         // (socket(7)).

@@ -53,7 +53,7 @@ impl Deadline {
 /// Most messages are there before a wait needs its deadline. A limit that has to be looked up is
 /// looked up only then.
 pub trait Limit: Copy {
-    /// The deadline.
+    /// Returns the deadline.
     fn deadline(self) -> Deadline;
 }
 

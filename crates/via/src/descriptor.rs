@@ -40,7 +40,7 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// The segment's region.
+    /// Returns the segment's region.
     pub fn region(&self) -> &Arc<Region> {
         &self.region
     }
@@ -165,17 +165,17 @@ impl Descriptor {
         self
     }
 
-    /// The operation.
+    /// Returns the operation.
     pub fn operation(&self) -> Operation {
         self.operation
     }
 
-    /// The data segments.
+    /// Returns the data segments.
     pub fn segments(&self) -> &[Segment] {
         &self.segments
     }
 
-    /// The data segments, to be changed before the descriptor is posted again.
+    /// Returns the data segments, to be changed before the descriptor is posted again.
     pub fn segments_mut(&mut self) -> &mut Vec<Segment> {
         &mut self.segments
     }
@@ -193,7 +193,7 @@ impl Descriptor {
         }
     }
 
-    /// The peer's place of an RDMA.
+    /// Returns the peer's place of an RDMA.
     pub fn remote(&self) -> Option<RemoteAddress> {
         self.remote
     }
@@ -203,13 +203,13 @@ impl Descriptor {
         self.remote = Some(remote);
     }
 
-    /// The outcome.
+    /// Returns the outcome.
     pub fn status(&self) -> Status {
         self.status
     }
 
-    /// The number of bytes transferred. For a receive that an RDMA write consumed: the bytes of
-    /// that write.
+    /// Returns the number of bytes transferred. For a receive that an RDMA write consumed: the
+    /// bytes of that write.
     pub fn length(&self) -> u32 {
         self.transferred
     }
@@ -224,7 +224,7 @@ impl Descriptor {
         self.immediate = data;
     }
 
-    /// The sum of the segments' lengths in bytes.
+    /// Returns the sum of the segments' lengths in bytes.
     pub fn total(&self) -> u64 {
         self.segments.iter().map(|segment| u64::from(segment.length)).sum()
     }

@@ -10,7 +10,7 @@
 use crate::sync::{AtomicU32, fence};
 use std::sync::atomic::Ordering;
 
-/// The sender's half, after it has published a message.
+/// Does the sender's half, after it has published a message.
 ///
 /// Returns whether the peer sleeps. Then the bell has been advanced, and the caller must wake the
 /// futex on it.
@@ -26,7 +26,8 @@ pub fn must_ring(peer_sleeps: &AtomicU32, own_bell: &AtomicU32) -> bool {
     true
 }
 
-/// The sleeper's half, before it sleeps: raises the flag and returns the bell's value to sleep on.
+/// Does the sleeper's half, before it sleeps: raises the flag and returns the bell's value to sleep
+/// on.
 ///
 /// The caller must look for a message again after this call, and only then wait for the bell to differ from
 /// the value returned.
@@ -39,15 +40,15 @@ pub fn prepare_sleep(own_sleeps: &AtomicU32, peer_bell: &AtomicU32) -> u32 {
     bell
 }
 
-/// The sleeper's half, after it woke or found a message: lowers the flag.
+/// Does the sleeper's half, after it woke or found a message: lowers the flag.
 #[inline]
 pub fn end_sleep(own_sleeps: &AtomicU32) {
     own_sleeps.store(0, Ordering::Relaxed);
 }
 
-/// The sender's half, after it has published, where a message through the kernel ends the sleep:
-/// such a message costs more than a futex that no thread sleeps on. The sleeper's flag is the
-/// number of its sleep, 0 when it is awake. `called` is the number of the sleep that the sender
+/// Does the sender's half, after it has published, where a message through the kernel ends the
+/// sleep: such a message costs more than a futex that no thread sleeps on. The sleeper's flag is
+/// the number of its sleep, 0 when it is awake. `called` is the number of the sleep that the sender
 /// last ended by a call.
 ///
 /// Returns whether the sender has to call the sleeper: once for each sleep, however much is
@@ -64,8 +65,8 @@ pub fn must_call(peer_sleeps: &AtomicU32, called: &mut u32) -> bool {
     true
 }
 
-/// The sleeper's half for [`must_call`]: raises the flag with the number of the sleep, which is not
-/// 0 and differs from the previous one.
+/// Does the sleeper's half for [`must_call`]: raises the flag with the number of the sleep, which
+/// is not 0 and differs from the previous one.
 ///
 /// The caller must look for messages after this call, and only then wait. A thread that consumes a
 /// call for which others still sleep raises the flag anew before it looks for messages.

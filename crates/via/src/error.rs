@@ -183,7 +183,7 @@ impl fmt::Display for Distrust {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Ended {
-    /// This side disconnected.
+    /// The local side disconnected.
     Here,
     /// The peer disconnected.
     ByPeer,
@@ -331,7 +331,7 @@ pub(crate) mod doing {
     pub(crate) const READING: &str = "reading the directory for names";
 }
 
-/// The advice for an error of a directory for names.
+/// Returns the advice for an error of a directory for names.
 fn advice(doing: &str, error: &io::Error) -> &'static str {
     match (error.kind(), doing) {
         (io::ErrorKind::PermissionDenied, doing::CONNECTING) => {

@@ -63,7 +63,7 @@ const _: () = {
     assert!(SLOTS.is_multiple_of(SLOT_SIZE));
 };
 
-/// The offset of the slot of message `sequence`.
+/// Returns the offset of the slot of message `sequence`.
 #[inline]
 pub const fn slot_offset(sequence: u32) -> usize {
     SLOTS + (sequence & (SLOT_COUNT - 1)) as usize * SLOT_SIZE

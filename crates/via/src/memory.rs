@@ -27,9 +27,9 @@ pub struct Memory {
 
 #[derive(Debug)]
 enum Owner {
-    /// This process mapped the memory; peers can map the file as well, where there is one.
+    /// Memory that this process mapped. Peers can map its file as well, where there is one.
     Mapped(Option<OwnedFd>),
-    /// The memory belongs to a foreign owner, which keeps it.
+    /// Memory of a foreign owner, which keeps it.
     Foreign,
 }
 
@@ -95,7 +95,7 @@ impl Memory {
         Self { start, length, owner: Owner::Foreign }
     }
 
-    /// The length in bytes.
+    /// Returns the length in bytes.
     pub fn len(&self) -> usize {
         self.length
     }
@@ -105,12 +105,12 @@ impl Memory {
         self.length == 0
     }
 
-    /// The start address in this process.
+    /// Returns the start address in this process.
     pub fn start(&self) -> NonNull<u8> {
         self.start
     }
 
-    /// The file behind the memory, if peers can map it.
+    /// Returns the file behind the memory, if peers can map it.
     pub fn file(&self) -> Option<BorrowedFd<'_>> {
         match &self.owner {
             Owner::Mapped(fd) => fd.as_ref().map(AsFd::as_fd),
@@ -237,7 +237,7 @@ impl Hasher for HandleHasher {
 }
 
 impl MemoryHandle {
-    /// The handle as bytes for a peer.
+    /// Returns the handle as bytes for a peer.
     pub fn to_bytes(self) -> [u8; 16] {
         let mut bytes = [0; 16];
         bytes[..8].copy_from_slice(&self.0[0].to_le_bytes());
@@ -245,7 +245,7 @@ impl MemoryHandle {
         bytes
     }
 
-    /// A handle that a peer sent. Only the peer knows whether it names a region.
+    /// Reads a handle that a peer sent. Only the peer knows whether it names a region.
     pub fn from_bytes(bytes: [u8; 16]) -> Self {
         let word = |at: usize| {
             let mut eight = [0; 8];
@@ -309,17 +309,17 @@ pub struct Region {
 }
 
 impl Region {
-    /// The bytes.
+    /// Returns the bytes.
     pub fn memory(&self) -> &Memory {
         &self.memory
     }
 
-    /// The rights of peers.
+    /// Returns the rights of peers.
     pub fn access(&self) -> Access {
         self.access
     }
 
-    /// The number of its protection tag, which no other tag of the process has.
+    /// Returns the number of the region's protection tag, unique in the process.
     pub fn tag(&self) -> u64 {
         self.tag.number
     }
@@ -377,12 +377,12 @@ pub struct MemoryRegion {
 }
 
 impl MemoryRegion {
-    /// The handle by which peers name the region.
+    /// Returns the handle by which peers name the region.
     pub fn handle(&self) -> MemoryHandle {
         self.handle
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     pub fn memory(&self) -> &Memory {
         &self.core.memory
     }

@@ -48,14 +48,14 @@ pub struct Header {
 }
 
 impl Header {
-    /// The header's first eight bytes, as they are stored. Storing them publishes the message.
-    /// `length` is the frame's length, or says that the frame lies in an area.
+    /// Returns the header's first eight bytes, as they are stored. Storing them publishes the
+    /// message. `length` is the frame's length, or says that the frame lies in an area.
     #[inline(always)]
     pub(crate) const fn leading_word(self, sequence: u32, length: u8) -> u64 {
         sequence as u64 | (self.opnum as u64) << 32 | (self.kind as u64) << 48 | (length as u64) << 56
     }
 
-    /// The header's second eight bytes, as they are stored.
+    /// Returns the header's second eight bytes, as they are stored.
     #[inline]
     pub(crate) const fn target_word(self) -> u64 {
         self.first as u64 | (self.second as u64) << 32

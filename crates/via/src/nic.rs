@@ -27,7 +27,7 @@ impl Nic {
         Self { core: Arc::new(NicCore::new(provider)) }
     }
 
-    /// The capabilities of the NIC.
+    /// Returns the capabilities of the NIC.
     pub fn attributes(&self) -> &Attributes {
         self.core.provider.attributes()
     }

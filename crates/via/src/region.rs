@@ -58,13 +58,13 @@ impl<'a> RegionView<'a> {
         Self { start, length, mapping: PhantomData }
     }
 
-    /// The address of the first byte.
+    /// Returns the address of the first byte.
     #[inline]
     pub const fn as_ptr(self) -> *const u8 {
         self.start
     }
 
-    /// The length in bytes.
+    /// Returns the length in bytes.
     #[inline]
     pub const fn len(self) -> usize {
         self.length

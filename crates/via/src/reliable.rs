@@ -38,7 +38,7 @@ pub struct Settings {
     pub silence: Duration,
     /// Whether a silent peer is asked for a sign of life when nothing else is under way.
     pub keep_alive: bool,
-    /// How long an acknowledgement may wait for a packet that carries it along.
+    /// The maximum delay of an acknowledgement that waits for a packet to carry it along.
     pub ack_delay: Duration,
     /// The maximum number of bytes of datagrams under way to this end: the capacity of its socket
     /// until the next look.

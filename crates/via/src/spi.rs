@@ -19,7 +19,7 @@ use std::time::Instant;
 
 /// A way to reach peers.
 pub trait Provider: Send + Sync + fmt::Debug {
-    /// The capabilities of the provider.
+    /// Returns the capabilities of the provider.
     fn attributes(&self) -> &Attributes;
 
     /// Begins to listen. The provider defines the form of the discriminator: a name, a port, an
@@ -105,7 +105,7 @@ impl Offer {
     pub const PRIVATE_MAX: usize = 240;
     const FIXED: usize = 8;
 
-    /// The offer as bytes for a wire.
+    /// Returns the offer as bytes for a wire.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(Self::FIXED + self.private.len());
         bytes.extend([self.reliability as u8, 0]);
@@ -136,16 +136,16 @@ pub trait Listening: Send + fmt::Debug {
     /// [`Error::TimedOut`] at the deadline. A malformed request is not an error.
     fn accept(&mut self, deadline: Deadline) -> Result<Box<dyn Incoming>, Error>;
 
-    /// The address that peers connect to.
+    /// Returns the address that peers connect to.
     fn address(&self) -> String;
 }
 
 /// A connection request that has not been answered. Dropping it rejects the peer.
 pub trait Incoming: Send + fmt::Debug {
-    /// The peer's offer.
+    /// Returns the peer's offer.
     fn offer(&self) -> &Offer;
 
-    /// The peer's name, for logs: an address or a process.
+    /// Returns the peer's name, for logs: an address or a process.
     fn peer(&self) -> String;
 
     /// Accepts the request.
@@ -208,8 +208,8 @@ pub trait Port: Send + fmt::Debug {
     /// Ends a prepared sleep, or cancels it.
     fn end_sleep(&mut self) {}
 
-    /// A file that is readable when a message arrived, whether or not a sleep was prepared. `None`
-    /// where only a call tells.
+    /// Returns a file that is readable when a message arrived, whether or not a sleep was prepared.
+    /// `None` where only a call tells.
     fn readiness(&self) -> Option<Arc<OwnedFd>>;
 
     /// Ends the connection, and tells the peer if that is possible without waiting.
@@ -226,10 +226,10 @@ pub trait Port: Send + fmt::Debug {
         Err(Error::Unsupported { provider: "of this connection", what: "packets under a key" })
     }
 
-    /// The peer's name, for messages to people: over a network `host:port`.
+    /// Returns the peer's name, for messages to people: over a network `host:port`.
     fn peer(&self) -> String;
 
-    /// The address of this end, as the peer reaches it: over a network `host:port`.
+    /// Returns the address of this end, as the peer reaches it: over a network `host:port`.
     fn local(&self) -> Option<String> {
         None
     }
@@ -256,7 +256,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// The status of the peer's descriptor.
+    /// Returns the status of the peer's descriptor.
     pub fn status(self) -> Status {
         match self {
             Self::ReceiverNotReady => Status::ReceiverNotReady,
@@ -280,23 +280,24 @@ pub enum Intent {
 /// Descriptors of the send queue are numbered from 0 in the order posted, for as long as the
 /// connection lasts.
 pub trait Sink {
-    /// The descriptor numbered `index` of the send queue, if it was posted and is not completed.
+    /// Returns the descriptor numbered `index` of the send queue, if it was posted and is not
+    /// completed.
     fn sending(&self, index: u64) -> Option<&Descriptor>;
 
-    /// The number of descriptors posted to the send queue.
+    /// Returns the number of descriptors posted to the send queue.
     fn posted(&self) -> u64;
 
-    /// The number of descriptors of the send queue that are completed.
+    /// Returns the number of descriptors of the send queue that are completed.
     fn completed(&self) -> u64;
 
     /// Completes the oldest descriptor of the send queue that is not completed.
     fn complete(&mut self, status: Status, transferred: u32);
 
-    /// The number of receive descriptors that are posted and not completed.
+    /// Returns the number of receive descriptors that are posted and not completed.
     fn receives(&self) -> usize;
 
-    /// The receive descriptor at `index`, counted from the oldest that is not completed. For
-    /// providers that post receive descriptors themselves.
+    /// Returns the receive descriptor at `index`, counted from the oldest that is not completed.
+    /// For providers that post receive descriptors themselves.
     fn receiving(&self, index: usize) -> Option<&Descriptor>;
 
     /// Begins a message of `length` bytes, for the oldest receive descriptor.

@@ -19,13 +19,13 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6, TcpListener, TcpStr
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// How long a TCP connection may be idle before the kernel probes whether the peer is there.
+/// The idle time of a TCP connection after which the kernel probes whether the peer is there.
 const IDLE: Duration = Duration::from_secs(5);
 /// The interval of these probes, and their number before the peer counts as gone.
 const ASKED_EVERY: Duration = Duration::from_secs(2);
 const ASKED: u32 = 4;
-/// How long a peer may take to acknowledge bytes, in milliseconds. A peer that is gone is noticed
-/// in about the same time with bytes on the way as without.
+/// The maximum time until a peer acknowledges bytes, in milliseconds. A peer that is gone is
+/// noticed in about the same time with bytes on the way as without.
 const UNACKNOWLEDGED_MAX: u32 = 13_000;
 
 /// A connection. One thread at a time receives, and one sends.
@@ -220,12 +220,12 @@ impl Stream {
         poll(&mut files, Some(&at_once)).is_ok() && !files[0].revents().is_empty()
     }
 
-    /// The peer.
+    /// Returns the peer.
     pub fn peer(&self) -> &Peer {
         &self.peer
     }
 
-    /// The local host, by the address at which the peer reaches it over a network.
+    /// Returns the local host, by the address at which the peer reaches it over a network.
     pub fn local_host(&self) -> Option<&str> {
         self.local.as_deref()
     }
@@ -359,7 +359,7 @@ impl StreamListener {
         }
     }
 
-    /// The address of a listener on a port.
+    /// Returns the address of a listener on a port.
     pub fn address(&self) -> Option<SocketAddr> {
         match &self.door {
             Door::Tcp { address, .. } => Some(*address),
@@ -367,7 +367,7 @@ impl StreamListener {
         }
     }
 
-    /// The endpoint of the listener's string binding: the port, or the name.
+    /// Returns the endpoint of the listener's string binding: the port, or the name.
     pub fn endpoint(&self) -> String {
         match &self.door {
             Door::Tcp { address, .. } => address.port().to_string(),

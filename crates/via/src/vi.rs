@@ -68,7 +68,7 @@ impl Vi {
         Ok(Self { send: queue(Queue::Send), receive: queue(Queue::Receive), core, ending })
     }
 
-    /// The name of the VI in the entries of completion queues.
+    /// Returns the name of the VI in the entries of completion queues.
     pub fn id(&self) -> ViId {
         self.core.id
     }
@@ -79,7 +79,7 @@ impl Vi {
         self.core.state()
     }
 
-    /// The maximum length of a message or RDMA: the agreed one, once the VI is connected.
+    /// Returns the maximum length of a message or RDMA: the agreed one, once the VI is connected.
     pub fn max_transfer(&self) -> u32 {
         self.core.max_transfer()
     }
@@ -103,7 +103,7 @@ impl Vi {
         Ok(peers.private)
     }
 
-    /// The terms that this VI offers to a peer.
+    /// Returns the terms that this VI offers to a peer.
     pub(crate) fn offer(&self, private: &[u8]) -> Result<Offer, Error> {
         if self.core.state() != State::Idle {
             return Err(Error::BadState { what: "the VI is connected, or has not been disconnected" });
@@ -124,7 +124,7 @@ impl Vi {
         self.core.disconnect();
     }
 
-    /// The two queues, for two threads.
+    /// Returns the two queues, for two threads.
     pub fn queues(&mut self) -> (&mut WorkQueue, &mut WorkQueue) {
         (&mut self.send, &mut self.receive)
     }
@@ -191,7 +191,7 @@ impl WorkQueue {
         }
     }
 
-    /// The number of descriptors that are posted and not completed.
+    /// Returns the number of descriptors that are posted and not completed.
     pub fn posted(&self) -> usize {
         self.core.posted(self.which)
     }

@@ -52,7 +52,7 @@ impl SpinBudget {
         Self { policy, polls: if alone { SPIN_MIN } else { SPIN_MAX }, until_probe: interval, interval }
     }
 
-    /// The number of polls before a sleep; `None` for unlimited.
+    /// Returns the number of polls before a sleep; `None` for unlimited.
     pub(crate) fn polls(&self) -> Option<u32> {
         match self.policy {
             Waiting::Poll => None,
@@ -142,7 +142,7 @@ mod tests {
         budget
     }
 
-    /// The indices of the waits that poll long, among `waits` that all end in sleep.
+    /// Returns the indices of the waits that poll long, among `waits` that all end in sleep.
     fn long_polls(budget: &mut SpinBudget, waits: u32) -> Vec<u32> {
         let mut long = Vec::new();
         for wait in 0..waits {

@@ -35,7 +35,7 @@ use std::time::Duration;
 /// The options that each side of a connection chooses for itself.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// How this side waits.
+    /// The wait policy of this side.
     pub waiting: Waiting,
     /// Whether this side will seldom send. Then the other side sleeps between messages, whatever
     /// its own policy is.
@@ -133,9 +133,9 @@ pub(crate) trait Carrier: Send + Sync + fmt::Debug {
     fn has_ended(&self) -> bool {
         self.check().is_err()
     }
-    /// The peer.
+    /// Returns the peer.
     fn peer(&self) -> Peer;
-    /// The local host, by the address at which the peer reaches it.
+    /// Returns the local host, by the address at which the peer reaches it.
     fn local(&self) -> Option<&str>;
     /// Ends the connection from this side.
     fn end(&self, wire: &Wire);
@@ -226,17 +226,17 @@ impl Window {
         Self { tx, rx, regions: PeerRegions::new(), wire }
     }
 
-    /// The state that the halves share.
+    /// Returns the state that the halves share.
     pub(crate) fn wire(&self) -> &Arc<Wire> {
         &self.wire
     }
 
-    /// The peer.
+    /// Returns the peer.
     pub fn peer(&self) -> Peer {
         self.wire.carrier.peer()
     }
 
-    /// The local host, by the address at which the peer reaches it over a network.
+    /// Returns the local host, by the address at which the peer reaches it over a network.
     pub fn local(&self) -> Option<&str> {
         self.wire.carrier.local()
     }
@@ -277,7 +277,7 @@ impl Window {
         self.wire.carrier.guard(guard)
     }
 
-    /// The counters so far.
+    /// Returns the counters so far.
     pub fn counters(&self) -> Counters {
         let mut counters = Counters::default();
         self.tx.count(&mut counters);
@@ -285,7 +285,7 @@ impl Window {
         counters
     }
 
-    /// A handle by which other threads interrupt a wait on this connection.
+    /// Returns a handle by which other threads interrupt a wait on this connection.
     pub fn alarm(&self) -> Alarm {
         Alarm { wire: Arc::downgrade(&self.wire) }
     }

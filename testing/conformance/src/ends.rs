@@ -17,14 +17,14 @@ pub struct Plan {
     pub level: Reliability,
     /// The VIs' transfer size; 0 for the provider's.
     pub max_transfer: u32,
-    /// How their owners wait.
+    /// The wait policy of their owners.
     pub waiting: Waiting,
     /// The size of each end's memory, in bytes.
     pub area: usize,
 }
 
 impl Plan {
-    /// The default properties, with this reliability level.
+    /// Returns the default properties, with this reliability level.
     pub fn of(level: Reliability) -> Self {
         Self { level, max_transfer: 0, waiting: Waiting::Adaptive, area: AREA }
     }
@@ -110,14 +110,14 @@ impl Run {
     }
 }
 
-/// Fresh registered memory.
+/// Registers fresh memory.
 pub fn region(nic: &Nic, tag: &ProtectionTag, length: usize, access: Access) -> MemoryRegion {
     let memory = nic.memory(length).expect("there is memory");
     assert!(memory.len() >= length);
     nic.register(memory, tag, access).expect("memory can be registered")
 }
 
-/// Bytes that differ by seed and by position.
+/// Returns bytes that differ by seed and by position.
 pub fn pattern(seed: u64, length: usize) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(length + 8);
     let mut word = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
@@ -144,7 +144,7 @@ pub fn write(region: &MemoryRegion, offset: usize, bytes: &[u8]) {
     region.memory().write(offset as u64, bytes).expect("the test stays inside");
 }
 
-/// A place in a region, as its peer names it.
+/// Returns a place in a region, as its peer names it.
 pub fn place(region: &MemoryRegion, offset: usize) -> RemoteAddress {
     RemoteAddress { handle: region.handle(), offset: offset as u64 }
 }
@@ -172,7 +172,7 @@ pub fn settle() {
     std::thread::sleep(Duration::from_millis(120));
 }
 
-/// The next completion of a queue, which must come soon.
+/// Returns the next completion of a queue, which must come soon.
 #[track_caller]
 pub fn next(queue: &mut WorkQueue) -> Box<Descriptor> {
     queue.wait(soon()).expect("the descriptor completes")
@@ -183,7 +183,7 @@ pub fn drain(queue: &mut WorkQueue) -> Vec<Box<Descriptor>> {
     std::iter::from_fn(|| queue.done()).collect()
 }
 
-/// The next entry of a completion queue, which must come soon.
+/// Returns the next entry of a completion queue, which must come soon.
 #[track_caller]
 pub fn entry(queue: &mut CompletionQueue) -> Completion {
     queue.wait(soon()).expect("a completion is entered")
@@ -295,7 +295,7 @@ pub fn timed<T>(act: impl FnOnce() -> T) -> (T, Duration) {
     (act(), began.elapsed())
 }
 
-/// A deadline in so many milliseconds.
+/// Returns a deadline in so many milliseconds.
 pub fn within_ms(milliseconds: u64) -> Deadline {
     Deadline::Within(Duration::from_millis(milliseconds))
 }

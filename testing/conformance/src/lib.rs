@@ -20,12 +20,12 @@ use std::time::Duration;
 /// The maximum time of any expected event, in seconds.
 static PATIENCE: AtomicU64 = AtomicU64::new(100);
 
-/// A deadline for an expected event, which starts with the wait for it.
+/// Returns a deadline for an expected event, which starts with the wait for it.
 pub fn soon() -> Deadline {
     Deadline::after_secs(patience())
 }
 
-/// The maximum time of any expected event, in seconds.
+/// Returns the maximum time of any expected event, in seconds.
 pub(crate) fn patience() -> u64 {
     PATIENCE.load(Ordering::Relaxed)
 }
@@ -96,7 +96,7 @@ pub trait Fixture: Sized + Send + Sync + 'static {
     /// Makes the fixture of one test. Tests run at the same time.
     fn new() -> Self;
 
-    /// The description from which another process makes a fixture to reach this one's NICs.
+    /// Returns the description from which another process makes a fixture to reach this one's NICs.
     fn place(&self) -> String {
         String::new()
     }
@@ -113,12 +113,12 @@ pub trait Fixture: Sized + Send + Sync + 'static {
     /// Returns a new discriminator for a listener.
     fn discriminator(&self) -> String;
 
-    /// The address by which the requesting side reaches a listener.
+    /// Returns the address by which the requesting side reaches a listener.
     fn address(&self, listener: &Listener) -> String {
         listener.address()
     }
 
-    /// The wire, if tests can control it.
+    /// Returns the wire, if tests can control it.
     fn wire(&self) -> Option<&dyn Wire> {
         None
     }
@@ -186,7 +186,7 @@ impl Run {
         self.lacks.contains(&lack)
     }
 
-    /// The reliable levels that the provider supports.
+    /// Returns the reliable levels that the provider supports.
     pub fn reliable_levels(&self) -> Vec<Reliability> {
         let levels = [Reliability::ReliableDelivery, Reliability::ReliableReception];
         let levels: Vec<_> = levels.into_iter().filter(|level| !self.lacks(Lack::Level(*level))).collect();
@@ -194,7 +194,7 @@ impl Run {
         levels
     }
 
-    /// All rights that regions of this provider can give.
+    /// Returns all rights that regions of this provider can give.
     pub fn access(&self) -> Access {
         Access { write: !self.lacks(Lack::RdmaWrite), read: !self.lacks(Lack::RdmaRead) }
     }
@@ -209,7 +209,7 @@ macro_rules! conformance {
             use super::*;
             $crate::for_each_statement!($crate::one_test, $fixture);
 
-            /// The task that a test starts in another process; no effect otherwise.
+            /// Carries out the task that a test starts in another process; no effect otherwise.
             #[test]
             fn in_another_process() {
                 $crate::process::main::<$fixture>();

@@ -45,12 +45,12 @@ impl Folder {
         Self(path)
     }
 
-    /// The path of the folder.
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         &self.0
     }
 
-    /// The path of an entry in the folder.
+    /// Returns the path of an entry in the folder.
     pub fn join(&self, name: impl AsRef<Path>) -> PathBuf {
         self.0.join(name)
     }
@@ -125,7 +125,7 @@ pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     poll(what, || is_so().then_some(()));
 }
 
-/// The kernel's number of the calling thread.
+/// Returns the kernel's number of the calling thread.
 pub fn thread_number() -> u32 {
     rustix::thread::gettid().as_raw_pid().cast_unsigned()
 }
@@ -169,12 +169,12 @@ impl SilentPort {
         Ok(Self { number: place.port(), _connections: connections, _datagrams: datagrams })
     }
 
-    /// The port's number.
+    /// Returns the port's number.
     pub fn number(&self) -> u16 {
         self.number
     }
 
-    /// The port with the host's address.
+    /// Returns the port with the host's address.
     pub fn address(&self) -> String {
         format!("127.0.0.1:{}", self.number)
     }

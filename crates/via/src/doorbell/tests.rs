@@ -148,8 +148,8 @@ mod loom_model {
             begin_sleep(&self.sleeps, *number);
         }
 
-        /// A called port's progress: consumes the calls on the socket, raises the flag anew for
-        /// threads that still sleep, and takes the messages.
+        /// Makes progress as a called port does: consumes the calls on the socket, raises the flag
+        /// anew for threads that still sleep, and takes the messages.
         fn progress(&self, renews: bool) -> u32 {
             let mut vi = self.vi.lock().unwrap();
             let was_called = std::mem::take(&mut *self.socket.lock().unwrap()) > 0;
@@ -202,8 +202,8 @@ mod loom_model {
         });
     }
 
-    /// The first thread to wake consumes the call for both sleeping threads. The next message must
-    /// call the other thread again.
+    /// Has the first thread to wake consume the call for both sleeping threads. The next message
+    /// must call the other thread again.
     fn somebody_else_takes_the_call(renews: bool) {
         loom::model(move || {
             let words = Arc::new(Called::default());

@@ -48,14 +48,14 @@ pub struct Options {
     pub max_transfer: u32,
     /// The maximum number of descriptors of a queue, if the provider takes as many.
     pub queue_depth: usize,
-    /// How long a peer may be silent before it counts as gone.
+    /// The maximum silence of a peer before it counts as gone.
     pub silence: Duration,
     /// The directory for the names of listeners. The default is this user's.
     pub directory: Option<PathBuf>,
 }
 
 impl Options {
-    /// The default options for a provider.
+    /// Returns the default options for a provider.
     pub fn new(provider: impl Into<String>) -> Self {
         Self {
             provider: provider.into(),
@@ -142,7 +142,7 @@ impl NicState {
         Err(Error::NotFound { name: format!("libfabric's provider {}", options.provider) })
     }
 
-    /// The provider's offer for an address.
+    /// Returns the provider's offer for an address.
     fn find(&self, node: &str, service: &str, is_source: bool) -> Result<Option<Info>, Error> {
         Info::find(Query {
             provider: &self.options.provider,
@@ -171,7 +171,7 @@ impl NicState {
         self.is_msg() && caps.provider_keys == 0 && caps.virtual_address == 0 && caps.consumes == 0
     }
 
-    /// The domain of a protection tag.
+    /// Returns the domain of a protection tag.
     fn domain(&self, tag: u64) -> Result<Arc<TagDomain>, Error> {
         let mut domains = self.domains.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = domains.get(&tag).and_then(Weak::upgrade) {
@@ -184,7 +184,7 @@ impl NicState {
         Ok(found)
     }
 
-    /// The maximum number of completions of an endpoint that are not taken yet.
+    /// Returns the maximum number of completions of an endpoint that are not taken yet.
     fn completions(&self) -> usize {
         self.attributes.queue_depth * 4
     }

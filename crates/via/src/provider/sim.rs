@@ -84,7 +84,7 @@ impl Network {
         Box::new(Sim::new(&self.core, number.into(), true))
     }
 
-    /// The virtual time since the network was made.
+    /// Returns the virtual time since the network was made.
     pub fn now(&self) -> Duration {
         self.core.net.now()
     }
@@ -112,7 +112,7 @@ impl Network {
         self.core.net.restart(nic.into());
     }
 
-    /// The network's counts of all datagrams.
+    /// Returns the network's counts of all datagrams.
     pub fn counts(&self) -> Counts {
         self.core.net.counts()
     }

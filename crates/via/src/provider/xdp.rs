@@ -80,17 +80,17 @@ impl Options {
 /// The place where an interface runs its program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// In the driver, before the kernel has processed the frame.
+    /// The driver, which runs the program before the kernel has processed the frame.
     Native,
-    /// In the kernel's network stack, which every interface supports. This mode saves little, but
-    /// between virtual interfaces (veth) more than [`Self::Native`].
+    /// The kernel's network stack, which supports every interface. It saves little, but between
+    /// virtual interfaces (veth) more than [`Self::Native`].
     Generic,
 }
 
 /// Preferred busy polling: Linux, Documentation/networking/napi.rst.
 #[derive(Clone, Copy, Debug)]
 pub struct BusyPoll {
-    /// How long the kernel may poll in one call; whole microseconds.
+    /// The maximum time that the kernel polls in one call; whole microseconds.
     pub time: Duration,
     /// The maximum number of frames in one poll.
     pub budget: u16,
@@ -186,13 +186,13 @@ impl Xdp {
         NetworkProvider::new(Ethernet { xdp: self.clone(), attributes: attributes(), settings })
     }
 
-    /// The place where the interface runs the program.
+    /// Returns the place where the interface runs the program.
     pub fn mode(&self) -> Mode {
         self.queue.attached.mode
     }
 
-    /// The reason why the program does not run in the driver, although [`Options::mode`] left the
-    /// choice.
+    /// Returns the reason why the program does not run in the driver, although [`Options::mode`]
+    /// left the choice.
     pub fn why_not_native(&self) -> Option<&io::Error> {
         self.queue.attached.not_native.as_ref()
     }
@@ -202,12 +202,12 @@ impl Xdp {
         self.queue.zero_copy
     }
 
-    /// The address at the interface.
+    /// Returns the address at the interface.
     pub fn address(&self) -> Ipv4Addr {
         self.queue.interface.address
     }
 
-    /// The counters so far.
+    /// Returns the counters so far.
     pub fn statistics(&self) -> Statistics {
         self.queue.statistics()
     }

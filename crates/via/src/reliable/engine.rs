@@ -101,7 +101,7 @@ enum Phase {
     /// Accepted, but not confirmed: the acceptance and its repetition.
     Opening(Box<[u8]>, Repeat),
     Open,
-    /// This side refused an operation of the peer, and tells the peer.
+    /// The local side refused an operation of the peer, and tells the peer.
     Refusing,
     /// Over. Packets of the peer are answered by a close with this reason, where there is one.
     Over(Option<u8>),
@@ -205,12 +205,12 @@ impl Engine {
         matches!(self.phase, Phase::Refusing | Phase::Over(_))
     }
 
-    /// The connection id of this side.
+    /// Returns the connection id of this side.
     pub fn id(&self) -> u64 {
         self.own_id
     }
 
-    /// The numbers of the next data packets of this side and of the peer.
+    /// Returns the numbers of the next data packets of this side and of the peer.
     pub(super) fn next_numbers(&self) -> [u32; 2] {
         [self.sending.next() as u32, self.receiving.expected() as u32]
     }
@@ -228,17 +228,17 @@ impl Engine {
         self.sending.packet_is(self.path.current());
     }
 
-    /// The maximum length of an operation, in bytes: the smaller of the two offers.
+    /// Returns the maximum length of an operation, in bytes: the smaller of the two offers.
     pub fn max_transfer(&self) -> u32 {
         self.max_transfer
     }
 
-    /// The number of descriptors completed so far.
+    /// Returns the number of descriptors completed so far.
     pub(super) fn completions(&self) -> u64 {
         self.statistics.completions
     }
 
-    /// The counters so far.
+    /// Returns the counters so far.
     pub fn statistics(&self) -> Statistics {
         Statistics {
             retransmitted: self.sending.retransmitted,
@@ -509,7 +509,7 @@ impl Engine {
     }
 }
 
-/// The reason of a refusal, for the user.
+/// Returns the reason of a refusal, for the user.
 fn why(refusal: Refusal) -> Ended {
     match refusal {
         Refusal::ReceiverNotReady => Ended::ReceiverNotReady,

@@ -263,7 +263,7 @@ mod tests {
         end
     }
 
-    /// The end that begins, which has sent 5 data packets and taken 3, and the other end.
+    /// Makes the end that begins, which has sent 5 data packets and taken 3, and the other end.
     fn pair() -> (Guarded<Wire>, Guarded<Wire>) {
         (end((1, 2), true, [5, 3]), end((2, 1), false, [2, 5]))
     }

@@ -51,7 +51,7 @@ impl Requesting {
         self.repeat.is_due(now).then_some(&self.request)
     }
 
-    /// The time of the next call of `transmit`.
+    /// Returns the time of the next call of `transmit`.
     pub fn due(&self) -> u64 {
         self.repeat.due
     }
@@ -92,18 +92,18 @@ impl Answering {
         Some(Self { peer_id: from, window: header.window, discriminator: discriminator.to_owned(), offer })
     }
 
-    /// The connection id that the peer chose. A request with the same id from the same address is a
-    /// repetition.
+    /// Returns the connection id that the peer chose. A request with the same id from the same
+    /// address is a repetition.
     pub fn id(&self) -> u64 {
         self.peer_id
     }
 
-    /// The discriminator of the request.
+    /// Returns the discriminator of the request.
     pub fn discriminator(&self) -> &str {
         &self.discriminator
     }
 
-    /// The peer's offer.
+    /// Returns the peer's offer.
     pub fn offer(&self) -> &Offer {
         &self.offer
     }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// [`Error::NotFound`] from any method hints that nothing listens at the other end. The hint is no
 /// proof: only silence ends a connection, and no error does.
 pub trait Link: Send + fmt::Debug {
-    /// The maximum length of a datagram, in bytes.
+    /// Returns the maximum length of a datagram, in bytes.
     fn mtu(&self) -> usize;
 
     /// Sends one datagram, which may get lost. Returns `false` when there is no room now, and the
@@ -28,7 +28,7 @@ pub trait Link: Send + fmt::Debug {
     /// An error of the network.
     fn receive(&mut self, into: &mut [u8]) -> Result<Option<usize>, Error>;
 
-    /// A file that is readable from now on whenever a datagram has arrived.
+    /// Returns a file that is readable from now on whenever a datagram has arrived.
     fn file(&self) -> Option<Arc<OwnedFd>>;
 
     /// Returns such a file for one sleep, until [`Self::end_sleep`], which always follows. A link
@@ -40,10 +40,10 @@ pub trait Link: Send + fmt::Debug {
     /// Ends a prepared sleep, or cancels it.
     fn end_sleep(&mut self) {}
 
-    /// The peer's name, for people.
+    /// Returns the peer's name, for people.
     fn peer(&self) -> String;
 
-    /// The address of this end, as the peer sees it, where it is known.
+    /// Returns the address of this end, as the peer sees it, where it is known.
     fn local(&self) -> Option<String> {
         None
     }

@@ -36,13 +36,13 @@ pub trait Network: Send + Sync + fmt::Debug + 'static {
     /// [`Error::NameInUse`] for a port that is taken; an error of the system.
     fn socket(&self, port: u16) -> Result<Self::Socket, Error>;
 
-    /// The capabilities of VIs over the network.
+    /// Returns the capabilities of VIs over the network.
     fn attributes(&self) -> &Attributes;
 
-    /// The settings of engines over the network.
+    /// Returns the settings of engines over the network.
     fn settings(&self) -> &Settings;
 
-    /// The artificial faults of the network, at this end.
+    /// Returns the artificial faults of the network, at this end.
     fn fault(&self) -> Option<&Conditions> {
         None
     }
@@ -50,10 +50,10 @@ pub trait Network: Send + Sync + fmt::Debug + 'static {
 
 /// The socket of a port of a network.
 pub trait DatagramSocket: Send + fmt::Debug {
-    /// The maximum length of a datagram, in bytes.
+    /// Returns the maximum length of a datagram, in bytes.
     fn mtu(&self) -> usize;
 
-    /// The socket's address and port.
+    /// Returns the socket's address and port.
     fn address(&self) -> SocketAddr;
 
     /// Restricts the socket to datagrams to and from this peer.
@@ -74,7 +74,7 @@ pub trait DatagramSocket: Send + fmt::Debug {
     /// As [`Link::receive`].
     fn receive_from(&mut self, into: &mut [u8]) -> Result<Option<(usize, SocketAddr)>, Error>;
 
-    /// A file that is readable from now on whenever a datagram has arrived.
+    /// Returns a file that is readable from now on whenever a datagram has arrived.
     fn file(&self) -> Option<Arc<OwnedFd>>;
 
     /// As [`Link::prepare_sleep`].

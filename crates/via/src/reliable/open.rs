@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 /// The interval between looks at a link without a file.
 pub(super) const LOOK: Duration = Duration::from_micros(50);
-/// How long hints that nothing listens must last before they count.
+/// The time for which hints that nothing listens must last before they count.
 const HINTS: Duration = Duration::from_millis(50);
 
 /// Asks the other end of a link for a connection, and waits for its answer. `id` is a random

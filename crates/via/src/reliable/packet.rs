@@ -301,12 +301,12 @@ fn check(data: &DataHeader, payload: usize) -> Result<(), BadPacket> {
 }
 
 impl DataHeader {
-    /// The number of bytes before the payload.
+    /// Returns the number of bytes before the payload.
     pub fn header_length(&self) -> usize {
         DATA_HEADER + if self.place.is_some() { PLACE } else { 0 }
     }
 
-    /// The reason of a refused operation.
+    /// Returns the reason of a refused operation.
     pub fn refusal(&self) -> Option<Refusal> {
         Some(match self.immediate? {
             1 => Refusal::ReceiverNotReady,
@@ -317,7 +317,7 @@ impl DataHeader {
     }
 }
 
-/// The reason of a refusal on the wire.
+/// Returns the reason of a refusal on the wire.
 pub(super) fn refusal_code(refusal: Refusal) -> u32 {
     match refusal {
         Refusal::ReceiverNotReady => 1,

@@ -5,7 +5,7 @@
 const TRIES: u32 = 2;
 /// The resolution of the search, in bytes.
 const STEP: usize = 32;
-/// How long to wait for the answer to a probe, in nanoseconds.
+/// The wait for the answer to a probe, in nanoseconds.
 const PATIENCE: u64 = 50_000_000;
 /// The time until a longer packet is tried again after probes got lost, in nanoseconds.
 const AGAIN: u64 = 600_000_000_000;
@@ -37,12 +37,12 @@ impl Path {
         }
     }
 
-    /// The current packet length, in bytes.
+    /// Returns the current packet length, in bytes.
     pub(super) fn current(&self) -> usize {
         self.current
     }
 
-    /// The time of the next probe.
+    /// Returns the time of the next probe.
     pub(super) fn due(&self) -> Option<u64> {
         self.due
     }
@@ -92,7 +92,7 @@ impl Path {
 mod tests {
     use super::Path;
 
-    /// The length found over a path that takes `takes` bytes, and the number of probes.
+    /// Returns the length found over a path that takes `takes` bytes, and the number of probes.
     fn search(most: usize, takes: usize) -> (usize, u32) {
         let (mut path, mut now, mut probes) = (Path::new(1200, most), 0, 0);
         while let Some(due) = path.due().filter(|due| *due < 60_000_000_000) {

@@ -60,12 +60,12 @@ impl<L: Link> LinkPort<L> {
         }
     }
 
-    /// The engine.
+    /// Returns the engine.
     pub fn engine(&self) -> &Engine {
         &self.engine
     }
 
-    /// The link.
+    /// Returns the link.
     pub fn link_mut(&mut self) -> &mut L {
         &mut self.link.link
     }

@@ -114,12 +114,12 @@ impl Sending {
         }
     }
 
-    /// The number of the next new packet.
+    /// Returns the number of the next new packet.
     pub(super) fn next(&self) -> u64 {
         self.first + self.packets.len() as u64
     }
 
-    /// The number of the oldest packet that is not acknowledged.
+    /// Returns the number of the oldest packet that is not acknowledged.
     pub(super) fn first(&self) -> u64 {
         self.first
     }
@@ -284,7 +284,7 @@ impl Sending {
         self.reduced_at = self.transmissions;
     }
 
-    /// The peer's window, in bytes.
+    /// Returns the peer's window, in bytes.
     pub(super) fn window(&self) -> u64 {
         self.window
     }

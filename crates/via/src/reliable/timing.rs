@@ -41,12 +41,12 @@ impl RoundTrip {
         self.doubled = (self.doubled + 1).min(16);
     }
 
-    /// The number of timeouts in a row.
+    /// Returns the number of timeouts in a row.
     pub(super) fn expirations(&self) -> u32 {
         self.doubled
     }
 
-    /// The time to wait for an acknowledgement.
+    /// Returns the time to wait for an acknowledgement.
     pub(super) fn timeout(&self) -> u64 {
         let once = match self.smoothed {
             None => self.least.saturating_mul(4),
@@ -55,7 +55,7 @@ impl RoundTrip {
         (once.max(self.least) << self.doubled).min(self.most)
     }
 
-    /// The smoothed round trip; 0 while none is known.
+    /// Returns the smoothed round trip; 0 while none is known.
     pub(super) fn smoothed(&self) -> u64 {
         self.smoothed.unwrap_or(0)
     }

@@ -24,12 +24,12 @@ pub(super) fn of_client() -> Result<Option<SocketAddrUnix>, Error> {
     SocketAddrUnix::new_abstract_name(name.as_bytes()).map(Some).map_err(Error::system("naming a client's socket"))
 }
 
-/// The prefix of the names of a client's sockets.
+/// Returns the prefix of the names of a client's sockets.
 fn names_of(capture: &SharedCapture, pid: u32) -> String {
     format!("{}/client/{pid}/", capture.id())
 }
 
-/// The ends of a stream with process `peer`.
+/// Returns the ends of a stream with process `peer`.
 pub(super) fn of(
     capture: &SharedCapture,
     socket: &impl AsFd,

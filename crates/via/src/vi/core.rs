@@ -28,7 +28,7 @@ pub(crate) struct ViCore {
     inner: Mutex<Inner>,
     // Whether another thread made progress since the attendant's last look.
     attended: AtomicBool,
-    // How many times in a row the attendant found another thread at work.
+    // The number of times in a row that the attendant found another thread at work.
     busy: AtomicU32,
     // The number of threads that sleep on this VI, and serve it when they are woken.
     sleepers: AtomicU32,
@@ -146,7 +146,7 @@ impl ViCore {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The completion queues that announce completions of this VI, each once.
+    /// Returns the completion queues that announce completions of this VI, each once.
     fn completion_queues(&self) -> Vec<Arc<CqCore>> {
         self.lock().queues.completion_queues()
     }
@@ -155,7 +155,7 @@ impl ViCore {
         self.lock().queues.state
     }
 
-    /// The number of the VI's protection tag.
+    /// Returns the number of the VI's protection tag.
     pub(crate) fn tag(&self) -> u64 {
         self.lock().queues.tag.number
     }
@@ -207,7 +207,7 @@ impl ViCore {
         }
     }
 
-    /// The address of this end, where the provider knows it.
+    /// Returns the address of this end, where the provider knows it.
     pub(crate) fn local(&self) -> Option<String> {
         self.lock().port.as_ref()?.local()
     }
@@ -314,7 +314,7 @@ impl ViCore {
         }
     }
 
-    /// The peer's name, where the VI has a port.
+    /// Returns the peer's name, where the VI has a port.
     pub(crate) fn peer(&self) -> String {
         self.lock().port.as_ref().map_or_else(|| "nobody".to_owned(), |port| port.peer())
     }

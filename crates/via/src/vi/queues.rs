@@ -61,7 +61,7 @@ impl Queues {
         }
     }
 
-    /// The completion queues that announce completions of this VI, each once.
+    /// Returns the completion queues that announce completions of this VI, each once.
     pub(super) fn completion_queues(&self) -> Vec<Arc<CqCore>> {
         let mut queues: Vec<_> =
             [&self.send, &self.receive].iter().filter_map(|line| line.announced_by.clone()).collect();

@@ -14,7 +14,7 @@ pub struct ViAttributes {
     /// The maximum length of a message or RDMA, in bytes; 0 for the provider's maximum. Peers
     /// settle on the smaller.
     pub max_transfer: u32,
-    /// How the VI's owner waits.
+    /// The wait policy of the VI's owner.
     pub waiting: Waiting,
 }
 

@@ -52,7 +52,7 @@ impl SendArea {
         self.end.as_ptr().addr() - self.start.as_ptr().addr()
     }
 
-    /// The offset of the next frame.
+    /// Returns the offset of the next frame.
     fn cursor(&self) -> usize {
         self.next.as_ptr().addr() - self.start.as_ptr().addr()
     }
@@ -63,12 +63,12 @@ impl SendArea {
         self.next = unsafe { self.start.add(cursor) };
     }
 
-    /// The number of larger areas made so far.
+    /// Returns the number of larger areas made so far.
     pub(super) fn number(&self) -> u32 {
         self.number
     }
 
-    /// The maximum length of a frame, in bytes.
+    /// Returns the maximum length of a frame, in bytes.
     pub(super) fn limit(&self) -> usize {
         self.limit
     }
@@ -145,7 +145,7 @@ impl SendArea {
     }
 }
 
-/// The largest area for frames of at most `limit` bytes.
+/// Returns the largest area for frames of at most `limit` bytes.
 pub(crate) fn area_max(limit: usize) -> usize {
     (limit + LINE).next_multiple_of(4096)
 }
@@ -211,8 +211,8 @@ mod tests {
         test(unsafe { SendArea::new(NonNull::from(&mut *memory).cast(), 4096, 1 << 20) });
     }
 
-    /// The offset of the next frame, if there is room when the peer has taken every message up to
-    /// `taken`.
+    /// Places a frame, and returns its offset, if there is room when the peer has taken every
+    /// message up to `taken`.
     fn send(area: &mut SendArea, sequence: u32, length: usize, taken: u32) -> Option<u32> {
         area.has_room(length, 8, taken).then(|| area.commit(length, sequence).offset)
     }

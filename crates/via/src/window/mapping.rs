@@ -55,7 +55,7 @@ impl Mapping {
         Self { start: memory.start(), length: memory.len(), writable: true, owned: false }
     }
 
-    /// The part from `offset` on, which the owner of the whole keeps.
+    /// Returns the part from `offset` on, which the owner of the whole keeps.
     ///
     /// # Safety
     ///
@@ -79,7 +79,7 @@ impl Mapping {
         self.writable
     }
 
-    /// The control word at `offset`.
+    /// Returns the control word at `offset`.
     #[inline]
     pub(crate) fn word(&self, offset: usize) -> &AtomicU32 {
         debug_assert!(offset + 4 <= self.length && offset.is_multiple_of(4));
@@ -92,7 +92,7 @@ impl Mapping {
 }
 
 impl Mapping {
-    /// A view for checked loads.
+    /// Returns a view for checked loads.
     pub(crate) fn view(&self) -> RegionView<'_> {
         // SAFETY: mapped as long as self lives; mappings and the areas in them begin at multiples of 8.
         unsafe { RegionView::new(self.start.as_ptr(), self.length) }
@@ -124,7 +124,7 @@ impl Mapping {
         Some(())
     }
 
-    /// The bytes from `at` on. `None` where the mapping is too short.
+    /// Returns the bytes from `at` on. `None` where the mapping is too short.
     ///
     /// # Safety
     ///
@@ -140,7 +140,7 @@ impl Mapping {
         Some(unsafe { std::slice::from_raw_parts(start.as_ptr(), length) })
     }
 
-    /// The control word of eight bytes at `offset`.
+    /// Returns the control word of eight bytes at `offset`.
     #[inline]
     pub(crate) fn word64(&self, offset: usize) -> &AtomicU64 {
         assert!(offset + 8 <= self.length && offset.is_multiple_of(8), "words lie inside");

@@ -32,7 +32,7 @@ const WANTED: u32 = 1;
 const GIVEN: u32 = 2;
 /// The number of posted receives: one for each slot, and some for messages about areas.
 const RECEIVES: u32 = SLOT_COUNT + 8;
-/// How long the peer may take to make an area, or to take what was sent.
+/// The time that the peer may take to make an area, or to take what was sent.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 fn unposted(fault: PostFault) -> Error {

@@ -55,13 +55,13 @@ impl OwnRegion {
         Ok(Self { mapping, file, is_writable })
     }
 
-    /// The start of the region's memory, which lives as long as the value. Peers write it where
-    /// they may.
+    /// Returns the start of the region's memory, which lives as long as the value. Peers write it
+    /// where they may.
     pub fn start(&self) -> NonNull<u8> {
         self.mapping.start()
     }
 
-    /// The length in bytes.
+    /// Returns the length in bytes.
     pub fn length(&self) -> usize {
         self.mapping.length()
     }
@@ -219,7 +219,8 @@ impl PeerRegions {
         Self { hands: Default::default(), mapped: Vec::new() }
     }
 
-    /// The hand for the array `at` of a method, among those for reading or those for writing.
+    /// Returns the hand for the array `at` of a method, among those for reading or those for
+    /// writing.
     #[inline(always)]
     pub fn hand(&self, at: usize, is_written: bool) -> &PeerHand {
         &self.hands[hand_at(at, is_written)]

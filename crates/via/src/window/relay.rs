@@ -47,9 +47,9 @@ pub trait Relay: Send + Sync + fmt::Debug {
     fn has_ended(&self) -> bool {
         self.check().is_err()
     }
-    /// The peer.
+    /// Returns the peer.
     fn peer(&self) -> Peer;
-    /// The local host, by the address at which the peer reaches it over a network.
+    /// Returns the local host, by the address at which the peer reaches it over a network.
     fn local(&self) -> Option<&str> {
         None
     }
@@ -78,8 +78,8 @@ pub struct Inbox<'a> {
 }
 
 impl Inbox<'_> {
-    /// The sequence number of the next message: the call id of a request, by which the answer names
-    /// it.
+    /// Returns the sequence number of the next message: the call id of a request, by which the
+    /// answer names it.
     pub fn sequence(&self) -> u32 {
         self.place.next
     }
@@ -89,7 +89,7 @@ impl Inbox<'_> {
         self.is_full
     }
 
-    /// The maximum length of a frame, in bytes.
+    /// Returns the maximum length of a frame, in bytes.
     pub fn frame_max(&self) -> usize {
         self.limit
     }

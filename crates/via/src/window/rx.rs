@@ -47,7 +47,7 @@ pub struct Message<'a> {
 }
 
 impl<'a> Message<'a> {
-    /// The header's words.
+    /// Returns the header's words.
     ///
     /// # Errors
     ///
@@ -57,7 +57,7 @@ impl<'a> Message<'a> {
         Ok(Header { kind: self.kind()?, opnum: self.opnum(), first, second })
     }
 
-    /// The kind of the message.
+    /// Returns the kind of the message.
     ///
     /// # Errors
     ///
@@ -74,25 +74,25 @@ impl<'a> Message<'a> {
         (self.first >> 48) as u8 == kind as u8
     }
 
-    /// The header's opnum.
+    /// Returns the header's opnum.
     #[inline(always)]
     pub fn opnum(&self) -> u16 {
         (self.first >> 32) as u16
     }
 
-    /// The header's words `first` (low half) and `second` (high half), in one.
+    /// Returns the header's words `first` (low half) and `second` (high half), in one.
     #[inline(always)]
     pub fn target_word(&self) -> u64 {
         self.second
     }
 
-    /// The sequence number: the call id of a request.
+    /// Returns the sequence number: the call id of a request.
     #[inline(always)]
     pub fn sequence(&self) -> u32 {
         self.first as u32
     }
 
-    /// The frame.
+    /// Returns the frame.
     #[inline(always)]
     pub fn frame(&self) -> RegionView<'a> {
         self.frame

@@ -48,7 +48,7 @@ impl Tx {
         counters.areas = self.area.number();
     }
 
-    /// The sequence number of the next message: the call id of a request.
+    /// Returns the sequence number of the next message: the call id of a request.
     #[inline(always)]
     pub fn next_sequence(&self) -> u32 {
         self.next
@@ -72,7 +72,7 @@ impl Tx {
         self.wire.carrier.guard(guard)
     }
 
-    /// The maximum length of a frame to send, in bytes.
+    /// Returns the maximum length of a frame to send, in bytes.
     #[inline]
     pub fn frame_max(&self) -> usize {
         self.area.limit()
@@ -92,8 +92,8 @@ impl Tx {
         self.taken = self.next.wrapping_sub(1);
     }
 
-    /// The bytes of the next message's frame, in the slot itself. [`Self::send_inline`] publishes
-    /// them.
+    /// Returns the bytes of the next message's frame, in the slot itself. [`Self::send_inline`]
+    /// publishes them.
     ///
     /// The bytes still hold the frame of an earlier message.
     ///
@@ -111,8 +111,8 @@ impl Tx {
         Ok(unsafe { self.slot_frame().as_mut() })
     }
 
-    /// The place of [`Self::inline_frame`]: writable, and exclusive to the caller, from when the
-    /// connection has credit until the next message is published.
+    /// Returns the place of [`Self::inline_frame`]: writable, and exclusive to the caller, from
+    /// when the connection has credit until the next message is published.
     #[inline(always)]
     pub fn slot_frame(&self) -> NonNull<[u8; INLINE_MAX]> {
         // SAFETY: slots lie inside every segment.
@@ -145,7 +145,8 @@ impl Tx {
         self.publish(header, length as u8);
     }
 
-    /// The bytes of the next message's frame, in an area. [`Self::send_area`] publishes them.
+    /// Returns the bytes of the next message's frame, in an area. [`Self::send_area`] publishes
+    /// them.
     ///
     /// `bulk` is the offset of the frame's largest part, a multiple of 8.
     ///

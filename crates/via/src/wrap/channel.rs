@@ -60,7 +60,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// The sum of these counts and others.
+    /// Returns the sum of these counts and others.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {
@@ -104,7 +104,7 @@ impl Channel {
         }
     }
 
-    /// The conditions.
+    /// Returns the conditions.
     pub fn conditions(&self) -> &Conditions {
         &self.conditions
     }
@@ -114,7 +114,7 @@ impl Channel {
         self.conditions = conditions;
     }
 
-    /// The outcomes so far.
+    /// Returns the outcomes so far.
     pub fn counts(&self) -> Counts {
         self.counts
     }
@@ -156,8 +156,8 @@ impl Channel {
         true
     }
 
-    /// The time at which the wire has sent a datagram. `None` when too much is waiting for the
-    /// wire.
+    /// Returns the time at which the wire has sent a datagram. `None` when too much is waiting for
+    /// the wire.
     fn serialise(&mut self, now: Duration, length: usize) -> Option<Duration> {
         if self.conditions.rate == 0 {
             return Some(now);
@@ -198,7 +198,7 @@ impl Channel {
         self.numbered += 1;
     }
 
-    /// A random time from zero to `most`.
+    /// Draws a random time from zero to `most`.
     fn some_time(&mut self, most: Duration) -> Duration {
         if most.is_zero() {
             return Duration::ZERO;
@@ -217,7 +217,7 @@ impl Channel {
         }
     }
 
-    /// The arrival of the next datagram.
+    /// Returns the arrival of the next datagram.
     pub fn due(&self) -> Option<Duration> {
         self.flying.peek().map(|Reverse(flying)| flying.due)
     }

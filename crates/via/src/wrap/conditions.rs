@@ -94,17 +94,17 @@ pub struct Share(u32);
 impl Share {
     const WHOLE: u32 = 1_000_000;
 
-    /// A share in parts per million, at most the whole.
+    /// Makes a share of so many parts per million, at most the whole.
     pub const fn parts(per_million: u32) -> Self {
         Self(if per_million > Self::WHOLE { Self::WHOLE } else { per_million })
     }
 
-    /// A share in percent, at most the whole.
+    /// Makes a share of so many percent, at most the whole.
     pub const fn percent(percent: u32) -> Self {
         Self::parts(percent.saturating_mul(10_000))
     }
 
-    /// The share in parts per million.
+    /// Returns the share in parts per million.
     pub const fn parts_per_million(self) -> u32 {
         self.0
     }

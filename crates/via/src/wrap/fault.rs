@@ -58,7 +58,7 @@ impl<L: Link> FaultLink<L> {
         Ok(Self { inner, out, into, began: Instant::now(), alarm, buffer })
     }
 
-    /// The outcomes of sent and of received datagrams.
+    /// Returns the outcomes of sent and of received datagrams.
     pub fn counts(&self) -> (Counts, Counts) {
         let of = |channel: &Option<Channel>| channel.as_ref().map(Channel::counts).unwrap_or_default();
         (of(&self.out), of(&self.into))

@@ -58,7 +58,7 @@ impl<L: Link> PcapLink<L> {
     }
 }
 
-/// The time since 1970.
+/// Returns the time since 1970.
 fn now() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }

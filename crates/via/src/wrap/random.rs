@@ -11,7 +11,7 @@ pub struct Random {
     state: [u64; 4],
 }
 
-/// One step of splitmix64.
+/// Performs one step of splitmix64.
 fn splitmix(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut mixed = *state;

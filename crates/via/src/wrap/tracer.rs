@@ -122,7 +122,7 @@ pub enum What {
     },
     /// The connection broke.
     Broke(Status, Ended),
-    /// This side disconnected.
+    /// The local side disconnected.
     Disconnected,
     /// A datagram was sent.
     DatagramSent(Datagram),
@@ -153,12 +153,12 @@ impl Datagram {
         Self { length: bytes.len(), start }
     }
 
-    /// The length in bytes.
+    /// Returns the length in bytes.
     pub fn length(&self) -> usize {
         self.length
     }
 
-    /// The first bytes.
+    /// Returns the first bytes.
     pub fn start(&self) -> &[u8] {
         &self.start[..self.length.min(Self::START)]
     }
@@ -208,12 +208,12 @@ impl Trace {
         }
     }
 
-    /// The kept events, the oldest first.
+    /// Returns the kept events, the oldest first.
     pub fn events(&self) -> Vec<Event> {
         self.log().events.iter().cloned().collect()
     }
 
-    /// The number of recorded events that are not kept.
+    /// Returns the number of recorded events that are not kept.
     pub fn forgotten(&self) -> u64 {
         self.log().forgotten
     }

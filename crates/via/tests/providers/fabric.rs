@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 const SOON: Deadline = Deadline::Within(ground::LATEST);
 const ROOM: usize = 2 << 20;
 
-/// The directory for the names of listeners. The last side removes it.
+/// Returns the directory for the names of listeners. The last side removes it.
 fn folder() -> Arc<Folder> {
     static SHARED: Mutex<Weak<Folder>> = Mutex::new(Weak::new());
     let mut shared = SHARED.lock().unwrap();
@@ -600,7 +600,7 @@ fn a_disconnect_is_noticed(wire: Wire) {
 
 const VICTIM: &str = "OBVIA_FABRIC_VICTIM";
 
-/// The process to be killed: connects, reports that, and does nothing more.
+/// Does the work of the process to be killed: connects, reports that, and does nothing more.
 #[test]
 fn victim() {
     let Ok(what) = std::env::var(VICTIM) else { return };
@@ -709,7 +709,7 @@ fn cycles() {
     ground::until("no thread is left", || count("/proc/self/task") <= before.1);
 }
 
-/// The signals that this process handles, as the system reports them.
+/// Returns the signals that this process handles, as the system reports them.
 fn handled() -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     status.lines().find(|line| line.starts_with("SigCgt:")).unwrap().to_owned()

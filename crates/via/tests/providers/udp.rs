@@ -34,7 +34,7 @@ impl Side {
     }
 }
 
-/// Two connected VIs.
+/// Makes two connected VIs.
 fn pair_of(reliability: Reliability, waiting: Waiting, options: &udp::Options) -> [(Side, Vi); 2] {
     pair_at("127.0.0.1:0", reliability, waiting, options)
 }
@@ -375,7 +375,7 @@ fn a_killed_peer_is_noticed_in_time_and_the_vi_can_be_connected_again() {
         peer.says("connected");
         vi.receive.post(Descriptor::receive()).unwrap();
         if round == 0 {
-            // Nothing is under way, and nothing is sent meanwhile.
+            // No message is under way, and none is sent meanwhile.
             let waited = vi.receive.wait(Deadline::Within(SILENCE + SILENCE / 4));
             assert!(matches!(waited, Err(Error::TimedOut)), "{waited:?}");
         }

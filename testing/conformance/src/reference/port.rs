@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 
 /// The maximum number of descriptors under way.
 const WINDOW: u64 = 16;
-/// How often an end checks whether the wire is cut.
+/// The interval at which an end checks whether the wire is cut.
 const PULSE: Duration = Duration::from_millis(20);
-/// How long the wire must be cut before the connection is over.
+/// The time for which the wire must be cut before the connection is over.
 const SILENCE: Duration = Duration::from_millis(100);
 
 #[derive(Clone, Debug)]

@@ -43,7 +43,7 @@ pub fn s07_poll_never_blocks(run: &Run) {
     }
 }
 
-/// The number of times that this thread has given up its processor to wait.
+/// Returns the number of times that this thread has given up its processor to wait.
 fn sleeps_of_this_thread() -> u64 {
     let status = std::fs::read_to_string("/proc/thread-self/status").expect("the system says how threads are");
     let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));

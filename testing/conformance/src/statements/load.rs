@@ -157,12 +157,12 @@ fn wanted_bytes() -> Option<u64> {
     std::env::var("OBVIA_CONFORMANCE_BYTES").ok().and_then(|bytes| bytes.parse().ok())
 }
 
-/// The number of bytes of statement 49 in full.
+/// Returns the number of bytes of statement 49 in full.
 pub fn full_volume() -> u64 {
     wanted_bytes().unwrap_or(10_000_000_000)
 }
 
-/// The rate of the transfer, for people.
+/// Returns the rate of the transfer, for people.
 pub fn rate(took: Duration) -> String {
     let (bytes, seconds) = (full_volume() as f64, took.as_secs_f64());
     format!("{:.1} GB verified in {seconds:.1} s, {:.0} MB/s", bytes / 1e9, bytes / 1e6 / seconds)

@@ -87,7 +87,7 @@ fn is_sent_again(run: &Run, wire: &dyn Wire, sleeps: bool) -> Duration {
     took
 }
 
-/// The offset of the receive with this number.
+/// Returns the offset of the receive with this number.
 fn place_of(number: usize) -> usize {
     number % POSTED * 8192
 }

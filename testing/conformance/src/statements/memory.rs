@@ -6,7 +6,7 @@ use obvia_via::{
     Access, Descriptor, Ended, Error, MemoryHandle, MemoryRegion, PostFault, Reliability, RemoteAddress, State, Status,
 };
 
-/// All uses of a segment: a receive, and the operations of the send queue.
+/// Returns a descriptor for each use of a segment: a receive, and the operations of the send queue.
 #[expect(clippy::vec_box, reason = "descriptors are posted in boxes")]
 fn uses(run: &Run, peer: &End) -> Vec<Box<Descriptor>> {
     let there = place(&peer.area, 0);

@@ -97,7 +97,8 @@ fn is_killed(run: &Run, manner: Manner) {
     pair.check_both(43);
 }
 
-/// The other process of statement 43: connects, sends a message, and stays until it is killed.
+/// Does the work of the other process of statement 43: connects, sends a message, and stays until
+/// it is killed.
 pub fn stay(run: &Run, address: &str) {
     let mut end = run.end_of(&run.fixture.nic(Side::Asks), &Plan::of(run.reliable_levels()[0]), None, None);
     for _ in 0..100 {
@@ -142,7 +143,7 @@ impl Holdings {
     }
 }
 
-/// The other process of statement 45, which does nothing else.
+/// Does the work of the other process of statement 45, which does nothing else.
 pub fn cycles(run: &Run) {
     // The first NIC may load a library, which stays loaded and is not counted.
     drop(run.fixture.nic(Side::Asks));

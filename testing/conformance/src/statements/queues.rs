@@ -43,7 +43,8 @@ pub fn s01_work_queues_complete_in_order(run: &Run) {
     }
 }
 
-/// An RDMA write and a read, as far as the provider supports them, at a place that no message uses.
+/// Returns an RDMA write and a read, as far as the provider supports them, at a place that no
+/// message uses.
 #[expect(clippy::vec_box, reason = "descriptors are posted in boxes")]
 fn rdma_of_all_kinds(run: &Run, target: &crate::ends::End) -> Vec<Box<Descriptor>> {
     let there = place(&target.area, 400 << 10);

@@ -14,7 +14,7 @@ struct Sim<const BAD: bool> {
     names: AtomicU32,
 }
 
-/// The conditions of a network with these faults.
+/// Returns the conditions of a network with these faults.
 fn conditions(faults: Faults) -> Conditions {
     let share = |thousandths: u32| format!("{}.{}%", thousandths / 10, thousandths % 10);
     let Faults { lost, doubled, delayed, corrupted } = faults;

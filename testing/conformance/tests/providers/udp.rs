@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// How long a peer may be silent. Longer than a busy machine keeps a thread waiting: a live peer
+/// The maximum silence of a peer. Longer than a busy machine keeps a thread waiting: a live peer
 /// must not count as dead.
 const SILENCE: Duration = Duration::from_secs(10);
 

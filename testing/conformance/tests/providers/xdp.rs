@@ -147,7 +147,7 @@ macro_rules! if_possible {
 
 for_each_statement!(if_possible, Wired);
 
-/// The task that a test starts in another process; no effect otherwise.
+/// Carries out the task that a test starts in another process; no effect otherwise.
 #[test]
 fn in_another_process() {
     process::main::<Wired>();

@@ -149,7 +149,7 @@ impl Endpoint {
         name(&self.object)
     }
 
-    /// The local address of a connected endpoint, where it is an IP address.
+    /// Returns the local address of a connected endpoint, where it is an IP address.
     pub(super) fn local(&self) -> Option<String> {
         let name = self.name().ok().filter(|_| self.events.is_some())?;
         let mut room = [0_u8; 128];

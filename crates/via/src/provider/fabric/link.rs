@@ -21,8 +21,8 @@ const FIXED: usize = 8;
 /// The maximum length of a wait for an event before the next look at the queue.
 const NAP: Duration = Duration::from_millis(20);
 
-/// An offer as the data of a request or an answer. Adapters pad the data with zeroes, so the data
-/// contain their length.
+/// Returns an offer as the data of a request or an answer. Adapters pad the data with zeroes, so
+/// the data contain their length.
 fn to_data(offer: &Offer) -> Result<Vec<u8>, Error> {
     let length = offer.private.len();
     let Ok(short) = u8::try_from(length) else {
@@ -83,7 +83,7 @@ fn wait(events: &EventQueue, deadline: Deadline) -> Result<News, Error> {
     }
 }
 
-/// The voice of a connection.
+/// Returns the voice of a connection.
 fn voice(nic: &NicState) -> Voice {
     if nic.has_page() { Voice::Writes(Place { address: 0, length: 8, key: PAGE_KEY }, None) } else { Voice::None }
 }
@@ -119,7 +119,7 @@ pub(super) fn connect(
     Ok((Box::new(port), peers))
 }
 
-/// The reason why a connection was not made.
+/// Returns the reason why a connection was not made.
 fn failed(address: &str, number: u32, data: &[u8]) -> Error {
     if let Some(why) = data.strip_prefix(&MARK) {
         let why = why.split(|byte| *byte == 0).next().unwrap_or_default();

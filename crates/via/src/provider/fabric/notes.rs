@@ -36,8 +36,8 @@ impl Notes {
         Self { room: (0..places * each).map(|_| UnsafeCell::new(0)).collect(), depth, each }
     }
 
-    /// The place of an operation, exclusive to it as long as at most `depth` operations of a kind
-    /// are running.
+    /// Returns the place of an operation, exclusive to it as long as at most `depth` operations of
+    /// a kind are running.
     pub(super) fn place(&self, slot: Slot) -> *mut c_void {
         let at = match slot {
             Slot::Receive(number) => number % self.depth,

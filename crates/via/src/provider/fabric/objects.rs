@@ -37,7 +37,7 @@ pub(super) fn check(doing: &'static str, result: c_int) -> Result<u32, Error> {
     u32::try_from(result).map_err(|_| error(doing, result.unsigned_abs()))
 }
 
-/// An error of libfabric. Numbers below 256 are the system's.
+/// Makes an error of libfabric. Numbers below 256 are the system's.
 pub(super) fn error(doing: &'static str, number: u32) -> Error {
     let number = c_int::try_from(number).unwrap_or(c_int::MAX);
     if number < 256 {
@@ -142,7 +142,7 @@ impl Info {
         unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned()
     }
 
-    /// The address of a requesting peer; empty where it is no IP address.
+    /// Returns the address of a requesting peer; empty where it is no IP address.
     pub(super) fn peer(&self) -> String {
         let mut room = [0_u8; 128];
         // SAFETY: a live info by the invariant; the shim writes a C text no longer than the room.
@@ -308,7 +308,8 @@ impl EventQueue {
         }))
     }
 
-    /// A file that is readable when there is an event, after [`Self::may_sleep`] returned `true`.
+    /// Returns a file that is readable when there is an event, after [`Self::may_sleep`] returned
+    /// `true`.
     pub(super) fn file(&self) -> Result<Option<OwnedFd>, Error> {
         duplicate(self.file)
     }

@@ -299,8 +299,8 @@ impl FabricPort {
         }
     }
 
-    /// The operation that consumed a receive, and its length. `None` when the peer may not claim
-    /// that.
+    /// Returns the operation that consumed a receive, and its length. `None` when the peer may not
+    /// claim that.
     fn what_came(&self, received: Received) -> Option<(Operation, u32)> {
         let announced = received.data.map_or(0, |data| data >> 32);
         if announced > 0 && self.nic.capabilities.data_bytes >= 8 {
@@ -313,12 +313,12 @@ impl FabricPort {
     }
 }
 
-/// The error for an endpoint whose peer, of this process, has closed both.
+/// Makes the error for an endpoint whose peer, of this process, has closed both.
 fn gone() -> Result<bool, Error> {
     Err(Error::BadState { what: "the endpoint is closed" })
 }
 
-/// The memory of a descriptor, without empty segments.
+/// Returns the memory of a descriptor, without empty segments.
 fn pieces(descriptor: &Descriptor) -> ([Piece; PIECES_MAX], usize) {
     let none = (Iovec { start: std::ptr::null_mut(), length: 0 }, std::ptr::null_mut());
     let (mut pieces, mut count) = ([none; PIECES_MAX], 0);

@@ -98,7 +98,7 @@ impl Page {
         Ok(Self { registration, memory })
     }
 
-    /// The source of such a write.
+    /// Returns the piece to write to the peer's page from.
     pub(super) fn piece(&self) -> Piece {
         let iovec = Iovec { start: self.memory.start().as_ptr().cast(), length: PAGE_WORD };
         (iovec, self.registration.descriptor())
@@ -137,7 +137,7 @@ impl TagDomain {
         Ok(Self { page, overflow: Overflow { registration, memory }, domain })
     }
 
-    /// The piece that follows the pieces of a receive.
+    /// Returns the piece that follows the pieces of a receive.
     pub(super) fn overflow(&self) -> Piece {
         let memory = &self.overflow.memory;
         let iovec = Iovec { start: memory.start().as_ptr().cast(), length: memory.len() };

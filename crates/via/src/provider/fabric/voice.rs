@@ -163,7 +163,7 @@ impl Line {
 }
 
 impl Voice {
-    /// The file that is readable when the peer has said something.
+    /// Returns the file that is readable when the peer has said something.
     pub(super) fn file(&self) -> Option<&OwnedFd> {
         match self {
             Self::Socket(line) => Some(&line.socket),
@@ -171,13 +171,13 @@ impl Voice {
         }
     }
 
-    /// The local address of the socket, where it is an IP address.
+    /// Returns the local address of the socket, where it is an IP address.
     pub(super) fn local(&self) -> Option<String> {
         let name = rustix::net::getsockname(self.file()?).ok()?;
         Some(SocketAddr::try_from(name).ok()?.to_string())
     }
 
-    /// The peer's reason for the end of the connection, if it gave one.
+    /// Returns the peer's reason for the end of the connection, if it gave one.
     pub(super) fn tidings(&self) -> Option<Ended> {
         match self {
             Self::None => None,

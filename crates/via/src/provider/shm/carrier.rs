@@ -161,7 +161,7 @@ impl Socket {
     }
 }
 
-/// The note that announces a file.
+/// Makes the note that announces a file.
 fn note(number: u32, what: What, length: usize) -> [u8; NOTE] {
     let kind: u32 = match what {
         What::Area => 0,

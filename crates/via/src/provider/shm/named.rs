@@ -29,7 +29,7 @@ use rustix::rand::{GetRandomFlags, getrandom};
 /// The peer's confirmation that it has mapped both segments.
 const MAPPED: u8 = 1;
 
-/// The number of a file descriptor, as other processes find it.
+/// Returns the number of a file descriptor, as other processes find it.
 pub(super) fn number_of(file: &OwnedFd) -> u32 {
     file.as_raw_fd().unsigned_abs()
 }

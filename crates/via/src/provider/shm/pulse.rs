@@ -104,7 +104,7 @@ mod tests {
     use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
     use std::sync::Arc;
 
-    /// A watched connection, and its peer's end of the socket.
+    /// Makes a watched connection, and its peer's end of the socket.
     fn connection() -> (Window, Number, OwnedFd) {
         let (socket, peer) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None).unwrap();
         let socket = Arc::new(socket);
@@ -123,7 +123,7 @@ mod tests {
     fn an_event_that_is_looked_at_late_ends_no_other_connection() {
         let (first, number, _hung_up) = connection();
         drop(first);
-        // Its socket has the first connection's number, unless another test has taken that.
+        // The second socket has the number of the first, unless another test has taken that.
         let (second, _, _peer) = connection();
         watch_of_process().unwrap().close(number);
         assert!(!second.alarm().is_closed());

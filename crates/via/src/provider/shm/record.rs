@@ -52,7 +52,7 @@ pub(super) const SLOTS_MAX: u32 = 4096;
 /// The maximum size of an area, in bytes.
 pub(super) const AREA_MAX: usize = 64 << 20;
 
-/// The length of a segment, in bytes.
+/// Returns the length of a segment, in bytes.
 pub(super) const fn segment_length(slots: u32, area: usize) -> usize {
     RING + slots as usize * SLOT + area
 }
@@ -69,7 +69,7 @@ pub(super) struct Standing(pub(super) u32);
 impl Standing {
     /// The connection is open.
     pub(super) const OPEN: Self = Self(0);
-    /// This side disconnected.
+    /// The local side disconnected.
     pub(super) const CLOSED: Self = Self(1);
     /// A message of the peer found no receive descriptor.
     pub(super) const NOT_READY: Self = Self(2);
@@ -142,12 +142,12 @@ impl Kind {
         matches!(self, Self::Write | Self::Read)
     }
 
-    /// The offset in the slot of inline bytes.
+    /// Returns the offset in the slot of inline bytes.
     pub(super) fn line_start(self) -> usize {
         if self.has_place() { 48 } else { 24 }
     }
 
-    /// The maximum number of inline bytes.
+    /// Returns the maximum number of inline bytes.
     pub(super) fn line_max(self) -> usize {
         SLOT - self.line_start()
     }
@@ -172,7 +172,7 @@ pub(super) struct Record {
 pub(super) const NOWHERE: RemoteAddress = RemoteAddress { handle: MemoryHandle([0; 2]), offset: 0 };
 
 impl Record {
-    /// The words of the record with this number, the first word first.
+    /// Returns the words of the record with this number, the first word first.
     pub(super) fn to_words(self, number: u32) -> [u64; 6] {
         let pair = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
         let flags = u32::from(self.immediate.is_some()) | u32::from(self.area.is_some()) << 1;

@@ -38,7 +38,7 @@ enum Target {
     Message,
     /// A region.
     Write(Arc<Region>, RemoteAddress),
-    /// None, since delivery is unreliable. An RDMA write is answered all the same.
+    /// No destination, since delivery is unreliable. An RDMA write is answered all the same.
     Nowhere { is_write: bool },
 }
 

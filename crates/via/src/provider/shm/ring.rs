@@ -72,12 +72,12 @@ impl Publisher {
         &self.own
     }
 
-    /// The number of records published so far.
+    /// Returns the number of records published so far.
     pub(super) fn published(&self) -> u64 {
         self.published
     }
 
-    /// The number of records that the peer has taken, as far as is known.
+    /// Returns the number of records that the peer has taken, as far as is known.
     pub(super) fn taken(&self) -> u64 {
         self.taken
     }
@@ -87,7 +87,7 @@ impl Publisher {
         self.published - self.taken < u64::from(self.shape.slots)
     }
 
-    /// The maximum length of the next piece in the area.
+    /// Returns the maximum length of the next piece in the area.
     pub(super) fn room(&self) -> usize {
         let area = self.shape.area as u64;
         let free = area - (self.used - self.freed);
@@ -176,12 +176,12 @@ impl Taker {
         &self.peer
     }
 
-    /// The number of records taken so far.
+    /// Returns the number of records taken so far.
     pub(super) fn taken(&self) -> u64 {
         self.taken
     }
 
-    /// The number of ring slots, which limits the number of records at a time.
+    /// Returns the number of ring slots, which limits the number of records at a time.
     pub(super) fn slots(&self) -> u32 {
         self.shape.slots
     }

@@ -70,12 +70,12 @@ impl Wire {
         Self { socket: Arc::new(socket), level, most, out, from, table, called: 0, has_told: false }
     }
 
-    /// The state of the connection, by the peer's word.
+    /// Returns the state of the connection, by the peer's word.
     pub(super) fn standing(&self) -> Standing {
         Standing(self.from.segment().word(record::STATE).load(Ordering::Acquire))
     }
 
-    /// The number of regions that the peer has opened.
+    /// Returns the number of regions that the peer has opened.
     pub(super) fn opened(&self) -> u32 {
         self.from.segment().word(record::OPENED).load(Ordering::Acquire)
     }
@@ -146,7 +146,7 @@ impl Wire {
     }
 }
 
-/// The reason of the end, for the user.
+/// Returns the reason of the end, for the user.
 pub(super) fn ended(refusal: Refusal) -> Ended {
     match refusal {
         Refusal::ReceiverNotReady => Ended::ReceiverNotReady,

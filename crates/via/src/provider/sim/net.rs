@@ -108,7 +108,7 @@ impl Net {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The virtual time since the network was made.
+    /// Returns the virtual time since the network was made.
     pub(super) fn now(&self) -> Duration {
         self.state().now
     }
@@ -149,8 +149,8 @@ impl Net {
         }))
     }
 
-    /// The time of the next event: a datagram arrives, or an end is due. `None` when no event is
-    /// left.
+    /// Returns the time of the next event: a datagram arrives, or an end is due. `None` when no
+    /// event is left.
     pub(super) fn next(&self) -> Option<Duration> {
         self.state().next()
     }
@@ -208,7 +208,7 @@ impl Net {
         }
     }
 
-    /// The counts of all datagrams.
+    /// Returns the counts of all datagrams.
     pub(super) fn counts(&self) -> Counts {
         let state = self.state();
         let all = state.wires.values().flat_map(|wire| &wire.channels).map(Channel::counts);
@@ -244,8 +244,8 @@ impl State {
         }
     }
 
-    /// The real time when the clock may advance, and its next time. `None` while an end has work to
-    /// do, or when no event is left.
+    /// Returns the real time when the clock may advance, and its next time. `None` while an end has
+    /// work to do, or when no event is left.
     fn may_move(&self) -> Option<(Instant, Duration)> {
         let Clock::Settling(speed) = self.clock else { return None };
         if self.busy > 0 {
@@ -287,7 +287,7 @@ impl State {
 }
 
 impl Wire {
-    /// The time of an end's next event.
+    /// Returns the time of an end's next event.
     fn next(&self, end: usize) -> Option<Duration> {
         let arrives = self.channels[1 - end].due();
         match self.ends[end].stage {
@@ -326,7 +326,7 @@ impl SimLink {
         &self.net
     }
 
-    /// The number of the wire.
+    /// Returns the number of the wire.
     pub(super) fn number(&self) -> u64 {
         self.wire
     }
@@ -371,7 +371,7 @@ impl SimLink {
         is_settled.then(|| state.may_move().map(|(allowed, _)| allowed))
     }
 
-    /// The file that wakes a sleeping user. It is readable until [`Self::hush`].
+    /// Returns the file that wakes a sleeping user. It is readable until [`Self::hush`].
     pub(super) fn bell(&self) -> &Arc<OwnedFd> {
         &self.bell
     }

@@ -130,7 +130,7 @@ pub fn replay(seed: u64) -> (Result<Summary, String>, String) {
     run(seed, None, true)
 }
 
-/// The finding of a trial with a mutation, if there is one, without a second run.
+/// Returns the finding of a trial with a mutation, if there is one, without a second run.
 #[cfg(test)]
 fn finding(seed: u64, mutation: Mutation) -> Option<String> {
     run(seed, Some(mutation), false).0.err()

@@ -52,7 +52,7 @@ impl UdpLink {
         Ok(Self { fd: Arc::new(fd), peer, mtu })
     }
 
-    /// The number of bytes of datagrams that the socket keeps until the next look.
+    /// Returns the number of bytes of datagrams that the socket keeps until the next look.
     pub(super) fn window(&self) -> u32 {
         // The kernel's number includes its own bookkeeping, which takes half of it at worst
         // (socket(7)).

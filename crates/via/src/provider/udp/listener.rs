@@ -15,8 +15,8 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a request is remembered, to recognize its repetitions: longer than any peer repeats
-/// one.
+/// The time for which a request is remembered, to recognize its repetitions: longer than any peer
+/// repeats one.
 const KNOWN: Duration = Duration::from_secs(60);
 /// The maximum number of requests remembered; further ones are dropped, and will be repeated.
 const KNOWN_MAX: usize = 4096;
@@ -90,8 +90,8 @@ impl Shared {
         }
     }
 
-    /// The address of a socket for a peer that requested `wanted`: a wildcard address leaves open
-    /// which address of this host the peer used.
+    /// Returns the address of a socket for a peer that requested `wanted`: a wildcard address
+    /// leaves open which address of this host the peer used.
     fn own_address(&self, wanted: &str) -> SocketAddr {
         let mut own = self.local;
         if own.ip().is_unspecified()

@@ -173,7 +173,7 @@ impl Drop for Attached {
     }
 }
 
-/// The map key of a port: network order in the first two bytes.
+/// Returns the map key of a port: network order in the first two bytes.
 fn key(port: u16) -> [u8; 4] {
     u32::from(port.to_be()).to_ne_bytes()
 }

@@ -116,8 +116,8 @@ impl Interface {
         Ok(Self { name: name.to_owned(), index, mac, mtu: usize::try_from(mtu).unwrap_or(0), address, module })
     }
 
-    /// The Ethernet address of a host next to this interface, if the kernel knows it. The kernel
-    /// learns the address when one of its own sockets sends a datagram to the host.
+    /// Returns the Ethernet address of a host next to this interface, if the kernel knows it. The
+    /// kernel learns the address when one of its own sockets sends a datagram to the host.
     pub(super) fn neighbour(&self, socket: impl AsFd, host: Ipv4Addr) -> Option<Mac> {
         let mut request = NeighbourRequest {
             protocol_address: [0; 16],
@@ -138,7 +138,8 @@ impl Interface {
     }
 }
 
-/// The names of all interfaces of the calling thread's network namespace: proc(5), `net/dev`.
+/// Returns the names of all interfaces of the calling thread's network namespace: proc(5),
+/// `net/dev`.
 pub(super) fn names() -> io::Result<Vec<String>> {
     let table = std::fs::read_to_string("/proc/thread-self/net/dev")?;
     // The two heading lines have no colon behind their first word.
@@ -153,7 +154,7 @@ fn name_bytes(name: &str) -> [u8; NAME_BYTES] {
     bytes
 }
 
-/// The name of the kernel module that drives an interface: `ethtool -i`.
+/// Returns the name of the kernel module that drives an interface: `ethtool -i`.
 fn module(socket: BorrowedFd<'_>, name: &str) -> Option<String> {
     let mut answer = ModuleRequest { command: MODULE, module: [0; 32], rest: [0; 160] };
     let data = std::ptr::from_mut(&mut answer).expose_provenance() as u64;

@@ -62,9 +62,9 @@ const fn instruction(opcode: u8, to: u8, from: u8, offset: i16, immediate: i32) 
     Instruction { opcode, registers: (from << 4) | to, offset, immediate }
 }
 
-/// The program that passes frames to `address` into the sockets of the XSKMAP `sockets`, if their
-/// port is a key of the hash map `ports` (a 32-bit number whose first two bytes are the port in
-/// network order).
+/// Assembles the program that passes frames to `address` into the sockets of the XSKMAP `sockets`,
+/// if their port is a key of the hash map `ports` (a 32-bit number whose first two bytes are the
+/// port in network order).
 pub(super) fn assemble(address: Ipv4Addr, ports: RawFd, sockets: RawFd) -> Vec<Instruction> {
     // Fields are loaded in the frame's byte order, so constants are compared in network order.
     let network16 = |value: u16| i32::from(value.to_be());

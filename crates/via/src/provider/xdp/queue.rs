@@ -33,8 +33,8 @@ const HEADROOM: usize = 256;
 const PLACES: [usize; 2] = [2048, 4096];
 /// The maximum number of frames that wait in one inbox.
 const INBOX_FRAMES: usize = 256;
-/// How long a closed socket may still hold its queue. A child process between fork and exec has a
-/// copy of the socket, and may wait long for a processor.
+/// The time for which a closed socket may still hold its queue. A child process between fork and
+/// exec has a copy of the socket, and may wait long for a processor.
 const LINGER: Duration = Duration::from_secs(2);
 /// The maximum number of calls that ask the kernel to go on sending: each call sends 32 frames.
 const KICKS: usize = 4;
@@ -147,14 +147,14 @@ impl Queue {
         }))
     }
 
-    /// The maximum length of a datagram, in bytes.
+    /// Returns the maximum length of a datagram, in bytes.
     pub(super) fn datagram_max(&self) -> usize {
         // The MTU includes the IP and UDP headers; the place also has to hold the Ethernet header
         // and the kernel's headroom.
         self.interface.mtu.saturating_sub(HEADERS - 14).min(self.place - HEADROOM - HEADERS)
     }
 
-    /// The number of places for frames in each direction.
+    /// Returns the number of places for frames in each direction.
     pub(super) fn frames(&self) -> u32 {
         self.frames
     }
@@ -346,7 +346,7 @@ impl Queue {
         }
     }
 
-    /// The counters so far.
+    /// Returns the counters so far.
     pub(super) fn statistics(&self) -> Statistics {
         let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let kernel = sockopt::xdp_statistics(&self.socket).ok();

@@ -96,7 +96,7 @@ impl Mapped {
         self.flags.is_none_or(|flags| self.word(flags).load(Ordering::Relaxed) & NEED_WAKEUP != 0)
     }
 
-    /// The address of an entry. Counters grow without end, and entries are reused in turn.
+    /// Returns the address of an entry. Counters grow without end, and entries are reused in turn.
     fn entry<T>(&self, counter: u32) -> *mut T {
         let index = (counter & (self.entries - 1)) as usize;
         // SAFETY: below `entries`, so inside the mapping by invariant 3.
@@ -127,7 +127,7 @@ impl<T: Copy> Outgoing<T> {
         Ok(Self { mapped, produced, entry: PhantomData })
     }
 
-    /// The number of entries that the kernel has not taken yet.
+    /// Returns the number of entries that the kernel has not taken yet.
     pub(super) fn pending(&self) -> u32 {
         self.produced.wrapping_sub(self.mapped.consumed()).min(self.mapped.entries)
     }

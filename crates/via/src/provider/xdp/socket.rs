@@ -93,7 +93,7 @@ impl XdpSocket {
         Ok(Self { queue, xdp, kernel, local, door, ready, watch, peer: None, until_kernel: RARELY, often: 0 })
     }
 
-    /// The address and port.
+    /// Returns the address and port.
     pub fn address(&self) -> SocketAddrV4 {
         self.local
     }
@@ -103,12 +103,12 @@ impl XdpSocket {
         self.peer = Some(Peer { address: peer, headers: None, until_check: 0 });
     }
 
-    /// The peer, where there is one.
+    /// Returns the peer, where there is one.
     pub fn peer(&self) -> Option<SocketAddrV4> {
         self.peer.as_ref().map(|peer| peer.address)
     }
 
-    /// The maximum length of a datagram, in bytes.
+    /// Returns the maximum length of a datagram, in bytes.
     pub fn mtu(&self) -> usize {
         self.queue.datagram_max()
     }
@@ -219,8 +219,8 @@ impl XdpSocket {
         }
     }
 
-    /// A file that is readable when a datagram has arrived. Several empty looks may be needed
-    /// before the one that finds the datagram.
+    /// Returns a file that is readable when a datagram has arrived. Several empty looks may be
+    /// needed before the one that finds the datagram.
     pub fn file(&self) -> Arc<OwnedFd> {
         self.watch.is_for_good.store(true, Ordering::Relaxed);
         self.watch();
@@ -248,7 +248,7 @@ impl XdpSocket {
         }
     }
 
-    /// The counters of the queue so far, for all sockets.
+    /// Returns the counters of the queue so far, for all sockets.
     pub fn statistics(&self) -> Statistics {
         self.queue.statistics()
     }
@@ -309,7 +309,7 @@ impl Drop for XdpSocket {
     }
 }
 
-/// The headers of frames to a place, if its Ethernet address is known.
+/// Returns the headers of frames to a place, if its Ethernet address is known.
 fn route(xdp: &Xdp, kernel: &UdpSocket, local: SocketAddrV4, to: SocketAddrV4) -> Option<Headers> {
     let interface = &xdp.queue.interface;
     // Frames to this network namespace never go over the wire.

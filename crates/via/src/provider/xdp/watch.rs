@@ -110,7 +110,7 @@ mod tests {
     use rustix::fd::AsFd;
     use rustix::time::Timespec;
 
-    /// A queue that is always readable, and the files of two sockets.
+    /// Makes a queue that is always readable, and the files of two sockets.
     fn scene() -> (OwnedFd, Watchers, [Arc<OwnedFd>; 2]) {
         let queue = eventfd(1, EventfdFlags::CLOEXEC).unwrap();
         let watchers = Watchers::default();

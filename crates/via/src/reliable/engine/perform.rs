@@ -85,7 +85,7 @@ impl Target {
         self.current.is_none() && !self.is_void && self.reads.is_empty() && self.refused.is_none()
     }
 
-    /// The number of the peer's next operation.
+    /// Returns the number of the peer's next operation.
     pub(super) fn begun(&self) -> u32 {
         self.begun
     }

@@ -25,7 +25,7 @@ impl Engine {
         }
     }
 
-    /// The time at which the peer counts as gone if nothing arrives.
+    /// Returns the time at which the peer counts as gone if nothing arrives.
     fn dead_at(&self) -> Option<u64> {
         if matches!(self.phase, Phase::Over(_)) {
             return None;
@@ -37,7 +37,7 @@ impl Engine {
         Some((self.alive.heard + self.silence).max(waiting + self.silence / 2))
     }
 
-    /// The latest time of the next `tick` and `transmit`.
+    /// Returns the latest time of the next `tick` and `transmit`.
     pub fn due(&self) -> Option<u64> {
         if self.late.is_some() {
             return Some(0);

@@ -253,7 +253,7 @@ impl Engine {
         Some(made)
     }
 
-    /// The time when unreliable delivery may go on, if it was held up.
+    /// Returns the time when unreliable delivery may go on, if it was held up.
     pub(super) fn paced_until(&self) -> Option<u64> {
         self.is_held_up.then_some(self.budget_until)
     }
@@ -294,7 +294,7 @@ impl Engine {
     }
 }
 
-/// The header of a data packet that carries nothing.
+/// Returns the header of a data packet that carries nothing.
 fn plain(action: Action) -> DataHeader {
     DataHeader { action, operation: 0, offset: 0, total: 0, is_last: true, immediate: None, place: None }
 }

@@ -34,7 +34,7 @@ pub(in crate::reliable) struct ExpectedWrite {
 }
 
 impl Expected {
-    /// The first words behind the checksum, up to the acknowledgement. The selective
+    /// Returns the first words behind the checksum, up to the acknowledgement. The selective
     /// acknowledgement follows, which is zero.
     #[inline]
     fn words(self) -> [u64; 3] {

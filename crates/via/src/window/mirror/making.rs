@@ -6,7 +6,7 @@
 //!      0  u32  "OBVW"
 //!      4  u32  version, 1
 //!      8  u32  slots in a segment
-//!     12  u32  flags: 1, the sender will be quiet for long, and the other side had better sleep whatever its policy is
+//!     12  u32  flags: 1, the sender will be quiet, so the other side should sleep
 //!     16  u64  bytes of area 0
 //!     24  16 bytes  memory handle of the image: its first AREA bytes for slots and words, then area 0
 //! ```

@@ -42,7 +42,7 @@ impl fmt::Debug for Capture {
     }
 }
 
-/// The header of a file.
+/// Returns the header of a file.
 pub(super) fn file_header() -> [u8; 24] {
     let mut header = [0; 24];
     header[..4].copy_from_slice(&MAGIC_NANOSECONDS.to_le_bytes());

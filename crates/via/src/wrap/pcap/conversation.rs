@@ -55,8 +55,8 @@ enum Side {
 }
 
 impl Conversation {
-    /// A stream that was just connected, by this side if `is_opener`; `None` where the process has
-    /// no capture.
+    /// Begins the conversation of a stream that was just connected, by this side if `is_opener`;
+    /// `None` where the process has no capture.
     ///
     /// # Errors
     ///
@@ -66,8 +66,8 @@ impl Conversation {
         Self::new(capture, ends, Transport::Tcp, is_opener).map(Some)
     }
 
-    /// Datagrams between two ends. An unspecified own address, of a socket bound to all addresses
-    /// of the host, is replaced by the one that leads to the peer.
+    /// Begins the conversation of datagrams between two ends. An unspecified own address, of a
+    /// socket bound to all addresses of the host, is replaced by the one that leads to the peer.
     ///
     /// # Errors
     ///

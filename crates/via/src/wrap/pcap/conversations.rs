@@ -18,7 +18,8 @@ pub struct Conversations {
 }
 
 impl Conversations {
-    /// The conversations of a socket with this address; `None` where the process has no capture.
+    /// Begins the conversations of a socket with this address; `None` where the process has no
+    /// capture.
     ///
     /// # Errors
     ///
@@ -41,7 +42,7 @@ impl Conversations {
         }
     }
 
-    /// The conversation with a peer; `None` where the process has no file for it.
+    /// Returns the conversation with a peer; `None` where the process has no file for it.
     fn with(&self, peer: SocketAddr) -> Option<Arc<Conversation>> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(conversation) = known.get(&peer) {

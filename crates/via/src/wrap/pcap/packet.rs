@@ -45,13 +45,13 @@ impl Ends {
         Self { own: end(own), peer: end(peer) }
     }
 
-    /// The ends with IPv4-mapped addresses written as IPv4.
+    /// Returns the ends with IPv4-mapped addresses written as IPv4.
     pub(super) fn canonical(self) -> Self {
         let [own, peer] = [self.own, self.peer].map(|end| SocketAddr::new(end.ip().to_canonical(), end.port()));
         Self { own, peer }
     }
 
-    /// The ends as the peer sees them.
+    /// Returns the ends as the peer sees them.
     #[must_use]
     pub fn reversed(self) -> Self {
         Self { own: self.peer, peer: self.own }
@@ -81,7 +81,7 @@ impl Layer {
         }
     }
 
-    /// The header, and the offset of its checksum.
+    /// Returns the header, and the offset of its checksum.
     fn header(self, from: u16, to: u16, payload: usize) -> (Vec<u8>, usize) {
         let mut header = [from.to_be_bytes(), to.to_be_bytes()].concat();
         match self {
@@ -120,7 +120,7 @@ pub(super) fn headers(into: &mut Vec<u8>, ends: Ends, layer: Layer, payload: &[u
     into.extend(header);
 }
 
-/// An address in the form of IPv6.
+/// Returns an address in the form of IPv6.
 pub(super) fn mapped(address: IpAddr) -> Ipv6Addr {
     match address {
         IpAddr::V4(address) => address.to_ipv6_mapped(),
@@ -128,7 +128,7 @@ pub(super) fn mapped(address: IpAddr) -> Ipv6Addr {
     }
 }
 
-/// The header of IPv4 (RFC 791). Returns the sum of its addresses.
+/// Appends the header of IPv4 (RFC 791). Returns the sum of its addresses.
 fn ipv4(into: &mut Vec<u8>, from: Ipv4Addr, to: Ipv4Addr, protocol: u8, length: u16, number: u16) -> u64 {
     let mut header = [0; IPV4];
     header[0] = 0x45;
@@ -145,7 +145,7 @@ fn ipv4(into: &mut Vec<u8>, from: Ipv4Addr, to: Ipv4Addr, protocol: u8, length: 
     sum(&header[12..])
 }
 
-/// The header of IPv6 (RFC 8200). Returns the sum of its addresses.
+/// Appends the header of IPv6 (RFC 8200). Returns the sum of its addresses.
 fn ipv6(into: &mut Vec<u8>, from: Ipv6Addr, to: Ipv6Addr, protocol: u8, length: u16) -> u64 {
     let mut header = [0; IPV6];
     header[0] = 0x60;
@@ -157,7 +157,7 @@ fn ipv6(into: &mut Vec<u8>, from: Ipv6Addr, to: Ipv6Addr, protocol: u8, length: 
     sum(&header[8..])
 }
 
-/// The sum of 16-bit words, the last one padded with zero (RFC 1071).
+/// Returns the sum of 16-bit words, the last one padded with zero (RFC 1071).
 fn sum(bytes: &[u8]) -> u64 {
     let word = |pair: &[u8]| u64::from(pair[0]) << 8 | u64::from(*pair.get(1).unwrap_or(&0));
     bytes.chunks(2).map(word).sum()

@@ -93,7 +93,7 @@ impl SharedCapture {
         &self.capture
     }
 
-    /// The prefix of the names of sockets that this capture knows.
+    /// Returns the prefix of the names of sockets that this capture knows.
     pub(crate) fn id(&self) -> &str {
         &self.id
     }
@@ -131,7 +131,7 @@ fn datagrams() -> Result<OwnedFd, Error> {
         .map_err(Error::system("making a socket"))
 }
 
-/// The limit from the environment.
+/// Returns the limit from the environment.
 fn limit() -> Result<u64, Error> {
     let Some(text) = std::env::var_os(SharedCapture::LIMIT_VARIABLE).filter(|text| !text.is_empty()) else {
         return Ok(Capture::LIMIT);

@@ -99,7 +99,7 @@ fn connected(trace: &Trace) -> (Nic, Vi, crate::MemoryRegion) {
     (nic, vi, region)
 }
 
-/// The events without their times.
+/// Returns the events without their times.
 fn said(trace: &Trace) -> Vec<String> {
     trace.events().iter().map(|Event { who, what, .. }| format!("{who}: {what}")).collect()
 }

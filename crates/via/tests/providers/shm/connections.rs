@@ -251,7 +251,7 @@ fn one_thread_sleeps_on_when_the_other_has_gone() {
             });
             let number = number.recv().unwrap();
             ground::until("it sleeps", || ground::is_asleep(number));
-            // This thread sleeps, too, until the other side's NIC has taken each message.
+            // The main thread sleeps, too, until the NIC of the other side has taken each message.
             for _ in 0..10 {
                 send.post(Descriptor::send().with_segment(region, 0, 8)).unwrap();
                 assert_eq!(send.wait(SOON).unwrap().status(), Status::Done);

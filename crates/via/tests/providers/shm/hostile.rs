@@ -56,7 +56,7 @@ fn dial(place: &Place) -> OwnedFd {
     socket
 }
 
-/// A valid request.
+/// Makes a valid request.
 fn request(level: Reliability) -> Vec<u8> {
     let mut bytes = Vec::new();
     for word in [0x3249_564f, 1, 1, SLOTS, AREA, TABLE] {
@@ -75,7 +75,7 @@ impl Evil {
         Self { socket, segment, _table: table, published: 0 }
     }
 
-    /// The segment of the accepting side.
+    /// Returns the segment of the accepting side.
     fn victims_segment(&self) -> OwnedFd {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
         let (mut control, mut bytes) = (RecvAncillaryBuffer::new(&mut space), [0; 4096]);
@@ -121,7 +121,7 @@ impl Evil {
     }
 }
 
-/// A listening victim, and the hostile peer connected to it.
+/// Makes a listening victim, and the hostile peer connected to it.
 fn scene(place: &Place, level: Reliability) -> (End, Evil) {
     let nic = place.nic();
     let mut end = End::new(&nic, attributes(level, Waiting::Block), 1 << 16, Access::BOTH);

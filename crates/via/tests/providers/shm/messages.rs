@@ -81,7 +81,7 @@ fn pieces(mut descriptor: Box<Descriptor>, end: &End, lengths: &[u32]) -> Box<De
     descriptor
 }
 
-/// The bytes of these segments, one after the other.
+/// Returns the bytes of these segments, one after the other.
 fn bytes_of(end: &End, lengths: &[u32]) -> Vec<u8> {
     let (mut offset, mut bytes) = (3, Vec::new());
     for length in lengths {
@@ -318,7 +318,7 @@ fn a_wait_ends_at_its_deadline() {
     }
 }
 
-/// The number of this process's mappings of region memory.
+/// Returns the number of this process's mappings of region memory.
 fn mapped_regions() -> usize {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
     maps.lines().filter(|line| line.contains("obvia-region")).count()

@@ -194,7 +194,7 @@ fn what_a_killed_peer_had_not_taken_is_lost_and_the_rest_flushed() {
     assert_eq!(one.vi.state(), State::Broken(Ended::Silent));
 }
 
-/// The numbers of open files and of mappings of this process.
+/// Returns the numbers of open files and of mappings of this process.
 fn held() -> (usize, usize) {
     let files = std::fs::read_dir("/proc/self/fd").unwrap().count();
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();

@@ -54,7 +54,7 @@ fn writes_and_reads_of_every_size_the_first_and_those_after_it() {
     }
 }
 
-/// The number of this process's mappings of region memory.
+/// Returns the number of this process's mappings of region memory.
 fn mapped_regions() -> usize {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
     maps.lines().filter(|line| line.contains("obvia-region")).count()

@@ -32,7 +32,7 @@ impl Place {
         open(&NicOptions { directory: Some(self.directory()), ..NicOptions::default() }).unwrap()
     }
 
-    /// A NIC with the smallest possible ring and area.
+    /// Opens a NIC with the smallest possible ring and area.
     pub(crate) fn tiny_nic(&self) -> Nic {
         let options = NicOptions { directory: Some(self.directory()), slots: 2, area: 1, max_transfer: 16 << 20 };
         open(&options).unwrap()
@@ -55,7 +55,7 @@ impl End {
         Self { vi, tag, nic: nic.clone(), region }
     }
 
-    /// The place in the end's memory, for the peer.
+    /// Returns the place in the end's memory, for the peer.
     pub(crate) fn place(&self, offset: u64) -> RemoteAddress {
         RemoteAddress { handle: self.region.handle(), offset }
     }
@@ -108,7 +108,8 @@ pub(crate) fn connect(one: &mut Vi, nic: &Nic, other: &mut Vi) {
     });
 }
 
-/// Two connected ends of a NIC, each with `length` bytes of memory that peers may read and write.
+/// Makes two connected ends of a NIC, each with `length` bytes of memory that peers may read and
+/// write.
 pub(crate) fn pair(nic: &Nic, attributes: &ViAttributes, length: usize) -> (End, End) {
     let mut one = End::new(nic, attributes.clone(), length, Access::BOTH);
     let mut other = End::new(nic, attributes.clone(), length, Access::BOTH);
@@ -116,7 +117,7 @@ pub(crate) fn pair(nic: &Nic, attributes: &ViAttributes, length: usize) -> (End,
     (one, other)
 }
 
-/// Bytes that differ by their position and by `seed`.
+/// Returns bytes that differ by their position and by `seed`.
 pub(crate) fn pattern(length: usize, seed: u64) -> Vec<u8> {
     let mut random = Random(seed | 1);
     let mut bytes = vec![0; length.next_multiple_of(8)];

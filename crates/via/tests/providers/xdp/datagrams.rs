@@ -67,7 +67,7 @@ fn send(socket: &mut XdpSocket, datagram: &[u8]) {
     }
 }
 
-/// A datagram of `length` bytes that differs for each number.
+/// Makes a datagram of `length` bytes that differs for each number.
 fn pattern(number: u64, length: usize) -> Vec<u8> {
     (0..length as u64).map(|at| (number.wrapping_mul(31) + at.wrapping_mul(7) + (at >> 8)) as u8).collect()
 }

@@ -95,7 +95,7 @@ fn is_anywhere(space: &str) -> bool {
     })
 }
 
-/// The message of opening on a thread without some capabilities.
+/// Returns the message of opening on a thread without some capabilities.
 fn refused_without(cable: &Cable, missing: CapabilitySet) -> String {
     cable.left.on_thread(|| {
         let has = capabilities(None).expect("this thread's capabilities");

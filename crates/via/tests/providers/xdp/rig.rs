@@ -50,7 +50,7 @@ impl Cable {
         }
     }
 
-    /// The paths by which other processes find the namespaces.
+    /// Returns the paths by which other processes find the namespaces.
     pub(crate) fn places(&self) -> [String; 2] {
         let place = |end: &End| format!("/proc/{}/fd/{}", std::process::id(), end.space.as_raw_fd());
         [place(&self.left), place(&self.right)]
@@ -81,7 +81,7 @@ impl Cable {
 }
 
 impl End {
-    /// The address of the interface.
+    /// Returns the address of the interface.
     pub(crate) fn address(&self) -> Ipv4Addr {
         self.address
     }

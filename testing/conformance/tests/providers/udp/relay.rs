@@ -102,7 +102,7 @@ impl Relay {
         let _ = poll(&mut polled, Some(&timeout));
     }
 
-    /// An event with a probability of `thousandths` in a thousand.
+    /// Decides on an event with a probability of `thousandths` in a thousand.
     fn happens(&mut self, thousandths: u32) -> bool {
         self.dice ^= self.dice << 13;
         self.dice ^= self.dice >> 7;

@@ -93,7 +93,7 @@ impl FabricPort {
         }
     }
 
-    /// The target of an RDMA.
+    /// Returns the target of an RDMA.
     fn place(&self, remote: RemoteAddress, length: u64) -> Place {
         let base = if self.nic.capabilities.virtual_address != 0 { handle::base(remote.handle) } else { 0 };
         Place { address: base.wrapping_add(remote.offset), length, key: remote.handle.0[0] }
@@ -135,8 +135,8 @@ impl FabricPort {
     }
 }
 
-/// The outcome for an error of the oldest send. `None` when the error only says that the connection
-/// is over.
+/// Returns the outcome for an error of the oldest send. `None` when the error only says that the
+/// connection is over.
 pub(super) fn refusal(send: Sending) -> Option<(Status, Ended)> {
     const OVER: [Errno; 9] = [
         Errno::CANCELED,

@@ -10,8 +10,8 @@ use crate::error::Ended;
 use crate::spi::{Intent, Sink};
 use std::time::{Duration, Instant};
 
-/// How long an RDMA may take before the peer is asked whether it is allowed. The time doubles with
-/// each question.
+/// The time that an RDMA may take before the peer is asked whether it is allowed. The time doubles
+/// with each question.
 pub(super) const DOUBT: Duration = Duration::from_millis(4);
 
 impl FabricPort {
@@ -120,7 +120,7 @@ impl FabricPort {
     }
 }
 
-/// The status of the oldest descriptor, for the reason that the peer gave.
+/// Returns the status of the oldest descriptor, for the reason that the peer gave.
 fn status_of(why: Ended) -> Status {
     match why {
         Ended::Here | Ended::ByPeer => Status::Flushed,

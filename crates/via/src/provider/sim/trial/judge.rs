@@ -48,7 +48,8 @@ impl Judge<'_> {
             (Status::ReceiverNotReady, Some(Ended::ReceiverNotReady)) if operation.consumes() => {}
             (Status::TooLong, Some(Ended::TooLong)) if operation.kind == Kind::Send => {}
             (Status::RemoteProtection, Some(Ended::Protection)) if operation.fault.is_some() => {}
-            // This side refused an operation of the peer, or either side gave up the connection.
+            // The judged side refused an operation of the peer, or either side gave up the
+            // connection.
             (Status::Flushed, Some(Ended::ReceiverNotReady | Ended::TooLong | Ended::Protection)) => {}
             (Status::Flushed, Some(Ended::Here | Ended::ByPeer)) => {}
             (Status::ConnectionLost, Some(Ended::Silent)) => {}
@@ -66,7 +67,8 @@ impl Judge<'_> {
         Ok(())
     }
 
-    /// The number of operations from `from` to before `before` that consume a receive of `side`.
+    /// Returns the number of operations from `from` to before `before` that consume a receive of
+    /// `side`.
     fn consuming(&self, side: usize, from: usize, before: usize) -> usize {
         let operations = &self.round.sides[1 - side].operations;
         operations[from.min(before)..before].iter().filter(|operation| operation.consumes()).count()
@@ -279,7 +281,8 @@ impl Judge<'_> {
     }
 }
 
-/// An RDMA of no bytes touches no memory, but its handle is checked all the same.
+/// Whether an RDMA of no bytes with this fault is refused: it touches no memory, but its handle is
+/// checked all the same.
 fn is_refused_when_empty(operation: &Operation) -> bool {
     operation.fault != Some(super::plan::Fault::Bounds)
 }

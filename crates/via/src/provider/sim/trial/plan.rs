@@ -77,11 +77,11 @@ pub(super) struct Receive {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Accident {
-    /// This side disconnects.
+    /// A disconnection by this side.
     Disconnect(usize),
-    /// This side's NIC dies, and is restarted for the next round.
+    /// The death of this side's NIC, which is restarted for the next round.
     Kill(usize),
-    /// No datagram gets through any more, either way.
+    /// A cut: no datagram gets through any more, in either direction.
     Cut,
 }
 
@@ -112,7 +112,7 @@ impl Plan {
         Self { reliability, conditions, mtu: random.between(1200, 9000) as usize, settings, rounds }
     }
 
-    /// The share of round trips that fail, in parts per million.
+    /// Returns the share of round trips that fail, in parts per million.
     pub(super) fn failing(&self) -> u64 {
         let through = |conditions: &Conditions| {
             let bad = [conditions.loss, conditions.corrupt, conditions.truncate, conditions.busy];
@@ -129,7 +129,7 @@ impl Plan {
         self.failing() > 20_000 || self.conditions.iter().any(|one| one.rate > 0 || one.cuts.iter().any(is_long))
     }
 
-    /// The time after the last planned event by which everything must be over.
+    /// Returns the time after the last planned event by which everything must be over.
     pub(super) fn patience(&self) -> Duration {
         // Enough for each side's window at the slowest rate, again for every loss, and twice the
         // time after which silence is noticed.

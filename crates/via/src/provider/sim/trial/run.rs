@@ -20,9 +20,10 @@ use std::time::Duration;
 const TURNS_MAX: u32 = 20_000;
 /// The maximum number of turns of a round.
 const STEPS_MAX: u64 = 20_000_000;
-/// How long a side requests a connection before it gives up.
+/// The time for which a side requests a connection before it gives up.
 const ASKS_FOR: Duration = Duration::from_secs(10);
-/// How long the sides stay connected when everything is done, so that nothing more may arrive.
+/// The time for which the sides stay connected when everything is done, in which nothing more may
+/// arrive.
 const GRACE: Duration = Duration::from_millis(200);
 /// The number of datagrams kept, of which some are sent again much later.
 const GHOSTS: usize = 256;

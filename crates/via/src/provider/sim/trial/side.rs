@@ -88,12 +88,12 @@ impl Area {
         Ok(Self { region, stretches })
     }
 
-    /// The handle, and the start of a stretch.
+    /// Returns the handle, and the start of a stretch.
     pub(super) fn place(&self, index: usize) -> RemoteAddress {
         RemoteAddress { handle: self.region.handle(), offset: self.stretches[index].0 }
     }
 
-    /// The bytes of a stretch.
+    /// Returns the bytes of a stretch.
     pub(super) fn bytes(&self, index: usize, length: u32) -> Vec<u8> {
         let mut bytes = vec![0; length as usize];
         // Bytes outside of the region stay zero, and are found wrong.
@@ -134,7 +134,7 @@ impl Area {
     }
 }
 
-/// The bytes of an operation: those sent or written, or those to be read.
+/// Returns the bytes of an operation: those sent or written, or those to be read.
 pub(super) fn pattern(key: u64, side: usize, index: usize, length: u32) -> Vec<u8> {
     let mut bytes = vec![0; length as usize];
     Random::stream(key, (side as u64) << 32 | index as u64).fill(&mut bytes);

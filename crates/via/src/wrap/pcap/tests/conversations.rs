@@ -81,7 +81,7 @@ fn assert_nothing_is_remarkable(path: &Path, packets: usize) {
     }
 }
 
-/// One process's view of the file.
+/// Opens the file as one process does.
 fn joined(path: &Path, limit: u64) -> &'static SharedCapture {
     Box::leak(Box::new(SharedCapture::join(path, limit).unwrap()))
 }
@@ -90,7 +90,7 @@ fn stream(path: &Path, ends: Ends, is_opener: bool) -> Conversation {
     Conversation::new(joined(path, u64::MAX), ends, Transport::Tcp, is_opener).unwrap()
 }
 
-/// The ends of a client, with port 1 as its own.
+/// Returns the ends of a client, with port 1 as its own.
 fn ends(address: &str) -> Ends {
     let end = |port| SocketAddr::new(address.parse().unwrap(), port);
     Ends { own: end(1), peer: end(2) }
@@ -106,7 +106,7 @@ fn segment(from: u16, sequence: u32, acknowledged: u32, flags: u8, payload: &[u8
     Segment { from, to: 3 - from, sequence, acknowledged, flags, payload: payload.to_vec() }
 }
 
-/// The segments of a call and its answer, whichever process writes them.
+/// Returns the segments of a call and its answer, whichever process writes them.
 fn a_call_and_its_answer() -> Vec<Segment> {
     vec![
         segment(1, 0, 0, SYN, b""),
