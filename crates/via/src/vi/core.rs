@@ -354,8 +354,8 @@ impl ViCore {
         inner.attendance.dormant = true;
         inner.attendance.sleeps = true;
         if is_watched {
-            // The sleeping threads serve what arrives. But they know the port's timers only as of when
-            // they fell asleep.
+            // The sleeping threads serve what arrives. But they know the port's timers only as of
+            // when they fell asleep.
             sleep.fd = None;
         }
         if inner.queues.state != State::Connected {

@@ -43,8 +43,8 @@ pub(super) struct Queues {
     // The completed receive that was looked at last and is to be posted again: see
     // `ViCore::next_receive`.
     pub(super) looked_at: Option<Box<Descriptor>>,
-    // The region that the peer wrote to last, if it is small: most peers write to the same one again
-    // and again.
+    // The region that the peer wrote to last, if it is small: most peers write to the same
+    // one again and again.
     // Invariant: peers may write it, and it has the VI's tag.
     pub(super) reached: Option<Arc<Region>>,
 }

@@ -151,7 +151,8 @@ impl Door {
 impl Drop for Door {
     fn drop(&mut self) {
         if let Self::Unix(_, file, _) = self {
-            // The removal fails only for a file that is no socket of this user, and not the listener's.
+            // The removal fails only for a file that is no socket of this user. Such a file is not
+            // the listener's.
             let _ = file.remove_dead();
         }
     }
