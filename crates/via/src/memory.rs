@@ -142,7 +142,7 @@ impl Memory {
         }
         // SAFETY: in bounds by the check above.
         let into = unsafe { self.start.add(offset as usize) };
-        // SAFETY: writable by the invariant; `from` is a shared reference to memory that nobody
+        // SAFETY: writable by the invariant; `from` is a shared reference to memory that no thread
         // writes, which registered memory is not, so they do not overlap.
         unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), into.as_ptr(), from.len()) };
         Some(())

@@ -109,7 +109,8 @@ impl Nic {
     ///
     /// # Errors
     ///
-    /// When the provider cannot interpret the discriminator, or it is taken.
+    /// [`Error::BadAddress`] or [`Error::BadName`] when the provider cannot interpret the
+    /// discriminator; [`Error::NameInUse`], or an error of the system, when it is taken.
     pub fn listen(&self, discriminator: &str) -> Result<Listener, Error> {
         Ok(Listener { inner: self.core.provider.listen(discriminator)? })
     }

@@ -27,7 +27,8 @@ pub trait Provider: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     ///
-    /// When the provider cannot interpret the discriminator, or it is taken.
+    /// [`Error::BadAddress`] or [`Error::BadName`] when the provider cannot interpret the
+    /// discriminator; [`Error::NameInUse`], or an error of the system, when it is taken.
     fn listen(&self, discriminator: &str) -> Result<Box<dyn Listening>, Error>;
 
     /// Asks a listener for a connection, and waits for its answer. Returns the port and the
@@ -39,8 +40,8 @@ pub trait Provider: Send + Sync + fmt::Debug {
     /// [`Error::TimedOut`] at the deadline.
     fn connect(&self, address: &str, own: &Offer, deadline: Deadline) -> Result<(Box<dyn Port>, Offer), Error>;
 
-    /// As [`Self::connect`], for a VI of this protection tag ([`Region::tag`]). For providers that
-    /// keep the regions of different tags apart themselves.
+    /// As [`Self::connect`], for a VI of this protection tag ([`Region::tag`]). Providers that keep
+    /// the regions of different tags apart themselves override this function.
     ///
     /// # Errors
     ///
@@ -70,7 +71,7 @@ pub trait Provider: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     ///
-    /// When the provider cannot register the region.
+    /// An error of the provider, when it cannot register the region.
     fn register(&self, region: &Region) -> Result<Option<MemoryHandle>, Error> {
         let _ = region;
         Ok(None)

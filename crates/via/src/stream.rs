@@ -291,8 +291,8 @@ impl StreamListener {
     ///
     /// # Errors
     ///
-    /// When the address is not this host's, the port is in use, or the port is not permitted to
-    /// this user.
+    /// [`Error::System`] when the address is not this host's, the port is in use, or the port is
+    /// not permitted to this user.
     pub fn bind(host: &str, port: u16) -> Result<Self, Error> {
         // A fault of the capture is better reported now than for each stream.
         SharedCapture::of_process()?;

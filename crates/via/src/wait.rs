@@ -21,8 +21,8 @@ pub enum Waiting {
 const SPIN_MAX: u32 = 1 << 13;
 /// The number of polls that an adaptive wait always makes: enough for a message that is there.
 const SPIN_MIN: u32 = 1 << 4;
-/// The number of sleeps between two long polls that probe whether polling pays again: after it last
-/// paid, and at most.
+/// The number of sleeps between two long polls that probe whether polling pays again: the number
+/// right after polling last paid, and the maximum.
 const PROBE_INTERVAL: (u32, u32) = (4, 256);
 /// The length of a wait that shows an idle peer, and not whether polling pays when the peer has
 /// something to send.

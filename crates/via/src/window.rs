@@ -81,8 +81,8 @@ impl fmt::Display for Peer {
     }
 }
 
-/// The way of stores into a segment to the peer, where that takes more than storing. A call between
-/// two processes that both poll uses none of its methods.
+/// The way by which stores into a segment reach the peer, for connections where a store alone does
+/// not. A call between two processes that both poll uses none of its methods.
 pub(crate) trait Carrier: Send + Sync + fmt::Debug {
     /// Whether the peer's messages have to be fetched.
     fn is_remote(&self) -> bool;

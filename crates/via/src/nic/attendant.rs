@@ -18,9 +18,9 @@ const IDLE: Duration = Duration::from_secs(60);
 
 /// The time of the attendant's next look at a VI.
 pub(crate) enum Attention {
-    /// When the file is readable, or at the given instant.
+    /// A look when the file is readable, or at the given instant.
     Sleep(Sleep),
-    /// After the given time.
+    /// A look after the given time.
     Later(Duration),
 }
 

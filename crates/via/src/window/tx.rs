@@ -58,7 +58,7 @@ impl Tx {
     ///
     /// # Errors
     ///
-    /// When the peer passed another region, or too many.
+    /// [`Error::Violation`] when the peer passed another region, or too many.
     pub fn admit_region(&self, regions: &mut PeerRegions, number: u16) -> Result<(), Error> {
         regions.admit(&self.wire, number)
     }

@@ -5,7 +5,7 @@
 //! lock is held. The next server of the name takes the lock and replaces the socket. A server that
 //! cannot hold such a lock, such as a virtual machine, has its name as long as its socket answers.
 //!
-//! This module removes and writes only files of this user that are known to be a lock or a socket
+//! The module removes and writes only files of this user that are known to be a lock or a socket
 //! of a name: see `lock.rs`.
 
 mod listener;
@@ -193,7 +193,7 @@ impl Directory {
         }
         let lock = spot.lock(PATIENCE)?;
         let file = spot.socket_file();
-        // This process has the lock and no server answered: the server that made this file is dead.
+        // The lock is held here and no server answered: the server that made this file is dead.
         spot.place.remove_dead_socket(&file)?;
         let listener = self.service.socket()?;
         let binding = spot.place.error("binding", &file);

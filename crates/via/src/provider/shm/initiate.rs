@@ -36,9 +36,9 @@ pub(super) struct Initiator {
 enum Stage {
     #[default]
     Fresh,
-    /// So many bytes of the message or write are in the ring.
+    /// The ring has the first bytes of the message or write: their number.
     Sending(u32),
-    /// The RDMA waits for the peer's answer. So many bytes of a read have arrived.
+    /// The RDMA waits for the peer's answer: the number of bytes of a read that have arrived.
     Asking(u32),
 }
 

@@ -37,7 +37,7 @@ impl SharedCapture {
     ///
     /// # Errors
     ///
-    /// When the file exists already, or cannot be made.
+    /// [`Error::System`] when the file exists already, or cannot be made.
     pub fn create(path: &Path) -> Result<(), Error> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let doing = "making a capture file";
