@@ -1,18 +1,19 @@
-//! What providers can do, and what VIs promise each other.
+//! Provider attributes and reliability levels.
 
 use std::fmt;
 
-/// What two VIs promise each other. VI Architecture 1.0, "Reliability Levels".
+/// The reliability level of a VI: VI Architecture 1.0, "Reliability Levels".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Reliability {
-    /// A message arrives at most once, and intact. Losses are silent.
+    /// A message arrives at most once, and intact. A loss is silent.
     Unreliable = 1,
-    /// Messages arrive exactly once, intact, and in order; what cannot be delivered breaks the connection. A send is
-    /// complete when it will be delivered as long as the connection lasts.
+    /// Messages arrive exactly once, intact and in order. A message that cannot be delivered breaks
+    /// the connection. A send completes when its delivery is certain as long as the connection
+    /// lasts.
     #[default]
     ReliableDelivery = 2,
-    /// The same, and a send is complete only when its data is in the peer's memory.
+    /// As `ReliableDelivery`, but a send completes only when its data is in the peer's memory.
     ReliableReception = 3,
 }
 
@@ -43,21 +44,21 @@ impl fmt::Display for Reliability {
     }
 }
 
-/// What a NIC can do.
+/// The capabilities of a NIC.
 #[derive(Clone, Debug)]
 pub struct Attributes {
     /// The provider's name: `shm`, `udp`.
     pub provider: &'static str,
-    /// The longest message or RDMA, in bytes.
+    /// The maximum length of a message or RDMA, in bytes.
     pub max_transfer: u32,
-    /// The most data segments of a descriptor.
+    /// The maximum number of data segments of a descriptor.
     pub max_segments: usize,
-    /// The most descriptors that a queue holds.
+    /// The maximum number of descriptors that a queue holds.
     pub queue_depth: usize,
-    /// Whether it has RDMA write.
+    /// Whether the NIC supports RDMA write.
     pub rdma_write: bool,
-    /// Whether it has RDMA read.
+    /// Whether the NIC supports RDMA read.
     pub rdma_read: bool,
-    /// The reliability levels that it has.
+    /// The reliability levels that the NIC supports.
     pub reliability: &'static [Reliability],
 }

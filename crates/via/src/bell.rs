@@ -1,4 +1,4 @@
-//! A bell by which one thread ends another's wait for a socket, and that wait.
+//! A wait for a socket, and a bell by which another thread ends that wait.
 
 use crate::{Deadline, Error};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
@@ -6,7 +6,7 @@ use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::time::Timespec;
 
-/// Readable while somebody wants the thread that waits.
+/// An event file descriptor that is readable after a ring, until the waiting thread takes the ring.
 #[derive(Debug)]
 pub(crate) struct Bell(OwnedFd);
 
@@ -18,24 +18,26 @@ impl Bell {
 
     /// Ends the current wait, or the next one.
     pub(crate) fn ring(&self) {
-        // Fails only when it has been rung very often, and then it is readable.
+        // The write fails only when the counter is at its limit, and the bell is readable then
+        // anyway.
         let _ = rustix::io::write(&self.0, &1_u64.to_ne_bytes());
     }
 
-    /// Waits until a socket has something to receive, or is over. An error when the bell was rung, after which it is not.
+    /// Waits until the socket is readable or has ended. Fails with [`Error::Cancelled`] when the
+    /// bell was rung, and clears the bell.
     pub(crate) fn wait_for(&self, socket: &impl AsFd, deadline: Deadline) -> Result<(), Error> {
         let mut files = [PollFd::new(socket, PollFlags::IN), PollFd::new(&self.0, PollFlags::IN)];
         await_events(&mut files, deadline)?;
         if files[1].revents().is_empty() {
             return Ok(());
         }
-        // Fails only if nobody rang, and then it need not be cleared.
+        // The read fails only if the bell was not rung, and then there is nothing to clear.
         let _ = rustix::io::read(&self.0, &mut [0; 8]);
         Err(Error::Cancelled)
     }
 }
 
-/// Waits for events, until the deadline at the latest.
+/// Waits until one of the files has an event, until the deadline at the latest.
 pub(crate) fn await_events(files: &mut [PollFd<'_>], deadline: Deadline) -> Result<(), Error> {
     let deadline = deadline.start();
     loop {

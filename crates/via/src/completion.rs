@@ -1,7 +1,8 @@
 //! Completion queues: one place to learn of the completions of many work queues.
 //!
-//! VI Architecture 1.0, "Completion Queues". An entry says which queue of which VI completed a descriptor; the descriptor is then taken
-//! from that queue. Entries of one work queue come in its order; the VIs are served in turn.
+//! VI Architecture 1.0, "Completion Queues". An entry names the VI and the work queue that
+//! completed a descriptor. The owner then takes the descriptor from that work queue. Entries of one
+//! work queue keep its order; the VIs are served in turn.
 
 use crate::memory::InUse;
 use crate::notice::{Notice, poll_fds};
@@ -18,43 +19,45 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-/// A descriptor of this queue completed.
+/// An entry of a completion queue: a work queue completed a descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Completion {
     /// The VI.
     pub vi: ViId,
-    /// Which of its queues.
+    /// The VI's work queue.
     pub queue: Queue,
 }
 
-/// A completion queue. It belongs to one thread; VIs may be made for it by any.
+/// A completion queue. One thread owns it; any thread may make VIs for it.
 pub struct CompletionQueue {
     core: Arc<CqCore>,
     // The number of its NIC.
     nic: u64,
     budget: SpinBudget,
     rounded: Instant,
-    // Empty between two calls; kept for their room.
+    // Empty between two calls; the vectors are kept for their capacity.
     due: Vec<Arc<dyn Member>>,
     ready: Vec<epoll::Event>,
 }
 
-/// A VI, as the completion queues of its work queues know it.
+/// A VI, as its completion queues see it.
 pub(crate) trait Member: Send + Sync + fmt::Debug {
-    /// Looks whether anything came, and does what time demands.
+    /// Takes what has arrived at the VI, and does what is due.
     fn progress(&self, now: Instant);
 
-    /// Prepares for a sleep of a completion queue's owner. Outer `None`: there is something to do now.
-    /// The number is for [`Self::end_sleep`].
+    /// Prepares for a sleep of a completion queue's owner. The outer `None` says that the VI has
+    /// work now; the inner one, that it has no connection. The number is the argument of
+    /// [`Self::end_sleep`].
     fn prepare_sleep(&self, now: Instant) -> Option<Option<(Sleep, u64)>>;
 
-    /// Ends what a successful `prepare_sleep` began.
+    /// Ends a sleep that a successful `prepare_sleep` began.
     fn end_sleep(&self, connection: u64);
 }
 
-/// Time is of little account to VIs that are busy, so all of them get their turn for its sake only so often.
+/// The interval at which all VIs are served for their timers' sake. Busy VIs seldom depend on
+/// timers.
 const ROUND: Duration = Duration::from_millis(1);
-/// Files that are looked at in one go.
+/// The maximum number of file events taken by one `epoll_wait`.
 const EVENTS: usize = 64;
 
 #[derive(Debug)]
@@ -62,7 +65,8 @@ pub(crate) struct CqCore {
     capacity: usize,
     entries: Mutex<Entries>,
     members: Mutex<Members>,
-    // VIs that have it. References are no measure: the attendant keeps some for a while.
+    // The VIs that use the completion queue. Reference counts cannot tell, since the attendant
+    // keeps references for a while.
     users: AtomicUsize,
 }
 
@@ -83,7 +87,8 @@ struct Members {
 struct Entry {
     id: ViId,
     vi: Weak<dyn Member>,
-    // Kept so that the file stays what it was registered as; none where only calling tells whether something came.
+    // Keeps the file descriptor open, so that its epoll registration stays valid. `None` where only
+    // a call of the port tells whether something arrived.
     readiness: Option<Arc<OwnedFd>>,
 }
 
@@ -96,7 +101,7 @@ impl CqCore {
         self.members.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A descriptor completed.
+    /// Enters the completion of a descriptor.
     pub(crate) fn enter(&self, vi: ViId, queue: Queue) {
         let mut entries = self.entries();
         if entries.entries.len() < self.capacity {
@@ -113,7 +118,7 @@ impl CqCore {
         members.vis.push(Entry { id, vi, readiness: None });
     }
 
-    /// A VI was connected: its messages announce themselves by this file, if it has one.
+    /// Watches a newly connected VI by its readiness file, if it has one.
     pub(crate) fn watch(&self, vi: ViId, readiness: Option<Arc<OwnedFd>>) {
         let mut members = self.members();
         let watched = readiness.filter(|fd| {
@@ -130,22 +135,22 @@ impl CqCore {
             member.readiness = watched;
         }
         drop(members);
-        // An owner that sleeps does so on what it saw when it lay down.
+        // A sleeping owner polls the files that it saw before it slept, so it has to look again.
         self.entries().notice.ring();
     }
 
-    /// A VI's connection is over: nothing is to be learned from its file any more, and it is not kept open.
+    /// Stops watching the file of a VI whose connection is over, and closes this reference to it.
     pub(crate) fn unwatch(&self, vi: ViId) {
         let mut members = self.members();
         let Members { vis, epoll } = &mut *members;
         let file = vis.iter_mut().find(|member| member.id == vi).and_then(|member| member.readiness.take());
         if let (Some(file), Some(epoll)) = (file, epoll) {
-            // Fails only when it is not there.
+            // The call fails only when the file is not registered.
             let _ = epoll::delete(&**epoll, &*file);
         }
     }
 
-    /// A VI is gone, and what it completed that nobody asked for.
+    /// Removes a destroyed VI, and its entries that the owner has not taken.
     pub(crate) fn remove(&self, vi: ViId) {
         self.unwatch(vi);
         self.members().vis.retain(|member| member.id != vi);
@@ -169,7 +174,7 @@ impl CompletionQueue {
         Self { core: Arc::new(core), nic, budget, rounded: Instant::now(), due, ready }
     }
 
-    /// Sets how its owner waits; adaptively if nothing is said.
+    /// Sets how the owner waits. The default is adaptive.
     #[must_use]
     pub fn with_waiting(mut self, waiting: Waiting) -> Self {
         self.budget = SpinBudget::new(waiting);
@@ -180,16 +185,17 @@ impl CompletionQueue {
         &self.core
     }
 
-    /// The number of its NIC.
+    /// Returns the number of the queue's NIC.
     pub(crate) fn nic(&self) -> u64 {
         self.nic
     }
 
-    /// The oldest entry, if there is one. Never blocks.
+    /// Returns the oldest entry, if there is one. Never blocks.
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`], once after completions that found the queue full: they are only in the queues of their VIs.
+    /// [`Error::Overflow`], once after completions that found the queue full: those completions are
+    /// only in the queues of their VIs.
     pub fn done(&mut self) -> Result<Option<Completion>, Error> {
         if let Some(entry) = self.pop()? {
             return Ok(Some(entry));
@@ -209,7 +215,7 @@ impl CompletionQueue {
         }
     }
 
-    /// Looks after the VIs that something came for; after all of them when their time has come.
+    /// Serves the VIs whose files are readable, or all of them once every [`ROUND`].
     fn progress(&mut self, now: Instant) {
         let all = now.duration_since(self.rounded) >= ROUND;
         let Self { core, due, ready, .. } = self;
@@ -217,7 +223,7 @@ impl CompletionQueue {
             let members = core.members();
             if let Some(epoll) = members.epoll.as_ref().filter(|_| !all) {
                 let at_once = rustix::time::Timespec { tv_sec: 0, tv_nsec: 0 };
-                // An error is a signal, and the next turn looks again.
+                // The call fails only for a signal, and the next turn looks again.
                 let _ = epoll::wait(&**epoll, spare_capacity(ready), Some(&at_once));
             }
             for member in &members.vis {
@@ -300,7 +306,8 @@ impl CompletionQueue {
             vi.end_sleep(connection);
         }
         self.core.entries().notice.end();
-        // Whoever was due is found by time as well as by file.
+        // The sleep may have ended for a VI's timer or for its file, so the next round serves all
+        // VIs.
         self.rounded = now.checked_sub(ROUND).unwrap_or(now);
         outcome
     }
@@ -309,7 +316,7 @@ impl CompletionQueue {
     ///
     /// # Errors
     ///
-    /// The queue itself, unchanged, while a VI has it.
+    /// The queue itself, unchanged, while a VI uses it.
     pub fn destroy(self) -> Result<(), InUse<Self>> {
         if self.core.users.load(Ordering::Acquire) == 0 { Ok(()) } else { Err(InUse(self)) }
     }

@@ -1,49 +1,49 @@
-//! Making connections: VI Architecture 1.0, "Connection Management".
+//! Connection setup: VI Architecture 1.0, "Connection Management".
 
 use crate::spi::{Incoming, Listening};
 use crate::vi::Vi;
 use crate::{Deadline, Error, Reliability};
 
-/// Waits for peers that want a connection.
+/// A listener for connection requests of peers.
 #[derive(Debug)]
 pub struct Listener {
     pub(crate) inner: Box<dyn Listening>,
 }
 
 impl Listener {
-    /// Waits for the next request.
+    /// Waits for the next connection request.
     ///
     /// # Errors
     ///
-    /// [`Error::TimedOut`].
+    /// [`Error::TimedOut`] when no request arrives by the deadline.
     pub fn wait(&mut self, deadline: Deadline) -> Result<Request, Error> {
         Ok(Request { inner: self.inner.accept(deadline)? })
     }
 
-    /// The address that peers connect to.
+    /// Returns the address that peers connect to.
     pub fn address(&self) -> String {
         self.inner.address()
     }
 }
 
-/// A peer that waits for an answer. Dropping it rejects it.
+/// A peer's connection request. Dropping it rejects the peer.
 #[derive(Debug)]
 pub struct Request {
     inner: Box<dyn Incoming>,
 }
 
 impl Request {
-    /// The reliability level that the peer's VI has.
+    /// Returns the reliability level of the peer's VI.
     pub fn reliability(&self) -> Reliability {
         self.inner.offer().reliability
     }
 
-    /// What the peer tells.
+    /// Returns the private data that the peer sent along.
     pub fn private(&self) -> &[u8] {
         &self.inner.offer().private
     }
 
-    /// Who asks, for logs.
+    /// Returns the peer's name, for logs.
     pub fn peer(&self) -> String {
         self.inner.peer()
     }
@@ -52,8 +52,8 @@ impl Request {
     ///
     /// # Errors
     ///
-    /// [`Error::BadState`] when the VI is not idle, [`Error::Refused`] when its reliability level is another than the peer's: the peer
-    /// learns that too; or when the peer is gone by now.
+    /// [`Error::BadState`] when the VI is not idle; [`Error::Refused`] when the reliability levels
+    /// differ, of which the peer is told as well. Another error when the peer is gone by now.
     pub fn accept(self, vi: &mut Vi, private: &[u8], deadline: Deadline) -> Result<(), Error> {
         let own = vi.offer(private)?;
         let peers = self.inner.offer().clone();
@@ -67,7 +67,7 @@ impl Request {
         Ok(())
     }
 
-    /// Rejects the peer, who gets the reason.
+    /// Rejects the peer, and tells it the reason.
     pub fn reject(self, why: &str) {
         self.inner.reject(why);
     }

@@ -1,22 +1,22 @@
-//! What happened on a connection.
+//! The counters of a connection.
 
-/// Counts since the connection was made. Reading them costs nothing that a message would notice.
+/// Counts since the connection was made. Reading them costs the data path nothing.
 ///
-/// A connection that polls and shows sleeps has a peer that is slower than expected; wakes cost the kernel's time on
-/// this side. Numbers of messages begin again at 0 after 2^32.
+/// Sleeps on a connection that polls show a peer that is slower than expected. Wakes cost kernel
+/// time on this side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Messages sent.
+    /// The number of messages sent, modulo 2^32.
     pub sent: u32,
-    /// Messages received.
+    /// The number of messages received, modulo 2^32.
     pub received: u32,
-    /// Waits for a message that ended in the kernel.
+    /// The number of waits for a message that slept in the kernel.
     pub sleeps: u64,
-    /// Times that the peer slept and had to be woken.
+    /// The number of times that the peer slept and had to be woken.
     pub wakes: u64,
-    /// Times that a sender had to wait for credit.
+    /// The number of times that a sender had to wait for credit.
     pub credit_waits: u64,
-    /// Larger areas that were made for frames sent.
+    /// The number of larger areas made for frames sent.
     pub areas: u32,
 }
 
@@ -47,7 +47,8 @@ mod tests {
         });
         let mut vi = directory.connect("counted", &options, LATEST).unwrap();
         assert_eq!(vi.counters(), super::Counters::default());
-        // It says that it will sleep before it looks a last time, and counts the sleep after that.
+        // The server raises its sleep flag before its last look for a message, and counts the sleep
+        // after that look.
         let number = number.recv().unwrap();
         ground::until("the server sleeps", || vi.tx.peer_sleeps() && ground::is_asleep(number));
         vi.tx.area_frame(100_000, 0, LATEST).unwrap().fill(1);

@@ -1,7 +1,8 @@
-//! Datagrams of UDP, for protocols that the standard carries that way: one socket, and the places that it says things to.
+//! UDP sockets, for protocols whose standards ask for datagrams.
 //!
-//! Every wait has a deadline, and one that receives can be ended from another thread. Where the environment names a capture
-//! ([`SharedCapture`](crate::wrap::SharedCapture)), what goes through a socket is written there.
+//! Every wait has a deadline, and another thread can end a wait for a datagram. Where the
+//! environment names a capture ([`SharedCapture`](crate::wrap::SharedCapture)), the datagrams of a
+//! socket are written to it.
 
 use crate::bell::Bell;
 use crate::wrap::Conversations;
@@ -12,22 +13,22 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs, UdpSocket};
 use std::str::FromStr;
 
-/// The longest payload of a UDP datagram, over IPv4: RFC 768, RFC 791.
+/// The maximum payload of a UDP datagram over IPv4, in bytes: RFC 768, RFC 791.
 pub const LONGEST: usize = 65507;
-/// Bytes that a socket is to keep until somebody looks, where the system lets it.
+/// The receive buffer that a socket asks the system for, in bytes.
 const BUFFER: usize = 1 << 20;
 
-/// One end of a way that datagrams take: a port of a host.
+/// An endpoint of datagrams: a host and a port.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Place(SocketAddr);
 
 impl Place {
-    /// The host.
+    /// Returns the host.
     pub fn host(self) -> Host {
         Host(self.0.ip().to_canonical())
     }
 
-    /// The port.
+    /// Returns the port.
     pub fn port(self) -> u16 {
         self.0.port()
     }
@@ -60,15 +61,15 @@ impl fmt::Debug for Place {
     }
 }
 
-/// A host, by its address.
+/// A host, by its IP address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Host(IpAddr);
 
 impl Host {
-    /// None that a datagram can be from.
+    /// The unspecified address, which no datagram comes from.
     pub const NONE: Self = Self(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
 
-    /// Whether it is this one, reached by an address that leads nowhere else.
+    /// Whether the address is a loopback address of this host.
     pub fn is_loopback(self) -> bool {
         self.0.is_loopback()
     }
@@ -80,35 +81,38 @@ impl fmt::Display for Host {
     }
 }
 
-/// A UDP socket. Any thread may send, and one at a time receives.
+/// A UDP socket. Any thread may send; one thread at a time receives.
 #[derive(Debug)]
 pub struct DatagramSocket {
     socket: UdpSocket,
-    // Readable while somebody wants the receiving thread.
+    // Rung to end the wait of the receiving thread.
     bell: Bell,
     local: SocketAddr,
     peer: Option<Place>,
-    /// Where this process has a capture.
+    /// The capture of the socket's datagrams, where this process has one.
     captured: Option<Conversations>,
 }
 
-/// What came of looking for a datagram.
+/// The outcome of a look for a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Received {
-    /// There is none.
+    /// No datagram is there.
     Nothing,
-    /// One of so many bytes from a place.
+    /// A datagram: its length in bytes, and its sender.
     Datagram(usize, Place),
-    /// The network says that nobody is where one was sent. It may say so of somebody who is.
+    /// The network reports that nothing listens at an address that a datagram was sent to. Such a
+    /// report may be false.
     Refused,
 }
 
 impl DatagramSocket {
-    /// A socket on a port of an address of this host, which for an empty one are all; port 0 is one that is free.
+    /// Makes a socket on a port of an address of this host. An empty host stands for all addresses,
+    /// and port 0 for a free port.
     ///
     /// # Errors
     ///
-    /// [`Error::NameInUse`] for a port that is in use; when the address is not this host's.
+    /// [`Error::NameInUse`] for a port that is in use; another error when the address is not this
+    /// host's.
     pub fn bind(host: &str, port: u16) -> Result<Self, Error> {
         let host = if host.is_empty() { "0.0.0.0" } else { host };
         let socket = UdpSocket::bind((host, port)).map_err(|source| match source.kind() {
@@ -118,12 +122,13 @@ impl DatagramSocket {
         Self::new(socket, None)
     }
 
-    /// A socket that sends to one port of a host, and hears nobody else; an empty host is this one. Of a name's addresses it is the first:
-    /// whether somebody is there, only an answer tells.
+    /// Makes a socket that sends to one port of a host, and receives from that port alone. An empty
+    /// host is this one. The socket uses the first of a name's addresses: only an answer tells
+    /// whether a server is there.
     ///
     /// # Errors
     ///
-    /// [`Error::BadAddress`] when there is no such host.
+    /// [`Error::BadAddress`] for an unknown host.
     pub fn connect(host: &str, port: u16) -> Result<Self, Error> {
         let host = if host.is_empty() { "localhost" } else { host };
         let unknown =
@@ -139,19 +144,20 @@ impl DatagramSocket {
         let doing = "preparing a UDP socket";
         socket.set_nonblocking(true).map_err(Error::io(doing))?;
         let local = socket.local_addr().map_err(Error::io(doing))?;
-        // What does not fit is lost, and sent again: slower, not wrong.
+        // Datagrams that do not fit are lost and sent again, so a small buffer costs speed alone.
         if sockopt::set_socket_recv_buffer_size_force(&socket, BUFFER).is_err() {
             let _ = sockopt::set_socket_recv_buffer_size(&socket, BUFFER);
         }
         Ok(Self { socket, bell: Bell::new()?, local, peer, captured: Conversations::of_datagrams(local)? })
     }
 
-    /// Sends a datagram: to the place where one is given, or else where the socket is connected to. It may get lost on the way, and does
-    /// when the system has no room for it. False where the network has said meanwhile that nobody is there.
+    /// Sends a datagram to the given place, or else to the connected peer. The datagram may get
+    /// lost on the way, and is lost when the system has no room for it. Returns `false` when the
+    /// network has reported meanwhile that nothing listens there.
     ///
     /// # Errors
     ///
-    /// What the system says against it, as of a datagram that is too long.
+    /// An error of the system, as for a datagram that is too long.
     pub fn send(&self, datagram: &[u8], to: Option<Place>) -> Result<bool, Error> {
         if let (Some(captured), Some(Place(peer))) = (&self.captured, to.or(self.peer)) {
             captured.sent(peer, datagram);
@@ -166,7 +172,7 @@ impl DatagramSocket {
             match sent {
                 Ok(_) | Err(Errno::AGAIN | Errno::NOBUFS | Errno::NOMEM) => return Ok(is_there),
                 Err(Errno::INTR) => {}
-                // That is about an earlier one, and this one was not sent.
+                // The error is about an earlier datagram, and this datagram was not sent.
                 Err(Errno::CONNREFUSED) if is_there => is_there = false,
                 Err(Errno::CONNREFUSED | Errno::HOSTUNREACH | Errno::NETUNREACH) => return Ok(false),
                 Err(errno) => return Err(Error::system("sending a datagram")(errno)),
@@ -174,16 +180,17 @@ impl DatagramSocket {
         }
     }
 
-    /// Takes a datagram that is there. What does not fit into the room is cut off; [`LONGEST`] bytes are room for all.
+    /// Takes a datagram that is there, and cuts off what does not fit into `room`. [`LONGEST`]
+    /// bytes are room for any datagram.
     ///
     /// # Errors
     ///
-    /// What the system says.
+    /// An error of the system.
     pub fn receive(&self, room: &mut [u8]) -> Result<Received, Error> {
         loop {
             match rustix::net::recvfrom(&self.socket, &mut *room, RecvFlags::DONTWAIT) {
                 Ok((count, _, from)) => {
-                    // Of a connected socket it is known.
+                    // A connected socket's sender is its peer.
                     let from = from.and_then(|from| SocketAddr::try_from(from).ok()).map(Place).or(self.peer);
                     let count = count.min(room.len());
                     if let (Some(captured), Some(Place(peer))) = (&self.captured, from) {
@@ -199,11 +206,11 @@ impl DatagramSocket {
         }
     }
 
-    /// Waits until there is something to receive.
+    /// Waits until a datagram is there.
     ///
     /// # Errors
     ///
-    /// [`Error::TimedOut`], [`Error::Cancelled`] after [`Self::interrupt`].
+    /// [`Error::TimedOut`] at the deadline; [`Error::Cancelled`] after [`Self::interrupt`].
     pub fn wait(&self, deadline: Deadline) -> Result<(), Error> {
         self.bell.wait_for(&self.socket, deadline)
     }
@@ -213,24 +220,25 @@ impl DatagramSocket {
         self.bell.ring();
     }
 
-    /// The port that it has.
+    /// Returns the local port.
     pub fn port(&self) -> u16 {
         self.local.port()
     }
 
-    /// The host that this end is, where the socket is bound to one of this host's addresses.
+    /// Returns the local host, where the socket is bound to one of this host's addresses.
     pub fn local_host(&self) -> Option<Host> {
         Some(Place(self.local).host()).filter(|host| !host.0.is_unspecified())
     }
 
-    /// Where it is connected to.
+    /// Returns the peer of a connected socket.
     pub fn peer(&self) -> Option<Place> {
         self.peer
     }
 
-    /// Bytes of datagrams that it keeps until somebody looks.
+    /// Returns the payload bytes of datagrams that the system keeps until they are received.
     pub fn room(&self) -> usize {
-        // What the system says includes its own bookkeeping, which is as much again at worst (socket(7)).
+        // The system's number includes its own bookkeeping, which takes half of it at worst
+        // (socket(7)).
         sockopt::socket_recv_buffer_size(&self.socket).unwrap_or(0) / 2
     }
 }

@@ -2,39 +2,39 @@
 
 use std::time::{Duration, Instant};
 
-/// When a wait ends at the latest.
+/// The latest end of a wait.
 ///
-/// Reading the clock costs as much as a tenth of a call, so a deadline given as a span starts to run
-/// only when a wait turns out not to be over at once: see [`Deadline::start`].
+/// Reading the clock costs as much as a tenth of a call. A deadline given as a span therefore
+/// starts to run only when a wait turns out not to be over at once: see [`Deadline::start`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deadline {
     /// An instant on the monotonic clock.
     At(Instant),
-    /// So long after the first look at the clock.
+    /// A span that begins with the first look at the clock.
     Within(Duration),
 }
 
 impl Deadline {
-    /// A deadline `seconds` from the moment a wait first looks at the clock.
+    /// Makes a deadline `seconds` after a wait's first look at the clock.
     pub const fn after_secs(seconds: u64) -> Self {
         Self::Within(Duration::from_secs(seconds))
     }
 
-    /// Looks at the clock and fixes the instant. Fixing twice changes nothing.
+    /// Looks at the clock and fixes the instant. A fixed deadline stays as it is.
     #[must_use]
     pub fn start(self) -> Self {
         match self {
             Self::At(_) => self,
             Self::Within(span) => {
                 let now = Instant::now();
-                // A span too long for the clock is as good as a year.
+                // A span too long for the clock counts as a year.
                 let year = Duration::from_secs(365 * 24 * 3600);
                 Self::At(now.checked_add(span).unwrap_or_else(|| now + year))
             }
         }
     }
 
-    /// How long is left; zero when the deadline has passed.
+    /// Returns the time left: zero when the deadline has passed.
     pub fn remaining(self) -> Duration {
         match self {
             Self::At(instant) => instant.saturating_duration_since(Instant::now()),
@@ -48,11 +48,12 @@ impl Deadline {
     }
 }
 
-/// Where a wait gets its deadline from, if it comes to that.
+/// The source of a wait's deadline.
 ///
-/// Most messages are there before anybody asks how long to wait, so a limit that must be looked up is looked up only then.
+/// Most messages are there before a wait needs its deadline. A limit that has to be looked up is
+/// looked up only then.
 pub trait Limit: Copy {
-    /// The deadline.
+    /// Returns the deadline.
     fn deadline(self) -> Deadline;
 }
 
@@ -63,7 +64,7 @@ impl Limit for Deadline {
     }
 }
 
-/// A limit of so many seconds, known when the program is compiled.
+/// A limit of `N` seconds, known at compile time.
 #[derive(Clone, Copy, Debug)]
 pub struct Seconds<const N: u64>;
 

@@ -1,20 +1,20 @@
-//! Descriptors: what a VI is asked to do, and how it went.
+//! Descriptors: the work that is posted to a VI, and its outcome.
 //!
-//! VI Architecture 1.0, "Descriptors": a control segment (operation, status, length, immediate data), an address segment
-//! for RDMA, and data segments to gather from or scatter to.
+//! VI Architecture 1.0, "Descriptors": a control segment (operation, status, length, immediate
+//! data), an address segment for RDMA, and data segments to gather from or scatter to.
 
 use crate::memory::{Memory, MemoryHandle, Region};
 use std::fmt;
 use std::sync::Arc;
 
-/// What a descriptor does.
+/// The operation of a descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// Sends its segments to a receive descriptor of the peer.
+    /// Sends the bytes of its segments to a receive descriptor of the peer.
     Send,
-    /// Takes one message.
+    /// Receives one message.
     Receive,
-    /// Writes its segments to the peer's memory.
+    /// Writes the bytes of its segments to the peer's memory.
     RdmaWrite,
     /// Reads the peer's memory into its segments.
     RdmaRead,
@@ -23,49 +23,51 @@ pub enum Operation {
 /// A place in a peer's region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RemoteAddress {
-    /// The region, as the peer named it.
+    /// The handle that the peer gave its region.
     pub handle: MemoryHandle,
-    /// Bytes from its start.
+    /// The offset from the region's start, in bytes.
     pub offset: u64,
 }
 
-/// A stretch of a registered region of this process.
+/// A data segment: a stretch of a registered region of this process.
 #[derive(Clone, Debug)]
 pub struct Segment {
     pub(crate) region: Arc<Region>,
-    /// Bytes from the region's start.
+    /// The offset from the region's start, in bytes.
     pub offset: u64,
-    /// Bytes.
+    /// The length in bytes.
     pub length: u32,
 }
 
 impl Segment {
-    /// The region's memory.
+    /// Returns the segment's region.
     pub fn region(&self) -> &Arc<Region> {
         &self.region
     }
 }
 
-/// How a descriptor went.
+/// The outcome of a descriptor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Status {
-    /// It has not been posted, or is not finished.
+    /// The descriptor was not posted, or is not finished.
     #[default]
     Pending,
-    /// It was done.
+    /// The operation was performed.
     Done,
-    /// The message was longer than the receive descriptor has room for.
+    /// The message was longer than the room of the receive descriptor.
     TooLong,
     /// The peer had posted no receive descriptor.
     ReceiverNotReady,
-    /// The peer's memory does not allow it: no such region, out of bounds, another tag, or without the right.
+    /// The peer's memory does not allow the RDMA: no such region, out of bounds, another protection
+    /// tag, or without the right.
     RemoteProtection,
     /// The VI was not connected.
     NotConnected,
     /// The connection was lost, or an earlier descriptor broke it.
     Flushed,
-    /// The connection broke while this one was being done: the peer is gone or does not answer.
+    /// The connection broke during this descriptor's operation: the peer is gone or does not
+    /// answer.
     ConnectionLost,
 }
 
@@ -91,7 +93,7 @@ impl fmt::Display for Status {
     }
 }
 
-/// An order to a VI. It is posted by value and comes back completed.
+/// A unit of work for a VI. A descriptor is posted by value, and the queue hands it back completed.
 #[derive(Debug)]
 pub struct Descriptor {
     pub(crate) operation: Operation,
@@ -100,7 +102,7 @@ pub struct Descriptor {
     pub(crate) segments: Vec<Segment>,
     pub(crate) status: Status,
     pub(crate) transferred: u32,
-    /// Whatever its owner wants to find it by.
+    /// The owner's own data, for instance to find the descriptor by.
     pub context: u64,
     claimed: bool,
     keeps_claim: bool,
@@ -121,22 +123,22 @@ impl Descriptor {
         })
     }
 
-    /// A send.
+    /// Makes a send.
     pub fn send() -> Box<Self> {
         Self::new(Operation::Send, None)
     }
 
-    /// A receive.
+    /// Makes a receive.
     pub fn receive() -> Box<Self> {
         Self::new(Operation::Receive, None)
     }
 
-    /// An RDMA write.
+    /// Makes an RDMA write.
     pub fn rdma_write(to: RemoteAddress) -> Box<Self> {
         Self::new(Operation::RdmaWrite, Some(to))
     }
 
-    /// An RDMA read.
+    /// Makes an RDMA read.
     pub fn rdma_read(from: RemoteAddress) -> Box<Self> {
         Self::new(Operation::RdmaRead, Some(from))
     }
@@ -148,36 +150,38 @@ impl Descriptor {
         self
     }
 
-    /// Sends 32 bits along, which the peer finds in the receive descriptor that this one consumes.
+    /// Adds 32 bits of immediate data. The peer finds them in the receive descriptor that this
+    /// descriptor consumes.
     #[must_use]
     pub fn with_immediate(mut self: Box<Self>, data: u32) -> Box<Self> {
         self.immediate = Some(data);
         self
     }
 
-    /// Notes what its owner wants to find it by.
+    /// Sets the owner's own data.
     #[must_use]
     pub fn with_context(mut self: Box<Self>, context: u64) -> Box<Self> {
         self.context = context;
         self
     }
 
-    /// What it does.
+    /// Returns the operation.
     pub fn operation(&self) -> Operation {
         self.operation
     }
 
-    /// The data segments.
+    /// Returns the data segments.
     pub fn segments(&self) -> &[Segment] {
         &self.segments
     }
 
-    /// The data segments, for the next time it is posted.
+    /// Returns the data segments, to be changed before the descriptor is posted again.
     pub fn segments_mut(&mut self) -> &mut Vec<Segment> {
         &mut self.segments
     }
 
-    /// Makes this stretch of a region its only segment, for the next time it is posted.
+    /// Makes this stretch of a region the only segment, for the next time that the descriptor is
+    /// posted.
     pub(crate) fn point_to(&mut self, region: &Arc<Region>, offset: u64, length: u32) {
         match self.segments.as_mut_slice() {
             [segment] if Arc::ptr_eq(&segment.region, region) => (segment.offset, segment.length) = (offset, length),
@@ -189,42 +193,44 @@ impl Descriptor {
         }
     }
 
-    /// The peer's place, of an RDMA.
+    /// Returns the peer's place of an RDMA.
     pub fn remote(&self) -> Option<RemoteAddress> {
         self.remote
     }
 
-    /// Points an RDMA to another place, for the next time it is posted.
+    /// Points an RDMA to another place, for the next time that the descriptor is posted.
     pub fn set_remote(&mut self, remote: RemoteAddress) {
         self.remote = Some(remote);
     }
 
-    /// How it went.
+    /// Returns the outcome.
     pub fn status(&self) -> Status {
         self.status
     }
 
-    /// Bytes transferred. Of a receive that an RDMA write consumed: the bytes that it wrote.
+    /// Returns the number of bytes transferred. For a receive that an RDMA write consumed: the
+    /// bytes of that write.
     pub fn length(&self) -> u32 {
         self.transferred
     }
 
-    /// Immediate data: what is to be sent, or what was received.
+    /// Immediate data: to be sent, or received.
     pub fn immediate(&self) -> Option<u32> {
         self.immediate
     }
 
-    /// Sets or clears immediate data, for the next time it is posted.
+    /// Sets or clears immediate data, for the next time that the descriptor is posted.
     pub fn set_immediate(&mut self, data: Option<u32>) {
         self.immediate = data;
     }
 
-    /// Bytes in its segments.
+    /// Returns the sum of the segments' lengths in bytes.
     pub fn total(&self) -> u64 {
         self.segments.iter().map(|segment| u64::from(segment.length)).sum()
     }
 
-    /// Copies what it sends, from `offset` of the message on. `None` when that is not all inside.
+    /// Copies bytes of the message to send, from `offset` on. `None` when they do not all lie
+    /// inside the segments.
     pub fn gather(&self, mut offset: u64, mut into: &mut [u8]) -> Option<()> {
         for segment in &self.segments {
             let length = u64::from(segment.length);
@@ -243,7 +249,8 @@ impl Descriptor {
         into.is_empty().then_some(())
     }
 
-    /// Copies what it receives, to `offset` of the message. `None` when that is not all inside.
+    /// Copies received bytes to `offset` of the message. `None` when they do not all fit into the
+    /// segments.
     pub fn scatter(&self, mut offset: u64, mut from: &[u8]) -> Option<()> {
         for segment in &self.segments {
             let length = u64::from(segment.length);
@@ -262,8 +269,9 @@ impl Descriptor {
         from.is_empty().then_some(())
     }
 
-    /// Goes through the `length` bytes from `offset` on, a stretch of memory at a time: `each` gets the memory, the place in it, how
-    /// many bytes came before, and how many there are. `None` when they are not all inside, or `each` says so.
+    /// Calls `each` for every contiguous stretch of the `length` bytes from `offset` on, with the
+    /// memory, the offset in it, the number of bytes before the stretch, and its length. `None`
+    /// when the bytes do not all lie inside, or when `each` returns `None`.
     pub(crate) fn stretches(
         &self,
         mut offset: u64,
@@ -287,14 +295,15 @@ impl Descriptor {
         (done == length).then_some(())
     }
 
-    /// From now on the regions are noted as pointed to for as long as the descriptor lives and does so, posted or not: for
-    /// descriptors that go round and regions that nobody takes the registration of back meanwhile.
+    /// Keeps the claim on the regions until the descriptor is dropped or points elsewhere, posted
+    /// or not. For descriptors that are posted again and again, and regions that are not
+    /// deregistered meanwhile.
     pub(crate) fn keep_claim(&mut self) {
         self.keeps_claim = true;
     }
 
-    /// Notes in the regions that a posted descriptor points to them. `false`, and nothing is noted, when the registration of one
-    /// has ended.
+    /// Claims the regions of all segments for a posted descriptor. Returns `false`, with nothing
+    /// claimed, when a region's registration has ended.
     pub(crate) fn claim(&mut self) -> bool {
         debug_assert!(self.keeps_claim || !self.claimed);
         if self.claimed {
@@ -310,7 +319,7 @@ impl Descriptor {
         true
     }
 
-    /// Ends what `claim` began, now that it is completed.
+    /// Ends the claim of a completed descriptor, unless the descriptor keeps it.
     pub(crate) fn release_completed(&mut self) {
         if !self.keeps_claim {
             self.release();

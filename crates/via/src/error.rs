@@ -1,60 +1,60 @@
-//! What can go wrong on a connection, and who caused it.
+//! Errors of connections, and their causes.
 
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-/// Why an operation on a connection, a listener or a directory failed.
+/// The reason why an operation on a connection, a listener or a directory failed.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
     /// The operating system refused something that obvia asked for.
     System {
-        /// What was being done, in the present participle: "creating a segment".
+        /// The action that failed, in the present participle: "creating a segment".
         doing: &'static str,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// Nobody serves this name.
+    /// No server has this name.
     NotFound {
-        /// The name that was asked for.
+        /// The requested name.
         name: String,
     },
     /// Another live process serves this name.
     NameInUse {
-        /// The name that was asked for.
+        /// The requested name.
         name: String,
-        /// The process that has it, where it could be read.
+        /// The process that serves the name, where it could be read.
         pid: Option<u32>,
     },
     /// A name that cannot be a file name of its own, or is too long for a socket address.
     BadName {
-        /// The name that was given.
+        /// The given name.
         name: String,
-        /// What is wrong with it.
+        /// The fault of the name.
         why: &'static str,
     },
-    /// The directory for names belongs to somebody else or is open to others.
+    /// The directory for names belongs to another user, or other users may write to it.
     UnsafeDirectory {
         /// The directory.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault of the directory.
         why: Distrust,
     },
     /// The directory for names, or a file in it, could not be used.
     Names {
-        /// What was being done, in the present participle: "making the directory for names".
+        /// The action that failed, in the present participle: "making the directory for names".
         doing: &'static str,
-        /// The directory or the file.
+        /// The path of the directory or file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// Where a file of a name would be, there is one of another program's.
+    /// The path for a name's file holds a file of another program.
     ForeignFile {
         /// The file.
         path: PathBuf,
-        /// By what that shows.
+        /// The property that tells the file apart from one of a name.
         why: &'static str,
     },
     /// The peer runs as another user.
@@ -71,91 +71,93 @@ pub enum Error {
     TimedOut,
     /// The wait was cancelled by another thread of this process.
     Cancelled,
-    /// A frame is longer than the limit of this connection.
+    /// A frame exceeds the limit of this connection.
     TooLong {
-        /// Bytes asked for.
+        /// The requested length in bytes.
         length: u64,
-        /// Bytes allowed.
+        /// The maximum length in bytes.
         limit: u64,
     },
     /// The peer broke the rules of the connection, which is closed.
     Violation(Violation),
     /// The listener refused the connection.
     Refused {
-        /// Its reason.
+        /// The listener's reason.
         why: String,
     },
-    /// An address or a discriminator that the provider cannot make sense of.
+    /// The provider cannot interpret an address or a discriminator.
     BadAddress {
-        /// The text that was given.
+        /// The given text.
         text: String,
-        /// What is wrong with it.
+        /// The fault of the text.
         why: &'static str,
     },
-    /// A text that does not say how a network is to be.
+    /// A text that does not describe the conditions of a network.
     BadConditions {
-        /// The part of it that is wrong.
+        /// The faulty part of the text.
         item: String,
-        /// What is wrong with it.
+        /// The fault of that part.
         why: &'static str,
     },
     /// A capture of packets reached its limit.
     CaptureFull {
-        /// Packets that were left out.
+        /// The number of packets left out.
         missed: u64,
     },
-    /// The capture that the environment names is none, or somebody else's.
+    /// The file that the environment names as capture was not made as a capture, or belongs to
+    /// another user.
     UnsafeCapture {
-        /// Where it is.
+        /// The path of the file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault of the file.
         why: &'static str,
     },
-    /// The provider does not have what was asked for.
+    /// The provider does not support a requested feature.
     Unsupported {
         /// The provider.
         provider: &'static str,
-        /// What it does not have.
+        /// The feature.
         what: &'static str,
     },
-    /// The operation makes no sense in this state, and nothing was changed.
+    /// The operation is not valid in this state. Nothing was changed.
     BadState {
-        /// What is wrong.
+        /// The fault.
         what: &'static str,
     },
     /// The connection of a VI is over.
     Disconnected {
-        /// Who was at the other end.
+        /// The peer's name.
         peer: String,
-        /// Why it ended.
+        /// The reason why the connection ended.
         why: Ended,
     },
-    /// The relay of a window says why it cannot go on. Mostly caused by the peer.
+    /// The relay of a window cannot go on. Mostly the peer is the cause.
     Relay {
-        /// What it says.
+        /// The relay's error.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// A completion queue was full when work completed. The completions are in the queues of their VIs.
+    /// A completion queue was full when descriptors completed. The completions are in the queues of
+    /// their VIs.
     Overflow {
-        /// Completions that were not entered.
+        /// The number of completions that were not entered.
         missed: u64,
     },
 }
 
-/// Why a directory for names is none that can be trusted.
+/// The reason why a directory for names cannot be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Distrust {
-    /// It is a file, or a link.
+    /// The path is a file or a link.
     NotADirectory,
-    /// It belongs to neither this user nor the superuser.
+    /// The directory belongs to neither this user nor the superuser.
     OfAnotherUser {
-        /// Whom it belongs to.
+        /// The owner's user id.
         uid: u32,
     },
-    /// Others than its owner may make files in it.
+    /// Users other than the owner may make files in the directory.
     WritableByOthers {
-        /// Its mode.
+        /// The directory's mode.
         mode: u32,
     },
 }
@@ -177,17 +179,17 @@ impl fmt::Display for Distrust {
     }
 }
 
-/// Why the connection of a VI ended.
+/// The reason why the connection of a VI ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Ended {
-    /// This side disconnected.
+    /// The local side disconnected.
     Here,
     /// The peer disconnected.
     ByPeer,
     /// The peer does not answer any more.
     Silent,
-    /// The peer's host, or somebody on the way there, knows no such connection.
+    /// The peer's host, or a device on the way to it, knows no such connection.
     Reset,
     /// A message found no receive descriptor.
     ReceiverNotReady,
@@ -214,7 +216,8 @@ impl fmt::Display for Ended {
     }
 }
 
-/// A rule that a peer broke. It costs the peer its connection and nobody anything else.
+/// A rule of the protocol that a peer broke. The breach costs that peer its connection, and no
+/// other connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Violation {
@@ -226,20 +229,20 @@ pub enum Violation {
     NotSealed,
     /// The segment or area is smaller than announced.
     ShortSegment,
-    /// The kind of a message is none that exists.
+    /// The message kind does not exist.
     BadKind(u8),
     /// An inline frame claims more bytes than a slot holds.
     BadInlineLength(u8),
     /// A frame lies outside its area.
     BadAreaRange {
-        /// Offset that was claimed.
+        /// The claimed offset.
         offset: u32,
-        /// Length that was claimed.
+        /// The claimed length.
         length: u32,
     },
-    /// A message names an area that was never given.
+    /// A message names an area that the peer never passed.
     UnknownArea(u32),
-    /// The credit word says that messages were consumed which were never sent.
+    /// The credit word counts messages as consumed that were never sent.
     BadCredit(u32),
     /// A slot shows a sequence number that is neither the last nor the next.
     BadSequence(u32),
@@ -289,7 +292,7 @@ impl fmt::Display for Error {
             Self::AccessDenied { uid } => {
                 write!(f, "the peer runs as user {uid}, who has no access")
             }
-            // It has no number here: see the directory's `local_peer`.
+            // The number is 0 where it is not known: see the directory's `local_peer`.
             Self::PeerGone { pid: 0 } => write!(f, "the peer process ended or closed the connection"),
             Self::PeerGone { pid } => {
                 write!(f, "the peer process {pid} ended or closed the connection")
@@ -320,7 +323,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// What is being done to a directory for names where it matters for what helps.
+/// The actions on a directory for names that need advice of their own.
 pub(crate) mod doing {
     /// A server is connected to.
     pub(crate) const CONNECTING: &str = "connecting to";
@@ -328,7 +331,7 @@ pub(crate) mod doing {
     pub(crate) const READING: &str = "reading the directory for names";
 }
 
-/// What to do about a directory for names that cannot be used.
+/// Returns the advice for an error of a directory for names.
 fn advice(doing: &str, error: &io::Error) -> &'static str {
     match (error.kind(), doing) {
         (io::ErrorKind::PermissionDenied, doing::CONNECTING) => {

@@ -1,13 +1,13 @@
-//! Where things lie in a shared segment: offsets and sizes only, apart from the algorithms.
+//! The layout of a shared segment: offsets and sizes only, apart from the algorithms.
 //!
-//! One segment carries one direction. Its owner maps it writable and is the only one who can: the segment
-//! is sealed against further writable mappings before the peer sees it. The peer maps it read-only.
+//! One segment carries one direction. Only its owner maps it writable: the segment is sealed
+//! against further writable mappings before the peer sees it. The peer maps it read-only.
 //!
 //! ```text
 //!      0  sleep flag: the owner sleeps, or is about to      (u32)
 //!    128  bell: counts the owner's wake-ups of its peer     (u32, the word that the peer sleeps on)
 //!    256  consumed: messages the owner has taken            (u32, credit for the peer)
-//!    384  mark: shows who opens the segment by a name that it is the right one (u64)
+//!    384  mark: identifies the segment to a process that opens it by name (u64)
 //!    512  16 slots of 128 bytes
 //!   4096  area 0: frames that do not fit a slot
 //! ```
@@ -24,36 +24,36 @@
 //!     16       frame, 112 bytes; or u32 area, u32 offset, u32 length
 //! ```
 //!
-//! Sequence numbers start at 1 and count by one; message `n` goes to slot `n % 16`. A slot's first word
-//! never holds anything but sequence numbers, so no payload can pass for a message. The header and the first 48
-//! bytes of arguments share one cache line: a null call moves one line each way. Slots are 128 bytes
-//! apart because prefetchers fetch lines in pairs.
+//! Sequence numbers start at 1 and count by one; message `n` goes to slot `n % 16`. A slot's first
+//! word holds only sequence numbers, so no payload can pass for a message. The header and the first
+//! 48 bytes of arguments share one cache line: a null call moves one line each way. Slots are 128
+//! bytes apart because prefetchers fetch lines in pairs.
 
-/// Offset of the owner's sleep flag.
+/// The offset of the owner's sleep flag.
 pub const SLEEP: usize = 0;
-/// Offset of the owner's bell.
+/// The offset of the owner's bell.
 pub const BELL: usize = 128;
-/// Offset of the owner's count of consumed messages.
+/// The offset of the owner's count of consumed messages.
 pub const CONSUMED: usize = 256;
-/// Offset of the mark.
+/// The offset of the mark.
 pub const MARK: usize = 384;
-/// Offset of slot 0.
+/// The offset of slot 0.
 pub const SLOTS: usize = 512;
-/// Bytes from one slot to the next.
+/// The distance between two slots, in bytes.
 pub const SLOT_SIZE: usize = 128;
-/// Slots in a segment; a power of two.
+/// The number of slots in a segment; a power of two.
 pub const SLOT_COUNT: u32 = 16;
-/// Offset of the frame in a slot.
+/// The offset of the frame in a slot.
 pub const SLOT_FRAME: usize = 16;
-/// Bytes of frame that a slot holds.
+/// The maximum length of an inline frame, in bytes.
 pub const INLINE_MAX: usize = SLOT_SIZE - SLOT_FRAME;
 /// The length byte of a slot whose frame lies in an area.
 pub const IN_AREA: u8 = 255;
-/// Offset of area 0.
+/// The offset of area 0.
 pub const AREA: usize = 4096;
-/// Frames in an area begin at multiples of this.
+/// The alignment of frames in an area, in bytes.
 pub const AREA_ALIGN: usize = 8;
-/// A cache line: a sender places a frame so that its bulk begins at one.
+/// The size of a cache line: a sender places a frame so that its bulk begins a line.
 pub const LINE: usize = 64;
 
 const _: () = {
@@ -63,7 +63,7 @@ const _: () = {
     assert!(SLOTS.is_multiple_of(SLOT_SIZE));
 };
 
-/// The offset of the slot of message `sequence`.
+/// Returns the offset of the slot of message `sequence`.
 #[inline]
 pub const fn slot_offset(sequence: u32) -> usize {
     SLOTS + (sequence & (SLOT_COUNT - 1)) as usize * SLOT_SIZE

@@ -1,36 +1,43 @@
 //! Virtual interfaces: memory, queues and wires that a process uses without asking its kernel.
 //!
-//! This is the ground floor of obvia. It knows memory and wires and never looks into a payload:
-//! what a message means is the business of the floors above.
+//! The lowest layer of obvia: it handles memory and wires and never looks into a payload. The
+//! meaning of a message is the business of the layers above.
 //!
-//! Top floor first:
+//! The layers of this crate, highest first:
 //!
-//! - [`Nic`], [`Vi`], [`Descriptor`], [`CompletionQueue`] and their kin are the objects of the VI Architecture.
-//! - [`spi`] is what a provider implements to carry them.
-//! - [`provider`] holds one module for each way to reach a peer. [`provider::shm`] reaches processes of the
-//!   same host through sealed shared memory: [`provider::shm::open`] opens its NIC.
-//! - [`reliable`] is the machinery that makes VIs of wires for datagrams.
-//! - [`stream`] has connections that are no virtual interfaces, and [`datagram`] sockets that have none, for protocols that are not ours.
+//! - [`Nic`], [`Vi`], [`Descriptor`], [`CompletionQueue`] and their like are the objects of the VI
+//!   Architecture.
+//! - [`spi`] is the interface that a provider implements to carry them.
+//! - [`provider`] holds one module for each way to reach a peer. [`provider::shm`] reaches
+//!   processes of the same host through sealed shared memory: [`provider::shm::open`] opens its
+//!   NIC.
+//! - [`reliable`] makes VIs out of wires for datagrams.
+//! - [`stream`] has byte streams that are no virtual interfaces, and [`datagram`] has datagram
+//!   sockets without connections, for protocols of other parties.
 //! - [`wrap`] puts faults, traces and captures around links and providers.
-//! - [`wait`] says how a thread waits: polling, blocking, or adapting.
+//! - [`wait`] is how a thread waits: polling, blocking, or adapting.
 //! - [`region`] is memory that a peer may write at any time, readable only through checked loads.
-//! - [`doorbell`] and [`layout`] are the words that the two sides of a connection share, and their protocol.
+//! - [`doorbell`] and [`layout`] are the words that the two sides of a connection share, and their
+//!   protocol.
 //!
 //! # The objects
 //!
-//! A [`Nic`] is an opened provider. It registers [`Memory`] as [`MemoryRegion`]s, each with a [`ProtectionTag`] and an [`Access`] for
-//! peers, and makes [`Vi`]s and [`CompletionQueue`]s. A VI has a tag as well: only regions of that tag are in its reach, and in its
-//! peer's. It has two work queues, which two threads may have; a [`Descriptor`] is posted by value, belongs to the queue until
-//! it is done, and comes back from it with a [`Status`], in the order posted.
+//! A [`Nic`] is an opened provider. It registers [`Memory`] as [`MemoryRegion`]s, each with a
+//! [`ProtectionTag`] and an [`Access`] for peers, and makes [`Vi`]s and [`CompletionQueue`]s. A VI
+//! has a tag as well: the VI and its peer reach only regions of that tag. A VI has two work queues,
+//! which two threads may own. A [`Descriptor`] is posted by value, belongs to the queue until it is
+//! done, and comes back with a [`Status`], in the order posted.
 //!
-//! A VI is [`State::Idle`] until it is connected, by [`Vi::request`] or [`Request::accept`], and [`State::Broken`] when the connection
-//! ended for another reason than [`Vi::disconnect`], which makes it idle again. What is wrong with a descriptor by itself is said
-//! when it is posted ([`PostFault`]) and costs nothing; what is wrong between the two ends breaks a reliable connection: the
-//! descriptor says what it was, those behind it are flushed.
+//! A VI is [`State::Idle`] until [`Vi::request`] or [`Request::accept`] connects it. A VI is
+//! [`State::Broken`] when the connection ended for another reason than [`Vi::disconnect`], which
+//! makes the VI idle again. A fault of a descriptor by itself is reported when the descriptor is
+//! posted ([`PostFault`]) and costs nothing. A fault between the two ends breaks a reliable
+//! connection: its descriptor has the cause as its status, and the descriptors behind it are
+//! flushed.
 //!
-//! Everything that is in use refuses to be destroyed and comes back ([`InUse`]); dropping ends it all the same. Waiting ends by its
-//! [`Deadline`]; where a provider makes progress only when it is called, a thread of the NIC calls it for VIs whose owners do
-//! something else.
+//! An object that is in use refuses to be destroyed, and comes back ([`InUse`]); dropping it ends
+//! it all the same. A wait ends at its [`Deadline`]. Where a provider makes progress only when it
+//! is called, a thread of the NIC calls it for VIs whose owners are busy elsewhere.
 //!
 //! # Example
 //!

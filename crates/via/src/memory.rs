@@ -1,7 +1,8 @@
-//! Registered memory: what descriptors point into, and what peers may reach by RDMA.
+//! Registered memory: the targets of descriptors, and of RDMA by peers.
 //!
-//! VI Architecture 1.0, "Memory Registration" and "Memory Protection". A region belongs to one protection tag, and only
-//! VIs of the same tag reach it. Its handle names it to peers; what they may do with it is in its [`Access`].
+//! VI Architecture 1.0, "Memory Registration" and "Memory Protection". A region belongs to one
+//! protection tag, and only VIs of the same tag reach it. Peers name a region by its handle; its
+//! [`Access`] says what they may do with it.
 
 use crate::{Error, RegionView};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -14,8 +15,8 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// Bytes that can be registered. Other threads and peers may write them at any time, so they are copied in and
-/// out, and no reference to them is handed out.
+/// Memory that can be registered. Other threads and peers may write it at any time, so bytes are
+/// copied in and out, and no reference to them is handed out.
 #[derive(Debug)]
 pub struct Memory {
     // Invariant: `start..start + length` is readable and writable as long as this value lives.
@@ -26,24 +27,24 @@ pub struct Memory {
 
 #[derive(Debug)]
 enum Owner {
-    /// Mapped here; the file, where there is one, can be mapped by peers as well.
+    /// Memory that this process mapped. Peers can map its file as well, where there is one.
     Mapped(Option<OwnedFd>),
-    /// Somebody else's, who keeps it.
+    /// Memory of a foreign owner, which keeps it.
     Foreign,
 }
 
-// SAFETY: plain bytes that any thread may copy from and to; whoever reads while another writes gets torn bytes, which is
-// what registered memory means.
+// SAFETY: plain bytes that any thread may copy from and to; a read that races with a write gets
+// torn bytes, which is what registered memory means.
 unsafe impl Send for Memory {}
 // SAFETY: as above.
 unsafe impl Sync for Memory {}
 
 impl Memory {
-    /// Memory of this process, zeroed, beginning at a page.
+    /// Makes zeroed memory of this process that begins at a page.
     ///
     /// # Errors
     ///
-    /// When the system has none.
+    /// An error of the system, when it has no memory.
     pub fn new(length: usize) -> Result<Self, Error> {
         let protection = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: a fresh mapping at an address of the kernel's choice touches no memory in use.
@@ -52,12 +53,13 @@ impl Memory {
         Self::mapped(start, length, None)
     }
 
-    /// Memory in a file without a name, sealed against any change of size, which peers of this host can map. A provider
-    /// that hands the file to peers seals it further, by what they may do with the region.
+    /// Makes memory in a file without a name, sealed against any change of size, which peers of
+    /// this host can map. A provider that passes the file to peers adds the seals that the region's
+    /// access asks for.
     ///
     /// # Errors
     ///
-    /// When the system has none.
+    /// An error of the system, when it has no memory.
     pub fn shared(length: usize) -> Result<Self, Error> {
         let fd = rustix::fs::memfd_create("obvia-region", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)
             .map_err(Error::system("creating memory"))?;
@@ -81,33 +83,34 @@ impl Memory {
         Ok(Self { start, length, owner: Owner::Mapped(fd) })
     }
 
-    /// Memory that the caller has already.
+    /// Wraps memory that the caller has already.
     ///
     /// # Safety
     ///
-    /// `start..start + length` must be readable and writable as long as the value lives, or a region made of it, or a descriptor that
-    /// points into that region (completed or not), or a connection of its NIC that peers reach it by; and nothing may rely on
-    /// what the bytes are while peers may write them.
+    /// `start..start + length` must be readable and writable for as long as any of these lives: the
+    /// value; a region made of it; a descriptor that points into that region (completed or not); a
+    /// connection of its NIC by which peers reach it. Nothing may rely on the bytes while peers may
+    /// write them.
     pub unsafe fn adopt(start: NonNull<u8>, length: usize) -> Self {
         Self { start, length, owner: Owner::Foreign }
     }
 
-    /// Bytes in it.
+    /// Returns the length in bytes.
     pub fn len(&self) -> usize {
         self.length
     }
 
-    /// Whether it has no bytes.
+    /// Whether the memory has no bytes.
     pub fn is_empty(&self) -> bool {
         self.length == 0
     }
 
-    /// Where it begins in this process.
+    /// Returns the start address in this process.
     pub fn start(&self) -> NonNull<u8> {
         self.start
     }
 
-    /// The file behind it, if peers can map it.
+    /// Returns the file behind the memory, if peers can map it.
     pub fn file(&self) -> Option<BorrowedFd<'_>> {
         match &self.owner {
             Owner::Mapped(fd) => fd.as_ref().map(AsFd::as_fd),
@@ -139,14 +142,14 @@ impl Memory {
         }
         // SAFETY: in bounds by the check above.
         let into = unsafe { self.start.add(offset as usize) };
-        // SAFETY: writable by the invariant; `from` is a shared reference to memory that nobody writes, which registered
-        // memory is not, so they do not overlap.
+        // SAFETY: writable by the invariant; `from` is a shared reference to memory that no thread
+        // writes, which registered memory is not, so they do not overlap.
         unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), into.as_ptr(), from.len()) };
         Some(())
     }
 
-    /// Copies bytes in from memory that somebody else may write meanwhile: `length` of them, from `at` on. `None` when they do
-    /// not all fit inside, or are not all there.
+    /// Copies `length` bytes from `at` on of memory that a peer may write meanwhile. `None` when
+    /// they do not all fit inside, or `from` does not hold them all.
     pub fn write_view(&self, offset: u64, from: RegionView<'_>, at: usize, length: usize) -> Option<()> {
         if !self.holds(offset, length as u64) {
             return None;
@@ -157,7 +160,8 @@ impl Memory {
         unsafe { from.copy_to_raw(at, into.as_ptr(), length) }
     }
 
-    /// Copies bytes out to where a mapping that this process shares with others lies. `None` when they do not all lie inside.
+    /// Copies bytes out to a mapping that this process shares with others. `None` when they do not
+    /// all lie inside.
     ///
     /// # Safety
     ///
@@ -173,7 +177,7 @@ impl Memory {
         Some(())
     }
 
-    /// A view for checked loads.
+    /// Returns a view for checked loads.
     pub fn view(&self) -> RegionView<'_> {
         debug_assert!(self.start.as_ptr().addr().is_multiple_of(8));
         // SAFETY: readable as long as self lives; mapped memory begins at a page.
@@ -190,31 +194,32 @@ impl Drop for Memory {
     }
 }
 
-/// What peers may do with a region by RDMA.
+/// The rights of peers to a region, for RDMA.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Access {
-    /// They may write it.
+    /// Whether peers may write the region.
     pub write: bool,
-    /// They may read it.
+    /// Whether peers may read the region.
     pub read: bool,
 }
 
 impl Access {
-    /// This process alone.
+    /// No access for peers.
     pub const LOCAL: Self = Self { write: false, read: false };
     /// Peers may write.
     pub const WRITE: Self = Self { write: true, read: false };
     /// Peers may read.
     pub const READ: Self = Self { write: false, read: true };
-    /// Peers may do both.
+    /// Peers may read and write.
     pub const BOTH: Self = Self { write: true, read: true };
 }
 
-/// Names a registered region to peers: an opaque value that is sent to them as it is.
+/// The name of a registered region for peers: an opaque value that is sent to them as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MemoryHandle(pub [u64; 2]);
 
-/// Hashes the handles of a NIC's own regions, which are its own choice: a peer can ask for any, and add none.
+/// The hasher of the handles of a NIC's own regions. The NIC chooses these handles: a peer can ask
+/// for any, and add none.
 #[derive(Debug, Default)]
 pub(crate) struct HandleHasher(u64);
 
@@ -225,14 +230,14 @@ impl Hasher for HandleHasher {
 
     fn write(&mut self, bytes: &[u8]) {
         for eight in bytes.as_chunks::<8>().0 {
-            // The golden ratio: it spreads what counts up over all bits.
+            // The golden ratio spreads the bits of counted-up numbers over the whole word.
             self.0 = (self.0 ^ u64::from_le_bytes(*eight)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         }
     }
 }
 
 impl MemoryHandle {
-    /// The handle as bytes for a peer.
+    /// Returns the handle as bytes for a peer.
     pub fn to_bytes(self) -> [u8; 16] {
         let mut bytes = [0; 16];
         bytes[..8].copy_from_slice(&self.0[0].to_le_bytes());
@@ -240,7 +245,7 @@ impl MemoryHandle {
         bytes
     }
 
-    /// A handle that a peer sent. Whether it names anything is the peer's business.
+    /// Reads a handle that a peer sent. Only the peer knows whether it names a region.
     pub fn from_bytes(bytes: [u8; 16]) -> Self {
         let word = |at: usize| {
             let mut eight = [0; 8];
@@ -251,7 +256,7 @@ impl MemoryHandle {
     }
 }
 
-/// Ties VIs to the regions that they may reach.
+/// A protection tag: ties VIs to the regions that they may reach.
 #[derive(Debug)]
 pub struct ProtectionTag {
     pub(crate) core: Arc<Tag>,
@@ -259,11 +264,12 @@ pub struct ProtectionTag {
 
 #[derive(Debug)]
 pub(crate) struct Tag {
-    /// The NIC that it is of.
+    /// The number of the tag's NIC.
     pub(crate) nic: u64,
-    /// Tells the tags of one process apart.
+    /// The number of the tag, unique in the process.
     pub(crate) number: u64,
-    // Registered regions and VIs that have it. References are no measure: completed descriptors and the attendant keep some for a while.
+    // The registered regions and VIs that use the tag. Reference counts cannot tell, since
+    // completed descriptors and the attendant keep references for a while.
     pub(crate) users: AtomicUsize,
 }
 
@@ -272,13 +278,13 @@ impl ProtectionTag {
     ///
     /// # Errors
     ///
-    /// The tag itself, unchanged, while a region or a VI has it.
+    /// The tag itself, unchanged, while a region or a VI uses it.
     pub fn destroy(self) -> Result<(), InUse<Self>> {
         if self.core.users.load(Ordering::Acquire) == 0 { Ok(()) } else { Err(InUse(self)) }
     }
 }
 
-/// Something that cannot be destroyed yet, handed back unchanged.
+/// An object that cannot be destroyed yet, handed back unchanged.
 #[derive(Debug)]
 pub struct InUse<T>(pub T);
 
@@ -293,7 +299,7 @@ impl<T: std::fmt::Debug> std::error::Error for InUse<T> {}
 /// A registered region, as providers see it.
 #[derive(Debug)]
 pub struct Region {
-    /// What a provider keeps beside a region: its own registration, which ends before the memory does.
+    /// The provider's own registration of the region, which ends before the memory does.
     pub provider: OnceLock<Box<dyn Any + Send + Sync>>,
     pub(crate) memory: Memory,
     pub(crate) tag: Arc<Tag>,
@@ -303,17 +309,17 @@ pub struct Region {
 }
 
 impl Region {
-    /// The bytes.
+    /// Returns the bytes.
     pub fn memory(&self) -> &Memory {
         &self.memory
     }
 
-    /// What peers may do.
+    /// Returns the rights of peers.
     pub fn access(&self) -> Access {
         self.access
     }
 
-    /// The number of its protection tag, which no other tag of the process has.
+    /// Returns the number of the region's protection tag, unique in the process.
     pub fn tag(&self) -> u64 {
         self.tag.number
     }
@@ -323,17 +329,18 @@ impl Region {
     }
 }
 
-/// Segments of posted descriptors that point to a region, and whether its registration has ended: in one word, so that nobody posts
-/// a descriptor while another thread takes the registration back.
+/// The number of segments of posted descriptors that point to a region, and whether its
+/// registration has ended. One word holds both, so that no descriptor is posted while another
+/// thread deregisters the region.
 #[derive(Debug, Default)]
 pub(crate) struct Hold(AtomicU32);
 
 impl Hold {
     const ENDED: u32 = 1 << 31;
 
-    /// One more posted segment. `false`: the registration has ended.
+    /// Counts one more posted segment. Returns `false` when the registration has ended.
     pub(crate) fn claim(&self) -> bool {
-        // A queue's depth times its segments is far from the last bit.
+        // A queue's depth times its segments stays far below the highest bit.
         let more = |word: u32| (word & Self::ENDED == 0 && word < Self::ENDED - 1).then(|| word + 1);
         self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).is_ok()
     }
@@ -343,7 +350,7 @@ impl Hold {
         self.0.fetch_sub(1, Ordering::AcqRel);
     }
 
-    /// Ends the registration, unless something posted points to the region.
+    /// Ends the registration, unless a posted descriptor points to the region.
     pub(crate) fn end_unused(&self) -> bool {
         self.0.compare_exchange(0, Self::ENDED, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
@@ -354,13 +361,14 @@ impl Hold {
     }
 }
 
-/// The NIC that regions are registered with, as far as they have to know it.
+/// A NIC, as its regions see it.
 pub(crate) trait Registrar: Send + Sync + fmt::Debug {
-    /// Ends the registration of a region, whose hold has ended.
+    /// Removes a region whose hold has ended from the NIC.
     fn forget(&self, handle: MemoryHandle, region: &Arc<Region>);
 }
 
-/// Registered memory. Dropping it ends the registration; descriptors that are posted keep the bytes until they complete.
+/// Registered memory. Dropping it ends the registration; posted descriptors keep the bytes until
+/// they complete.
 #[derive(Debug)]
 pub struct MemoryRegion {
     pub(crate) core: Arc<Region>,
@@ -369,17 +377,17 @@ pub struct MemoryRegion {
 }
 
 impl MemoryRegion {
-    /// What peers name it by.
+    /// Returns the handle by which peers name the region.
     pub fn handle(&self) -> MemoryHandle {
         self.handle
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     pub fn memory(&self) -> &Memory {
         &self.core.memory
     }
 
-    /// Takes back the registration: the handle names nothing any more.
+    /// Ends the registration: the handle names no region any more.
     ///
     /// # Errors
     ///

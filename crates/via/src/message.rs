@@ -1,18 +1,18 @@
-//! The header that travels before every frame.
+//! The header that precedes every frame.
 
-/// What a message is, in three bits of its header.
+/// The kind of a message, in three bits of its header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Kind {
-    /// A call that wants a response.
+    /// A call with a response.
     Request = 1,
     /// The results of a call.
     Response = 2,
-    /// A call failed before or instead of its method; `first` holds the status.
+    /// A call that failed before or instead of its method; `first` holds the status.
     Fault = 3,
     /// A call without a response.
     Oneway = 4,
-    /// A C706 protocol data unit (bind and its kin) is the frame.
+    /// A C706 protocol data unit, such as a bind, in the frame.
     Pdu = 5,
     /// The caller no longer wants the response to call `second`.
     Cancel = 6,
@@ -34,10 +34,10 @@ impl Kind {
     }
 }
 
-/// The words of a header that belong to the floors above.
+/// The words of a header that the layers above define.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// What the message is.
+    /// The kind of the message.
     pub kind: Kind,
     /// The number of the method in its interface.
     pub opnum: u16,
@@ -48,13 +48,14 @@ pub struct Header {
 }
 
 impl Header {
-    /// The header's first eight bytes, as they are stored: with them a message is there. `length` is the frame's, or says where it lies.
+    /// Returns the header's first eight bytes, as they are stored. Storing them publishes the
+    /// message. `length` is the frame's length, or says that the frame lies in an area.
     #[inline(always)]
     pub(crate) const fn leading_word(self, sequence: u32, length: u8) -> u64 {
         sequence as u64 | (self.opnum as u64) << 32 | (self.kind as u64) << 48 | (length as u64) << 56
     }
 
-    /// The header's second eight bytes, as they are stored.
+    /// Returns the header's second eight bytes, as they are stored.
     #[inline]
     pub(crate) const fn target_word(self) -> u64 {
         self.first as u64 | (self.second as u64) << 32

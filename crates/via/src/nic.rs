@@ -27,16 +27,17 @@ impl Nic {
         Self { core: Arc::new(NicCore::new(provider)) }
     }
 
-    /// What it can do.
+    /// Returns the capabilities of the NIC.
     pub fn attributes(&self) -> &Attributes {
         self.core.provider.attributes()
     }
 
-    /// Memory that suits the provider: what peers on the same host can map, for instance.
+    /// Makes memory that suits the provider, for instance memory that peers on the same host can
+    /// map.
     ///
     /// # Errors
     ///
-    /// When the system has none.
+    /// An error of the system, when it has no memory.
     pub fn memory(&self, length: usize) -> Result<Memory, Error> {
         self.core.provider.memory(length)
     }
@@ -52,8 +53,8 @@ impl Nic {
     ///
     /// # Errors
     ///
-    /// [`Error::BadState`] for another NIC's tag, [`Error::Unsupported`] for a right that the provider does not have, or
-    /// what the provider says.
+    /// [`Error::BadState`] for another NIC's tag; [`Error::Unsupported`] for a right that the
+    /// provider does not support; the provider's error.
     pub fn register(&self, memory: Memory, tag: &ProtectionTag, access: Access) -> Result<MemoryRegion, Error> {
         let can = self.attributes();
         if tag.core.nic != self.core.id {
@@ -78,17 +79,19 @@ impl Nic {
         Ok(MemoryRegion { core: region, handle, registrar })
     }
 
-    /// Makes a completion queue with room for so many completions.
+    /// Makes a completion queue with room for `capacity` completions.
     pub fn completion_queue(&self, capacity: usize) -> CompletionQueue {
         CompletionQueue::new(self.core.id, capacity)
     }
 
-    /// Makes a VI. Completions of its queues go to the completion queues given, where there are any.
+    /// Makes a VI. The given completion queues, if any, announce the completions of its work
+    /// queues.
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] for a reliability level that the provider does not have, [`Error::BadState`] for things of
-    /// another NIC, [`Error::TooLong`] for a longer transfer size than it has.
+    /// [`Error::Unsupported`] for a reliability level that the provider does not support;
+    /// [`Error::BadState`] for a tag or queue of another NIC; [`Error::TooLong`] for a transfer
+    /// size above the provider's.
     pub fn vi(
         &self,
         attributes: ViAttributes,
@@ -106,7 +109,8 @@ impl Nic {
     ///
     /// # Errors
     ///
-    /// When the discriminator is malformed for this provider, or taken.
+    /// [`Error::BadAddress`] or [`Error::BadName`] when the provider cannot interpret the
+    /// discriminator; [`Error::NameInUse`], or an error of the system, when it is taken.
     pub fn listen(&self, discriminator: &str) -> Result<Listener, Error> {
         Ok(Listener { inner: self.core.provider.listen(discriminator)? })
     }

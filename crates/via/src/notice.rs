@@ -1,4 +1,4 @@
-//! How a thread sleeps on files, and learns of a completion that another thread brought about.
+//! Sleeping on files, and wake-ups for completions that another thread caused.
 
 use crate::{Deadline, Error};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
@@ -8,7 +8,8 @@ use rustix::time::Timespec;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// One queue's bell, under the lock of its owner. Nobody asks the kernel for anything until somebody sleeps.
+/// The bell of one queue, under the lock of its owner. Neither side makes a system call until a
+/// thread sleeps.
 #[derive(Debug, Default)]
 pub(crate) struct Notice {
     sleepers: u32,
@@ -16,17 +17,18 @@ pub(crate) struct Notice {
 }
 
 impl Notice {
-    /// Wakes whoever sleeps.
+    /// Wakes all sleeping threads.
     pub(crate) fn ring(&self) {
         if self.sleepers > 0
             && let Some(bell) = &self.bell
         {
-            // Fails only when it has been rung very often, and then it is readable.
+            // The write fails only when the counter is at its limit, and the bell is readable then
+            // anyway.
             let _ = rustix::io::write(&**bell, &1_u64.to_ne_bytes());
         }
     }
 
-    /// The file that becomes readable when the bell rings from now on.
+    /// Begins a sleep. Returns the file that becomes readable when the bell rings from now on.
     pub(crate) fn prepare(&mut self) -> Result<Arc<OwnedFd>, Error> {
         let bell = match &self.bell {
             Some(bell) => Arc::clone(bell),
@@ -40,22 +42,22 @@ impl Notice {
         Ok(bell)
     }
 
-    /// The sleep is over.
+    /// Ends a sleep.
     pub(crate) fn end(&mut self) {
         self.sleepers -= 1;
         if let Some(bell) = self.bell.as_ref().filter(|_| self.sleepers == 0) {
             let mut count = [0; 8];
-            // Nothing to read: it was not rung.
+            // The read fails when the bell was not rung.
             let _ = rustix::io::read(&**bell, &mut count);
         }
     }
 }
 
-/// Sleeps until one of the files is readable, the deadline is over or `until` has come.
+/// Sleeps until one of the files is readable, the deadline has passed or `until` has come.
 pub(crate) fn poll_fds(fds: &[&OwnedFd], deadline: Deadline, until: Option<Instant>) -> Result<(), Error> {
     let left = deadline.remaining();
     let left = until.map_or(left, |until| left.min(until.saturating_duration_since(Instant::now())));
-    // A day at most: the callers look again whenever they are woken.
+    // At most a day, so that the seconds fit a `Timespec`: callers look again when they wake.
     let left = left.min(Duration::from_secs(24 * 3600));
     let timeout = Timespec { tv_sec: left.as_secs().cast_signed(), tv_nsec: left.subsec_nanos().into() };
     let mut polled: Vec<_> = fds.iter().map(|fd| PollFd::new(*fd, PollFlags::IN)).collect();

@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 /// A stretch of a peer's segment.
 ///
-/// No reference to the bytes is ever handed out, since another process may change them under it. Each load is
-/// bounds-checked and happens once: a value that was loaded, checked and used is one value. What is loaded twice may
-/// differ.
+/// No reference to the bytes is ever handed out, since another process may change them under it.
+/// Each load is bounds-checked and happens once: the value that was checked is the value that is
+/// used. A second load may return another value.
 ///
-/// In memory it is an address and a length, as C sees it in a call.
+/// The representation is an address and a length, as C sees it in a call.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct RegionView<'a> {
@@ -58,13 +58,13 @@ impl<'a> RegionView<'a> {
         Self { start, length, mapping: PhantomData }
     }
 
-    /// Where the view begins.
+    /// Returns the address of the first byte.
     #[inline]
     pub const fn as_ptr(self) -> *const u8 {
         self.start
     }
 
-    /// Bytes in the view.
+    /// Returns the length in bytes.
     #[inline]
     pub const fn len(self) -> usize {
         self.length
@@ -93,7 +93,8 @@ impl<'a> RegionView<'a> {
         load_u64, u64, AtomicU64
     );
 
-    /// Copies the bytes from `offset` on into private memory. `None` when they do not all lie inside the view.
+    /// Copies the bytes from `offset` on into private memory. `None` when they do not all lie
+    /// inside the view.
     ///
     /// Bytes that the peer changes meanwhile may arrive torn; check after the copy, never before.
     #[inline]
@@ -110,8 +111,8 @@ impl<'a> RegionView<'a> {
         Some(())
     }
 
-    /// Copies `length` bytes from `offset` on to a place that no reference may be made to, since others may write it. `None` when they
-    /// do not all lie inside the view.
+    /// Copies `length` bytes from `offset` on to memory that other processes may write, so that no
+    /// reference to it may exist. `None` when the bytes do not all lie inside the view.
     ///
     /// # Safety
     ///
@@ -130,8 +131,8 @@ impl<'a> RegionView<'a> {
         Some(())
     }
 
-    /// The part of the view from `offset` on, `length` bytes long. `None` when it does not lie inside, or does not
-    /// begin at a multiple of 8.
+    /// Returns the `length` bytes from `offset` on as a view. `None` when they do not lie inside,
+    /// or `offset` is not a multiple of 8.
     #[inline]
     pub fn part(self, offset: usize, length: usize) -> Option<Self> {
         let end = offset.checked_add(length)?;

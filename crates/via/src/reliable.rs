@@ -1,9 +1,11 @@
-//! Reliability over datagrams that may get lost, doubled, reordered or damaged: the software wire of a VI.
+//! Reliability over datagrams that may get lost, doubled, reordered or damaged: the software wire
+//! of a VI.
 //!
-//! An [`Engine`] is one end of one connection. It knows no socket, no clock and no thread: time comes in as nanoseconds since
-//! some start, datagrams come and go as bytes, and what they bring about is told to a [`Sink`](crate::spi::Sink). [`Requesting`] and
-//! [`Answering`] are the two ends of the handshake that makes a pair of engines. A [`LinkPort`] drives an engine over a
-//! [`Link`], and [`connect`] and [`accept`] do the handshake over one. The packets are in docs/vi-wire.md.
+//! An [`Engine`] is one end of one connection. It has no socket, clock or thread: time comes in as
+//! nanoseconds since some start, datagrams come and go as bytes, and a [`Sink`](crate::spi::Sink)
+//! takes their effects. [`Requesting`] and [`Answering`] are the two ends of the handshake that
+//! makes a pair of engines. A [`LinkPort`] drives an engine over a [`Link`], and [`connect`] and
+//! [`accept`] perform the handshake over a link. docs/vi-wire.md specifies the packets.
 
 mod crc;
 mod engine;
@@ -29,22 +31,23 @@ pub use port::LinkPort;
 
 use std::time::Duration;
 
-/// How an engine behaves. Both ends may have their own.
+/// The settings of an engine. Each end may have its own.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The peer is taken for gone when nothing came from it for so long although something should have.
+    /// The silence after which the peer counts as gone, when it should have sent something.
     pub silence: Duration,
-    /// Whether the peer is asked for a sign of life when it is silent, and nothing else is under way.
+    /// Whether a silent peer is asked for a sign of life when nothing else is under way.
     pub keep_alive: bool,
-    /// How long an acknowledgement may wait for a packet that takes it along.
+    /// The maximum delay of an acknowledgement that waits for a packet to carry it along.
     pub ack_delay: Duration,
-    /// Bytes of datagrams that may be under way to this end: what its socket keeps until it is looked at.
+    /// The maximum number of bytes of datagrams under way to this end: the capacity of its socket
+    /// until the next look.
     pub window: u32,
-    /// The longest packet that every path takes.
+    /// The maximum length of a packet that every path takes, in bytes.
     pub first_packet: usize,
-    /// The least time after which a packet is taken for lost because nothing came back.
+    /// The minimum time without an acknowledgement after which a packet counts as lost.
     pub timeout_min: Duration,
-    /// The most.
+    /// The maximum of that time.
     pub timeout_max: Duration,
 }
 

@@ -1,9 +1,10 @@
-//! What a provider implements, and what the queues offer it: the seam between virtual interfaces and wires.
+//! The service provider interface, between virtual interfaces and wires.
 //!
-//! A [`Provider`] opens connections; each connection is a [`Port`], which belongs to one VI and is called with that VI's lock
-//! held. A port is handed the descriptors of the send queue in order, and reports what happens to a [`Sink`]: the VI's queues and
-//! the regions that it may reach. Checks of descriptors against local memory, order of completions, flushing, waiting and
-//! completion queues are not a port's business: they are the same for all.
+//! A [`Provider`] opens connections. Each connection is a [`Port`], which belongs to one VI and is
+//! called with that VI's lock held. A port gets the descriptors of the send queue in order, and
+//! reports to a [`Sink`]: the VI's queues and the regions that the peer may reach. Checks of
+//! descriptors against local memory, order of completions, flushing, waiting and completion queues
+//! are the same for all providers, and no port deals with them.
 
 use crate::attributes::{Attributes, Reliability};
 use crate::descriptor::{Descriptor, RemoteAddress, Status};
@@ -18,24 +19,29 @@ use std::time::Instant;
 
 /// A way to reach peers.
 pub trait Provider: Send + Sync + fmt::Debug {
-    /// What it can do.
+    /// Returns the capabilities of the provider.
     fn attributes(&self) -> &Attributes;
 
-    /// Begins to listen. The discriminator's form is the provider's: a name, a port, an address.
+    /// Begins to listen. The provider defines the form of the discriminator: a name, a port, an
+    /// address.
     ///
     /// # Errors
     ///
-    /// When it is malformed or taken.
+    /// [`Error::BadAddress`] or [`Error::BadName`] when the provider cannot interpret the
+    /// discriminator; [`Error::NameInUse`], or an error of the system, when it is taken.
     fn listen(&self, discriminator: &str) -> Result<Box<dyn Listening>, Error>;
 
-    /// Asks a listener for a connection, and waits for its answer. Returns what the listener offered.
+    /// Asks a listener for a connection, and waits for its answer. Returns the port and the
+    /// listener's offer.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] where nobody listens, [`Error::Refused`] with the listener's reason, [`Error::TimedOut`].
+    /// [`Error::NotFound`] where no listener is, [`Error::Refused`] with the listener's reason,
+    /// [`Error::TimedOut`] at the deadline.
     fn connect(&self, address: &str, own: &Offer, deadline: Deadline) -> Result<(Box<dyn Port>, Offer), Error>;
 
-    /// The same for a VI of this protection tag ([`Region::tag`]), for providers that keep the regions of tags apart themselves.
+    /// As [`Self::connect`], for a VI of this protection tag ([`Region::tag`]). Providers that keep
+    /// the regions of different tags apart themselves override this function.
     ///
     /// # Errors
     ///
@@ -51,53 +57,56 @@ pub trait Provider: Send + Sync + fmt::Debug {
         self.connect(address, own, deadline)
     }
 
-    /// Memory that suits the provider.
+    /// Makes memory that suits the provider.
     ///
     /// # Errors
     ///
-    /// When the system has none.
+    /// An error of the system, when it has no memory.
     fn memory(&self, length: usize) -> Result<Memory, Error> {
         Memory::new(length)
     }
 
-    /// A region was registered. A provider with handles of its own returns one; otherwise the NIC makes it.
+    /// Registers a region. A provider with handles of its own returns one; otherwise the NIC makes
+    /// one.
     ///
     /// # Errors
     ///
-    /// When it cannot be registered.
+    /// An error of the provider, when it cannot register the region.
     fn register(&self, region: &Region) -> Result<Option<MemoryHandle>, Error> {
         let _ = region;
         Ok(None)
     }
 
-    /// A region's registration ended: its handle names nothing any more. Descriptors that are posted may still point to it.
+    /// Ends a region's registration: its handle names no region any more. Posted descriptors may
+    /// still point to the region.
     fn deregister(&self, region: &Arc<Region>) {
         let _ = region;
     }
 
-    /// Whether ports make progress only while somebody calls them: then the NIC looks after those that nobody calls.
+    /// Whether ports make progress only when they are called. Then the NIC's attendant calls the
+    /// ports of idle owners.
     fn needs_attendance(&self) -> bool {
         true
     }
 }
 
-/// What the two sides tell each other when they connect.
+/// The terms that the two sides exchange when they connect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offer {
-    /// The VI's reliability level; both must have the same.
+    /// The VI's reliability level, which must be the same on both sides.
     pub reliability: Reliability,
-    /// The longest message that it takes; the smaller of the two holds.
+    /// The maximum message length that the VI takes. The smaller of the two holds.
     pub max_transfer: u32,
-    /// Whatever the user wants to tell; at most [`Offer::PRIVATE_MAX`] bytes.
+    /// The user's private data, at most [`Offer::PRIVATE_MAX`] bytes.
     pub private: Vec<u8>,
 }
 
 impl Offer {
-    /// The longest private data.
+    /// The maximum length of private data, in bytes.
     pub const PRIVATE_MAX: usize = 240;
     const FIXED: usize = 8;
 
-    /// The offer as bytes for a wire.
+    /// Returns the offer as bytes for a wire.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(Self::FIXED + self.private.len());
         bytes.extend([self.reliability as u8, 0]);
@@ -107,7 +116,7 @@ impl Offer {
         bytes
     }
 
-    /// An offer from a wire. `None` when it is none.
+    /// Reads an offer from a wire. `None` for malformed bytes.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (fixed, private) = bytes.split_at_checked(Self::FIXED)?;
         let length = usize::from(u16::from_le_bytes([fixed[2], fixed[3]]));
@@ -121,33 +130,33 @@ impl Offer {
 
 /// A listener.
 pub trait Listening: Send + fmt::Debug {
-    /// Waits for the next request.
+    /// Waits for the next connection request.
     ///
     /// # Errors
     ///
-    /// [`Error::TimedOut`]. A peer that sends nonsense is not an error.
+    /// [`Error::TimedOut`] at the deadline. A malformed request is not an error.
     fn accept(&mut self, deadline: Deadline) -> Result<Box<dyn Incoming>, Error>;
 
-    /// The address that peers connect to.
+    /// Returns the address that peers connect to.
     fn address(&self) -> String;
 }
 
-/// A request for a connection that has not been answered. Dropping it rejects it.
+/// A connection request that has not been answered. Dropping it rejects the peer.
 pub trait Incoming: Send + fmt::Debug {
-    /// What the peer offers.
+    /// Returns the peer's offer.
     fn offer(&self) -> &Offer;
 
-    /// Who asks, for logs: an address or a process.
+    /// Returns the peer's name, for logs: an address or a process.
     fn peer(&self) -> String;
 
-    /// Accepts.
+    /// Accepts the request.
     ///
     /// # Errors
     ///
     /// When the peer is gone by now.
     fn accept(self: Box<Self>, own: &Offer, deadline: Deadline) -> Result<Box<dyn Port>, Error>;
 
-    /// The same for a VI of this protection tag: see [`Provider::connect_tagged`].
+    /// As [`Self::accept`], for a VI of this protection tag: see [`Provider::connect_tagged`].
     ///
     /// # Errors
     ///
@@ -157,94 +166,98 @@ pub trait Incoming: Send + fmt::Debug {
         self.accept(own, deadline)
     }
 
-    /// Rejects, with a reason that the peer gets.
+    /// Rejects the request, and tells the peer the reason.
     fn reject(self: Box<Self>, why: &str);
 }
 
 /// One end of a connection.
 pub trait Port: Send + fmt::Debug {
-    /// A descriptor was posted to the send queue: see [`Sink::posted`]. Must not block; whatever cannot be done now is done in
-    /// [`Port::progress`].
+    /// Begins the work of the descriptor last posted to the send queue: see [`Sink::posted`]. Must
+    /// not block; [`Port::progress`] does the rest later.
     fn submit(&mut self, now: Instant, sink: &mut dyn Sink) {
         self.progress(now, sink);
     }
 
-    /// The same, before the time is known: whether the descriptor is on its way, as nothing else was to be done. `false`, and nothing was
-    /// changed: [`Self::submit`] follows.
+    /// As [`Self::submit`], before the time is known. Returns `true` when the descriptor is on its
+    /// way and needed no more than that. Otherwise returns `false` with nothing changed, and the
+    /// caller calls [`Self::submit`].
     fn submit_at_once(&mut self, sink: &mut dyn Sink) -> bool {
         let _ = sink;
         false
     }
 
-    /// A receive descriptor was posted.
+    /// Takes note of a posted receive descriptor.
     fn receive_posted(&mut self, sink: &mut dyn Sink) {
         let _ = sink;
     }
 
-    /// Takes what came, sends what is to be sent, and does what time demands. Must not block.
+    /// Takes what arrived, sends what is to be sent, and does what is due. Must not block.
     fn progress(&mut self, now: Instant, sink: &mut dyn Sink);
 
-    /// As [`Self::progress`], for whoever answers what comes: what else it brought may wait until the answer is on its way, or
-    /// for the next call.
+    /// As [`Self::progress`], for a caller that answers the next message. Other work that arrived
+    /// with the message may wait until the answer is on its way, or for the next call.
     fn progress_to_answer(&mut self, now: Instant, sink: &mut dyn Sink) {
         self.progress(now, sink);
     }
 
-    /// Prepares for a sleep: what to sleep on, and when to call again at the latest. `None` when there is something to do now.
+    /// Prepares for a sleep. Returns what to sleep on and when to call the port again at the
+    /// latest, or `None` when the port has work now.
     ///
     /// Several threads may sleep at a time. Each `Some` is followed by one [`Self::end_sleep`].
     fn prepare_sleep(&mut self, now: Instant) -> Option<Sleep>;
 
-    /// A sleep that was prepared is over, or did not happen.
+    /// Ends a prepared sleep, or cancels it.
     fn end_sleep(&mut self) {}
 
-    /// A file that is readable when a message came, whether or not a sleep was prepared; `None` where only calling tells.
+    /// Returns a file that is readable when a message arrived, whether or not a sleep was prepared.
+    /// `None` where only a call tells.
     fn readiness(&self) -> Option<Arc<OwnedFd>>;
 
     /// Ends the connection, and tells the peer if that is possible without waiting.
     fn disconnect(&mut self);
 
-    /// Has nobody but the two ends send packets of the connection from now on.
+    /// Authenticates the connection's packets with `guard` from now on.
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] where packets are not under this port's control, or get lost for good.
+    /// [`Error::Unsupported`] where this port does not control packets, or where lost packets are
+    /// not sent again.
     fn guard(&mut self, guard: Guard) -> Result<(), Error> {
         let _ = guard;
         Err(Error::Unsupported { provider: "of this connection", what: "packets under a key" })
     }
 
-    /// Who is at the other end, for messages to people: over a network `host:port`.
+    /// Returns the peer's name, for messages to people: over a network `host:port`.
     fn peer(&self) -> String;
 
-    /// The address of this end, as the peer reaches it: over a network `host:port`.
+    /// Returns the address of this end, as the peer reaches it: over a network `host:port`.
     fn local(&self) -> Option<String> {
         None
     }
 }
 
-/// What a thread sleeps on.
+/// The events that end a thread's sleep.
 #[derive(Debug)]
 pub struct Sleep {
-    /// Wakes the thread by becoming readable.
+    /// A file that wakes the thread by becoming readable.
     pub fd: Option<Arc<OwnedFd>>,
-    /// When [`Port::progress`] is due at the latest.
+    /// The latest time of the next [`Port::progress`].
     pub until: Option<Instant>,
 }
 
-/// Why a message or an RDMA of the peer was refused.
+/// The reason why a message or an RDMA of the peer was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// No receive descriptor is posted.
     ReceiverNotReady,
     /// The receive descriptor has too little room. It has been completed with that error.
     TooLong,
-    /// The memory that it names does not allow it.
+    /// The memory that the RDMA names does not allow it.
     Protection,
 }
 
 impl Refusal {
-    /// The status of the peer's descriptor.
+    /// Returns the status of the peer's descriptor.
     pub fn status(self) -> Status {
         match self {
             Self::ReceiverNotReady => Status::ReceiverNotReady,
@@ -254,7 +267,7 @@ impl Refusal {
     }
 }
 
-/// What a peer wants to do with a region.
+/// The kind of access by an RDMA of a peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Intent {
     /// RDMA write.
@@ -263,40 +276,44 @@ pub enum Intent {
     Read,
 }
 
-/// A VI's queues and the regions that its peer may reach, as its port uses them.
+/// A VI's queues and the regions that its peer may reach, as its port sees them.
 ///
-/// Descriptors of the send queue are numbered from 0 in the order posted, and counted for as long as the connection lasts.
+/// Descriptors of the send queue are numbered from 0 in the order posted, for as long as the
+/// connection lasts.
 pub trait Sink {
-    /// The descriptor numbered `index` of the send queue, if it was posted and is not completed.
+    /// Returns the descriptor numbered `index` of the send queue, if it was posted and is not
+    /// completed.
     fn sending(&self, index: u64) -> Option<&Descriptor>;
 
-    /// How many descriptors were posted to the send queue.
+    /// Returns the number of descriptors posted to the send queue.
     fn posted(&self) -> u64;
 
-    /// How many of them are completed.
+    /// Returns the number of descriptors of the send queue that are completed.
     fn completed(&self) -> u64;
 
     /// Completes the oldest descriptor of the send queue that is not completed.
     fn complete(&mut self, status: Status, transferred: u32);
 
-    /// Receive descriptors that are posted and not taken.
+    /// Returns the number of receive descriptors that are posted and not completed.
     fn receives(&self) -> usize;
 
-    /// The receive descriptor at `index`, counted from the oldest that is not completed: for providers that post them themselves.
+    /// Returns the receive descriptor at `index`, counted from the oldest that is not completed.
+    /// For providers that post receive descriptors themselves.
     fn receiving(&self, index: usize) -> Option<&Descriptor>;
 
-    /// Begins a message of `length` bytes: it goes to the oldest receive descriptor.
+    /// Begins a message of `length` bytes, for the oldest receive descriptor.
     ///
     /// # Errors
     ///
-    /// No descriptor, or too little room.
+    /// [`Refusal::ReceiverNotReady`] without a descriptor, [`Refusal::TooLong`] with too little
+    /// room.
     fn begin_message(&mut self, length: u32) -> Result<(), Refusal>;
 
-    /// Puts bytes of the message that was begun in their place; what lies outside of it is left out.
+    /// Copies bytes of the begun message to their place. Bytes outside of the message are left out.
     fn fill_message(&mut self, offset: u32, bytes: &[u8]);
 
-    /// As [`Self::fill_message`], from memory that the peer may write meanwhile: `length` bytes of it, from `at` on. What lies
-    /// outside of the view is left out as well.
+    /// As [`Self::fill_message`], with `length` bytes from `at` on of memory that the peer may
+    /// write meanwhile. Bytes outside of the view are left out as well.
     fn fill_message_from(&mut self, offset: u32, view: RegionView<'_>, at: usize, length: usize) {
         let (mut buffer, mut done) = ([0; 1024], 0);
         while done < length {
@@ -304,24 +321,25 @@ pub trait Sink {
             if view.copy_to(at.saturating_add(done), some).is_none() {
                 return;
             }
-            // A message has a length of 32 bits, and what is outside of it is left out.
+            // A message has a length of 32 bits, and bytes outside of it are left out.
             self.fill_message(offset.saturating_add(done as u32), some);
             done += some.len();
         }
     }
 
-    /// Completes the message that was begun.
+    /// Completes the begun message.
     fn end_message(&mut self, immediate: Option<u32>);
 
-    /// Forgets the message that was begun: the descriptor is the next one's. Unreliable delivery lost a part.
+    /// Forgets the begun message, of which unreliable delivery lost a part. Its descriptor takes
+    /// the next message.
     fn abandon_message(&mut self);
 
-    /// Completes the oldest receive descriptor, whose bytes are in place already or which an RDMA write with immediate
-    /// data consumes.
+    /// Completes the oldest receive descriptor, whose bytes are in place already or which an RDMA
+    /// write with immediate data consumes.
     ///
     /// # Errors
     ///
-    /// No descriptor.
+    /// [`Refusal::ReceiverNotReady`] without a descriptor.
     fn complete_receive(
         &mut self,
         operation: crate::descriptor::Operation,
@@ -329,38 +347,40 @@ pub trait Sink {
         immediate: Option<u32>,
     ) -> Result<(), Refusal>;
 
-    /// Looks up the region of an RDMA of the peer, which is checked as a whole before its first byte is touched.
+    /// Looks up the region of an RDMA of the peer, and checks the whole RDMA before its first byte
+    /// is touched.
     ///
     /// # Errors
     ///
-    /// [`Refusal::Protection`].
+    /// [`Refusal::Protection`] when the memory does not allow the RDMA.
     fn remote(&self, place: RemoteAddress, length: u64, intent: Intent) -> Result<Arc<Region>, Refusal>;
 
-    /// Performs an RDMA write of the peer whose bytes have all come.
+    /// Performs an RDMA write of the peer whose bytes have all arrived.
     ///
     /// # Errors
     ///
-    /// [`Refusal::Protection`]: nothing was written.
+    /// [`Refusal::Protection`], and nothing was written.
     fn write_remote(&mut self, place: RemoteAddress, bytes: &[u8]) -> Result<(), Refusal> {
         let region = self.remote(place, bytes.len() as u64, Intent::Write)?;
         region.memory().write(place.offset, bytes).ok_or(Refusal::Protection)
     }
 
-    /// Performs an RDMA write of the peer with immediate data, whose bytes have all come.
+    /// Performs an RDMA write of the peer with immediate data whose bytes have all arrived.
     ///
     /// # Errors
     ///
-    /// No descriptor, or [`Refusal::Protection`]: nothing was written.
+    /// [`Refusal::ReceiverNotReady`] or [`Refusal::Protection`], and nothing was written.
     fn take_write(&mut self, place: RemoteAddress, bytes: &[u8], immediate: u32) -> Result<(), Refusal> {
         if self.receives() == 0 {
             return Err(Refusal::ReceiverNotReady);
         }
         self.write_remote(place, bytes)?;
-        // What was written is as long as a packet at most.
+        // The bytes of one packet always fit 32 bits.
         self.complete_receive(crate::descriptor::Operation::RdmaWrite, bytes.len() as u32, Some(immediate))
     }
 
-    /// The connection is over. Descriptors that are left are flushed: the oldest of the send queue gets `status`. The port is still
-    /// called, so that it can tell the peer once more; whatever it reports then is ignored.
+    /// Ends the connection. The remaining descriptors are flushed; the oldest of the send queue
+    /// gets `status`. The port is still called, so that it can tell the peer once more. Its reports
+    /// are ignored from then on.
     fn broken(&mut self, status: Status, why: Ended);
 }

@@ -1,7 +1,7 @@
-//! Streams of bytes, for protocols that are not carried by VIs: TCP, and Unix sockets with names.
+//! Byte streams, for protocols that do not use VIs: TCP, and Unix sockets with names.
 //!
-//! Every wait has a deadline, and one that receives can be ended from another thread. Where the environment names a capture
-//! ([`SharedCapture`]), what goes over a stream is written there.
+//! Every wait has a deadline, and another thread can end a wait for bytes. Where the environment
+//! names a capture ([`SharedCapture`]), the bytes of a stream are written to it.
 
 mod local_ends;
 
@@ -19,25 +19,27 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6, TcpListener, TcpStr
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// When a TCP connection has nothing to carry, how long until its peer is asked whether it is there.
+/// The idle time of a TCP connection after which the kernel probes whether the peer is there.
 const IDLE: Duration = Duration::from_secs(5);
-/// How often it is asked then, and how many times before it is taken for gone.
+/// The interval of these probes, and their number before the peer counts as gone.
 const ASKED_EVERY: Duration = Duration::from_secs(2);
 const ASKED: u32 = 4;
-/// How long a peer may take to acknowledge bytes, in milliseconds, with which it is gone by the same time.
+/// The maximum time until a peer acknowledges bytes, in milliseconds. A peer that is gone is
+/// noticed in about the same time with bytes on the way as without.
 const UNACKNOWLEDGED_MAX: u32 = 13_000;
 
 /// A connection. One thread at a time receives, and one sends.
 #[derive(Debug)]
 pub struct Stream {
     socket: OwnedFd,
-    // Readable while somebody wants the receiving thread.
+    // Rung to end the wait of the receiving thread.
     bell: Bell,
     peer: Peer,
     local: Option<String>,
-    /// Where this process has a capture.
+    /// The capture of the stream, where this process has one.
     captured: Option<Conversation>,
-    /// Why the connection is over, where the peer did not end it. The kernel says so once, to whoever sends or receives next.
+    /// The reason why the connection is over, unless the peer closed it. The kernel reports it only
+    /// once, to the next send or receive.
     loss: OnceLock<Ended>,
 }
 
@@ -46,7 +48,8 @@ impl Stream {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] when nobody listens there, [`Error::BadAddress`] when there is no such host, [`Error::TimedOut`].
+    /// [`Error::NotFound`] when nothing listens there, [`Error::BadAddress`] for an unknown host,
+    /// [`Error::TimedOut`] at the deadline.
     pub fn connect(host: &str, port: u16, deadline: Deadline) -> Result<Self, Error> {
         let deadline = deadline.start();
         let host = if host.is_empty() { "localhost" } else { host };
@@ -60,7 +63,7 @@ impl Stream {
             match TcpStream::connect_timeout(&address, left) {
                 Ok(socket) => return Self::tcp(socket.into(), true),
                 Err(error) if error.kind() == std::io::ErrorKind::TimedOut => return Err(Error::TimedOut),
-                // Another address of the same name may do.
+                // Another address of the same host name may work.
                 Err(_) => {}
             }
         }
@@ -80,9 +83,9 @@ impl Stream {
     fn tcp(socket: OwnedFd, is_opener: bool) -> Result<Self, Error> {
         let doing = "preparing a socket";
         rustix::io::ioctl_fionbio(&socket, true).map_err(Error::system(doing))?;
-        // A call and its answer are a message each; none waits for more to send.
+        // A call and its answer are one message each, which must not wait for more bytes to send.
         sockopt::set_tcp_nodelay(&socket, true).map_err(Error::system(doing))?;
-        // Nobody else notices a host that is gone without a word.
+        // Without keepalive probes, a host that vanishes is never noticed.
         sockopt::set_socket_keepalive(&socket, true).map_err(Error::system(doing))?;
         sockopt::set_tcp_keepidle(&socket, IDLE).map_err(Error::system(doing))?;
         sockopt::set_tcp_keepintvl(&socket, ASKED_EVERY).map_err(Error::system(doing))?;
@@ -117,12 +120,13 @@ impl Stream {
         Ok(Self { socket, bell: Bell::new()?, peer, local, captured, loss: OnceLock::new() })
     }
 
-    /// Sends all of some bytes.
+    /// Sends all bytes.
     ///
     /// # Errors
     ///
-    /// [`Error::TimedOut`] when the peer does not read: some of the bytes may have been sent then, so the connection is of no use any
-    /// more. [`Error::PeerGone`] or [`Error::Disconnected`] when it is over.
+    /// [`Error::TimedOut`] when the peer does not read. Some of the bytes may have been sent then,
+    /// so the connection is of no use any more. [`Error::PeerGone`] or [`Error::Disconnected`] when
+    /// the connection is over.
     pub fn send(&self, mut bytes: &[u8], deadline: Deadline) -> Result<(), Error> {
         let deadline = deadline.start();
         if let Some(captured) = &self.captured {
@@ -144,14 +148,16 @@ impl Stream {
         Ok(())
     }
 
-    /// Receives what is there, or comes by the deadline, at least one byte. The room must not be empty.
+    /// Receives at least one byte: all that are there and fit, or the first to arrive by the
+    /// deadline. `room` must not be empty.
     ///
     /// # Errors
     ///
-    /// [`Error::TimedOut`], [`Error::Cancelled`] after [`Self::interrupt`]; [`Error::PeerGone`] or [`Error::Disconnected`] when the
-    /// connection is over.
+    /// [`Error::TimedOut`] at the deadline; [`Error::Cancelled`] after [`Self::interrupt`];
+    /// [`Error::PeerGone`] or [`Error::Disconnected`] when the connection is over.
     pub fn receive(&self, room: &mut [u8], deadline: Deadline) -> Result<usize, Error> {
-        // Mostly there is nothing yet, so the wait comes first, unless there is to be none.
+        // Mostly no byte is there yet, so the wait comes before the receive, unless the deadline
+        // has passed.
         if !deadline.is_over() {
             self.wait(deadline.start())?;
         }
@@ -177,11 +183,11 @@ impl Stream {
         }
     }
 
-    /// Waits until there is something to receive, or the connection is over.
+    /// Waits until bytes are there, or the connection is over.
     ///
     /// # Errors
     ///
-    /// [`Error::TimedOut`], [`Error::Cancelled`] after [`Self::interrupt`].
+    /// [`Error::TimedOut`] at the deadline; [`Error::Cancelled`] after [`Self::interrupt`].
     pub fn wait(&self, deadline: Deadline) -> Result<(), Error> {
         self.bell.wait_for(&self.socket, deadline)
     }
@@ -207,30 +213,30 @@ impl Stream {
         let _ = rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Both);
     }
 
-    /// Whether the connection has ended, also where nobody receives.
+    /// Whether the connection has ended, also where no thread receives.
     pub fn has_ended(&self) -> bool {
         let mut files = [PollFd::new(&self.socket, PollFlags::RDHUP)];
         let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
         poll(&mut files, Some(&at_once)).is_ok() && !files[0].revents().is_empty()
     }
 
-    /// Who is at the other end.
+    /// Returns the peer.
     pub fn peer(&self) -> &Peer {
         &self.peer
     }
 
-    /// The host that this end is, as the peer reaches it over a network.
+    /// Returns the local host, by the address at which the peer reaches it over a network.
     pub fn local_host(&self) -> Option<&str> {
         self.local.as_deref()
     }
 }
 
-/// Whether this is what the kernel says of a peer that did not answer any more, or of the network on the way to it.
+/// Whether the error says that the peer, or the network on the way to it, does not answer any more.
 fn is_silence(errno: Errno) -> bool {
     matches!(errno, Errno::TIMEDOUT | Errno::HOSTUNREACH | Errno::NETUNREACH | Errno::HOSTDOWN | Errno::NETDOWN)
 }
 
-/// Accepts a connection on a socket that listens and does not block. One that is shut down ends the wait.
+/// Accepts a connection on a non-blocking listening socket. A shutdown of the socket ends the wait.
 pub(crate) fn accept(listener: &impl AsFd, deadline: Deadline) -> Result<OwnedFd, Error> {
     let deadline = deadline.start();
     loop {
@@ -247,7 +253,8 @@ pub(crate) fn accept(listener: &impl AsFd, deadline: Deadline) -> Result<OwnedFd
 /// Listens on a port of every address of this host: of IPv4 alone where it has no IPv6.
 fn bind_all(port: u16) -> std::io::Result<TcpListener> {
     use rustix::net::{AddressFamily, bind, ipproto, listen, socket_with};
-    /// Connections that may wait to be accepted: the kernel takes fewer where it has been told so.
+    /// The maximum number of connections that wait to be accepted. The kernel's own limit may be
+    /// lower.
     const WAITING_MAX: i32 = 4096;
     let listener = socket_with(AddressFamily::INET6, SocketType::STREAM, SocketFlags::CLOEXEC, Some(ipproto::TCP));
     let bound = listener.and_then(|listener| {
@@ -266,7 +273,7 @@ fn bind_all(port: u16) -> std::io::Result<TcpListener> {
     }
 }
 
-/// What accepts connections.
+/// A listener for streams.
 #[derive(Debug)]
 pub struct StreamListener {
     door: Door,
@@ -279,20 +286,22 @@ enum Door {
 }
 
 impl StreamListener {
-    /// Listens on a port of an address of this host, which for an empty one are all, of IPv6 and of IPv4; port 0 is one that is free.
+    /// Listens on a port of an address of this host. An empty host stands for all addresses, of
+    /// IPv6 and of IPv4, and port 0 for a free port.
     ///
     /// # Errors
     ///
-    /// When the address is not this host's, or the port is in use or not for this user.
+    /// [`Error::System`] when the address is not this host's, the port is in use, or the port is
+    /// not permitted to this user.
     pub fn bind(host: &str, port: u16) -> Result<Self, Error> {
-        // What is wrong with it is better said now than of each stream.
+        // A fault of the capture is better reported now than for each stream.
         SharedCapture::of_process()?;
         let doing = "listening on a port";
         let listener = if host.is_empty() { bind_all(port) } else { TcpListener::bind((host, port)) };
         Self::tcp(listener.map_err(Error::io(doing))?)
     }
 
-    /// Listens on a socket that somebody else has bound to a port, and listens on.
+    /// Listens on a socket that its maker has bound to a port and listens on.
     ///
     /// # Errors
     ///
@@ -302,7 +311,7 @@ impl StreamListener {
         let is_listening = sockopt::socket_acceptconn(&socket).unwrap_or(false);
         let is_tcp = sockopt::socket_type(&socket).is_ok_and(|kind| kind == SocketType::STREAM);
         let listener = TcpListener::from(socket);
-        // Of another family it has no such address.
+        // A socket of another address family has no such address.
         if !is_listening || !is_tcp || listener.local_addr().is_err() {
             let (text, why) = ("a socket".to_owned(), "nobody listens on it for TCP connections");
             return Err(Error::BadAddress { text, why });
@@ -328,11 +337,11 @@ impl StreamListener {
         Ok(Self { door: Door::Local { listener, name: name.to_owned() } })
     }
 
-    /// Waits for a peer to connect. Peers of other users find no way to names of this one.
+    /// Waits for a peer to connect. Peers of other users are not accepted on a name.
     ///
     /// # Errors
     ///
-    /// [`Error::TimedOut`] after the deadline; [`Error::Cancelled`] after [`Self::close`].
+    /// [`Error::TimedOut`] at the deadline; [`Error::Cancelled`] after [`Self::close`].
     pub fn accept(&self, deadline: Deadline) -> Result<Stream, Error> {
         let deadline = deadline.start();
         loop {
@@ -343,14 +352,14 @@ impl StreamListener {
                 }
             };
             match accepted {
-                // Another user, or one who has gone again.
+                // A peer of another user, or a peer that has gone again.
                 Err(Error::AccessDenied { .. } | Error::System { .. }) if !deadline.is_over() => {}
                 accepted => return accepted,
             }
         }
     }
 
-    /// The address that it listens on, for a port.
+    /// Returns the address of a listener on a port.
     pub fn address(&self) -> Option<SocketAddr> {
         match &self.door {
             Door::Tcp { address, .. } => Some(*address),
@@ -358,7 +367,7 @@ impl StreamListener {
         }
     }
 
-    /// The endpoint of its string binding: the port, or the name.
+    /// Returns the endpoint of the listener's string binding: the port, or the name.
     pub fn endpoint(&self) -> String {
         match &self.door {
             Door::Tcp { address, .. } => address.port().to_string(),
@@ -383,7 +392,7 @@ mod tests {
     const SOON: Deadline = Deadline::Within(ground::LATEST);
 
     fn pairs() -> Vec<(Stream, Stream)> {
-        // The names are not needed any more when there are connections.
+        // An existing connection does not need its name any more.
         let folder = ground::Folder::new("via-streams");
         let directory = Directory::at(folder.path()).unwrap();
         let tcp = StreamListener::bind("127.0.0.1", 0).unwrap();
@@ -446,7 +455,7 @@ mod tests {
             let brief = Deadline::Within(Duration::from_millis(20));
             assert!(matches!(other.receive(&mut [0; 9], brief), Err(Error::TimedOut)));
             assert!(matches!(other.receive(&mut [0; 9], Deadline::Within(Duration::ZERO)), Err(Error::TimedOut)));
-            // Nobody reads this.
+            // The peer does not read these bytes.
             assert!(matches!(one.send(&vec![0; 64 << 20], brief), Err(Error::TimedOut)));
         }
     }
@@ -490,7 +499,7 @@ mod tests {
             assert!(matches!(waiting.join().unwrap(), Err(Error::Cancelled)));
         });
         drop(listener);
-        // Somebody else may have the listener's port by now.
+        // Another process may have the listener's port by now.
         let port = ground::SilentPort::new();
         assert!(matches!(Stream::connect("127.0.0.1", port.number(), SOON), Err(Error::NotFound { .. })));
     }

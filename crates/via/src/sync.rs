@@ -1,4 +1,5 @@
-//! The atomics in use: the standard library's, or loom's when its model checker explores the protocol.
+//! The atomics in use: the standard library's, or loom's when its model checker explores the
+//! protocol.
 
 #[cfg(loom)]
 pub(crate) use loom::sync::atomic::{AtomicU32, fence};

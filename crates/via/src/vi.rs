@@ -1,9 +1,10 @@
 //! Virtual interfaces: two work queues and a connection.
 //!
-//! VI Architecture 1.0, "Virtual Interfaces". A VI is idle until it is connected; descriptors complete in the order in which
-//! they were posted to their queue; an error breaks the connection and flushes both queues, and after
-//! [`Vi::disconnect`] the VI is idle again. Each queue is one thread's, as its methods take it by `&mut`; the two queues of a VI may
-//! belong to two threads ([`Vi::queues`]).
+//! VI Architecture 1.0, "Virtual Interfaces". A VI is idle until it is connected. Descriptors
+//! complete in the order in which they were posted to their queue. An error breaks the connection
+//! and flushes both queues; after [`Vi::disconnect`] the VI is idle again. Each queue belongs to
+//! one thread, as its methods take it by `&mut`; the two queues of a VI may belong to two threads
+//! ([`Vi::queues`]).
 
 mod core;
 mod queues;
@@ -27,15 +28,15 @@ use std::time::Instant;
 /// A virtual interface.
 #[derive(Debug)]
 pub struct Vi {
-    /// Sends and RDMA.
+    /// The queue for sends and RDMA.
     pub send: WorkQueue,
-    /// Receives.
+    /// The queue for receives.
     pub receive: WorkQueue,
     pub(crate) core: Arc<ViCore>,
     pub(crate) ending: Ending,
 }
 
-/// Ends the connection when it is dropped.
+/// A guard that ends the connection when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Ending(Arc<ViCore>);
 
@@ -45,7 +46,7 @@ impl Drop for Ending {
     }
 }
 
-/// One of a VI's queues.
+/// A work queue of a VI.
 #[derive(Debug)]
 pub struct WorkQueue {
     which: Queue,
@@ -67,28 +68,29 @@ impl Vi {
         Ok(Self { send: queue(Queue::Send), receive: queue(Queue::Receive), core, ending })
     }
 
-    /// What completion queues name it by.
+    /// Returns the name of the VI in the entries of completion queues.
     pub fn id(&self) -> ViId {
         self.core.id
     }
 
-    /// Where it stands. Looks whether anything happened to the connection meanwhile.
+    /// Returns the state, after a look whether anything happened to the connection.
     pub fn state(&self) -> State {
         self.core.look_after(Instant::now());
         self.core.state()
     }
 
-    /// The longest message or RDMA: what both sides have settled on, once it is connected.
+    /// Returns the maximum length of a message or RDMA: the agreed one, once the VI is connected.
     pub fn max_transfer(&self) -> u32 {
         self.core.max_transfer()
     }
 
-    /// Asks a listener for a connection, and waits for its answer. Returns the listener's private data.
+    /// Asks a listener for a connection, and waits for its answer. Returns the listener's private
+    /// data.
     ///
     /// # Errors
     ///
-    /// [`Error::BadState`] unless it is idle; [`Error::NotFound`], [`Error::Refused`], [`Error::TimedOut`]. It is idle then, and can
-    /// be tried again.
+    /// [`Error::BadState`] unless the VI is idle; [`Error::NotFound`], [`Error::Refused`] or
+    /// [`Error::TimedOut`] when there is no connection. The VI stays idle then, and can try again.
     pub fn request(&mut self, address: &str, private: &[u8], deadline: Deadline) -> Result<Vec<u8>, Error> {
         let offer = self.offer(private)?;
         let (mut port, peers) = self.core.nic.provider.connect_tagged(self.core.tag(), address, &offer, deadline)?;
@@ -101,7 +103,7 @@ impl Vi {
         Ok(peers.private)
     }
 
-    /// What this VI offers to a peer.
+    /// Returns the terms that this VI offers to a peer.
     pub(crate) fn offer(&self, private: &[u8]) -> Result<Offer, Error> {
         if self.core.state() != State::Idle {
             return Err(Error::BadState { what: "the VI is connected, or has not been disconnected" });
@@ -116,12 +118,13 @@ impl Vi {
         })
     }
 
-    /// Ends the connection and tells the peer. What is posted completes as flushed, and the VI is idle.
+    /// Ends the connection and tells the peer. Posted descriptors complete as flushed, and the VI
+    /// is idle.
     pub fn disconnect(&mut self) {
         self.core.disconnect();
     }
 
-    /// The two queues, for two threads.
+    /// Returns the two queues, for two threads.
     pub fn queues(&mut self) -> (&mut WorkQueue, &mut WorkQueue) {
         (&mut self.send, &mut self.receive)
     }
@@ -130,25 +133,27 @@ impl Vi {
     ///
     /// # Errors
     ///
-    /// The VI itself, unchanged, while it is connected, or while descriptors are posted or completed and not taken.
+    /// The VI itself, unchanged, while it is connected, or while a queue holds descriptors, posted
+    /// or completed.
     pub fn destroy(self) -> Result<(), InUse<Self>> {
         if self.core.is_unused() { Ok(()) } else { Err(InUse(self)) }
     }
 }
 
 impl WorkQueue {
-    /// Posts a descriptor. It comes back, completed, from [`Self::done`] or [`Self::wait`].
+    /// Posts a descriptor. [`Self::done`] or [`Self::wait`] returns it when it is completed.
     ///
-    /// On a VI that is not connected a receive waits for the connection, and anything else completes with an error.
+    /// On a VI that is not connected, a receive waits for the connection, and any other descriptor
+    /// completes with an error.
     ///
     /// # Errors
     ///
-    /// The descriptor itself, with what is wrong with it.
+    /// The descriptor itself, and its fault.
     pub fn post(&mut self, descriptor: Box<Descriptor>) -> Result<(), PostError> {
         self.core.post(self.which, descriptor)
     }
 
-    /// The oldest completed descriptor, if there is one. Never blocks.
+    /// Returns the oldest completed descriptor, if there is one. Never blocks.
     pub fn done(&mut self) -> Option<Box<Descriptor>> {
         self.core.done(self.which, Instant::now()).ok().flatten()
     }
@@ -157,8 +162,9 @@ impl WorkQueue {
     ///
     /// # Errors
     ///
-    /// [`Error::TimedOut`]; [`Error::Disconnected`] when the connection broke and nothing is left to complete;
-    /// [`Error::BadState`] when completions of this queue are announced by a completion queue, whose wait it is.
+    /// [`Error::TimedOut`] at the deadline; [`Error::Disconnected`] when the connection broke and
+    /// nothing is left to complete; [`Error::BadState`] when a completion queue announces this
+    /// queue's completions, and is the one to wait for.
     pub fn wait(&mut self, deadline: Deadline) -> Result<Box<Descriptor>, Error> {
         if self.core.completes_elsewhere(self.which) {
             return Err(Error::BadState { what: "the queue's completions are announced by a completion queue" });
@@ -185,7 +191,7 @@ impl WorkQueue {
         }
     }
 
-    /// Descriptors that are posted and not completed.
+    /// Returns the number of descriptors that are posted and not completed.
     pub fn posted(&self) -> usize {
         self.core.posted(self.which)
     }

@@ -1,35 +1,39 @@
-//! How a thread waits for a message: a policy of each side of a connection.
+//! Wait policies: how each side of a connection waits for a message.
 
 use std::hint;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// How a thread waits.
+/// A wait policy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Waiting {
-    /// Look at the slot again and again: the shortest latency, and a whole processor.
+    /// Poll the slot without a pause: the shortest latency, and a whole processor.
     Poll,
     /// Sleep in the kernel at once: no processor time, and the latency of a wake-up.
     Block,
-    /// Poll for a while, then sleep. How long is learned from how long messages take.
+    /// Poll for a while, then sleep. The policy learns how long to poll from earlier waits.
     #[default]
     Adaptive,
 }
 
-/// Polls before an adaptive wait first sleeps: some 60 to 120 microseconds, about what the two wake-ups take that it may save.
+/// The number of polls before an adaptive wait first sleeps: some 60 to 120 microseconds, about the
+/// time of the two wake-ups that polling may save.
 const SPIN_MAX: u32 = 1 << 13;
-/// Polls that an adaptive wait always makes: what a ready message needs.
+/// The number of polls that an adaptive wait always makes: enough for a message that is there.
 const SPIN_MIN: u32 = 1 << 4;
-/// Sleeps between two long polls that find out whether polling pays by now: as many after it last paid, and at most.
+/// The number of sleeps between two long polls that probe whether polling pays again: the number
+/// right after polling last paid, and the maximum.
 const PROBE_INTERVAL: (u32, u32) = (4, 256);
-/// A wait that took longer says that the peer had nothing to send, and nothing about whether polling pays when it has.
+/// The length of a wait that shows an idle peer, and not whether polling pays when the peer has
+/// something to send.
 const IDLE: Duration = Duration::from_millis(1);
 
-/// How many polls to make before sleeping, learned from what polling brought.
+/// The number of polls before a sleep, learned from earlier waits.
 ///
-/// Two threads that poll on one processor never see each other's message while they poll; there every poll is
-/// wasted, and the budget falls to almost nothing after a few waits. Now and then, and ever more seldom, one wait polls long
-/// all the same; when a message comes meanwhile, the budget is back at once.
+/// Two threads that poll on one processor never see each other's message while they poll. There
+/// every poll is wasted, and the budget falls to almost nothing after a few waits. Now and then,
+/// and ever more seldom, one wait polls long all the same. When a message arrives meanwhile, the
+/// budget is back at once.
 #[derive(Debug)]
 pub(crate) struct SpinBudget {
     policy: Waiting,
@@ -40,14 +44,15 @@ pub(crate) struct SpinBudget {
 
 impl SpinBudget {
     pub(crate) fn new(policy: Waiting) -> Self {
-        // On a single processor the peer cannot run while this thread polls. Asked once: the answer takes some twenty system calls.
+        // On a single processor the peer cannot run while this thread polls. The number of
+        // processors is read once, because reading it takes some twenty system calls.
         static ALONE: OnceLock<bool> = OnceLock::new();
         let alone = *ALONE.get_or_init(|| std::thread::available_parallelism().is_ok_and(|cores| cores.get() == 1));
         let (interval, _) = PROBE_INTERVAL;
         Self { policy, polls: if alone { SPIN_MIN } else { SPIN_MAX }, until_probe: interval, interval }
     }
 
-    /// Polls to make before sleeping; `None` is for ever.
+    /// Returns the number of polls before a sleep; `None` for unlimited.
     pub(crate) fn polls(&self) -> Option<u32> {
         match self.policy {
             Waiting::Poll => None,
@@ -57,31 +62,31 @@ impl SpinBudget {
         }
     }
 
-    /// Whether the thread polls at all.
+    /// Whether waits poll for long.
     #[inline]
     pub(crate) fn is_patient(&self) -> bool {
         self.polls > SPIN_MIN && self.policy != Waiting::Block
     }
 
-    /// The polls of a wait that begins.
+    /// Begins a wait, with the polls that the policy allows.
     pub(crate) fn begin(&self) -> Polls {
         Polls { left: self.polls() }
     }
 
-    /// What a wait was for came: polling paid, unless the wait has slept.
+    /// Ends a successful wait. Polling paid, unless the wait has slept.
     pub(crate) fn came(&mut self, polls: Polls) {
         if polls.left != Some(0) {
             self.polling_paid();
         }
     }
 
-    /// A message came while polling.
+    /// Notes that a message arrived while the thread polled.
     pub(crate) fn polling_paid(&mut self) {
         let (interval, _) = PROBE_INTERVAL;
         *self = Self { policy: self.policy, polls: SPIN_MAX, until_probe: interval, interval };
     }
 
-    /// The thread had to sleep, for so long.
+    /// Notes that the thread had to sleep, and for how long.
     pub(crate) fn slept(&mut self, took: Duration) {
         if took >= IDLE {
             return;
@@ -100,12 +105,13 @@ impl SpinBudget {
 /// The polls that a wait has left.
 #[derive(Debug)]
 pub(crate) struct Polls {
-    // `None` is for ever.
+    // `None` for unlimited.
     left: Option<u32>,
 }
 
 impl Polls {
-    /// Nothing was there: takes a breath before the next look. `false`: all polls were made, and it is time to sleep.
+    /// Pauses briefly before the next look. Returns `false` when all polls were made and it is time
+    /// to sleep.
     #[inline]
     pub(crate) fn go_on(&mut self) -> bool {
         match &mut self.left {
@@ -118,7 +124,7 @@ impl Polls {
     }
 }
 
-/// One breath between two looks at a slot.
+/// Pauses briefly between two looks at a slot.
 #[inline(always)]
 pub(crate) fn breathe() {
     hint::spin_loop();
@@ -136,7 +142,7 @@ mod tests {
         budget
     }
 
-    /// The numbers of the waits that poll long, of so many that all end in sleep.
+    /// Returns the indices of the waits that poll long, among `waits` that all end in sleep.
     fn long_polls(budget: &mut SpinBudget, waits: u32) -> Vec<u32> {
         let mut long = Vec::new();
         for wait in 0..waits {

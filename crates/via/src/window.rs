@@ -1,11 +1,12 @@
-//! Windows: a peer's memory as messages are passed through it.
+//! Windows: connections whose messages pass through a peer's mapped memory.
 //!
-//! A window is a connection whose two segments are mapped for plain loads and stores (programmed I/O in the words of the VI
-//! Architecture): the sender builds a message in its own segment, and the receiver reads it there. [`crate::layout`]
-//! says where things lie. Between processes of one host the segments are the same memory on both sides
-//! ([`crate::provider::shm`]); over any other provider each side has an image of the peer's segment, which RDMA writes keep up
-//! ([`connect`], [`accept`]). Where there is no memory at all, a [`Relay`] takes the messages away and brings the peer's ([`relayed`]).
-//! Whoever uses a window cannot tell.
+//! A window is a connection whose two segments are mapped for plain loads and stores (programmed
+//! I/O in the words of the VI Architecture): the sender builds a message in its own segment, and
+//! the receiver reads it there. [`crate::layout`] has the offsets. Between processes of one host
+//! both sides map the same memory ([`crate::provider::shm`]). Over any other provider each side has
+//! an image of the peer's segment, which the peer updates by RDMA writes ([`connect`], [`accept`]).
+//! Without any memory in common, a [`Relay`] carries the messages both ways ([`relayed`]). Users of
+//! a window see no difference.
 
 mod area;
 mod mapping;
@@ -31,16 +32,18 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-/// What one side of a connection chooses.
+/// The options that each side of a connection chooses for itself.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// How this side waits.
+    /// The wait policy of this side.
     pub waiting: Waiting,
-    /// Whether this side will seldom send: then the other side sleeps between messages, whatever its own policy is.
+    /// Whether this side will seldom send. Then the other side sleeps between messages, whatever
+    /// its own policy is.
     pub quiet: bool,
-    /// Bytes of the first area, a multiple of 4096: frames up to this length need no second one.
+    /// The size of the first area in bytes, a multiple of 4096: frames up to this length need no
+    /// second area.
     pub area: usize,
-    /// The longest frame, in bytes, that is sent or accepted; at most `i32::MAX`.
+    /// The maximum length of a frame, sent or accepted, in bytes; at most `i32::MAX`.
     pub max_frame: usize,
 }
 
@@ -50,22 +53,22 @@ impl Default for Options {
     }
 }
 
-/// Who is at the other end.
+/// The peer of a connection.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Peer {
     /// A process of this host, as the kernel recorded it at connect.
     Process {
-        /// Its number; 0 where the kernel cannot say.
+        /// The process id; 0 where the kernel cannot tell.
         pid: u32,
-        /// The user as whom it ran then; [`Peer::NOBODY`] where the kernel cannot say.
+        /// The user id at connect; [`Peer::NOBODY`] where the kernel cannot tell.
         uid: u32,
     },
-    /// Something that was reached over a network: the address of its host.
+    /// A peer that was reached over a network, by the address of its host.
     Host(String),
 }
 
 impl Peer {
-    /// The number that no user has.
+    /// The user id that no user has.
     pub const NOBODY: u32 = u32::MAX;
 }
 
@@ -78,28 +81,29 @@ impl fmt::Display for Peer {
     }
 }
 
-/// How stores into a segment get to the peer where that takes more than storing. None of it is on the way of a call
-/// between two processes that both look.
+/// The way by which stores into a segment reach the peer, for connections where a store alone does
+/// not. A call between two processes that both poll uses none of its methods.
 pub(crate) trait Carrier: Send + Sync + fmt::Debug {
     /// Whether the peer's messages have to be fetched.
     fn is_remote(&self) -> bool;
-    /// A message is in the slot at this offset of the own segment, and the peer does not look there.
+    /// Carries the message in the slot at this offset of the own segment to a peer that does not
+    /// poll the slot.
     fn carry(&self, wire: &Wire, slot: usize);
-    /// The own credit word has changed.
+    /// Carries the changed own credit word.
     fn carry_credit(&self, wire: &Wire);
-    /// Brings the messages that the peer has published into the image of its segment.
+    /// Copies the messages that the peer has published into the image of its segment.
     fn fetch(&self, wire: &Wire) -> Result<(), Error>;
-    /// Brings the peer's credit word there.
+    /// Copies the peer's credit word into the image of its segment.
     fn fetch_credit(&self, wire: &Wire) -> Result<(), Error>;
-    /// Announces a sleep. Whoever calls looks for a message again before it sleeps.
+    /// Announces a sleep. The caller looks for a message again before it sleeps.
     fn prepare_sleep(&self, wire: &Wire) -> u32;
     /// Sleeps, unless something happened since the sleep was announced.
     fn sleep(&self, wire: &Wire, ticket: u32, span: Duration) -> Result<(), Error>;
-    /// The sleep is over, or did not happen.
+    /// Ends a sleep, or cancels an announced one.
     fn end_sleep(&self, wire: &Wire);
     /// Wakes the thread that waits for the peer's messages.
     fn wake(&self, wire: &Wire);
-    /// Makes a larger area for frames of this side and hands it to the peer.
+    /// Makes a larger area for frames of this side and passes it to the peer.
     fn make_area(&self, wire: &Wire, number: u32, length: usize) -> Result<Mapping, Error>;
     /// Takes over the peer's next area, which has at most `most` bytes.
     fn take_area(&self, number: u32, most: usize) -> Result<Mapping, Error>;
@@ -107,51 +111,51 @@ pub(crate) trait Carrier: Send + Sync + fmt::Debug {
     fn shares_memory(&self) -> bool {
         false
     }
-    /// Whether a [`Relay`] takes the messages away.
+    /// Whether a [`Relay`] carries the messages.
     fn is_relayed(&self) -> bool {
         false
     }
-    /// Hands a region of this process to the peer.
+    /// Passes a region of this process to the peer.
     fn give_region(&self, _number: u32, _region: &OwnRegion) -> Result<(), Error> {
         Err(Error::Unsupported { provider: "of this connection", what: "regions that both sides map" })
     }
-    /// Takes over the region that the peer has just handed over by this number.
+    /// Takes over the region that the peer has just passed under this number.
     fn take_region(&self, _number: u16) -> Result<PeerRegion, Error> {
         Err(Error::Unsupported { provider: "of this connection", what: "regions that both sides map" })
     }
-    /// Has nobody but the two ends send packets of the connection from now on.
+    /// Authenticates the connection's packets with `guard` from now on.
     fn guard(&self, _guard: Guard) -> Result<(), Error> {
         Err(Error::Unsupported { provider: "of this connection", what: "packets under a key" })
     }
-    /// What the carrier knows of the connection's end.
+    /// Fails with the reason when the carrier knows that the connection has ended.
     fn check(&self) -> Result<(), Error>;
-    /// Whether the connection has ended, also where nobody waits for messages.
+    /// Whether the connection has ended, also where no thread waits for messages.
     fn has_ended(&self) -> bool {
         self.check().is_err()
     }
-    /// Who is at the other end.
+    /// Returns the peer.
     fn peer(&self) -> Peer;
-    /// The host that this end is, as the peer reaches it.
+    /// Returns the local host, by the address at which the peer reaches it.
     fn local(&self) -> Option<&str>;
-    /// This side ends the connection.
+    /// Ends the connection from this side.
     fn end(&self, wire: &Wire);
 }
 
 const CLOSED: u32 = 1;
 const RUNG: u32 = 2;
 
-/// What both halves of a connection, its alarms and the pulse thread share.
+/// The state that both halves of a connection, its alarms and the pulse thread share.
 #[derive(Debug)]
 pub(crate) struct Wire {
     pub(crate) own: Mapping,
     pub(crate) peer: Mapping,
-    // After the mappings, which may be of its memory.
+    // Declared after the mappings, which may be of the carrier's memory and are dropped first.
     pub(crate) carrier: Box<dyn Carrier>,
     state: AtomicU32,
 }
 
 impl Wire {
-    /// Whether something other than a message wants the waiting thread.
+    /// Fails when the waiting thread has to return without a message: closed, interrupted or ended.
     pub(crate) fn check(&self) -> Result<(), Error> {
         let state = self.state.load(Ordering::Acquire);
         if state & CLOSED != 0 {
@@ -187,9 +191,9 @@ impl Wire {
     }
 }
 
-/// What a window is made of.
+/// The parts of a new window.
 pub(crate) struct Ends {
-    /// The own segment; longer than [`layout::AREA`], and what is behind that is area 0.
+    /// The own segment, longer than [`layout::AREA`]; area 0 is the rest behind that offset.
     pub(crate) own: Mapping,
     /// The peer's segment up to area 0, or its image.
     pub(crate) peer: Mapping,
@@ -198,7 +202,7 @@ pub(crate) struct Ends {
     pub(crate) carrier: Box<dyn Carrier>,
 }
 
-/// A connection. Dropping it ends it, and the peer learns as soon as can be.
+/// A connection. Dropping it ends it, and the peer is told as soon as possible.
 #[derive(Debug)]
 pub struct Window {
     /// The half that sends.
@@ -211,7 +215,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// A connection whose segments are there.
+    /// Makes a connection from its segments.
     pub(crate) fn new(ends: Ends, peer_may_sleep: bool, options: &Options) -> Self {
         debug_assert!(ends.own.is_writable());
         let limit = options.max_frame.min(i32::MAX as usize);
@@ -222,56 +226,58 @@ impl Window {
         Self { tx, rx, regions: PeerRegions::new(), wire }
     }
 
-    /// What its halves share.
+    /// Returns the state that the halves share.
     pub(crate) fn wire(&self) -> &Arc<Wire> {
         &self.wire
     }
 
-    /// Who is at the other end.
+    /// Returns the peer.
     pub fn peer(&self) -> Peer {
         self.wire.carrier.peer()
     }
 
-    /// The host that this end is, as the peer reaches it over a network.
+    /// Returns the local host, by the address at which the peer reaches it over a network.
     pub fn local(&self) -> Option<&str> {
         self.wire.carrier.local()
     }
 
-    /// Whether the peer ended, or closed its side.
+    /// Whether the peer ended or closed the connection.
     pub fn is_closed(&self) -> bool {
         self.wire.is_closed()
     }
 
-    /// Whether regions can be handed to the peer.
+    /// Whether regions can be passed to the peer.
     pub fn shares_memory(&self) -> bool {
         self.wire.carrier.shares_memory()
     }
 
-    /// Whether a [`Relay`] takes the messages away.
+    /// Whether a [`Relay`] carries the messages.
     pub fn is_relayed(&self) -> bool {
         self.wire.carrier.is_relayed()
     }
 
-    /// Hands a region to the peer under a number that is not 0. The peer has it when it has taken it: see
-    /// [`Tx::admit_region`].
+    /// Passes a region to the peer under a number that is not 0. The peer can use the region once
+    /// it has admitted it: see [`Tx::admit_region`].
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] where the two sides share no memory; and when the peer is gone.
+    /// [`Error::Unsupported`] where the two sides share no memory; another error when the peer is
+    /// gone.
     pub fn give_region(&self, number: u16, region: &OwnRegion) -> Result<(), Error> {
         self.wire.carrier.give_region(u32::from(number), region)
     }
 
-    /// Has nobody but the two ends send packets of the connection from now on: see [`Guard`].
+    /// Authenticates the connection's packets with `guard` from now on: see [`Guard`].
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] where the connection has no packets of its own, and when it has a guard.
+    /// [`Error::Unsupported`] where the connection has no packets of its own, or has a guard
+    /// already.
     pub fn guard(&self, guard: Guard) -> Result<(), Error> {
         self.wire.carrier.guard(guard)
     }
 
-    /// What happened so far.
+    /// Returns the counters so far.
     pub fn counters(&self) -> Counters {
         let mut counters = Counters::default();
         self.tx.count(&mut counters);
@@ -279,7 +285,7 @@ impl Window {
         counters
     }
 
-    /// A handle by which other threads interrupt a wait on this connection.
+    /// Returns a handle by which other threads interrupt a wait on this connection.
     pub fn alarm(&self) -> Alarm {
         Alarm { wire: Arc::downgrade(&self.wire) }
     }
@@ -291,7 +297,7 @@ impl Drop for Window {
     }
 }
 
-/// Interrupts a wait from another thread.
+/// A handle that interrupts a connection's wait from another thread.
 #[derive(Clone, Debug)]
 pub struct Alarm {
     wire: Weak<Wire>,
@@ -305,8 +311,9 @@ impl Alarm {
         }
     }
 
-    /// Whether the connection's owner has dropped it. Unlike [`Self::ring`] and [`Self::is_closed`], which hold the connection for a moment and may be
-    /// the last to do so, this never ends one.
+    /// Whether the connection's owner has dropped it. [`Self::ring`] and [`Self::is_closed`] hold
+    /// the connection for a moment and may be the last to do so; this function never ends a
+    /// connection.
     pub fn is_gone(&self) -> bool {
         self.wire.strong_count() == 0
     }

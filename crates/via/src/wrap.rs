@@ -1,12 +1,15 @@
-//! What is put around links and providers: bad networks on purpose, a look at what goes by, and captures for packet tools.
+//! Wrappers of links and providers: deliberately bad networks, traces, and captures for packet
+//! tools.
 //!
-//! - [`Conditions`] say how bad a network is, in code or as a text; a [`Channel`] is one direction of it.
+//! - [`Conditions`] describe how bad a network is, in code or as a text; a [`Channel`] is one
+//!   direction of such a network.
 //! - [`FaultLink`] gives a real link such conditions.
-//! - [`TracedProvider`] and [`TracedLink`] note what happens in a [`Trace`].
+//! - [`TracedProvider`] and [`TracedLink`] record what happens in a [`Trace`].
 //! - [`PcapLink`] writes the datagrams of a link to a [`Capture`], a file that tcpdump and Wireshark open.
-//! - [`SharedCapture`] is such a file of several processes, and [`Conversation`] what two ends say to each other in it.
+//! - [`SharedCapture`] is such a file for several processes, and a [`Conversation`] writes the
+//!   bytes that two ends exchange to it.
 //!
-//! A link that is not wrapped pays nothing.
+//! Links without a wrapper pay nothing.
 
 mod channel;
 mod conditions;

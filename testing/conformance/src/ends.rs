@@ -1,4 +1,4 @@
-//! Two connected VIs with memory, and what tests do with them again and again.
+//! Two connected VIs with memory, and the common operations of tests on them.
 
 use crate::{Run, Side, soon};
 use obvia_via::{
@@ -7,58 +7,58 @@ use obvia_via::{
 };
 use std::time::{Duration, Instant};
 
-/// Bytes of an end's memory, if a test says nothing else.
+/// The default size of an end's memory, in bytes.
 pub const AREA: usize = 512 * 1024;
 
-/// How the two ends are to be made.
+/// The properties of the two ends.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The VIs' reliability level.
     pub level: Reliability,
-    /// Their transfer size; 0 for the provider's.
+    /// The VIs' transfer size; 0 for the provider's.
     pub max_transfer: u32,
-    /// How their owners wait.
+    /// The wait policy of their owners.
     pub waiting: Waiting,
-    /// Bytes of each end's memory.
+    /// The size of each end's memory, in bytes.
     pub area: usize,
 }
 
 impl Plan {
-    /// The usual ends, with this reliability level.
+    /// Returns the default properties, with this reliability level.
     pub fn of(level: Reliability) -> Self {
         Self { level, max_transfer: 0, waiting: Waiting::Adaptive, area: AREA }
     }
 }
 
-/// A VI, with all that it needs.
+/// A VI, with all the objects that it needs.
 #[derive(Debug)]
 pub struct End {
     /// The VI.
     pub vi: Vi,
-    /// Its memory, which peers may reach as far as the provider has RDMA.
+    /// The VI's memory, which peers may access as far as the provider supports RDMA.
     pub area: MemoryRegion,
-    /// Its protection tag.
+    /// The VI's protection tag.
     pub tag: ProtectionTag,
-    /// Its NIC.
+    /// The VI's NIC.
     pub nic: Nic,
 }
 
-/// Two ends: the first asked the second for a connection.
+/// Two ends, of which the first requested the connection.
 #[derive(Debug)]
 pub struct Pair {
-    /// Who asked.
+    /// The requesting end.
     pub a: End,
-    /// Who listened.
+    /// The listening end.
     pub b: End,
 }
 
 impl Run {
-    /// An end that is not connected.
+    /// Makes an end that is not connected.
     pub fn end(&self, side: Side, plan: &Plan) -> End {
         self.end_of(&self.fixture.nic(side), plan, None, None)
     }
 
-    /// An end of a NIC that is there, which is not connected.
+    /// Makes an end of an existing NIC that is not connected.
     pub fn end_of(
         &self,
         nic: &Nic,
@@ -74,12 +74,12 @@ impl Run {
         End { vi, area, tag, nic: nic.clone() }
     }
 
-    /// Two connected ends.
+    /// Makes two connected ends.
     pub fn pair(&self, level: Reliability) -> Pair {
         self.pair_by(&Plan::of(level))
     }
 
-    /// Two connected ends.
+    /// Makes two connected ends with these properties.
     pub fn pair_by(&self, plan: &Plan) -> Pair {
         let mut pair = Pair { a: self.end(Side::Asks, plan), b: self.end(Side::Listens, plan) };
         self.connect(&mut pair);
@@ -94,7 +94,7 @@ impl Run {
         assert_eq!((pair.a.vi.state(), pair.b.vi.state()), (State::Connected, State::Connected));
     }
 
-    /// Connects two VIs: what the one that asks got, and what the one that listens got.
+    /// Connects two VIs. Returns the results of the requesting and of the listening side.
     pub fn try_connect(&self, a: &mut Vi, listening: &Nic, b: &mut Vi) -> (Result<Vec<u8>, Error>, Result<(), Error>) {
         let mut listener = listening.listen(&self.fixture.discriminator()).expect("the discriminator is free");
         let address = self.fixture.address(&listener);
@@ -110,14 +110,14 @@ impl Run {
     }
 }
 
-/// Fresh registered memory.
+/// Registers fresh memory.
 pub fn region(nic: &Nic, tag: &ProtectionTag, length: usize, access: Access) -> MemoryRegion {
     let memory = nic.memory(length).expect("there is memory");
     assert!(memory.len() >= length);
     nic.register(memory, tag, access).expect("memory can be registered")
 }
 
-/// Bytes that are different for every seed, and every place.
+/// Returns bytes that differ by seed and by position.
 pub fn pattern(seed: u64, length: usize) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(length + 8);
     let mut word = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
@@ -132,7 +132,7 @@ pub fn pattern(seed: u64, length: usize) -> Vec<u8> {
     bytes
 }
 
-/// Bytes of a region.
+/// Returns bytes of a region.
 pub fn read(region: &MemoryRegion, offset: usize, length: usize) -> Vec<u8> {
     let mut bytes = vec![0; length];
     region.memory().read(offset as u64, &mut bytes).expect("the test stays inside");
@@ -144,19 +144,19 @@ pub fn write(region: &MemoryRegion, offset: usize, bytes: &[u8]) {
     region.memory().write(offset as u64, bytes).expect("the test stays inside");
 }
 
-/// A place in a region, as its peer names it.
+/// Returns a place in a region, as its peer names it.
 pub fn place(region: &MemoryRegion, offset: usize) -> RemoteAddress {
     RemoteAddress { handle: region.handle(), offset: offset as u64 }
 }
 
-/// A descriptor that completed well.
+/// Asserts that a descriptor completed successfully.
 #[track_caller]
 pub fn well(descriptor: Box<Descriptor>) -> Box<Descriptor> {
     assert_eq!(descriptor.status(), Status::Done, "{descriptor:?}");
     descriptor
 }
 
-/// Waits until something is so, looking after nothing.
+/// Waits until the condition holds, and serves no VI.
 #[track_caller]
 pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let deadline = soon().start();
@@ -166,13 +166,13 @@ pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// A span after which whatever was going to happen has happened: a NIC looks at a VI that nobody calls any more after 64 ms at most. Only
-/// for what must not happen.
+/// Waits for a span after which every expected effect has occurred: a NIC looks at a VI that is not
+/// called after 64 ms at most. Only for events that must not happen.
 pub fn settle() {
     std::thread::sleep(Duration::from_millis(120));
 }
 
-/// The next completion of a queue, which must come soon.
+/// Returns the next completion of a queue, which must come soon.
 #[track_caller]
 pub fn next(queue: &mut WorkQueue) -> Box<Descriptor> {
     queue.wait(soon()).expect("the descriptor completes")
@@ -183,7 +183,7 @@ pub fn drain(queue: &mut WorkQueue) -> Vec<Box<Descriptor>> {
     std::iter::from_fn(|| queue.done()).collect()
 }
 
-/// The next entry of a completion queue, which must come soon.
+/// Returns the next entry of a completion queue, which must come soon.
 #[track_caller]
 pub fn entry(queue: &mut CompletionQueue) -> Completion {
     queue.wait(soon()).expect("a completion is entered")
@@ -210,21 +210,22 @@ impl End {
         self.vi.receive.post(descriptor).expect("it can be posted");
     }
 
-    /// The next completion of the send queue, which must be a good one.
+    /// Returns the next completion of the send queue, which must be successful.
     #[track_caller]
     pub fn sent(&mut self) -> Box<Descriptor> {
         let descriptor = next(&mut self.vi.send);
         self.well(descriptor)
     }
 
-    /// The next completion of the receive queue, which must be a good one.
+    /// Returns the next completion of the receive queue, which must be successful.
     #[track_caller]
     pub fn received(&mut self) -> Box<Descriptor> {
         let descriptor = next(&mut self.vi.receive);
         self.well(descriptor)
     }
 
-    /// A descriptor of it that completed well; otherwise the VI's state says more than the descriptor does.
+    /// Asserts that a descriptor of this end completed successfully. A failure shows the VI's
+    /// state, which tells more than the descriptor.
     #[track_caller]
     fn well(&self, descriptor: Box<Descriptor>) -> Box<Descriptor> {
         let status = descriptor.status();
@@ -232,7 +233,7 @@ impl End {
         descriptor
     }
 
-    /// Bytes of the area.
+    /// Returns bytes of the area.
     pub fn bytes(&self, offset: usize, length: usize) -> Vec<u8> {
         read(&self.area, offset, length)
     }
@@ -242,7 +243,7 @@ impl End {
         write(&self.area, offset, bytes);
     }
 
-    /// Waits until its connection is over, and says why.
+    /// Waits until the end's connection is over, and returns the reason.
     #[track_caller]
     pub fn ended(&self) -> Ended {
         let deadline = soon().start();
@@ -257,7 +258,7 @@ impl End {
 }
 
 impl Pair {
-    /// Sends some bytes from `a` to `b` and compares them: the connection works.
+    /// Sends some bytes from `a` to `b` and compares them, to see that the connection works.
     #[track_caller]
     pub fn check(&mut self, seed: u64) {
         exchange(&mut self.a, &mut self.b, seed);
@@ -285,16 +286,16 @@ fn exchange(from: &mut End, to: &mut End, seed: u64) {
     from.sent();
 }
 
-/// A wait that ends by itself and has not ended by then hangs.
+/// The time after which a wait that should have ended by itself hangs.
 pub const LATE: Duration = Duration::from_secs(60);
 
-/// How long a thing took, and what came of it.
+/// Returns the result of an action, and how long it took.
 pub fn timed<T>(act: impl FnOnce() -> T) -> (T, Duration) {
     let began = Instant::now();
     (act(), began.elapsed())
 }
 
-/// A deadline so many milliseconds ahead.
+/// Returns a deadline in so many milliseconds.
 pub fn within_ms(milliseconds: u64) -> Deadline {
     Deadline::Within(Duration::from_millis(milliseconds))
 }

@@ -1,9 +1,11 @@
-//! What every provider of virtual interfaces must do: fifty statements, each a test that any provider can be put to.
+//! The requirements on every provider of virtual interfaces: fifty statements, each a test for any
+//! provider.
 //!
-//! A [`Fixture`] opens NICs of a provider; [`conformance!`] makes a test of every statement for it. What a provider cannot do,
-//! its fixture says ([`Lack`]), and the statement then checks that it is refused with the documented error: nothing is skipped.
-//! [`reference`] is a provider of the simplest kind that keeps all of them, and, on request, one that breaks some: the suite is
-//! tested with it.
+//! A [`Fixture`] opens NICs of a provider; [`conformance!`] makes a test of every statement for it.
+//! A fixture declares what its provider lacks ([`Lack`]), and the statement then checks that the
+//! provider refuses it with the documented error: no statement is skipped. [`reference`] is a
+//! minimal provider that keeps all statements, and, on request, one that breaks some, to test the
+//! suite.
 
 pub mod ends;
 pub mod process;
@@ -15,34 +17,35 @@ use obvia_via::{Access, Deadline, Listener, Nic, Reliability};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Seconds that anything may take that is expected to happen.
+/// The maximum time of any expected event, in seconds.
 static PATIENCE: AtomicU64 = AtomicU64::new(100);
 
-/// A deadline for what is expected to happen, from the moment somebody waits for it.
+/// Returns a deadline for an expected event, which starts with the wait for it.
 pub fn soon() -> Deadline {
     Deadline::after_secs(patience())
 }
 
-/// How many seconds anything may take.
+/// Returns the maximum time of any expected event, in seconds.
 pub(crate) fn patience() -> u64 {
     PATIENCE.load(Ordering::Relaxed)
 }
 
-/// Says how many seconds anything may take. For tests of the suite itself, where much is waited for that never happens.
+/// Sets the maximum time of any expected event, in seconds. For tests of the suite itself, which
+/// wait for many events that never happen.
 pub fn set_patience(seconds: u64) {
     PATIENCE.store(seconds, Ordering::Relaxed);
 }
 
-/// Which of the two NICs.
+/// One of the two NICs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// The one that asks for connections.
+    /// The NIC that requests connections.
     Asks,
-    /// The one that listens.
+    /// The NIC that listens.
     Listens,
 }
 
-/// Something that a provider does not have.
+/// A feature that a provider lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lack {
     /// RDMA write.
@@ -51,69 +54,71 @@ pub enum Lack {
     RdmaRead,
     /// A reliability level.
     Level(Reliability),
-    /// Why an RDMA was refused: the connection is lost, without a word.
+    /// The reason why an RDMA was refused: the connection is lost without one.
     Reasons,
 }
 
-/// What a wire does to datagrams, in thousandths of them.
+/// The faults of a wire, in thousandths of the datagrams.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Faults {
-    /// Lost.
+    /// Datagrams lost.
     pub lost: u32,
-    /// Delivered twice.
+    /// Datagrams delivered twice.
     pub doubled: u32,
-    /// Delivered after later ones.
+    /// Datagrams delivered after later ones.
     pub delayed: u32,
-    /// Delivered with a bit changed.
+    /// Datagrams delivered with a bit changed.
     pub corrupted: u32,
 }
 
-/// The wire between a fixture's NICs, where a test can reach it.
+/// The wire between a fixture's NICs, where a test can control it.
 pub trait Wire {
-    /// Makes it bad, from now on.
+    /// Sets the faults of the wire from now on.
     fn disturb(&self, faults: Faults);
 
-    /// Cuts it, for good and in both directions, so that neither end is told.
+    /// Cuts the wire for good, in both directions, without telling either end.
     fn cut(&self);
 }
 
-/// How to open NICs of a provider.
+/// A way to open NICs of a provider.
 pub trait Fixture: Sized + Send + Sync + 'static {
-    /// What the provider does not have. NICs must say the same.
+    /// The features that the provider lacks, as the NICs' attributes must say as well.
     const LACKS: &'static [Lack];
-    /// Within what time an end learns that its peer is gone, at the latest, as the fixture configures its NICs.
+    /// The maximum time in which an end notices that its peer is gone, with the fixture's
+    /// configuration of its NICs.
     const SILENCE: Duration;
-    /// Whether processes can reach each other: by [`Self::place`] and the address of a listener.
+    /// Whether processes can reach each other, by [`Self::place`] and the address of a listener.
     const CROSSES_PROCESSES: bool;
-    /// Whether the wire treats all connections alike as long as nobody disturbs it. On one that loses at random some fall behind.
+    /// Whether an undisturbed wire treats all connections alike. On a wire that loses at random,
+    /// some fall behind.
     const IS_STEADY: bool = true;
 
-    /// Makes what a test needs. Tests run at the same time, and each has its own.
+    /// Makes the fixture of one test. Tests run at the same time.
     fn new() -> Self;
 
-    /// What another process makes its fixture from, to reach this one's NICs.
+    /// Returns the description from which another process makes a fixture to reach this one's NICs.
     fn place(&self) -> String {
         String::new()
     }
 
-    /// The fixture of a process that was started by one with that place.
+    /// Makes the fixture of a process that was started with this place.
     fn at(place: &str) -> Self {
         let _ = place;
         Self::new()
     }
 
-    /// Opens a NIC, another one each time. The two sides reach each other.
+    /// Opens a new NIC. The two sides reach each other.
     fn nic(&self, side: Side) -> Nic;
 
-    /// What to listen on: another each time.
+    /// Returns a new discriminator for a listener.
     fn discriminator(&self) -> String;
 
-    /// The address by which the asking side reaches a listener.
+    /// Returns the address by which the requesting side reaches a listener.
     fn address(&self, listener: &Listener) -> String {
         listener.address()
     }
 
-    /// The wire, if it can be made bad.
+    /// Returns the wire, if tests can control it.
     fn wire(&self) -> Option<&dyn Wire> {
         None
     }
@@ -152,9 +157,9 @@ impl<F: Fixture> Opens for F {
 
 /// One test of one statement.
 pub struct Run {
-    /// The fixture, made for it.
+    /// The fixture, made for this test.
     fixture: Box<dyn Opens>,
-    /// Where the tests of this provider are, as their program names them.
+    /// The module of this provider's tests in their program.
     module: &'static str,
     /// The constants of [`Fixture`].
     lacks: &'static [Lack],
@@ -164,7 +169,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// A test with a fixture, in this module of its program.
+    /// Makes a test with a fixture, in this module of its program.
     fn new<F: Fixture>(fixture: F, module: &'static str) -> Self {
         Self {
             fixture: Box::new(fixture),
@@ -176,12 +181,12 @@ impl Run {
         }
     }
 
-    /// Whether the provider has no such thing.
+    /// Whether the provider lacks a feature.
     pub fn lacks(&self, lack: Lack) -> bool {
         self.lacks.contains(&lack)
     }
 
-    /// The reliability levels that it has, of those that lose nothing.
+    /// Returns the reliable levels that the provider supports.
     pub fn reliable_levels(&self) -> Vec<Reliability> {
         let levels = [Reliability::ReliableDelivery, Reliability::ReliableReception];
         let levels: Vec<_> = levels.into_iter().filter(|level| !self.lacks(Lack::Level(*level))).collect();
@@ -189,7 +194,7 @@ impl Run {
         levels
     }
 
-    /// All rights that regions of this provider can give.
+    /// Returns all rights that regions of this provider can give.
     pub fn access(&self) -> Access {
         Access { write: !self.lacks(Lack::RdmaWrite), read: !self.lacks(Lack::RdmaRead) }
     }
@@ -204,7 +209,7 @@ macro_rules! conformance {
             use super::*;
             $crate::for_each_statement!($crate::one_test, $fixture);
 
-            /// What a test starts in another process; nothing otherwise.
+            /// Carries out the task that a test starts in another process; no effect otherwise.
             #[test]
             fn in_another_process() {
                 $crate::process::main::<$fixture>();

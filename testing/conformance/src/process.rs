@@ -4,24 +4,24 @@ use crate::{Fixture, Run};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// The variable that a task is in.
+/// The environment variable for the task.
 const TASK: &str = "OBVIA_CONFORMANCE_TASK";
-/// The variable with how many seconds anything may take.
+/// The environment variable for the maximum time of any expected event, in seconds.
 const PATIENCE: &str = "OBVIA_CONFORMANCE_PATIENCE";
-/// The least that another process gets.
+/// The minimum of that time in another process.
 const PATIENCE_MIN: u64 = 20;
 
-/// What another process is to do.
+/// The task of another process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Task {
-    /// Connect to this address, by a fixture at this place, and stay.
+    /// Connect to this address, with a fixture at this place, and stay.
     Stay {
         /// The place.
         place: String,
         /// The address.
         address: String,
     },
-    /// Connect and disconnect many times within the process, and see what is left of it.
+    /// Connect and disconnect many times within the process, and check what is left behind.
     Cycles,
 }
 
@@ -43,11 +43,11 @@ impl Task {
     }
 }
 
-/// Does the task that this process was started for, if it was.
+/// Carries out the task for which this process was started, if any.
 ///
 /// # Panics
 ///
-/// When it cannot be done, which is how its process tells.
+/// When the task fails, which its process reports in this way.
 pub fn main<F: Fixture>() {
     let Ok(text) = std::env::var(TASK) else { return };
     let patience = std::env::var(PATIENCE).ok().and_then(|seconds| seconds.parse().ok());
@@ -58,18 +58,18 @@ pub fn main<F: Fixture>() {
     }
 }
 
-/// A process, which is killed when it is not wanted any more.
+/// A process that is killed when its value is dropped.
 #[derive(Debug)]
 pub struct Other {
     child: Child,
 }
 
 impl Other {
-    /// Starts one, of the tests in this module.
+    /// Starts a process of the tests in this module.
     ///
     /// # Panics
     ///
-    /// When the system does not let it.
+    /// When the system refuses.
     pub fn start(module: &str, task: &Task) -> Self {
         let tests = module.split_once("::").map_or("", |(_, inside)| inside);
         let test =
@@ -82,13 +82,13 @@ impl Other {
         Self { child: command.spawn().expect("the test program can be started again") }
     }
 
-    /// Kills it, in the middle of whatever it does. It is gone when this returns.
+    /// Kills the process at an arbitrary point. The process is gone when this returns.
     pub fn kill(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 
-    /// Waits for its end. `None` when it does not come in time.
+    /// Waits for the end of the process. `None` when it does not end in time.
     pub fn ended(&mut self, limit: Duration) -> Option<ExitStatus> {
         let began = Instant::now();
         while began.elapsed() < limit {

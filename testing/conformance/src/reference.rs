@@ -1,7 +1,8 @@
-//! A provider within one process, of the simplest kind: what the others must do, written down as a program.
+//! The reference: a minimal provider within one process, which shows what all providers must do.
 //!
-//! Two ports hand each other packets through two lists. Each list has a lock of its own which nothing else is locked
-//! under, so nothing can wait in a circle. A [`Flaw`] makes it wrong in one point.
+//! Two ports exchange packets through two lists. Each list has a lock of its own, under which no
+//! other lock is taken, so no deadlock is possible. A [`Flaw`] makes the provider wrong in one
+//! point.
 
 mod fixture;
 mod port;
@@ -16,32 +17,32 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// In what point a provider is wrong.
+/// The one point in which a provider is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flaw {
-    /// In none.
+    /// No flaw.
     None,
     /// Immediate data does not arrive.
     DropsImmediate,
-    /// Lengths of received messages are one too much.
+    /// Lengths of received messages are one too large.
     Miscounts,
-    /// Two messages that are under way together change places.
+    /// Two messages that are under way together are swapped.
     Reorders,
-    /// A message in ten arrives twice.
+    /// One message in ten arrives twice.
     DeliversTwice,
-    /// An acknowledgement in ten gives no room back.
+    /// One acknowledgement in ten gives no credit back.
     LosesCredit,
-    /// What is too long for a receive is cut.
+    /// A message that is too long for its receive is truncated.
     Truncates,
     /// A message waits for a receive descriptor, instead of breaking the connection.
     WaitsForReceive,
-    /// The side that refused something does not end its connection.
+    /// The side that refused an operation does not end its connection.
     EndsOneSide,
-    /// After an error the messages behind it are performed.
+    /// After an error, the messages behind it are performed.
     GoesOn,
-    /// An RDMA write is checked a piece at a time: what comes before the forbidden part is written.
+    /// An RDMA write is checked piece by piece, so the pieces before the forbidden one are written.
     WritesBeforeCheck,
-    /// Whoever may read a region may write it.
+    /// Peers that may read a region may also write it.
     ChecksNoRight,
     /// An RDMA write without immediate data consumes a receive.
     ConsumesAlways,
@@ -49,7 +50,7 @@ pub enum Flaw {
     AcknowledgesEarly,
     /// RDMA writes are performed after the sends behind them.
     WritesLate,
-    /// An RDMA read completes with what was there at the time of the last one.
+    /// An RDMA read completes with the bytes of the previous read.
     ReadsStale,
     /// The peer is not told of a disconnect.
     LeavesQuietly,
@@ -57,11 +58,11 @@ pub enum Flaw {
     WaitsForEver,
     /// Every connection leaves a file open.
     LeaksFiles,
-    /// The first connections of a NIC get all the attention.
+    /// The first connections of a NIC get all the service.
     Starves,
 }
 
-/// What the fixtures' NICs share.
+/// The state that the NICs of a fixture share.
 #[derive(Debug, Default)]
 pub(crate) struct Network {
     listeners: Mutex<HashMap<String, Sender<Knock>>>,
@@ -77,7 +78,7 @@ pub(crate) struct Memory {
     pub(crate) flaw: Flaw,
 }
 
-/// Attributes with everything.
+/// Attributes with all features.
 pub(crate) fn attributes() -> Attributes {
     Attributes {
         provider: "reference",
@@ -90,11 +91,11 @@ pub(crate) fn attributes() -> Attributes {
     }
 }
 
-/// Somebody wants a connection.
+/// A connection request.
 #[derive(Debug)]
 struct Knock {
     offer: Offer,
-    // Whether the one that asks has given up; under the lock an answer is given.
+    // Whether the requesting side has given up. Answers are given under this lock.
     gone: Arc<Mutex<bool>>,
     answer: Sender<Answer>,
 }
@@ -131,7 +132,7 @@ impl Provider for Memory {
         listener.send(Knock { offer: own.clone(), gone: Arc::clone(&gone), answer }).map_err(|_| nobody())?;
         let mut answer = answers.recv_timeout(deadline.remaining());
         if answer.is_err() {
-            // An answer that is being given now counts.
+            // An answer that is being given at this moment counts.
             *gone.lock().unwrap_or_else(PoisonError::into_inner) = true;
             answer = answers.try_recv().map_err(|_| RecvTimeoutError::Timeout);
         }

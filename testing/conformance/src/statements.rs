@@ -1,4 +1,5 @@
-//! The fifty statements, a function each: it returns if the provider keeps the statement, and panics with the reason if not.
+//! The fifty statements, a function each. A function returns if the provider keeps the statement,
+//! and panics with the reason if not.
 
 mod completion;
 mod connection;
@@ -24,7 +25,7 @@ pub use rdma::*;
 pub use reliability::*;
 pub use sizes::*;
 
-/// Calls a macro with the name of every statement, and whatever else it is given.
+/// Calls a macro with the name of every statement, and the other arguments.
 #[macro_export]
 macro_rules! for_each_statement {
     ($each:path, $with:ty) => {

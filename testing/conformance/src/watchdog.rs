@@ -1,19 +1,20 @@
-//! Runs a statement so that whatever it does ends: a provider that hangs makes its test fail.
+//! Runs a statement with a time limit: a provider that hangs makes its test fail.
 
 use crate::{Fixture, Run};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// How long a statement may take. The longest takes half a minute of processor time with the slowest provider, and a machine that has
-/// ten times as much to do as it can needs ten times as long; single steps are watched more closely by [`crate::soon`].
+/// The time limit of a statement. The longest statement takes half a minute of processor time with
+/// the slowest provider, and a machine with ten times the load that it can bear needs ten times as
+/// long. [`crate::soon`] limits single steps more closely.
 pub const LIMIT: Duration = Duration::from_secs(500);
 
 /// Runs a statement, with a fixture of its own.
 ///
 /// # Errors
 ///
-/// What went wrong, for people.
+/// The failure, for people.
 pub fn run<F: Fixture>(module: &'static str, statement: fn(&Run)) -> Result<(), String> {
     run_within::<F>(LIMIT, module, statement)
 }
@@ -22,7 +23,7 @@ pub fn run<F: Fixture>(module: &'static str, statement: fn(&Run)) -> Result<(), 
 ///
 /// # Errors
 ///
-/// What went wrong, for people.
+/// The failure, for people.
 pub fn run_within<F: Fixture>(limit: Duration, module: &'static str, statement: fn(&Run)) -> Result<(), String> {
     let (tell, told) = channel();
     let name = std::thread::current().name().unwrap_or("statement").to_owned();
@@ -32,7 +33,7 @@ pub fn run_within<F: Fixture>(limit: Duration, module: &'static str, statement: 
             let text = panic.downcast_ref::<String>().cloned();
             text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string)).unwrap_or_default()
         });
-        // Nobody listens any more when it took too long.
+        // The send fails when the limit has passed.
         let _ = tell.send(text);
     };
     let thread = std::thread::Builder::new().name(name).spawn(body).map_err(|error| error.to_string())?;
@@ -41,7 +42,7 @@ pub fn run_within<F: Fixture>(limit: Duration, module: &'static str, statement: 
             let _ = thread.join();
             outcome
         }
-        // The thread stays where it hangs, and ends with the process.
+        // The thread hangs until the process ends.
         Err(RecvTimeoutError::Timeout) => Err(format!("hangs: not over after {} s", limit.as_secs())),
         Err(RecvTimeoutError::Disconnected) => Err("ended without a word".to_owned()),
     }

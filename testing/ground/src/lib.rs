@@ -1,8 +1,8 @@
-//! What tests stand on: folders of their own, ports where nobody listens, and waits for what happens.
+//! Common ground for tests: own folders, ports without a listener, and waits for events.
 //!
-//! Tests run in several processes at once, of several checkouts and users, on machines that may stop any thread for seconds. So a
-//! folder's name tells its process, a port stays with the test that wants nobody there, and a wait is for an event. Its limit is for
-//! tests that hang.
+//! Tests run in several processes at once, of several checkouts and users, on machines that may
+//! stop any thread for seconds. So a folder's name identifies its process, a silent port stays with
+//! its test, and a wait is for an event. Its limit is for tests that hang.
 
 use rustix::net::{AddressFamily, SocketType};
 use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
@@ -13,44 +13,44 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 use std::{fs, fs::File, io};
 
-/// By when what has no time of its own must have happened. A test that gets here hangs.
+/// The limit of waits without one of their own. A test that reaches it hangs.
 pub const LATEST: Duration = Duration::from_secs(120);
 
-/// How often a condition is looked at.
+/// The interval between two looks at a condition.
 const LOOK: Duration = Duration::from_millis(2);
 
-/// A name that no other process has, and no other test of this one: `obvia-PROCESS-WHAT-NUMBER`. What is called so and is left behind
-/// is a dead process's.
+/// Returns a name that no other process has, and no other test of this one:
+/// `obvia-PROCESS-WHAT-NUMBER`. A leftover with such a name belongs to a dead process.
 pub fn fresh_name(what: &str) -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     format!("obvia-{}-{what}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// A folder of this user's alone, empty at first. It is gone with this value.
+/// A folder that only this user may access, empty at first. It is removed with this value.
 #[derive(Debug)]
 pub struct Folder(PathBuf);
 
 impl Folder {
-    /// Makes one under the system's folder for what is not kept.
+    /// Makes a folder under the system's folder for temporary files.
     ///
     /// # Panics
     ///
-    /// When it cannot be made.
+    /// When the folder cannot be made.
     pub fn new(what: &str) -> Self {
         let path = std::env::temp_dir().join(fresh_name(what));
-        // Of an earlier process of the same number, which was killed.
+        // Removes the folder of an earlier process with the same id, which was killed.
         let _ = fs::remove_dir_all(&path);
         let made = fs::DirBuilder::new().mode(0o700).create(&path);
         made.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         Self(path)
     }
 
-    /// Where it is.
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         &self.0
     }
 
-    /// The path of something in it.
+    /// Returns the path of an entry in the folder.
     pub fn join(&self, name: impl AsRef<Path>) -> PathBuf {
         self.0.join(name)
     }
@@ -64,19 +64,21 @@ impl AsRef<Path> for Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // A process that has just been killed may still be writing into it.
+        // A process that has just been killed may still be writing into the folder.
         if fs::remove_dir_all(&self.0).is_err() {
             let _ = fs::remove_dir_all(&self.0);
         }
     }
 }
 
-/// The turn of one of several tests that do not go together, in whatever processes. It is over with this value, or with the process.
+/// The turn of one of several tests that must not run at the same time, in any process. It ends
+/// with this value, or with the process.
 #[derive(Debug)]
 pub struct Turn(File);
 
 impl Turn {
-    /// Waits for the turn. Those that do not go together name the same file, which stays: of one build, in its folder for tests.
+    /// Waits for the turn. Tests that exclude each other use the same file, which is kept: within
+    /// one build, in its folder for tests.
     ///
     /// # Panics
     ///
@@ -96,11 +98,11 @@ impl Drop for Turn {
     }
 }
 
-/// Looks until there is something to return.
+/// Looks until there is a value to return.
 ///
 /// # Panics
 ///
-/// When there is nothing for [`LATEST`].
+/// When there is no value within [`LATEST`].
 #[track_caller]
 pub fn poll<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let begun = Instant::now();
@@ -113,29 +115,30 @@ pub fn poll<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// Looks until it is so.
+/// Looks until the condition holds.
 ///
 /// # Panics
 ///
-/// When it is not so for [`LATEST`].
+/// When the condition does not hold within [`LATEST`].
 #[track_caller]
 pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     poll(what, || is_so().then_some(()));
 }
 
-/// The number that the kernel has for the calling thread.
+/// Returns the kernel's number of the calling thread.
 pub fn thread_number() -> u32 {
     rustix::thread::gettid().as_raw_pid().cast_unsigned()
 }
 
-/// Whether a thread of this process waits in the kernel for what others do: it neither runs nor would.
+/// Whether a thread of this process sleeps in the kernel, so that it neither runs nor is ready to
+/// run.
 pub fn is_asleep(thread: u32) -> bool {
     let stat = fs::read_to_string(format!("/proc/self/task/{thread}/stat")).unwrap_or_default();
     stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('S'))
 }
 
-/// A port of this host at which nobody listens, neither for connections nor for datagrams of others. Nobody else gets it as long as
-/// this value lives.
+/// A port of this host without a listener, for connections or for datagrams. No other process gets
+/// the port as long as this value lives.
 #[derive(Debug)]
 pub struct SilentPort {
     number: u16,
@@ -144,11 +147,11 @@ pub struct SilentPort {
 }
 
 impl SilentPort {
-    /// Takes one.
+    /// Takes a port.
     ///
     /// # Panics
     ///
-    /// When there is none.
+    /// When no port is free.
     #[expect(clippy::new_without_default, reason = "takes a port")]
     pub fn new() -> Self {
         poll("a port is free for connections and datagrams", || Self::take().ok())
@@ -156,22 +159,22 @@ impl SilentPort {
 
     fn take() -> io::Result<Self> {
         let any = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
-        // Bound and never listened on: the kernel refuses connections.
+        // Bound but not listening, so the kernel refuses connections.
         let connections = rustix::net::socket(AddressFamily::INET, SocketType::STREAM, None)?;
         rustix::net::bind(&connections, &any)?;
         let place = SocketAddrV4::try_from(rustix::net::getsockname(&connections)?)?;
         let datagrams = UdpSocket::bind(place)?;
-        // Connected with itself: for the kernel nobody is there for the datagrams of others.
+        // Connected to itself, so the kernel refuses datagrams of other sockets.
         datagrams.connect(place)?;
         Ok(Self { number: place.port(), _connections: connections, _datagrams: datagrams })
     }
 
-    /// Its number.
+    /// Returns the port's number.
     pub fn number(&self) -> u16 {
         self.number
     }
 
-    /// It with the host's address.
+    /// Returns the port with the host's address.
     pub fn address(&self) -> String {
         format!("127.0.0.1:{}", self.number)
     }

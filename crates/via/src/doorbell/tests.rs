@@ -1,7 +1,8 @@
-//! The protocol of the doorbell, in a model.
+//! The doorbell protocol under the loom model checker.
 
 mod loom_model {
-    //! Every interleaving of a sender and a receiver, with the futex as the kernel has it: a wait compares and sleeps in one step.
+    //! Every interleaving of a sender and a receiver. The futex behaves as the kernel's: a wait
+    //! compares and sleeps in one step.
 
     use super::super::{begin_sleep, end_sleep, must_call, must_ring, prepare_sleep};
     use loom::sync::atomic::{AtomicU32, Ordering};
@@ -40,7 +41,8 @@ mod loom_model {
             }
         }
 
-        /// Waits as a receiver does that sleeps at once; a lost wake-up makes the model stand still, which loom reports.
+        /// Waits like a receiver that sleeps at once. A lost wake-up makes the model stand still,
+        /// which loom reports.
         fn receive(&self, number: u32) -> u32 {
             while self.sequence.load(Ordering::Acquire) != number {
                 let bell = prepare_sleep(&self.sleeps, &self.bell);
@@ -87,7 +89,7 @@ mod loom_model {
         });
     }
 
-    /// Whether a receiver that is about to sleep when it should not is rung out of it.
+    /// Asserts that a sender wakes a receiver that is about to sleep on a published message.
     fn nobody_sleeps_through(send: impl Fn(&Words) + Copy + Send + Sync + 'static) {
         loom::model(move || {
             let words = Arc::new(Words::default());
@@ -107,7 +109,8 @@ mod loom_model {
         nobody_sleeps_through(|words| words.send(1, must_ring));
     }
 
-    /// The model must be able to fail: a sender that looks at the flag before it publishes loses wake-ups.
+    /// The model must be able to fail: a sender that looks at the flag before it publishes loses
+    /// wake-ups.
     #[test]
     #[should_panic(expected = "a wake-up was lost")]
     fn looking_before_publishing_is_found_out() {
@@ -117,16 +120,17 @@ mod loom_model {
         });
     }
 
-    /// Two threads that sleep on one connection until its socket is readable. Whoever wakes takes the call away and looks for
-    /// messages, in turn.
+    /// Two threads that sleep on one connection until its socket is readable. Each thread that
+    /// wakes consumes the call and looks for messages, in turn.
     #[derive(Default)]
     struct Called {
         published: AtomicU32,
         sleeps: AtomicU32,
-        // Calls on the socket.
+        // The number of calls on the socket.
         socket: Mutex<u32>,
         readable: Condvar,
-        // Messages taken, the number of the latest sleep, and how many threads sleep; under the lock of the VI.
+        // The number of messages taken, the number of the latest sleep, and the number of sleeping
+        // threads; under the lock of the VI.
         vi: Mutex<(u32, u32, u32)>,
     }
 
@@ -144,8 +148,8 @@ mod loom_model {
             begin_sleep(&self.sleeps, *number);
         }
 
-        /// What a port does when it is called: takes the calls off the socket, raises the flag anew for those who still sleep, and
-        /// takes the messages.
+        /// Makes progress as a called port does: consumes the calls on the socket, raises the flag
+        /// anew for threads that still sleep, and takes the messages.
         fn progress(&self, renews: bool) -> u32 {
             let mut vi = self.vi.lock().unwrap();
             let was_called = std::mem::take(&mut *self.socket.lock().unwrap()) > 0;
@@ -156,7 +160,7 @@ mod loom_model {
             vi.0
         }
 
-        /// A thread that sleeps until a call is there, as long as this message has not come.
+        /// Sleeps until a call, again and again, until message `number` has arrived.
         fn receive(&self, number: u32) {
             while self.progress(true) < number {
                 let mut vi = self.vi.lock().unwrap();
@@ -198,7 +202,8 @@ mod loom_model {
         });
     }
 
-    /// Another thread sleeps, too, and the one that wakes takes the call away. The other one's next message calls again.
+    /// Has the first thread to wake consume the call for both sleeping threads. The next message
+    /// must call the other thread again.
     fn somebody_else_takes_the_call(renews: bool) {
         loom::model(move || {
             let words = Arc::new(Called::default());

@@ -1,4 +1,5 @@
-//! The thread that looks after VIs which nobody calls: acknowledgements and RDMA must go on while their owner computes.
+//! The attendant: a thread that serves VIs while their owners compute, because acknowledgements and
+//! RDMA must go on.
 
 use crate::Deadline;
 use crate::notice::poll_fds;
@@ -10,29 +11,29 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-/// What to do when no time could be told.
+/// The pause after a failed poll.
 const TICK: Duration = Duration::from_millis(2);
-/// How long the thread sleeps when there is nothing to look after.
+/// The longest sleep of the thread when it has nothing to do.
 const IDLE: Duration = Duration::from_secs(60);
 
-/// When the attendant is to look at a VI again.
+/// The time of the attendant's next look at a VI.
 pub(crate) enum Attention {
-    /// When the file is readable, or it is time.
+    /// A look when the file is readable, or at the given instant.
     Sleep(Sleep),
-    /// After so long.
+    /// A look after the given time.
     Later(Duration),
 }
 
-/// A VI, as the attendant knows it.
+/// A VI, as the attendant sees it.
 pub(crate) trait Attended: Send + Sync + fmt::Debug {
-    /// Whether there is a port to look after.
+    /// Whether the VI has a port that needs service.
     fn has_port(&self) -> bool;
 
-    /// The attendant's progress.
+    /// Makes progress on behalf of an idle owner.
     fn attend(&self, now: Instant) -> Attention;
 }
 
-/// The VIs of a NIC that need it, and how to wake the thread.
+/// The VIs of a NIC that need the attendant, and its thread's bell.
 #[derive(Debug)]
 pub(crate) struct Attendant {
     shared: Arc<Shared>,
@@ -46,12 +47,12 @@ struct Shared {
 }
 
 impl Attendant {
-    /// Starts the thread. It ends when the NIC is gone.
+    /// Starts the thread. The thread ends when the NIC is gone.
     pub(crate) fn start() -> Self {
         let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).ok();
         let shared = Arc::new(Shared { vis: Mutex::default(), bell, is_over: AtomicBool::new(false) });
         let theirs = Arc::clone(&shared);
-        // Without the thread VIs go on as long as they are called.
+        // Without the thread, VIs make progress whenever they are called.
         let _ = std::thread::Builder::new().name("obvia-nic".to_owned()).spawn(move || {
             while !theirs.is_over.load(Ordering::Acquire) {
                 theirs.round();
@@ -76,7 +77,7 @@ impl Attendant {
 
 impl Drop for Attendant {
     fn drop(&mut self) {
-        // First: the thread takes the ring and looks.
+        // The order matters: the thread looks at the flag after it took the ring.
         self.shared.is_over.store(true, Ordering::Release);
         self.shared.ring();
     }
@@ -85,12 +86,12 @@ impl Drop for Attendant {
 impl Shared {
     fn ring(&self) {
         if let Some(bell) = &self.bell {
-            // Fails only when it is readable already.
+            // The write fails only when the bell is readable already.
             let _ = rustix::io::write(bell, &1_u64.to_ne_bytes());
         }
     }
 
-    /// Looks after every VI once, and sleeps until one of them needs it.
+    /// Serves every VI once, and sleeps until one of them is due.
     fn round(&self) {
         let vis: Vec<_> = {
             let mut vis = self.vis.lock().unwrap_or_else(PoisonError::into_inner);
@@ -116,7 +117,7 @@ impl Shared {
         }
         if let Some(bell) = &self.bell {
             let mut count = [0; 8];
-            // Nothing to read: it was not rung.
+            // The read fails when the bell was not rung.
             let _ = rustix::io::read(bell, &mut count);
         }
     }

@@ -1,4 +1,4 @@
-//! What a NIC shares with its VIs and regions: the provider, the table of regions, the attendant.
+//! The state that a NIC shares with its VIs and regions: provider, table of regions, attendant.
 
 use super::attendant::Attendant;
 use crate::descriptor::RemoteAddress;
@@ -30,7 +30,8 @@ impl NicCore {
     pub(super) fn new(provider: Box<dyn Provider>) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let mut secret = [0; 8];
-        // Handles that cannot be guessed are a second lock beside the protection tag; without randomness the first holds.
+        // Handles that cannot be guessed add to the protection tag's check; without randomness that
+        // check still holds.
         let _ = rustix::rand::getrandom(&mut secret, rustix::rand::GetRandomFlags::empty());
         Self {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
@@ -44,14 +45,15 @@ impl NicCore {
 
     pub(super) fn new_handle(&self) -> MemoryHandle {
         let number = self.next_region.fetch_add(1, Ordering::Relaxed);
-        // A mixing step of splitmix64 (Steele, Lea and Flood, OOPSLA 2014): a bijection that spreads every bit.
+        // A mixing step of splitmix64 (Steele, Lea and Flood, OOPSLA 2014): a bijection that
+        // spreads every bit.
         let mut mixed = self.secret ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         MemoryHandle([number, mixed ^ (mixed >> 31)])
     }
 
-    /// The region of an RDMA by a peer of a VI with this tag.
+    /// Returns the region for an RDMA by the peer of a VI with this tag.
     pub(crate) fn remote(
         &self,
         tag: &Arc<Tag>,

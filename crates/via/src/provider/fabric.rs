@@ -1,9 +1,11 @@
-//! Processes that libfabric reaches: over TCP, shared memory, and whatever adapters it has providers for.
+//! A provider over libfabric: TCP, shared memory, and every adapter that libfabric has a provider
+//! for.
 //!
-//! A provider of libfabric with connections (`tcp`, `verbs`) is used through them: a VI is an endpoint of type `FI_EP_MSG`. Of one
-//! without (`shm`, `efa`, `psm3`) a VI is an endpoint of type `FI_EP_RDM` with a single peer; the two are introduced to
-//! each other by a socket, which stays open as the connection's pulse. A protection tag is a domain, so that a peer
-//! reaches no region of another tag. `docs/fabric.md` says what holds for which provider.
+//! With a connection-oriented provider of libfabric (`tcp`, `verbs`), a VI is an endpoint of type
+//! `FI_EP_MSG`. With a connectionless one (`shm`, `efa`, `psm3`), a VI is an endpoint of type
+//! `FI_EP_RDM` with a single peer. A socket introduces the two endpoints to each other, and stays
+//! open as the connection's pulse. A protection tag is a domain, so that a peer reaches no region
+//! of another tag. `docs/fabric.md` has the properties of each provider.
 
 mod endpoint;
 mod ffi;
@@ -34,25 +36,26 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
-/// How a fabric is opened.
+/// The options of a fabric.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// libfabric's name of the provider: `tcp`, `shm`, `verbs`, `efa`, `psm3`, `tcp;ofi_rxm`. `fi_info -l` lists them.
     pub provider: String,
-    /// The domain, which is libfabric's word for an adapter: `mlx5_0`, `eth0`. The first one if nothing is said.
+    /// The domain, which is libfabric's word for an adapter: `mlx5_0`, `eth0`. The default is the
+    /// first.
     pub domain: Option<String>,
-    /// The longest message or RDMA that is offered, in bytes, if the provider takes as much.
+    /// The maximum length of a message or RDMA, in bytes, if the provider takes as much.
     pub max_transfer: u32,
-    /// The most descriptors of a queue, if the provider takes as many.
+    /// The maximum number of descriptors of a queue, if the provider takes as many.
     pub queue_depth: usize,
-    /// How long a peer may be silent before it counts as gone.
+    /// The maximum silence of a peer before it counts as gone.
     pub silence: Duration,
-    /// Where the names of listeners are that are reached by name; this user's directory if nothing is said.
+    /// The directory for the names of listeners. The default is this user's.
     pub directory: Option<PathBuf>,
 }
 
 impl Options {
-    /// The usual, for a provider.
+    /// Returns the default options for a provider.
     pub fn new(provider: impl Into<String>) -> Self {
         Self {
             provider: provider.into(),
@@ -69,21 +72,22 @@ impl Options {
 ///
 /// # Errors
 ///
-/// [`Error::NotFound`] when libfabric has no such provider here, or none with messages and RDMA; [`Error::Unsupported`] when the
-/// provider wants its user to do what this one does not.
+/// [`Error::NotFound`] when libfabric has no such provider here, or none with messages and RDMA;
+/// [`Error::Unsupported`] when the provider has a requirement that this module does not meet.
 pub fn open(options: &Options) -> Result<Nic, Error> {
     Ok(Nic::open(Box::new(Provided { state: NicState::open(options)? })))
 }
 
-/// What connections, listeners and regions of a NIC share.
+/// The state that connections, listeners and regions of a NIC share.
 #[derive(Debug)]
 struct NicState {
     options: Options,
     attributes: Attributes,
     capabilities: Capabilities,
-    // Whether it tells when data has arrived, and keeps the order of writes and sends: what was asked for must be asked for again.
+    // Whether the provider reports delivery, and keeps writes and sends in order. Later queries
+    // repeat these requests.
     delivers: bool,
-    // Whether a receive can be taken back: then a message that finds none is noticed.
+    // Whether a receive can be cancelled, so that a message without a receive is noticed.
     guards: bool,
     ordered: bool,
     domains: Mutex<HashMap<u64, Weak<TagDomain>>>,
@@ -91,9 +95,10 @@ struct NicState {
     fabric: Arc<Fabric>,
 }
 
-/// Endpoints with connections come first: they are the natural map of a VI.
+/// Whether to look for endpoints with connections: these first, as the natural equivalent of a VI.
 const KINDS: [bool; 2] = [true, false];
-/// Order and delivery, from most to least; the first that the provider has is taken.
+/// The combinations of order and delivery, from most to least. The first that the provider supports
+/// is used.
 const WISHES: [(bool, bool); 4] = [(true, true), (false, true), (true, false), (false, false)];
 
 impl NicState {
@@ -137,7 +142,7 @@ impl NicState {
         Err(Error::NotFound { name: format!("libfabric's provider {}", options.provider) })
     }
 
-    /// What the provider offers for an address.
+    /// Returns the provider's offer for an address.
     fn find(&self, node: &str, service: &str, is_source: bool) -> Result<Option<Info>, Error> {
         Info::find(Query {
             provider: &self.options.provider,
@@ -159,14 +164,14 @@ impl NicState {
         self.attributes.provider == "fabric/shm"
     }
 
-    /// Whether providers can write each other a word: the key of the page must be this side's choice, and its address none of
-    /// the system's.
+    /// Whether the two providers can write each other a word. The key of the page must be this
+    /// side's choice, and peers must not need its address.
     fn has_page(&self) -> bool {
         let caps = &self.capabilities;
         self.is_msg() && caps.provider_keys == 0 && caps.virtual_address == 0 && caps.consumes == 0
     }
 
-    /// The domain of a protection tag.
+    /// Returns the domain of a protection tag.
     fn domain(&self, tag: u64) -> Result<Arc<TagDomain>, Error> {
         let mut domains = self.domains.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = domains.get(&tag).and_then(Weak::upgrade) {
@@ -179,7 +184,7 @@ impl NicState {
         Ok(found)
     }
 
-    /// Completions that an endpoint may have before they are taken.
+    /// Returns the maximum number of completions of an endpoint that are not taken yet.
     fn completions(&self) -> usize {
         self.attributes.queue_depth * 4
     }
@@ -193,24 +198,25 @@ fn attributes(info: &Info, capabilities: &Capabilities, options: &Options) -> At
         "verbs" => "fabric/verbs",
         _ => "fabric",
     };
-    // One more than the longest must fit 32 bits: see `FabricPort::post_send`.
+    // The length plus one must fit 32 bits: see `FabricPort::post_send`.
     let most = u32::try_from(capabilities.max_message).unwrap_or(u32::MAX).min(u32::MAX - 1);
-    // A part of the send queue is for announcements and words between providers.
+    // A part of the send queue is for announcements, and for words between the providers.
     let depth = (capabilities.send_depth / 2).min(capabilities.receive_depth).max(1) as usize;
     Attributes {
         provider,
         max_transfer: options.max_transfer.min(most),
-        // One piece of a receive is for what a message has too much.
+        // The last piece of a receive is for the excess of a message.
         max_segments: (capabilities.segments as usize).min(PIECES_MAX) - 1,
         queue_depth: options.queue_depth.clamp(1, depth),
         rdma_write: true,
         rdma_read: true,
-        // Not reception: a delivered message may have been too long for its receive, and its sender would not know in time.
+        // Reliable reception is not possible: a delivered message may have been too long for its
+        // receive, and its sender would learn that too late.
         reliability: &[Reliability::ReliableDelivery],
     }
 }
 
-/// The tag of a VI whose tag nobody named.
+/// The tag of VIs whose protection tag is not passed along.
 const NO_TAG: u64 = 0;
 
 #[derive(Debug)]

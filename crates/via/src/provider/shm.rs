@@ -1,36 +1,44 @@
-//! Processes of one host, through sealed shared memory.
+//! A provider for processes of one host, over sealed shared memory.
 //!
-//! Each side makes one anonymous segment (a memfd, so nothing is left behind when a process is killed), seals it against
-//! shrinking, growing and foreign writes, and passes it over a Unix socket. From then on the socket carries no message: it is
-//! the connection's *pulse*, whose end tells at once that the peer is gone, and the way by which larger areas are handed over.
+//! Each side makes one anonymous segment (a memfd, so nothing is left behind when a process is
+//! killed), seals it against shrinking, growing and foreign writes, and passes it over a Unix
+//! socket. From then on the socket carries no message. It is the connection's *pulse*, whose end
+//! shows at once that the peer is gone, and the way by which larger areas are passed.
 //!
-//! A [`Directory`] maps names to listening sockets. There are two kinds of connection behind names, which do not get in each other's way:
+//! A [`Directory`] maps names to listening sockets. Names lead to two kinds of connection, which do
+//! not interfere with each other:
 //!
-//! - A [`crate::window::Window`], for who builds and reads frames in place, as RPC does.
+//! - A [`crate::window::Window`], for users that build and read frames in place, as RPC does.
 //! - [`open`] gives a [`crate::Nic`], whose [`crate::Vi`]s have descriptors, regions and RDMA.
 //!
 //! # Virtual interfaces with descriptors
 //!
-//! Each side publishes numbered records in a ring in its segment (`record.rs`, `ring.rs`): messages, and RDMA that the peer is to perform. Small
-//! bytes are in the record, larger ones in the area behind the ring, in pieces; long messages whose segments are in regions that peers may read stay
-//! where they are and are copied once, by the receiver (`lent.rs`). How many records were taken, what became of RDMA, and how the
-//! connection stands are words in the first page. A sender whose peer does not take waits for room; unreliable ones drop.
+//! Each side publishes numbered records in a ring in its segment (`record.rs`, `ring.rs`):
+//! messages, and RDMA that the peer has to perform. Few bytes go into the record, more bytes into
+//! the area behind the ring, in pieces. A long message whose segments are in regions that peers may
+//! read stays where it is, and the receiver makes the only copy (`lent.rs`). The first page has
+//! words for the number of records taken, the outcome of RDMA, and the state of the connection. A
+//! sender whose peer does not take records waits for room; an unreliable one drops messages.
 //!
-//! After its first RDMA on a region the initiator has that region's file and copies by itself from then on, as fast as memory goes and without
-//! the target's part (`opened.rs` says what that allows a hostile peer). Before each stride it looks at the target's table of
-//! registrations (`table.rs`): an ended one is left to the target, who refuses. A copy that is on its way while the registration ends may still
-//! touch up to 256 KiB of the region; its file is used for nothing else, so nothing but these bytes can be hit.
+//! After its first RDMA on a region, the initiator has that region's file. It then makes its copies
+//! itself, at the speed of memory and without the target (`opened.rs` has the consequences of a
+//! hostile peer). Before each stride it looks at the target's table of registrations (`table.rs`):
+//! an RDMA on an ended one is left to the target, which refuses. A copy that is running while the
+//! registration ends may still touch up to 256 KiB of the region. The region's file is used for
+//! nothing else, so only these bytes can be hit.
 //!
-//! All three levels of reliability are there. Memory loses nothing, so reliable delivery and reception differ in one thing only:
-//! with reception no RDMA is performed before everything posted earlier is known to be done. Sends of both are complete when the peer has
-//! placed them. Unreliable sends are complete at once, and lost where ring or receive queue has no room; an unreliable RDMA that is refused
-//! completes with the error and the connection goes on.
+//! All three levels of reliability are supported. Memory loses nothing, so reliable delivery and
+//! reception differ in one thing only: with reception, no RDMA is performed before everything
+//! posted earlier is known to be done. Sends of both are complete when the peer has placed them.
+//! Unreliable sends are complete at once, and lost where ring or receive queue has no room. A
+//! refused unreliable RDMA completes with the error, and the connection goes on.
 //!
-//! Whoever sleeps does so on the socket, and is called by a byte on it once a sleep ([`crate::doorbell`]). Its end is the
-//! end of the connection: an orderly one is written in the segment before, any other is a peer that fell silent.
+//! A thread sleeps on the socket, and a byte calls it, at most once for each sleep
+//! ([`crate::doorbell`]). The socket's end is the end of the connection: an orderly end is written
+//! in the segment before, and any other is a peer that fell silent.
 //!
-//! Whatever comes from the peer is loaded once, checked, and then used; what breaks the rules ends the connection with
-//! [`crate::Ended::Violation`].
+//! Each word of the peer is loaded once, checked, and then used. A breach of the rules ends the
+//! connection with [`crate::Ended::Violation`].
 
 mod carrier;
 mod directory;

@@ -1,9 +1,11 @@
-//! A network in virtual time, in one process: what goes wrong in it goes wrong the same way for the same seed.
+//! A simulated network in virtual time, in one process: the same seed brings the same faults about.
 //!
-//! It has two uses. [`trial()`](trial::trial) runs two VIs with a random workload over random conditions, alone, in one thread and by one clock,
-//! and holds everything that completes against what the VI Architecture promises: the same seed is the same run, to the last bit.
-//! [`network`] is a provider like any other, for tests that know nothing of it: its NICs reach each other by wires with
-//! [`Conditions`], its clock moves on when all ports have done what they can, and a lost datagram costs no real time.
+//! The network has two uses. [`trial()`](trial::trial) runs two VIs with a random workload over
+//! random conditions, in one thread and by one clock, and checks every completion against the
+//! promises of the VI Architecture: the same seed is the same run, to the last bit. [`network`]
+//! makes a provider like any other, for tests without a special interface. Its NICs reach each
+//! other by wires with [`Conditions`], its clock advances when all ports have done what they can,
+//! and a lost datagram costs no real time.
 //!
 //! ```
 //! use obvia_via::provider::sim;
@@ -46,12 +48,12 @@ use port::{SimPort, nanoseconds};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// How many times as fast as real time the clock runs at most while everybody waits for it.
+/// The maximum speed of the clock relative to real time, while all ends wait for it.
 const SPEED: u32 = 100;
-/// The largest datagram of a wire.
+/// The maximum length of a wire's datagram, in bytes.
 const MTU: usize = 8000;
 
-/// A simulated network. Clones are the same.
+/// A simulated network. Clones refer to the same network.
 #[derive(Clone, Debug)]
 pub struct Network {
     core: Arc<Core>,
@@ -66,50 +68,51 @@ struct Core {
     doors: Doors,
 }
 
-/// Makes a network. All its wires have these conditions, but for their seed, which is `seed`.
+/// Makes a network whose wires have these conditions, with `seed` as their seed.
 pub fn network(seed: u64, conditions: &Conditions) -> Network {
     Network::with(seed, conditions, Settings::default())
 }
 
 impl Network {
-    /// Makes a network whose ends behave so.
+    /// Makes a network whose engines have these settings.
     pub fn with(seed: u64, conditions: &Conditions, settings: Settings) -> Self {
         Self { core: Arc::new(Core::new(Net::new(Clock::Settling(SPEED)), seed, conditions, settings)) }
     }
 
-    /// A NIC of the network. Providers with the same number are the same host.
+    /// Makes a NIC of the network. Providers with the same number are the same host.
     pub fn nic(&self, number: u16) -> Box<dyn Provider> {
         Box::new(Sim::new(&self.core, number.into(), true))
     }
 
-    /// Virtual time since the network was made.
+    /// Returns the virtual time since the network was made.
     pub fn now(&self) -> Duration {
         self.core.net.now()
     }
 
-    /// Other conditions from now on, for the wires that there are and those to come.
+    /// Sets the conditions of existing and future wires.
     pub fn set_conditions(&self, conditions: &Conditions) {
         let mut own = self.core.conditions.lock().unwrap_or_else(PoisonError::into_inner);
         *own = Conditions { seed: own.seed, ..conditions.clone() };
         self.core.net.set_conditions(&own);
     }
 
-    /// Lets nothing through between two NICs any more, on the connections that there are, or mends that.
+    /// Cuts all existing connections between two NICs, or mends them.
     pub fn set_cut(&self, one: u16, other: u16, is_cut: bool) {
         self.core.net.set_cut([one.into(), other.into()], is_cut);
     }
 
-    /// Kills a NIC: it goes silent, without a word to its peers, and nobody reaches it until [`Self::restart`].
+    /// Kills a NIC: it falls silent without telling its peers, and cannot be reached until
+    /// [`Self::restart`].
     pub fn kill(&self, nic: u16) {
         self.core.net.kill(nic.into());
     }
 
-    /// Lets a NIC that was killed have connections again. Those that it had are dead.
+    /// Lets a killed NIC have connections again. Its earlier connections stay dead.
     pub fn restart(&self, nic: u16) {
         self.core.net.restart(nic.into());
     }
 
-    /// What became of all datagrams.
+    /// Returns the network's counts of all datagrams.
     pub fn counts(&self) -> Counts {
         self.core.net.counts()
     }
@@ -139,7 +142,8 @@ struct Sim {
     nic: usize,
     attributes: Attributes,
     handles: Mutex<u64>,
-    // Whether NICs have a thread that looks after ports which nobody calls: trials have no other thread.
+    // Whether NICs have an attendant thread for ports that are not called. Trials have no second
+    // thread.
     is_attended: bool,
 }
 
@@ -158,7 +162,7 @@ impl Core {
         self.random.lock().unwrap_or_else(PoisonError::into_inner).word()
     }
 
-    /// Lays a wire; the end of the first NIC comes first.
+    /// Lays a wire, and returns its ends in the order of `nics`.
     fn wire(&self, nics: [usize; 2]) -> Result<[SimLink; 2], Error> {
         let conditions = self.conditions.lock().unwrap_or_else(PoisonError::into_inner).clone();
         self.net.wire(nics, [conditions.clone(), conditions], MTU)
@@ -170,7 +174,7 @@ impl Sim {
         Self { core: Arc::clone(core), nic, attributes: attributes(), handles: Mutex::new(0), is_attended }
     }
 
-    /// The NIC and the name of an address.
+    /// Returns the NIC and the inbox of an address.
     fn find(&self, address: &str) -> Result<(usize, Arc<Inbox>), Error> {
         let bad = || Error::BadAddress { text: address.to_owned(), why: "it is written NUMBER/NAME" };
         let (nic, name) = address.split_once('/').ok_or_else(bad)?;
@@ -199,7 +203,7 @@ impl Provider for Sim {
         let mut requesting = Requesting::new(&self.core.settings, self.core.word(), address, own)?;
         let [mut link, theirs] = self.core.wire([self.nic, nic])?;
         link.attach();
-        // The dead take no requests: what is sent to them is lost, as it is in any network.
+        // A dead NIC takes no requests: datagrams to it are lost, as in any network.
         if !net.is_dead(nic) {
             inbox.knock(theirs, format!("nic {}", self.nic))?;
         }
@@ -215,7 +219,7 @@ impl Provider for Sim {
                 }
             }
             if let Some(request) = requesting.transmit(now) {
-                // It is repeated if there is no room.
+                // Without room, the request is repeated later.
                 link.send(request)?;
             }
             link.settle(Some(Duration::from_nanos(requesting.due())));
@@ -233,7 +237,7 @@ impl Provider for Sim {
     }
 
     fn register(&self, _: &Region) -> Result<Option<MemoryHandle>, Error> {
-        // The same from run to run.
+        // Handles are the same from run to run.
         let mut handles = self.handles.lock().unwrap_or_else(PoisonError::into_inner);
         *handles += 1;
         Ok(Some(MemoryHandle([*handles, Random::stream(self.nic as u64, *handles).word()])))

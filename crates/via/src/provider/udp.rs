@@ -1,8 +1,9 @@
-//! Processes of any two hosts, through UDP: a VI emulated in software, with [`crate::reliable`] above the datagrams.
+//! A provider for processes of any two hosts, over UDP: VIs emulated in software, with
+//! [`crate::reliable`] above the datagrams.
 //!
-//! Each connection has a connected socket of its own at either side. At the listener's side these share the listener's port, so
-//! a firewall has to know only one. The kernel tells whose a datagram is by its addresses; whether it really is the peer's,
-//! the connection ids tell.
+//! Each connection has a connected socket of its own at either side. The sockets of the listener's
+//! side share the listener's port, so a firewall has to know only one port. The kernel assigns a
+//! datagram to a socket by its addresses; the connection ids show whether the peer really sent it.
 
 mod link;
 mod listener;
@@ -17,16 +18,16 @@ use listener::UdpListener;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
-/// How connections through UDP behave.
+/// The options of connections over UDP.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The peer is taken for gone when nothing came from it for so long although something should have.
+    /// The silence after which the peer counts as gone, when it should have sent something.
     pub silence: Duration,
-    /// Whether a peer that is silent is asked for a sign of life.
+    /// Whether a silent peer is asked for a sign of life.
     pub keep_alive: bool,
-    /// Bytes of a socket's buffer, as far as the system allows.
+    /// The size of a socket's buffer in bytes, as far as the system allows.
     pub buffer: usize,
-    /// How bad the network is made on purpose, at this end: see [`Conditions`].
+    /// The artificial faults of the network, at this end: see [`Conditions`].
     pub fault: Option<Conditions>,
 }
 
@@ -47,7 +48,7 @@ impl Options {
 ///
 /// # Errors
 ///
-/// [`Error::BadState`] for options that cannot be meant: a silence of less than ten milliseconds.
+/// [`Error::BadState`] for an invalid option: a silence of less than ten milliseconds.
 pub fn open(options: &Options) -> Result<Nic, Error> {
     if options.silence < Duration::from_millis(10) {
         return Err(Error::BadState { what: "no network answers reliably within ten milliseconds" });
@@ -97,7 +98,7 @@ impl Provider for Udp {
             });
             match connected {
                 Ok(connected) => return Ok(connected),
-                // Another address of the same name may do.
+                // Another address of the same name may work.
                 Err(error @ (Error::NotFound { .. } | Error::System { .. })) => failed = Some(error),
                 Err(error) => return Err(error),
             }
@@ -113,7 +114,7 @@ fn boxed<P: Port + 'static>((port, offer): (P, Offer)) -> (Box<dyn Port>, Offer)
     (Box::new(port), offer)
 }
 
-/// The addresses of `host:port`; at least one.
+/// Returns the addresses of `host:port`, at least one.
 fn resolve(text: &str) -> Result<Vec<SocketAddr>, Error> {
     let bad = |why| Error::BadAddress { text: text.to_owned(), why };
     // The library of Rust reads no name of a zone within brackets.
@@ -129,7 +130,7 @@ fn resolve(text: &str) -> Result<Vec<SocketAddr>, Error> {
     if found.is_empty() { Err(bad("the host's name has no address")) } else { Ok(found) }
 }
 
-/// A connection id that nobody guesses.
+/// Returns a random connection id that cannot be guessed.
 fn random() -> Result<u64, Error> {
     let mut bytes = [0; 8];
     rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())

@@ -1,10 +1,11 @@
-//! VIs over AF_XDP: Ethernet frames that go from a network interface's queue into memory of the process, past the kernel's
-//! network stack.
+//! A provider over AF_XDP: Ethernet frames go from a network interface's queue into memory of the
+//! process, past the kernel's network stack.
 //!
-//! A small program on the interface takes the frames that are for us: UDP datagrams for our ports. All others take their usual way.
-//! It needs no hardware beyond an Ethernet interface, and no other software at either end than this, but
-//! privileges: CAP_NET_RAW, CAP_NET_ADMIN and CAP_BPF, and memory that may be locked. An interface takes one such program,
-//! hence one [`Xdp`]. IPv4 only. See docs/xdp.md.
+//! A small program on the interface takes the UDP datagrams for the ports of this process. All
+//! other frames take their usual way. The provider needs an Ethernet interface, no other hardware,
+//! and no other software at either end. But it needs privileges: CAP_NET_RAW, CAP_NET_ADMIN and
+//! CAP_BPF, and memory that may be locked. An interface takes one such program, hence one [`Xdp`].
+//! IPv4 only. See docs/xdp.md.
 
 mod bpf;
 mod frames;
@@ -32,34 +33,35 @@ use std::net::{Ipv4Addr, UdpSocket};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What to open, and how.
+/// The options of an interface's use.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The interface's name: `eth0`.
     pub interface: String,
-    /// The receive queue, counted from 0. Frames that the hardware puts into others take the slow way through the
-    /// kernel; `ethtool -N` steers them.
+    /// The receive queue, counted from 0. Frames in the interface's other queues take the slow way
+    /// through the kernel; `ethtool -N` steers the hardware's choice of queue.
     pub queue: u32,
-    /// The IPv4 address at the interface. `None`: its first.
+    /// The IPv4 address at the interface. `None` stands for its first.
     pub address: Option<Ipv4Addr>,
-    /// Ethernet addresses of peers, or of the gateways to them. The kernel is asked for those that are not here.
+    /// The Ethernet addresses of peers, or of the gateways to them. The kernel is asked for
+    /// addresses that are missing here.
     pub neighbours: Vec<(Ipv4Addr, Mac)>,
-    /// Places for frames in each direction; rounded up to a power of two, at least 64 and at most 65536. A place takes 2 KiB, or 4 KiB
-    /// when the MTU is beyond 1778.
+    /// The number of places for frames in each direction; rounded up to a power of two, at least 64
+    /// and at most 65536. A place takes 2 KiB, or 4 KiB when the MTU is beyond 1778.
     pub frames: u32,
-    /// Where the program is to run. `None`: in the driver if it can and that saves time, otherwise in the kernel's stack;
-    /// [`Xdp::mode`] tells.
+    /// The mode of the program. `None` stands for the driver if it supports that and saves time,
+    /// otherwise for the kernel's stack; [`Xdp::mode`] returns the choice.
     pub mode: Option<Mode>,
-    /// A peer from which nothing came for so long, although something should have, is taken for gone.
+    /// The silence after which a peer counts as gone, when it should have sent something.
     pub silence: Duration,
-    /// Has the kernel poll the hardware while this process polls, instead of interrupts.
+    /// Has the kernel poll the hardware while this process polls, instead of taking interrupts.
     pub busy_poll: Option<BusyPoll>,
-    /// How bad the network is made on purpose for VIs, at this end: see [`Conditions`].
+    /// The artificial faults of the network for VIs, at this end: see [`Conditions`].
     pub fault: Option<Conditions>,
 }
 
 impl Options {
-    /// An interface's first queue, and what the kernel knows of the rest.
+    /// Options for an interface's first queue, with the kernel's knowledge for the rest.
     pub fn new(interface: &str) -> Self {
         Self {
             interface: interface.to_owned(),
@@ -75,22 +77,22 @@ impl Options {
     }
 }
 
-/// Where an interface runs its program.
+/// The place where an interface runs its program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// In the driver, before the kernel has made anything of the frame.
+    /// The driver, which runs the program before the kernel has processed the frame.
     Native,
-    /// In the kernel's network stack: any interface can do it. It saves little, but between virtual interfaces (veth) more
-    /// than [`Self::Native`].
+    /// The kernel's network stack, which supports every interface. It saves little, but between
+    /// virtual interfaces (veth) more than [`Self::Native`].
     Generic,
 }
 
 /// Preferred busy polling: Linux, Documentation/networking/napi.rst.
 #[derive(Clone, Copy, Debug)]
 pub struct BusyPoll {
-    /// How long the kernel may poll in one call; whole microseconds.
+    /// The maximum time that the kernel polls in one call; whole microseconds.
     pub time: Duration,
-    /// The most frames in one poll.
+    /// The maximum number of frames in one poll.
     pub budget: u16,
 }
 
@@ -109,30 +111,32 @@ impl BusyPoll {
     }
 }
 
-/// What happened on a queue since it was opened.
+/// The counters of a queue since it was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
-    /// Frames that came through the ring.
+    /// The number of frames received through the ring.
     pub received: u64,
-    /// Frames that went into the ring.
+    /// The number of frames sent through the ring.
     pub sent: u64,
-    /// System calls that woke the kernel: to send, or to receive.
+    /// The number of system calls that woke the kernel, to send or to receive.
     pub wakeups: u64,
-    /// Frames dropped because nobody has their port any more, or their owner's inbox was full.
+    /// The number of frames dropped because their port is closed, or their socket's inbox was full.
     pub crowded_out: u64,
-    /// Frames dropped because their headers are wrong, or they are not from the peer.
+    /// The number of frames dropped because of wrong headers, or another sender than the peer.
     pub strange: u64,
-    /// Frames that the kernel dropped because the ring was full.
+    /// The number of frames that the kernel dropped because the ring was full.
     pub ring_full: u64,
-    /// How often the kernel found no place to receive into.
+    /// The number of times that the kernel found no place to receive into.
     pub no_place: u64,
-    /// Datagrams that were sent through the kernel's socket, as nobody knew yet where the peer is.
+    /// The number of datagrams sent through the kernel's socket, because the peer's Ethernet
+    /// address was not known yet.
     pub by_kernel_sent: u64,
-    /// Datagrams that came through the kernel's socket.
+    /// The number of datagrams received through the kernel's socket.
     pub by_kernel_received: u64,
 }
 
-/// An interface with our program on it. When the last clone and the last socket of it are gone, the program is as well.
+/// An interface with the program on it. The program is removed with the last clone and the last
+/// socket.
 #[derive(Clone, Debug)]
 pub struct Xdp {
     queue: Arc<Queue>,
@@ -146,8 +150,9 @@ impl Xdp {
     ///
     /// # Errors
     ///
-    /// [`Error::BadAddress`] where the interface does not exist, is down, is not an Ethernet interface or has no address;
-    /// [`Error::System`], which says what privilege or support is missing.
+    /// [`Error::BadAddress`] where the interface does not exist, is down, is not an Ethernet
+    /// interface or has no address; [`Error::System`], whose text names the missing privilege or
+    /// support.
     pub fn open(options: &Options) -> Result<Self, Error> {
         let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).map_err(Error::io("opening a socket"))?;
         let interface = interface::Interface::look_up(&socket, &options.interface, options.address)?;
@@ -156,21 +161,21 @@ impl Xdp {
         Ok(Self { queue, neighbours: neighbours.clone().into(), silence: *silence, fault: fault.clone() })
     }
 
-    /// Takes a UDP port; 0 for any that is free.
+    /// Opens a UDP port; 0 stands for any free one.
     ///
     /// # Errors
     ///
-    /// When it is taken.
+    /// [`Error::NameInUse`] when the port is taken; an error of the system.
     pub fn socket(&self, port: u16) -> Result<XdpSocket, Error> {
         XdpSocket::bind(self, port)
     }
 
-    /// A provider whose VIs go over the interface. Any number of NICs may share it.
+    /// Makes a provider whose VIs go over the interface. Any number of NICs may share it.
     pub fn provider(&self) -> NetworkProvider<Ethernet> {
         let frames = self.queue.frames() as usize;
         let mtu = self.queue.datagram_max();
         let defaults = Settings::default();
-        // Half of the places: acknowledgements take some, and other VIs.
+        // Half of the places, since acknowledgements and other VIs need some.
         let window = u32::try_from(frames * mtu / 2).unwrap_or(u32::MAX);
         let settings = Settings {
             window: window.min(defaults.window),
@@ -181,12 +186,13 @@ impl Xdp {
         NetworkProvider::new(Ethernet { xdp: self.clone(), attributes: attributes(), settings })
     }
 
-    /// Where the interface runs the program.
+    /// Returns the place where the interface runs the program.
     pub fn mode(&self) -> Mode {
         self.queue.attached.mode
     }
 
-    /// Why the program does not run in the driver, when [`Options::mode`] left the choice and it does not.
+    /// Returns the reason why the program does not run in the driver, although [`Options::mode`]
+    /// left the choice.
     pub fn why_not_native(&self) -> Option<&io::Error> {
         self.queue.attached.not_native.as_ref()
     }
@@ -196,19 +202,19 @@ impl Xdp {
         self.queue.zero_copy
     }
 
-    /// The address at the interface.
+    /// Returns the address at the interface.
     pub fn address(&self) -> Ipv4Addr {
         self.queue.interface.address
     }
 
-    /// What happened so far.
+    /// Returns the counters so far.
     pub fn statistics(&self) -> Statistics {
         self.queue.statistics()
     }
 }
 
-/// Puts the program on an interface, and opens a NIC whose VIs go over it. Listeners are ports, addresses
-/// `10.0.0.1:4791`.
+/// Puts the program on an interface, and opens a NIC whose VIs go over it. Listeners are ports,
+/// with addresses such as `10.0.0.1:4791`.
 ///
 /// # Errors
 ///
@@ -217,11 +223,12 @@ pub fn open(options: &Options) -> Result<Nic, Error> {
     Ok(Nic::open(Box::new(Xdp::open(options)?.provider())))
 }
 
-/// The names of the Ethernet interfaces of this network namespace that are up and have an IPv4 address, with their first ones.
+/// Returns the names and first IPv4 addresses of those Ethernet interfaces of this network
+/// namespace that are up and have an address.
 ///
 /// # Errors
 ///
-/// When the system does not say.
+/// An error of the system.
 pub fn interfaces() -> Result<Vec<(String, Ipv4Addr)>, Error> {
     let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).map_err(Error::io("opening a socket"))?;
     let known = interface::names().map_err(Error::io("asking for the names of interfaces"))?;
@@ -269,7 +276,7 @@ fn attributes() -> Attributes {
     }
 }
 
-/// What the system refused, and what that needs.
+/// A refusal by the system, with advice on its requirements.
 #[derive(Debug)]
 struct Refused {
     doing: &'static str,

@@ -1,8 +1,8 @@
-//! CRC-32C (Castagnoli), RFC 3720 appendix B.4: what tells an intact datagram from a damaged one.
+//! CRC-32C (Castagnoli), RFC 3720 appendix B.4: tells intact datagrams from damaged ones.
 
 const POLYNOMIAL: u32 = 0x82f6_3b78;
 
-/// `TABLES[k][b]` is the remainder of byte `b` with `k` zero bytes behind it.
+/// `TABLES[k][b]` is the remainder of byte `b` followed by `k` zero bytes.
 static TABLES: [[u32; 256]; 8] = tables();
 
 const fn tables() -> [[u32; 256]; 8] {
@@ -31,28 +31,28 @@ const fn tables() -> [[u32; 256]; 8] {
     tables
 }
 
-/// The CRC-32C of `bytes`.
+/// Returns the CRC-32C of `bytes`.
 pub(super) fn crc32c(bytes: &[u8]) -> u32 {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("sse4.2") {
-        // SAFETY: the processor has the instruction, as was just found.
+        // SAFETY: the processor has the instruction, as the check above found.
         return unsafe { by_instruction(bytes) };
     }
     by_table(bytes)
 }
 
-/// With the processor's own instruction.
+/// Computes the CRC-32C with the processor's own instruction.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "sse4.2")]
 fn by_instruction(bytes: &[u8]) -> u32 {
     use std::arch::x86_64::{_mm_crc32_u8, _mm_crc32_u64};
     let (words, rest) = bytes.as_chunks::<8>();
     let wide = words.iter().fold(u64::from(u32::MAX), |crc, word| _mm_crc32_u64(crc, u64::from_le_bytes(*word)));
-    // The upper half is zero: the instruction says so.
+    // The instruction leaves the upper half zero.
     !rest.iter().fold(wide as u32, |crc, byte| _mm_crc32_u8(crc, *byte))
 }
 
-/// With tables, eight bytes at a time.
+/// Computes the CRC-32C with tables, eight bytes at a time.
 fn by_table(bytes: &[u8]) -> u32 {
     let (words, rest) = bytes.as_chunks::<8>();
     let crc = words.iter().fold(u32::MAX, |crc, word| {
@@ -66,7 +66,8 @@ fn by_table(bytes: &[u8]) -> u32 {
 mod tests {
     use super::{by_table, crc32c};
 
-    /// RFC 3720 appendix B.4, and the check value of the catalogue of parametrised CRC algorithms.
+    /// The values of RFC 3720 appendix B.4, and the check value of the catalogue of parametrised
+    /// CRC algorithms.
     #[test]
     fn the_known_values() {
         let rising: Vec<u8> = (0..32).collect();

@@ -1,9 +1,10 @@
-//! One end of one connection.
+//! Engines: one end of one connection.
 //!
-//! Data packets are numbered, and processed in the order of their numbers; those that come early are kept. A packet is
-//! acknowledged when it was processed, so what is acknowledged is in the peer's memory. Packets carry parts of operations, the
-//! operations are numbered as the sink numbers descriptors, and a part is made anew from its descriptor whenever it is
-//! sent, so nothing is copied but into the packet itself.
+//! Data packets are numbered, and processed in the order of their numbers; packets that come early
+//! are kept. A packet is acknowledged after it was processed, so acknowledged data are in the
+//! peer's memory. Packets carry parts of operations, which are numbered as the sink numbers
+//! descriptors. A part is made anew from its descriptor for every transmission, so nothing is
+//! copied but into the packet itself.
 
 mod perform;
 mod predict;
@@ -24,12 +25,12 @@ use perform::{Fault, Target};
 use predict::Late;
 use std::collections::VecDeque;
 
-/// RDMA reads that may be unanswered at once.
+/// The maximum number of RDMA reads without an answer.
 pub(super) const READS_MAX: usize = 64;
-/// How often a close is sent when nobody asks for it.
+/// The number of unsolicited transmissions of a close.
 const CLOSES: u8 = 3;
 
-/// Why a connection is closed, on the wire.
+/// The reasons of a close, on the wire.
 const CLOSED_BY_USER: u8 = 0;
 const CLOSED_SILENT: u8 = 1;
 const CLOSED_VIOLATION: u8 = 2;
@@ -37,7 +38,7 @@ const CLOSED_VIOLATION: u8 = 2;
 /// One end of a connection: see the module.
 #[derive(Debug)]
 pub struct Engine {
-    // Nanoseconds.
+    // Times are in nanoseconds.
     silence: u64,
     ack_delay: u64,
     keep_alive: bool,
@@ -51,91 +52,93 @@ pub struct Engine {
     path: Path,
     own: Own,
     target: Target,
-    // Which of two that have something to send is next: own operations, or answers to the peer's reads.
+    // Whether the last turn was for an answer to the peer's reads. Answers and own operations take
+    // turns.
     answers_next: bool,
     alive: Alive,
-    // The length of a probe that is to be confirmed.
+    // The length of a received probe that has to be confirmed.
     probed: Option<u32>,
-    // How many closes are to be sent.
+    // The number of closes to send.
     closes: u8,
-    // Unreliable delivery: what is left of the bytes of this millisecond, and when the next begins.
+    // For unreliable delivery: the bytes left to send in this span of time, and the end of the
+    // span.
     budget: u64,
     budget_until: u64,
     is_held_up: bool,
-    // What is left to be done about the packet that came last.
+    // The deferred part of the last packet's processing.
     late: Option<Late>,
     statistics: Statistics,
 }
 
-/// What happened to an engine.
+/// The counters of an engine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Statistics {
-    /// Datagrams that came and were packets of this connection.
+    /// The number of datagrams received that were packets of this connection.
     pub received: u64,
-    /// Datagrams that came and were dropped: damaged, malformed, or of somebody else.
+    /// The number of datagrams dropped: damaged, malformed, or of another connection.
     pub dropped: u64,
-    /// Data packets that came a second time.
+    /// The number of data packets received a second time.
     pub duplicates: u64,
-    /// Of the data packets that came, those that took the short way: each was just what was expected.
+    /// The number of data packets received that matched the prediction and took the fast path.
     pub expected: u64,
-    /// Data packets that were made, for the first time or again.
+    /// The number of data packets made, for the first time or again.
     pub sent: u64,
-    /// Of these, those that took the short way: there was nothing else to send.
+    /// The number of those packets that took the fast path, with nothing else to send.
     pub sent_at_once: u64,
-    /// Data packets that were sent again.
+    /// The number of data packets sent again.
     pub retransmitted: u64,
-    /// Descriptors of either queue that were completed.
+    /// The number of completed descriptors of either queue.
     pub completions: u64,
     /// The smoothed round trip, in nanoseconds; 0 while none is known.
     pub round_trip_ns: u64,
-    /// The length of packets, in bytes.
+    /// The current length of packets, in bytes.
     pub packet: usize,
 }
 
 #[derive(Debug)]
 enum Phase {
-    /// Accepted, and not confirmed: what repeats that.
+    /// Accepted, but not confirmed: the acceptance and its repetition.
     Opening(Box<[u8]>, Repeat),
     Open,
-    /// An operation of the peer was refused; the peer is being told.
+    /// The local side refused an operation of the peer, and tells the peer.
     Refusing,
-    /// Over. Whoever does not know that gets a close with this reason, where there is one.
+    /// Over. Packets of the peer are answered by a close with this reason, where there is one.
     Over(Option<u8>),
 }
 
-/// Operations of this side.
+/// The operations of this side.
 #[derive(Debug, Default)]
 struct Own {
-    // The descriptor that is being sent, and how much of it has been.
+    // The descriptor that is being sent, and the number of its bytes sent.
     next: u64,
     offset: u32,
-    // Descriptors below are acknowledged.
+    // Descriptors below this number are acknowledged.
     acknowledged: u64,
-    // Reads that are not answered, and how much of the first has come.
+    // Unanswered reads, and the number of bytes received for the first of them.
     reads: VecDeque<u64>,
     read: u32,
-    // Reads below have come.
+    // Reads below this number have been answered.
     reads_done: u64,
 }
 
-/// Signs of life.
+/// Signs of life of the peer.
 #[derive(Debug)]
 struct Alive {
     heard: u64,
-    // Since when something is expected of the peer.
+    // The time since when the peer owes an answer.
     waiting: Option<u64>,
     ping: u64,
-    // Since when there are hints that the peer is gone.
+    // The time since when hints say that the peer is gone.
     hinted: Option<u64>,
 }
 
-/// Why a datagram was dropped. Nothing was changed.
+/// The reason why a datagram was dropped. Nothing was changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dropped {
-    /// It is not a packet.
+    /// The datagram is not a packet.
     Bad(BadPacket),
-    /// It is not of this connection.
+    /// The packet belongs to another connection.
     Stray,
 }
 
@@ -150,7 +153,7 @@ impl Engine {
     ) -> Self {
         let path = Path::new(settings.first_packet.max(packet::HANDSHAKE_MAX), mtu);
         let silence = nanoseconds(settings.silence);
-        // Several packets get lost before the peer is taken for gone.
+        // Several packets must get lost before the peer counts as gone.
         let most = nanoseconds(settings.timeout_max).min(silence / 8);
         let trip = RoundTrip::new(nanoseconds(settings.timeout_min).min(most), most);
         Self {
@@ -179,20 +182,20 @@ impl Engine {
         }
     }
 
-    /// Accepts with these bytes, until the peer confirms.
+    /// Repeats these bytes, the acceptance, until the peer confirms.
     pub(super) fn open(&mut self, accept: Box<[u8]>, peers_window: u32) {
         self.sending.window_is(peers_window);
         self.alive.waiting = Some(self.alive.heard);
         self.phase = Phase::Opening(accept, Repeat::new());
     }
 
-    /// Confirms that the peer has accepted.
+    /// Confirms the peer's acceptance.
     pub(super) fn confirm(&mut self, now: u64, peers_window: u32) {
         self.sending.window_is(peers_window);
         self.receiving.hurry(now);
     }
 
-    /// Whether both sides know of the connection, as far as this one can tell.
+    /// Whether the connection is established, as far as this side can tell.
     pub fn is_open(&self) -> bool {
         matches!(self.phase, Phase::Open)
     }
@@ -202,39 +205,40 @@ impl Engine {
         matches!(self.phase, Phase::Refusing | Phase::Over(_))
     }
 
-    /// The connection id of this side.
+    /// Returns the connection id of this side.
     pub fn id(&self) -> u64 {
         self.own_id
     }
 
-    /// The numbers of the next data packets: of this side, and of the peer.
+    /// Returns the numbers of the next data packets of this side and of the peer.
     pub(super) fn next_numbers(&self) -> [u32; 2] {
         [self.sending.next() as u32, self.receiving.expected() as u32]
     }
 
-    /// Whether every packet gets through, or the connection ends.
+    /// Whether every packet gets through or the connection ends.
     pub(super) fn is_reliable(&self) -> bool {
         self.is_reliable
     }
 
-    /// From now on datagrams are guarded, which makes them longer by so much. What came before its turn may be anybody's.
+    /// Takes note that datagrams are guarded from now on, and `overhead` bytes longer. Packets kept
+    /// early may be forged, and are forgotten.
     pub(super) fn is_guarded_by(&mut self, overhead: usize) {
         self.receiving.forget();
         self.path.reserve(overhead);
         self.sending.packet_is(self.path.current());
     }
 
-    /// The longest operation, in bytes: the smaller of the two offers.
+    /// Returns the maximum length of an operation, in bytes: the smaller of the two offers.
     pub fn max_transfer(&self) -> u32 {
         self.max_transfer
     }
 
-    /// Descriptors that were completed so far.
+    /// Returns the number of descriptors completed so far.
     pub(super) fn completions(&self) -> u64 {
         self.statistics.completions
     }
 
-    /// What happened so far.
+    /// Returns the counters so far.
     pub fn statistics(&self) -> Statistics {
         Statistics {
             retransmitted: self.sending.retransmitted,
@@ -244,11 +248,11 @@ impl Engine {
         }
     }
 
-    /// Takes a datagram.
+    /// Processes a received datagram.
     ///
     /// # Errors
     ///
-    /// When it was dropped.
+    /// The reason, when the datagram was dropped.
     pub fn handle(&mut self, now: u64, datagram: &[u8], sink: &mut dyn Sink) -> Result<(), Dropped> {
         self.catch_up(now, sink);
         let taken = match packet::parse(datagram) {
@@ -286,7 +290,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Something that only the peer can have sent.
+    /// Processes a packet that only the peer can have sent.
     fn of_peer(&mut self, now: u64, header: &Header, body: &Body<'_>, datagram: &[u8], sink: &mut dyn Sink) {
         self.heard(now);
         match &self.phase {
@@ -295,7 +299,8 @@ impl Engine {
                 self.alive.waiting = None;
                 self.sending.window_is(header.window);
                 if matches!(body, Body::Data(..)) {
-                    // The confirmation got lost. Nobody may be there yet to take data, so it has to come again.
+                    // The confirmation got lost. There may be no VI yet to take the data, so the
+                    // peer has to send the packet again.
                     return;
                 }
             }
@@ -347,10 +352,11 @@ impl Engine {
         self.alive.waiting = expects_more.then_some(now);
     }
 
-    /// What the peer has. `None` when it claims what it cannot have.
+    /// Processes the peer's acknowledgements. Returns `None` when the peer claims to have packets
+    /// that it cannot have.
     fn acknowledged(&mut self, now: u64, (ack, sack): (u32, u64), sink: &mut dyn Sink) -> Option<()> {
         let ahead = ack.wrapping_sub(self.sending.first() as u32).cast_signed();
-        // An old one, which others have overtaken.
+        // An old acknowledgement, which newer ones have overtaken.
         let Ok(ahead) = u64::try_from(ahead) else { return Some(()) };
         let ack = self.sending.first() + ahead;
         let (own, target) = (&mut self.own, &mut self.target);
@@ -363,7 +369,7 @@ impl Engine {
         Some(())
     }
 
-    /// Completes what can be completed.
+    /// Completes the descriptors that are finished.
     fn settle(&mut self, sink: &mut dyn Sink) {
         if !self.is_open() {
             return;
@@ -380,7 +386,7 @@ impl Engine {
         }
     }
 
-    /// A data packet, in its turn or not.
+    /// Processes a data packet, in its turn or not.
     fn data(
         &mut self,
         now: u64,
@@ -407,7 +413,7 @@ impl Engine {
             return;
         }
         while let Some(early) = self.receiving.take() {
-            // It was whole when it was kept.
+            // The packet was whole when it was kept.
             let Ok((_, Body::Data(data, payload))) = packet::parse(&early) else { return };
             if !self.in_turn(now, &data, payload, early.len(), sink) {
                 return;
@@ -415,7 +421,7 @@ impl Engine {
         }
     }
 
-    /// The next data packet. Whether the one after it may be processed.
+    /// Processes the next data packet. Returns whether the packet after it may be processed.
     fn in_turn(
         &mut self,
         now: u64,
@@ -426,7 +432,8 @@ impl Engine {
     ) -> bool {
         let done = match self.phase {
             Phase::Open => self.perform(data, payload, sink),
-            // What was refused, or comes after it, is not performed, and nobody shall think that it was.
+            // Refused operations and those after them are not performed, and no acknowledgement may
+            // say that they were.
             Phase::Refusing => return false,
             Phase::Opening(..) | Phase::Over(_) => Ok(()),
         };
@@ -447,7 +454,7 @@ impl Engine {
         }
     }
 
-    /// A data packet of unreliable delivery: gaps are not waited for.
+    /// Processes a data packet of unreliable delivery, which does not wait for missing packets.
     fn unreliable_data(&mut self, number: u32, data: &packet::DataHeader, payload: &[u8], sink: &mut dyn Sink) {
         let number = match self.receiving.turn(number) {
             Turn::Past => {
@@ -466,7 +473,8 @@ impl Engine {
         }
     }
 
-    /// Refuses an operation of the peer: the connection is broken here, and will be there.
+    /// Refuses an operation of the peer. The connection is broken on this side, and soon on the
+    /// peer's.
     fn refuse(&mut self, operation: u32, refusal: Refusal, sink: &mut dyn Sink) {
         self.target.refused = Some((operation, refusal));
         self.phase = Phase::Refusing;
@@ -491,7 +499,7 @@ impl Engine {
         }
     }
 
-    /// Ends the connection. The peer is told by what [`Engine::farewell`] gives, or by `transmit`.
+    /// Ends the connection. The datagrams of [`Engine::farewell`], or of `transmit`, tell the peer.
     pub fn disconnect(&mut self) {
         if !matches!(self.phase, Phase::Over(_)) {
             self.phase = Phase::Over(Some(CLOSED_BY_USER));
@@ -501,7 +509,7 @@ impl Engine {
     }
 }
 
-/// What the user is told of a refusal.
+/// Returns the reason of a refusal, for the user.
 fn why(refusal: Refusal) -> Ended {
     match refusal {
         Refusal::ReceiverNotReady => Ended::ReceiverNotReady,

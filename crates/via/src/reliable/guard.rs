@@ -1,11 +1,14 @@
-//! Datagrams under a key: nobody but the two ends can make them, change them, or repeat them.
+//! Authenticated datagrams: only the two ends can make them, change them, or repeat them.
 //!
-//! Keys come when a connection is there already, by what the two sides have said over it. From then on an end takes no datagram without a
-//! seal. One of them is told that the peer has its key by then, and seals all that it sends; the other seals from the first sealed datagram
-//! on that comes to it, as its peer may have missed what made it have the key. What got lost meanwhile is sent again.
+//! The keys result from messages over the existing connection. From then on, an end takes no
+//! datagram without a seal. One end knows by then that its peer has the keys, and seals every
+//! datagram that it sends. The other end seals from the first sealed datagram on that it receives,
+//! because its peer may have missed the message that gives it the keys. Datagrams dropped meanwhile
+//! are sent again.
 //!
-//! A sealed datagram ends with its *sequence*, which goes up by one with each datagram, and a code. Which data packet is the first one
-//! under the key is part of what the code is over, without being sent: an end that has taken a packet of somebody else's before cannot go on.
+//! A sealed datagram ends with its *sequence*, which goes up by one with each datagram, and a code.
+//! The code also covers the number of the first data packet under the keys, which is not sent: an
+//! end that has taken a forged packet before cannot go on.
 
 use super::Link;
 use crate::Error;
@@ -13,41 +16,41 @@ use rustix::fd::OwnedFd;
 use std::fmt;
 use std::sync::Arc;
 
-/// Bytes of a code.
+/// The length of a code, in bytes.
 pub const TAG: usize = 16;
-/// Bytes by which a datagram gets longer.
+/// The length that the seal adds to a datagram, in bytes.
 pub(super) const OVERHEAD: usize = 8 + TAG;
-/// Datagrams that are dropped in one go.
+/// The maximum number of datagrams dropped in one call.
 const DROPS: usize = 32;
 
-/// What tells datagrams of one key apart: no two of one sender have the same.
+/// The nonce of a datagram: unique among the datagrams of one sender under one key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Nonce {
     /// The number of the sender's first data packet under the key.
     pub base: u32,
-    /// How many datagrams the sender has sealed before.
+    /// The number of datagrams that the sender has sealed before.
     pub sequence: u64,
 }
 
-/// The keys of a connection: one of each direction.
+/// The keys of a connection: one for each direction.
 pub trait Cipher: Send + fmt::Debug {
-    /// Seals a datagram of this end, and encrypts it where that is wanted.
+    /// Seals a datagram of this end, and encrypts it if the cipher encrypts.
     fn seal(&self, nonce: Nonce, datagram: &mut [u8]) -> [u8; TAG];
 
-    /// Whether a datagram is the peer's; then it is decrypted.
+    /// Whether the peer sealed the datagram. If so, decrypts it.
     fn open(&self, nonce: Nonce, datagram: &mut [u8], tag: &[u8; TAG]) -> bool;
 }
 
-/// What a connection is to be guarded by.
+/// The keys of a connection, and the way to begin with them.
 #[derive(Debug)]
 pub struct Guard {
     /// The keys.
     pub cipher: Box<dyn Cipher>,
-    /// Whether the peer has its keys for certain.
+    /// Whether the peer certainly has its keys.
     pub peer_has_keys: bool,
 }
 
-/// A link, with a guard from some time on.
+/// A link that may get a guard.
 #[derive(Debug)]
 pub(super) struct Guarded<L> {
     pub(super) link: L,
@@ -57,7 +60,7 @@ pub(super) struct Guarded<L> {
 #[derive(Debug)]
 struct Guarding {
     cipher: Box<dyn Cipher>,
-    // None until the peer has shown that it has the keys.
+    // `None` until the peer has shown that it has the keys.
     own_base: Option<u32>,
     peer_base: u32,
     next: u64,
@@ -65,12 +68,12 @@ struct Guarding {
     sealed: Vec<u8>,
 }
 
-/// The sequences that have come.
+/// The sequences received.
 #[derive(Debug, Default)]
 struct Seen {
-    // All that is not told by `latest` counts as having come.
+    // Sequences too old for `latest` count as received.
     next: u64,
-    // Bit *i* says that `next - 1 - i` has come.
+    // Bit *i* says that `next - 1 - i` was received.
     latest: u128,
 }
 
@@ -82,10 +85,10 @@ impl Seen {
         behind >= u128::BITS.into() || (self.latest >> behind) & 1 == 1
     }
 
-    /// Notes one that has not come before.
+    /// Notes a sequence that was not received before.
     fn note(&mut self, sequence: u64) {
         if sequence >= self.next {
-            // The last sequence is never reached: it would take centuries.
+            // The highest sequence is never reached: that would take centuries.
             let next = sequence.saturating_add(1);
             let ahead = u32::try_from(next - self.next).unwrap_or(u32::MAX);
             self.latest = self.latest.checked_shl(ahead).unwrap_or(0) | 1;
@@ -101,11 +104,12 @@ impl<L: Link> Guarded<L> {
         Self { link, guarding: None }
     }
 
-    /// Has a guard from now on. The next data packets of this end and of the peer have these numbers.
+    /// Guards the link from now on. The next data packets of this end and of the peer have these
+    /// numbers.
     ///
     /// # Errors
     ///
-    /// Where there is a guard.
+    /// [`Error::BadState`] where the link has a guard already.
     pub(super) fn guard(&mut self, guard: Guard, [own, peers]: [u32; 2]) -> Result<(), Error> {
         if self.guarding.is_some() {
             return Err(Error::BadState { what: "a connection is guarded once" });
@@ -122,7 +126,8 @@ impl<L: Link> Guarded<L> {
         Ok(())
     }
 
-    /// The next datagram that is the peer's. `next` is the number of this end's next data packet.
+    /// Returns the next datagram that the peer sealed. `next` is the number of this end's next data
+    /// packet.
     pub(super) fn take(&mut self, into: &mut [u8], next: impl FnOnce() -> u32) -> Result<Option<usize>, Error> {
         let Some(guarding) = &mut self.guarding else { return self.link.receive(into) };
         for _ in 0..DROPS {
@@ -137,7 +142,8 @@ impl<L: Link> Guarded<L> {
 }
 
 impl Guarding {
-    /// The length of what is in a sealed datagram. `None` for any other.
+    /// Opens a sealed datagram and returns the length of its content. `None` for any other
+    /// datagram.
     fn open(&mut self, datagram: &mut [u8]) -> Option<usize> {
         let (rest, tag) = datagram.split_last_chunk_mut::<TAG>()?;
         let (inner, sequence) = rest.split_last_chunk_mut::<8>()?;
@@ -200,7 +206,7 @@ mod tests {
     use super::*;
     use std::collections::VecDeque;
 
-    /// What one end has sent and what is to come to it.
+    /// The datagrams that one end has sent, and those on the way to it.
     #[derive(Debug, Default)]
     struct Wire {
         sent: Vec<Vec<u8>>,
@@ -229,7 +235,7 @@ mod tests {
         }
     }
 
-    /// Good for nothing but seeing what a code is over: adds up bytes, and turns them round.
+    /// A toy cipher that shows what a code covers: adds up bytes, and inverts them.
     #[derive(Debug)]
     struct Toy(u8, u8);
 
@@ -257,12 +263,12 @@ mod tests {
         end
     }
 
-    /// The end that begins, which has sent 5 data packets and taken 3, and the other.
+    /// Makes the end that begins, which has sent 5 data packets and taken 3, and the other end.
     fn pair() -> (Guarded<Wire>, Guarded<Wire>) {
         (end((1, 2), true, [5, 3]), end((2, 1), false, [2, 5]))
     }
 
-    /// What an end makes of these datagrams.
+    /// Passes datagrams to an end and returns those that it takes.
     fn taken(end: &mut Guarded<Wire>, datagrams: &[Vec<u8>]) -> Vec<Vec<u8>> {
         end.link.coming.extend(datagrams.iter().cloned());
         let mut into = vec![0; 1472];
@@ -325,7 +331,7 @@ mod tests {
         assert_eq!(taken(&mut other, &[next.clone(), next]), [b"next"]);
     }
 
-    /// Somebody has made one of the two take a packet before the keys were there.
+    /// A forged packet was taken by one end before the keys were there.
     #[test]
     fn ends_that_do_not_agree_where_the_key_begins_have_nothing_to_say_to_each_other() {
         let (mut one, _) = pair();

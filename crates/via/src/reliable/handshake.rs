@@ -1,8 +1,9 @@
 //! The handshake that makes a connection: request, accept or reject, confirm.
 //!
-//! Each side chooses a connection id at random, by which it knows its peer's packets from those of anybody else and from those of
-//! an earlier life of the peer. The one that asks repeats its request until it is answered; the one that accepts repeats
-//! that until a packet comes which only the peer can have sent. So duplicates do nothing.
+//! Each side chooses a random connection id, which tells its peer's packets from those of strangers
+//! and of the peer's earlier connections. The requesting side repeats its request until it gets an
+//! answer. The accepting side repeats its acceptance until a packet arrives that only the peer can
+//! have sent. So duplicates have no effect.
 
 use super::packet::{self, Body, HANDSHAKE_MAX, Header, REASON_MAX};
 use super::repeat::Repeat;
@@ -10,7 +11,7 @@ use super::{Engine, Settings};
 use crate::Error;
 use crate::spi::Offer;
 
-/// The side that asks for a connection.
+/// The side that requests a connection.
 #[derive(Debug)]
 pub struct Requesting {
     settings: Settings,
@@ -20,17 +21,17 @@ pub struct Requesting {
     repeat: Repeat,
 }
 
-/// What a request led to.
+/// The outcome of a request.
 #[derive(Debug)]
 pub enum Answer {
-    /// A connection; and what the peer offers.
+    /// A connection, and the peer's offer.
     Accepted(Box<Engine>, Offer),
-    /// A refusal, with the peer's reason.
+    /// A rejection, with the peer's reason.
     Rejected(String),
 }
 
 impl Requesting {
-    /// A request. `id` is a random number.
+    /// Makes a request. `id` is a random number.
     ///
     /// # Errors
     ///
@@ -45,17 +46,18 @@ impl Requesting {
         Ok(Self { settings: settings.clone(), own_id, offer: offer.clone(), request, repeat: Repeat::new() })
     }
 
-    /// The datagram to be sent now, if it is time for one.
+    /// Returns the datagram to send now, if it is time for one.
     pub fn transmit(&mut self, now: u64) -> Option<&[u8]> {
         self.repeat.is_due(now).then_some(&self.request)
     }
 
-    /// When `transmit` is to be called again.
+    /// Returns the time of the next call of `transmit`.
     pub fn due(&self) -> u64 {
         self.repeat.due
     }
 
-    /// Takes a datagram; `mtu` is what the link takes. `None` when it was not the answer.
+    /// Takes a datagram; `mtu` is the link's maximum. Returns `None` for any datagram but the
+    /// answer.
     pub fn handle(&mut self, now: u64, datagram: &[u8], mtu: usize) -> Option<Answer> {
         let (header, body) = packet::parse(datagram).ok()?;
         if header.to != self.own_id {
@@ -73,7 +75,7 @@ impl Requesting {
     }
 }
 
-/// The side that was asked for a connection, and has not answered.
+/// The side that was asked for a connection and has not answered yet.
 #[derive(Debug)]
 pub struct Answering {
     peer_id: u64,
@@ -83,33 +85,36 @@ pub struct Answering {
 }
 
 impl Answering {
-    /// Reads a request. `None` when the datagram is none.
+    /// Reads a request. Returns `None` for any other datagram.
     pub fn from_datagram(datagram: &[u8]) -> Option<Self> {
         let (header, body) = packet::parse(datagram).ok()?;
         let Body::Request { from, discriminator, offer } = body else { return None };
         Some(Self { peer_id: from, window: header.window, discriminator: discriminator.to_owned(), offer })
     }
 
-    /// The connection id that the peer chose: a request with the same one from the same address is a repetition.
+    /// Returns the connection id that the peer chose. A request with the same id from the same
+    /// address is a repetition.
     pub fn id(&self) -> u64 {
         self.peer_id
     }
 
-    /// What the peer wants to be connected with.
+    /// Returns the discriminator of the request.
     pub fn discriminator(&self) -> &str {
         &self.discriminator
     }
 
-    /// What the peer offers.
+    /// Returns the peer's offer.
     pub fn offer(&self) -> &Offer {
         &self.offer
     }
 
-    /// Accepts: the engine repeats that until the peer confirms. `id` is a random number.
+    /// Accepts the request. The engine repeats the acceptance until the peer confirms. `id` is a
+    /// random number.
     ///
     /// # Errors
     ///
-    /// [`Error::TooLong`] when the private data does not fit; [`Error::BadState`] when the reliability levels differ.
+    /// [`Error::TooLong`] for private data that do not fit; [`Error::BadState`] when the
+    /// reliability levels differ.
     pub fn accept(&self, settings: &Settings, now: u64, id: u64, own: &Offer, mtu: usize) -> Result<Engine, Error> {
         if own.reliability != self.offer.reliability {
             return Err(Error::BadState { what: "the reliability levels of the two VIs differ" });
@@ -123,7 +128,7 @@ impl Answering {
         Ok(engine)
     }
 
-    /// The datagram that rejects the request.
+    /// Returns the datagram that rejects the request.
     pub fn reject(&self, why: &str) -> Vec<u8> {
         let mut end = why.len().min(REASON_MAX);
         while !why.is_char_boundary(end) {
@@ -131,7 +136,7 @@ impl Answering {
         }
         let mut bytes = vec![0; HANDSHAKE_MAX];
         let header = Header { to: self.peer_id, number: 0, ack: 0, sack: 0, window: 0 };
-        // It has room: the reason was cut to what fits.
+        // The reason was cut to fit, so the write succeeds.
         let length = packet::write(&mut bytes, &header, &Body::Reject { why: &why[..end] }).unwrap_or(0);
         bytes.truncate(length);
         bytes

@@ -1,48 +1,49 @@
-//! What the reliability machinery needs of a network.
+//! Links: the network as an engine needs it.
 
 use crate::Error;
 use rustix::fd::OwnedFd;
 use std::fmt;
 use std::sync::Arc;
 
-/// A wire for datagrams between two ends: what the reliability machinery needs of a network.
+/// A wire for datagrams between two ends.
 ///
-/// [`Error::NotFound`] from any of its functions is a hint that nobody is at the other end. It is no proof, and neither it nor any
-/// other error ends a connection: silence does.
+/// [`Error::NotFound`] from any method hints that nothing listens at the other end. The hint is no
+/// proof: only silence ends a connection, and no error does.
 pub trait Link: Send + fmt::Debug {
-    /// The largest datagram, in bytes.
+    /// Returns the maximum length of a datagram, in bytes.
     fn mtu(&self) -> usize;
 
-    /// Sends one datagram, which may get lost. `false`: there is no room now, try again later.
+    /// Sends one datagram, which may get lost. Returns `false` when there is no room now, and the
+    /// caller has to try again later.
     ///
     /// # Errors
     ///
-    /// Whatever the network says; the datagram is taken for lost.
+    /// An error of the network. The datagram counts as lost.
     fn send(&mut self, datagram: &[u8]) -> Result<bool, Error>;
 
-    /// The next datagram, if one is there; its length.
+    /// Receives the next datagram, if one is there, and returns its length.
     ///
     /// # Errors
     ///
-    /// Whatever the network says.
+    /// An error of the network.
     fn receive(&mut self, into: &mut [u8]) -> Result<Option<usize>, Error>;
 
-    /// A file that is readable when a datagram came, from now on.
+    /// Returns a file that is readable from now on whenever a datagram has arrived.
     fn file(&self) -> Option<Arc<OwnedFd>>;
 
-    /// The same for one sleep, until [`Self::end_sleep`], which follows in any case. A link whose file costs something for each
-    /// datagram need not keep it up while nobody sleeps.
+    /// Returns such a file for one sleep, until [`Self::end_sleep`], which always follows. A link
+    /// whose file costs something for each datagram need not maintain it while no thread sleeps.
     fn prepare_sleep(&mut self) -> Option<Arc<OwnedFd>> {
         self.file()
     }
 
-    /// A sleep is over, or did not happen.
+    /// Ends a prepared sleep, or cancels it.
     fn end_sleep(&mut self) {}
 
-    /// Who is at the other end, for people.
+    /// Returns the peer's name, for people.
     fn peer(&self) -> String;
 
-    /// The address of this end, as the peer sees it; none where it is not known.
+    /// Returns the address of this end, as the peer sees it, where it is known.
     fn local(&self) -> Option<String> {
         None
     }

@@ -1,7 +1,8 @@
-//! A provider over any network of datagrams with addresses and ports: UDP, or what looks like it.
+//! A provider over any datagram network with addresses and ports: UDP, or a similar one.
 //!
-//! A listener has a port; each connection has one at either end. The one that asks sends its request to the listener's port, and the
-//! acceptance comes from the port of the new connection: it is known by the random id that the request had.
+//! A listener has a port, and so has each end of a connection. A peer sends its request to the
+//! listener's port, and the acceptance comes from the port of the new connection: the request's
+//! random id identifies it.
 
 use super::packet::{self, Body};
 use super::{Answering, Link, Settings, accept, connect};
@@ -17,61 +18,63 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Requests that a listener remembers, to know their repetitions.
+/// The maximum number of requests that a listener remembers, to recognize repetitions.
 const SEEN_MAX: usize = 1024;
-/// Datagrams that nothing comes of and that are dropped in one go: then it is others' turn, and the clock's.
+/// The maximum number of unusable datagrams dropped in one call, so that others and the clock get
+/// their turn.
 const STRANGERS: usize = 32;
 
 /// A network with ports.
 pub trait Network: Send + Sync + fmt::Debug + 'static {
-    /// What has a port.
+    /// The socket of a port.
     type Socket: DatagramSocket + 'static;
 
-    /// Takes a port; 0 for any that is free.
+    /// Opens a port; 0 stands for any free one.
     ///
     /// # Errors
     ///
-    /// [`Error::NameInUse`] when it is taken, or what the system says.
+    /// [`Error::NameInUse`] for a port that is taken; an error of the system.
     fn socket(&self, port: u16) -> Result<Self::Socket, Error>;
 
-    /// What VIs over it can do.
+    /// Returns the capabilities of VIs over the network.
     fn attributes(&self) -> &Attributes;
 
-    /// How engines behave over it.
+    /// Returns the settings of engines over the network.
     fn settings(&self) -> &Settings;
 
-    /// How bad it is made on purpose, at this end.
+    /// Returns the artificial faults of the network, at this end.
     fn fault(&self) -> Option<&Conditions> {
         None
     }
 }
 
-/// A port of a network.
+/// The socket of a port of a network.
 pub trait DatagramSocket: Send + fmt::Debug {
-    /// The largest datagram, in bytes.
+    /// Returns the maximum length of a datagram, in bytes.
     fn mtu(&self) -> usize;
 
-    /// Its address and port.
+    /// Returns the socket's address and port.
     fn address(&self) -> SocketAddr;
 
-    /// From now on datagrams go to this peer only, and come from it only.
+    /// Restricts the socket to datagrams to and from this peer.
     fn set_peer(&mut self, peer: SocketAddr);
 
-    /// Sends one datagram, which may get lost. `false`: there is no room now, try again later.
+    /// Sends one datagram, which may get lost. Returns `false` when there is no room now, and the
+    /// caller has to try again later.
     ///
     /// # Errors
     ///
     /// As [`Link::send`].
     fn send_to(&mut self, datagram: &[u8], to: SocketAddr) -> Result<bool, Error>;
 
-    /// The next datagram, if one is there: its length and its sender.
+    /// Receives the next datagram, if one is there, and returns its length and its sender.
     ///
     /// # Errors
     ///
     /// As [`Link::receive`].
     fn receive_from(&mut self, into: &mut [u8]) -> Result<Option<(usize, SocketAddr)>, Error>;
 
-    /// A file that is readable when a datagram came, from now on.
+    /// Returns a file that is readable from now on whenever a datagram has arrived.
     fn file(&self) -> Option<Arc<OwnedFd>>;
 
     /// As [`Link::prepare_sleep`].
@@ -83,14 +86,14 @@ pub trait DatagramSocket: Send + fmt::Debug {
     fn end_sleep(&mut self) {}
 }
 
-/// VIs over a network.
+/// A provider of VIs over a network.
 #[derive(Debug)]
 pub struct NetworkProvider<N> {
     network: Arc<N>,
 }
 
 impl<N: Network> NetworkProvider<N> {
-    /// A provider over this network.
+    /// Makes a provider over this network.
     pub fn new(network: N) -> Self {
         Self { network: Arc::new(network) }
     }
@@ -101,7 +104,7 @@ impl<N: Network> Provider for NetworkProvider<N> {
         self.network.attributes()
     }
 
-    /// The discriminator is the number of a port; 0, or nothing, for any that is free.
+    /// Listens on a port. The discriminator is its number; 0, or nothing, stands for any free port.
     fn listen(&self, discriminator: &str) -> Result<Box<dyn Listening>, Error> {
         let port = if discriminator.is_empty() { Ok(0) } else { discriminator.parse() };
         let port =
@@ -132,7 +135,7 @@ fn bad_address(text: &str, why: &'static str) -> Error {
     Error::BadAddress { text: text.to_owned(), why }
 }
 
-/// A number that nobody can guess: not 0.
+/// Returns a random number that cannot be guessed and is not 0.
 fn random() -> Result<u64, Error> {
     let mut bytes = [0; 8];
     getrandom(&mut bytes, GetRandomFlags::empty()).map_err(Error::system("getting a random number"))?;
@@ -144,7 +147,7 @@ fn random() -> Result<u64, Error> {
 struct NetworkLink<S> {
     socket: S,
     peer: SocketAddr,
-    // The id of the request, while it is not known which port the peer's connection has.
+    // The id of the request, until the port of the peer's connection is known.
     asking: Option<u64>,
 }
 
@@ -195,12 +198,13 @@ impl<S: DatagramSocket> Link for NetworkLink<S> {
     }
 }
 
-/// Whether this accepts the request with that id. Only who has seen the request can know it.
+/// Whether the datagram accepts the request with that id. Only hosts that have seen the request can
+/// know the id.
 fn is_acceptance(datagram: &[u8], id: u64) -> bool {
     packet::parse(datagram).is_ok_and(|(header, body)| header.to == id && matches!(body, Body::Accept { .. }))
 }
 
-/// A listener's port, and what came there.
+/// A listener's port, and the requests that arrived there.
 #[derive(Debug)]
 struct Desk<S> {
     socket: S,
@@ -212,7 +216,7 @@ struct Desk<S> {
 struct Seen {
     from: SocketAddr,
     id: u64,
-    // What repetitions are answered with. A connection repeats its acceptance itself.
+    // The answer to repetitions. A connection repeats its acceptance itself.
     rejection: Option<Vec<u8>>,
 }
 
@@ -230,16 +234,16 @@ fn lock<S>(desk: &Mutex<Desk<S>>) -> MutexGuard<'_, Desk<S>> {
 }
 
 impl<S: DatagramSocket> Desk<S> {
-    /// The next new request, if it is among the next datagrams.
+    /// Returns the next new request, if it is among the next datagrams.
     fn next(&mut self, datagram: &mut [u8]) -> Option<(Answering, SocketAddr)> {
         for _ in 0..STRANGERS {
-            // Errors are about single datagrams, and there will be others.
+            // Errors are about single datagrams, and others will follow.
             let Ok(Some((length, from))) = self.socket.receive_from(datagram) else { break };
             let Some(answering) = Answering::from_datagram(&datagram[..length]) else { continue };
             let id = answering.id();
             match self.seen.iter().find(|seen| seen.id == id && seen.from == from) {
                 Some(Seen { rejection: Some(rejection), .. }) => {
-                    // Lost or not: it is repeated as long as the request is.
+                    // The send may fail: the answer is repeated as long as the request is.
                     let _ = self.socket.send_to(rejection, from);
                 }
                 Some(_) => {}
@@ -256,7 +260,7 @@ impl<S: DatagramSocket> Desk<S> {
     }
 
     fn reject(&mut self, id: u64, from: SocketAddr, rejection: Vec<u8>) {
-        // What is lost is repeated when the request is.
+        // A lost rejection is sent again when the request is repeated.
         let _ = self.socket.send_to(&rejection, from);
         if let Some(seen) = self.seen.iter_mut().find(|seen| seen.id == id && seen.from == from) {
             seen.rejection = Some(rejection);
@@ -287,7 +291,7 @@ impl<N: Network> Listening for Listener<N> {
     }
 }
 
-/// A request that came.
+/// A received request.
 #[derive(Debug)]
 struct Asked<N: Network> {
     network: Arc<N>,
@@ -307,7 +311,8 @@ impl<N: Network> Incoming for Asked<N> {
     }
 
     fn accept(mut self: Box<Self>, own: &Offer, deadline: Deadline) -> Result<Box<dyn Port>, Error> {
-        // Where it fails from here to the end of the handshake, the peer is told by a rejection or by the engine.
+        // From here to the end of the handshake, a rejection or the engine tells the peer about a
+        // failure.
         let mut socket = self.network.socket(0)?;
         let id = random()?;
         socket.set_peer(self.from);
@@ -316,7 +321,7 @@ impl<N: Network> Incoming for Asked<N> {
         let (settings, answering) = (self.network.settings(), &self.answering);
         Ok(match self.network.fault() {
             None => Box::new(accept(link, settings, id, answering, own, deadline)?),
-            // Another number than the peer's: what it loses is another part.
+            // The number differs from the peer's, so that the two ends lose different datagrams.
             Some(fault) => Box::new(accept(FaultLink::new(link, fault, 1)?, settings, id, answering, own, deadline)?),
         })
     }
@@ -348,7 +353,7 @@ mod tests {
     use std::sync::{Arc, mpsc};
     use std::time::Duration;
 
-    /// A network on which somebody talks nonsense without end.
+    /// A network with an endless stream of nonsense.
     #[derive(Debug)]
     struct Noise(Attributes, Settings);
 

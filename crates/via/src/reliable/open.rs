@@ -1,4 +1,4 @@
-//! Doing the handshake over a link, and waiting for it.
+//! The handshake over a link, with its waits.
 
 use super::handshake::{Answer, Answering, Requesting};
 use super::{Link, LinkPort, Settings};
@@ -11,17 +11,19 @@ use crate::{Deadline, Error};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How often a link without a file is looked at.
+/// The interval between looks at a link without a file.
 pub(super) const LOOK: Duration = Duration::from_micros(50);
-/// How long hints that nobody listens must go on until they are believed.
+/// The time for which hints that nothing listens must last before they count.
 const HINTS: Duration = Duration::from_millis(50);
 
-/// Asks the other end of a link for a connection, and waits for its answer. `id` is a random number.
+/// Asks the other end of a link for a connection, and waits for its answer. `id` is a random
+/// number.
 ///
 /// # Errors
 ///
-/// [`Error::Refused`] with the peer's reason, [`Error::NotFound`] where nobody listens, [`Error::TimedOut`], or
-/// [`Error::TooLong`] for a discriminator or private data that do not fit.
+/// [`Error::Refused`] with the peer's reason, [`Error::NotFound`] where nothing listens,
+/// [`Error::TimedOut`] at the deadline, [`Error::TooLong`] for a discriminator or private data that
+/// do not fit.
 pub fn connect<L: Link>(
     mut link: L,
     settings: &Settings,
@@ -44,7 +46,7 @@ pub fn connect<L: Link>(
                 Ok(Some(length)) => match requesting.handle(now, &incoming[..length], link.mtu()) {
                     Some(Answer::Accepted(engine, peers)) => {
                         let mut port = LinkPort::new(engine, link, start);
-                        // The confirmation.
+                        // The first packet of the engine is the confirmation.
                         port.submit(Instant::now(), &mut Nobody);
                         return Ok((port, peers));
                     }
@@ -70,11 +72,12 @@ pub fn connect<L: Link>(
     }
 }
 
-/// Accepts a request over a link to the one who asked, and waits until that one confirms. `id` is a random number.
+/// Accepts a request over a link to the requesting peer, and waits for its confirmation. `id` is a
+/// random number.
 ///
 /// # Errors
 ///
-/// [`Error::TimedOut`] when no confirmation comes, or as [`Answering::accept`].
+/// [`Error::TimedOut`] without a confirmation by the deadline; otherwise as [`Answering::accept`].
 pub fn accept<L: Link>(
     link: L,
     settings: &Settings,
@@ -110,7 +113,7 @@ fn wait(link: &mut impl Link, due: Option<Instant>, deadline: Deadline) -> Resul
     waited
 }
 
-/// No VI yet: has nothing posted, and takes nothing.
+/// A sink without a VI: has nothing posted, and takes nothing.
 struct Nobody;
 
 impl Sink for Nobody {

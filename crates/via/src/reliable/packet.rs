@@ -11,17 +11,17 @@ use crate::{Error, RemoteAddress};
 
 /// The version of the format.
 pub const VERSION: u8 = 1;
-/// Bytes of the header that every packet has.
+/// The length of the header of every packet, in bytes.
 pub const HEADER: usize = 36;
-/// Bytes of the header of a data packet without a place.
+/// The length of a data packet's header without a place, in bytes.
 pub const DATA_HEADER: usize = 52;
-/// Bytes of a place in a peer's memory.
+/// The length of a place in a peer's memory, in bytes.
 pub const PLACE: usize = 24;
-/// The longest discriminator.
+/// The maximum length of a discriminator, in bytes.
 pub const DISCRIMINATOR_MAX: usize = 256;
-/// The longest reason of a rejection, in bytes of UTF-8.
+/// The maximum length of a rejection's reason, in bytes of UTF-8.
 pub const REASON_MAX: usize = 256;
-/// The longest packet of a handshake.
+/// The maximum length of a handshake packet, in bytes.
 pub const HANDSHAKE_MAX: usize = HEADER + 12 + DISCRIMINATOR_MAX + 8 + Offer::PRIVATE_MAX;
 
 const KIND: usize = 5;
@@ -42,22 +42,22 @@ const LAST: u8 = 1;
 const IMMEDIATE: u8 = 2;
 const PLACED: u8 = 4;
 
-/// What every packet says.
+/// The header of every packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// The receiver's connection id; 0 in a request.
     pub to: u64,
     /// The number of a data packet, 0 for others.
     pub number: u32,
-    /// The number of the next data packet that the sender expects: all before are in place.
+    /// The number of the next data packet that the sender expects: it has processed all before.
     pub ack: u32,
-    /// Bit `i`: packet `ack + 1 + i` has come.
+    /// Bit `i`: packet `ack + 1 + i` has arrived.
     pub sack: u64,
-    /// Bytes that may be under way to the sender from `ack` on.
+    /// The number of bytes that may be under way to the sender from `ack` on.
     pub window: u32,
 }
 
-/// What a data packet does.
+/// The action of a data packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Action {
@@ -69,86 +69,86 @@ pub enum Action {
     Read = 3,
     /// A part of the answer to a request for an RDMA read.
     Answer = 4,
-    /// An operation of the peer was refused.
+    /// The refusal of an operation of the peer.
     Refuse = 5,
-    /// Nothing: what had this number is not to be had any more, as its sender's connection is broken.
+    /// No action: the sender's connection is broken, and the content of this number is lost.
     Void = 6,
 }
 
 /// A data packet without its payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DataHeader {
-    /// What it does.
+    /// The action of the packet.
     pub action: Action,
-    /// The number of the operation, counted by who began it: the initiator's also in answers and refusals.
+    /// The operation's number in its initiator's count, also in answers and refusals.
     pub operation: u32,
-    /// Bytes of the message before this part.
+    /// The offset of this part in the message, in bytes.
     pub offset: u32,
-    /// Bytes of the message.
+    /// The length of the message, in bytes.
     pub total: u32,
     /// Whether this part is the last.
     pub is_last: bool,
-    /// Immediate data, with the last part; of a refusal the reason.
+    /// Immediate data, in the last part; in a refusal the reason.
     pub immediate: Option<u32>,
-    /// The place, of the first part of an RDMA.
+    /// The place, in the first part of an RDMA.
     pub place: Option<RemoteAddress>,
 }
 
-/// What a packet is.
+/// The body of a packet.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Body<'a> {
     /// Asks for a connection.
     Request {
-        /// The connection id that its sender chose.
+        /// The connection id that the sender chose.
         from: u64,
-        /// What it wants to be connected with.
+        /// The discriminator that the sender asks for.
         discriminator: &'a str,
         /// The sender's offer.
         offer: Offer,
     },
     /// Grants a request.
     Accept {
-        /// The connection id that its sender chose.
+        /// The connection id that the sender chose.
         from: u64,
         /// The sender's offer.
         offer: Offer,
     },
     /// Refuses a request.
     Reject {
-        /// Why, for people.
+        /// The reason, for people.
         why: &'a str,
     },
-    /// Has only the header.
+    /// Acknowledges by its header alone.
     Ack,
-    /// Wants an `Ack` at once.
+    /// Asks for an `Ack` at once.
     Ping,
-    /// Finds out whether packets of its length get through.
+    /// Tests whether packets of its length get through.
     Probe,
-    /// A probe of so many bytes came.
+    /// Confirms a probe.
     Probed {
         /// The length of the probe.
         length: u32,
     },
-    /// The connection is over.
+    /// Ends the connection.
     Close {
-        /// Why.
+        /// The reason.
         reason: u8,
     },
-    /// Data.
+    /// Carries data.
     Data(DataHeader, &'a [u8]),
 }
 
-/// Why something that came is not a packet.
+/// The reason why a datagram is not a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BadPacket {
-    /// Shorter than the header, or than its kind says.
+    /// The datagram is shorter than the header, or than its kind requires.
     Short,
     /// The checksum is wrong.
     Damaged,
-    /// Another version.
+    /// The version is another one.
     Version,
-    /// No such kind of packet.
+    /// The kind of packet does not exist.
     Kind,
     /// The fields do not fit each other.
     Fields,
@@ -178,7 +178,7 @@ impl Action {
 ///
 /// # Errors
 ///
-/// What is wrong with it first of all.
+/// The first fault found.
 pub fn parse(bytes: &[u8]) -> Result<(Header, Body<'_>), BadPacket> {
     let (fixed, rest) = bytes.split_at_checked(HEADER).ok_or(BadPacket::Short)?;
     let words = |at| u32_at(fixed, at).ok_or(BadPacket::Short);
@@ -280,7 +280,7 @@ fn data(action: u8, flags: u8, bytes: &[u8]) -> Result<DataHeader, BadPacket> {
     })
 }
 
-/// Whether the fields of a data packet fit each other.
+/// Checks that the fields of a data packet fit each other.
 fn check(data: &DataHeader, payload: usize) -> Result<(), BadPacket> {
     let end = u64::from(data.offset) + payload as u64;
     let total = u64::from(data.total);
@@ -301,12 +301,12 @@ fn check(data: &DataHeader, payload: usize) -> Result<(), BadPacket> {
 }
 
 impl DataHeader {
-    /// Bytes before the payload.
+    /// Returns the number of bytes before the payload.
     pub fn header_length(&self) -> usize {
         DATA_HEADER + if self.place.is_some() { PLACE } else { 0 }
     }
 
-    /// Why an operation was refused.
+    /// Returns the reason of a refused operation.
     pub fn refusal(&self) -> Option<Refusal> {
         Some(match self.immediate? {
             1 => Refusal::ReceiverNotReady,
@@ -317,7 +317,7 @@ impl DataHeader {
     }
 }
 
-/// The reason of a refusal on the wire.
+/// Returns the reason of a refusal on the wire.
 pub(super) fn refusal_code(refusal: Refusal) -> u32 {
     match refusal {
         Refusal::ReceiverNotReady => 1,
@@ -331,7 +331,7 @@ fn put(into: &mut [u8], at: usize, bytes: &[u8]) {
 }
 
 fn put_header(into: &mut [u8], header: &Header, kind: u8, operation: u8, flags: u8) {
-    // Asked once whether it is long enough, instead of for each field.
+    // One check of the length replaces one for each field.
     let into = &mut into[..HEADER];
     put(into, 0, &[0, 0, 0, 0, VERSION, kind, operation, flags]);
     put(into, 8, &header.to.to_le_bytes());
@@ -341,14 +341,16 @@ fn put_header(into: &mut [u8], header: &Header, kind: u8, operation: u8, flags: 
     put(into, 32, &header.window.to_le_bytes());
 }
 
-/// Writes the checksum of a packet that is complete otherwise: at least its header. Returns its length.
+/// Writes the checksum of an otherwise complete packet, which has at least a header. Returns the
+/// packet's length.
 pub fn seal(packet: &mut [u8]) -> usize {
     let sum = crc32c(&packet[4..]);
     put(packet, 0, &sum.to_le_bytes());
     packet.len()
 }
 
-/// Writes all of a data packet but its payload and checksum; returns where the payload begins. `into` has room for it.
+/// Writes a data packet except for its payload and checksum. Returns the offset of the payload.
+/// `into` has room for it.
 pub(super) fn put_data(into: &mut [u8], header: &Header, data: &DataHeader) -> usize {
     let flag = |is_set, flag| if is_set { flag } else { 0 };
     let flags =
@@ -371,7 +373,8 @@ pub(super) fn put_data(into: &mut [u8], header: &Header, data: &DataHeader) -> u
 ///
 /// # Errors
 ///
-/// [`Error::TooLong`] when `into` is too short for it, or a text or the private data too long for a packet.
+/// [`Error::TooLong`] when `into` is too short, or a text or the private data too long for a
+/// packet.
 pub fn write(into: &mut [u8], header: &Header, body: &Body<'_>) -> Result<usize, Error> {
     let mut tail = Vec::new();
     let kind = match body {
@@ -419,7 +422,7 @@ pub fn write(into: &mut [u8], header: &Header, body: &Body<'_>) -> Result<usize,
     Ok(seal(&mut into[..HEADER + tail.len()]))
 }
 
-/// Writes a probe of exactly `into.len()` bytes, which must be at least the header's.
+/// Writes a probe of exactly `into.len()` bytes, at least the header's length.
 pub(super) fn write_probe(into: &mut [u8], header: &Header) -> usize {
     into.fill(0);
     put_header(into, header, PROBE, 0, 0);

@@ -1,19 +1,20 @@
-//! How long packets may be: begins with what every path takes, and finds out by probes what this one does. RFC 8899.
+//! Packet lengths: a connection begins with a length that every path takes, and probes for a longer
+//! one. RFC 8899.
 
-/// Probes of one length that must get lost before it counts as too long.
+/// The number of probes of one length that must get lost before it counts as too long.
 const TRIES: u32 = 2;
-/// Lengths are not told apart that differ by less.
+/// The resolution of the search, in bytes.
 const STEP: usize = 32;
-/// Nanoseconds to wait for the answer to a probe.
+/// The wait for the answer to a probe, in nanoseconds.
 const PATIENCE: u64 = 50_000_000;
-/// Nanoseconds until a longer packet is tried again after probes got lost.
+/// The time until a longer packet is tried again after probes got lost, in nanoseconds.
 const AGAIN: u64 = 600_000_000_000;
 
-/// The search for the longest packet.
+/// The search for the maximum packet length.
 #[derive(Debug)]
 pub(super) struct Path {
     current: usize,
-    // Lengths above do not get through, as far as is known.
+    // Longer packets do not get through, as far as is known.
     ceiling: usize,
     most: usize,
     candidate: usize,
@@ -22,31 +23,31 @@ pub(super) struct Path {
 }
 
 impl Path {
-    /// `first` is taken for granted, `most` is what the link takes.
+    /// Begins with `first`, which every path takes; `most` is the link's maximum.
     pub(super) fn new(first: usize, most: usize) -> Self {
         let first = first.min(most);
         let due = (first < most).then_some(0);
         Self { current: first, ceiling: most, most, candidate: most, tries: 0, due }
     }
 
-    /// Each datagram gets longer by so much, behind what is known here.
+    /// Notes that each datagram gets longer by `overhead` bytes outside of the packet.
     pub(super) fn reserve(&mut self, overhead: usize) {
         for length in [&mut self.current, &mut self.ceiling, &mut self.most, &mut self.candidate] {
             *length = length.saturating_sub(overhead);
         }
     }
 
-    /// Bytes of a packet.
+    /// Returns the current packet length, in bytes.
     pub(super) fn current(&self) -> usize {
         self.current
     }
 
-    /// When the next probe is to be sent.
+    /// Returns the time of the next probe.
     pub(super) fn due(&self) -> Option<u64> {
         self.due
     }
 
-    /// The length of the probe that is to be sent now.
+    /// Returns the length of the probe to send now.
     pub(super) fn probe(&mut self, now: u64) -> Option<usize> {
         if self.due.is_none_or(|due| now < due) {
             return None;
@@ -63,7 +64,7 @@ impl Path {
         Some(self.candidate)
     }
 
-    /// A probe of that length came through. Whether packets may be longer now.
+    /// Notes that a probe of that length got through. Returns whether packets may be longer now.
     pub(super) fn confirmed(&mut self, now: u64, length: usize) -> bool {
         if length <= self.current || length > self.most {
             return false;
@@ -91,7 +92,7 @@ impl Path {
 mod tests {
     use super::Path;
 
-    /// What is found over a path that takes so much, and with how many probes.
+    /// Returns the length found over a path that takes `takes` bytes, and the number of probes.
     fn search(most: usize, takes: usize) -> (usize, u32) {
         let (mut path, mut now, mut probes) = (Path::new(1200, most), 0, 0);
         while let Some(due) = path.due().filter(|due| *due < 60_000_000_000) {

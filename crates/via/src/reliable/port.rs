@@ -1,4 +1,4 @@
-//! One end of a connection over a link, as a VI uses it.
+//! Ports over links: one end of a connection, as a VI uses it.
 
 use super::guard::{self, Guard, Guarded};
 use super::{Engine, Link};
@@ -8,11 +8,11 @@ use rustix::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Datagrams that are taken in one go, so that sending gets its turn.
+/// The maximum number of datagrams taken in one call, so that sending gets its turn.
 const BATCH: usize = 32;
-/// Packets as expected after which everything else is looked at.
+/// The number of predicted packets after which everything else is checked.
 const EXPECTED: u32 = 64;
-/// How soon a datagram is offered again that the link had no room for.
+/// The time after which a datagram is offered again that the link had no room for.
 const FULL: Duration = Duration::from_micros(200);
 
 /// An [`Engine`] and the [`Link`] that it works over.
@@ -25,13 +25,14 @@ pub struct LinkPort<L> {
     outgoing: Box<[u8]>,
     // The length of the datagram in `outgoing` that the link had no room for.
     held: Option<usize>,
-    // Until when there is nothing to do, unless something comes, or more is posted than was then.
+    // While this holds, there is nothing to do, unless a datagram arrives or a descriptor is
+    // posted.
     rest: Rest,
-    // Packets as expected that may come until everything else is looked at.
+    // The number of predicted packets that may arrive before everything else is checked.
     expected: u32,
 }
 
-/// What a look at an idle connection may rely on, so that it costs next to nothing.
+/// The facts that make a look at an idle connection cheap.
 #[derive(Clone, Copy, Debug)]
 struct Rest {
     until: u64,
@@ -43,7 +44,7 @@ impl Rest {
 }
 
 impl<L: Link> LinkPort<L> {
-    /// A port. `start` is the instant that the engine's times count from.
+    /// Makes a port. The engine's times count from `start`.
     pub fn new(engine: Box<Engine>, link: L, start: Instant) -> Self {
         let mtu = link.mtu();
         let buffer = || vec![0; mtu].into_boxed_slice();
@@ -59,12 +60,12 @@ impl<L: Link> LinkPort<L> {
         }
     }
 
-    /// The engine.
+    /// Returns the engine.
     pub fn engine(&self) -> &Engine {
         &self.engine
     }
 
-    /// The link.
+    /// Returns the link.
     pub fn link_mut(&mut self) -> &mut L {
         &mut self.link.link
     }
@@ -73,15 +74,15 @@ impl<L: Link> LinkPort<L> {
         now.saturating_duration_since(self.start).as_nanos() as u64
     }
 
-    /// The next datagram, as the peer's engine made it.
+    /// Returns the next datagram, as the peer's engine made it.
     #[inline]
     fn take(&mut self) -> Result<Option<usize>, Error> {
         let Self { engine, link, incoming, .. } = self;
         link.take(incoming, || engine.next_numbers()[0])
     }
 
-    /// Takes datagrams, the first of which was looked for already, until there is none, or one completes something: then its owner
-    /// wants to know before the next is looked for. Whether anything was there.
+    /// Takes datagrams, beginning with `first`, until there is none or one completes a descriptor:
+    /// the owner has to learn of that before the next look. Returns whether there was any datagram.
     fn receive(&mut self, now: u64, first: Result<Option<usize>, Error>, sink: &mut dyn Sink) -> bool {
         let before = self.engine.completions();
         let (mut next, mut came) = (first, false);
@@ -89,7 +90,7 @@ impl<L: Link> LinkPort<L> {
             match next {
                 Ok(Some(length)) => {
                     came = true;
-                    // What is dropped is counted.
+                    // Dropped datagrams are counted by the engine.
                     let _ = self.engine.handle(now, &self.incoming[..length], sink);
                     if self.engine.completions() != before {
                         break;
@@ -100,7 +101,7 @@ impl<L: Link> LinkPort<L> {
                     came = true;
                     self.engine.hint_gone(now);
                 }
-                // The engine finds out by itself what does not get through.
+                // The engine notices by itself which packets do not get through.
                 Err(_) => break,
             }
             if left == 0 {
@@ -111,7 +112,7 @@ impl<L: Link> LinkPort<L> {
         came
     }
 
-    /// Does what is to be done now that something has come, or nothing.
+    /// Does the work due after a look for datagrams.
     fn received(&mut self, now: u64, came: bool, sink: &mut dyn Sink) {
         if !came && now < self.rest.until && sink.posted() == self.rest.posted {
             return;
@@ -123,12 +124,12 @@ impl<L: Link> LinkPort<L> {
         self.engine.tick(now, sink);
         self.send(now, sink);
         if !came && self.held.is_none() {
-            // Found out now, when there is time for it.
+            // Computed here, because an idle connection has the time for it.
             self.rest = Rest { until: self.engine.due().unwrap_or(u64::MAX), posted: sink.posted() };
         }
     }
 
-    /// Offers a datagram in `outgoing` to the link; whether it is gone.
+    /// Offers the datagram in `outgoing` to the link. Returns whether the link took it.
     fn offer(&mut self, now: u64, length: usize) -> bool {
         let sent = self.link.send(&self.outgoing[..length]);
         self.offered(now, length, sent)
@@ -142,7 +143,7 @@ impl<L: Link> LinkPort<L> {
                 return false;
             }
             Err(Error::NotFound { .. }) => self.engine.hint_gone(now),
-            // As good as lost.
+            // The datagram counts as lost.
             Err(_) => {}
         }
         self.held = None;
@@ -163,7 +164,8 @@ impl<L: Link> LinkPort<L> {
         }
     }
 
-    /// Does the part of a handshake's end that needs no VI. `false` until the peer has confirmed.
+    /// Does the part of the handshake that needs no VI. Returns `false` until the peer has
+    /// confirmed.
     pub(super) fn open(&mut self, now: Instant, nobody: &mut dyn Sink) -> bool {
         let now = self.time(now);
         self.send(now, nobody);
@@ -195,7 +197,7 @@ impl<L: Link> Port for LinkPort<L> {
         }
         let Some(made) = self.engine.make_expected(sink, &mut self.outgoing) else { return false };
         let sent = self.link.send(&self.outgoing[..made.length]);
-        // From here on nobody waits for this side.
+        // From here on no thread waits for this side.
         let now = self.time(Instant::now());
         self.engine.sent_expected(now, made);
         self.engine.catch_up(now, sink);
@@ -235,7 +237,7 @@ impl<L: Link> Port for LinkPort<L> {
         if self.held.is_none()
             && let Some(length) = self.engine.acknowledge_now(&mut self.outgoing)
         {
-            // Whoever goes to sleep will not answer soon.
+            // A thread that goes to sleep will not answer soon.
             self.offer(time, length);
         }
         let until = self.due(now);

@@ -1,9 +1,10 @@
-//! What comes from the peer: which packet is next, those that came before their turn, and when to acknowledge.
+//! The receiving direction: the number of the next packet, packets that came early, and the time to
+//! acknowledge.
 
 use super::sending::PACKETS_MAX;
 use std::collections::BTreeMap;
 
-/// In-order packets after which an acknowledgement waits no longer.
+/// The number of in-order packets that are acknowledged without delay.
 const PACKETS_UNANSWERED: u32 = 8;
 
 /// The state of one direction at its receiver.
@@ -11,26 +12,27 @@ const PACKETS_UNANSWERED: u32 = 8;
 pub(super) struct Receiving {
     expected: u64,
     sack: u64,
-    // Invariant: keys are above `expected` and below `expected + PACKETS_MAX`; `early_bytes` is the sum of the lengths.
+    // Invariant: keys are above `expected` and below `expected + PACKETS_MAX`; `early_bytes` is the
+    // sum of the lengths.
     early: BTreeMap<u64, Box<[u8]>>,
     early_bytes: u64,
-    /// Bytes that may be under way to here.
+    /// The number of bytes that may be under way to this end.
     pub(super) window: u32,
     unanswered: u32,
     unanswered_bytes: u64,
     ack_due: Option<u64>,
 }
 
-/// Where a packet number stands.
+/// The position of a packet number.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Turn {
-    /// It is the next.
+    /// The packet is the next one.
     Now,
-    /// It has come already.
+    /// The packet has arrived before.
     Past,
-    /// Others come first.
+    /// Other packets are to be processed before it.
     Early(u64),
-    /// Further ahead than anybody may send.
+    /// The packet is further ahead than the peer may send.
     TooFar(u64),
 }
 
@@ -60,7 +62,7 @@ impl Receiving {
         self.ack_due
     }
 
-    /// Where a packet stands whose number ends in these bits.
+    /// Returns the position of the packet whose number ends in these bits.
     pub(super) fn turn(&self, number: u32) -> Turn {
         let ahead = number.wrapping_sub(self.expected as u32);
         let full = self.expected + u64::from(ahead);
@@ -72,7 +74,7 @@ impl Receiving {
         }
     }
 
-    /// The next packet was processed; it is acknowledged after `delay` at the latest.
+    /// Notes that the next packet was processed, to be acknowledged after `delay` at the latest.
     pub(super) fn processed(&mut self, now: u64, length: usize, delay: u64) {
         self.expected += 1;
         self.sack = if self.early.is_empty() { 0 } else { self.compute_sack() };
@@ -83,32 +85,33 @@ impl Receiving {
         self.ack_due = Some(self.ack_due.map_or(due, |earlier| earlier.min(due)));
     }
 
-    /// Whether all that came is processed.
+    /// Whether all received packets are processed.
     #[inline]
     pub(super) fn has_no_gaps(&self) -> bool {
         self.early.is_empty()
     }
 
-    /// Whether, beyond that, all of it is acknowledged.
+    /// Whether, moreover, all of them are acknowledged.
     #[inline]
     pub(super) fn is_plain(&self) -> bool {
         self.has_no_gaps() && self.unanswered == 0 && self.ack_due.is_none()
     }
 
-    /// The next packet was processed while [`Self::is_plain`]; when it is to be acknowledged follows by [`Self::answer_by`].
+    /// Notes that the next packet was processed while [`Self::is_plain`]. [`Self::answer_by`] then
+    /// sets the time of its acknowledgement.
     pub(super) fn took_expected(&mut self, length: usize) {
         self.expected += 1;
         (self.unanswered, self.unanswered_bytes) = (1, length as u64);
     }
 
-    /// What was processed is acknowledged then at the latest, unless it was.
+    /// Sets the latest time to acknowledge the processed packets, unless they are acknowledged.
     pub(super) fn answer_by(&mut self, due: u64) {
         if self.unanswered > 0 {
             self.ack_due.get_or_insert(due);
         }
     }
 
-    /// The next packet was skipped: unreliable delivery does not wait for it.
+    /// Skips to packet `number`: unreliable delivery does not wait for those before.
     pub(super) fn skip_to(&mut self, number: u64) {
         self.expected = number;
     }
@@ -133,7 +136,7 @@ impl Receiving {
         Some(bytes)
     }
 
-    /// Forgets what came early: it will not be processed.
+    /// Forgets packets that came early, which will not be processed.
     pub(super) fn forget(&mut self) {
         self.early.clear();
         (self.early_bytes, self.sack) = (0, 0);
@@ -144,12 +147,12 @@ impl Receiving {
         self.early.range(after..after + 64).fold(0, |sack, (number, _)| sack | 1 << (number - after))
     }
 
-    /// An acknowledgement is wanted now.
+    /// Asks for an acknowledgement now.
     pub(super) fn hurry(&mut self, now: u64) {
         self.ack_due = Some(now);
     }
 
-    /// A packet that acknowledges everything was made.
+    /// Notes that a packet was made that acknowledges everything.
     pub(super) fn acknowledged(&mut self) {
         (self.unanswered, self.unanswered_bytes, self.ack_due) = (0, 0, None);
     }

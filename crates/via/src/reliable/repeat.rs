@@ -1,9 +1,10 @@
-//! When a packet of the handshake is repeated.
+//! Repetition of handshake packets.
 
-/// Nanoseconds until a handshake's packet is repeated for the first time, and at most.
+/// The time until a handshake packet is repeated for the first time, and the maximum interval, in
+/// nanoseconds.
 const REPEAT: (u64, u64) = (20_000_000, 320_000_000);
 
-/// When a packet of the handshake is sent the next time.
+/// The timer of a repeated handshake packet.
 #[derive(Debug)]
 pub(super) struct Repeat {
     pub(super) due: u64,
@@ -15,7 +16,7 @@ impl Repeat {
         Self { due: 0, interval: REPEAT.0 }
     }
 
-    /// Whether it is time now; then it is not again before the next interval, twice as long as the last.
+    /// Whether the packet is due now. If so, starts the next interval, twice as long as the last.
     pub(super) fn is_due(&mut self, now: u64) -> bool {
         if now < self.due {
             return false;

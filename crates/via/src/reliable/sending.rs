@@ -1,21 +1,23 @@
-//! What is under way to the peer: which packets, since when, and which of them must be sent again.
+//! The sending direction: the packets under way, their times, and those that have to be sent again.
 
 use super::timing::{Congestion, RoundTrip};
 use std::collections::VecDeque;
 
-/// Packets that may be under way at once: more than the receiver keeps it need not take.
+/// The maximum number of packets under way. A receiver need not keep packets further ahead.
 pub(super) const PACKETS_MAX: u64 = 256;
-/// What a packet counts in the receiver's window beside its length: the room that its bookkeeping takes in a socket's buffer.
+/// The number of bytes that a packet takes of the receiver's window beside its length: its
+/// bookkeeping in a socket's buffer.
 pub(super) const OVERHEAD: u64 = 512;
-/// A packet is lost when one that was sent so many later has come. RFC 9002, 6.1.1.
+/// A packet counts as lost when one that was sent so many transmissions later has arrived. RFC
+/// 9002, 6.1.1.
 const REORDERING: u64 = 3;
 
-/// What a data packet carries: enough to make it again.
+/// The content of a data packet: enough to make it again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Piece {
     /// A part of the descriptor numbered `index`.
     Own { index: u64, offset: u32, length: u32, is_last: bool },
-    /// A part of the answer to the peer's RDMA read numbered `serial` of this side's count.
+    /// A part of the answer to the peer's RDMA read numbered `serial` in this side's count.
     Answer { serial: u64, offset: u32, length: u32, is_last: bool },
     /// The refusal.
     Refuse,
@@ -31,23 +33,24 @@ enum State {
 #[derive(Clone, Copy, Debug)]
 struct Packet {
     piece: Piece,
-    // Bytes on the wire.
+    // The length on the wire, in bytes.
     length: u32,
     state: State,
     is_again: bool,
-    // Which transmission of the connection was its last, and when.
+    // The number of its last transmission in the connection's count, and the time of it.
     transmission: u64,
     sent: u64,
 }
 
-/// What an acknowledgement brought: packets that nobody knew to have come.
+/// The news of an acknowledgement: packets that were not known to have arrived.
 #[derive(Default)]
 struct News {
     bytes: u64,
-    // Of the bytes, those that were in flight; of the packets, those that were taken for lost.
+    // The bytes of packets that were in flight, and the number of packets that counted as lost.
     flew: u64,
     lost: usize,
-    // The newest transmission, and when that was, of packets that were sent once; 0 where there is none.
+    // The newest transmission, and its time, among packets that were sent once; 0 where there is
+    // none.
     transmission: u64,
     sent: u64,
 }
@@ -73,21 +76,22 @@ impl News {
 pub(super) struct Sending {
     first: u64,
     packets: VecDeque<Packet>,
-    // Invariant: the sum of the lengths of packets in flight; of all packets with their overhead; the number of lost ones.
+    // Invariant: the sum of the lengths of packets in flight; of all packets with their overhead;
+    // the number of lost packets.
     flying: u64,
     occupied: u64,
     lost: usize,
     transmissions: u64,
     newest_come: u64,
-    // Losses of packets sent before this transmission belong to a reduction that was made already.
+    // Losses of packets sent before this transmission belong to an earlier reduction of the window.
     reduced_at: u64,
-    // Bytes that the receiver has room for, from `first` on.
+    // The receiver's window from `first` on, in bytes.
     window: u64,
-    // When the oldest packet in flight is taken for lost.
+    // The time at which the oldest packet in flight counts as lost.
     expires: Option<u64>,
     pub(super) trip: RoundTrip,
     congestion: Congestion,
-    /// Packets that were sent again.
+    /// The number of packets sent again.
     pub(super) retransmitted: u64,
 }
 
@@ -110,12 +114,12 @@ impl Sending {
         }
     }
 
-    /// The number of the next new packet.
+    /// Returns the number of the next new packet.
     pub(super) fn next(&self) -> u64 {
         self.first + self.packets.len() as u64
     }
 
-    /// The number of the oldest packet that is not acknowledged.
+    /// Returns the number of the oldest packet that is not acknowledged.
     pub(super) fn first(&self) -> u64 {
         self.first
     }
@@ -124,7 +128,7 @@ impl Sending {
         self.packets.is_empty()
     }
 
-    /// Whether packets are to be sent again.
+    /// Whether packets have to be sent again.
     pub(super) fn has_lost(&self) -> bool {
         self.lost > 0
     }
@@ -137,7 +141,7 @@ impl Sending {
         self.congestion.packet_is(length as u64);
     }
 
-    /// What the peer has room for.
+    /// Sets the peer's window.
     pub(super) fn window_is(&mut self, window: u32) {
         self.window = u64::from(window);
     }
@@ -154,7 +158,7 @@ impl Sending {
             && (fits_network || self.flying == 0)
     }
 
-    /// A new packet was made.
+    /// Notes that a new packet was sent.
     pub(super) fn sent(&mut self, now: u64, piece: Piece, length: usize) {
         self.transmissions += 1;
         let packet = Packet {
@@ -171,7 +175,7 @@ impl Sending {
         self.expires.get_or_insert_with(|| now + self.trip.timeout());
     }
 
-    /// The oldest lost packet, if it may be sent again now: its number and what it carries.
+    /// Returns the oldest lost packet, if it may be sent again now: its number and its content.
     pub(super) fn lost(&self) -> Option<(u64, Piece)> {
         if self.lost == 0 {
             return None;
@@ -182,7 +186,7 @@ impl Sending {
         fits.then_some((self.first + at as u64, packet.piece))
     }
 
-    /// The packet numbered so was sent again.
+    /// Notes that packet `number` was sent again.
     pub(super) fn sent_again(&mut self, now: u64, number: u64) {
         self.transmissions += 1;
         self.retransmitted += 1;
@@ -196,8 +200,9 @@ impl Sending {
         self.expires.get_or_insert_with(|| now + self.trip.timeout());
     }
 
-    /// The peer has all packets before `ack`, which are forgotten and told to `each`, and those that `sack` tells. `None` when it claims
-    /// what was never sent.
+    /// Processes an acknowledgement. The peer has all packets before `ack`, which are forgotten and
+    /// passed to `each`, and those of `sack`. Returns `None` when the peer claims a packet that was
+    /// never sent.
     pub(super) fn acknowledged(&mut self, now: u64, ack: u64, sack: u64, mut each: impl FnMut(Piece)) -> Option<()> {
         let beyond = 64 - u64::from(sack.leading_zeros());
         if ack > self.next() || (beyond > 0 && ack + beyond >= self.next()) {
@@ -238,14 +243,15 @@ impl Sending {
         if sack != 0 {
             self.find_losses();
         }
-        // Only news put it off (RFC 6298, 5.3): two ends that repeat themselves to each other would never find out what got lost.
+        // Only news puts the timeout off (RFC 6298, 5.3): otherwise two ends that repeat themselves
+        // to each other would never notice a loss.
         if news.bytes > 0 || self.flying == 0 {
             self.expires = (self.flying > 0).then(|| now + self.trip.timeout());
         }
         Some(())
     }
 
-    /// Takes packets for lost that others have overtaken.
+    /// Marks packets as lost that later ones have overtaken.
     fn find_losses(&mut self) {
         let mut is_fresh = false;
         for packet in &mut self.packets {
@@ -262,7 +268,7 @@ impl Sending {
         }
     }
 
-    /// Takes everything in flight for lost, if it is time to.
+    /// Marks every packet in flight as lost, if the timeout has passed.
     pub(super) fn tick(&mut self, now: u64) {
         if self.expires.is_none_or(|expires| now < expires) {
             return;
@@ -278,12 +284,12 @@ impl Sending {
         self.reduced_at = self.transmissions;
     }
 
-    /// What the peer has room for, in bytes.
+    /// Returns the peer's window, in bytes.
     pub(super) fn window(&self) -> u64 {
         self.window
     }
 
-    /// A packet was sent that nobody acknowledges.
+    /// Counts a packet that the peer does not acknowledge.
     pub(super) fn skipped(&mut self) {
         debug_assert!(self.packets.is_empty());
         self.first += 1;

@@ -1,4 +1,4 @@
-//! Two engines and a network between them that is as bad as the test wants, in virtual time.
+//! Two engines, and a network between them with the faults that the test wants, in virtual time.
 
 mod bad_networks;
 mod expected;
@@ -49,7 +49,7 @@ pub(super) fn region(length: usize, access: Access) -> Arc<Region> {
     })
 }
 
-/// Queues as a VI has them, and one region that the peer may reach.
+/// Queues like those of a VI, and one region that the peer may reach.
 #[derive(Debug)]
 pub(super) struct Queues {
     pub(super) send: VecDeque<Box<Descriptor>>,
@@ -166,24 +166,24 @@ impl Sink for Queues {
     }
 }
 
-/// One end: what a port is, in virtual time.
+/// One end: the equivalent of a port, in virtual time.
 #[derive(Debug)]
 pub(super) struct End {
     pub(super) engine: Box<Engine>,
     pub(super) queues: Queues,
 }
 
-/// What a network does to datagrams: one in so many, 0 for none.
+/// The faults of a network: one datagram in so many, or 0 for none.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Weather {
     pub(super) loses: u64,
     pub(super) doubles: u64,
     pub(super) damages: u64,
-    /// Nanoseconds by which datagrams differ.
+    /// The variation of the delay, in nanoseconds.
     pub(super) jitter: u64,
-    /// The longest datagram that gets through; 0 for all.
+    /// The maximum length of a datagram that gets through; 0 for any length.
     pub(super) most: usize,
-    /// Nothing gets through from one end, by number, to the other.
+    /// Whether datagrams from end 0, or end 1, never get through.
     pub(super) cut: [bool; 2],
 }
 
@@ -197,9 +197,9 @@ pub(super) struct Net {
     flying: BTreeMap<(u64, u64), (usize, Vec<u8>)>,
     serial: u64,
     idle: u32,
-    /// Datagrams that were sent.
+    /// The number of datagrams sent.
     pub(super) datagrams: u64,
-    /// Whether packets that are expected take the short way.
+    /// Whether predicted packets take the fast path.
     pub(super) predicts: bool,
 }
 
@@ -253,7 +253,7 @@ impl Net {
         }
     }
 
-    /// Sends what either end wants to send.
+    /// Sends all packets that either end has to send.
     pub(super) fn flush(&mut self) {
         for at in 0..2 {
             let mut bytes = vec![0; 1 << 16];
@@ -274,12 +274,12 @@ impl Net {
         }
     }
 
-    /// One step of time. `false` when nothing will ever happen again.
+    /// Takes one step of time. Returns `false` when no event is left.
     pub(super) fn step(&mut self) -> bool {
         self.step_to(u64::MAX)
     }
 
-    /// One step of time, no further than that.
+    /// Takes one step of time, up to `limit`.
     fn step_to(&mut self, limit: u64) -> bool {
         self.flush();
         let due = self.ends.iter().filter_map(|end| end.engine.due()).min();
@@ -299,7 +299,7 @@ impl Net {
         true
     }
 
-    /// Lets time pass until it is so, for a minute at most.
+    /// Lets time pass until the condition holds, for a minute at most.
     pub(super) fn until(&mut self, what: impl Fn(&[End; 2]) -> bool) {
         let limit = self.now + 60_000 * MILLISECOND;
         while !what(&self.ends) {
@@ -308,7 +308,7 @@ impl Net {
         }
     }
 
-    /// Lets so much time pass.
+    /// Lets a span of time pass.
     pub(super) fn pass(&mut self, span: u64) {
         let limit = self.now + span;
         while self.now < limit && self.step_to(limit) {}
@@ -330,25 +330,25 @@ impl Net {
     }
 }
 
-/// The descriptor with a segment of that region.
+/// Adds a segment of that region to a descriptor.
 pub(super) fn with(mut descriptor: Box<Descriptor>, region: &Arc<Region>, length: u32) -> Box<Descriptor> {
     descriptor.segments_mut().push(Segment { region: Arc::clone(region), offset: 0, length });
     descriptor
 }
 
-/// Bytes that are told apart by their number and place.
+/// Returns bytes that differ by number and place.
 pub(super) fn pattern(number: u64, length: u32) -> Vec<u8> {
     (0..length).map(|at| (number as u32).wrapping_mul(31).wrapping_add(at.wrapping_mul(at) >> 5) as u8).collect()
 }
 
-/// A descriptor that sends these bytes.
+/// Makes a descriptor that sends these bytes.
 pub(super) fn carrying(descriptor: Box<Descriptor>, bytes: &[u8]) -> Box<Descriptor> {
     let region = region(bytes.len(), Access::LOCAL);
     region.memory.write(0, bytes).unwrap();
     with(descriptor, &region, bytes.len() as u32)
 }
 
-/// What a completed receive, or a read, got.
+/// Returns the bytes of a completed receive or read.
 pub(super) fn got(descriptor: &Descriptor) -> Vec<u8> {
     let mut bytes = vec![0; descriptor.length() as usize];
     descriptor.gather(0, &mut bytes).unwrap();

@@ -1,9 +1,10 @@
-//! How long an answer takes, and how much may be under way: RFC 6298 and RFC 5681, with a floor for local networks.
+//! Round-trip estimation and congestion control: RFC 6298 and RFC 5681, with a floor for local
+//! networks.
 
-/// Nanoseconds that a clock may be late.
+/// The granularity of the clock, in nanoseconds.
 const GRANULARITY: u64 = 100_000;
 
-/// Estimates the time after which a packet that was not acknowledged is taken for lost.
+/// Estimates the time after which an unacknowledged packet counts as lost.
 #[derive(Clone, Debug)]
 pub(super) struct RoundTrip {
     smoothed: Option<u64>,
@@ -18,7 +19,8 @@ impl RoundTrip {
         Self { smoothed: None, variation: 0, least, most: most.max(least), doubled: 0 }
     }
 
-    /// A packet that was sent once was acknowledged after so long. RFC 6298, section 2.
+    /// Takes a sample: a packet that was sent once was acknowledged after this time. RFC 6298,
+    /// section 2.
     pub(super) fn sample(&mut self, took: u64) {
         match self.smoothed {
             None => (self.smoothed, self.variation) = (Some(took), took / 2),
@@ -29,22 +31,22 @@ impl RoundTrip {
         }
     }
 
-    /// Something was acknowledged.
+    /// Notes that a packet was acknowledged.
     pub(super) fn answered(&mut self) {
         self.doubled = 0;
     }
 
-    /// Nothing was acknowledged in time. RFC 6298, section 5.5.
+    /// Notes that no packet was acknowledged in time. RFC 6298, section 5.5.
     pub(super) fn expired(&mut self) {
         self.doubled = (self.doubled + 1).min(16);
     }
 
-    /// How often in a row nothing was acknowledged in time.
+    /// Returns the number of timeouts in a row.
     pub(super) fn expirations(&self) -> u32 {
         self.doubled
     }
 
-    /// The time to wait for an acknowledgement.
+    /// Returns the time to wait for an acknowledgement.
     pub(super) fn timeout(&self) -> u64 {
         let once = match self.smoothed {
             None => self.least.saturating_mul(4),
@@ -53,20 +55,21 @@ impl RoundTrip {
         (once.max(self.least) << self.doubled).min(self.most)
     }
 
-    /// The smoothed round trip; 0 while none is known.
+    /// Returns the smoothed round trip; 0 while none is known.
     pub(super) fn smoothed(&self) -> u64 {
         self.smoothed.unwrap_or(0)
     }
 }
 
-/// Packets that the window begins with.
+/// The initial window, in packets.
 const FIRST_PACKETS: u64 = 16;
-/// The least bytes that the window begins with.
+/// The minimum of the initial window, in bytes.
 const FIRST_BYTES: u64 = 64 << 10;
-/// The most that it grows to.
+/// The maximum of the window, in bytes.
 const MOST: u64 = 64 << 20;
 
-/// How many bytes may be under way: slow start, congestion avoidance, one reduction for each window. RFC 5681.
+/// The number of bytes that may be under way: slow start, congestion avoidance, one reduction for
+/// each window. RFC 5681.
 #[derive(Clone, Debug)]
 pub(super) struct Congestion {
     window: u64,
@@ -79,7 +82,7 @@ impl Congestion {
         Self { window: (FIRST_PACKETS * packet).max(FIRST_BYTES), threshold: u64::MAX, packet }
     }
 
-    /// Packets have become larger.
+    /// Notes that packets have become longer.
     pub(super) fn packet_is(&mut self, packet: u64) {
         self.packet = packet;
         self.window = self.window.max(4 * packet);
@@ -89,19 +92,20 @@ impl Congestion {
         self.window
     }
 
-    /// So many bytes were acknowledged while the window was in use.
+    /// Notes that `bytes` bytes were acknowledged while the window was in use.
     pub(super) fn acknowledged(&mut self, bytes: u64) {
         let grown = if self.window < self.threshold { bytes } else { (self.packet * bytes / self.window).max(1) };
         self.window = (self.window + grown).min(MOST);
     }
 
-    /// A packet was lost, the first of those that were under way together. RFC 9438 takes 0.7 instead of a half.
+    /// Notes the first loss among packets that were under way together. The factor is 0.7 of RFC
+    /// 9438 instead of a half.
     pub(super) fn lost(&mut self) {
         self.window = (self.window * 7 / 10).max(2 * self.packet);
         self.threshold = self.window;
     }
 
-    /// Nothing came back in time.
+    /// Notes that no packet was acknowledged in time.
     pub(super) fn expired(&mut self, is_first: bool) {
         if is_first {
             self.threshold = (self.window / 2).max(2 * self.packet);

@@ -1,5 +1,6 @@
-//! What captures show as the ends of streams between processes of one host, which have no addresses: process 4711 is 127.0.18.103, a
-//! server's port is the protocol's own, and a client's counts its streams.
+//! The addresses by which captures show streams between processes of one host, which have none.
+//! Process 4711 is 127.0.18.103. A server's port is the protocol's own, and a client's port counts
+//! its streams.
 
 use crate::Error;
 use crate::wrap::{Ends, SharedCapture};
@@ -8,12 +9,13 @@ use rustix::net::{SocketAddrUnix, getpeername, getsockname};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU16, Ordering};
 
-/// By which readers of captures know the protocol.
+/// The port by which packet tools recognize the protocol.
 const SERVER_PORT: u16 = 135;
-/// The ports of clients that have a name are below, those of others from here on.
+/// The first port of clients without a name. Ports of named clients are below.
 const NAMELESS: u16 = 1 << 15;
 
-/// An address for a client's socket, by which its server tells streams apart as the client does; `None` where nothing is captured.
+/// Returns an address for a client's socket, so that the server shows the stream with the client's
+/// port. `None` without a capture.
 pub(super) fn of_client() -> Result<Option<SocketAddrUnix>, Error> {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     let Some(capture) = SharedCapture::of_process()? else { return Ok(None) };
@@ -22,12 +24,12 @@ pub(super) fn of_client() -> Result<Option<SocketAddrUnix>, Error> {
     SocketAddrUnix::new_abstract_name(name.as_bytes()).map(Some).map_err(Error::system("naming a client's socket"))
 }
 
-/// How the names of the sockets of a client begin.
+/// Returns the prefix of the names of a client's sockets.
 fn names_of(capture: &SharedCapture, pid: u32) -> String {
     format!("{}/client/{pid}/", capture.id())
 }
 
-/// The ends of a stream with a process.
+/// Returns the ends of a stream with process `peer`.
 pub(super) fn of(
     capture: &SharedCapture,
     socket: &impl AsFd,
@@ -49,7 +51,7 @@ pub(super) fn of(
 }
 
 fn end(pid: u32, port: u16) -> SocketAddr {
-    // A process's number has at most 22 bits: proc(5), pid_max.
+    // A process id has at most 22 bits: proc(5), pid_max.
     let [_, high, middle, low] = pid.to_be_bytes();
     SocketAddr::from(([127, high, middle, low], port))
 }

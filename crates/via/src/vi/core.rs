@@ -1,4 +1,4 @@
-//! What the two queues of a VI share: the connection, the lock, and sleeping.
+//! The state that the two queues of a VI share: the connection, the lock, and sleeping.
 
 use super::queues::{Line, Queues};
 use super::state::{PostError, PostFault, Queue, State, ViAttributes, ViId};
@@ -26,41 +26,47 @@ pub(crate) struct ViCore {
     pub(crate) reliability: Reliability,
     pub(crate) own_max_transfer: u32,
     inner: Mutex<Inner>,
-    // Whether somebody made progress since the attendant looked last.
+    // Whether another thread made progress since the attendant's last look.
     attended: AtomicBool,
-    // How often in a row the attendant has found somebody at work.
+    // The number of times in a row that the attendant found another thread at work.
     busy: AtomicU32,
-    // Threads that sleep on this VI: they look after it when they are woken.
+    // The number of threads that sleep on this VI, and serve it when they are woken.
     sleepers: AtomicU32,
 }
 
 struct Inner {
     port: Option<Box<dyn Port>>,
     queues: Queues,
-    // Counts connections, so that a sleep that a connection did not survive ends none of the next one's.
+    // The number of connections so far: the end of a sleep must not count for a later connection
+    // than the one that it was prepared for.
     connection: u64,
     attendance: Attendance,
 }
 
-/// How the NIC's attendant stands to a VI.
+/// The attendant's state for a VI.
 #[derive(Default)]
 struct Attendance {
-    /// It does not look at the VI by time: whoever comes to look after the VI calls it.
+    /// Whether the attendant does not look at the VI by time. The next thread that serves the VI
+    /// calls the attendant.
     dormant: bool,
-    /// It prepared the port for a sleep.
+    /// Whether the attendant prepared the port for a sleep.
     sleeps: bool,
-    /// Looks since somebody was last found at work on the VI.
+    /// The number of looks since the attendant last found another thread at work on the VI.
     quiet: u32,
 }
 
-/// Looks after which the attendant leaves a VI to those who sleep on it, but for what time demands.
+/// The number of looks after which the attendant leaves a VI to the threads that sleep on it,
+/// except for what is due by time.
 const QUIET: u32 = 8;
-/// How soon a VI is looked at again that somebody was found at work on. That is how soon it is noticed that nobody calls any more;
-/// each further time that somebody is, it is twice as long, up to the second. A look wakes a thread, and where that happens on
-/// the processor of a thread that polls a socket, the kernel may leave what it has just received to a thread of its own,
-/// which then waits until the poller's time is up: milliseconds.
+/// The first and the longest interval between the attendant's looks at a VI on which it found
+/// another thread at work. The first interval limits how late the attendant notices that no thread
+/// calls any more. Each further time that a thread is found at work doubles the interval, up to the
+/// longest. A look wakes a thread. Where that happens on the processor of a thread that polls a
+/// socket, the kernel may leave what it has just received to a thread of its own, which then waits
+/// until the poller's time slice is up: milliseconds.
 const TICK: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(64));
-/// How often a VI is looked at whose connection has ended: its file may be readable for ever, and says nothing.
+/// The interval between looks at a VI whose connection has ended: its file may be readable for
+/// ever, and tells nothing.
 const BROKEN_TICK: Duration = Duration::from_millis(10);
 
 impl fmt::Debug for ViCore {
@@ -126,7 +132,8 @@ impl ViCore {
         Ok(core)
     }
 
-    /// The VI is gone: it uses nothing any more, though its completion queues or the attendant may still look at it.
+    /// Releases what a destroyed VI uses. Its completion queues and the attendant may still look at
+    /// it.
     pub(super) fn retire(&self) {
         self.disconnect();
         for queue in self.completion_queues() {
@@ -139,7 +146,7 @@ impl ViCore {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The completion queues that announce completions of this VI, each once.
+    /// Returns the completion queues that announce completions of this VI, each once.
     fn completion_queues(&self) -> Vec<Arc<CqCore>> {
         self.lock().queues.completion_queues()
     }
@@ -148,7 +155,7 @@ impl ViCore {
         self.lock().queues.state
     }
 
-    /// The number of its protection tag.
+    /// Returns the number of the VI's protection tag.
     pub(crate) fn tag(&self) -> u64 {
         self.lock().queues.tag.number
     }
@@ -175,7 +182,8 @@ impl ViCore {
     pub(crate) fn connected(self: &Arc<Self>, port: Box<dyn Port>, max_transfer: u32) {
         let mut inner = self.lock();
         let queues = inner.queues.completion_queues();
-        // Nobody else asks for it, and whoever is asked may have to keep it up.
+        // Only completion queues need the readiness file, and a port that hands it out may have to
+        // keep it up.
         let readiness = if queues.is_empty() { None } else { port.readiness() };
         inner.port = Some(port);
         inner.connection += 1;
@@ -183,11 +191,12 @@ impl ViCore {
         let lines = &mut inner.queues;
         (lines.state, lines.max_transfer) = (State::Connected, max_transfer);
         (lines.posted, lines.completed, lines.message) = (0, 0, None);
-        // Receives that were posted before.
+        // Receives may have been posted before the connection.
         if let Inner { port: Some(port), queues, .. } = &mut *inner {
             port.receive_posted(queues);
         }
-        // Before anybody else looks at the port, and may find the connection broken.
+        // The queues watch the file before any other thread looks at the port and may find the
+        // connection broken.
         for queue in queues {
             queue.watch(self.id, readiness.clone());
         }
@@ -198,18 +207,18 @@ impl ViCore {
         }
     }
 
-    /// The address of this end, where the provider knows it.
+    /// Returns the address of this end, where the provider knows it.
     pub(crate) fn local(&self) -> Option<String> {
         self.lock().port.as_ref()?.local()
     }
 
-    /// Has nobody but the two ends send packets of the connection from now on.
+    /// Authenticates the connection's packets with `guard` from now on.
     pub(crate) fn guard(&self, guard: Guard) -> Result<(), Error> {
         let mut inner = self.lock();
         inner.port.as_mut().ok_or(Error::BadState { what: "the VI is not connected" })?.guard(guard)
     }
 
-    /// Wakes whoever sleeps on a queue.
+    /// Wakes the threads that sleep on a queue.
     pub(crate) fn ring(&self, which: Queue) {
         self.lock().queues.line(which).notice.ring();
     }
@@ -220,7 +229,7 @@ impl ViCore {
             queue.unwatch(self.id);
         }
         if inner.attendance.dormant {
-            // It keeps the port's file open while it sleeps.
+            // A sleeping attendant keeps the port's file open.
             self.nic.attend().ring();
         }
         if let Some(mut port) = inner.port.take() {
@@ -237,7 +246,8 @@ impl ViCore {
         self.post_locked(&mut self.lock(), which, descriptor)
     }
 
-    /// Posts to the send queue what `prepare` makes, of the oldest completed descriptor of that queue where there is one.
+    /// Posts the descriptor that `prepare` makes to the send queue. `prepare` gets the oldest
+    /// completed descriptor of that queue, where there is one.
     pub(crate) fn post_again(
         &self,
         prepare: impl FnOnce(Option<Box<Descriptor>>) -> Box<Descriptor>,
@@ -257,7 +267,7 @@ impl ViCore {
         if inner.queues.state != State::Connected {
             return Ok(());
         }
-        // What is posted may be due for a second look when nobody calls any more.
+        // A posted descriptor may be due for a second look when no thread calls any more.
         self.relieve(inner);
         if let Some(port) = &mut inner.port {
             match which {
@@ -269,8 +279,8 @@ impl ViCore {
         Ok(())
     }
 
-    /// Has `look` look at the next completed receive, if there is one, with the VI locked. The descriptor is posted again by the next
-    /// such call: what `look` found is dealt with first.
+    /// Passes the next completed receive to `look`, if there is one, with the VI locked. The next
+    /// call posts the descriptor again, so the caller has to deal with `look`'s result first.
     pub(crate) fn next_receive<R>(
         &self,
         now: Instant,
@@ -289,7 +299,8 @@ impl ViCore {
         Ok(queues.looked_at.as_deref().map(look))
     }
 
-    /// The oldest completed descriptor of a queue. An error: there is none, and there will be none, since the connection is over.
+    /// Returns the oldest completed descriptor of a queue. An error says that the connection is
+    /// over, and that the queue completes no more descriptors.
     pub(super) fn done(&self, which: Queue, now: Instant) -> Result<Option<Box<Descriptor>>, Ended> {
         let mut inner = self.lock();
         if let Some(done) = inner.queues.line(which).done.pop_front() {
@@ -303,19 +314,20 @@ impl ViCore {
         }
     }
 
-    /// Who is at the other end, as far as there is one.
+    /// Returns the peer's name, where the VI has a port.
     pub(crate) fn peer(&self) -> String {
         self.lock().port.as_ref().map_or_else(|| "nobody".to_owned(), |port| port.peer())
     }
 
-    /// Looks whether anything came, and does what time demands.
+    /// Takes what arrived, and does what is due.
     pub(crate) fn look_after(&self, now: Instant) {
         let mut inner = self.lock();
         self.relieve(&mut inner);
         inner.progress(now);
     }
 
-    /// Somebody looks after the VI. The attendant, if it sleeps until something comes, has to look by time again, whether that goes on.
+    /// Notes that a thread serves the VI. An attendant that sleeps until something arrives has to
+    /// look by time again, to see whether the thread goes on.
     fn relieve(&self, inner: &mut Inner) {
         self.attended.store(true, Ordering::Relaxed);
         if inner.attendance.dormant {
@@ -324,7 +336,7 @@ impl ViCore {
         }
     }
 
-    /// Looks after the VI, if nobody else does: what to sleep on until it is due again.
+    /// Serves an idle VI. Returns what to sleep on until it is due again, or `None` for a busy VI.
     fn attend_idle(&self, inner: &mut Inner, now: Instant) -> Option<Sleep> {
         inner.end_attendants_sleep();
         if self.attended.swap(false, Ordering::Relaxed) {
@@ -342,7 +354,8 @@ impl ViCore {
         inner.attendance.dormant = true;
         inner.attendance.sleeps = true;
         if is_watched {
-            // They look after what comes; what time demands they know as of when they went to sleep.
+            // The sleeping threads serve what arrives. But they know the port's timers only as of
+            // when they fell asleep.
             sleep.fd = None;
         }
         if inner.queues.state != State::Connected {
@@ -352,20 +365,22 @@ impl ViCore {
         Some(sleep)
     }
 
-    /// Whether the attendant sleeps, and looks at the VI by time no more.
+    /// Whether the attendant sleeps and does not look at the VI by time.
     #[cfg(test)]
     pub(super) fn is_left_alone(&self) -> bool {
         self.lock().attendance.dormant
     }
 
-    /// One who slept is awake. The connection's number, if its port was prepared.
+    /// Ends a thread's sleep. `connection` is the number of the connection whose port was prepared,
+    /// if any.
     fn wake(&self, connection: Option<u64>) -> MutexGuard<'_, Inner> {
         self.sleepers.fetch_sub(1, Ordering::Relaxed);
         let mut inner = self.lock();
         if let Some(connection) = connection {
             inner.end_sleep(connection);
         }
-        // The attendant may have left the VI to this thread, which need not look after it: what it waited for can be there already.
+        // The attendant may have left the VI to this thread. But the thread need not serve it: the
+        // completion that it waited for can be there already.
         self.relieve(&mut inner);
         inner
     }
@@ -379,7 +394,7 @@ impl ViCore {
             Some(port) => port.prepare_sleep(Instant::now()),
             None => Some(Sleep { fd: None, until: None }),
         };
-        // Nothing was prepared where there is something to do.
+        // A port with work to do has prepared nothing.
         let connection = sleep.as_ref().filter(|_| inner.port.is_some()).map(|_| inner.connection);
         self.sleepers.fetch_add(1, Ordering::Relaxed);
         drop(inner);

@@ -13,7 +13,7 @@ use crate::spi::{Intent, Refusal, Sink};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Descriptors of one queue.
+/// The descriptors of one queue.
 #[derive(Debug, Default)]
 pub(super) struct Line {
     pub(super) posted: VecDeque<Box<Descriptor>>,
@@ -22,12 +22,12 @@ pub(super) struct Line {
     pub(super) notice: Notice,
 }
 
-/// Both queues and where the connection stands.
+/// Both queues, and the state of the connection.
 #[derive(Debug)]
 pub(super) struct Queues {
     pub(super) id: ViId,
     pub(super) nic: Arc<NicCore>,
-    // What the provider can do, here since it is asked for each descriptor.
+    // The provider's capabilities: a copy, since every post needs them.
     pub(super) can: Attributes,
     pub(super) tag: Arc<Tag>,
     pub(super) reliability: Reliability,
@@ -35,19 +35,22 @@ pub(super) struct Queues {
     pub(super) max_transfer: u32,
     pub(super) send: Line,
     pub(super) receive: Line,
-    // Sends posted and completed since the VI was connected.
+    // The numbers of send descriptors posted and completed since the VI was connected.
     pub(super) posted: u64,
     pub(super) completed: u64,
-    // The length of the message that is being received, into the oldest receive descriptor.
+    // The length of the message that is being received into the oldest receive descriptor.
     pub(super) message: Option<u32>,
-    // The completed receive that was looked at last and is to be posted again: see `ViCore::next_receive`.
+    // The completed receive that was looked at last and is to be posted again: see
+    // `ViCore::next_receive`.
     pub(super) looked_at: Option<Box<Descriptor>>,
-    // The region that the peer wrote to last, if it is small: most write to the same one again and again.
+    // The region that the peer wrote to last, if it is small: most peers write to the same
+    // one again and again.
     // Invariant: peers may write it, and it has the VI's tag.
     pub(super) reached: Option<Arc<Region>>,
 }
 
-/// Bytes of the largest region that is kept beyond its registration, until another is written to.
+/// The maximum size of a region that is kept beyond its registration until another is written to,
+/// in bytes.
 const REACHED_MAX: usize = 1 << 20;
 
 impl Queues {
@@ -58,7 +61,7 @@ impl Queues {
         }
     }
 
-    /// The completion queues that announce completions, each once.
+    /// Returns the completion queues that announce completions of this VI, each once.
     pub(super) fn completion_queues(&self) -> Vec<Arc<CqCore>> {
         let mut queues: Vec<_> =
             [&self.send, &self.receive].iter().filter_map(|line| line.announced_by.clone()).collect();
@@ -66,7 +69,7 @@ impl Queues {
         queues
     }
 
-    /// Whether a descriptor may be posted.
+    /// Checks whether a descriptor may be posted.
     pub(super) fn check(&self, which: Queue, descriptor: &Descriptor) -> Result<(), PostFault> {
         let can = &self.can;
         let operation = descriptor.operation;
@@ -75,12 +78,13 @@ impl Queues {
             Queue::Send => operation != Operation::Receive,
         };
         let is_rdma = matches!(operation, Operation::RdmaWrite | Operation::RdmaRead);
-        // A receive has what came last time; it is forgotten when it is posted.
+        // A used receive still has the immediate data of its last message, which posting it clears.
         let may_have_immediate = operation != Operation::RdmaRead;
         if !fits || is_rdma != descriptor.remote.is_some() || (descriptor.immediate.is_some() && !may_have_immediate) {
             return Err(PostFault::Malformed);
         }
-        // VI Architecture 1.0: unreliable delivery has no RDMA read, as nobody would learn that an answer got lost.
+        // VI Architecture 1.0: unreliable delivery has no RDMA read, as the loss of an answer would
+        // stay unnoticed.
         if (operation == Operation::RdmaWrite && !can.rdma_write)
             || (operation == Operation::RdmaRead && !(can.rdma_read && self.reliability.is_reliable()))
         {
@@ -120,7 +124,8 @@ impl Queues {
         }
     }
 
-    /// Posts a descriptor that `check` found good. Hands it back when a region's registration ended meanwhile.
+    /// Posts a descriptor that `check` accepted. Hands the descriptor back when a region's
+    /// registration ended meanwhile.
     pub(super) fn post(&mut self, which: Queue, mut descriptor: Box<Descriptor>) -> Result<(), Box<Descriptor>> {
         if !descriptor.claim() {
             return Err(descriptor);
@@ -150,7 +155,8 @@ impl Queues {
         }
     }
 
-    /// Completes everything that is posted, in order: the oldest send with `status`, the rest as flushed.
+    /// Completes all posted descriptors, in order: the oldest send with `status`, the others as
+    /// flushed.
     pub(super) fn flush(&mut self, status: Status) {
         let mut status = status;
         while let Some(descriptor) = self.send.posted.pop_front() {
@@ -215,7 +221,8 @@ impl Sink for Queues {
     fn fill_message(&mut self, offset: u32, bytes: &[u8]) {
         let inside = self.message.is_some_and(|length| u64::from(offset) + bytes.len() as u64 <= u64::from(length));
         if let Some(descriptor) = self.receive.posted.front().filter(|_| inside) {
-            // The descriptor has room for the whole message, and its segments were checked when it was posted.
+            // The descriptor has room for the whole message, and its segments were checked when it
+            // was posted.
             let placed = descriptor.scatter(u64::from(offset), bytes);
             debug_assert!(placed.is_some());
         }
@@ -277,11 +284,11 @@ impl Sink for Queues {
             self.state = State::Broken(why);
             self.flush(status);
             for line in [&self.send, &self.receive] {
-                // Its file may be readable for ever from now on.
+                // The file of a broken connection may be readable for ever.
                 if let Some(queue) = &line.announced_by {
                     queue.unwatch(self.id);
                 }
-                // Whoever waits without having posted anything waits in vain.
+                // A thread that waits without a posted descriptor would wait in vain.
                 line.notice.ring();
             }
         }

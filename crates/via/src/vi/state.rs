@@ -1,4 +1,4 @@
-//! What names a VI and its queues, where it stands, and why it refuses descriptors.
+//! The names of VIs and queues, the state of a VI, and the faults of descriptors.
 
 use crate::Waiting;
 use crate::attributes::Reliability;
@@ -6,65 +6,67 @@ use crate::descriptor::Descriptor;
 use crate::error::Ended;
 use std::fmt;
 
-/// What a VI is made with.
+/// The attributes of a new VI.
 #[derive(Clone, Debug, Default)]
 pub struct ViAttributes {
-    /// What it promises and wants promised.
+    /// The reliability level, which the peer's VI must have as well.
     pub reliability: Reliability,
-    /// The longest message or RDMA, in bytes; 0 for the most that the provider has. Peers settle on the smaller.
+    /// The maximum length of a message or RDMA, in bytes; 0 for the provider's maximum. Peers
+    /// settle on the smaller.
     pub max_transfer: u32,
-    /// How its owner waits.
+    /// The wait policy of the VI's owner.
     pub waiting: Waiting,
 }
 
-/// Tells VIs of one process apart: what a completion queue names them by.
+/// The identity of a VI in this process, by which completion queues name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ViId(pub(crate) u64);
 
-/// Which of a VI's queues.
+/// A work queue of a VI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Queue {
-    /// Sends and RDMA.
+    /// The queue for sends and RDMA.
     Send,
-    /// Receives.
+    /// The queue for receives.
     Receive,
 }
 
-/// Where a VI stands.
+/// The state of a VI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// Not connected: receives may be posted, sends complete with an error.
     Idle,
     /// Connected.
     Connected,
-    /// The connection ended; everything posted is flushed until [`crate::Vi::disconnect`].
+    /// The connection ended; descriptors are flushed until [`crate::Vi::disconnect`].
     Broken(Ended),
 }
 
-/// A descriptor that was not posted, and why.
+/// A descriptor that was not posted, with its fault.
 #[derive(Debug)]
 pub struct PostError {
     /// The descriptor, unchanged.
     pub descriptor: Box<Descriptor>,
-    /// What is wrong with it.
+    /// The fault.
     pub fault: PostFault,
 }
 
-/// Why a descriptor was not posted. Nothing was changed, and the connection goes on.
+/// The reason why a descriptor was not posted. Nothing was changed, and the connection goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PostFault {
-    /// Its operation is not one of this queue, or lacks or has an address segment or immediate data against the rules.
+    /// The operation does not belong to this queue, or the address segment or immediate data are
+    /// against the rules of the operation.
     Malformed,
-    /// It has more segments than the provider takes.
+    /// The descriptor has more segments than the provider takes.
     TooManySegments,
-    /// It is longer than the VI's transfer size.
+    /// The descriptor is longer than the VI's transfer size.
     TooLong,
     /// A segment lies outside its region.
     OutOfBounds,
     /// A segment's region has another protection tag, or is not registered any more.
     Protection,
-    /// The provider does not have the operation.
+    /// The provider does not support the operation.
     Unsupported,
     /// The queue is full.
     QueueFull,

@@ -1,4 +1,4 @@
-//! Who looks after a VI, and when: with a port that a test moves by hand.
+//! The attendant's service of VIs, with a port that the test controls.
 
 use super::core::ViCore;
 use super::{State, Vi, ViAttributes};
@@ -17,14 +17,14 @@ use std::time::{Duration, Instant};
 
 const SOON: Deadline = Deadline::Within(ground::LATEST);
 
-/// What a test sees of its port, and moves it by.
+/// The test's controls and counters of its port.
 #[derive(Debug)]
 struct Strings {
     calls: AtomicUsize,
     prepared: AtomicUsize,
     ended: AtomicUsize,
     breaks: AtomicBool,
-    // Whether the next look completes a receive.
+    // Whether the next progress completes a receive.
     brings: AtomicBool,
     file: Mutex<Option<Arc<OwnedFd>>>,
     peers_level: Reliability,
@@ -53,7 +53,8 @@ impl Strings {
         self.calls.load(Ordering::SeqCst)
     }
 
-    /// Whether the port is called less than once in three milliseconds while this is done, which is long.
+    /// Asserts that the port is called less than once in three milliseconds during a closure that
+    /// takes long.
     fn is_seldom_called(&self, during: impl FnOnce()) {
         let (before, began) = (self.calls(), Instant::now());
         during();
@@ -134,7 +135,7 @@ fn connected(strings: &Arc<Strings>, waiting: Waiting) -> (Nic, Vi) {
     (nic, vi)
 }
 
-/// Waits until the attendant has gone to sleep on the VI.
+/// Waits until the attendant sleeps and leaves the VI alone.
 fn lull(core: &ViCore) {
     until("the attendant sleeps", || core.is_left_alone());
 }
@@ -171,7 +172,7 @@ fn a_broken_vi_keeps_nobody_busy_though_its_file_is_readable_for_ever() {
     strings.breaks.store(true, Ordering::SeqCst);
     strings.ring();
     until("the connection is over", || vi.state() == State::Broken(Ended::Silent));
-    // It looks once more to let go of its file.
+    // The attendant looks once more, to close its file.
     std::thread::sleep(Duration::from_millis(10));
     strings.is_seldom_called(|| std::thread::sleep(Duration::from_millis(300)));
     strings.is_seldom_called(|| {
@@ -195,7 +196,7 @@ fn waiting_without_a_receive_ends_with_the_connection() {
         until("it waits", || ground::is_asleep(number));
         lull(&core);
         strings.breaks.store(true, Ordering::SeqCst);
-        // Its file says nothing: another thread finds out.
+        // The VI's file announces nothing: another thread's look finds the broken connection.
         assert!(send.done().is_none());
         let outcome = waiter.join().unwrap();
         assert!(matches!(outcome, Err(Error::Disconnected { why: Ended::Silent, .. })), "{outcome:?}");
@@ -206,16 +207,16 @@ fn waiting_without_a_receive_ends_with_the_connection() {
 fn who_slept_and_found_what_he_waited_for_leaves_the_vi_to_the_attendant() {
     let strings = Strings::new(Reliability::ReliableDelivery);
     let (_nic, vi) = connected(&strings, Waiting::Block);
-    // As the owner of a completion queue sleeps, while the attendant leaves the VI to him.
+    // The owner of a completion queue sleeps like this, while the attendant leaves the VI to it.
     let (_, connection) = vi.core.prepare_sleep(Instant::now()).unwrap().unwrap();
-    // The attendant, which may have slept before him, looks who is there.
+    // The attendant may have fallen asleep before the owner did, and looks again now.
     vi.core.look_after(Instant::now());
     lull(&vi.core);
     let before = strings.calls();
     strings.ring();
     std::thread::sleep(Duration::from_millis(40));
     assert_eq!(strings.calls(), before, "he looks after what comes");
-    // He wakes, and computes.
+    // The owner wakes, and computes.
     vi.core.end_sleep(connection);
     until("somebody looks after what came", || strings.calls() > before);
 }
@@ -224,7 +225,7 @@ fn who_slept_and_found_what_he_waited_for_leaves_the_vi_to_the_attendant() {
 fn every_sleep_that_was_prepared_ends_once() {
     let strings = Strings::new(Reliability::ReliableDelivery);
     let (_nic, mut vi) = connected(&strings, Waiting::Block);
-    // A thread that is late does not sleep. 50 sleeps say enough.
+    // A thread that is late does not sleep. 50 sleeps are enough.
     let mut rounds = 0;
     while rounds < 50 || strings.prepared.load(Ordering::SeqCst) < 50 {
         rounds += 1;
@@ -241,7 +242,7 @@ fn every_sleep_that_was_prepared_ends_once() {
         let file = strings.file.lock().unwrap().clone().unwrap();
         let _ = rustix::io::read(&*file, &mut [0; 8]);
     }
-    // What the attendant prepared ends when somebody looks after the VI.
+    // The attendant's own preparation ends when a thread serves the VI.
     until("all are over", || {
         let _ = vi.state();
         strings.prepared.load(Ordering::SeqCst) == strings.ended.load(Ordering::SeqCst)
@@ -279,7 +280,7 @@ fn a_region_is_not_posted_while_it_is_deregistered() {
             let posted = vi.receive.post(descriptor);
             (posted, deregistering.join().unwrap())
         });
-        // One of the two was first, and the other saw it.
+        // One of the two was first, and the other saw its effect.
         assert_eq!(posted.is_ok(), kept.is_some());
         if let Err(error) = posted {
             assert_eq!(error.fault, PostFault::Protection);

@@ -1,25 +1,26 @@
-//! Areas: where frames go that do not fit a slot. The sender manages them.
+//! Areas: the places of frames that do not fit a slot. The sender manages them.
 
 use super::{Mapping, Wire};
 use crate::layout::{AREA_ALIGN, LINE};
 use crate::{Error, RegionView, Violation};
 use std::ptr::NonNull;
 
-/// The sender's side: which bytes of its areas are free, and where the next frame goes.
+/// The sender's side: the free bytes of its area, and the place of the next frame.
 ///
-/// Frames follow one another to the area's end, and then start again from its beginning when the peer has taken all of
-/// them. They do so even when the first places are free already, since writing what the peer has just read is slow: see
-/// "Costs" in docs/decisions/0002-one-segment-each-way.md.
+/// Frames follow one another to the area's end, and start again from its beginning when the peer
+/// has taken all of them. The first places stay unused until then, even when they are free, because
+/// writing bytes that the peer has just read is slow: see "Costs" in
+/// docs/decisions/0002-one-segment-each-way.md.
 ///
-/// C sees its first fields.
+/// C code reads the first fields.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct SendArea {
-    // Invariant: `start <= next <= end`, where the next frame goes if there is room.
+    // Invariant: `start <= next <= end`. The next frame begins at `next` if there is room.
     next: NonNull<u8>,
     end: NonNull<u8>,
-    // Invariant: from here to `end` is this side's own writable memory: either the tail of its segment, which outlives this value,
-    // or `grown`.
+    // Invariant: from here to `end` is this side's own writable memory: either the tail of its
+    // segment, which outlives this value, or `grown`.
     start: NonNull<u8>,
     number: u32,
     last: u32,
@@ -27,10 +28,10 @@ pub(super) struct SendArea {
     limit: usize,
 }
 
-// SAFETY: owned memory, used by whoever owns the value.
+// SAFETY: owned memory, used only by the owner of the value.
 unsafe impl Send for SendArea {}
 
-/// Where a frame lies.
+/// The place of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) number: u32,
@@ -40,7 +41,7 @@ pub(super) struct Place {
 impl SendArea {
     /// # Safety
     ///
-    /// `start..start + length` must be writable by nobody else and outlive the value.
+    /// No other code may write `start..start + length`, and it must outlive the value.
     pub(super) unsafe fn new(start: NonNull<u8>, length: usize, limit: usize) -> Self {
         // SAFETY: the caller's promise.
         let end = unsafe { start.add(length) };
@@ -51,7 +52,7 @@ impl SendArea {
         self.end.as_ptr().addr() - self.start.as_ptr().addr()
     }
 
-    /// The offset of the next frame.
+    /// Returns the offset of the next frame.
     fn cursor(&self) -> usize {
         self.next.as_ptr().addr() - self.start.as_ptr().addr()
     }
@@ -62,20 +63,21 @@ impl SendArea {
         self.next = unsafe { self.start.add(cursor) };
     }
 
-    /// How many larger areas have been made.
+    /// Returns the number of larger areas made so far.
     pub(super) fn number(&self) -> u32 {
         self.number
     }
 
-    /// The longest frame.
+    /// Returns the maximum length of a frame, in bytes.
     pub(super) fn limit(&self) -> usize {
         self.limit
     }
 
-    /// Whether a frame of `length` bytes fits now, given that the peer has taken everything up to `taken`.
+    /// Whether a frame of `length` bytes fits now, if the peer has taken every message up to
+    /// `taken`.
     ///
-    /// Sets the place so that the byte at `bulk` of the frame begins a cache line: copies between places that lie alike
-    /// in their lines are the fastest.
+    /// Chooses the place so that the byte at `bulk` of the frame begins a cache line: copies
+    /// between places of equal alignment in their lines are the fastest.
     pub(super) fn has_room(&mut self, length: usize, bulk: usize, taken: u32) -> bool {
         debug_assert!(bulk.is_multiple_of(AREA_ALIGN), "bulk begins where an object may");
         let place_from = |cursor: usize| {
@@ -100,21 +102,22 @@ impl SendArea {
         taken.wrapping_sub(self.last).cast_signed() >= 0
     }
 
-    /// Whether frames of this length need a larger area, wherever in its line they begin.
+    /// Whether frames of this length need a larger area, at any alignment in a cache line.
     pub(super) fn is_too_small(&self, length: usize) -> bool {
         length + LINE > self.length()
     }
 
-    /// The bytes for a frame; they lie at the returned place once [`Self::commit`] has been called.
+    /// Returns the bytes for a frame. [`Self::commit`] returns their place.
     #[inline(always)]
     pub(super) fn frame(&mut self, length: usize) -> &mut [u8] {
         assert!(self.goes_on(length), "has_room was asked first");
-        // SAFETY: in bounds by the assertion; own memory by the invariant; initialised, since fresh shared memory is zero; borrowed from &mut
-        // self, so exclusive in this process, and no other process can write it.
+        // SAFETY: in bounds by the assertion; own memory by the invariant; initialised, since fresh
+        // shared memory is zero; borrowed from &mut self, so exclusive in this process, and no
+        // other process can write it.
         unsafe { std::slice::from_raw_parts_mut(self.next.as_ptr(), length) }
     }
 
-    /// Takes the bytes last given out for the message numbered `sequence`.
+    /// Assigns the bytes last returned by [`Self::frame`] to the message numbered `sequence`.
     pub(super) fn commit(&mut self, length: usize, sequence: u32) -> Place {
         // Frames are limited to i32::MAX bytes (see Options), so the offset fits.
         let cursor = self.cursor();
@@ -124,7 +127,8 @@ impl SendArea {
         place
     }
 
-    /// Replaces the area by one that holds `length` bytes, and hands it to the peer. All frames must have been taken.
+    /// Replaces the area by one that holds `length` bytes, and passes it to the peer. The peer must
+    /// have taken all frames.
     pub(super) fn grow(&mut self, length: usize, wire: &Wire) -> Result<(), Error> {
         if length > self.limit {
             return Err(Error::TooLong { length: length as u64, limit: self.limit as u64 });
@@ -134,19 +138,20 @@ impl SendArea {
         self.number += 1;
         self.start = mapping.start();
         self.next = self.start;
-        // SAFETY: as long as the mapping is.
+        // SAFETY: the mapping has `size` bytes, and `grown` keeps it.
         self.end = unsafe { self.start.add(size) };
         self.grown = Some(mapping);
         Ok(())
     }
 }
 
-/// The largest area for frames of at most `limit` bytes.
+/// Returns the largest area for frames of at most `limit` bytes.
 pub(crate) fn area_max(limit: usize) -> usize {
     (limit + LINE).next_multiple_of(4096)
 }
 
-/// How often an area may have grown from one message in it to the next: each is at least twice as long as the one before.
+/// The maximum number of growths between two messages in an area: each area is at least twice as
+/// long as the one before.
 const GROWTHS_MAX: u32 = 32;
 
 /// The receiver's side: the peer's current area.
@@ -163,7 +168,7 @@ impl ReceiveArea {
         Self { number: 0, area, limit }
     }
 
-    /// The view of a frame that the peer says lies here.
+    /// Returns the view of a frame at a place that the peer claims.
     pub(super) fn frame(&mut self, place: Place, length: u32, wire: &Wire) -> Result<RegionView<'_>, Error> {
         if place.number != self.number {
             self.exchange(place.number, wire)?;
@@ -180,8 +185,8 @@ impl ReceiveArea {
         Ok(unsafe { RegionView::new(start.as_ptr(), bytes) })
     }
 
-    /// Takes the peer's newest area. It handed that over before the message that names it, and maybe others before that, in which no
-    /// message ever was.
+    /// Takes the peer's newest area. The peer passed it before the message that names it, and
+    /// possibly other areas before that, which no message used.
     fn exchange(&mut self, number: u32, wire: &Wire) -> Result<(), Error> {
         if number.wrapping_sub(self.number) > GROWTHS_MAX {
             return Err(Violation::UnknownArea(number).into());
@@ -202,11 +207,12 @@ mod tests {
     /// Runs a test with an area of 4096 bytes.
     fn with_area(test: impl FnOnce(SendArea)) {
         let mut memory = vec![0_u64; 512];
-        // SAFETY: memory that only this area writes, and that stays until the test is over.
+        // SAFETY: memory that only this area writes, and that lives until the test is over.
         test(unsafe { SendArea::new(NonNull::from(&mut *memory).cast(), 4096, 1 << 20) });
     }
 
-    /// The offset of the next frame, if there is room for it when the peer has taken all up to `taken`.
+    /// Places a frame, and returns its offset, if there is room when the peer has taken every
+    /// message up to `taken`.
     fn send(area: &mut SendArea, sequence: u32, length: usize, taken: u32) -> Option<u32> {
         area.has_room(length, 8, taken).then(|| area.commit(length, sequence).offset)
     }

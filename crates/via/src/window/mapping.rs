@@ -1,4 +1,4 @@
-//! Mapped memory: what the segments of a window lie in.
+//! Mapped memory of a window's segments.
 
 use crate::sync::AtomicU32;
 use crate::{Error, Memory, RegionView, Violation};
@@ -10,11 +10,12 @@ use std::sync::atomic::AtomicU64;
 /// A mapped stretch of shared memory, unmapped when dropped.
 #[derive(Debug)]
 pub(crate) struct Mapping {
-    // Invariant: `start..start + length` is mapped, readable (and writable if `writable`) as long as this value lives.
+    // Invariant: `start..start + length` is mapped and readable (and writable if `writable`) as
+    // long as this value lives.
     start: NonNull<u8>,
     length: usize,
     writable: bool,
-    // Whether it is unmapped with this value; otherwise somebody else keeps it.
+    // Whether the value unmaps the memory; otherwise another owner keeps it.
     owned: bool,
 }
 
@@ -35,7 +36,7 @@ impl Mapping {
         Ok(Self { start, length, writable, owned: true })
     }
 
-    /// A private stretch, zeroed: an image of a peer's segment.
+    /// Makes a private, zeroed mapping: the image of a peer's segment.
     pub(crate) fn zeroed(length: usize) -> Result<Self, Error> {
         let protection = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: a fresh mapping at an address of the kernel's choice touches no memory in use.
@@ -45,20 +46,20 @@ impl Mapping {
         Ok(Self { start, length, writable: true, owned: true })
     }
 
-    /// Memory that somebody else keeps.
+    /// Wraps memory that another owner keeps.
     ///
     /// # Safety
     ///
-    /// It must stay as long as the value.
+    /// The memory must outlive the value.
     pub(crate) unsafe fn of(memory: &Memory) -> Self {
         Self { start: memory.start(), length: memory.len(), writable: true, owned: false }
     }
 
-    /// The part from `offset` on, kept by whoever keeps the whole.
+    /// Returns the part from `offset` on, which the owner of the whole keeps.
     ///
     /// # Safety
     ///
-    /// The whole must stay as long as the value, and be longer than `offset`.
+    /// The whole must outlive the value, and be longer than `offset`.
     pub(crate) unsafe fn behind(&self, offset: usize) -> Self {
         debug_assert!(offset < self.length);
         // SAFETY: inside the mapping by the caller's promise.
@@ -78,7 +79,7 @@ impl Mapping {
         self.writable
     }
 
-    /// The control word at `offset`.
+    /// Returns the control word at `offset`.
     #[inline]
     pub(crate) fn word(&self, offset: usize) -> &AtomicU32 {
         debug_assert!(offset + 4 <= self.length && offset.is_multiple_of(4));
@@ -91,40 +92,44 @@ impl Mapping {
 }
 
 impl Mapping {
-    /// A view for checked loads.
+    /// Returns a view for checked loads.
     pub(crate) fn view(&self) -> RegionView<'_> {
         // SAFETY: mapped as long as self lives; mappings and the areas in them begin at multiples of 8.
         unsafe { RegionView::new(self.start.as_ptr(), self.length) }
     }
 
-    /// Copies bytes of a region in, to `at`. `None` when the mapping is not writable, or one of the two has no such bytes.
+    /// Copies bytes of a region to `at`. `None` when the mapping is not writable, or either range
+    /// lies outside of its memory.
     pub(crate) fn fill(&self, at: usize, memory: &Memory, offset: u64, length: usize) -> Option<()> {
         if !self.writable || at.checked_add(length)? > self.length {
             return None;
         }
         // SAFETY: in bounds by the check above.
         let into = unsafe { self.start.add(at) };
-        // SAFETY: writable for `length` bytes by the checks, and a mapping that nothing else in this process is made of.
+        // SAFETY: writable for `length` bytes by the checks; and `memory` is no part of this
+        // mapping, since nothing else in this process is made of it.
         unsafe { memory.read_to_raw(offset, into.as_ptr(), length) }
     }
 
-    /// Copies bytes in, to `at`. `None` when the mapping is not writable, or has no such bytes.
+    /// Copies bytes to `at`. `None` when the mapping is not writable, or is too short.
     pub(crate) fn store(&self, at: usize, bytes: &[u8]) -> Option<()> {
         if !self.writable || at.checked_add(bytes.len())? > self.length {
             return None;
         }
         // SAFETY: in bounds by the check above.
         let into = unsafe { self.start.add(at) };
-        // SAFETY: writable for so many bytes by the checks, and a mapping that nothing else in this process is made of.
+        // SAFETY: writable for so many bytes by the checks; and `bytes` are no part of this
+        // mapping, since nothing else in this process is made of it.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), into.as_ptr(), bytes.len()) };
         Some(())
     }
 
-    /// The bytes from `at` on. `None` where the mapping has not so many.
+    /// Returns the bytes from `at` on. `None` where the mapping is too short.
     ///
     /// # Safety
     ///
-    /// Nobody may write them, nor the mapping end, for `'a`: it is memory of this process alone.
+    /// The memory must belong to this process alone; for `'a`, no code may write the bytes, and the
+    /// mapping must not end.
     pub(crate) unsafe fn bytes<'a>(&self, at: usize, length: usize) -> Option<&'a [u8]> {
         if at.checked_add(length)? > self.length {
             return None;
@@ -135,14 +140,14 @@ impl Mapping {
         Some(unsafe { std::slice::from_raw_parts(start.as_ptr(), length) })
     }
 
-    /// The control word of eight bytes at `offset`.
+    /// Returns the control word of eight bytes at `offset`.
     #[inline]
     pub(crate) fn word64(&self, offset: usize) -> &AtomicU64 {
         assert!(offset + 8 <= self.length && offset.is_multiple_of(8), "words lie inside");
         // SAFETY: in bounds by the assertion.
         let place = unsafe { self.start.add(offset) };
-        // SAFETY: mapped as long as self lives, and aligned; shared words are accessed by atomics only, and stores go to words
-        // of writable mappings only.
+        // SAFETY: mapped as long as self lives, and aligned; shared words are accessed by atomics
+        // only, and stores go to words of writable mappings only.
         unsafe { place.cast::<AtomicU64>().as_ref() }
     }
 }
@@ -152,8 +157,8 @@ impl Drop for Mapping {
         if !self.owned {
             return;
         }
-        // SAFETY: mapped by `new` or `zeroed` with this length, and nothing borrowed from it outlives it. Unmapping a whole mapping
-        // cannot fail.
+        // SAFETY: mapped by `new` or `zeroed` with this length, and nothing borrowed from it
+        // outlives it. Unmapping a whole mapping cannot fail.
         let _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.length) };
     }
 }

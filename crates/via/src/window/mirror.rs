@@ -1,11 +1,14 @@
-//! Windows over any provider with RDMA write: each side keeps an image of the peer's segment, and the peer keeps it up.
+//! Windows over any provider with RDMA write: each side has an image of the peer's segment, and the
+//! peer updates it.
 //!
-//! A message goes as an RDMA write of its frame, where that lies in an area, and an RDMA write of its slot with the sequence
-//! number as immediate data. The receive descriptor that this consumes tells the receiver that the slot is whole; it copies the slot
-//! to where only it writes, checks it as it checks shared memory, and posts the descriptor again. Areas are the
-//! receiver's: a sender that needs a larger one asks for it by a message.
+//! A message consists of an RDMA write of its frame, where that lies in an area, and an RDMA write
+//! of its slot with the sequence number as immediate data. The receive descriptor that the latter
+//! consumes tells the receiver that the slot is whole. The receiver copies the slot to memory that
+//! the peer cannot write, checks it as it checks shared memory, and posts the descriptor again.
+//! Areas belong to the receiver: a sender that needs a larger one asks for it by a message.
 //!
-//! Messages about areas, by send and receive: u32 what (1 wanted, 2 given), u32 number, u64 bytes, 16 bytes memory handle (zeros when wanted).
+//! Messages about areas, by send and receive: u32 what (1 wanted, 2 given), u32 number, u64 bytes,
+//! 16 bytes memory handle (zeros when wanted).
 
 mod making;
 
@@ -23,13 +26,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Bytes of a message about areas.
+/// The length of a message about areas, in bytes.
 const NOTE: usize = 32;
 const WANTED: u32 = 1;
 const GIVEN: u32 = 2;
-/// Receives that are posted: for all slots, and some for messages about areas.
+/// The number of posted receives: one for each slot, and some for messages about areas.
 const RECEIVES: u32 = SLOT_COUNT + 8;
-/// How long the peer may take to make an area, or to take what was sent.
+/// The time that the peer may take to make an area, or to take what was sent.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 fn unposted(fault: PostFault) -> Error {
@@ -47,15 +50,16 @@ struct Mirror {
     local: Option<String>,
     area_max: usize,
     max_transfer: u32,
-    // How often the waiting thread was woken for something else than a message.
+    // The number of times that the waiting thread was woken for another reason than a message.
     rings: AtomicU32,
-    // The own segment, and what the peer calls its image of it.
+    // The own segment, and the peer's handle of its image of that segment.
     segment: MemoryRegion,
     their_image: MemoryHandle,
-    // What the peer writes, and the number of the message that it is to write next: stored with the VI locked.
+    // The memory that the peer writes, and the sequence number of the peer's next message, which is
+    // stored with the VI locked.
     image: MemoryRegion,
     next: AtomicU32,
-    // The places behind those of the receives are for messages that are sent.
+    // The places of the receives, followed by places for messages to send.
     notes: MemoryRegion,
     send_place: Mutex<SendPlace>,
     areas: Mutex<Areas>,
@@ -63,32 +67,32 @@ struct Mirror {
     _ending: Ending,
 }
 
-/// Where frames go that do not fit a slot.
+/// The place of frames to send that do not fit a slot.
 #[derive(Debug)]
 struct SendPlace {
     number: u32,
-    // None for area 0, which lies behind the slots.
+    // `None` for area 0, which lies behind the slots.
     region: Option<MemoryRegion>,
     handle: MemoryHandle,
 }
 
-/// What was agreed on about areas.
+/// The state of the exchange about areas.
 #[derive(Debug, Default)]
 struct Areas {
-    // The peer's current area, where that is not area 0, and the one that it asked for last.
+    // The peer's current area, unless that is area 0, and the area that the peer asked for last.
     current: Option<MemoryRegion>,
     pending: Option<(u32, MemoryRegion)>,
-    // What the peer gave last.
+    // The area that the peer gave last.
     given: Option<(u32, MemoryHandle)>,
 }
 
-/// What a receive descriptor brought.
+/// The outcome of a receive descriptor.
 enum Came {
     /// A message, which is in its slot now.
     Slot,
     /// A message about areas.
     Note([u8; NOTE]),
-    /// The descriptor itself, as the connection is over.
+    /// No message: the connection is over.
     Nothing,
 }
 
@@ -101,7 +105,8 @@ impl Mirror {
         Error::Disconnected { peer: self.peer.clone(), why }
     }
 
-    /// Posts what `prepare` makes, of a used descriptor where there is one, and waits while the queue is full.
+    /// Posts the descriptor that `prepare` makes, out of a used one where there is one. Waits while
+    /// the queue is full.
     fn post(&self, prepare: impl Fn(Option<Box<Descriptor>>) -> Box<Descriptor>) -> Result<(), Error> {
         let mut deadline = None;
         loop {
@@ -118,7 +123,7 @@ impl Mirror {
         }
     }
 
-    /// Posts an RDMA write of a stretch of a region to the same stretch of the peer's.
+    /// Posts an RDMA write of a stretch of a region to the same stretch of the peer's region.
     fn write(
         &self,
         region: &MemoryRegion,
@@ -138,7 +143,7 @@ impl Mirror {
         })
     }
 
-    /// Sends the frame that lies in an area, as the slot says.
+    /// Writes the frame that the slot's note places in an area.
     fn write_frame(&self, [number, offset, bytes]: [u32; 3]) -> Result<(), Error> {
         let place = lock(&self.send_place);
         debug_assert_eq!(number, place.number);
@@ -155,7 +160,7 @@ impl Mirror {
         Ok(())
     }
 
-    /// Sends the message in a slot of the own segment.
+    /// Writes the message in a slot of the own segment to the peer.
     fn write_slot(&self, wire: &Wire, slot: usize) -> Result<(), Error> {
         let word = |at: usize| wire.own.word(slot + at).load(Ordering::Relaxed);
         let (sequence, mut length) = (word(0), word(4) >> 24);
@@ -173,14 +178,15 @@ impl Mirror {
         note[4..8].copy_from_slice(&number.to_le_bytes());
         note[8..16].copy_from_slice(&bytes.to_le_bytes());
         note[16..].copy_from_slice(&handle.to_bytes());
-        // The last one of its kind was answered, or was an answer to what the peer has asked since: it has come by now.
+        // The place is free: the peer has answered the last message of this kind, or that message
+        // answered one that the peer has followed up since.
         let place = u64::from(RECEIVES + what - WANTED) * NOTE as u64;
         let written = self.notes.memory().write(place, &note);
         debug_assert!(written.is_some());
         self.post(|_| Descriptor::send().with_segment(&self.notes, place, NOTE as u32))
     }
 
-    /// Takes what a receive descriptor says, with the VI locked.
+    /// Evaluates a completed receive descriptor, with the VI locked.
     fn take(&self, wire: &Wire, receive: &Descriptor) -> Result<Came, Error> {
         if !receive.status().is_done() {
             return Ok(Came::Nothing);
@@ -196,19 +202,20 @@ impl Mirror {
         Ok(Came::Note(note))
     }
 
-    /// Copies a slot from where the peer writes to where only this side does.
+    /// Copies a slot from memory that the peer writes to memory that only this side writes.
     fn take_slot(&self, wire: &Wire, sequence: u32) -> Result<Came, Error> {
         let offset = slot_offset(sequence);
-        // Each word is loaded once: what was checked is what is stored.
+        // Each word is loaded once: the value that was checked is the value that is stored.
         let slot = self.image.memory().view().part(offset, SLOT_SIZE).ok_or(Violation::BadSequence(sequence))?;
         let first = slot.load_u64(0).unwrap_or(0);
         if sequence != self.next.load(Ordering::Relaxed) || first as u32 != sequence {
             return Err(Violation::BadSequence(sequence).into());
         }
         self.next.store(sequence.wrapping_add(1), Ordering::Relaxed);
-        // As many as the frame has; what the length says that is no length is found out behind.
+        // The number of words that the frame uses. A length byte that is no inline length is
+        // checked later.
         let used = (SLOT_FRAME + (first >> 56) as usize).min(SLOT_SIZE).div_ceil(8);
-        // The first word last: with it the message is there.
+        // The first word is stored last, because it publishes the message.
         for at in 1..used {
             let word = slot.load_u64(at * 8).unwrap_or(0);
             wire.peer.word64(offset + at * 8).store(word, Ordering::Relaxed);
@@ -217,7 +224,7 @@ impl Mirror {
         Ok(Came::Slot)
     }
 
-    /// Does what a message about areas asks for.
+    /// Carries out a message about areas.
     fn take_note(&self, note: &[u8; NOTE]) -> Result<(), Error> {
         let word = |at: usize| u32::from_le_bytes([note[at], note[at + 1], note[at + 2], note[at + 3]]);
         let (what, number) = (word(0), word(4));
@@ -261,7 +268,7 @@ impl Carrier for Mirror {
     }
 
     fn fetch(&self, wire: &Wire) -> Result<(), Error> {
-        // One at a time: whoever has no use for it fetches again.
+        // One completion at a time: a caller that needs another fetches again.
         let came = self.core.next_receive(Instant::now(), |receive| self.take(wire, receive));
         match came.map_err(unposted)?.transpose()? {
             None | Some(Came::Slot) => Ok(()),
@@ -317,7 +324,8 @@ impl Carrier for Mirror {
             }
             self.core.sleep(Queue::Receive, Deadline::Within(Duration::from_millis(1)))?;
         };
-        // SAFETY: the sender keeps the region until the next one takes its place, and the mapping goes with it.
+        // SAFETY: the sender keeps the region until the next one takes its place, and the mapping
+        // goes with it.
         let mapping = unsafe { Mapping::of(region.memory()) };
         *lock(&self.send_place) = SendPlace { number, region: Some(region), handle };
         Ok(mapping)
@@ -327,7 +335,8 @@ impl Carrier for Mirror {
         let mut areas = lock(&self.areas);
         let pending = areas.pending.take().filter(|(pending, _)| *pending == number);
         let (_, region) = pending.ok_or(Violation::UnknownArea(number))?;
-        // SAFETY: the receiver keeps the region until the next one takes its place, and the mapping goes with it.
+        // SAFETY: the receiver keeps the region until the next one takes its place, and the mapping
+        // goes with it.
         let mapping = unsafe { Mapping::of(region.memory()) };
         areas.current = Some(region);
         Ok(mapping)

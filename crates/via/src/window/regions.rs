@@ -1,7 +1,8 @@
 //! Regions: memory that calls pass by reference, mapped on both sides of a connection.
 //!
-//! Its owner makes it and says what peers may do with it: read, or write as well; the kernel sees to that. A reference is a word:
-//! the region's number in its upper 16 bits, which is never 0, and an offset in the lower 48.
+//! The region's owner makes it and decides whether peers may only read it or write it as well; the
+//! kernel enforces that. A reference is a word: the region's number in its upper 16 bits, which is
+//! never 0, and an offset in the lower 48.
 
 use super::{Mapping, Wire};
 use crate::{Error, Violation};
@@ -10,24 +11,27 @@ use std::cell::Cell;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// Regions of a peer that a connection keeps mapped.
+/// The maximum number of a peer's regions that a connection keeps mapped.
 pub const REGIONS_MAX: usize = 64;
-/// The longest region, in bytes: its offsets have 48 bits, and counts of elements are added to them.
+/// The maximum length of a region, in bytes: offsets have 48 bits, and element counts are added to
+/// them.
 pub const REGION_MAX: u64 = 1 << 46;
-/// Bytes of peers' regions that a process keeps mapped: half of its addresses, whatever is in them. The rest is for everything else.
+/// The maximum size of all peers' regions that a process keeps mapped, in bytes: half of its
+/// address space, whether used or not. The other half is for everything else.
 const MAPPED_MAX: u64 = 1 << 46;
-/// Hands for regions that are read; there are as many for those that are written.
+/// The number of hands for regions that are read. Regions that are written have as many.
 pub const HANDS: usize = 4;
-/// Where a reference has its region's number.
+/// The position of the region's number in a reference.
 const NUMBER_SHIFT: u32 = 48;
 
-/// Which hand is for the array `at` of a method, among those that are read or those that are written.
+/// Returns the index of the hand for the array `at` of a method, among those for reading or those
+/// for writing.
 #[inline(always)]
 pub const fn hand_at(at: usize, is_written: bool) -> usize {
     (at % HANDS) + if is_written { HANDS } else { 0 }
 }
 
-/// A region of this process, which peers can be given.
+/// A region of this process, which can be passed to peers.
 #[derive(Debug)]
 pub struct OwnRegion {
     pub(crate) mapping: Mapping,
@@ -36,11 +40,13 @@ pub struct OwnRegion {
 }
 
 impl OwnRegion {
-    /// Makes a region of so many bytes, zeroed, which peers may read, or write as well. Memory is used as it is touched.
+    /// Makes a zeroed region of `bytes` bytes, which peers may read, or write as well. Pages take
+    /// memory when they are first touched.
     ///
     /// # Errors
     ///
-    /// [`Error::TooLong`] for more than [`REGION_MAX`] bytes; and when the kernel has no such memory.
+    /// [`Error::TooLong`] for more than [`REGION_MAX`] bytes; an error of the system, when it has
+    /// no memory.
     pub fn new(bytes: usize, is_writable: bool) -> Result<Self, Error> {
         if bytes as u64 > REGION_MAX {
             return Err(Error::TooLong { length: bytes as u64, limit: REGION_MAX });
@@ -49,25 +55,26 @@ impl OwnRegion {
         Ok(Self { mapping, file, is_writable })
     }
 
-    /// Its memory: there as long as the value, and written by peers where they may.
+    /// Returns the start of the region's memory, which lives as long as the value. Peers write it
+    /// where they may.
     pub fn start(&self) -> NonNull<u8> {
         self.mapping.start()
     }
 
-    /// How many bytes it has.
+    /// Returns the length in bytes.
     pub fn length(&self) -> usize {
         self.mapping.length()
     }
 
-    /// Whether peers may write it.
+    /// Whether peers may write the region.
     pub fn is_writable(&self) -> bool {
         self.is_writable
     }
 }
 
-/// The region used last in its place: what an address becomes a reference by, or a reference an address. C code sees it.
+/// The region that an array used last: translates addresses to references. C code reads it.
 ///
-/// While its length is 0 nothing lies in it.
+/// A length of 0 means that the hand is empty.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Hand {
@@ -77,32 +84,32 @@ pub struct Hand {
 }
 
 impl Hand {
-    /// One with nothing in it.
+    /// Makes an empty hand.
     #[expect(clippy::new_without_default, reason = "a const one is needed, and one way to make it is enough")]
     pub const fn new() -> Self {
         Self { base: AtomicUsize::new(0), length: AtomicU64::new(0), tag: AtomicU64::new(0) }
     }
 
-    /// Takes a region in hand, by the number that the peer knows it by.
+    /// Puts a region in the hand, with the number by which the peer knows it.
     pub fn take(&self, base: usize, length: usize, number: u16) {
-        // Never a mixture of two: whoever else writes it only empties it.
+        // Other threads only empty the hand, so its words never mix two regions.
         self.empty();
         self.base.store(base, Ordering::Relaxed);
         self.tag.store(u64::from(number) << NUMBER_SHIFT, Ordering::Relaxed);
         self.length.store(length as u64, Ordering::Relaxed);
     }
 
-    /// Lets go of the region.
+    /// Empties the hand.
     pub fn empty(&self) {
         self.length.store(0, Ordering::Relaxed);
     }
 
-    /// Whether the region in hand begins there.
+    /// Whether the region in the hand begins at `base`.
     pub fn begins_at(&self, base: usize) -> bool {
         self.length.load(Ordering::Relaxed) != 0 && self.base.load(Ordering::Relaxed) == base
     }
 
-    /// The reference to an address, if it lies in the region.
+    /// Returns the reference to an address, if it lies in the region.
     #[inline(always)]
     pub fn reference(&self, address: usize) -> Option<u64> {
         let offset = address.wrapping_sub(self.base.load(Ordering::Relaxed)) as u64;
@@ -110,16 +117,16 @@ impl Hand {
     }
 }
 
-/// The peer's region used last in its place: what a reference becomes an address by. C code sees it.
+/// The peer's region that an array used last: translates references to addresses. C code reads it.
 ///
-/// While its length is 0 nothing lies in it, but for what has no bytes.
+/// A length of 0 means that the hand is empty; only arrays without bytes may then match.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct PeerHand {
-    /// What is added to a reference.
+    /// The difference between an address and its reference.
     bias: Cell<u64>,
     length: Cell<u64>,
-    /// The reference to its end.
+    /// The reference to the region's end.
     end: Cell<u64>,
 }
 
@@ -140,17 +147,19 @@ impl PeerHand {
         self.length.get() != 0 && self.bias.get().wrapping_add(tag) == base as u64
     }
 
-    /// The address of so many elements, if a reference is to this region and they lie in it, aligned.
+    /// Returns the address of `count` elements, if the reference is to this region, aligned, and
+    /// they lie in the region.
     #[inline(always)]
     pub fn address(&self, reference: u64, count: u64, size: u64, align: u64) -> Option<usize> {
-        // What the region has from there on; more than it has where the reference is to another one.
+        // The bytes from the reference to the region's end. A reference to another region yields
+        // more than the region's length.
         let left = self.end.get().wrapping_sub(reference);
         let is_in = left <= self.length.get() && count <= left / size && reference.is_multiple_of(align);
         is_in.then(|| self.bias.get().wrapping_add(reference) as usize)
     }
 }
 
-/// A region that the peer gave to this side.
+/// A region that the peer passed to this side.
 #[derive(Debug)]
 pub(crate) struct PeerRegion {
     number: u16,
@@ -160,7 +169,7 @@ pub(crate) struct PeerRegion {
 }
 
 impl PeerRegion {
-    /// Has it mapped, if there are addresses for so many bytes.
+    /// Has `map` map the region, if the address space for peers has room for it.
     pub(crate) fn new(
         number: u16,
         length: usize,
@@ -172,16 +181,16 @@ impl PeerRegion {
     }
 }
 
-/// Addresses that regions of peers take, as long as the value is there.
+/// The share of the address space that a peer's region takes, for as long as the value lives.
 #[derive(Debug)]
 struct Addresses(u64);
 
-/// How many all of them take.
+/// The sum of all shares, in bytes.
 static TAKEN: AtomicU64 = AtomicU64::new(0);
 
 impl Addresses {
     fn take(length: u64) -> Result<Self, Error> {
-        // A mapping takes whole pages; no processor's are larger than this.
+        // A mapping takes whole pages, and no processor's pages are larger than this.
         let length = length.next_multiple_of(64 << 10);
         let more = |taken: u64| taken.checked_add(length).filter(|&taken| taken <= MAPPED_MAX);
         let took = TAKEN.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
@@ -199,7 +208,8 @@ impl Drop for Addresses {
 #[derive(Debug)]
 #[repr(C)]
 pub struct PeerRegions {
-    // C code finds them here. Invariant: each is empty or of a region of `mapped`; those of the second half of a writable one.
+    // Invariant: each hand is empty or of a region of `mapped`; hands of the second half are of
+    // writable regions. C code reads the hands here.
     hands: [PeerHand; 2 * HANDS],
     mapped: Vec<PeerRegion>,
 }
@@ -209,13 +219,15 @@ impl PeerRegions {
         Self { hands: Default::default(), mapped: Vec::new() }
     }
 
-    /// The hand for the array `at` of a method, among those that are read or those that are written.
+    /// Returns the hand for the array `at` of a method, among those for reading or those for
+    /// writing.
     #[inline(always)]
     pub fn hand(&self, at: usize, is_written: bool) -> &PeerHand {
         &self.hands[hand_at(at, is_written)]
     }
 
-    /// Takes the region of a reference in hand. False where there is none, or it is in hand already.
+    /// Puts the region of a reference in the hand. Returns `false` where no such region is mapped,
+    /// or the hand holds it already.
     pub fn turn(&self, at: usize, is_written: bool, reference: u64) -> bool {
         let number = reference >> NUMBER_SHIFT;
         let is_it = |region: &&PeerRegion| u64::from(region.number) == number && (region.is_writable || !is_written);
@@ -223,14 +235,14 @@ impl PeerRegions {
         let (hand, base) = (self.hand(at, is_written), region.mapping.start().as_ptr().addr());
         let is_new = !hand.begins_at(base);
         if is_new {
-            // So that what is made of it is a pointer to the mapping.
+            // Exposed, so that C code and `address` can make pointers to the mapping.
             region.mapping.start().as_ptr().expose_provenance();
             hand.take(base, region.mapping.length(), region.number);
         }
         is_new
     }
 
-    /// Maps a region that the peer has just handed over.
+    /// Maps a region that the peer has just passed.
     pub(crate) fn admit(&mut self, wire: &Wire, number: u16) -> Result<(), Error> {
         let region = wire.carrier.take_region(number)?;
         if number == 0 || self.mapped.len() >= REGIONS_MAX || self.mapped.iter().any(|known| known.number == number) {
@@ -240,7 +252,7 @@ impl PeerRegions {
         Ok(())
     }
 
-    /// Lets go of a region that the peer says it has ended.
+    /// Unmaps a region that its owner, the peer, has ended.
     pub fn forget(&mut self, number: u16) {
         self.hands.iter().for_each(PeerHand::empty);
         self.mapped.retain(|region| region.number != number);

@@ -1,8 +1,10 @@
-//! Windows whose messages a floor above takes away and brings: how calls go by protocols that are no memory.
+//! Relayed windows: a layer above carries the messages, over protocols that have no memory in
+//! common.
 //!
-//! Both segments are private memory. A message that is published is handed to the [`Relay`] at once, so the peer has always taken
-//! all of them; a message that the relay brings is written into the image of the peer's segment, and its first word last. The halves
-//! of the window, and all that is above, are the same as over shared memory.
+//! Both segments are private memory. A published message is passed to the [`Relay`] at once, so the
+//! peer counts as having taken all of them. A message from the relay is written into the image of
+//! the peer's segment, its first word last. The halves of the window, and all layers above, are the
+//! same as over shared memory.
 
 use super::area::area_max;
 use super::{Carrier, Ends, Mapping, Options, Peer, Window, Wire};
@@ -13,50 +15,52 @@ use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// What takes the messages of a window away and brings those of the peer.
+/// A carrier of a window's messages, both ways.
 ///
-/// Sending and receiving may be two threads' work; each is one thread's at a time.
+/// One thread may send while another receives, but at most one at a time does either.
 pub trait Relay: Send + Sync + fmt::Debug {
-    /// Takes a message to the peer. It must not wait for the peer to read for longer than any caller would.
+    /// Sends a message to the peer. Must not wait for the peer to read for longer than any caller
+    /// would.
     ///
     /// # Errors
     ///
-    /// Where it cannot: the connection is over then.
+    /// When the message cannot be sent. The connection is over then.
     fn send(&self, message: Outgoing<'_>) -> Result<(), Error>;
-    /// Puts the next message of the peer into the inbox, if it comes within the span. Without one it only looks.
+    /// Puts the next message of the peer into the inbox, if it arrives within `span`. A `span` of
+    /// zero only looks.
     ///
-    /// It may return early with nothing: it is called again.
+    /// May return early without a message: the caller calls again.
     ///
     /// # Errors
     ///
-    /// Where none can come any more, or the peer broke the rules.
+    /// When no message can arrive any more, or the peer broke the rules.
     fn receive(&self, inbox: &mut Inbox<'_>, span: Duration) -> Result<(), Error>;
     /// Ends the current or the next [`Self::receive`] that waits. Any thread may call it.
     fn wake(&self);
-    /// What is known of the connection's end: asked often.
+    /// Fails when the relay knows that the connection has ended. Called often.
     ///
     /// # Errors
     ///
-    /// Why it has ended.
+    /// The reason why the connection has ended.
     fn check(&self) -> Result<(), Error>;
-    /// Whether the connection has ended, also where nobody receives: asked seldom.
+    /// Whether the connection has ended, also where no thread receives. Called seldom.
     fn has_ended(&self) -> bool {
         self.check().is_err()
     }
-    /// Who is at the other end.
+    /// Returns the peer.
     fn peer(&self) -> Peer;
-    /// The host that this end is, as the peer reaches it over a network.
+    /// Returns the local host, by the address at which the peer reaches it over a network.
     fn local(&self) -> Option<&str> {
         None
     }
-    /// This side ends the connection.
+    /// Ends the connection from this side.
     fn end(&self);
 }
 
-/// A message that was sent.
+/// A sent message.
 #[derive(Clone, Copy, Debug)]
 pub struct Outgoing<'a> {
-    /// Its number: the call id of a request, by which the answer names it.
+    /// The sequence number: the call id of a request, by which the answer names it.
     pub sequence: u32,
     /// The header's words.
     pub header: Header,
@@ -64,7 +68,7 @@ pub struct Outgoing<'a> {
     pub frame: &'a [u8],
 }
 
-/// Where a relay puts the peer's next message.
+/// The place of the peer's next message.
 #[derive(Debug)]
 pub struct Inbox<'a> {
     place: &'a mut ReceivePlace,
@@ -74,26 +78,28 @@ pub struct Inbox<'a> {
 }
 
 impl Inbox<'_> {
-    /// The number that the message will have: the call id of a request, by which the answer names it.
+    /// Returns the sequence number of the next message: the call id of a request, by which the
+    /// answer names it.
     pub fn sequence(&self) -> u32 {
         self.place.next
     }
 
-    /// Whether a message is in it.
+    /// Whether the inbox holds a message.
     pub fn is_full(&self) -> bool {
         self.is_full
     }
 
-    /// The longest frame, in bytes.
+    /// Returns the maximum length of a frame, in bytes.
     pub fn frame_max(&self) -> usize {
         self.limit
     }
 
-    /// Puts a message in.
+    /// Puts a message into the inbox.
     ///
     /// # Errors
     ///
-    /// [`Error::TooLong`] for a frame over the window's limit; [`Error::BadState`] when there is a message already.
+    /// [`Error::TooLong`] for a frame over the window's limit; [`Error::BadState`] when the inbox
+    /// is full.
     pub fn put(&mut self, header: Header, frame: &[u8]) -> Result<(), Error> {
         if self.is_full {
             return Err(Error::BadState { what: "one message is brought at a time" });
@@ -115,7 +121,7 @@ impl Inbox<'_> {
         };
         let first = header.leading_word(sequence, length);
         self.wire.peer.word64(slot + 8).store(header.target_word(), Ordering::Relaxed);
-        // The first word last: with it the message is there.
+        // The first word is stored last, because it publishes the message.
         self.wire.peer.word64(slot).store(first, Ordering::Release);
         self.place.next = sequence.wrapping_add(1);
         self.is_full = true;
@@ -123,23 +129,24 @@ impl Inbox<'_> {
     }
 }
 
-/// Writes bytes of a message into private memory, where nobody looks before the message is there.
+/// Writes bytes of a message that is not published yet into private memory.
 fn store(into: &Mapping, at: usize, bytes: &[u8]) {
     let written = into.store(at, bytes);
     debug_assert!(written.is_some(), "messages lie inside");
 }
 
-/// Where long frames of the peer go: from the beginning of an area each, since one message is there at a time.
+/// The place of the peer's long frames: each begins at the area's start, since only one message is
+/// there at a time.
 #[derive(Debug)]
 struct ReceivePlace {
-    // The number that the next message will have.
+    // The sequence number of the next message.
     next: u32,
     number: u32,
     area: Mapping,
 }
 
 impl ReceivePlace {
-    /// Writes a frame, in a larger area where it has to be. Returns the area's number.
+    /// Writes a frame, into a larger area where necessary. Returns the area's number.
     fn put(&mut self, frame: &[u8], limit: usize) -> Result<u32, Error> {
         if frame.len() > self.area.length() {
             let size = frame.len().next_power_of_two().clamp(AREA, area_max(limit));
@@ -151,13 +158,13 @@ impl ReceivePlace {
     }
 }
 
-/// The carrier of a window whose messages are relayed.
+/// The carrier of a relayed window.
 #[derive(Debug)]
 struct Relayed {
     relay: Box<dyn Relay>,
     limit: usize,
     received: Mutex<ReceivePlace>,
-    // The area that is sent from, where that is not area 0; kept for the half that sends.
+    // The area of frames sent, unless that is area 0; kept for the sending half.
     sent: Mutex<Option<Mapping>>,
 }
 
@@ -189,10 +196,11 @@ impl Relayed {
         } else {
             (&wire.own, slot + SLOT_FRAME, length as usize)
         };
-        // SAFETY: own memory, which only the half that sends writes, and that is waiting for this function.
+        // SAFETY: own memory, which only the sending half writes, and that half waits for this
+        // function.
         let frame = unsafe { memory.bytes(at, length) };
         self.relay.send(Outgoing { sequence, header, frame: frame.ok_or(Violation::ShortSegment)? })?;
-        // It has been taken away: the place is free.
+        // The relay has taken the message, so its slot is free.
         wire.peer.word(CONSUMED).store(sequence, Ordering::Release);
         Ok(())
     }
@@ -239,7 +247,8 @@ impl Carrier for Relayed {
 
     fn make_area(&self, _: &Wire, _: u32, length: usize) -> Result<Mapping, Error> {
         let area = Mapping::zeroed(length)?;
-        // SAFETY: the sender keeps the area until the next one takes its place, and the mapping goes with it.
+        // SAFETY: the sender keeps the area until the next one takes its place, and the mapping
+        // goes with it.
         let mapping = unsafe { area.behind(0) };
         *lock(&self.sent) = Some(area);
         Ok(mapping)
@@ -247,11 +256,12 @@ impl Carrier for Relayed {
 
     fn take_area(&self, number: u32, _: usize) -> Result<Mapping, Error> {
         let place = lock(&self.received);
-        // Those before the last one are as good as taken: no message is in them any more.
+        // Earlier areas count as taken: they hold no message any more.
         if number.wrapping_sub(place.number).cast_signed() > 0 {
             return Err(Violation::UnknownArea(number).into());
         }
-        // SAFETY: the receiver keeps the area until the next one takes its place, and the mapping goes with it.
+        // SAFETY: the receiver keeps the area until the next one takes its place, and the mapping
+        // goes with it.
         Ok(unsafe { place.area.behind(0) })
     }
 
@@ -276,16 +286,16 @@ impl Carrier for Relayed {
     }
 }
 
-/// Makes a window of a relay.
+/// Makes a window whose messages the relay carries.
 ///
 /// # Errors
 ///
-/// Where there is no memory.
+/// An error of the system, when it has no memory.
 pub fn relayed(relay: Box<dyn Relay>, options: &Options) -> Result<Window, Error> {
     const { assert!(AREA.is_multiple_of(AREA_ALIGN)) };
     let own = Mapping::zeroed(AREA + options.area)?;
     let peer = Mapping::zeroed(AREA)?;
-    // Whoever sends finds the peer asleep, and so comes to `carry`.
+    // A sender that finds the peer asleep calls `carry`, as every message here needs it.
     peer.word(layout::SLEEP).store(1, Ordering::Relaxed);
     let area = Mapping::zeroed(options.area)?;
     // SAFETY: the carrier keeps the area, as `take_area` says.

@@ -10,16 +10,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Sleeps are cut into pieces this long, so that what has no futex of its own is noticed too.
+/// The maximum length of one sleep in the kernel, so that events without a futex are noticed too.
 const NAP: Duration = Duration::from_millis(250);
-/// Polls between two looks at everything that is not the slot.
+/// The number of polls of the slot between two checks of everything else.
 const POLLS_BETWEEN_LOOKS: u32 = 1 << 10;
-/// What one fetch counts in polls.
+/// The cost of one fetch, in polls.
 const POLLS_PER_FETCH: u32 = 32;
-/// Fetches between two looks at everything else.
+/// The number of fetches between two checks of everything else.
 const FETCHES_BETWEEN_LOOKS: u32 = 64;
 
-/// The receiving half: one thread's, without locks.
+/// The receiving half. One thread uses it, without locks.
 #[derive(Debug)]
 pub struct Rx {
     // Invariant: the start of `wire.peer`, which the peer may write at any time.
@@ -28,7 +28,7 @@ pub struct Rx {
     budget: SpinBudget,
     area: ReceiveArea,
     sleeps: u64,
-    // Whether the carrier has to fetch the peer's messages: asked once.
+    // Whether the carrier has to fetch the peer's messages: a copy of its answer.
     is_remote: bool,
     wire: Arc<Wire>,
 }
@@ -36,7 +36,8 @@ pub struct Rx {
 // SAFETY: the pointer is to the mapping that `wire` keeps, and is only loaded from.
 unsafe impl Send for Rx {}
 
-/// A message as it lies in the peer's segment, until the peer has a cause to reuse the place.
+/// A message as it lies in the peer's segment. Its bytes stay until the peer has reason to reuse
+/// the place.
 #[derive(Clone, Copy, Debug)]
 pub struct Message<'a> {
     // The slot's first two words, loaded once.
@@ -46,7 +47,7 @@ pub struct Message<'a> {
 }
 
 impl<'a> Message<'a> {
-    /// The header's words.
+    /// Returns the header's words.
     ///
     /// # Errors
     ///
@@ -56,42 +57,42 @@ impl<'a> Message<'a> {
         Ok(Header { kind: self.kind()?, opnum: self.opnum(), first, second })
     }
 
-    /// What it is.
+    /// Returns the kind of the message.
     ///
     /// # Errors
     ///
-    /// When it is nothing that there is.
+    /// [`Violation::BadKind`] for a kind that does not exist.
     #[inline]
     pub fn kind(&self) -> Result<Kind, Violation> {
         let kind = (self.first >> 48) as u8;
         Kind::from_wire(kind).ok_or(Violation::BadKind(kind))
     }
 
-    /// Whether it is that.
+    /// Whether the message is of this kind.
     #[inline(always)]
     pub fn is(&self, kind: Kind) -> bool {
         (self.first >> 48) as u8 == kind as u8
     }
 
-    /// The header's opnum.
+    /// Returns the header's opnum.
     #[inline(always)]
     pub fn opnum(&self) -> u16 {
         (self.first >> 32) as u16
     }
 
-    /// The header's two words above the opnum, in one: the first below, the second above.
+    /// Returns the header's words `first` (low half) and `second` (high half), in one.
     #[inline(always)]
     pub fn target_word(&self) -> u64 {
         self.second
     }
 
-    /// The message's number: the call id of a request.
+    /// Returns the sequence number: the call id of a request.
     #[inline(always)]
     pub fn sequence(&self) -> u32 {
         self.first as u32
     }
 
-    /// The frame.
+    /// Returns the frame.
     #[inline(always)]
     pub fn frame(&self) -> RegionView<'a> {
         self.frame
@@ -118,21 +119,23 @@ impl Rx {
     ///
     /// # Errors
     ///
-    /// [`Error::TimedOut`] after the deadline, [`Error::PeerGone`] when the peer ended, [`Error::Cancelled`] when an
-    /// [`super::Alarm`] was rung, [`Error::Violation`] when the message breaks the rules.
+    /// [`Error::TimedOut`] at the deadline, [`Error::PeerGone`] when the peer ended,
+    /// [`Error::Cancelled`] when an [`super::Alarm`] was rung, [`Error::Violation`] when the
+    /// message breaks the rules.
     pub fn receive(&mut self, limit: impl Limit) -> Result<Message<'_>, Error> {
         self.receive_or_why(limit).map_err(|error| *error)
     }
 
-    /// The same, with an error that fits a register: for who passes it on.
+    /// As [`Self::receive`], with an error that fits a register, for callers that pass it on.
     ///
     /// # Errors
     ///
     /// As [`Self::receive`].
     #[inline(always)]
     pub fn receive_or_why(&mut self, limit: impl Limit) -> Result<Message<'_>, Box<Error>> {
-        // A look at the slot takes its line away from the peer, who then waits for it when it writes. No answer is
-        // there as soon as the question is out, so the first look comes a little later.
+        // A look at the slot takes its cache line away from the peer, which then has to wait for
+        // the line to write. No answer arrives right after its request, so the first look comes a
+        // little later.
         if self.budget.is_patient() {
             breathe();
             breathe();
@@ -144,7 +147,7 @@ impl Rx {
         self.accept(first)
     }
 
-    /// The next message if it is there already.
+    /// Returns the next message if it is there already.
     ///
     /// # Errors
     ///
@@ -157,9 +160,10 @@ impl Rx {
         self.accept(first).map(Some).map_err(|error| *error)
     }
 
-    /// Tells the peer that every message received so far has been taken: its places may be used again.
+    /// Tells the peer that every message received so far has been taken, so that it may reuse their
+    /// places.
     ///
-    /// A response says the same, so this is for messages that have none.
+    /// A response says the same, so this call is for messages without a response.
     pub fn release(&mut self) {
         self.wire.own.word(layout::CONSUMED).store(self.next.wrapping_sub(1), Ordering::Release);
         self.wire.carrier.carry_credit(&self.wire);
@@ -193,7 +197,7 @@ impl Rx {
         Ok(Message { first, second, frame })
     }
 
-    /// The frame that a note in a slot's frame leads to.
+    /// Returns the frame in an area that the note in a slot's frame points to.
     #[inline(never)]
     fn frame_in_area(&mut self, note: NonNull<u8>, length: u8) -> Result<RegionView<'_>, Box<Error>> {
         if length != layout::IN_AREA {
@@ -207,7 +211,8 @@ impl Rx {
 
     /// Polls, then sleeps, until the next message is there.
     ///
-    /// Out of line, and with a result that fits two registers: this is where a call spends its time.
+    /// Out of line, and with a result that fits two registers, because a call spends most of its
+    /// time here.
     #[inline(never)]
     fn await_slot(&mut self, limit: impl Limit) -> Result<u64, Box<Error>> {
         if self.is_remote {
@@ -248,7 +253,8 @@ impl Rx {
         None
     }
 
-    /// What ends a wait besides a message. A last message of a peer that ended still counts.
+    /// Checks for the ends of a wait other than a message. A last message of a peer that has ended
+    /// still counts.
     fn look_around(&self, deadline: Deadline) -> Result<(), Error> {
         let outcome = self.wire.check();
         if self.slot().load(Ordering::Acquire) as u32 == self.next {
@@ -258,14 +264,15 @@ impl Rx {
         if deadline.is_over() { Err(Error::TimedOut) } else { Ok(()) }
     }
 
-    /// The same where the peer's messages have to be fetched: each look costs what some tens of looks at memory cost.
+    /// As [`Self::await_slot`], where the peer's messages have to be fetched. One fetch costs as
+    /// much as some tens of looks at memory.
     #[cold]
     #[inline(never)]
     fn await_remote(&mut self, limit: impl Limit) -> Result<u64, Error> {
         let budget = self.budget.polls();
         let mut deadline = None;
         for look in 0.. {
-            // Who sleeps at once has no use for a look that costs a system call.
+            // A thread that sleeps at once must not pay for a fetch, which costs a system call.
             if budget == Some(0) {
                 break;
             }
@@ -311,7 +318,7 @@ impl Rx {
     }
 }
 
-/// The peer broke the rules.
+/// Makes the error for a rule that the peer broke.
 #[cold]
 #[inline(never)]
 fn broken(violation: Violation) -> Box<Error> {

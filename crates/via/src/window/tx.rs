@@ -11,12 +11,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// The sending half: one thread's, without locks. C sees the first fields of its area.
+/// The sending half. One thread uses it, without locks. C code reads the first fields of its area.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Tx {
     area: SendArea,
-    // Invariant: the start of `wire.own`, a writable mapping that nobody else in this process writes frames to.
+    // Invariant: the start of `wire.own`, a writable mapping to which no other code in this process
+    // writes frames.
     start: NonNull<u8>,
     next: u32,
     taken: u32,
@@ -26,7 +27,8 @@ pub struct Tx {
     wire: Arc<Wire>,
 }
 
-// SAFETY: the pointer is to the mapping that `wire` keeps, and only this value writes slots and areas through it.
+// SAFETY: the pointer is to the mapping that `wire` keeps, and only this value writes slots and
+// areas through it.
 unsafe impl Send for Tx {}
 
 impl Tx {
@@ -46,17 +48,17 @@ impl Tx {
         counters.areas = self.area.number();
     }
 
-    /// The sequence number that the next message will have: the call id of a request.
+    /// Returns the sequence number of the next message: the call id of a request.
     #[inline(always)]
     pub fn next_sequence(&self) -> u32 {
         self.next
     }
 
-    /// Maps a region that the peer handed over before its last message.
+    /// Maps a region that the peer passed before its last message.
     ///
     /// # Errors
     ///
-    /// When the peer handed over something else, or too many.
+    /// [`Error::Violation`] when the peer passed another region, or too many.
     pub fn admit_region(&self, regions: &mut PeerRegions, number: u16) -> Result<(), Error> {
         regions.admit(&self.wire, number)
     }
@@ -65,86 +67,93 @@ impl Tx {
     ///
     /// # Errors
     ///
-    /// As there.
+    /// As [`super::Window::guard`].
     pub fn guard(&self, guard: Guard) -> Result<(), Error> {
         self.wire.carrier.guard(guard)
     }
 
-    /// The longest frame that may be sent, in bytes.
+    /// Returns the maximum length of a frame to send, in bytes.
     #[inline]
     pub fn frame_max(&self) -> usize {
         self.area.limit()
     }
 
-    /// Notes that the peer has taken every message up to `sequence`, because it answered that one.
+    /// Notes that the peer has taken every message up to `sequence`, because it answered that
+    /// message.
     #[inline(always)]
     pub fn taken_through(&mut self, sequence: u32) {
         self.taken = sequence;
     }
 
-    /// Notes that the peer has taken every message, because it sent one that it only sends then.
+    /// Notes that the peer has taken every message, because it sent a message that it sends only
+    /// then.
     #[inline(always)]
     pub fn taken_all(&mut self) {
         self.taken = self.next.wrapping_sub(1);
     }
 
-    /// The bytes of the next message's frame, in the slot itself. Publish with [`Self::send_inline`].
+    /// Returns the bytes of the next message's frame, in the slot itself. [`Self::send_inline`]
+    /// publishes them.
     ///
-    /// They hold whatever an earlier message left there.
+    /// The bytes still hold the frame of an earlier message.
     ///
     /// # Errors
     ///
-    /// When all slots are taken by messages without a response, waits for the peer until the deadline; an error then,
-    /// or when the peer is gone.
+    /// Waits for credit when messages without a response occupy all slots. [`Error::TimedOut`] at
+    /// the deadline; another error when the peer is gone.
     #[inline(always)]
     pub fn inline_frame(&mut self, limit: impl Limit) -> Result<&mut [u8; INLINE_MAX], Error> {
         if !self.has_credit() {
             self.await_credit(limit.deadline(), |tx| tx.has_credit())?;
         }
-        // SAFETY: own memory by the invariant, initialised since shared memory starts as zeros, exclusive by &mut self; no
-        // other process can map it writable.
+        // SAFETY: own memory by the invariant, initialised since shared memory starts as zeros,
+        // exclusive by &mut self; no other process can map it writable.
         Ok(unsafe { self.slot_frame().as_mut() })
     }
 
-    /// Where [`Self::inline_frame`] is: writable, and nobody else's, from when the connection has credit until the next message
-    /// is published.
+    /// Returns the place of [`Self::inline_frame`]: writable, and exclusive to the caller, from
+    /// when the connection has credit until the next message is published.
     #[inline(always)]
     pub fn slot_frame(&self) -> NonNull<[u8; INLINE_MAX]> {
         // SAFETY: slots lie inside every segment.
         unsafe { self.start.add(slot_offset(self.next) + SLOT_FRAME) }.cast()
     }
 
-    /// As [`Self::slot_frame`], and writes to it: the line is on its way here while the message is made.
+    /// As [`Self::slot_frame`], and writes to the slot, so that its cache line travels here while
+    /// the message is made.
     ///
-    /// To be used when the slot is free and the message comes soon: the peer may be looking at the line.
+    /// For a slot that is free, shortly before the message: the peer may be polling the cache line.
     #[inline(always)]
     pub fn claim_slot(&mut self) -> NonNull<[u8; INLINE_MAX]> {
         let frame = self.slot_frame();
-        // SAFETY: own memory by the invariant; nobody reads a frame before it is published. Volatile, so that it is not put off.
+        // SAFETY: own memory by the invariant; no peer relies on a frame before it is published.
+        // Volatile, so that the write is not delayed.
         unsafe { frame.cast::<u64>().write_volatile(0) };
         frame
     }
 
-    /// Whether [`Self::inline_frame`] has not to wait.
+    /// Whether [`Self::inline_frame`] returns without a wait.
     #[inline(always)]
     pub fn has_credit(&self) -> bool {
         self.next.wrapping_sub(self.taken) <= SLOT_COUNT
     }
 
-    /// Publishes the frame that [`Self::inline_frame`] gave out.
+    /// Publishes the frame that [`Self::inline_frame`] returned.
     #[inline(always)]
     pub fn send_inline(&mut self, header: Header, length: usize) {
         debug_assert!(length <= INLINE_MAX);
         self.publish(header, length as u8);
     }
 
-    /// The bytes of the next message's frame, in an area. Publish with [`Self::send_area`].
+    /// Returns the bytes of the next message's frame, in an area. [`Self::send_area`] publishes
+    /// them.
+    ///
+    /// `bulk` is the offset of the frame's largest part, a multiple of 8.
     ///
     /// # Errors
     ///
-    /// [`Error::TooLong`] for a frame over the connection's limit; otherwise as [`Self::inline_frame`].
-    ///
-    /// `bulk` is the offset in the frame, a multiple of 8, of what there is most of.
+    /// [`Error::TooLong`] for a frame over the connection's limit; otherwise as
+    /// [`Self::inline_frame`].
     pub fn area_frame(&mut self, length: usize, bulk: usize, limit: impl Limit) -> Result<&mut [u8], Error> {
         let deadline = limit.deadline();
         self.inline_frame(deadline)?;
@@ -158,13 +167,14 @@ impl Tx {
         Ok(self.area.frame(length))
     }
 
-    /// As [`Self::area_frame`], for a message that has its slot. `None` where the frame does not fit behind the last one.
+    /// As [`Self::area_frame`], for a message that has its slot. `None` where the frame does not
+    /// fit behind the last one.
     #[inline(always)]
     pub fn next_area_frame(&mut self, length: usize) -> Option<&mut [u8]> {
         if self.area.goes_on(length) { Some(self.area.frame(length)) } else { None }
     }
 
-    /// Publishes the frame that [`Self::area_frame`] gave out, or its first `length` bytes.
+    /// Publishes the frame that [`Self::area_frame`] returned, or its first `length` bytes.
     pub fn send_area(&mut self, header: Header, length: usize) {
         let place = self.area.commit(length, self.next);
         // SAFETY: slots lie inside every segment.
@@ -192,7 +202,7 @@ impl Tx {
         }
     }
 
-    /// Whether the peer says that it sleeps, or is about to.
+    /// Whether the peer's flag says that it sleeps, or is about to.
     #[cfg(test)]
     pub(crate) fn peer_sleeps(&self) -> bool {
         self.wire.peer.word(layout::SLEEP).load(Ordering::Acquire) != 0
@@ -205,7 +215,7 @@ impl Tx {
         self.wire.carrier.carry(&self.wire, slot_offset(sequence));
     }
 
-    /// Waits until the peer has consumed enough messages, as its credit word tells.
+    /// Waits until the peer has consumed enough messages, by its credit word.
     #[cold]
     fn await_credit(&mut self, deadline: Deadline, enough: impl Fn(&mut Self) -> bool) -> Result<(), Error> {
         let deadline = deadline.start();
@@ -213,9 +223,10 @@ impl Tx {
         loop {
             self.wire.carrier.fetch_credit(&self.wire)?;
             let consumed = self.wire.peer.word(layout::CONSUMED).load(Ordering::Acquire);
-            // Only a count between what is known and what was sent is true.
+            // Only a count between the known one and the number of sent messages is valid.
             if consumed.wrapping_sub(self.taken) >= self.next.wrapping_sub(self.taken) && consumed != self.taken {
-                // A word that lags behind responses is stale, not false.
+                // A credit word below the known count is stale, not false: responses are ahead of
+                // it.
                 if self.taken.wrapping_sub(consumed).cast_signed() < 0 {
                     return Err(Violation::BadCredit(consumed).into());
                 }
@@ -229,7 +240,7 @@ impl Tx {
             if deadline.is_over() {
                 return Err(Error::TimedOut);
             }
-            // Out of credit is rare and the peer is busy; it has no cause to ring.
+            // A lack of credit is rare, and the busy peer has no reason to ring.
             std::thread::sleep(Duration::from_micros(50));
         }
     }

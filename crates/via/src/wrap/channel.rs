@@ -1,7 +1,7 @@
-//! One direction of a network under given conditions, in whatever time its user counts.
+//! One direction of a network under given conditions, in its user's own time.
 //!
-//! Nothing here looks at a clock: the same seed, datagrams and times give the same fate. [`super::FaultLink`] runs it in real time,
-//! [`crate::provider::sim`] in virtual time.
+//! A channel never reads a clock: the same seed, datagrams and times have the same outcome.
+//! [`super::FaultLink`] runs it in real time, [`crate::provider::sim`] in virtual time.
 
 use super::conditions::Conditions;
 use super::random::Random;
@@ -18,15 +18,15 @@ pub struct Channel {
     flying: BinaryHeap<Reverse<Flying>>,
     flying_bytes: usize,
     numbered: u64,
-    // When the wire has sent what was offered so far.
+    // The time at which the wire has sent all datagrams offered so far.
     wire_free: Duration,
-    // When the last datagram that kept the order arrives.
+    // The arrival of the last datagram that kept the order.
     last_due: Duration,
     spare: Vec<Vec<u8>>,
     counts: Counts,
 }
 
-/// A datagram on its way. Those that are due at the same time arrive in the order in which they were offered.
+/// A datagram on its way. Datagrams due at the same time arrive in the order of their offers.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Flying {
     due: Duration,
@@ -34,33 +34,33 @@ struct Flying {
     bytes: Vec<u8>,
 }
 
-/// What became of the datagrams of a channel.
+/// The outcomes of the datagrams of a channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Datagrams offered, those that found no room included.
+    /// The number of datagrams offered, including refused ones.
     pub offered: u64,
-    /// Found no room, and were left with the sender.
+    /// The number of datagrams that found no room, and stayed with the sender.
     pub refused: u64,
-    /// Lost by chance.
+    /// The number lost by chance.
     pub lost: u64,
-    /// Lost in a cut.
+    /// The number lost in a cut.
     pub cut: u64,
-    /// Lost because too many were waiting.
+    /// The number lost because too many were waiting.
     pub overflowed: u64,
-    /// Arrive once more than sent.
+    /// The number of additional copies.
     pub duplicated: u64,
-    /// Held back.
+    /// The number held back.
     pub reordered: u64,
-    /// With wrong bits, copies counted one by one.
+    /// The number of arriving copies with wrong bits.
     pub corrupted: u64,
-    /// Cut short, copies counted one by one.
+    /// The number of arriving copies that are cut short.
     pub truncated: u64,
-    /// Arrived, in whatever state.
+    /// The number arrived, in whatever state.
     pub arrived: u64,
 }
 
 impl Counts {
-    /// These and others together.
+    /// Returns the sum of these counts and others.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {
@@ -79,16 +79,16 @@ impl Counts {
 }
 
 impl Channel {
-    /// Datagrams on their way at most; what comes on top is lost, as in a router.
+    /// The maximum number of datagrams on their way; further ones are lost, as in a router.
     pub const FLYING_MAX: usize = 1 << 14;
-    /// Bytes on their way at most.
+    /// The maximum number of bytes on their way.
     pub const FLYING_BYTES_MAX: usize = 64 << 20;
-    /// How long a datagram is held back at least where there is no delay to go by.
+    /// The minimum hold of a reordered datagram, where the delay is shorter.
     const HOLD: Duration = Duration::from_micros(50);
-    /// Buffers that are kept for the next datagrams.
+    /// The maximum number of buffers kept for the next datagrams.
     const SPARE_MAX: usize = 256;
 
-    /// A direction of these conditions. `number` tells the directions that share a seed apart.
+    /// Makes a channel with these conditions. `number` distinguishes channels that share a seed.
     pub fn new(conditions: Conditions, number: u64) -> Self {
         Self {
             random: Random::stream(conditions.seed, number),
@@ -104,32 +104,32 @@ impl Channel {
         }
     }
 
-    /// The conditions.
+    /// Returns the conditions.
     pub fn conditions(&self) -> &Conditions {
         &self.conditions
     }
 
-    /// Other conditions from now on. Their seed does not matter any more.
+    /// Sets other conditions from now on. Their seed has no effect any more.
     pub fn set_conditions(&mut self, conditions: Conditions) {
         self.conditions = conditions;
     }
 
-    /// What became of the datagrams so far.
+    /// Returns the outcomes so far.
     pub fn counts(&self) -> Counts {
         self.counts
     }
 
-    /// Cuts the channel by hand until it is mended by hand. What is on its way arrives.
+    /// Cuts the channel, or mends it, by hand. Datagrams on their way still arrive.
     pub fn set_cut(&mut self, is_cut: bool) {
         self.is_cut = is_cut;
     }
 
-    /// Whether nothing goes through now.
+    /// Whether the channel is cut now.
     pub fn is_cut(&self, now: Duration) -> bool {
         self.is_cut || self.conditions.cuts.iter().any(|cut| cut.holds(now))
     }
 
-    /// Sends a datagram. `false`: there is no room now.
+    /// Sends a datagram. Returns `false` when there is no room now.
     pub fn offer(&mut self, now: Duration, datagram: &[u8]) -> bool {
         self.counts.offered += 1;
         if self.random.happens(self.conditions.busy.parts_per_million()) {
@@ -156,7 +156,8 @@ impl Channel {
         true
     }
 
-    /// When the wire is done with a datagram. `None` when too much is waiting for it.
+    /// Returns the time at which the wire has sent a datagram. `None` when too much is waiting for
+    /// the wire.
     fn serialise(&mut self, now: Duration, length: usize) -> Option<Duration> {
         if self.conditions.rate == 0 {
             return Some(now);
@@ -197,7 +198,7 @@ impl Channel {
         self.numbered += 1;
     }
 
-    /// From nothing up to `most`.
+    /// Draws a random time from zero to `most`.
     fn some_time(&mut self, most: Duration) -> Duration {
         if most.is_zero() {
             return Duration::ZERO;
@@ -216,12 +217,13 @@ impl Channel {
         }
     }
 
-    /// When the next datagram arrives.
+    /// Returns the arrival of the next datagram.
     pub fn due(&self) -> Option<Duration> {
         self.flying.peek().map(|Reverse(flying)| flying.due)
     }
 
-    /// The next datagram that has arrived. It is handed back by [`Self::recycle`] where allocations matter.
+    /// Takes the next datagram that has arrived. [`Self::recycle`] takes it back where allocations
+    /// matter.
     pub fn take(&mut self, now: Duration) -> Option<Vec<u8>> {
         if self.due()? > now {
             return None;
@@ -232,7 +234,7 @@ impl Channel {
         Some(flying.bytes)
     }
 
-    /// Puts back a datagram that found no room where it was to go: it is the next one again.
+    /// Puts back a datagram that found no room at its destination, as the next one.
     pub fn put_back(&mut self, bytes: Vec<u8>) {
         self.flying_bytes += bytes.len();
         self.counts.arrived -= 1;
@@ -246,7 +248,7 @@ impl Channel {
         }
     }
 
-    /// Loses everything that is on its way.
+    /// Loses all datagrams on their way.
     pub fn clear(&mut self) {
         self.counts.cut += self.flying.len() as u64;
         self.flying.clear();
@@ -254,13 +256,14 @@ impl Channel {
     }
 }
 
-/// Makes bytes wrong, in a way that CRC-32C finds without fail: up to three bits, or a burst of at most 32 bits.
+/// Corrupts bytes in a way that CRC-32C always detects: up to three bits, or a burst of at most 32
+/// bits.
 fn corrupt(random: &mut Random, bytes: &mut [u8]) {
     let bits = bytes.len() as u64 * 8;
     if random.below(4) == 0 {
         let start = random.below(bytes.len() as u64) as usize;
         let end = bytes.len().min(start + 1 + random.below(4) as usize);
-        // Never nothing: the first byte of the burst changes.
+        // The first byte of the burst always changes.
         bytes[start] ^= 1 + random.below(255) as u8;
         for byte in &mut bytes[start + 1..end] {
             *byte = random.word() as u8;
@@ -270,7 +273,7 @@ fn corrupt(random: &mut Random, bytes: &mut [u8]) {
     let flip = |bytes: &mut [u8], bit: u64| bytes[(bit / 8) as usize] ^= 1 << (bit % 8);
     let first = random.below(bits);
     flip(bytes, first);
-    // Others than the first, so that it stays flipped.
+    // The other bits differ from the first, so that the first stays flipped.
     for _ in 0..random.below(3).min(bits - 1) {
         let other = (first + 1 + random.below(bits - 1)) % bits;
         flip(bytes, other);
@@ -289,7 +292,7 @@ mod tests {
         Channel::new(text.parse().unwrap(), 0)
     }
 
-    /// Sends numbers, a microsecond apart, and returns what arrives, with the times.
+    /// Sends numbers, a microsecond apart, and returns the arriving datagrams with their times.
     fn pass(channel: &mut Channel, count: u32) -> Vec<(Duration, Vec<u8>)> {
         let mut now = NOW;
         for number in 0..count {
@@ -354,7 +357,7 @@ mod tests {
         assert!(times.iter().all(|time| (Duration::from_millis(1)..=Duration::from_millis(2)).contains(time)));
         assert!(arrived.windows(2).all(|pair| number(&pair[0].1) < number(&pair[1].1)), "jitter keeps the order");
 
-        // 1 Mbit/s carries four bytes in 32 us; ten datagrams' worth may wait.
+        // 1 Mbit/s carries four bytes in 32 us; ten datagrams may wait.
         let mut slow = channel("rate=1Mbit,queue=40B");
         let arrived = pass(&mut slow, 100);
         for (nth, (at, _)) in (1_u32..).zip(&arrived).take(10) {

@@ -1,29 +1,30 @@
-//! How bad a network is: in code, or as a text from a command line or an environment variable.
+//! The conditions of a network: in code, or as a text from a command line or an environment
+//! variable.
 
 use crate::Error;
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// How one direction of a network treats datagrams. [`Conditions::default`] is a perfect one.
+/// The conditions of one direction of a network. [`Conditions::default`] is a perfect network.
 ///
-/// As a text it is a list of `name=value`, in any order:
+/// The text form is a list of `name=value`, in any order:
 ///
 /// | name | value | meaning |
 /// |---|---|---|
-/// | `loss` | share | of the datagrams get lost |
-/// | `dup` | share | arrive twice |
-/// | `reorder` | share | are held back, so that later ones overtake them |
-/// | `corrupt` | share | arrive with bits flipped |
-/// | `trunc` | share | arrive cut short |
-/// | `busy` | share | of the sends find no room and have to be tried again |
-/// | `delay` | time | that each takes |
-/// | `jitter` | time | that it takes longer than that, at most; keeps the order |
-/// | `rate` | bits per second | that the wire carries; what is more than `queue` behind gets lost |
-/// | `queue` | bytes | that wait for a wire with a `rate` (64 KiB if nothing is said) |
-/// | `cut` | time, or `time+time` | from when on, and for how long, nothing goes through; may stand several times |
-/// | `way` | `out`, `in`, `both` | which direction of a link is meant (both if nothing is said) |
-/// | `seed` | number | that decides all this; the same seed and the same traffic give the same fate |
+/// | `loss` | share | the datagrams that get lost |
+/// | `dup` | share | the datagrams that arrive twice |
+/// | `reorder` | share | the datagrams that are held back, so that later ones overtake them |
+/// | `corrupt` | share | the datagrams that arrive with bits flipped |
+/// | `trunc` | share | the datagrams that arrive cut short |
+/// | `busy` | share | the sends that find no room and have to be tried again |
+/// | `delay` | time | the delay of each datagram |
+/// | `jitter` | time | the maximum additional delay; keeps the order |
+/// | `rate` | bits per second | the rate of the wire; what is more than `queue` behind gets lost |
+/// | `queue` | bytes | the queue of a wire with a `rate` (default 64 KiB) |
+/// | `cut` | time, or `time+time` | the start and the length of a cut; may occur several times |
+/// | `way` | `out`, `in`, `both` | the direction of a link that has the conditions (default both) |
+/// | `seed` | number | the seed; the same seed and the same traffic have the same outcome |
 ///
 /// ```
 /// use obvia_via::wrap::Conditions;
@@ -37,31 +38,32 @@ use std::time::Duration;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conditions {
-    /// Datagrams that get lost.
+    /// The share of datagrams that get lost.
     pub loss: Share,
-    /// Datagrams that arrive twice.
+    /// The share of datagrams that arrive twice.
     pub duplicate: Share,
-    /// Datagrams that are held back, so that later ones overtake them.
+    /// The share of datagrams that are held back, so that later ones overtake them.
     pub reorder: Share,
-    /// Datagrams with one to three bits flipped, or up to four bytes in a row overwritten: what CRC-32C finds without fail.
+    /// The share of datagrams with one to three bits flipped, or up to four bytes in a row
+    /// overwritten: damage that CRC-32C always detects.
     pub corrupt: Share,
-    /// Datagrams that are cut short, down to nothing.
+    /// The share of datagrams that are cut short, down to nothing.
     pub truncate: Share,
-    /// Sends that find no room.
+    /// The share of sends that find no room.
     pub busy: Share,
-    /// What each datagram takes.
+    /// The delay of each datagram.
     pub delay: Duration,
-    /// What it takes longer, at most.
+    /// The maximum additional delay.
     pub jitter: Duration,
-    /// Bits per second; 0 for as many as come.
+    /// The rate in bits per second; 0 for no limit.
     pub rate: u64,
-    /// Bytes that may wait for a wire with a rate.
+    /// The number of bytes that may wait for a wire with a rate.
     pub queue: u64,
-    /// When nothing goes through.
+    /// The times in which no datagram gets through.
     pub cuts: Vec<Cut>,
-    /// Which direction of a link is meant.
+    /// The direction of a link that has the conditions.
     pub way: Way,
-    /// Decides what happens to which datagram.
+    /// The seed of all random decisions.
     pub seed: u64,
 }
 
@@ -92,64 +94,64 @@ pub struct Share(u32);
 impl Share {
     const WHOLE: u32 = 1_000_000;
 
-    /// So many in a million; all of them at most.
+    /// Makes a share of so many parts per million, at most the whole.
     pub const fn parts(per_million: u32) -> Self {
         Self(if per_million > Self::WHOLE { Self::WHOLE } else { per_million })
     }
 
-    /// So many in a hundred; all of them at most.
+    /// Makes a share of so many percent, at most the whole.
     pub const fn percent(percent: u32) -> Self {
         Self::parts(percent.saturating_mul(10_000))
     }
 
-    /// In a million.
+    /// Returns the share in parts per million.
     pub const fn parts_per_million(self) -> u32 {
         self.0
     }
 }
 
-/// A time in which nothing goes through.
+/// A time in which no datagram gets through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut {
-    /// Since the link was made.
+    /// The start, since the link was made.
     pub after: Duration,
-    /// How long it lasts; for ever without.
+    /// The length; `None` for no end.
     pub length: Option<Duration>,
 }
 
 impl Cut {
-    /// Whether it is on.
+    /// Whether the cut is on.
     pub fn holds(&self, now: Duration) -> bool {
         now >= self.after && self.length.is_none_or(|length| now - self.after < length)
     }
 }
 
-/// Which direction of a link.
+/// A direction of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Way {
-    /// What this end sends.
+    /// The datagrams that this end sends.
     Out,
-    /// What this end receives.
+    /// The datagrams that this end receives.
     In,
-    /// Either.
+    /// Both directions.
     #[default]
     Both,
 }
 
-/// Times, longest unit first: whole numbers of a unit are written in it.
+/// Units of time, the longest first: an amount is written in the first unit that divides it.
 const TIMES: &[(&str, u64)] = &[("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)];
 const RATES: &[(&str, u64)] = &[("Gbit", 1_000_000_000), ("Mbit", 1_000_000), ("kbit", 1_000), ("bit", 1)];
 const SIZES: &[(&str, u64)] = &[("MiB", 1 << 20), ("KiB", 1 << 10), ("B", 1)];
 
 impl Conditions {
-    /// Bytes that wait for a wire with a rate if nothing is said.
+    /// The default number of bytes that wait for a wire with a rate.
     pub const QUEUE: u64 = 64 << 10;
-    /// The most cuts.
+    /// The maximum number of cuts.
     pub const CUTS_MAX: usize = 64;
-    /// The longest time: a day.
+    /// The maximum time: a day.
     pub const TIME_MAX: Duration = Duration::from_secs(24 * 3600);
 
-    /// Whether datagrams go through at once and as they are.
+    /// Whether datagrams go through at once and unchanged.
     pub fn is_perfect(&self) -> bool {
         let ideal = Self { way: self.way, seed: self.seed, queue: self.queue, ..Self::default() };
         *self == ideal
@@ -218,7 +220,8 @@ impl FromStr for Conditions {
     }
 }
 
-/// A decimal number with a unit, in the smallest unit. `None`: not of this form, or with digits below the smallest unit.
+/// Reads a decimal number with a unit, as a number of the smallest unit. `None` for another form,
+/// or for digits below the smallest unit.
 fn amount(text: &str, units: &[(&str, u64)]) -> Result<Option<u64>, &'static str> {
     let end = text.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(end);
@@ -255,7 +258,7 @@ fn time(text: &str) -> Result<Duration, &'static str> {
     if time > Conditions::TIME_MAX { Err("a time is a day at most") } else { Ok(time) }
 }
 
-/// Writes an amount in the largest unit that it is a whole number of.
+/// An amount, written in the largest unit that divides it.
 struct Whole(u64, &'static [(&'static str, u64)]);
 
 impl fmt::Display for Whole {

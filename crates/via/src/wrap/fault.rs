@@ -1,4 +1,4 @@
-//! A link whose network is bad on purpose, in real time.
+//! A link over a deliberately bad network, in real time.
 
 use super::channel::{Channel, Counts};
 use super::conditions::{Conditions, Way};
@@ -10,9 +10,10 @@ use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A link with [`Conditions`]: loses, repeats, mixes up, spoils and delays what goes through, as the seed will have it.
+/// A link with [`Conditions`]: loses, repeats, reorders, damages and delays datagrams, as the seed
+/// decides.
 ///
-/// Datagrams that are held back wake whoever sleeps on [`Link::file`] when they are due.
+/// Datagrams that are held back wake threads that sleep on [`Link::file`] when they are due.
 #[derive(Debug)]
 pub struct FaultLink<L> {
     inner: L,
@@ -23,25 +24,26 @@ pub struct FaultLink<L> {
     buffer: Vec<u8>,
 }
 
-/// Becomes readable when the inner link does, or when something that was held back is due.
+/// A file that is readable when the inner link is, or when a datagram that was held back is due.
 #[derive(Debug)]
 struct Alarm {
     both: Arc<OwnedFd>,
     timer: OwnedFd,
-    // Kept, so that it stays in `both`.
+    // Kept open, so that it stays registered in `both`.
     _inner: Arc<OwnedFd>,
     set: Option<Duration>,
 }
 
 impl<L: Link> FaultLink<L> {
-    /// Datagrams of the inner link that are taken in one go.
+    /// The maximum number of datagrams taken from the inner link in one call.
     const TAKE_MAX: usize = 1024;
 
-    /// Puts conditions on a link. `number` tells links that share a seed apart: the two ends of a connection, for instance.
+    /// Puts conditions on a link. `number` distinguishes links that share a seed, such as the two
+    /// ends of a connection.
     ///
     /// # Errors
     ///
-    /// When the system has no timer.
+    /// An error of the system, when it has no timer.
     pub fn new(inner: L, conditions: &Conditions, number: u64) -> Result<Self, Error> {
         let channel = |ways: [Way; 2], direction| {
             let is_meant = ways.contains(&conditions.way) && !conditions.is_perfect();
@@ -56,7 +58,7 @@ impl<L: Link> FaultLink<L> {
         Ok(Self { inner, out, into, began: Instant::now(), alarm, buffer })
     }
 
-    /// What became of what was sent, and of what came.
+    /// Returns the outcomes of sent and of received datagrams.
     pub fn counts(&self) -> (Counts, Counts) {
         let of = |channel: &Option<Channel>| channel.as_ref().map(Channel::counts).unwrap_or_default();
         (of(&self.out), of(&self.into))
@@ -69,7 +71,7 @@ impl<L: Link> FaultLink<L> {
         }
     }
 
-    /// Sends what was held back and is due.
+    /// Sends datagrams that were held back and are due.
     fn flush(&mut self, now: Duration) -> Result<(), Error> {
         let Some(out) = &mut self.out else { return Ok(()) };
         while let Some(datagram) = out.take(now) {
@@ -82,7 +84,7 @@ impl<L: Link> FaultLink<L> {
         Ok(())
     }
 
-    /// Sees to it that somebody comes when the next one is due.
+    /// Sets the alarm for the next datagram that is due.
     fn arm(&mut self) -> Result<(), Error> {
         let due = [&self.out, &self.into].into_iter().flatten().filter_map(Channel::due).min();
         match &mut self.alarm {
@@ -119,7 +121,8 @@ impl<L: Link> Link for FaultLink<L> {
         };
         for _ in 0..Self::TAKE_MAX {
             let Some(length) = self.inner.receive(&mut self.buffer)? else { break };
-            // Who receives cannot refuse: what finds no room here would have found none in the network.
+            // A datagram without room here would have found none in the network: receivers cannot
+            // refuse.
             channel.offer(now, &self.buffer[..length.min(self.buffer.len())]);
         }
         let came = channel.take(now);
@@ -165,7 +168,7 @@ impl Alarm {
         if self.set == due {
             return Ok(());
         }
-        // Zero would disarm it; what is overdue rings at once.
+        // Zero would disarm the timer; an overdue datagram rings at once.
         let left = due.map(|due| due.saturating_sub(began.elapsed()).max(Duration::from_nanos(1))).unwrap_or_default();
         let nothing = Timespec { tv_sec: 0, tv_nsec: 0 };
         let value = Timespec { tv_sec: left.as_secs().cast_signed(), tv_nsec: left.subsec_nanos().into() };
@@ -197,7 +200,7 @@ mod tests {
         link.receive(&mut buffer).unwrap().map(|length| buffer[..length].to_vec())
     }
 
-    /// Waits for the link's file and then for a datagram; how long that took.
+    /// Waits for the link's file and then for a datagram. Returns the time that took as well.
     fn wait(link: &mut impl Link) -> (Vec<u8>, Duration) {
         let began = Instant::now();
         loop {
@@ -241,7 +244,7 @@ mod tests {
         assert!(datagram == b"in" && took >= Duration::from_millis(30), "{took:?}");
         bad.send(b"out").unwrap();
         assert_eq!(receive(&mut good), None);
-        // The sender's own file calls it back to send what it held.
+        // The sender's own file calls it back to send the datagram that it held.
         let file = bad.file().unwrap();
         let patience = Timespec { tv_sec: 10, tv_nsec: 0 };
         assert_eq!(poll(&mut [PollFd::new(&*file, PollFlags::IN)], Some(&patience)).unwrap(), 1);

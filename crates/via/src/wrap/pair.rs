@@ -1,4 +1,4 @@
-//! Two ends of a link in one process, for the tests of what is put around links.
+//! Two ends of a link in one process, for tests of link wrappers.
 
 use crate::Error;
 use crate::reliable::Link;
@@ -18,11 +18,11 @@ struct Mailbox {
 pub(super) struct Pair {
     to: Arc<Mailbox>,
     from: Arc<Mailbox>,
-    /// Datagrams that wait at the other end at most.
+    /// The maximum number of datagrams that wait at the other end.
     pub(super) room: usize,
 }
 
-/// Two ends whose datagrams all arrive.
+/// Makes two ends whose datagrams all arrive.
 pub(super) fn pair() -> (Pair, Pair) {
     let mailbox = || {
         let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).unwrap();

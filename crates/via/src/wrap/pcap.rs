@@ -1,12 +1,12 @@
-//! Captures: what goes over links and streams in a file that tcpdump, tshark and Wireshark open.
+//! Captures: the traffic of links and streams, in a file for tcpdump, tshark and Wireshark.
 //!
-//! The format is libpcap's with nanoseconds (draft-ietf-opsawg-pcap; magic number 0xa1b2_3c4d), and packets begin with their IP header
-//! (LINKTYPE_RAW, 101). Who captures has payloads only, so the headers of IP and of UDP or TCP around them are made up from [`Ends`]; their
-//! checksums are right.
+//! The format is libpcap's with nanoseconds (draft-ietf-opsawg-pcap; magic number 0xa1b2_3c4d), and
+//! packets begin with their IP header (LINKTYPE_RAW, 101). Callers only have payloads, so the
+//! headers of IP and of UDP or TCP are made up from [`Ends`], with correct checksums.
 //!
-//! A [`Capture`] is of a link, or of whatever its owner writes to it. A [`SharedCapture`] is one file that several processes write
-//! to; where the environment names one, each stream has its [`Conversation`] in there, and each socket for
-//! datagrams its [`Conversations`].
+//! A [`Capture`] records a link, or other packets of its owner. A [`SharedCapture`] is one file
+//! that several processes write. Where the environment names one, each stream has its
+//! [`Conversation`] in it, and each datagram socket its [`Conversations`].
 //!
 //! ```
 //! use obvia_via::wrap::{Capture, Ends};
@@ -52,13 +52,13 @@ pub struct PcapLink<L> {
 }
 
 impl<L: Link> PcapLink<L> {
-    /// Captures what goes through a link.
+    /// Captures the datagrams of a link.
     pub fn new(inner: L, capture: Capture, ends: Ends) -> Self {
         Self { inner, capture, ends }
     }
 }
 
-/// How long after 1970 it is.
+/// Returns the time since 1970.
 fn now() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }

@@ -1,8 +1,9 @@
-//! Pseudo-random numbers that are the same for the same seed, everywhere and always.
+//! Pseudo-random numbers: the same seed always yields the same numbers.
 //!
-//! The generator is xoshiro256++ 1.0 by David Blackman and Sebastiano Vigna ("Scrambled Linear Pseudorandom Number Generators",
-//! ACM TOMS 47, 2021; reference code in the public domain at prng.di.unimi.it), seeded as its authors advise by
-//! splitmix64 (Steele, Lea and Flood, OOPSLA 2014). It is no source of secrets.
+//! The generator is xoshiro256++ 1.0 by David Blackman and Sebastiano Vigna ("Scrambled Linear
+//! Pseudorandom Number Generators", ACM TOMS 47, 2021; reference code in the public domain at
+//! prng.di.unimi.it), seeded as its authors advise by splitmix64 (Steele, Lea and Flood, OOPSLA
+//! 2014). The numbers are not fit for secrets.
 
 /// A stream of pseudo-random numbers.
 #[derive(Clone, Debug)]
@@ -10,7 +11,7 @@ pub struct Random {
     state: [u64; 4],
 }
 
-/// One step of splitmix64.
+/// Performs one step of splitmix64.
 fn splitmix(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut mixed = *state;
@@ -20,18 +21,19 @@ fn splitmix(state: &mut u64) -> u64 {
 }
 
 impl Random {
-    /// The stream of a seed.
+    /// Makes the stream of a seed.
     pub fn new(mut seed: u64) -> Self {
         Self { state: std::array::from_fn(|_| splitmix(&mut seed)) }
     }
 
-    /// A stream of its own for one of several users of a seed: what one of them draws changes nothing for the others.
+    /// Makes a separate stream for one of several users of a seed. One user's draws do not affect
+    /// the others.
     pub fn stream(seed: u64, number: u64) -> Self {
         let mut other = number;
         Self::new(seed ^ splitmix(&mut other))
     }
 
-    /// The next 64 bits.
+    /// Returns the next 64 bits.
     pub fn word(&mut self) -> u64 {
         let [first, second, third, fourth] = &mut self.state;
         let result = first.wrapping_add(*fourth).rotate_left(23).wrapping_add(*first);
@@ -45,24 +47,26 @@ impl Random {
         result
     }
 
-    /// A number below `limit`; 0 for a limit of 0. The high bits of a product (Lemire, "Fast Random Integer Generation in an
-    /// Interval", 2019), without his correction: the bias is below `limit` / 2^64.
+    /// Returns a number below `limit`; 0 for a limit of 0. The high bits of a product (Lemire,
+    /// "Fast Random Integer Generation in an Interval", 2019), without the correction: the bias is
+    /// below `limit` / 2^64.
     pub fn below(&mut self, limit: u64) -> u64 {
         ((u128::from(self.word()) * u128::from(limit)) >> 64) as u64
     }
 
-    /// A number from `least` to `most`, both included.
+    /// Returns a number from `least` to `most`, both included.
     pub fn between(&mut self, least: u64, most: u64) -> u64 {
         least + self.below((most - least).saturating_add(1))
     }
 
-    /// Whether something happens that happens `parts` times in a million.
+    /// Decides on an event with a probability of `parts` in a million.
     pub fn happens(&mut self, parts: u32) -> bool {
-        // Nothing is drawn for what cannot be otherwise: conditions that are off leave the stream as it is.
+        // A probability of zero draws nothing, so conditions that are off leave the stream as it
+        // is.
         parts > 0 && self.below(1_000_000) < u64::from(parts)
     }
 
-    /// Fills a stretch of bytes.
+    /// Fills `bytes`.
     pub fn fill(&mut self, bytes: &mut [u8]) {
         for chunk in bytes.chunks_mut(8) {
             chunk.copy_from_slice(&self.word().to_le_bytes()[..chunk.len()]);
@@ -76,7 +80,7 @@ mod tests {
 
     #[test]
     fn the_numbers_are_the_published_ones() {
-        // The reference implementation's first results for the state 1, 2, 3, 4.
+        // The first results of the reference implementation for the state 1, 2, 3, 4.
         let mut random = Random { state: [1, 2, 3, 4] };
         let expected = [
             41_943_041,

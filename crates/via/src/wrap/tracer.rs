@@ -1,7 +1,8 @@
-//! A log of what goes through providers and links, for people who look for a mistake.
+//! A log of the events of providers and links, for people who look for a mistake.
 //!
-//! A [`Trace`] keeps the latest events, and writes each to a stream as well where it was given one. [`TracedProvider`] notes
-//! connections, descriptors, messages and RDMA; [`TracedLink`] notes datagrams. Both can note in one trace.
+//! A [`Trace`] keeps the latest events, and also writes each to a stream if it was given one.
+//! [`TracedProvider`] records connections, descriptors, messages and RDMA; [`TracedLink`] records
+//! datagrams. Both can use the same trace.
 //!
 //! ```
 //! use obvia_via::wrap::{Trace, What};
@@ -28,7 +29,7 @@ use std::io::Write;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The latest events. Clones note in the same.
+/// The latest events. Clones record into the same log.
 #[derive(Clone)]
 pub struct Trace {
     log: Arc<Mutex<Log>>,
@@ -42,98 +43,98 @@ struct Log {
     stream: Option<Box<dyn Write + Send>>,
 }
 
-/// Something that happened.
+/// An event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// Since the trace was made.
+    /// The time since the trace was made.
     pub at: Duration,
-    /// To whom: a provider, a connection, a link.
+    /// The subject: a provider, a connection, a link.
     pub who: Arc<str>,
-    /// What.
+    /// The kind of event.
     pub what: What,
 }
 
-/// What can happen.
+/// The kinds of events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum What {
-    /// A listener was made, for this address.
+    /// A listener was made, with this address.
     Listens(String),
-    /// A connection was asked for, with this address.
+    /// A connection to this address was requested.
     Asks(String),
-    /// A request came, from this peer.
+    /// A request arrived from this peer.
     IsAsked(String),
     /// A connection was made.
     Connected,
-    /// A request was rejected, or making a connection failed, for this reason.
+    /// A request was rejected, or a connection failed, for this reason.
     NotConnected(String),
     /// A descriptor of the send queue reached the port.
     Posted {
-        /// Its number.
+        /// The descriptor's number.
         index: u64,
-        /// What it does.
+        /// The operation.
         operation: Operation,
-        /// Bytes.
+        /// The length in bytes.
         length: u64,
-        /// Its immediate data.
+        /// The immediate data.
         immediate: Option<u32>,
-        /// Its place at the peer.
+        /// The place in the peer's memory.
         remote: Option<RemoteAddress>,
     },
-    /// A receive descriptor was posted; so many are.
+    /// A receive descriptor was posted. The number is the total posted.
     ReceivePosted(usize),
     /// A descriptor of the send queue completed.
     Completed {
-        /// Its number.
+        /// The descriptor's number.
         index: u64,
-        /// How.
+        /// The outcome.
         status: Status,
-        /// Bytes.
+        /// The number of bytes transferred.
         transferred: u32,
     },
-    /// A message of so many bytes began to arrive.
+    /// A message of this length began to arrive.
     MessageBegan(u32, Result<(), Refusal>),
     /// The message is complete.
     MessageEnded(Option<u32>),
     /// The message lost a part.
     MessageAbandoned,
-    /// A receive descriptor completed without a message having been begun.
+    /// A receive descriptor completed without a begun message.
     Received {
-        /// What completed it.
+        /// The operation that completed it.
         operation: Operation,
-        /// Bytes.
+        /// The length in bytes.
         length: u32,
-        /// Immediate data.
+        /// The immediate data.
         immediate: Option<u32>,
-        /// Whether there was one.
+        /// Whether a receive descriptor was posted.
         outcome: Result<(), Refusal>,
     },
-    /// The peer reached for memory.
+    /// The peer accessed memory by RDMA.
     Reached {
-        /// What for.
+        /// The kind of access.
         intent: Intent,
-        /// Where.
+        /// The place.
         place: RemoteAddress,
-        /// Bytes.
+        /// The length in bytes.
         length: u64,
-        /// Whether it may.
+        /// Whether the access is allowed.
         outcome: Result<(), Refusal>,
     },
     /// The connection broke.
     Broke(Status, Ended),
-    /// This side disconnects.
+    /// The local side disconnected.
     Disconnected,
     /// A datagram was sent.
     DatagramSent(Datagram),
     /// A datagram found no room.
     DatagramRefused(Datagram),
-    /// A datagram came.
+    /// A datagram arrived.
     DatagramCame(Datagram),
     /// The link failed, for this reason.
     LinkFailed(String),
 }
 
-/// What is kept of a datagram.
+/// The recorded part of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Datagram {
     length: usize,
@@ -141,10 +142,10 @@ pub struct Datagram {
 }
 
 impl Datagram {
-    /// Bytes that are shown.
+    /// The maximum number of bytes shown.
     pub const START: usize = 40;
 
-    /// Notes a datagram.
+    /// Records a datagram.
     pub fn of(bytes: &[u8]) -> Self {
         let mut start = [0; Self::START];
         let shown = bytes.len().min(Self::START);
@@ -152,12 +153,12 @@ impl Datagram {
         Self { length: bytes.len(), start }
     }
 
-    /// Bytes.
+    /// Returns the length in bytes.
     pub fn length(&self) -> usize {
         self.length
     }
 
-    /// Its first bytes.
+    /// Returns the first bytes.
     pub fn start(&self) -> &[u8] {
         &self.start[..self.length.min(Self::START)]
     }
@@ -171,13 +172,14 @@ impl fmt::Debug for Trace {
 }
 
 impl Trace {
-    /// Keeps so many events, and forgets the oldest for a new one.
+    /// Makes a trace that keeps the latest `capacity` events.
     pub fn new(capacity: usize) -> Self {
         let log = Log { capacity, events: VecDeque::new(), forgotten: 0, stream: None };
         Self { log: Arc::new(Mutex::new(log)), began: Instant::now() }
     }
 
-    /// Writes every event to a stream as well, a line each. A stream that fails is left alone from then on.
+    /// Makes a trace that also writes every event to a stream, one line each. A stream that fails
+    /// is not used any more.
     pub fn to(capacity: usize, stream: Box<dyn Write + Send>) -> Self {
         let trace = Self::new(capacity);
         trace.log().stream = Some(stream);
@@ -188,7 +190,7 @@ impl Trace {
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes an event.
+    /// Records an event.
     pub fn note(&self, who: impl Into<Arc<str>>, what: What) {
         let event = Event { at: self.began.elapsed(), who: who.into(), what };
         let mut log = self.log();
@@ -206,12 +208,12 @@ impl Trace {
         }
     }
 
-    /// The events that are kept, the oldest first.
+    /// Returns the kept events, the oldest first.
     pub fn events(&self) -> Vec<Event> {
         self.log().events.iter().cloned().collect()
     }
 
-    /// Events that were noted and are not kept.
+    /// Returns the number of recorded events that are not kept.
     pub fn forgotten(&self) -> u64 {
         self.log().forgotten
     }
@@ -277,7 +279,7 @@ impl fmt::Display for Datagram {
     }
 }
 
-/// A text that peers may have written, in one line and with nothing in it that a terminal obeys.
+/// A text that a peer may have written, on one line and without control characters.
 struct Line<'a>(&'a str);
 
 impl fmt::Display for Line<'_> {
@@ -289,7 +291,7 @@ impl fmt::Display for Line<'_> {
     }
 }
 
-/// Immediate data, if there is some.
+/// Immediate data, if present.
 struct Also(Option<u32>);
 
 impl fmt::Display for Also {
@@ -298,7 +300,7 @@ impl fmt::Display for Also {
     }
 }
 
-/// A place, if there is one.
+/// A place, if present.
 struct Where(Option<RemoteAddress>);
 
 impl fmt::Display for Where {

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 const SOON: Deadline = Deadline::Within(ground::LATEST);
 const ROOM: usize = 2 << 20;
 
-/// Where the names of listeners are. It is gone with the last side.
+/// Returns the directory for the names of listeners. The last side removes it.
 fn folder() -> Arc<Folder> {
     static SHARED: Mutex<Weak<Folder>> = Mutex::new(Weak::new());
     let mut shared = SHARED.lock().unwrap();
@@ -29,10 +29,10 @@ fn folder() -> Arc<Folder> {
     })
 }
 
-/// Where they are for a process that another one has started.
+/// The environment variable that names the directory to a started process.
 const DIRECTORY: &str = "OBVIA_FABRIC_DIRECTORY";
 
-/// A provider, and where its listeners are.
+/// A provider of libfabric.
 #[derive(Clone, Copy, Debug)]
 enum Wire {
     Tcp,
@@ -96,7 +96,7 @@ impl Side {
         RemoteAddress { handle: self.region.handle(), offset }
     }
 
-    /// How the connection has ended, when it has.
+    /// Waits for the end of the connection.
     fn end(&self) -> State {
         ground::poll("the end is noticed", || Some(self.vi.state()).filter(|state| matches!(state, State::Broken(_))))
     }
@@ -216,7 +216,7 @@ fn nobody_there_is_not_found(wire: Wire) {
     assert!(matches!(error, Error::NotFound { .. }), "{error:?}");
 }
 
-/// The kernel takes connections for a listener that is about to close.
+/// The kernel accepts connections for a listener that is about to close.
 #[test]
 fn a_listener_that_goes_before_it_answers_is_not_found() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -225,7 +225,7 @@ fn a_listener_that_goes_before_it_answers_is_not_found() {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let (socket, _) = listener.accept().unwrap();
-            // Closed with something unread it is reset.
+            // A socket that is closed with unread bytes is reset.
             assert_eq!(socket.peek(&mut [0]).unwrap(), 1);
         });
         let error = client.vi.request(&address, b"", SOON).unwrap_err();
@@ -233,7 +233,7 @@ fn a_listener_that_goes_before_it_answers_is_not_found() {
     });
 }
 
-/// The segments of a killed process are called by its id, which this one may have got.
+/// The segments of a killed process have names with its id, which this process may have got.
 #[test]
 fn segments_that_were_left_behind_are_no_obstacle() {
     let own = format!("{}:", std::process::id());
@@ -356,7 +356,7 @@ fn many_messages_arrive_in_order(wire: Wire) {
     let total = 120_u32;
     let depth = server.nic.attributes().queue_depth as u32;
     assert!(depth >= total);
-    // A message that finds no receive would break the connection.
+    // A message without a receive would break the connection.
     for number in 0..total {
         let receive = Descriptor::receive().with_segment(&server.region, u64::from(number % 8) * 200_000, 200_000);
         server.vi.receive.post(receive.with_context(u64::from(number))).unwrap();
@@ -397,7 +397,7 @@ fn rdma_writes_land_silently(wire: Wire) {
     );
     let done = client.send(write);
     assert_eq!((done.status(), done.length()), (Status::Done, 300_000));
-    // Completed, it is in the peer's memory.
+    // The data of a completed write are in the peer's memory.
     assert!(server.bytes(1_000, 300_000) == bytes);
     assert_eq!(server.vi.state(), State::Connected);
     assert!(server.vi.receive.done().is_none());
@@ -416,7 +416,7 @@ fn rdma_writes_with_immediate_data_consume_a_receive(wire: Wire) {
     let got = server.vi.receive.wait(SOON).unwrap();
     assert_eq!((got.context, got.status(), got.immediate()), (0, Status::Done, Some(0xabcd_ef01)));
     assert_eq!((got.length(), server.bytes(500, 8)), (8, b"abcdefgh".to_vec()));
-    // The next message goes to the next receive, and the first one's memory was not touched.
+    // The next message goes to the next receive, and the first receive's memory was not touched.
     assert_eq!(server.bytes(0, 16), [0; 16]);
     assert_eq!(client.send(Descriptor::send().with_segment(&client.region, 4, 4)).status(), Status::Done);
     let got = server.vi.receive.wait(SOON).unwrap();
@@ -468,7 +468,7 @@ fn reception_is_not_promised(wire: Wire) {
 fn messages_that_find_no_receive_break_the_connection(wire: Wire) {
     for length in [0, 8, 300_000] {
         let (mut server, mut client) = pair(wire);
-        // One finds its receive, and the next none.
+        // The first message finds its receive, and the second none.
         server.vi.receive.post(Descriptor::receive().with_segment(&server.region, 0, 300_000)).unwrap();
         client.vi.send.post(Descriptor::send().with_segment(&client.region, 0, length)).unwrap();
         assert_eq!(server.vi.receive.wait(SOON).unwrap().status(), Status::Done);
@@ -482,11 +482,12 @@ fn messages_that_find_no_receive_break_the_connection(wire: Wire) {
     }
 }
 
-/// What becomes of an RDMA that the peer's memory does not allow.
+/// Asserts the outcome of an RDMA that the peer's memory does not allow.
 fn is_refused(wire: Wire, server: &Side, client: &mut Side, rdma: Box<Descriptor>) {
     let before = server.bytes(0, ROOM);
     let done = client.send(rdma.with_segment(&client.region, 0, 64));
-    // tcp of libfabric 1.17 hangs up and does not say why, unless the handle itself tells; of shm the peer is asked.
+    // tcp of libfabric 1.17 closes the connection without a reason, unless the handle itself tells.
+    // With shm, the peer is asked.
     let may_be = match wire {
         Wire::Tcp => [Status::ConnectionLost, Status::RemoteProtection],
         Wire::Shm => [Status::RemoteProtection; 2],
@@ -587,7 +588,7 @@ fn a_disconnect_is_noticed(wire: Wire) {
     let (mut server, mut client) = pair(wire);
     client.vi.receive.post(Descriptor::receive().with_segment(&client.region, 0, 64)).unwrap();
     client.vi.receive.post(Descriptor::receive().with_segment(&client.region, 0, 64)).unwrap();
-    // What was sent before counts.
+    // Messages sent before the end still count.
     assert_eq!(server.send(Descriptor::send().with_segment(&server.region, 0, 64)).status(), Status::Done);
     server.vi.disconnect();
     assert_eq!(server.vi.state(), State::Idle);
@@ -599,7 +600,7 @@ fn a_disconnect_is_noticed(wire: Wire) {
 
 const VICTIM: &str = "OBVIA_FABRIC_VICTIM";
 
-/// The process that is killed: it connects, says so, and does nothing more.
+/// Does the work of the process to be killed: connects, reports that, and does nothing more.
 #[test]
 fn victim() {
     let Ok(what) = std::env::var(VICTIM) else { return };
@@ -608,7 +609,7 @@ fn victim() {
     let mut side = Side::new(wire, ViAttributes::default());
     side.vi.request(address, b"hello", SOON).unwrap();
     println!("\nconnected");
-    // Until it is killed, or nobody is there any more to do that.
+    // Lives until it is killed, or the process that would kill it is gone.
     let _ = std::io::stdin().read_line(&mut String::new());
 }
 
@@ -642,7 +643,7 @@ fn a_vi_can_be_connected_again(wire: Wire) {
     for round in 0..5 {
         let mut listener = server.nic.listen(&wire.address()).unwrap();
         let address = listener.address();
-        // The one who disconnects alternates; the other finds out.
+        // The two sides disconnect in turn, and the other side notices.
         if round % 2 == 0 {
             client.vi.disconnect()
         } else {
@@ -665,7 +666,7 @@ fn a_vi_can_be_connected_again(wire: Wire) {
 }
 
 fn many_connections_leave_no_files_behind(wire: Wire) {
-    // In a process of its own: other tests open files meanwhile.
+    // In a process of its own, because other tests open files meanwhile.
     let mut child = Command::new(std::env::current_exe().unwrap());
     let name = if matches!(wire, Wire::Tcp) { "tcp" } else { "shm" };
     let status = child.args(["--exact", "fabric::cycles", "--nocapture"]).env(CYCLES, name).status().unwrap();
@@ -703,12 +704,12 @@ fn cycles() {
     }
     client.vi.disconnect();
     server.vi.disconnect();
-    // The NIC's thread lets go of what it sleeps on when it wakes.
+    // The NIC's thread closes the files of its sleep when it wakes.
     ground::until("no file is left", || count("/proc/self/fd") <= before.0);
     ground::until("no thread is left", || count("/proc/self/task") <= before.1);
 }
 
-/// The signals that this process handles, as the system says.
+/// Returns the signals that this process handles, as the system reports them.
 fn handled() -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     status.lines().find(|line| line.starts_with("SigCgt:")).unwrap().to_owned()
@@ -735,7 +736,7 @@ fn who_comes_and_says_nothing_shuts_nobody_out() {
         listener.wait(SOON).unwrap().reject("seen");
         assert!(matches!(asking.join().unwrap(), Err(Error::Refused { .. })));
     });
-    // Less than those who say nothing may take.
+    // Less than the time that silent visitors may take.
     assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
     drop(silent);
 }
@@ -752,7 +753,8 @@ fn nobody_is_introduced_by_the_memory_of_another_user() {
     let mut server = Side::new(Wire::Shm, ViAttributes::default());
     let mut listener = server.nic.listen("127.0.0.1:0").unwrap();
     let mut peer = TcpStream::connect(listener.address()).unwrap();
-    // What an endpoint of that name would say, with an offer of reliable delivery and no private data.
+    // The request of an endpoint of that name, with an offer of reliable delivery and no private
+    // data.
     let name = format!("fi_shm://{segment}");
     let offer =
         obvia_via::spi::Offer { reliability: Reliability::ReliableDelivery, max_transfer: 4096, private: Vec::new() };
@@ -786,7 +788,7 @@ fn full() {
         let asking = scope.spawn(|| client.vi.request(&address, b"", SOON));
         let request = listener.wait(SOON).unwrap();
         let before = getrlimit(Resource::Nofile);
-        // The next file would have this number.
+        // The next file descriptor would have this number.
         let next = std::fs::File::open("/dev/null").unwrap();
         let current = Some(std::os::fd::AsRawFd::as_raw_fd(&next) as u64);
         drop(next);

@@ -1,4 +1,4 @@
-//! VIs over UDP on the loopback interface, by the public interface alone.
+//! VIs over UDP on the loopback interface, through the public interface alone.
 
 use ground::SilentPort;
 use obvia_via::provider::udp;
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 const SOON: Deadline = Deadline::Within(ground::LATEST);
 
-/// A NIC with what is needed of it.
+/// A NIC and a protection tag.
 struct Side {
     nic: Nic,
     tag: ProtectionTag,
@@ -34,7 +34,7 @@ impl Side {
     }
 }
 
-/// Two connected VIs.
+/// Makes two connected VIs.
 fn pair_of(reliability: Reliability, waiting: Waiting, options: &udp::Options) -> [(Side, Vi); 2] {
     pair_at("127.0.0.1:0", reliability, waiting, options)
 }
@@ -80,7 +80,8 @@ fn ping_pong(waiting: Waiting, rounds: u32) {
     let [(one, mut server), (other, mut client)] =
         pair_of(Reliability::ReliableDelivery, waiting, &udp::Options::default());
     let region = one.region(128, Access::LOCAL);
-    // Before anybody asks: the NIC takes what comes even while the server's thread has not begun.
+    // Posted before the request: the NIC takes messages even while the server's thread has not
+    // begun.
     server.receive.post(Descriptor::receive().with_segment(&region, 0, 64)).unwrap();
     std::thread::scope(|scope| {
         scope.spawn(move || {
@@ -131,7 +132,7 @@ fn a_message_of_a_mebibyte_arrives_whole_at_every_level() {
             pair_of(reliability, Waiting::Adaptive, &udp::Options::default());
         let (source, target) = (filled(&other, &pattern(1 << 20)), one.region(1 << 20, Access::LOCAL));
         server.receive.post(Descriptor::receive().with_segment(&target, 0, 1 << 20)).unwrap();
-        // What is lost at the level that never repeats is sent again here.
+        // Unreliable delivery may lose the message, which the test then sends again.
         let mut attempts = if reliability.is_reliable() { 1 } else { 20 };
         let received = loop {
             let send = Descriptor::send().with_segment(&source, 0, 1 << 19).with_segment(&source, 1 << 19, 1 << 19);
@@ -201,7 +202,7 @@ fn a_send_that_finds_no_receive_breaks_reliable_ends_only() {
     let (source, target) = (filled(&other, b"hello"), one.region(5, Access::LOCAL));
     client.send.post(Descriptor::send().with_segment(&source, 0, 5)).unwrap();
     assert_eq!(client.send.wait(SOON).unwrap().status(), Status::Done);
-    // Whether or not it is looked at before, the first has nowhere to go.
+    // The first message has no receive, whether or not the server looks before.
     assert_eq!(server.state(), State::Connected);
     server.receive.post(Descriptor::receive().with_segment(&target, 0, 5)).unwrap();
     client.send.post(Descriptor::send().with_segment(&source, 0, 5).with_immediate(2)).unwrap();
@@ -347,7 +348,7 @@ impl Peer {
         Self { child, lines: Box::new(lines) }
     }
 
-    /// The rest of the line in which this stands.
+    /// Returns the rest of the line that contains `what`.
     fn says(&mut self, what: &str) -> String {
         self.lines.find_map(|line| line.split_once(what).map(|(_, rest)| rest.to_owned())).unwrap()
     }
@@ -374,7 +375,7 @@ fn a_killed_peer_is_noticed_in_time_and_the_vi_can_be_connected_again() {
         peer.says("connected");
         vi.receive.post(Descriptor::receive()).unwrap();
         if round == 0 {
-            // Nothing is under way, and nothing is sent meanwhile.
+            // No message is under way, and none is sent meanwhile.
             let waited = vi.receive.wait(Deadline::Within(SILENCE + SILENCE / 4));
             assert!(matches!(waited, Err(Error::TimedOut)), "{waited:?}");
         }
@@ -387,7 +388,7 @@ fn a_killed_peer_is_noticed_in_time_and_the_vi_can_be_connected_again() {
     }
 }
 
-/// Options for a network that is bad on purpose.
+/// Options for a deliberately bad network.
 fn bad(text: &str) -> udp::Options {
     udp::Options { fault: Some(text.parse().unwrap()), ..udp::Options::default() }
 }

@@ -1,4 +1,4 @@
-//! Windows over providers with descriptors, and over relays: what a mapped window does, an imaged one does too.
+//! Windows over providers with descriptors, and over relays: both behave as mapped windows do.
 
 mod memory;
 
@@ -11,15 +11,15 @@ use std::time::Duration;
 
 const PATIENCE: Deadline = Deadline::Within(ground::LATEST);
 
-/// How long is waited for what does not come.
+/// The wait for an event that must not come.
 const BRIEF: Deadline = Deadline::Within(Duration::from_millis(20));
 
-/// How a server and a client are connected for a test.
+/// The ways to connect a server and a client for a test.
 trait Connect {
     fn between(&self, waiting: Waiting, serve: impl FnOnce(Window) + Send, call: impl FnOnce(Window));
 }
 
-/// Two NICs that reach each other, and what is to be removed afterwards.
+/// Two NICs that reach each other, and the folder to remove afterwards.
 struct Pair {
     nics: [Nic; 2],
     discriminator: String,
@@ -58,7 +58,7 @@ impl Connect for Pair {
 
 const REQUEST: Header = Header { kind: Kind::Request, opnum: 3, first: 7, second: 9 };
 
-/// Sends a frame that has this byte everywhere.
+/// Sends a frame filled with `byte`.
 fn send(window: &mut Window, header: Header, length: usize, byte: u8) {
     if length <= obvia_via::layout::INLINE_MAX {
         window.tx.inline_frame(PATIENCE).unwrap()[..length].fill(byte);
@@ -69,7 +69,8 @@ fn send(window: &mut Window, header: Header, length: usize, byte: u8) {
     }
 }
 
-/// Answers every request with as many bytes, each one more, until the peer is gone.
+/// Answers every request with a frame of the same length, each byte one more, until the peer is
+/// gone.
 fn echo(mut window: Window) {
     loop {
         let (header, bytes) = match window.rx.receive(PATIENCE) {
@@ -138,7 +139,7 @@ fn messages_without_answers_wait_for_credit(pair: &impl Connect) {
     pair.between(Waiting::Adaptive, serve, |mut window| {
         for number in 1..=MESSAGES {
             let length = if number % 10 == 0 { 3000 } else { 16 };
-            // The server takes nothing before a frame has had to wait for room.
+            // The server takes no message before a frame has had to wait for room.
             if window.counters().credit_waits == 0 {
                 try_room(&mut window, length);
                 if window.counters().credit_waits > 0 {
@@ -164,7 +165,7 @@ fn waits_end(pair: &impl Connect) {
         let outcome = window.rx.receive(PATIENCE);
         assert!(matches!(outcome, Err(Error::Cancelled)), "{outcome:?}");
         ringer.join().unwrap();
-        // It goes on after that.
+        // The connection works on after that.
         send(&mut window, REQUEST, 8, 1);
         assert_eq!(window.rx.receive(PATIENCE).unwrap().frame().len(), 8);
     });

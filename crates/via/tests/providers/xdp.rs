@@ -1,4 +1,5 @@
-//! AF_XDP between two network namespaces with a cable between them. Needs the privileges to make them.
+//! AF_XDP between two network namespaces with a cable between them. The tests need the privileges
+//! to make these.
 
 mod datagrams;
 mod ends;
@@ -8,7 +9,8 @@ mod vis;
 
 use rig::Cable;
 
-/// A cable, or `None` after saying which test is skipped and why. Where everything is tested, that is a failure.
+/// Returns a cable, or `None` after a message that the test is skipped and why. On CI, that is a
+/// failure.
 fn cable(test: &str) -> Option<Cable> {
     match Cable::lay() {
         Ok(cable) => Some(cable),
@@ -25,7 +27,7 @@ struct Child(std::process::Child);
 
 impl Drop for Child {
     fn drop(&mut self) {
-        // It may have ended.
+        // The calls fail when the process has ended already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }

@@ -9,15 +9,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// A way in which the reference provider is wrong, or lacks something.
+/// A flaw of the reference provider, and the features that it lacks.
 pub trait Wrong: fmt::Debug + Send + Sync + 'static {
-    /// What is wrong with it.
+    /// The flaw.
     const FLAW: Flaw;
-    /// What it does not have.
+    /// The features that it lacks.
     const LACKS: &'static [Lack] = &[];
 }
 
-/// Opens NICs of the reference provider, wrong as `W` says.
+/// Opens NICs of the reference provider with the flaw of `W`.
 #[derive(Debug)]
 pub struct Flawed<W> {
     network: Arc<Network>,
@@ -25,7 +25,7 @@ pub struct Flawed<W> {
     wrong: PhantomData<W>,
 }
 
-/// Opens NICs of the reference provider as it is.
+/// Opens NICs of the reference provider without a flaw.
 pub type Reference = Flawed<flaws::None>;
 
 impl<W: Wrong> Fixture for Flawed<W> {

@@ -1,4 +1,4 @@
-//! One end of a connection within a process.
+//! Ports of the reference provider: one end of a connection within a process.
 
 use super::Flaw;
 use obvia_via::spi::{Intent, Port, Refusal, Sink, Sleep};
@@ -10,11 +10,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Descriptors that are under way at most.
+/// The maximum number of descriptors under way.
 const WINDOW: u64 = 16;
-/// How often an end looks whether the wire is still there.
+/// The interval at which an end checks whether the wire is cut.
 const PULSE: Duration = Duration::from_millis(20);
-/// How long it must be gone before the connection is over.
+/// The time for which the wire must be cut before the connection is over.
 const SILENCE: Duration = Duration::from_millis(100);
 
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ pub(super) enum Packet {
     Left,
 }
 
-/// Packets that travel to one end.
+/// The packets on their way to one end.
 #[derive(Debug)]
 pub(super) struct Direction {
     packets: Mutex<VecDeque<Packet>>,
@@ -60,7 +60,7 @@ pub(crate) struct MemoryPort {
     number: u64,
     is_cut: Arc<AtomicBool>,
     cut_since: Option<Instant>,
-    // Descriptors that were sent; those behind `completed` are under way.
+    // The number of descriptors sent; those that are not completed are under way.
     sent: u64,
     acknowledged: u64,
     received: u64,
@@ -105,7 +105,7 @@ impl MemoryPort {
         }
     }
 
-    /// Puts descriptors on their way, as long as there is room.
+    /// Sends descriptors, as long as the window has room.
     fn send(&mut self, sink: &mut dyn Sink) {
         while !self.is_over && self.sent - self.acknowledged + self.lost_credit < WINDOW {
             let Some(descriptor) = sink.sending(self.sent) else { break };
@@ -192,7 +192,7 @@ impl MemoryPort {
         complete(sink);
     }
 
-    /// Does what the peer wants. Bytes are what it reads.
+    /// Carries out a request of the peer. Returns the bytes of a read.
     fn perform(&mut self, request: Packet, sink: &mut dyn Sink) -> Result<Option<Vec<u8>>, Refusal> {
         match request {
             Packet::Message { mut bytes, immediate } => {
@@ -295,7 +295,7 @@ impl Port for MemoryPort {
 
     fn prepare_sleep(&mut self, now: Instant) -> Option<Sleep> {
         let mut count = [0; 8];
-        // Nothing to read: it was not rung.
+        // The read fails when the bell was not rung.
         let _ = rustix::io::read(&*self.own.bell, &mut count);
         let is_quiet = self.own.packets().is_empty();
         is_quiet.then(|| Sleep { fd: self.readiness(), until: Some(now + PULSE) })

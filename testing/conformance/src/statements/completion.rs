@@ -1,4 +1,4 @@
-//! Statements 7 to 12: how completions are learned of.
+//! Statements 7 to 12: learning of completions.
 
 use crate::ends::{LATE, Plan, drain, entry, next, pattern, timed, until, well, within_ms};
 use crate::{Lack, Run, Side, soon};
@@ -6,7 +6,8 @@ use obvia_via::{Completion, Deadline, Descriptor, Error, PostFault, Queue, State
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// 7. Looking for a completion returns at once, and waiting returns by its deadline and not before, however the owner waits.
+/// 7. A look for a completion returns at once, and a wait returns at its deadline and not before,
+///    however the owner waits.
 pub fn s07_poll_never_blocks(run: &Run) {
     let level = run.reliable_levels()[0];
     for waiting in [Waiting::Poll, Waiting::Block, Waiting::Adaptive] {
@@ -24,7 +25,7 @@ pub fn s07_poll_never_blocks(run: &Run) {
                 .count()
         };
         assert_eq!(found, 0);
-        // Now and then it waits for the NIC's thread, which has the VI locked.
+        // A look now and then waits for the NIC's thread, which has the VI locked.
         let slept = sleeps_of_this_thread() - sleeps;
         assert!(slept < 500, "in a thousand looks it slept {slept} times");
         let is_late = |took: Duration| took > LATE;
@@ -36,20 +37,20 @@ pub fn s07_poll_never_blocks(run: &Run) {
         let (outcome, took) = timed(|| queue.wait(within_ms(120)));
         assert!(matches!(outcome, Err(Error::TimedOut)), "{outcome:?}");
         assert!(took >= Duration::from_millis(120) && !is_late(took), "{took:?}");
-        // The one that waits is still there.
+        // The receiving VI still works.
         pair.a.send(0, 10);
         assert_eq!(pair.b.received().length(), 10);
     }
 }
 
-/// How often this thread has given up its processor to wait.
+/// Returns the number of times that this thread has given up its processor to wait.
 fn sleeps_of_this_thread() -> u64 {
     let status = std::fs::read_to_string("/proc/thread-self/status").expect("the system says how threads are");
     let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
     line.and_then(|count| count.trim().parse().ok()).expect("it counts them")
 }
 
-/// 8. A wait on one VI is not ended by what completes on another of the same NIC.
+/// 8. A wait on one VI is not ended by completions on another VI of the same NIC.
 pub fn s08_waits_are_for_their_own_vi(run: &Run) {
     let level = run.reliable_levels()[0];
     for waiting in [Waiting::Block, Waiting::Adaptive] {
@@ -79,7 +80,8 @@ pub fn s08_waits_are_for_their_own_vi(run: &Run) {
     }
 }
 
-/// 9. A completion queue has an entry for every completion, once, with its VI and queue, in order for each work queue.
+/// 9. A completion queue has exactly one entry for every completion, with its VI and queue. Entries
+///    of one work queue are in order.
 pub fn s09_completion_queues_tell_all_once(run: &Run) {
     const VIS: usize = 3;
     const EACH: usize = 20;
@@ -130,7 +132,8 @@ pub fn s09_completion_queues_tell_all_once(run: &Run) {
     }
 }
 
-/// 10. The queues of a VI go to different completion queues or to one, or one of them to none.
+/// 10. The queues of a VI can use different completion queues or the same one, and one of them may
+///     use none.
 pub fn s10_queues_choose_their_completion_queues(run: &Run) {
     let plan = Plan::of(run.reliable_levels()[0]);
     let nic = run.fixture.nic(Side::Listens);
@@ -166,7 +169,8 @@ pub fn s10_queues_choose_their_completion_queues(run: &Run) {
     }
 }
 
-/// 11. A full completion queue says that it missed something, once, and nothing is lost: the descriptors are in their VIs' queues.
+/// 11. A full completion queue reports once that it missed completions, and nothing is lost: the
+///     descriptors are in their VIs' queues.
 pub fn s11_a_full_completion_queue_says_so(run: &Run) {
     let plan = Plan::of(run.reliable_levels()[0]);
     let nic = run.fixture.nic(Side::Listens);
@@ -201,7 +205,8 @@ pub fn s11_a_full_completion_queue_says_so(run: &Run) {
     }
 }
 
-/// 12. Receives may be posted before a VI is connected, and are used when it is; anything else completes with an error then.
+/// 12. Receives may be posted before a VI is connected, and are used when it is. Any other
+///     descriptor then completes with an error.
 pub fn s12_idle_vis_take_receives_and_fail_sends(run: &Run) {
     for level in run.reliable_levels() {
         let plan = Plan::of(level);

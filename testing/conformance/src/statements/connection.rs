@@ -6,8 +6,8 @@ use obvia_via::spi::Offer;
 use obvia_via::{Descriptor, Ended, Error, PostFault, State, Status};
 use std::time::Duration;
 
-/// 40. A connection is asked for, and accepted or rejected; where nobody listens or answers, asking ends with that error by its deadline.
-///     Both sides tell each other something.
+/// 40. A connection is requested, and accepted or rejected. Where no listener is or none answers,
+///     the request ends with that error by its deadline. Both sides exchange private data.
 pub fn s40_connections_are_asked_for_and_answered(run: &Run) {
     let plan = Plan::of(run.reliable_levels()[0]);
     let mut pair = Pair { a: run.end(Side::Asks, &plan), b: run.end(Side::Listens, &plan) };
@@ -15,13 +15,14 @@ pub fn s40_connections_are_asked_for_and_answered(run: &Run) {
     let mut listener = pair.b.nic.listen(&discriminator).expect("the discriminator is free");
     let address = run.fixture.address(&listener);
     let again = run.fixture.nic(Side::Listens).listen(&discriminator);
-    // Where the provider chooses from a discriminator like "any", two listeners are at two addresses.
+    // A discriminator like "any" leaves the choice to the provider, which gives two listeners two
+    // addresses.
     assert!(again.as_ref().map_or(true, |again| run.fixture.address(again) != address), "two listen at one place");
     drop(again);
     let (nobody, took) = timed(|| listener.wait(within_ms(100)));
     assert!(matches!(nobody, Err(Error::TimedOut)), "{nobody:?}");
     assert!((Duration::from_millis(100)..LATE).contains(&took), "{took:?}");
-    // What is told arrives; too much is refused before anybody is asked.
+    // Private data arrive. Too much of them is refused before the listener gets a request.
     let long = [7; Offer::PRIVATE_MAX];
     for (told, back) in [(&long[..], &b""[..]), (b"", &long), (b"x", b"y")] {
         std::thread::scope(|scope| {
@@ -41,7 +42,7 @@ pub fn s40_connections_are_asked_for_and_answered(run: &Run) {
     let most = Offer::PRIVATE_MAX as u64;
     let is_refused = matches!(refused, Err(Error::TooLong { length, limit }) if (length, limit) == (most + 1, most));
     assert!(is_refused, "{refused:?}");
-    // Rejected, with words or without.
+    // Rejections, with a reason or without.
     for why in [Some("not on a Saturday"), None] {
         std::thread::scope(|scope| {
             let asking = scope.spawn(|| pair.a.vi.request(&address, b"", soon()));
@@ -61,12 +62,12 @@ pub fn s40_connections_are_asked_for_and_answered(run: &Run) {
 }
 
 fn asks_in_vain(run: &Run, pair: &mut Pair, listener: obvia_via::Listener, address: &str) {
-    // Nobody answers, though somebody listens.
+    // The listener exists, but does not answer.
     let (silence, took) = timed(|| pair.a.vi.request(address, b"", within_ms(300)));
     assert!(matches!(silence, Err(Error::TimedOut)), "{silence:?}");
     assert!((Duration::from_millis(300)..LATE).contains(&took), "{took:?}");
     drop(listener);
-    // Nobody listens. Some networks do not say so.
+    // No listener exists. Some networks do not report that.
     let (nobody, took) = timed(|| pair.a.vi.request(address, b"", within_ms(500)));
     assert!(matches!(nobody, Err(Error::NotFound { .. } | Error::TimedOut)), "{nobody:?}");
     assert!(took < LATE, "{took:?}");
@@ -100,8 +101,8 @@ pub fn s41_transfer_sizes_are_settled(run: &Run) {
     }
 }
 
-/// 42. Disconnecting completes what is posted as flushed, in order, at both ends, tells the peer at once, and loses nothing that was
-///     complete before.
+/// 42. Disconnecting completes posted descriptors as flushed, in order, at both ends, tells the
+///     peer at once, and loses nothing that was complete before.
 pub fn s42_disconnecting_tells_the_peer(run: &Run) {
     for level in run.reliable_levels() {
         for asks_ends in [true, false] {
@@ -121,7 +122,7 @@ pub fn s42_disconnecting_tells_the_peer(run: &Run) {
             let contexts: Vec<_> =
                 drain(&mut leaves.vi.receive).iter().map(|one| (one.context, one.status())).collect();
             assert_eq!(contexts, (0..8).map(|context| (context, Status::Flushed)).collect::<Vec<_>>());
-            // The peer's next wait ends: first with what came, then with what did not.
+            // The peer's next waits end: first with the message, then with flushed receives.
             let (first, took) = timed(|| next(&mut stays.vi.receive));
             assert_eq!((first.status(), first.length(), first.context), (Status::Done, 10, 0), "{level}");
             for context in 1..8 {
@@ -134,7 +135,7 @@ pub fn s42_disconnecting_tells_the_peer(run: &Run) {
             assert_eq!(next(&mut stays.vi.send).status(), Status::Flushed);
             stays.vi.disconnect();
         }
-        // Dropping a VI is leaving as well, and so is dropping all there is of a NIC.
+        // Dropping a VI disconnects as well, and so does dropping all objects of a NIC.
         let Pair { a, mut b } = run.pair(level);
         b.receive(0, 10);
         drop(a);
@@ -143,8 +144,9 @@ pub fn s42_disconnecting_tells_the_peer(run: &Run) {
     }
 }
 
-/// 44. A VI whose request was refused, or whose connection ended for whatever reason, can be connected again after it was disconnected,
-///     by either side, and nothing of the last connection is in the next.
+/// 44. A VI whose request was refused, or whose connection ended for any reason, can be connected
+///     again after it was disconnected, by either side. Nothing of one connection appears in the
+///     next.
 pub fn s44_vis_can_be_connected_again(run: &Run) {
     for level in run.reliable_levels() {
         let plan = Plan::of(level);
@@ -161,7 +163,8 @@ pub fn s44_vis_can_be_connected_again(run: &Run) {
             pair.check_both(round);
             match round % 3 {
                 0 => {
-                    // A message without a receive ends it; messages behind it must not come later.
+                    // A message without a receive ends the connection; messages behind it must not
+                    // arrive later.
                     for _ in 0..3 {
                         pair.a.send(0, 100);
                     }
@@ -182,7 +185,7 @@ pub fn s44_vis_can_be_connected_again(run: &Run) {
                 drain(&mut end.vi.send);
                 assert!(drain(&mut end.vi.receive).iter().all(|one| one.status() == Status::Flushed));
             }
-            // Receives for the next connection: only its messages may take them.
+            // Only messages of the next connection may take these receives.
             pair.b.receive(0, 10);
             run.connect(&mut pair);
             settle();

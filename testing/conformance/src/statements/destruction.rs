@@ -1,10 +1,11 @@
-//! Statements 24 to 27: nothing that is in use can be destroyed.
+//! Statements 24 to 27: no object in use can be destroyed.
 
 use crate::ends::{Pair, Plan, drain, entry, region, well};
 use crate::{Run, Side};
 use obvia_via::{Access, Descriptor, InUse, State};
 
-/// 24. A region that posted descriptors point to cannot be deregistered: it comes back, and works. When they are completed it can.
+/// 24. A region that posted descriptors point to cannot be deregistered: it comes back, and works.
+///     When the descriptors are completed, it can be deregistered.
 pub fn s24_regions_in_use_stay(run: &Run) {
     let mut pair = run.pair(run.reliable_levels()[0]);
     for _ in 0..20 {
@@ -19,21 +20,22 @@ pub fn s24_regions_in_use_stay(run: &Run) {
         assert_eq!(pair.b.received().length(), 150);
         let InUse(target) = target.deregister().expect_err("one descriptor uses it");
         pair.a.send(0, 150);
-        // A completed descriptor is no use of it, though it still names it.
+        // A completed descriptor does not use the region, though it still names it.
         let completed = pair.b.received();
         target.deregister().expect("nothing uses it any more");
         assert_eq!(completed.segments().len(), 2);
         pair.a.sent();
         pair.a.sent();
     }
-    // A descriptor that could not be posted is none either.
+    // A refused descriptor does not use the region either.
     let target = region(&pair.b.nic, &pair.b.tag, 64, Access::LOCAL);
     let refused = pair.b.vi.receive.post(Descriptor::receive().with_segment(&target, 0, 65)).expect_err("too long");
     target.deregister().expect("nothing uses it");
     drop(refused);
 }
 
-/// 25. A protection tag that a region or a VI has cannot be destroyed. When they are gone it can, at once.
+/// 25. A protection tag in use by a region or a VI cannot be destroyed. When they are gone, it can
+///     be destroyed at once.
 pub fn s25_tags_in_use_stay(run: &Run) {
     let plan = Plan::of(run.reliable_levels()[0]);
     for _ in 0..50 {
@@ -56,7 +58,8 @@ pub fn s25_tags_in_use_stay(run: &Run) {
     }
 }
 
-/// 26. A VI that is connected, or has descriptors that are posted or not taken, cannot be destroyed: it comes back, and works.
+/// 26. A VI that is connected, or has descriptors that are posted or not taken, cannot be
+///     destroyed: it comes back, and works.
 pub fn s26_vis_in_use_stay(run: &Run) {
     let plan = Plan::of(run.reliable_levels()[0]);
     let mut pair = run.pair_by(&plan);
@@ -81,7 +84,8 @@ pub fn s26_vis_in_use_stay(run: &Run) {
     vi.destroy().expect("nothing uses it any more");
 }
 
-/// 27. A completion queue that a VI has cannot be destroyed: it comes back, and works. When the VI is gone it can, at once.
+/// 27. A completion queue in use by a VI cannot be destroyed: it comes back, and works. When the VI
+///     is gone, it can be destroyed at once.
 pub fn s27_completion_queues_in_use_stay(run: &Run) {
     let plan = Plan::of(run.reliable_levels()[0]);
     let nic = run.fixture.nic(Side::Listens);

@@ -5,12 +5,13 @@ use crate::{Run, Side, soon};
 use obvia_via::{Deadline, Descriptor, Operation, Queue, State, Vi, Waiting, WorkQueue};
 use std::time::Duration;
 
-/// 46. The two queues of a VI belong to two threads, which need no lock. That two threads have one queue, the language refuses: posting
-///     and taking need it mutably.
+/// 46. The two queues of a VI may belong to two threads, which need no lock. The language prevents
+///     two threads from sharing one queue: posting and taking need it mutably.
 pub fn s46_a_thread_for_each_queue(run: &Run) {
     const COUNT: usize = 600;
     const POSTED: usize = 16;
-    // Queues can be given to a thread; that these are the methods' types is what keeps two from having one.
+    // Queues can be sent to a thread, and the types of the methods keep two threads from sharing
+    // one.
     fn goes_to_a_thread<T: Send>() {}
     goes_to_a_thread::<Vi>();
     goes_to_a_thread::<WorkQueue>();
@@ -27,7 +28,8 @@ pub fn s46_a_thread_for_each_queue(run: &Run) {
                 end.set(AREA / 2 + number * 4096, &bytes);
             }
         }
-        // What each receiver has posted again, for the sender of the other side.
+        // The number of receives that each receiver has posted so far, for the sender of the other
+        // side.
         let room = [std::sync::atomic::AtomicUsize::new(POSTED), std::sync::atomic::AtomicUsize::new(POSTED)];
         let order = std::sync::atomic::Ordering::SeqCst;
         std::thread::scope(|scope| {
@@ -62,8 +64,9 @@ pub fn s46_a_thread_for_each_queue(run: &Run) {
     }
 }
 
-/// 47. A sender that is faster than its receiver is held back: as long as receives are posted nothing is dropped, and nothing breaks,
-///     however late the receiver looks, and both go on afterwards.
+/// 47. A sender that is faster than its receiver is held back: as long as receives are posted,
+///     nothing is dropped and nothing breaks, however late the receiver looks. Both go on
+///     afterwards.
 pub fn s47_fast_senders_are_held(run: &Run) {
     const COUNT: usize = 100;
     for level in run.reliable_levels() {
@@ -93,7 +96,8 @@ pub fn s47_fast_senders_are_held(run: &Run) {
     }
 }
 
-/// 48. Many VIs on one completion queue all get on: none is left behind while others are served, though all have always something to do.
+/// 48. Many VIs on one completion queue all progress: none is left behind while others are served,
+///     though all of them always have work.
 pub fn s48_many_vis_get_their_turn(run: &Run) {
     const VIS: usize = 256;
     const ROUNDS: usize = 12;
@@ -117,10 +121,11 @@ pub fn s48_many_vis_get_their_turn(run: &Run) {
         (0..2).for_each(|_| pair.a.send(0, 64));
     }
     let mut counts = vec![0_usize; VIS];
-    // What counts is who gets on beside whom, not how fast: with two hundred and fifty connections to look after that is the machine's affair.
+    // Fairness counts here, and not speed, which depends on the machine with two hundred and fifty
+    // connections.
     let deadline = Deadline::after_secs(400).start();
     let mut total = 0;
-    // Where the wire holds some back by chance, they must catch up in the end.
+    // VIs that the wire holds back by chance must catch up in the end.
     while total < VIS * ROUNDS || (!run.is_steady && counts.iter().min() < Some(&(ROUNDS / 4))) {
         let entry = match queue.wait(deadline) {
             Ok(entry) if !deadline.is_over() => entry,
@@ -141,8 +146,9 @@ pub fn s48_many_vis_get_their_turn(run: &Run) {
     assert!(is_fair, "{counts:?}");
 }
 
-/// 49. Much data goes through one connection and arrives as it was sent: some here, all ten gigabytes in the test of that name, or as many
-///     bytes as the variable `OBVIA_CONFORMANCE_BYTES` says.
+/// 49. Much data goes through one connection and arrives as it was sent: a part here, all ten
+///     gigabytes in the test of that name, or the number of bytes in the variable
+///     `OBVIA_CONFORMANCE_BYTES`.
 pub fn s49_much_data_arrives_as_it_was(run: &Run) {
     volume(run, wanted_bytes().unwrap_or(24_000_000));
 }
@@ -151,18 +157,18 @@ fn wanted_bytes() -> Option<u64> {
     std::env::var("OBVIA_CONFORMANCE_BYTES").ok().and_then(|bytes| bytes.parse().ok())
 }
 
-/// Bytes of statement 49 in full.
+/// Returns the number of bytes of statement 49 in full.
 pub fn full_volume() -> u64 {
     wanted_bytes().unwrap_or(10_000_000_000)
 }
 
-/// How fast that was, for people.
+/// Returns the rate of the transfer, for people.
 pub fn rate(took: Duration) -> String {
     let (bytes, seconds) = (full_volume() as f64, took.as_secs_f64());
     format!("{:.1} GB verified in {seconds:.1} s, {:.0} MB/s", bytes / 1e9, bytes / 1e6 / seconds)
 }
 
-/// Sends so many bytes through one connection, each message with bytes of its own.
+/// Sends `bytes` bytes through one connection, each message with a content of its own.
 pub fn volume(run: &Run, bytes: u64) {
     const POSTED: u64 = 16;
     let length = run.fixture.nic(Side::Asks).attributes().max_transfer.min(64 << 10);
@@ -171,7 +177,7 @@ pub fn volume(run: &Run, bytes: u64) {
     let mut pair = run.pair_by(&Plan { area, ..Plan::of(level) });
     let messages = bytes.div_ceil(u64::from(length));
     let base = pattern(49, length as usize);
-    // Cheap to make, and different at every place of every message.
+    // Cheap to make, and different at every position of every message.
     let stamped = |number: u64, buffer: &mut Vec<u8>| {
         buffer.clone_from(&base);
         for (at, eight) in buffer.chunks_exact_mut(8).enumerate().step_by(8) {
@@ -186,7 +192,7 @@ pub fn volume(run: &Run, bytes: u64) {
     let mut stuck = soon().start();
     while received < messages || completed < messages {
         let before = (sent, completed, received);
-        // Its place in the sender's memory is free when the send before it is complete.
+        // The place in the sender's memory is free when the earlier send from it is complete.
         if sent < messages && sent < received + POSTED && sent < completed + POSTED {
             stamped(sent, &mut outgoing);
             let at = (sent % POSTED * u64::from(length)) as usize;
@@ -215,7 +221,7 @@ pub fn volume(run: &Run, bytes: u64) {
     }
 }
 
-/// 50. However the two owners wait, the same work gives the same results.
+/// 50. The same work has the same results, however the two owners wait.
 pub fn s50_all_ways_to_wait_are_alike(run: &Run) {
     let ways = [Waiting::Poll, Waiting::Block, Waiting::Adaptive];
     let level = run.reliable_levels()[0];
@@ -237,7 +243,7 @@ pub fn s50_all_ways_to_wait_are_alike(run: &Run) {
 /// A completion, and the bytes that came with it.
 type Seen = (Operation, obvia_via::Status, u32, Option<u32>, u64, Vec<u8>);
 
-/// Questions and answers, with pauses that send everybody to sleep, and an error at the end.
+/// Exchanges messages, with pauses that send both sides to sleep, and ends with an error.
 fn conversation(run: &Run, pair: &mut Pair) -> Vec<Seen> {
     let mut seen = Vec::new();
     let mut note = |end: &crate::ends::End, descriptor: Box<Descriptor>| {

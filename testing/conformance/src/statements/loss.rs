@@ -5,16 +5,17 @@ use crate::{Faults, Run, Wire, soon};
 use obvia_via::{Descriptor, State, Waiting};
 use std::time::Duration;
 
-/// A wire that is bad in every way.
+/// A wire with every kind of fault.
 pub(super) const BAD: Faults = Faults { lost: 30, doubled: 30, delayed: 50, corrupted: 10 };
-/// Messages each way.
+/// The number of messages in each direction.
 const COUNT: usize = 400;
-/// Receives that are posted at a time.
+/// The number of receives that are posted at a time.
 const POSTED: usize = 32;
 
-/// 34. Reliable connections deliver exactly once, intact and in order, though the wire loses, doubles, delays and corrupts; in both
-///     directions at a time, RDMA among the messages. What was lost is sent again though nobody calls the VI any more, or only
-///     sleeps on its other queue.
+/// 34. Reliable connections deliver exactly once, intact and in order, though the wire loses,
+///     doubles, delays and corrupts datagrams; in both directions at a time, with RDMA among the
+///     messages. A lost datagram is sent again even when the VI is not called any more, or its
+///     owner sleeps on the other queue.
 pub fn s34_exactly_once_in_order_over_a_bad_wire(run: &Run) {
     for level in run.reliable_levels() {
         let mut pair = run.pair(level);
@@ -34,7 +35,7 @@ pub fn s34_exactly_once_in_order_over_a_bad_wire(run: &Run) {
             ways[1].step(b, a, false);
         }
         assert_eq!((pair.a.vi.state(), pair.b.vi.state()), (State::Connected, State::Connected));
-        // Whatever is still under way is a copy, and must not come.
+        // Datagrams that are still under way are copies, and must not be delivered.
         crate::ends::settle();
         assert!(pair.a.vi.receive.done().is_none() && pair.b.vi.receive.done().is_none(), "{level}: more came");
         if let Some(wire) = run.fixture.wire() {
@@ -43,7 +44,8 @@ pub fn s34_exactly_once_in_order_over_a_bad_wire(run: &Run) {
     }
     if let Some(wire) = run.fixture.wire() {
         for sleeps in [false, true] {
-            // A busy machine makes it late now and then; a sign of life that brings it in the end is late each time.
+            // A busy machine makes the repetition late now and then. A repetition that depends on
+            // signs of life is late each time.
             let mut took = vec![is_sent_again(run, wire, sleeps)];
             while took.iter().all(|took| *took >= AGAIN) {
                 assert!(took.len() < 40, "another thread sleeps: {sleeps}: it took {took:?}");
@@ -53,10 +55,11 @@ pub fn s34_exactly_once_in_order_over_a_bad_wire(run: &Run) {
     }
 }
 
-/// How soon a lost message is sent again on a wire that takes no time.
+/// The maximum time until a lost message is sent again, on a wire without delay.
 const AGAIN: Duration = Duration::from_millis(150);
 
-/// A message is lost; whoever sent it computes from then on, and another thread may sleep on the receive queue. How long it took.
+/// Loses a message whose sender then computes, while another thread may sleep on the receive queue.
+/// Returns how long the repetition took.
 fn is_sent_again(run: &Run, wire: &dyn Wire, sleeps: bool) -> Duration {
     let mut pair = run.pair_by(&Plan { waiting: Waiting::Block, ..Plan::of(run.reliable_levels()[0]) });
     pair.check_both(34);
@@ -69,14 +72,14 @@ fn is_sent_again(run: &Run, wire: &dyn Wire, sleeps: bool) -> Duration {
         if sleeps {
             scope.spawn(move || next(receive));
         }
-        // Long enough for everybody to have settled down.
+        // Long enough for the sleeping thread and the attendants to settle.
         std::thread::sleep(Duration::from_millis(100));
         wire.disturb(Faults { lost: 1000, ..Faults::default() });
         send.post(Descriptor::send().with_segment(area, 0, 77)).expect("it can be posted");
         std::thread::sleep(Duration::from_millis(3));
         wire.disturb(Faults::default());
         let (received, took) = timed(|| b.vi.receive.wait(soon()));
-        // Lets the other thread end.
+        // Ends the sleep of the other thread.
         b.send(0, 1);
         (received.map(|receive| well(receive).length()), took)
     });
@@ -84,7 +87,7 @@ fn is_sent_again(run: &Run, wire: &dyn Wire, sleeps: bool) -> Duration {
     took
 }
 
-/// Where the receive numbered so lies.
+/// Returns the offset of the receive with this number.
 fn place_of(number: usize) -> usize {
     number % POSTED * 8192
 }
@@ -93,7 +96,7 @@ fn length_of(number: usize) -> usize {
     [1, 8192, 0, 1400, 2900, 64][number % 6]
 }
 
-/// Messages in one direction.
+/// The messages in one direction.
 #[derive(Debug, Default)]
 struct Way {
     sent: usize,
@@ -104,7 +107,7 @@ struct Way {
 
 impl Way {
     fn step(&mut self, from: &mut crate::ends::End, to: &mut crate::ends::End, with_rdma: bool) {
-        // Several at a time, so that they can change places; no more than the receiver has room for.
+        // Several at a time, so that they can be reordered; no more than the receiver has room for.
         for _ in 0..5 {
             self.send(from, to, with_rdma);
         }
@@ -119,7 +122,7 @@ impl Way {
             from.set(slot, begin);
             let send = Descriptor::send().with_immediate(self.sent as u32);
             let send = send.with_segment(&from.area, slot as u64, begin.len() as u32);
-            // Long ones end with bytes that are the same for all of their length.
+            // Long messages end with bytes of an area that they share.
             from.set(280_000 + self.sent % 4 * 4096, rest);
             let send = send.with_segment(&from.area, 280_000 + (self.sent % 4 * 4096) as u64, rest.len() as u32);
             from.vi.send.post(send).expect("a send can be posted");

@@ -1,4 +1,4 @@
-//! Statements 16 to 23: what memory descriptors and peers may reach.
+//! Statements 16 to 23: the memory that descriptors and peers may reach.
 
 use crate::ends::{AREA, End, Pair, drain, next, pattern, place, read, region, settle, until, well, write};
 use crate::{Lack, Run};
@@ -6,7 +6,7 @@ use obvia_via::{
     Access, Descriptor, Ended, Error, MemoryHandle, MemoryRegion, PostFault, Reliability, RemoteAddress, State, Status,
 };
 
-/// Every way to use a segment: a receive, and what the send queue takes.
+/// Returns a descriptor for each use of a segment: a receive, and the operations of the send queue.
 #[expect(clippy::vec_box, reason = "descriptors are posted in boxes")]
 fn uses(run: &Run, peer: &End) -> Vec<Box<Descriptor>> {
     let there = place(&peer.area, 0);
@@ -20,7 +20,7 @@ fn uses(run: &Run, peer: &End) -> Vec<Box<Descriptor>> {
     uses
 }
 
-/// Posts a descriptor to the queue that is for it; it must be refused, and the connection go on.
+/// Posts a descriptor to its queue, and asserts that it is refused and the connection goes on.
 #[track_caller]
 fn refused(end: &mut End, descriptor: Box<Descriptor>, fault: PostFault) {
     let is_receive = descriptor.operation() == obvia_via::Operation::Receive;
@@ -32,7 +32,8 @@ fn refused(end: &mut End, descriptor: Box<Descriptor>, fault: PostFault) {
     assert_eq!(end.vi.state(), State::Connected);
 }
 
-/// 16. A descriptor with a segment that lies outside of its region, if only by a byte, is refused when it is posted.
+/// 16. A descriptor with a segment that lies outside of its region, if only by a byte, is refused
+///     when it is posted.
 pub fn s16_segments_outside_fail_here(run: &Run) {
     let mut pair = run.pair(run.reliable_levels()[0]);
     let end = pair.a.area.memory().len() as u64;
@@ -43,7 +44,7 @@ pub fn s16_segments_outside_fail_here(run: &Run) {
             refused(&mut pair.a, bad, PostFault::OutOfBounds);
         }
     }
-    // Up to the last byte is inside.
+    // The last byte of the region is inside.
     pair.a.set(AREA - 10, &pattern(1, 10));
     pair.b.receive(AREA - 10, 10);
     pair.a.send(AREA - 10, 10);
@@ -51,7 +52,8 @@ pub fn s16_segments_outside_fail_here(run: &Run) {
     assert_eq!(pair.b.bytes(AREA - 10, 10), pattern(1, 10));
 }
 
-/// 17. A descriptor with a segment of a region that has another protection tag than the VI, or is another NIC's, is refused.
+/// 17. A descriptor with a segment of a region that has another protection tag than the VI, or
+///     belongs to another NIC, is refused.
 pub fn s17_other_tags_fail_here(run: &Run) {
     let mut pair = run.pair(run.reliable_levels()[0]);
     let other_tag = pair.a.nic.protection_tag();
@@ -68,7 +70,8 @@ pub fn s17_other_tags_fail_here(run: &Run) {
     pair.check_both(17);
 }
 
-/// 18. A region that was deregistered cannot be used any more, neither here nor, by its old handle, from afar.
+/// 18. A deregistered region cannot be used any more, neither here nor, by its old handle, by
+///     peers.
 pub fn s18_deregistered_handles_fail(run: &Run) {
     for level in run.reliable_levels() {
         let mut pair = run.pair(level);
@@ -83,7 +86,7 @@ pub fn s18_deregistered_handles_fail(run: &Run) {
             continue;
         }
         let gone = region(&pair.b.nic, &pair.b.tag, 4096, run.access());
-        // It shows the bytes after the registration is over.
+        // Shows the bytes after the registration is over.
         let witness = Descriptor::send().with_segment(&gone, 0, 4096);
         let there = place(&gone, 0);
         pair.a.set(0, &pattern(18, 4096));
@@ -100,8 +103,8 @@ pub fn s18_deregistered_handles_fail(run: &Run) {
     }
 }
 
-/// What a refused RDMA does to a reliable connection: it ends it at both ends, and the descriptor says why, unless it was
-/// done as soon as it was on its way.
+/// Asserts the effect of a refused RDMA on a reliable connection: it ends at both ends, and the
+/// descriptor has the reason, unless it was done as soon as it was on its way.
 #[track_caller]
 fn breaks(run: &Run, pair: &mut Pair, level: Reliability, status: Status, what: &str) {
     let ended = (pair.a.ended(), pair.b.ended());
@@ -117,13 +120,14 @@ fn breaks(run: &Run, pair: &mut Pair, level: Reliability, status: Status, what: 
     assert!(drain(&mut pair.a.vi.send).is_empty());
 }
 
-/// A place that must not be reached, made anew for each connection at the end that listens.
+/// Makes a place that must not be reached, for each connection, at the listening end.
 type Forbidden = fn(&Pair, usize) -> Option<(RemoteAddress, Vec<MemoryRegion>)>;
 
-/// Bytes of RDMA that is refused: more than a packet of any network.
+/// The length of refused RDMA, in bytes: more than a packet of any network.
 const REACH: usize = 70_000;
 
-/// Tries writes to forbidden places: nothing of them may be seen in any of the memory, and both ends learn of it.
+/// Tries writes to forbidden places. No byte may appear in any of the memory, and both ends must
+/// notice.
 fn refuses_writes(run: &Run, forbidden: Forbidden) {
     if run.lacks(Lack::RdmaWrite) {
         return lacks_rdma_write(run);
@@ -156,7 +160,7 @@ fn refuses_writes(run: &Run, forbidden: Forbidden) {
         let before = everything(&pair, &regions);
         pair.a.set(0, &pattern(5, REACH));
         pair.a.send_as(Descriptor::rdma_write(there), 0, REACH);
-        // Who can tell may tell; who cannot has done what was promised.
+        // A provider may report the refusal; one that cannot has done what was promised.
         let status = next(&mut pair.a.vi.send).status();
         assert!(matches!(status, Status::Done | Status::RemoteProtection), "unreliable: {status:?}");
         settle();
@@ -165,7 +169,8 @@ fn refuses_writes(run: &Run, forbidden: Forbidden) {
     }
 }
 
-/// A write that is allowed gets through, so that a refusal means something; then all memory, as it is before the refused one.
+/// Performs an allowed write, so that a refusal means something. Returns all memory, as it is
+/// before the refused write.
 fn prepare(pair: &mut Pair, regions: &[MemoryRegion]) -> Vec<Vec<u8>> {
     for (seed, region) in regions.iter().enumerate() {
         write(region, 0, &pattern(100 + seed as u64, region.memory().len()));
@@ -184,7 +189,7 @@ fn everything(pair: &Pair, regions: &[MemoryRegion]) -> Vec<Vec<u8>> {
     regions.iter().chain([&pair.b.area]).map(|region| read(region, 0, region.memory().len())).collect()
 }
 
-/// A provider without RDMA write says so wherever it could be asked for.
+/// Asserts that a provider without RDMA write says so at every opportunity.
 fn lacks_rdma_write(run: &Run) {
     let mut pair = run.pair(run.reliable_levels()[0]);
     assert!(!pair.a.nic.attributes().rdma_write);
@@ -211,7 +216,7 @@ fn wrong_handle(pair: &Pair, case: usize) -> Option<(RemoteAddress, Vec<MemoryRe
         MemoryHandle([one.wrapping_add(1), other]),
         MemoryHandle([0, 0]),
         MemoryHandle([u64::MAX, u64::MAX]),
-        // What the writer may do with its own memory is not what it may do with its peer's.
+        // The writer's rights to its own memory do not count for its peer's memory.
         pair.a.area.handle(),
     ]
     .get(case)?;
@@ -240,17 +245,19 @@ fn other_tag(pair: &Pair, case: usize) -> Option<(RemoteAddress, Vec<MemoryRegio
     (case == 0).then(|| (place(&forbidden, 10), vec![forbidden]))
 }
 
-/// 19. An RDMA write that reaches outside of the region is refused as a whole: not a byte of it is written.
+/// 19. An RDMA write that reaches outside of the region is refused as a whole: not a byte is
+///     written.
 pub fn s19_writes_outside_are_refused(run: &Run) {
     refuses_writes(run, outside);
 }
 
-/// 20. An RDMA write with a handle that names nothing at the target is refused.
+/// 20. An RDMA write with a handle that names no region of the target is refused.
 pub fn s20_writes_with_wrong_handles_are_refused(run: &Run) {
     refuses_writes(run, wrong_handle);
 }
 
-/// 21. An RDMA write to a region that peers may not write is refused, whatever else they may do with it.
+/// 21. An RDMA write to a region that peers may not write is refused, whatever other rights they
+///     have.
 pub fn s21_writes_without_the_right_are_refused(run: &Run) {
     refuses_writes(run, without_write);
 }
@@ -260,7 +267,7 @@ pub fn s22_writes_to_other_tags_are_refused(run: &Run) {
     refuses_writes(run, other_tag);
 }
 
-/// 23. RDMA reads are refused for the same reasons, and bring nothing.
+/// 23. RDMA reads are refused for the same reasons, and return no bytes.
 pub fn s23_reads_are_checked_alike(run: &Run) {
     if run.lacks(Lack::RdmaRead) {
         return super::rdma::lacks_rdma_read(run);

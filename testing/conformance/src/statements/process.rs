@@ -1,4 +1,4 @@
-//! Statements 43 and 45: processes that die, and what connections leave behind.
+//! Statements 43 and 45: processes that die, and the traces of connections.
 
 use crate::ends::{End, Pair, Plan, next, until, well, within_ms};
 use crate::process::{Other, Task};
@@ -6,13 +6,14 @@ use crate::{Run, Side, soon};
 use obvia_via::{Deadline, Descriptor, Ended, Error, State, Status, Waiting};
 use std::time::{Duration, Instant};
 
-/// NICs that are opened and closed, two at a time.
+/// The number of times that two NICs are opened and closed.
 const NICS: usize = 60;
-/// Connections that are made and ended.
+/// The number of connections that are made and ended.
 const CYCLES: usize = 1000;
 
-/// 43. A peer whose process was killed, or whose wire was cut, is noticed within the time that is configured, whether the connection
-///     is busy, idle and waited on, or looked at by nobody until then.
+/// 43. A peer whose process was killed, or whose wire was cut, is noticed within the configured
+///     time, whether the connection is busy, idle with a waiting owner, or not looked at until
+///     then.
 pub fn s43_dead_peers_are_noticed(run: &Run) {
     assert!(run.crosses_processes || run.fixture.wire().is_some(), "a fixture can kill its peers or cut the wire");
     if run.crosses_processes {
@@ -25,7 +26,7 @@ pub fn s43_dead_peers_are_noticed(run: &Run) {
         for pair in &mut pairs {
             pair.check_both(43);
             pair.b.receive(0, 10);
-            // One end has something to say, the other has not.
+            // One end has a message to send, and the other has not.
             pair.a.receive(0, 10);
         }
         wire.cut();
@@ -44,7 +45,7 @@ pub fn s43_dead_peers_are_noticed(run: &Run) {
     }
 }
 
-/// What the survivor does when its peer is killed.
+/// The survivor's activity when its peer is killed.
 #[derive(Clone, Copy, Debug)]
 enum Manner {
     Waits,
@@ -71,7 +72,7 @@ fn is_killed(run: &Run, manner: Manner) {
     match manner {
         Manner::Waits => assert_eq!(next(&mut end.vi.receive).status(), Status::Flushed),
         Manner::Sends => {
-            // Until there is an error, which may be at once or after its queue has filled.
+            // Until there is an error, which may come at once or after its queue has filled.
             let deadline = soon().start();
             while end.vi.state() == State::Connected {
                 let _ = end.vi.send.post(Descriptor::send().with_segment(&end.area, 0, 50));
@@ -88,7 +89,7 @@ fn is_killed(run: &Run, manner: Manner) {
     println!("{manner:?}: of {:?} it took {:?}", run.silence, killed.elapsed());
     let State::Broken(why) = end.vi.state() else { panic!("{manner:?}: {:?}", end.vi.state()) };
     assert!(matches!(why, Ended::Silent | Ended::ByPeer), "{manner:?}: {why:?}");
-    // The survivor goes on.
+    // The survivor can go on.
     end.vi.disconnect();
     while end.vi.receive.done().is_some() || end.vi.send.done().is_some() {}
     let mut pair = Pair { a: run.end(Side::Asks, &plan), b: end };
@@ -96,7 +97,8 @@ fn is_killed(run: &Run, manner: Manner) {
     pair.check_both(43);
 }
 
-/// The other process of statement 43: connects, says hello, and stays until it is killed.
+/// Does the work of the other process of statement 43: connects, sends a message, and stays until
+/// it is killed.
 pub fn stay(run: &Run, address: &str) {
     let mut end = run.end_of(&run.fixture.nic(Side::Asks), &Plan::of(run.reliable_levels()[0]), None, None);
     for _ in 0..100 {
@@ -109,16 +111,17 @@ pub fn stay(run: &Run, address: &str) {
     assert!(matches!(ended, Ok(_) | Err(Error::TimedOut)), "{ended:?}");
 }
 
-/// 45. A thousand connections leave no file, no thread and no memory behind in the process, and the NICs leave nothing when they are gone.
+/// 45. A thousand connections leave no file, no thread and no memory behind in the process, and
+///     NICs leave nothing when they are gone.
 pub fn s45_a_thousand_connections_leave_nothing(run: &Run) {
     let mut other = Other::start(run.module, &Task::Cycles);
-    // libfabric's shm touches 4 MiB for each endpoint: seventeen seconds of processor time altogether, which is minutes on a machine
-    // with much else to do. Steps of it have limits of their own.
+    // libfabric's shm touches 4 MiB for each endpoint: seventeen seconds of processor time
+    // altogether, which is minutes on a busy machine. Single steps have limits of their own.
     let status = other.ended(Duration::from_secs(480)).expect("a thousand connections take less than that");
     assert!(status.success(), "something was left behind, as the other process says: {status}");
 }
 
-/// What a process has: files, threads, mappings.
+/// The resources of a process: files, threads, mappings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Holdings {
     files: usize,
@@ -133,13 +136,14 @@ impl Holdings {
         Self { files: count("/proc/self/fd"), threads: count("/proc/self/task"), mappings: maps.lines().count() }
     }
 
-    /// Whether there is no more than that. Allocators map now and then; not as often as connections were made.
+    /// Whether the process has no more than `other`. Allocators make mappings now and then, but not
+    /// as many as there were connections.
     fn is_within(self, other: Self) -> bool {
         self.files <= other.files && self.threads <= other.threads && self.mappings <= other.mappings + CYCLES / 20
     }
 }
 
-/// The other process of statement 45, which nothing else is done in.
+/// Does the work of the other process of statement 45, which does nothing else.
 pub fn cycles(run: &Run) {
     // The first NIC may load a library, which stays loaded and is not counted.
     drop(run.fixture.nic(Side::Asks));
@@ -147,7 +151,8 @@ pub fn cycles(run: &Run) {
     assert!(before.files > 0 && before.threads > 0 && before.mappings > 0, "the system says what a process has");
     let (asking, listening) = (run.fixture.nic(Side::Asks), run.fixture.nic(Side::Listens));
     let plan = Plan { area: 8192, ..Plan::of(run.reliable_levels()[0]) };
-    // The queue makes the file that it sleeps on when it first sleeps, and keeps it. A queue that polls first may have no time left to sleep.
+    // The queue makes the file for its sleeps at the first sleep, and keeps it. A queue that polls
+    // first may have no time left to sleep.
     let mut queue = listening.completion_queue(64).with_waiting(Waiting::Block);
     let nothing = queue.wait(Deadline::Within(Duration::from_millis(200)));
     assert!(matches!(nothing, Err(Error::TimedOut)), "{nothing:?}");

@@ -1,10 +1,11 @@
-//! Statements 1 to 6: work queues, and what is in their descriptors.
+//! Statements 1 to 6: work queues, and the contents of their descriptors.
 
 use crate::ends::{Plan, drain, pattern, place, settle, well};
 use crate::{Lack, Run};
 use obvia_via::{Descriptor, Operation, Reliability, Segment, Status};
 
-/// 1. Descriptors of one work queue complete in the order in which they were posted, whatever they do and however long they take.
+/// 1. Descriptors of one work queue complete in the order in which they were posted, whatever they
+///    do and however long they take.
 pub fn s01_work_queues_complete_in_order(run: &Run) {
     for (level, with_rdma) in run.reliable_levels().into_iter().flat_map(|level| [(level, false), (level, true)]) {
         let mut pair = run.pair(level);
@@ -42,7 +43,8 @@ pub fn s01_work_queues_complete_in_order(run: &Run) {
     }
 }
 
-/// An RDMA write and a read, as far as the provider has them, at a place that no message goes to.
+/// Returns an RDMA write and a read, as far as the provider supports them, at a place that no
+/// message uses.
 #[expect(clippy::vec_box, reason = "descriptors are posted in boxes")]
 fn rdma_of_all_kinds(run: &Run, target: &crate::ends::End) -> Vec<Box<Descriptor>> {
     let there = place(&target.area, 400 << 10);
@@ -51,7 +53,8 @@ fn rdma_of_all_kinds(run: &Run, target: &crate::ends::End) -> Vec<Box<Descriptor
     write.into_iter().chain(read).collect()
 }
 
-/// 2. No order is promised between VIs: one that cannot go on holds no other up, though they share their NICs.
+/// 2. No order is promised between VIs: a VI that cannot go on holds up no other, though they share
+///    their NICs.
 pub fn s02_vis_do_not_hold_each_other_up(run: &Run) {
     for level in run.reliable_levels() {
         let plan = Plan::of(level);
@@ -62,7 +65,7 @@ pub fn s02_vis_do_not_hold_each_other_up(run: &Run) {
         };
         run.connect(&mut free);
         let count = 64.min(held.a.nic.attributes().queue_depth);
-        // One VI's queues are full of work that nobody takes, in both directions.
+        // The queues of one VI are full of completed work that is not taken, in both directions.
         for number in 0..count {
             held.b.receive(number * 4096, 4096);
             held.a.receive(number * 4096, 4096);
@@ -83,7 +86,8 @@ pub fn s02_vis_do_not_hold_each_other_up(run: &Run) {
     }
 }
 
-/// 3. A completed descriptor says that it is done, what it did and how many bytes it transferred, and is otherwise as it was posted.
+/// 3. A completed descriptor has its status, its operation and the number of bytes transferred, and
+///    is otherwise as it was posted.
 pub fn s03_completions_say_what_was_done(run: &Run) {
     for level in run.reliable_levels() {
         let mut pair = run.pair(level);
@@ -113,8 +117,8 @@ pub fn s03_completions_say_what_was_done(run: &Run) {
     }
 }
 
-/// 4. Immediate data arrives as it was sent, whatever its value, with messages of any length; where none was sent there is none,
-///    though the same descriptor had some before.
+/// 4. Immediate data arrives as it was sent, whatever its value, with messages of any length. A
+///    message without immediate data has none, though the same descriptor had some before.
 pub fn s04_immediate_data_arrives_or_is_absent(run: &Run) {
     let values = [None, Some(0), Some(u32::MAX), None, Some(0xdead_beef), Some(1), None];
     for level in run.reliable_levels() {
@@ -147,8 +151,9 @@ pub fn s04_immediate_data_arrives_or_is_absent(run: &Run) {
     }
 }
 
-/// 5. Messages are gathered from and scattered to any number of segments, up to the most that the NIC says, empty ones among them,
-///    divided differently at the two ends; nothing beside the segments is touched. RDMA likewise.
+/// 5. Messages are gathered from and scattered to any number of segments, up to the NIC's maximum,
+///    with empty ones among them, divided differently at the two ends. Nothing beside the segments
+///    is touched. RDMA likewise.
 pub fn s05_gather_and_scatter(run: &Run) {
     for level in run.reliable_levels() {
         let mut pair = run.pair(level);
@@ -171,10 +176,10 @@ pub fn s05_gather_and_scatter(run: &Run) {
     }
 }
 
-/// Bytes that no pattern of the test has in a row.
+/// A byte value that no pattern of the test repeats.
 const GUARD: u8 = 0xEE;
 
-/// Segments with three bytes between them, every third empty, of so many bytes together.
+/// Segments of `total` bytes together, with three bytes between them and every third one empty.
 fn segments(base: u64, count: usize, total: u64) -> Vec<(u64, u32)> {
     let is_empty = |at: usize| at % 3 == 1 && at + 1 < count;
     let full = (0..count).filter(|at| !is_empty(*at)).count() as u64;
@@ -237,7 +242,7 @@ fn gather_and_scatter(pair: &mut crate::ends::Pair, sends: usize, receives: usiz
         Some(_) => {
             put(&pair.a, &from);
             pair.a.vi.send.post(of(Descriptor::rdma_write(remote), &pair.a, &from)).expect("a write can be posted");
-            // A send behind it says that it is there.
+            // A send behind the write shows that the write is done.
             pair.b.receive(0, 0);
             pair.a.send(0, 0);
             pair.b.received();

@@ -4,14 +4,15 @@ use crate::ends::{Pair, drain, next, pattern, place, read, region, settle, until
 use crate::{Lack, Run};
 use obvia_via::{Access, Descriptor, Ended, Error, PostFault, Reliability, Status};
 
-/// Waits until everything that was sent before is done at the other end: a send behind it says so.
+/// Waits until everything sent before is done at the other end: a send behind it shows that.
 #[track_caller]
 fn behind(pair: &mut Pair) {
     pair.a.vi.send.post(Descriptor::send().with_context(u64::MAX)).expect("it can be posted");
     while pair.a.sent().context != u64::MAX {}
 }
 
-/// 28. An RDMA write without immediate data takes no receive descriptor, and nothing completes at the target.
+/// 28. An RDMA write without immediate data takes no receive descriptor, and nothing completes at
+///     the target.
 pub fn s28_writes_pass_unnoticed(run: &Run) {
     if run.lacks(Lack::RdmaWrite) {
         return without_rdma(run);
@@ -39,8 +40,9 @@ pub fn s28_writes_pass_unnoticed(run: &Run) {
     }
 }
 
-/// 29. With immediate data it takes exactly one, which says how much was written where the writer wanted it; the receive's own
-///     segments stay as they are. Without a receive it finds none, as a send would.
+/// 29. An RDMA write with immediate data takes exactly one receive, which reports the length of the
+///     write; the receive's own segments stay as they are. Without a receive, the write fails as a
+///     send would.
 pub fn s29_writes_with_immediate_data_take_one_receive(run: &Run) {
     if run.lacks(Lack::RdmaWrite) {
         return without_rdma(run);
@@ -76,7 +78,7 @@ pub fn s29_writes_with_immediate_data_take_one_receive(run: &Run) {
     }
 }
 
-/// 30. What an RDMA write wrote is there, all of it, when a send behind it on the same VI is received.
+/// 30. All bytes of an RDMA write are in place when a send behind it on the same VI is received.
 pub fn s30_writes_are_there_before_later_sends(run: &Run) {
     if run.lacks(Lack::RdmaWrite) {
         return without_rdma(run);
@@ -98,7 +100,8 @@ pub fn s30_writes_are_there_before_later_sends(run: &Run) {
     }
 }
 
-/// 31. An RDMA read brings the target's bytes as they are, and they are there when it completes, in its turn among the sends.
+/// 31. An RDMA read returns the target's current bytes, which are in place when it completes, in
+///     its turn among the sends.
 pub fn s31_reads_bring_what_is_there(run: &Run) {
     if run.lacks(Lack::RdmaRead) {
         return lacks_rdma_read(run);
@@ -106,7 +109,7 @@ pub fn s31_reads_bring_what_is_there(run: &Run) {
     for level in run.reliable_levels() {
         let mut pair = run.pair(level);
         for round in 0..48 {
-            // Twice as many each, so that what came last time would fit.
+            // Each length occurs twice in a row, so that the bytes of the previous read would fit.
             let length = [8, 8, 70_000, 70_000, 1, 0, 9000, 9000][round % 8];
             let bytes = pattern(round as u64, length);
             pair.b.set(1000, &bytes);
@@ -127,8 +130,8 @@ pub fn s31_reads_bring_what_is_there(run: &Run) {
     }
 }
 
-/// 32. A provider says when it is opened whether it has RDMA read. Where it has none, and on unreliable VIs anyway, asking for it is
-///     an error at once.
+/// 32. A provider's attributes say whether it supports RDMA read. Where it does not, and on
+///     unreliable VIs anyway, posting a read is an error at once.
 pub fn s32_absent_rdma_read_is_an_error(run: &Run) {
     let mut pair = run.pair(run.reliable_levels()[0]);
     for end in [&pair.a, &pair.b] {
@@ -151,7 +154,7 @@ pub fn s32_absent_rdma_read_is_an_error(run: &Run) {
     }
 }
 
-/// What a provider without RDMA read does when it is asked for one.
+/// Asserts that a provider without RDMA read refuses it.
 pub(super) fn lacks_rdma_read(run: &Run) {
     let mut pair = run.pair(run.reliable_levels()[0]);
     assert!(!pair.a.nic.attributes().rdma_read);
@@ -164,7 +167,7 @@ pub(super) fn lacks_rdma_read(run: &Run) {
     pair.check(1);
 }
 
-/// What a provider without RDMA write does when it is asked for one.
+/// Asserts that a provider without RDMA write refuses it.
 fn without_rdma(run: &Run) {
     let mut pair = run.pair(run.reliable_levels()[0]);
     let write = Descriptor::rdma_write(place(&pair.b.area, 0)).with_segment(&pair.a.area, 0, 8);

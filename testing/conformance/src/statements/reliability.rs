@@ -1,4 +1,4 @@
-//! Statements 33 and 35 to 39: what the reliability levels promise, and what errors do.
+//! Statements 33 and 35 to 39: the promises of the reliability levels, and the effects of errors.
 
 use crate::ends::{AREA, Pair, Plan, drain, next, pattern, place, settle, until, well, within_ms};
 use crate::{Lack, Run, Side};
@@ -7,8 +7,8 @@ use obvia_via::{Descriptor, Ended, Error, Reliability, RemoteAddress, State, Sta
 const LEVELS: [Reliability; 3] =
     [Reliability::Unreliable, Reliability::ReliableDelivery, Reliability::ReliableReception];
 
-/// 33. VIs of different reliability levels are not connected: both sides get the reason, and both VIs stay idle and usable. A level
-///     that the provider does not have is refused when the VI is made.
+/// 33. VIs of different reliability levels are not connected: both sides get the reason, and both
+///     VIs stay idle and usable. A level that the provider lacks is refused when the VI is made.
 pub fn s33_levels_must_agree(run: &Run) {
     let (asking, listening) = (run.fixture.nic(Side::Asks), run.fixture.nic(Side::Listens));
     let (has, lacks): (Vec<_>, Vec<_>) = LEVELS.into_iter().partition(|level| !run.lacks(Lack::Level(*level)));
@@ -38,7 +38,8 @@ pub fn s33_levels_must_agree(run: &Run) {
     }
 }
 
-/// 35. With reliable reception a send, or an RDMA write, is complete only when its bytes are in the target's memory.
+/// 35. With reliable reception, a send or an RDMA write is complete only when its bytes are in the
+///     target's memory.
 pub fn s35_reception_means_in_memory(run: &Run) {
     if run.lacks(Lack::Level(Reliability::ReliableReception)) {
         return s33_levels_must_agree(run);
@@ -51,7 +52,7 @@ pub fn s35_reception_means_in_memory(run: &Run) {
         pair.b.set(0, &vec![0; 200_000]);
         pair.b.receive(100_000, 60_000);
         pair.a.send(0, length);
-        // Nobody calls the target's VI until the sender knows.
+        // No thread calls the target's VI until the sender knows.
         well(next(&mut pair.a.vi.send));
         assert!(pair.b.bytes(100_000, length) == bytes, "round {round}: the send was complete too early");
         pair.b.received();
@@ -63,15 +64,15 @@ pub fn s35_reception_means_in_memory(run: &Run) {
     }
 }
 
-/// 36. Unreliable delivery brings a message at most once and as it was sent, over any wire. What is lost, and what finds no receive,
-///     is lost silently, and the connection goes on.
+/// 36. Unreliable delivery delivers a message at most once and as it was sent, over any wire. A
+///     lost message, or one without a receive, is lost silently, and the connection goes on.
 pub fn s36_unreliable_means_at_most_once(run: &Run) {
     if run.lacks(Lack::Level(Reliability::Unreliable)) {
         return s33_levels_must_agree(run);
     }
     const COUNT: u32 = 300;
     let mut pair = run.pair(Reliability::Unreliable);
-    // Nothing is posted: it is dropped.
+    // Without a receive, the messages are dropped.
     for _ in 0..5 {
         pair.a.send(0, 100);
         pair.a.sent();
@@ -109,7 +110,8 @@ pub fn s36_unreliable_means_at_most_once(run: &Run) {
         pair.a.set(0, &pattern(u64::from(number), length));
         pair.a.send_as(Descriptor::send().with_immediate(number), 0, length);
         pair.a.sent();
-        // Whoever carries it may be slow, and what finds no receive is dropped; but it may be lost as well, and nobody would know.
+        // A slow carrier must not make messages find no receive, so each is waited for. But a
+        // message may also be lost, which stays unnoticed.
         let (before, given_up) = (arrived, within_ms(5).start());
         while arrived == before && !given_up.is_over() {
             arrived = take(&mut pair);
@@ -121,7 +123,8 @@ pub fn s36_unreliable_means_at_most_once(run: &Run) {
     assert_eq!((pair.a.vi.state(), pair.b.vi.state()), (State::Connected, State::Connected));
 }
 
-/// 37. A message that finds no receive descriptor ends a reliable connection, with that reason at both ends.
+/// 37. A message without a receive descriptor ends a reliable connection, with that reason at both
+///     ends.
 pub fn s37_no_receive_breaks_reliable_connections(run: &Run) {
     for level in run.reliable_levels() {
         for length in [0, 10, 60_000] {
@@ -145,8 +148,8 @@ pub fn s37_no_receive_breaks_reliable_connections(run: &Run) {
     }
 }
 
-/// 38. After an error the VI is broken: what is posted, and what is posted later, completes as flushed, in order, and waiting for what
-///     cannot come ends at once.
+/// 38. After an error the VI is broken: descriptors that are posted, and those posted later,
+///     complete as flushed, in order, and a wait for a completion that cannot come ends at once.
 pub fn s38_errors_flush_in_order(run: &Run) {
     for level in run.reliable_levels() {
         let mut pair = run.pair(level);
@@ -173,7 +176,7 @@ pub fn s38_errors_flush_in_order(run: &Run) {
             let sent = next(&mut pair.a.vi.send);
             assert_eq!(sent.context, context, "{level}: sends are flushed in order");
             flushed += u32::from(sent.status() == Status::Flushed);
-            // Whatever was on its way was done or not, but nothing is done behind what was not.
+            // A message on its way may be done, but none behind one that was not.
             assert!(flushed == 0 || sent.status() == Status::Flushed, "{level}: {:?} after a flush", sent.status());
             let received = next(&mut pair.b.vi.receive);
             let expected = if context == 0 { Status::TooLong } else { Status::Flushed };
@@ -197,7 +200,7 @@ pub fn s38_errors_flush_in_order(run: &Run) {
     }
 }
 
-/// 39. With reliable reception nothing behind the descriptor that failed is done.
+/// 39. With reliable reception, nothing behind the failed descriptor is done.
 pub fn s39_nothing_behind_an_error_is_done(run: &Run) {
     if run.lacks(Lack::Level(Reliability::ReliableReception)) {
         return s33_levels_must_agree(run);

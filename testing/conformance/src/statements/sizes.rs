@@ -1,14 +1,14 @@
-//! Statements 13 to 15: how long messages and how many segments may be.
+//! Statements 13 to 15: the maximum length of messages, and the maximum number of segments.
 
 use crate::ends::{Pair, Plan, drain, next, pattern, place, region, settle, until, well};
 use crate::{Lack, Run};
 use obvia_via::{Access, Descriptor, Ended, PostFault, Reliability, State, Status};
 
-/// Providers that take more are tested with this much.
+/// The maximum length that the test uses, for providers that take more.
 const LONGEST: u32 = 16 << 20;
 
-/// 13. A message of the greatest length goes through whole, and RDMA of that length; a byte more is refused when it is posted,
-///     and nothing of it is sent.
+/// 13. A message of the maximum length arrives whole, and so does RDMA of that length. One byte
+///     more is refused when it is posted, and nothing of it is sent.
 pub fn s13_the_longest_transfer_and_one_byte_more(run: &Run) {
     for level in run.reliable_levels() {
         let most = run.fixture.nic(crate::Side::Asks).attributes().max_transfer;
@@ -49,7 +49,7 @@ pub fn s13_the_longest_transfer_and_one_byte_more(run: &Run) {
                 pair.a.sent();
                 assert!(pair.a.bytes(0, longest) == bytes, "{level}: an RDMA read of {longest} bytes");
             }
-            // The first that arrives is this one: nothing was sent of what was refused.
+            // The first message to arrive is this one, since nothing of the refused ones was sent.
             pair.a.send(0, 1);
             assert_eq!(pair.b.received().length(), 1);
         }
@@ -63,8 +63,9 @@ fn refuses_too_long(pair: &mut Pair, descriptor: Box<Descriptor>, length: usize)
     assert_eq!((pair.a.vi.send.posted(), pair.a.vi.state()), (0, State::Connected));
 }
 
-/// 14. A message that is longer than the receive it finds completes that with a length error, and nothing outside of the receive's
-///     segments is touched. Reliable connections end then, at both ends; unreliable ones go on.
+/// 14. A message that is longer than its receive completes the receive with a length error, and
+///     nothing outside of the receive's segments is touched. Reliable connections end then, at both
+///     ends; unreliable ones go on.
 pub fn s14_too_long_for_the_receive(run: &Run) {
     for level in run.reliable_levels() {
         for (length, room) in [(101, 100), (60_000, 100), (60_000, 59_999), (1, 0)] {
@@ -92,7 +93,7 @@ pub fn s14_too_long_for_the_receive(run: &Run) {
     let mut pair = run.pair(Reliability::Unreliable);
     pair.b.set(0, &[0xEE; 8000]);
     pair.b.receive(0, 100);
-    // What is lost is no error, so it is sent until it comes.
+    // A loss is no error, so the message is sent until it arrives.
     until("a message that is too long arrives", || {
         pair.a.send(0, 5000);
         well(next(&mut pair.a.vi.send));
@@ -118,8 +119,8 @@ pub fn s14_too_long_for_the_receive(run: &Run) {
     });
 }
 
-/// 15. A descriptor that makes no sense for its queue, or has too many segments, is handed back with the reason; the connection goes on
-///     as if it had never been.
+/// 15. A descriptor that does not fit its queue, or has too many segments, is handed back with the
+///     reason. The connection goes on as before.
 pub fn s15_malformed_descriptors_are_refused(run: &Run) {
     let mut pair = run.pair(run.reliable_levels()[0]);
     let there = place(&pair.b.area, 0);
@@ -161,7 +162,7 @@ pub fn s15_malformed_descriptors_are_refused(run: &Run) {
     assert!(drain(&mut pair.a.vi.send).is_empty());
     pair.a.send(0, 5);
     assert_eq!(pair.b.received().length(), 5);
-    // A full queue says so as well, and what is in it stays.
+    // A full queue refuses descriptors as well, and keeps those in it.
     let depth = pair.b.nic.attributes().queue_depth;
     let small = region(&pair.b.nic, &pair.b.tag, 64, Access::LOCAL);
     for number in 0..depth {

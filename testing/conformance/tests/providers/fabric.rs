@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// Longer than a busy machine keeps a thread waiting: a live peer must not be taken for a dead one.
+/// Longer than a busy machine keeps a thread waiting: a live peer must not count as dead.
 const SILENCE: Duration = Duration::from_secs(10);
 const UNRELIABLE: Lack = Lack::Level(Reliability::Unreliable);
 const RECEPTION: Lack = Lack::Level(Reliability::ReliableReception);
@@ -37,7 +37,7 @@ impl Fixture for Tcp {
     }
 }
 
-/// Endpoints without connections, and a directory for names, which the fixture that made it takes away.
+/// Connectionless endpoints, and a directory for names, which the fixture that made it removes.
 struct Shm {
     directory: PathBuf,
     is_owner: bool,

@@ -1,4 +1,4 @@
-//! Every provider keeps the statements, and one that is wrong does not.
+//! Every provider keeps the statements, and a wrong one does not.
 
 #[cfg(feature = "fabric")]
 mod fabric;

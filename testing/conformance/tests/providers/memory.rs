@@ -1,4 +1,5 @@
-//! The reference provider keeps all statements, and so does it without RDMA and unreliable delivery.
+//! The reference provider keeps all statements, and so does its variant without RDMA and unreliable
+//! delivery.
 
 use obvia_conformance::conformance;
 use obvia_conformance::reference::{Flawed, Reference, flaws};

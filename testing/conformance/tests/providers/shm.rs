@@ -1,4 +1,4 @@
-//! Shared memory keeps the statements, with rings of the usual size and with the smallest.
+//! Shared memory keeps the statements, with rings of the default size and with the smallest.
 
 use obvia_conformance::{Fixture, Lack, Side, conformance};
 use obvia_via::Nic;
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// A directory for names, which the fixture that made it takes away.
+/// A directory for names, which the fixture that made it removes.
 struct Shm<const TINY: bool> {
     directory: PathBuf,
     is_owner: bool,
@@ -16,7 +16,7 @@ struct Shm<const TINY: bool> {
 
 impl<const TINY: bool> Fixture for Shm<TINY> {
     const LACKS: &'static [Lack] = &[];
-    // The socket's end tells at once.
+    // The socket's end is noticed at once.
     const SILENCE: Duration = Duration::from_millis(200);
     const CROSSES_PROCESSES: bool = true;
 

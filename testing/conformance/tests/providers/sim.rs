@@ -1,4 +1,5 @@
-//! VIs over a simulated network keep the statements, on a good one and on one that is always bad.
+//! VIs over a simulated network keep the statements, on a good network and on one that is always
+//! bad.
 
 use obvia_conformance::{Faults, Fixture, Lack, Side, Wire, conformance};
 use obvia_via::Nic;
@@ -13,7 +14,7 @@ struct Sim<const BAD: bool> {
     names: AtomicU32,
 }
 
-/// Conditions of a network with these faults.
+/// Returns the conditions of a network with these faults.
 fn conditions(faults: Faults) -> Conditions {
     let share = |thousandths: u32| format!("{}.{}%", thousandths / 10, thousandths % 10);
     let Faults { lost, doubled, delayed, corrupted } = faults;

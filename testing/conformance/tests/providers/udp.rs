@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// How long a peer may be silent.
-/// Longer than a busy machine keeps a thread waiting: a live peer must not be taken for a dead one.
+/// The maximum silence of a peer. Longer than a busy machine keeps a thread waiting: a live peer
+/// must not count as dead.
 const SILENCE: Duration = Duration::from_secs(10);
 
 fn nic() -> Nic {
@@ -39,7 +39,7 @@ impl Fixture for Udp {
     }
 }
 
-/// The same, with a relay between the two sides.
+/// UDP with a relay between the two sides.
 struct Relayed {
     weather: Arc<Weather>,
     relays: Mutex<Vec<JoinHandle<()>>>,
@@ -95,12 +95,12 @@ impl Drop for Relayed {
 
 conformance!(direct, Udp);
 
-/// On a network that is always bad, made so at both ends by the provider's own option.
+/// UDP over a network that is always bad, by the provider's own option at both ends.
 struct Faulty;
 
 impl Fixture for Faulty {
     const LACKS: &'static [Lack] = &[];
-    // Nobody dies here, and many VIs share a machine and a bad network.
+    // No peer dies in these tests, and many VIs share a machine and a bad network.
     const SILENCE: Duration = Duration::from_secs(60);
     const CROSSES_PROCESSES: bool = true;
     const IS_STEADY: bool = false;
@@ -120,7 +120,7 @@ impl Fixture for Faulty {
     }
 }
 
-/// What much data or many connections may find out.
+/// The statements that much data or many connections put to the test.
 mod faulty {
     use super::*;
 
@@ -130,7 +130,7 @@ mod faulty {
     obvia_conformance::in_full!(Faulty);
 }
 
-/// What depends on the network.
+/// The statements that depend on the network.
 mod relayed {
     use super::*;
 

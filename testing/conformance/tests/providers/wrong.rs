@@ -1,11 +1,11 @@
-//! Providers that are wrong in one point do not keep the statement about it: the suite can fail.
+//! Providers with a flaw do not keep the statement about it: the suite can fail.
 
 use obvia_conformance::reference::{Flawed, flaws};
 use obvia_conformance::{process, statements, watchdog};
 
 macro_rules! breaks {
     ($($flaw:ident: $($statement:ident),+;)*) => {
-        /// What the suite starts in another process.
+        /// The task that the suite starts in another process.
         #[expect(non_snake_case, reason = "modules are named after flaws")]
         mod in_process {
             $(mod $flaw {

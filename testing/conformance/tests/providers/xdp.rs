@@ -1,4 +1,5 @@
-//! VIs over AF_XDP keep all statements. Each test lays a cable between two network namespaces of its own, which takes root.
+//! VIs over AF_XDP keep all statements. Each test lays a cable between two network namespaces of
+//! its own, which takes root.
 
 #[path = "../../../../crates/via/tests/providers/xdp/rig.rs"]
 #[expect(dead_code, reason = "other programs use more of it")]
@@ -17,7 +18,8 @@ use std::time::Duration;
 #[derive(Debug)]
 struct Wired {
     cable: Cable,
-    // As long as NICs use them: a process with nothing open leaves the interface to another one.
+    // Kept only while NICs use it: a process without open sockets frees the interface for another
+    // one.
     opened: [Mutex<Weak<Xdp>>; 2],
 }
 
@@ -59,7 +61,7 @@ impl Fixture for Wired {
     }
 }
 
-/// A provider that opens its sockets in the namespace of its interface, wherever its caller is.
+/// A provider that opens its sockets in the namespace of its interface, whatever the caller's is.
 #[derive(Debug)]
 struct There<T: ?Sized> {
     end: End,
@@ -115,13 +117,13 @@ impl Incoming for There<dyn Incoming> {
     }
 }
 
-/// Whether a cable can be laid. Where everything is tested, not being able to is a failure.
+/// Whether a cable can be laid. On CI, a failure to lay one is an error.
 fn is_possible(statement: &str) -> bool {
     match Cable::lay() {
         Ok(_) => true,
         Err(why) if std::env::var_os("CI").is_none() => {
             static SAID: Once = Once::new();
-            // What a test prints is kept back when it passes; once is enough for all.
+            // The output of a passing test is not shown, and one message is enough for all.
             SAID.call_once(|| {
                 let _ =
                     writeln!(std::io::stderr(), "skipped all, from {statement} on: no namespaces with a cable: {why}");
@@ -145,7 +147,7 @@ macro_rules! if_possible {
 
 for_each_statement!(if_possible, Wired);
 
-/// What a test starts in another process; nothing otherwise.
+/// Carries out the task that a test starts in another process; no effect otherwise.
 #[test]
 fn in_another_process() {
     process::main::<Wired>();

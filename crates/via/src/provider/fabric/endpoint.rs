@@ -1,4 +1,4 @@
-//! Endpoints: what waits for peers, and one end of a connection with the operations that it is asked for.
+//! Endpoints: passive ones, and ends of connections with their operations.
 
 use super::ffi::{self, Handle, Iovec};
 use super::objects::{Completions, Domain, EventQueue, Fabric, Info, Owned, Retired, check};
@@ -9,17 +9,18 @@ use std::ffi::{CStr, c_int, c_void};
 use std::ptr::null_mut;
 use std::sync::Arc;
 
-/// shm calls its segments by process id and a count, and leaves those of killed processes behind. A later process with that id is told that
-/// such a name is busy; the next endpoint has the next name, and this is how many are tried.
+/// The maximum number of names tried for an endpoint. shm names its segments by process id and a
+/// count, and the segments of killed processes stay behind. A later process with the same id finds
+/// such a name busy, and its next endpoint gets the next name.
 const NAMES: usize = 64;
 const BUSY: c_int = Errno::BUSY.raw_os_error();
 
-/// The address of whoever sends, where any may.
+/// The source address that stands for any sender.
 const UNSPECIFIED: u64 = u64::MAX;
-/// The longest name of an endpoint.
+/// The maximum length of an endpoint's name, in bytes.
 pub(super) const NAME_MAX: usize = 256;
 
-/// An endpoint that waits for peers.
+/// An endpoint that waits for connection requests.
 #[derive(Debug)]
 pub(super) struct Passive {
     object: Owned,
@@ -71,14 +72,14 @@ pub(super) struct Endpoint {
     pub(super) events: Option<EventQueue>,
     peers: Option<Owned>,
     peer: u64,
-    // Dropped last: regions that peers may still be writing until the endpoint is closed.
+    // Dropped last: regions that peers may still write until the endpoint is closed.
     _retired: Arc<Retired>,
 }
 
-/// A piece of memory with libfabric's own descriptor of it.
+/// A piece of memory, with libfabric's own descriptor of it.
 pub(super) type Piece = (Iovec, Handle);
 
-/// What an operation points at in the peer's memory.
+/// The target of an operation in the peer's memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     pub(super) address: u64,
@@ -86,7 +87,7 @@ pub(super) struct Place {
     pub(super) key: u64,
 }
 
-/// What is asked of an endpoint.
+/// An operation of an endpoint.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Work {
     Receive,
@@ -95,10 +96,10 @@ pub(super) enum Work {
     Read { from: Place },
 }
 
-/// The most pieces of an operation.
+/// The maximum number of pieces of an operation.
 pub(super) const PIECES_MAX: usize = 16;
 
-/// What an endpoint puts its news into, and takes its peer from.
+/// The queues and the address vector of an endpoint.
 #[derive(Debug)]
 pub(super) struct Queues {
     completions: Completions,
@@ -148,7 +149,7 @@ impl Endpoint {
         name(&self.object)
     }
 
-    /// The address that a connected endpoint is at, where that is one of IP.
+    /// Returns the local address of a connected endpoint, where it is an IP address.
     pub(super) fn local(&self) -> Option<String> {
         let name = self.name().ok().filter(|_| self.events.is_some())?;
         let mut room = [0_u8; 128];
@@ -158,10 +159,11 @@ impl Endpoint {
         (!text.is_empty()).then(|| text.to_owned())
     }
 
-    /// Names the one peer of an endpoint without a connection; of libfabric's `shm`, if it is that.
+    /// Sets the only peer of a connectionless endpoint. With libfabric's `shm`, checks the owner of
+    /// the peer's segment as well.
     pub(super) fn set_peer(&mut self, name: &[u8], is_shm: bool) -> Result<(), Error> {
         let Some(peers) = &self.peers else { return Err(Error::BadState { what: "the endpoint has connections" }) };
-        // Zeroes behind it end a text, and make up what an address of a fixed size lacks.
+        // Zeroes behind the name end a text, and fill an address of a fixed size.
         let mut padded = [0_u8; NAME_MAX + 1];
         let Some(room) = padded.get_mut(..name.len()).filter(|room| room.len() <= NAME_MAX) else {
             return Err(Error::Violation(crate::Violation::BadGreeting));
@@ -171,7 +173,7 @@ impl Endpoint {
         // SAFETY: a live address vector; the name has the bytes that any format of address has, and ends with zeroes.
         let result = unsafe { ffi::ob_av_insert(peers.0, padded.as_ptr().cast(), &mut self.peer) };
         check("naming a peer", result)?;
-        // The name may have been another's just then.
+        // The name may have belonged to another segment at the time of the insertion.
         if is_shm && segment::own(name).ok() != segment {
             return Err(Error::Violation(crate::Violation::BadGreeting));
         }
@@ -200,18 +202,18 @@ impl Endpoint {
         let _ = unsafe { ffi::ob_shutdown(self.object.0) };
     }
 
-    /// Takes back a receive. Its completion says whether that came in time.
+    /// Cancels a receive. The completion says whether the cancellation came in time.
     pub(super) fn cancel(&self, context: *mut c_void) {
         // SAFETY: a live endpoint; libfabric only compares the context. An error means that the receive is taken.
         let _ = unsafe { ffi::ob_cancel(self.object.0, context) };
     }
 
-    /// Asks for an operation. `false`: there is no room now.
+    /// Posts an operation. Returns `false` when there is no room now.
     ///
     /// # Safety
     ///
-    /// The pieces must be readable and writable, and the context must have room for libfabric's notes, until the operation is
-    /// complete or the endpoint is dropped.
+    /// The pieces must be readable and writable, and the context must have room for libfabric's
+    /// notes, until the operation is complete or the endpoint is dropped.
     pub(super) unsafe fn ask(
         &self,
         work: Work,

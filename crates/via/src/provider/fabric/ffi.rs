@@ -1,6 +1,7 @@
 //! The functions of `shim.c`, and the types that both sides agree on.
 //!
-//! Handles are addresses of libfabric's objects, opaque here. [`super::objects`] owns them; nothing else calls these.
+//! Handles are addresses of libfabric's objects, opaque in Rust. [`super::objects`] owns them; only
+//! the modules of this provider call these functions.
 
 use std::ffi::{c_char, c_int, c_void};
 
@@ -15,7 +16,7 @@ pub(super) struct Iovec {
 /// An object of libfabric.
 pub(super) type Handle = *mut c_void;
 
-/// What a provider says of itself. Must equal `ob_capabilities`.
+/// The capabilities of a provider. The layout must equal `ob_capabilities`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Capabilities {
@@ -37,7 +38,7 @@ pub(super) struct Capabilities {
 
 pub(super) const EVENT_DATA: usize = 512;
 
-/// What an event queue tells. Must equal `ob_event`.
+/// An event of an event queue. The layout must equal `ob_event`.
 #[repr(C)]
 #[derive(Debug)]
 pub(super) struct Event {
@@ -48,7 +49,7 @@ pub(super) struct Event {
     pub(super) data: [u8; EVENT_DATA],
 }
 
-/// What a completion queue tells. Must equal `ob_done`.
+/// A completion of a completion queue. The layout must equal `ob_done`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Done {

@@ -1,7 +1,8 @@
-//! Handles: a key of libfabric, and a word that says what it is the key of.
+//! Memory handles: a key of libfabric, and a word about its region.
 //!
-//! Where peers name memory by its address, the word has the address; otherwise how long the region is and what peers may do. Its upper
-//! end is a sum over the rest: a handle that was garbled is none. What protects the memory is the key, which nobody guesses.
+//! Where peers name memory by address, the word holds the address; otherwise the region's length
+//! and the peers' rights. The word's upper end is a checksum of the rest, which detects garbled
+//! handles. The protection of the memory is the key, which cannot be guessed.
 
 use crate::{Access, MemoryHandle};
 
@@ -10,7 +11,7 @@ const WRITE: u64 = 1 << 47;
 const READ: u64 = 1 << 46;
 const LENGTH: u64 = READ - 1;
 
-/// A mixing step of splitmix64 (Steele, Lea and Flood, OOPSLA 2014).
+/// Performs a mixing step of splitmix64 (Steele, Lea and Flood, OOPSLA 2014).
 fn sum(key: u64, word: u64) -> u64 {
     let mut mixed = key ^ word.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -26,28 +27,28 @@ fn word(handle: MemoryHandle) -> u64 {
     handle.0[1] & ((1 << BITS) - 1)
 }
 
-/// The handle of memory that peers name by its address. `None` when the address is too long.
+/// Makes the handle of memory that peers name by address. `None` when the address is too long.
 pub(super) fn addressed(key: u64, base: u64) -> Option<MemoryHandle> {
     whole(key, base)
 }
 
-/// The handle of memory that peers name by the offset in it. `None` when it is too long.
+/// Makes the handle of memory that peers name by offset. `None` when the region is too long.
 pub(super) fn offset(key: u64, length: u64, access: Access) -> Option<MemoryHandle> {
     let rights = if access.write { WRITE } else { 0 } | if access.read { READ } else { 0 };
     (length <= LENGTH).then(|| whole(key, length | rights)).flatten()
 }
 
-/// Whether a handle is as it was made.
+/// Whether the handle's checksum is right.
 pub(super) fn is_whole(handle: MemoryHandle) -> bool {
     whole(handle.0[0], word(handle)) == Some(handle)
 }
 
-/// The address in a handle.
+/// Returns the address in a handle.
 pub(super) fn base(handle: MemoryHandle) -> u64 {
     word(handle)
 }
 
-/// Whether a handle without an address says that an RDMA is allowed.
+/// Whether a handle without an address allows an RDMA.
 pub(super) fn allows(handle: MemoryHandle, offset: u64, length: u64, reads: bool) -> bool {
     let word = word(handle);
     let end = offset.checked_add(length);
@@ -66,7 +67,7 @@ mod tests {
             assert!(is_whole(handle));
             let MemoryHandle([key, word]) = handle;
             let garbled = (0..64).flat_map(|bit| [[key ^ (1 << bit), word], [key, word ^ (1 << bit)]]);
-            // A sum of 16 bits misses one in 65,536.
+            // A checksum of 16 bits misses one garbled handle in 65,536.
             assert!(garbled.filter(|words| is_whole(MemoryHandle(*words))).count() == 0);
         }
     }

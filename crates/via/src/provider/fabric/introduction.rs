@@ -1,7 +1,9 @@
-//! Connections of endpoints that have none: `FI_EP_RDM`, one peer each, introduced to each other by a socket.
+//! Connections of connectionless endpoints: `FI_EP_RDM`, with one peer each, introduced to each
+//! other by a socket.
 //!
-//! Who asks sends its endpoint's name and its offer; the answer brings the same of the other side, or the reason of a refusal. The
-//! socket stays: what it says later is why the connection ends, and its own end that the peer's process has.
+//! The requesting side sends its endpoint's name and its offer. The answer holds the same of the
+//! other side, or the reason of a refusal. The socket stays open: it later carries the reason why
+//! the connection ends, and its end of file shows the end of the peer's process.
 
 use super::NicState;
 use super::endpoint::{Endpoint, NAME_MAX};
@@ -15,15 +17,16 @@ use rustix::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Begins every piece: the protocol and its version.
+/// The start of every piece: the protocol and its version.
 const MARK: [u8; 4] = *b"OVF\x01";
 const ASK: u8 = 1;
 const ACCEPT: u8 = 2;
 const REJECT: u8 = 3;
-/// The longest reason that is sent.
+/// The maximum length of a reason, in bytes.
 const REASON_MAX: usize = 256;
-/// Peers that have come and have not said all yet, and how long they may take. Whoever comes when there are so many puts out the one that has
-/// taken the longest, so that those who say nothing shut nobody out.
+/// The maximum number of visitors whose request is incomplete, and the time that each may take. A
+/// visitor beyond that number replaces the one that has taken the longest, so that silent visitors
+/// shut no other out.
 const SILENT_MAX: usize = 64;
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -54,7 +57,7 @@ fn endpoint(nic: &NicState, tag: u64) -> Result<(Endpoint, Arc<super::TagDomain>
     Ok((Endpoint::open(&domain.domain, &nic.info, nic.completions())?, domain))
 }
 
-/// Asks a listener.
+/// Connects to a listener.
 pub(super) fn connect(
     nic: &Arc<NicState>,
     tag: u64,
@@ -80,7 +83,7 @@ pub(super) fn connect(
     Ok((Box::new(port), offer))
 }
 
-/// Somebody who has come, and has not said all yet.
+/// A visitor: a connection whose request is incomplete.
 #[derive(Debug)]
 struct Visitor {
     socket: OwnedFd,
@@ -90,7 +93,7 @@ struct Visitor {
     arriving: Arriving,
 }
 
-/// Waits for peers.
+/// A listener for introductions.
 #[derive(Debug)]
 pub(super) struct Listener {
     nic: Arc<NicState>,
@@ -104,11 +107,12 @@ impl Listener {
         Ok(Self { nic: Arc::clone(nic), door, visitors: Vec::new() })
     }
 
-    /// Lets in whoever has come.
+    /// Accepts the connections that have arrived.
     fn let_in(&mut self) -> Result<(), Error> {
         let now = Instant::now();
         self.visitors.retain(|visitor| now.saturating_duration_since(visitor.came) < PATIENCE);
-        // As many as there is room for: they are listened to before one of them is put out.
+        // At most as many as there is room for: new visitors are heard before any of them is
+        // replaced.
         for _ in 0..SILENT_MAX {
             let Some((socket, peer, is_own)) = self.door.next(self.nic.options.silence)? else { break };
             if self.visitors.len() >= SILENT_MAX
@@ -121,7 +125,7 @@ impl Listener {
         Ok(())
     }
 
-    /// The first who has said all. Who says nonsense has to go.
+    /// Returns the first complete request. Drops visitors that send nonsense.
     fn heard(&mut self) -> Option<Request> {
         let mut at = 0;
         while let Some(visitor) = self.visitors.get_mut(at) {
@@ -168,16 +172,16 @@ impl Listening for Listener {
     }
 }
 
-/// A peer that asks.
+/// A peer's connection request.
 #[derive(Debug)]
 struct Request {
     nic: Arc<NicState>,
-    // Gone when it is answered.
+    // `None` once the request is answered.
     socket: Option<OwnedFd>,
     name: Vec<u8>,
     offer: Offer,
     peer: String,
-    // It is of this process.
+    // Whether the peer is of this process.
     is_own: bool,
 }
 

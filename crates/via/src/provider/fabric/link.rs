@@ -1,4 +1,5 @@
-//! Connections of endpoints that have them: `FI_EP_MSG`, an event queue, and what is told along with request and answer.
+//! Connections of endpoints that have them: `FI_EP_MSG`, an event queue, and the data of request
+//! and answer.
 
 use super::NicState;
 use super::endpoint::{Endpoint, Passive, Place, Queues};
@@ -14,13 +15,14 @@ use rustix::io::Errno;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Begins what is told: a letter and the version.
+/// The start of the connection data: a letter and the version.
 const MARK: [u8; 2] = [b'V', 1];
 const FIXED: usize = 8;
-/// How long a wait for an event lasts at most before the queue is looked at again.
+/// The maximum length of a wait for an event before the next look at the queue.
 const NAP: Duration = Duration::from_millis(20);
 
-/// An offer as the data of a request or an answer. Adapters fill it up with zeroes, so the length is in it.
+/// Returns an offer as the data of a request or an answer. Adapters pad the data with zeroes, so
+/// the data contain their length.
 fn to_data(offer: &Offer) -> Result<Vec<u8>, Error> {
     let length = offer.private.len();
     let Ok(short) = u8::try_from(length) else {
@@ -81,12 +83,12 @@ fn wait(events: &EventQueue, deadline: Deadline) -> Result<News, Error> {
     }
 }
 
-/// What makes the peer listen.
+/// Returns the voice of a connection.
 fn voice(nic: &NicState) -> Voice {
     if nic.has_page() { Voice::Writes(Place { address: 0, length: 8, key: PAGE_KEY }, None) } else { Voice::None }
 }
 
-/// Asks a listener.
+/// Connects to a listener.
 pub(super) fn connect(
     nic: &Arc<NicState>,
     tag: u64,
@@ -117,7 +119,7 @@ pub(super) fn connect(
     Ok((Box::new(port), peers))
 }
 
-/// Why a connection did not come about.
+/// Returns the reason why a connection was not made.
 fn failed(address: &str, number: u32, data: &[u8]) -> Error {
     if let Some(why) = data.strip_prefix(&MARK) {
         let why = why.split(|byte| *byte == 0).next().unwrap_or_default();
@@ -125,14 +127,14 @@ fn failed(address: &str, number: u32, data: &[u8]) -> Error {
     }
     match Errno::from_raw_os_error(i32::try_from(number).unwrap_or(0)) {
         Errno::CONNREFUSED | Errno::HOSTUNREACH | Errno::NETUNREACH => Error::NotFound { name: address.to_owned() },
-        // Whoever listened closed before the request was read.
+        // The listener closed before the request was read.
         Errno::CONNRESET | Errno::CONNABORTED | Errno::PIPE => Error::NotFound { name: address.to_owned() },
         Errno::TIMEDOUT => Error::TimedOut,
         _ => error("asking for a connection", number),
     }
 }
 
-/// Waits for peers.
+/// A listener for connection requests.
 #[derive(Debug)]
 pub(super) struct Listener {
     nic: Arc<NicState>,
@@ -164,7 +166,8 @@ impl Listening for Listener {
                 let (nic, passive) = (Arc::clone(&self.nic), Arc::clone(&self.passive));
                 return Ok(Box::new(Request { nic, passive, info: Some(info), offer }));
             }
-            // Somebody else's protocol. Nobody's nonsense makes the wait longer.
+            // The request is of another protocol. Even an endless series of such requests must not
+            // prolong the wait.
             let _ = self.passive.reject(&info, &[]);
             if deadline.is_over() {
                 return Err(Error::TimedOut);
@@ -177,12 +180,12 @@ impl Listening for Listener {
     }
 }
 
-/// A peer that asks.
+/// A peer's connection request.
 #[derive(Debug)]
 struct Request {
     nic: Arc<NicState>,
     passive: Arc<Passive>,
-    // Gone when it is answered.
+    // `None` once the request is answered.
     info: Option<Info>,
     offer: Offer,
 }
@@ -220,9 +223,10 @@ impl Incoming for Request {
         let domain = self.nic.domain(tag)?;
         let gone = || Error::Disconnected { peer: peer.clone(), why: crate::Ended::Silent };
         check_room(&data, self.passive.room())?;
-        // Where there are no files left, the request can still be rejected, which gives back its own.
+        // The queues are opened first. When this fails for lack of file descriptors, the request
+        // can still be rejected, which closes its own file.
         let queues = Queues::open(&domain.domain, true, self.nic.completions())?;
-        // From here on the request is the endpoint's, and can be rejected no more.
+        // From here on the request belongs to the endpoint, and cannot be rejected any more.
         let info = self.info.take().ok_or_else(gone)?;
         let endpoint = Endpoint::of(queues, &domain.domain, &info)?;
         endpoint.accept(&data)?;

@@ -1,9 +1,9 @@
-//! Where libfabric notes its part of the operations that are going on: one place for each.
+//! The memory for libfabric's own notes about running operations: one place for each.
 
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
 
-/// What a completion belongs to. Numbers count from the beginning of the connection.
+/// The owner of a completion. Numbers count from the beginning of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Slot {
     /// A receive descriptor.
@@ -14,17 +14,18 @@ pub(super) enum Slot {
     Notice(u64),
     /// A message from provider to provider.
     Control,
-    /// The receive for messages that find no other.
+    /// The receive for messages without a receive descriptor.
     Guard,
 }
 
-/// Places for so many operations of each kind.
+/// The places for `depth` operations of each kind.
 #[derive(Debug)]
 pub(super) struct Notes {
-    // Never touched here, so libfabric may write it whenever it likes. It moves with its owner's box, not by itself.
+    // Never accessed in Rust, so that libfabric may write it at any time. The box keeps its address
+    // when its owner moves.
     room: Box<[UnsafeCell<u64>]>,
     depth: u64,
-    // Words of a place.
+    // The size of a place, in words.
     each: usize,
 }
 
@@ -35,7 +36,8 @@ impl Notes {
         Self { room: (0..places * each).map(|_| UnsafeCell::new(0)).collect(), depth, each }
     }
 
-    /// The place of an operation. It is the operation's alone, as no more than `depth` of a kind are going on.
+    /// Returns the place of an operation, exclusive to it as long as at most `depth` operations of
+    /// a kind are running.
     pub(super) fn place(&self, slot: Slot) -> *mut c_void {
         let at = match slot {
             Slot::Receive(number) => number % self.depth,
@@ -47,7 +49,7 @@ impl Notes {
         self.room[at as usize * self.each].get().cast()
     }
 
-    /// Whose place it is. Receives and sends that are going on begin with these numbers.
+    /// Returns the operation of a place. The running receives and sends begin with these numbers.
     pub(super) fn slot(&self, place: *mut c_void, receives: u64, sends: u64) -> Option<Slot> {
         let bytes = place.addr().checked_sub(self.room.as_ptr().addr())?;
         let each = self.each * size_of::<u64>();

@@ -1,6 +1,7 @@
-//! libfabric's objects with owners: each closes what it owns, and keeps alive what that was opened on.
+//! Owners of libfabric's objects: each closes its object, and keeps alive the objects that it was
+//! opened on.
 //!
-//! libfabric is asked for `FI_THREAD_SAFE`, so its objects may be shared and sent between threads.
+//! The objects are opened with `FI_THREAD_SAFE`, so threads may share and exchange them.
 
 use super::ffi::{self, Capabilities, Done, Event, Handle};
 use crate::Error;
@@ -10,10 +11,10 @@ use std::io;
 use std::ptr::{null, null_mut};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// An object of libfabric that is closed when its owner goes.
+/// An object of libfabric that is closed with its owner.
 #[derive(Debug)]
 pub(super) struct Owned(
-    // Invariant: a live `struct fid` of libfabric that nobody else closes.
+    // Invariant: a live `struct fid` of libfabric that no other owner closes.
     pub(super) Handle,
 );
 
@@ -24,37 +25,39 @@ unsafe impl Sync for Owned {}
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        // SAFETY: live and ours by the invariant. Owners are declared so that what was opened on it is closed before it.
+        // SAFETY: live and ours by the invariant. Owners are declared so that objects opened on it
+        // are closed before it.
         let result = unsafe { ffi::ob_close(self.0) };
         debug_assert_eq!(result, 0, "an object of libfabric is closed while another needs it");
     }
 }
 
-/// Whether a call of libfabric succeeded, and what it said if not.
+/// Returns the result of a libfabric call, or its error.
 pub(super) fn check(doing: &'static str, result: c_int) -> Result<u32, Error> {
     u32::try_from(result).map_err(|_| error(doing, result.unsigned_abs()))
 }
 
-/// An error number of libfabric: below 256 they are the system's.
+/// Makes an error of libfabric. Numbers below 256 are the system's.
 pub(super) fn error(doing: &'static str, number: u32) -> Error {
     let number = c_int::try_from(number).unwrap_or(c_int::MAX);
     if number < 256 {
         return Error::System { doing, source: io::Error::from_raw_os_error(number) };
     }
-    // SAFETY: any number is answered with a text of static life. Numbers of 256 and more come from libfabric, which is loaded.
+    // SAFETY: any number is answered with a text of static life. Numbers of 256 and more come from
+    // libfabric, which is loaded.
     let text = unsafe { ffi::ob_error(number) };
-    // SAFETY: a C text that lives for ever, by the man page of fi_strerror.
+    // SAFETY: a C text of static life, by the man page of fi_strerror.
     let text = unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned();
     Error::System { doing, source: io::Error::other(text) }
 }
 
-/// Loads libfabric, if that has not been done.
+/// Loads libfabric, unless it is loaded.
 fn load() -> Result<(), Error> {
     let missing = ffi::ob_load();
     if missing.is_null() {
         return Ok(());
     }
-    // SAFETY: a C text that lives for ever, as the shim says.
+    // SAFETY: a C text of static life, as the shim says.
     let why = unsafe { CStr::from_ptr(missing) }.to_string_lossy().into_owned();
     let advice = format!("{why}; install it (Debian: libfabric1), or set LD_LIBRARY_PATH to its folder");
     Err(Error::System { doing: "loading libfabric", source: io::Error::other(advice) })
@@ -69,19 +72,19 @@ fn pointer(text: &Option<CString>) -> *const std::ffi::c_char {
     text.as_ref().map_or(null(), |text| text.as_ptr())
 }
 
-/// What a provider offers for an address: a `struct fi_info`.
+/// A provider's offer for an address: a `struct fi_info`.
 #[derive(Debug)]
 pub(super) struct Info(
-    // Invariant: a list from fi_getinfo or an event queue, which nobody else frees.
+    // Invariant: a list from fi_getinfo or an event queue, which no other owner frees.
     pub(super) Handle,
 );
 
-// SAFETY: plain data, changed by nobody.
+// SAFETY: plain data that no thread changes.
 unsafe impl Send for Info {}
 // SAFETY: as above.
 unsafe impl Sync for Info {}
 
-/// What is asked of a provider.
+/// The terms of a search for providers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Query<'a> {
     pub(super) provider: &'a str,
@@ -95,7 +98,7 @@ pub(super) struct Query<'a> {
 }
 
 impl Info {
-    /// Asks. `None` when no provider has it.
+    /// Searches. Returns `None` when no provider matches.
     ///
     /// Loads libfabric first: every other object is made from an [`Info`].
     pub(super) fn find(query: Query<'_>) -> Result<Option<Self>, Error> {
@@ -139,7 +142,7 @@ impl Info {
         unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned()
     }
 
-    /// Who asks for a connection; empty where that is no address of IP.
+    /// Returns the address of a requesting peer; empty where it is no IP address.
     pub(super) fn peer(&self) -> String {
         let mut room = [0_u8; 128];
         // SAFETY: a live info by the invariant; the shim writes a C text no longer than the room.
@@ -174,11 +177,11 @@ impl Fabric {
 pub(super) struct Domain {
     pub(super) object: Owned,
     pub(super) fabric: Arc<Fabric>,
-    /// Endpoints that peers reach regions by.
+    /// The endpoints by which peers reach regions of the domain.
     endpoints: Mutex<Vec<Weak<Retired>>>,
 }
 
-/// What must stay in memory until an endpoint is closed.
+/// Regions that must stay in memory until an endpoint is closed.
 pub(super) type Retired = Mutex<Vec<Arc<crate::Region>>>;
 
 impl Domain {
@@ -190,8 +193,8 @@ impl Domain {
         Ok(Arc::new(Self { object: Owned(found), fabric: Arc::clone(fabric), endpoints: Mutex::default() }))
     }
 
-    /// Keeps a region that is no longer registered as long as an endpoint is open: an RDMA that has begun may still be going
-    /// on, and libfabric does not say when it ends.
+    /// Keeps a deregistered region until the open endpoints are closed: an RDMA that has begun may
+    /// still be running, and libfabric does not say when it ends.
     pub(super) fn retire(&self, region: &Arc<crate::Region>) {
         let mut endpoints = self.endpoints.lock().unwrap_or_else(PoisonError::into_inner);
         endpoints.retain(|endpoint| endpoint.strong_count() > 0);
@@ -200,7 +203,7 @@ impl Domain {
         }
     }
 
-    /// What a new endpoint keeps.
+    /// Returns the list of regions that a new endpoint keeps.
     pub(super) fn enter(&self) -> Arc<Retired> {
         let retired = Arc::new(Mutex::default());
         let mut endpoints = self.endpoints.lock().unwrap_or_else(PoisonError::into_inner);
@@ -215,7 +218,7 @@ impl Domain {
 pub(super) struct Registration {
     _object: Owned,
     pub(super) key: u64,
-    // Invariant: what fi_mr_desc returned, null or opaque.
+    // Invariant: the result of fi_mr_desc, null or opaque.
     descriptor: Handle,
     _domain: Arc<Domain>,
 }
@@ -230,7 +233,8 @@ impl Registration {
     ///
     /// # Safety
     ///
-    /// The memory must stay mapped as long as the registration lives, and while an operation on it goes on.
+    /// The memory must stay mapped as long as the registration lives, and as long as an operation
+    /// on it runs.
     pub(super) unsafe fn new(
         domain: &Arc<Domain>,
         memory: &crate::Memory,
@@ -262,18 +266,18 @@ pub(super) struct EventQueue {
     file: c_int,
 }
 
-/// What happened to a connection.
+/// An event of a connection.
 #[derive(Debug)]
 pub(super) enum News {
-    /// A peer asks, and tells this.
+    /// A peer's request, with its data.
     Request(Info, Vec<u8>),
-    /// The peer has accepted, and tells this.
+    /// The peer's acceptance, with its data.
     Connected(Vec<u8>),
-    /// It is over.
+    /// The end of the connection.
     Shutdown,
-    /// It did not come about, or broke: an error number, and what the peer tells.
+    /// A connection that was not made, or broke: an error number, and the peer's data.
     Failed(u32, Vec<u8>),
-    /// Nothing of interest.
+    /// An event without meaning here.
     Other,
 }
 
@@ -286,7 +290,7 @@ impl EventQueue {
         Ok(Self { object: Owned(found), fabric: Arc::clone(fabric), file })
     }
 
-    /// The next event.
+    /// Returns the next event.
     pub(super) fn next(&self) -> Result<Option<News>, Error> {
         let mut event = Event { info: null_mut(), kind: 0, error: 0, length: 0, data: [0; ffi::EVENT_DATA] };
         // SAFETY: a live event queue; the shim writes no more than its type.
@@ -304,7 +308,8 @@ impl EventQueue {
         }))
     }
 
-    /// A file that is readable when there is an event, once [`Self::may_sleep`] said so.
+    /// Returns a file that is readable when there is an event, after [`Self::may_sleep`] returned
+    /// `true`.
     pub(super) fn file(&self) -> Result<Option<OwnedFd>, Error> {
         duplicate(self.file)
     }
@@ -341,7 +346,7 @@ impl Completions {
         Ok(Self { object: Owned(found), domain: Arc::clone(domain), file })
     }
 
-    /// The next completion.
+    /// Returns the next completion.
     pub(super) fn next(&self) -> Result<Option<Done>, Error> {
         let mut done = Done {
             context: null_mut(),
@@ -362,7 +367,7 @@ impl Completions {
         duplicate(self.file)
     }
 
-    /// Whether a thread may sleep on the files of this queue and that one.
+    /// Whether a thread may sleep on the files of this queue and of `events`.
     pub(super) fn may_sleep(&self, events: Option<&EventQueue>) -> bool {
         let second = events.map_or(null_mut(), |events| events.object.0);
         // SAFETY: live objects.

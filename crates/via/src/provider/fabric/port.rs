@@ -1,4 +1,4 @@
-//! One end of a connection: descriptors become operations of an endpoint, and its completions theirs.
+//! Ports: descriptors become operations of an endpoint, whose completions complete the descriptors.
 
 mod sending;
 mod standing;
@@ -23,15 +23,16 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Completions taken in one go.
+/// The maximum number of completions taken in one call.
 const TURN: usize = 64;
-/// How often the connection itself is looked at while nothing comes.
+/// The interval between checks of the connection itself while no completion arrives.
 const LOOK: Duration = Duration::from_millis(1);
-/// How long a sleep lasts where nothing wakes the thread: as long as it has been quiet, within these.
+/// The bounds of a sleep where no file wakes the thread. Within them, a sleep is as long as the
+/// connection has been quiet.
 const NAP_MIN: Duration = Duration::from_micros(50);
 const NAP_MAX: Duration = Duration::from_millis(2);
 
-/// How a receive went.
+/// The outcome of a receive.
 #[derive(Clone, Copy, Debug)]
 struct Received {
     length: u64,
@@ -40,19 +41,20 @@ struct Received {
     is_written: bool,
 }
 
-/// The receive for messages that find no other.
+/// The state of the receive for messages without a receive descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Guard {
     Off,
     Stands,
-    /// A message found it.
+    /// A message arrived in it.
     Hit,
 }
 
 /// One end of a connection.
 #[derive(Debug)]
 pub(super) struct FabricPort {
-    // Invariant: gone before descriptors that it was given are completed out of turn, and before the notes.
+    // Invariant: the endpoint is gone before its descriptors are completed out of turn, and before
+    // the notes.
     seat: Seat,
     is_open: bool,
     notes: Notes,
@@ -67,26 +69,27 @@ pub(super) struct FabricPort {
     receives_done: u64,
     sends: VecDeque<Sending>,
     sends_done: u64,
-    // The newest of the sends is an RDMA write that must still be announced, with this.
+    // The immediate data of the newest send, an RDMA write, which have not been announced yet.
     notice: Option<u64>,
     writes: usize,
-    // The number of a send whose handle is wrong; nothing behind it is begun.
+    // The number of a send whose handle is wrong; no send behind it is begun.
     refused: Option<u64>,
     guard: Guard,
-    // The endpoint had no room for something.
+    // Whether the endpoint lacked room for an operation.
     is_stalled: bool,
     is_lost: bool,
     looked: Instant,
     busy: Instant,
-    // The oldest of the send queue, since when it is that, and how long it may take before the peer is asked.
+    // The oldest send, the time since when it is the oldest, and how long it may take before the
+    // peer is asked.
     oldest: (u64, Instant, Duration),
-    // When the last sign of life was asked for, and whether it has not come.
+    // The time of the last request for a sign of life, and whether its answer is missing.
     asked: Instant,
     waiting: bool,
 }
 
 impl FabricPort {
-    /// Takes over an endpoint whose peer is named or connected.
+    /// Takes over an endpoint whose peer is set or connected.
     pub(super) fn new(
         nic: &Arc<NicState>,
         seat: Seat,
@@ -108,7 +111,7 @@ impl FabricPort {
         for file in [bell.as_ref(), events.as_ref(), voice.file()].into_iter().flatten() {
             hear(file)?;
         }
-        // The copies may be closed: what they stand for stays open with the endpoint, and watched.
+        // The copies may be closed: the files stay open with the endpoint, and stay watched.
         let depth = nic.attributes.queue_depth;
         let now = Instant::now();
         Ok(Self {
@@ -140,7 +143,7 @@ impl FabricPort {
         })
     }
 
-    /// Gives the endpoint the receives that it does not have.
+    /// Posts the receives to the endpoint that it does not have yet.
     fn post_receives(&mut self, sink: &mut dyn Sink) {
         if sink.receiving(self.receives.len()).is_some() && !self.stand_down() {
             return;
@@ -153,8 +156,9 @@ impl FabricPort {
             pieces[count] = self.tag.overflow();
             let number = self.receives_done + self.receives.len() as u64;
             let place = self.notes.place(Slot::Receive(number));
-            // SAFETY: the segments were checked when the descriptor was posted; it stays in its queue, and keeps its regions'
-            // memory, until it is completed here or the endpoint is gone (invariant), as do the notes and the overflow.
+            // SAFETY: the segments were checked when the descriptor was posted; it stays in its
+            // queue, and keeps its regions' memory, until it is completed here or the endpoint is
+            // gone (invariant), as do the notes and the overflow.
             let ask = |endpoint: &mut Endpoint| unsafe { endpoint.ask(Work::Receive, &pieces[..=count], false, place) };
             match self.seat.with(ask).unwrap_or_else(gone) {
                 Ok(true) => self.receives.push_back(None),
@@ -171,8 +175,8 @@ impl FabricPort {
         self.stand_guard();
     }
 
-    /// Where no receive is posted: one of this side's own, so that it is known when a message finds no other. libfabric would
-    /// keep the message, and the sender would never know.
+    /// Posts a receive of this port's own where the user has posted none, so that a message without
+    /// a receive is noticed. libfabric would keep such a message, and its sender would never know.
     fn stand_guard(&mut self) {
         if !self.nic.guards || !self.is_open || self.is_lost || self.guard != Guard::Off || !self.receives.is_empty() {
             return;
@@ -187,7 +191,8 @@ impl FabricPort {
         }
     }
 
-    /// Takes the guard back, as there is a receive to post. `false`: a message was there first.
+    /// Cancels the guard, since there is a receive to post. Returns `false` when a message arrived
+    /// before that.
     fn stand_down(&mut self) -> bool {
         if self.guard == Guard::Stands {
             let place = self.notes.place(Slot::Guard);
@@ -197,7 +202,7 @@ impl FabricPort {
         self.guard == Guard::Off
     }
 
-    /// Takes completions. Returns how many there were.
+    /// Takes completions. Returns their number.
     fn take(&mut self, most: usize) -> usize {
         for taken in 0..most {
             match self.seat.next() {
@@ -243,14 +248,15 @@ impl FabricPort {
             Some(Slot::Guard) => {
                 let canceled = Errno::CANCELED.raw_os_error().unsigned_abs();
                 self.guard = if error == canceled { Guard::Off } else { Guard::Hit };
-                // Only a message that is too long even for the overflow is a message.
+                // A truncated message exceeded even the overflow, but is a message. Any other error
+                // is the end.
                 self.is_lost |= error != 0 && error != canceled && error != ffi::ob_error_truncated;
             }
             None => self.is_lost |= error != 0,
         }
     }
 
-    /// Hands on what is finished, in order.
+    /// Completes the finished descriptors, in order.
     fn deliver(&mut self, sink: &mut dyn Sink) {
         while let Some(send) = self.sends.front().copied().filter(|send| send.left == 0 || send.error != 0) {
             if send.error != 0 {
@@ -293,7 +299,8 @@ impl FabricPort {
         }
     }
 
-    /// What consumed a receive, and its length. `None` when the peer may not say so.
+    /// Returns the operation that consumed a receive, and its length. `None` when the peer may not
+    /// claim that.
     fn what_came(&self, received: Received) -> Option<(Operation, u32)> {
         let announced = received.data.map_or(0, |data| data >> 32);
         if announced > 0 && self.nic.capabilities.data_bytes >= 8 {
@@ -306,12 +313,12 @@ impl FabricPort {
     }
 }
 
-/// The peer is of this process, and closed both endpoints.
+/// Makes the error for an endpoint whose peer, of this process, has closed both.
 fn gone() -> Result<bool, Error> {
     Err(Error::BadState { what: "the endpoint is closed" })
 }
 
-/// The memory of a descriptor, without empty segments.
+/// Returns the memory of a descriptor, without empty segments.
 fn pieces(descriptor: &Descriptor) -> ([Piece; PIECES_MAX], usize) {
     let none = (Iovec { start: std::ptr::null_mut(), length: 0 }, std::ptr::null_mut());
     let (mut pieces, mut count) = ([none; PIECES_MAX], 0);
@@ -362,7 +369,7 @@ impl Port for FabricPort {
             return None;
         }
         let fd = self.ears.clone();
-        // Without a bell, or where something waits for room, only calling tells.
+        // Without a bell, or while an operation waits for room, only a call tells.
         if !self.has_bell || self.is_stalled {
             let nap = now.saturating_duration_since(self.busy).clamp(NAP_MIN, NAP_MAX);
             return Some(Sleep { fd, until: Some(now + nap) });
@@ -371,7 +378,7 @@ impl Port for FabricPort {
     }
 
     fn end_sleep(&mut self) {
-        // Whatever woke the thread may be news of the connection.
+        // The event that woke the thread may be about the connection.
         self.looked = self.looked.checked_sub(LOOK).unwrap_or(self.looked);
     }
 

@@ -1,4 +1,4 @@
-//! Regions as libfabric knows them, and the page that providers write to each other.
+//! Registrations of regions with libfabric, and the page that the two providers write.
 
 use super::endpoint::Piece;
 use super::ffi::{Handle, Iovec};
@@ -7,17 +7,18 @@ use super::objects::{Domain, Registration};
 use crate::{Access, Error, Memory, MemoryHandle, Region};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What is kept beside a region.
+/// The registrations of a region.
 #[derive(Debug)]
 struct Keys {
     // For operations of this side, where the provider wants memory registered for them.
     local: Option<Registration>,
-    // For the peers. It ends when the region is deregistered; the other lasts as long as descriptors point to the region.
+    // For peers. This registration ends when the region is deregistered; `local` lasts as long as
+    // descriptors point to the region.
     remote: Mutex<Option<Registration>>,
     tag: Arc<TagDomain>,
 }
 
-/// A key that nobody guesses, where the application chooses.
+/// Returns a key that cannot be guessed, where the application chooses keys.
 fn random_key() -> Result<u64, Error> {
     let mut key = [0; 8];
     rustix::rand::getrandom(&mut key, rustix::rand::GetRandomFlags::empty())
@@ -36,8 +37,9 @@ pub(super) fn register(
     let (memory, access) = (region.memory(), region.access());
     let is_empty = memory.is_empty();
     let new = |access: Access| {
-        // SAFETY: the registration is kept in the region, in a field that is dropped before its memory; and by `retire` the
-        // region outlives the endpoints by which an operation may be going on.
+        // SAFETY: the registration is kept in the region, in a field that is dropped before its
+        // memory; and by `retire` the region outlives the endpoints by which an operation may be
+        // running.
         unsafe { Registration::new(&tag.domain, memory, access, random_key()?) }
     };
     let local = (is_local && !is_empty).then(|| new(Access::LOCAL)).transpose()?;
@@ -49,7 +51,7 @@ pub(super) fn register(
         made.ok_or(Error::Unsupported { provider: "fabric", what: "addresses of more than 48 bits" })
     });
     let handle = made.transpose()?;
-    // A region is registered once.
+    // The set succeeds, because a region is registered once.
     let _ = region.provider.set(Box::new(Keys { local, remote: Mutex::new(remote), tag: Arc::clone(tag) }));
     Ok(handle)
 }
@@ -58,7 +60,7 @@ fn keys(region: &Region) -> Option<&Keys> {
     region.provider.get()?.downcast_ref()
 }
 
-/// Takes back what peers may do with a region.
+/// Ends the peers' access to a region.
 pub(super) fn deregister(region: &Arc<Region>) {
     let Some(keys) = keys(region) else { return };
     let remote = keys.remote.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -73,12 +75,13 @@ pub(super) fn piece_descriptor(region: &Region) -> Handle {
     local.map_or(std::ptr::null_mut(), Registration::descriptor)
 }
 
-/// The key of the page, the same everywhere: whoever is connected may write it, and nobody reads it.
+/// The key of the page, the same in all processes: connected peers may write it, and no side reads
+/// it.
 pub(super) const PAGE_KEY: u64 = 0x6f62_7669_615f_7067;
-/// Bytes of the page that are written.
+/// The size of the word that peers write, in bytes.
 const PAGE_WORD: usize = 8;
 
-/// Memory that the providers of both sides write to make each other listen.
+/// The memory that the two providers write to notify each other.
 #[derive(Debug)]
 pub(super) struct Page {
     // Declared before the memory, so that it ends first.
@@ -89,19 +92,21 @@ pub(super) struct Page {
 impl Page {
     fn open(domain: &Arc<Domain>) -> Result<Self, Error> {
         let memory = Memory::new(PAGE_WORD)?;
-        // SAFETY: the memory is unmapped after the registration has ended, and every connection of the domain holds the page.
+        // SAFETY: the memory is unmapped after the registration has ended, and every connection of
+        // the domain holds the page.
         let registration = unsafe { Registration::new(domain, &memory, Access::WRITE, PAGE_KEY)? };
         Ok(Self { registration, memory })
     }
 
-    /// The word that is written from.
+    /// Returns the piece to write to the peer's page from.
     pub(super) fn piece(&self) -> Piece {
         let iovec = Iovec { start: self.memory.start().as_ptr().cast(), length: PAGE_WORD };
         (iovec, self.registration.descriptor())
     }
 }
 
-/// What belongs to a protection tag: a domain of its own, so that peers reach no region of another tag.
+/// The objects of a protection tag: a domain of its own, so that peers reach no region of another
+/// tag.
 #[derive(Debug)]
 pub(super) struct TagDomain {
     // Declared before the domain, so that it ends first.
@@ -110,9 +115,9 @@ pub(super) struct TagDomain {
     pub(super) domain: Arc<Domain>,
 }
 
-/// Memory behind every receive, for what a message has too much. Providers know that they must not write beyond a receive, but break
-/// the connection without a word when a message is too long (`tcp`), or never come back (`shm`). Nothing reads it, and the
-/// system gives it pages only when it is written.
+/// Memory behind every receive, for the excess of a message. Providers do not write beyond a
+/// receive. But when a message is too long, they break the connection without a reason (`tcp`), or
+/// hang (`shm`). No code reads this memory, and the system gives it pages only when it is written.
 #[derive(Debug)]
 struct Overflow {
     // Declared before the memory, so that it ends first.
@@ -121,17 +126,18 @@ struct Overflow {
 }
 
 impl TagDomain {
-    /// Gives a tag its domain, and the domain its page.
+    /// Makes the objects of a tag: its domain, page and overflow.
     pub(super) fn open(domain: Arc<Domain>, has_page: bool, is_local: bool, longest: u32) -> Result<Self, Error> {
         let page = has_page.then(|| Page::open(&domain)).transpose()?;
         let memory = Memory::new(longest as usize)?;
-        // SAFETY: the memory is unmapped after the registration has ended, and every connection of the domain holds both.
+        // SAFETY: the memory is unmapped after the registration has ended, and every connection of
+        // the domain holds both.
         let register = || unsafe { Registration::new(&domain, &memory, Access::LOCAL, random_key()?) };
         let registration = is_local.then(register).transpose()?;
         Ok(Self { page, overflow: Overflow { registration, memory }, domain })
     }
 
-    /// What follows the pieces of a receive.
+    /// Returns the piece that follows the pieces of a receive.
     pub(super) fn overflow(&self) -> Piece {
         let memory = &self.overflow.memory;
         let iovec = Iovec { start: memory.start().as_ptr().cast(), length: memory.len() };

@@ -1,8 +1,9 @@
-//! Where an endpoint is while its port uses it, and who must not use it any more when its peer goes.
+//! Seats: shared access to an endpoint, which its peer's port may close.
 //!
-//! Two endpoints of `shm` in one process use each other's memory without a mapping of their own, so when one of them is closed, the
-//! other must do nothing from then on. Such two sit at one table: whoever goes closes both, after taking the completions that the
-//! other has not seen. Endpoints whose peer is in another process sit alone.
+//! Two endpoints of `shm` in one process use each other's memory without a mapping of their own.
+//! After one of them is closed, the other must not be used any more. Such two sit at one table: a
+//! port that closes its endpoint closes both, and first takes the completions that the other port
+//! has not seen. An endpoint whose peer is in another process has a table of its own.
 
 use super::endpoint::Endpoint;
 use super::ffi::Done;
@@ -10,7 +11,8 @@ use crate::Error;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// Completions that are kept for an endpoint that its peer closes: more than it can have posted.
+/// The maximum number of completions kept for the port of a closed endpoint: more than it can have
+/// posted.
 const KEPT_MAX: usize = 1 << 16;
 
 #[derive(Debug, Default)]
@@ -24,14 +26,15 @@ struct Table {
     places: Mutex<[Place; 2]>,
 }
 
-/// A place for an endpoint.
+/// The place of an endpoint at a table.
 #[derive(Debug)]
 pub(super) struct Seat {
     table: Arc<Table>,
     side: usize,
 }
 
-/// Endpoints of this process that ask for a connection, by name. libfabric has such a list of its own for the process.
+/// The endpoints of this process that request a connection, by name. libfabric has such a list of
+/// the process itself.
 static ASKING: Mutex<Vec<(Vec<u8>, Weak<Table>)>> = Mutex::new(Vec::new());
 
 fn asking() -> MutexGuard<'static, Vec<(Vec<u8>, Weak<Table>)>> {
@@ -39,7 +42,8 @@ fn asking() -> MutexGuard<'static, Vec<(Vec<u8>, Weak<Table>)>> {
 }
 
 impl Seat {
-    /// An endpoint that has no peer in this process, or one that comes later: see [`Self::announce`].
+    /// Seats an endpoint whose peer is in another process, or in this one and comes later: see
+    /// [`Self::announce`].
     pub(super) fn new(endpoint: Endpoint) -> Self {
         let seat = Self { table: Arc::default(), side: 0 };
         seat.places()[0].endpoint = Some(endpoint);
@@ -53,7 +57,7 @@ impl Seat {
         asking.push((name.to_vec(), Arc::downgrade(&self.table)));
     }
 
-    /// Opposite the endpoint of that name, which is in this process.
+    /// Seats an endpoint opposite the endpoint of that name, which is in this process.
     pub(super) fn opposite(name: &[u8], endpoint: Endpoint) -> Self {
         let found = {
             let mut asking = asking();
@@ -70,12 +74,13 @@ impl Seat {
         self.table.places.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Uses the endpoint. `None`: it has been closed.
+    /// Uses the endpoint. Returns `None` when it has been closed.
     pub(super) fn with<R>(&self, work: impl FnOnce(&mut Endpoint) -> R) -> Option<R> {
         self.places()[self.side].endpoint.as_mut().map(work)
     }
 
-    /// The next completion. `None` twice over: none, and the endpoint has been closed.
+    /// Returns the next completion. The outer `None` says that there is none left and the endpoint
+    /// has been closed.
     pub(super) fn next(&self) -> Option<Result<Option<Done>, Error>> {
         let place = &mut self.places()[self.side];
         match (place.kept.pop_front(), &place.endpoint) {

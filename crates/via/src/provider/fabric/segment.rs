@@ -1,28 +1,30 @@
-//! The segments of libfabric's `shm`: files in `/dev/shm` that an endpoint is known by.
+//! The segments of libfabric's `shm`: files in `/dev/shm`, by which endpoints are named.
 //!
-//! Whoever is introduced over TCP may be anybody, and libfabric believes whatever lies in the segment that it is told. A segment of another
-//! user is memory that this user can write at any time, so none is opened but this user's own.
+//! An introduction over TCP may come from any host, and libfabric trusts the content of the segment
+//! that it is told. A segment of another user is memory that this user can write at any time. So
+//! only segments of this process's user are opened.
 
 use crate::{Error, Violation};
 use rustix::fs::{AtFlags, CWD, FileType, statat};
 use std::path::Path;
 
-/// What the names of endpoints begin with.
+/// The prefix of endpoint names.
 const PREFIX: &[u8] = b"fi_shm://";
 const FOLDER: &str = "/dev/shm";
 
-/// Which file a segment is.
+/// The identity of a segment's file: device and inode.
 pub(super) type Identity = (u64, u64);
 
-/// The segment of an endpoint of this user's, by the endpoint's name.
+/// Returns the segment of an endpoint of this user, by the endpoint's name.
 ///
 /// # Errors
 ///
-/// [`Error::AccessDenied`] for another user's, [`Violation::BadGreeting`] for what names none.
+/// [`Error::AccessDenied`] for another user's segment, [`Violation::BadGreeting`] when there is no
+/// such segment.
 pub(super) fn own(name: &[u8]) -> Result<Identity, Error> {
     let nonsense = || Error::Violation(Violation::BadGreeting);
     let text = name.split(|byte| *byte == 0).next().unwrap_or_default();
-    // A process, and two numbers: nothing that leads elsewhere.
+    // The name consists of a process id and two numbers, so it cannot lead elsewhere.
     let is_plain = |file: &&[u8]| !file.is_empty() && file.iter().all(|byte| byte.is_ascii_digit() || *byte == b':');
     let file = text.strip_prefix(PREFIX).filter(is_plain).ok_or_else(nonsense)?;
     let path = Path::new(FOLDER).join(std::str::from_utf8(file).map_err(|_| nonsense())?);
@@ -42,7 +44,7 @@ mod tests {
     use crate::{Error, Violation};
     use std::fs;
 
-    /// A segment that goes with the test.
+    /// A segment that is removed at the end of the test.
     struct Segment(String);
 
     impl Segment {

@@ -1,7 +1,9 @@
-/* Plain functions for libfabric's inline ones, with types whose layout this file and ffi.rs agree on by themselves.
+/* Plain functions for libfabric's inline ones, with types whose layout is a matter of this file
+ * and ffi.rs alone.
  *
- * Nothing is decided here but which flags a call needs. Handles are opaque to Rust; numbers have fixed widths.
- * ob_load comes first. Every other function that can fail returns 0 or a positive count, or a negative error number of libfabric.
+ * The only decisions here are the flags of each call. Handles are opaque to Rust; numbers have
+ * fixed widths. ob_load comes first. Every other function that can fail returns 0 or a positive
+ * count, or a negative error number of libfabric.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -51,11 +53,11 @@ struct ob_done {
 
 enum { EVENT_OTHER, EVENT_REQUEST, EVENT_CONNECTED, EVENT_SHUTDOWN, EVENT_ERROR };
 
-/* libfabric's functions that are not inline. The library is loaded when it is first used, because it brings libraries of adapters that
- * slow down a program's start and take signals from the program.
+/* libfabric's functions that are not inline. The library is loaded at its first use, because it
+ * loads libraries of adapters that slow down a program's start and take over its signals.
  *
- * dlsym finds the newest version of each function. All versions have the same signature; later structures only add fields at the end, and
- * the library allocates them. */
+ * dlsym finds the newest version of each function. All versions have the same signature; later
+ * structures only add fields at the end, and the library allocates them. */
 static struct {
 	int (*getinfo)(uint32_t version, const char *node, const char *service, uint64_t flags, const struct fi_info *hints,
 		       struct fi_info **info);
@@ -63,7 +65,7 @@ static struct {
 	struct fi_info *(*dupinfo)(const struct fi_info *info);
 	int (*fabric)(struct fi_fabric_attr *attr, struct fid_fabric **fabric, void *context);
 	const char *(*strerror)(int number);
-	/* Why loading failed; empty if it did not. */
+	/* The reason why loading failed; empty if it succeeded. */
 	char missing[256];
 } libfabric;
 
@@ -87,8 +89,9 @@ static void keep_signals(struct sigaction *before)
 		sigaction(number, NULL, &before[number]);
 }
 
-/* Gives back what libraries of adapters have taken: libpsm_infinipath handles SIGSEGV, SIGTERM and others. Handlers of the program stay,
- * whoever has installed them meanwhile. */
+/* Restores the signals that libraries of adapters have taken over: libpsm_infinipath handles
+ * SIGSEGV, SIGTERM and others. Handlers of the program stay, even those that it has installed
+ * meanwhile. */
 static void give_signals_back(const struct sigaction *before)
 {
 	struct sigaction now;
@@ -123,7 +126,7 @@ static void load(void)
 	give_signals_back(before);
 }
 
-/* Loads libfabric once. Returns NULL, or a static text that says why it failed. */
+/* Loads libfabric once. Returns NULL, or a static text with the reason of the failure. */
 const char *ob_load(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -132,13 +135,13 @@ const char *ob_load(void)
 	return libfabric.missing[0] ? libfabric.missing : NULL;
 }
 
-/* The size of what libfabric keeps beside an operation. */
+/* The size of libfabric's own notes about an operation. */
 const size_t ob_context_size = sizeof(struct fi_context2);
 
 int ob_info(const char *provider, const char *domain, const char *node, const char *service, uint8_t is_msg,
 	    uint8_t is_source, uint8_t ordered, uint8_t delivered, struct fi_info **info)
 {
-	/* As the header's fi_allocinfo(). */
+	/* Equivalent to the header's fi_allocinfo(). */
 	struct fi_info *hints = libfabric.dupinfo(NULL);
 	uint64_t order = FI_ORDER_SAS | (ordered ? FI_ORDER_SAW : 0);
 	struct sigaction before[SIGNALS];
@@ -148,7 +151,7 @@ int ob_info(const char *provider, const char *domain, const char *node, const ch
 	if (!hints)
 		return result;
 	hints->caps = FI_MSG | FI_RMA;
-	/* shm fails to check keys when nothing is asked of the order of writes and sends. */
+	/* shm does not check keys unless an order of writes and sends is requested. */
 	hints->tx_attr->msg_order = order;
 	hints->rx_attr->msg_order = order;
 	hints->tx_attr->op_flags = delivered ? FI_DELIVERY_COMPLETE : 0;
@@ -162,12 +165,12 @@ int ob_info(const char *provider, const char *domain, const char *node, const ch
 	if (domain)
 		hints->domain_attr->name = strdup(domain);
 	if ((!provider || hints->fabric_attr->prov_name) && (!domain || hints->domain_attr->name)) {
-		/* The first time it may load libraries of adapters. */
+		/* The first call may load libraries of adapters. */
 		keep_signals(before);
 		result = libfabric.getinfo(VERSION, node, service, node && is_source ? FI_SOURCE : 0, hints, info);
 		give_signals_back(before);
 	}
-	/* That was to know whether the provider has it; each operation says for itself what it wants. */
+	/* The flags only tested the provider's support; each operation sets its own. */
 	if (!result)
 		(*info)->tx_attr->op_flags = 0;
 	libfabric.freeinfo(hints);
@@ -208,7 +211,7 @@ const char *ob_info_provider(const struct fi_info *info)
 	return info->fabric_attr->prov_name ? info->fabric_attr->prov_name : "";
 }
 
-/* The peer's address of a connection request, as text; empty when it is not one of IP. */
+/* The peer's address in a connection request, as text; empty when it is no IP address. */
 void ob_info_peer(const struct fi_info *info, char *text, size_t room)
 {
 	char host[NI_MAXHOST], port[NI_MAXSERV];
@@ -223,7 +226,7 @@ void ob_info_peer(const struct fi_info *info, char *text, size_t room)
 		snprintf(text, room, is_six ? "[%s]:%s" : "%s:%s", host, port);
 }
 
-/* A socket address that ob_name gave, as text; empty when it is not one of IP. */
+/* A socket address returned by ob_name, as text; empty when it is no IP address. */
 void ob_address(const void *name, size_t length, char *text, size_t room)
 {
 	struct sockaddr_storage found;
@@ -240,7 +243,7 @@ void ob_address(const void *name, size_t length, char *text, size_t room)
 		snprintf(text, room, found.ss_family == AF_INET6 ? "[%s]:%s" : "%s:%s", host, port);
 }
 
-/* The port of a socket address that ob_name gave, or 0. */
+/* The port of a socket address returned by ob_name, or 0. */
 uint16_t ob_port(const void *name, size_t length)
 {
 	struct sockaddr_storage found;
@@ -346,7 +349,7 @@ int ob_shutdown(struct fid_ep *ep)
 	return fi_shutdown(ep, 0);
 }
 
-/* The most bytes that a connection request carries; 0 where nobody says. */
+/* The maximum number of bytes in a connection request; 0 where the provider does not say. */
 size_t ob_connection_data(struct fid *endpoint)
 {
 	size_t most = 0, length = sizeof(most);
@@ -442,7 +445,7 @@ static void flags(struct ob_done *done, uint64_t flags)
 	done->is_receive = !!(flags & FI_RECV);
 }
 
-/* One completion: 1 when there was one, a failed one included. */
+/* Reads one completion. Returns 1 when there was one, even a failed one. */
 int ob_done(struct fid_cq *cq, struct ob_done *done)
 {
 	struct fi_cq_data_entry entry;
@@ -487,7 +490,7 @@ static int failed_event(struct fid_eq *eq, struct ob_event *event)
 		return count == -FI_EAGAIN ? 0 : (int)count;
 	event->kind = EVENT_ERROR;
 	event->error = (uint32_t)abs(failed.err);
-	/* The provider may have pointed elsewhere, at data that lives until the next read. */
+	/* The provider may have pointed to data of its own that lives until the next read. */
 	if (failed.err_data && failed.err_data_size && failed.err_data_size <= sizeof(event->data)) {
 		event->length = (uint32_t)failed.err_data_size;
 		if (failed.err_data != event->data)
@@ -496,7 +499,8 @@ static int failed_event(struct fid_eq *eq, struct ob_event *event)
 	return 1;
 }
 
-/* One event: 1 when there was one. A request brings an info, which is the caller's from then on. */
+/* Reads one event. Returns 1 when there was one. A request comes with an info, which the caller
+ * then owns. */
 int ob_event(struct fid_eq *eq, struct ob_event *event)
 {
 	union {
@@ -525,7 +529,8 @@ int ob_event(struct fid_eq *eq, struct ob_event *event)
 	return 1;
 }
 
-/* Whether a thread may sleep on the files of these: 0, or -FI_EAGAIN when there is something to do. */
+/* Whether a thread may sleep on the files of these: 0, or -FI_EAGAIN when there is something to
+ * do. */
 int ob_may_sleep(struct fid_fabric *fabric, struct fid *first, struct fid *second)
 {
 	struct fid *both[2] = { first, second };
@@ -543,5 +548,5 @@ const char *ob_error(int number)
 	return libfabric.strerror(number);
 }
 
-/* Error numbers that mean something to the caller. */
+/* The error numbers that callers tell apart. */
 const uint32_t ob_error_again = FI_EAGAIN, ob_error_truncated = FI_ETRUNC, ob_error_no_data = FI_ENODATA;

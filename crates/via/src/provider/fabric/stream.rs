@@ -1,4 +1,4 @@
-//! Sockets by which endpoints without connections are introduced: Unix sockets with names, and TCP.
+//! Sockets that introduce connectionless endpoints: Unix sockets with names, and TCP.
 
 use super::link::split;
 use crate::notice::poll_fds;
@@ -15,22 +15,22 @@ use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The longest piece that is sent: an introduction.
+/// The maximum length of a piece, an introduction, in bytes.
 const PIECE_MAX: usize = 1024;
-/// Signs of life that the kernel asks of a TCP peer before it gives up.
+/// The number of keepalive probes before the kernel gives up a TCP peer.
 const PROBES: u32 = 3;
-/// How long a name is left alone whose queue is full.
+/// The pause before the next attempt to connect to a name whose queue is full.
 const RETRY: Duration = Duration::from_millis(1);
 
-/// Where a listener is.
+/// The listening socket of a listener.
 #[derive(Debug)]
 pub(super) enum Door {
     Tcp(TcpListener, String),
-    // The socket file goes with the listener.
+    // The `Door` removes the socket file when it is dropped.
     Unix(UnixListener, NamedSocket, String),
 }
 
-/// An address with a colon is one of IP.
+/// Whether an address is an IP address: it has a colon.
 fn is_ip(address: &str) -> bool {
     address.contains(':')
 }
@@ -39,7 +39,8 @@ fn named(directory: Option<&PathBuf>, name: &str) -> Result<NamedSocket, Error> 
     directory.map_or_else(Directory::of_user, Directory::at)?.socket(name, ".fabric")
 }
 
-/// Tries to connect to a name. A listener whose queue is full would hold up a socket that blocks for as long as it likes.
+/// Tries to connect to a name. The socket does not block, because a listener whose queue is full
+/// would block it without limit.
 fn try_connect(file: &NamedSocket) -> Result<Result<OwnedFd, Errno>, Error> {
     let doing = "connecting to a name";
     let address = SocketAddrUnix::new(file.path()?).map_err(Error::system(doing))?;
@@ -49,7 +50,7 @@ fn try_connect(file: &NamedSocket) -> Result<Result<OwnedFd, Errno>, Error> {
     Ok(rustix::net::connect(&socket, &address).map(|()| socket))
 }
 
-/// Has the kernel find out whether a TCP peer is still there.
+/// Has the kernel probe whether a TCP peer is still there.
 fn watch(socket: &OwnedFd, silence: Duration) -> Result<(), Error> {
     let doing = "preparing a socket";
     let second = Duration::from_secs(1);
@@ -73,9 +74,10 @@ impl Door {
             return Ok(Self::Tcp(listener, found.to_string()));
         }
         let file = named(directory, discriminator)?;
-        // Whoever serves a name answers; a socket that nobody answers at was left behind.
+        // A live server of the name accepts connections. A socket that nothing listens on was left
+        // behind.
         match try_connect(&file)? {
-            // Its server has more to do than it can, and lives.
+            // The server is overloaded, but alive.
             Ok(_) | Err(Errno::AGAIN) => return Err(Error::NameInUse { name: discriminator.to_owned(), pid: None }),
             Err(Errno::CONNREFUSED) => file.remove_dead()?,
             Err(_) => {}
@@ -94,7 +96,8 @@ impl Door {
         }
     }
 
-    /// Somebody who has come, who it is, and whether it is this process.
+    /// Accepts a connection. Returns the socket, the peer's name, and whether it is of this
+    /// process.
     pub(super) fn next(&self, silence: Duration) -> Result<Option<(OwnedFd, String, bool)>, Error> {
         let found = match self {
             Self::Tcp(listener, _) => {
@@ -115,7 +118,7 @@ impl Door {
         };
         rustix::io::ioctl_fionbio(&socket, true).map_err(Error::system("preparing a socket"))?;
         let (peer, is_own) = match peer {
-            // Who is gone already, or another user, has not come.
+            // A peer that is gone already, or of another user, does not count.
             Some(peer) => match watch(&socket, silence) {
                 Ok(()) => (peer, false),
                 Err(_) => return Ok(None),
@@ -128,7 +131,7 @@ impl Door {
         Ok(Some((socket, peer, is_own)))
     }
 
-    /// Sleeps until somebody comes, or one of those says something.
+    /// Sleeps until a peer connects, or one of `others` is readable.
     pub(super) fn sleep(&self, others: &[&OwnedFd], deadline: Deadline) -> Result<(), Error> {
         let own = match self {
             Self::Tcp(listener, _) => PollFd::new(listener, PollFlags::IN),
@@ -148,13 +151,14 @@ impl Door {
 impl Drop for Door {
     fn drop(&mut self) {
         if let Self::Unix(_, file, _) = self {
-            // What lies there and is none was not made here.
+            // The removal fails only for a file that is no socket of this user. Such a file is not
+            // the listener's.
             let _ = file.remove_dead();
         }
     }
 }
 
-/// Goes to a listener.
+/// Connects to a listener.
 pub(super) fn go(
     directory: Option<&PathBuf>,
     address: &str,
@@ -188,7 +192,7 @@ pub(super) fn go(
         let socket = loop {
             match try_connect(&file)? {
                 Ok(socket) => break socket,
-                // The queue of the listener is full, or a signal came.
+                // The listener's queue is full, or a signal interrupted the call.
                 Err(Errno::AGAIN | Errno::INTR) if deadline.is_over() => return Err(Error::TimedOut),
                 Err(Errno::AGAIN | Errno::INTR) => std::thread::sleep(RETRY),
                 Err(Errno::NOENT | Errno::CONNREFUSED) => return Err(not_found()),
@@ -202,7 +206,8 @@ pub(super) fn go(
     Ok(socket)
 }
 
-/// Sends a piece with its length before it. It fits the buffer of a socket that has just been opened.
+/// Sends a piece, preceded by its length. The buffer of a socket that has just been opened has room
+/// for it.
 pub(super) fn send(socket: &OwnedFd, piece: &[u8]) -> Result<(), Error> {
     let Some(length) = u16::try_from(piece.len()).ok().filter(|length| usize::from(*length) <= PIECE_MAX) else {
         return Err(Error::TooLong { length: piece.len() as u64, limit: PIECE_MAX as u64 });
@@ -222,7 +227,8 @@ pub(super) struct Arriving {
 }
 
 impl Arriving {
-    /// Takes what is there. `Some` when the piece is whole; nothing that follows it is taken.
+    /// Takes the bytes that are there. Returns `Some` when the piece is whole, and leaves the bytes
+    /// behind it.
     pub(super) fn take(&mut self, socket: &OwnedFd) -> Result<Option<Vec<u8>>, Error> {
         let nonsense = || Error::Violation(crate::Violation::BadGreeting);
         loop {
@@ -233,7 +239,7 @@ impl Arriving {
                     _ => return Err(nonsense()),
                 },
             };
-            // Until the length is whole it is all that is wanted, so there is always something.
+            // Until the length is whole, only the length is wanted, so some bytes always are.
             let Some(want) = wanted.checked_sub(self.bytes.len()).filter(|want| *want > 0) else {
                 return Ok(Some(self.bytes.split_off(2)));
             };
@@ -298,7 +304,7 @@ mod tests {
         let file = super::named(Some(&directory), "full").unwrap();
         rustix::net::bind(&listener, &SocketAddrUnix::new(file.path().unwrap()).unwrap()).unwrap();
         rustix::net::listen(&listener, 0).unwrap();
-        // A queue for none has room for one.
+        // A queue of length 0 has room for one connection.
         let _first = UnixStream::connect(file.path().unwrap()).unwrap();
         let (tell, told) = mpsc::channel();
         std::thread::spawn(move || {

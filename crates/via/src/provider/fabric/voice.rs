@@ -1,7 +1,9 @@
-//! What providers tell each other beside the messages of their users: why a connection ends, that they live, what is allowed.
+//! Messages between the two providers, beside those of their users: the reason of an end, signs of
+//! life, permissions of RDMA.
 //!
-//! Messages would consume receive descriptors of the peer. An endpoint without a connection has the socket that it was introduced
-//! by; that of a connection writes a word of the peer's memory, with remote completion data, which consumes nothing.
+//! Messages of the connection would consume receive descriptors of the peer. A connectionless
+//! endpoint uses the socket of its introduction. An endpoint with a connection writes a word of the
+//! peer's memory with remote completion data, which consumes nothing.
 
 use super::endpoint::{Endpoint, Place, Work};
 use super::registration::Page;
@@ -15,14 +17,14 @@ use std::collections::VecDeque;
 use std::ffi::c_void;
 use std::net::SocketAddr;
 
-/// How a provider speaks to the peer's.
+/// The way by which a provider speaks to the peer's provider.
 #[derive(Debug)]
 pub(super) enum Voice {
-    /// Not at all.
+    /// No way.
     None,
-    /// On a socket, whose end also tells that the peer's process is gone.
+    /// A socket, whose end of file also shows that the peer's process is gone.
     Socket(Line),
-    /// By writing the peer's memory here.
+    /// Writes to this place in the peer's memory.
     Writes(Place, Option<Ended>),
 }
 
@@ -39,7 +41,7 @@ const QUESTION: u8 = 8;
 const VERDICT: u8 = 9;
 const QUESTION_LENGTH: usize = 1 + 8 + 16 + 8 + 8 + 1;
 const VERDICT_LENGTH: usize = 1 + 8 + 1;
-/// Questions that wait for an answer. A peer asks one at a time.
+/// The maximum number of unanswered questions. A peer asks one at a time.
 const QUESTIONS_MAX: usize = 4;
 
 fn word(why: Option<Ended>) -> u8 {
@@ -50,7 +52,8 @@ fn reason(word: u8) -> Option<Ended> {
     REASONS.iter().find(|(reason, _)| *reason == word).map(|(_, why)| *why)
 }
 
-/// Whether an RDMA is allowed. Some providers do not tell who asked when they refuse one.
+/// A question whether an RDMA is allowed. Some providers do not tell the initiator when they refuse
+/// one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Question {
     /// The number of the descriptor in its queue.
@@ -84,16 +87,16 @@ impl Question {
     }
 }
 
-/// A socket and what came on it.
+/// A socket, and the messages that arrived on it.
 #[derive(Debug)]
 pub(super) struct Line {
     socket: OwnedFd,
     heard: Option<Ended>,
-    // The beginning of something longer than a byte.
+    // The beginning of a message longer than a byte.
     arriving: Vec<u8>,
     questions: VecDeque<Question>,
     verdict: Option<(u64, bool)>,
-    // A question was put that has no verdict yet.
+    // Whether a question waits for its verdict.
     is_asking: bool,
 }
 
@@ -104,11 +107,12 @@ impl Line {
     }
 
     fn say(&self, bytes: &[u8]) {
-        // An error means that the peer is gone, or has not listened for long: the socket's end tells it.
+        // An error means that the peer is gone, or has not listened for long. The socket's end
+        // shows that.
         let _ = rustix::net::send(&self.socket, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL);
     }
 
-    /// Takes what came. `false`: it is nonsense.
+    /// Takes bytes that arrived. Returns `false` for nonsense.
     fn take(&mut self, bytes: &[u8]) -> bool {
         for byte in bytes {
             self.arriving.push(*byte);
@@ -138,7 +142,7 @@ impl Line {
         true
     }
 
-    /// Looks at the socket. `true`: it has ended.
+    /// Reads from the socket. Returns `true` when it has ended.
     fn listen(&mut self) -> bool {
         let mut bytes = [0; 256];
         loop {
@@ -148,7 +152,7 @@ impl Line {
                     if !self.take(&bytes[..count]) {
                         return true;
                     }
-                    // What has come is dealt with before more is taken.
+                    // The messages so far are processed before more bytes are taken.
                     return false;
                 }
                 Err(Errno::INTR) => {}
@@ -159,7 +163,7 @@ impl Line {
 }
 
 impl Voice {
-    /// What becomes readable when the peer says something.
+    /// Returns the file that is readable when the peer has said something.
     pub(super) fn file(&self) -> Option<&OwnedFd> {
         match self {
             Self::Socket(line) => Some(&line.socket),
@@ -167,13 +171,13 @@ impl Voice {
         }
     }
 
-    /// The address of this end of its socket, where that is one of IP.
+    /// Returns the local address of the socket, where it is an IP address.
     pub(super) fn local(&self) -> Option<String> {
         let name = rustix::net::getsockname(self.file()?).ok()?;
         Some(SocketAddr::try_from(name).ok()?.to_string())
     }
 
-    /// Why the peer ended the connection, if it did.
+    /// Returns the peer's reason for the end of the connection, if it gave one.
     pub(super) fn tidings(&self) -> Option<Ended> {
         match self {
             Self::None => None,
@@ -182,20 +186,20 @@ impl Voice {
         }
     }
 
-    /// The peer wrote this.
+    /// Takes a word that the peer wrote.
     pub(super) fn hear(&mut self, data: u64) {
         if let Self::Writes(_, heard) = self {
             *heard = heard.or_else(|| reason(u8::try_from(data).ok()?));
         }
     }
 
-    /// Looks whether the peer said something. `true`: it never will again.
+    /// Takes the peer's messages. Returns `true` when there will be no more.
     pub(super) fn listen(&mut self) -> bool {
         if let Self::Socket(line) = self { line.listen() } else { false }
     }
 
-    /// Asks whether an RDMA is allowed. `false` where that cannot be asked, or something else has been and the peer, who may have much to
-    /// do, has not answered yet.
+    /// Asks whether an RDMA is allowed. Returns `false` where the peer cannot be asked, or while it
+    /// has not answered an earlier question. A busy peer may take long.
     pub(super) fn question(&mut self, question: Question) -> bool {
         let Self::Socket(line) = self else { return false };
         if std::mem::replace(&mut line.is_asking, true) {
@@ -222,7 +226,8 @@ impl Voice {
         matches!(self, Self::Socket(line) if line.verdict == Some((number, false)))
     }
 
-    /// Writes to the peer's memory: a reason, or a sign of life, whose completion is one of the peer's. `false`: not now.
+    /// Writes a reason, or a sign of life, to the peer's memory. Returns `false` when that is not
+    /// possible now.
     ///
     /// # Safety
     ///
@@ -240,7 +245,7 @@ impl Voice {
         unsafe { endpoint.ask(work, &[page.piece()], true, context) }.unwrap_or_default()
     }
 
-    /// Tells why the connection ends, as well as that can be done without waiting.
+    /// Tells the peer the reason of the end, as far as that is possible without waiting.
     ///
     /// # Safety
     ///

@@ -1,4 +1,4 @@
-//! What shared memory needs besides loads and stores: waking sleepers, and handing over areas.
+//! Carrying over shared memory, besides loads and stores: waking sleepers, and passing areas.
 
 use super::directory::local_peer;
 use super::greeting::{receive_with_fd, send_with_fd};
@@ -14,35 +14,38 @@ use std::mem::MaybeUninit;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// The bytes that announce a file on the socket: u32 number, u32 what it is, u64 length.
+/// The length of a note, which announces a file on the socket: u32 number, u32 kind, u64 length.
 const NOTE: usize = 16;
-/// The byte on the socket that ends a sleep there, and the one that a note without a file follows, with the file's name.
+/// The byte on the socket that ends a sleep there, and the byte that precedes a note without a file
+/// and the file's name.
 const CALL: u8 = 0;
 const NAMED: u8 = 1;
-/// Notes that may wait for being asked for: a peer hands over areas and regions when it names them in its next message.
+/// The maximum number of notes that arrived and are not asked for yet. A peer passes areas and
+/// regions right before the message that names them.
 const WAITING_MAX: usize = 4;
 
 /// The socket of a connection: its pulse, and the way of areas and regions.
 #[derive(Debug)]
 pub(super) struct Socket {
     socket: Arc<OwnedFd>,
-    /// What it is watched by.
+    /// The number by which the pulse thread watches the connection.
     pub(super) number: pulse::Number,
     pid: u32,
     uid: u32,
     sleep: Sleep,
-    // An area and a region may be on their way, and be asked for the other way round.
+    // An area and a region may be on their way, and be asked for in the other order.
     waiting: Mutex<Vec<Note>>,
 }
 
-/// How the two sides of a connection sleep and wake each other.
+/// The way by which the two sides of a connection sleep and wake each other.
 #[derive(Debug)]
 pub(super) enum Sleep {
-    /// On the bell in the peer's segment.
+    /// Sleeping on the bell in the peer's segment.
     OnWord,
-    /// On the socket, since the peer can do nothing else, nor be passed files: see [`named`].
+    /// Sleeping on the socket, for a peer that supports nothing else, and no passing of files
+    /// either: see [`named`].
     OnSocket {
-        /// Wakes the thread of this process that sleeps.
+        /// Wakes the sleeping thread of this process.
         waker: OwnedFd,
         /// The last area, which the peer opens by its name when a message lies there.
         area: Mutex<Option<OwnedFd>>,
@@ -57,14 +60,14 @@ impl Sleep {
     }
 }
 
-/// What a file on the socket is.
+/// The kind of a file on the socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum What {
     Area,
     Region { is_writable: bool },
 }
 
-/// A file that the peer handed over.
+/// A file that the peer passed, with its note.
 #[derive(Debug)]
 struct Note {
     number: u32,
@@ -87,7 +90,7 @@ impl Socket {
         send_with_fd(&self.socket, &note(number, what, length), file)
     }
 
-    /// Tells the name of an area or a region.
+    /// Tells the peer the name of an area or a region.
     fn name(&self, number: u32, what: What, length: usize, file: &OwnedFd) -> Result<(), Error> {
         let note = note(number, what, length);
         let name = u64::from(named::number_of(file)).to_le_bytes();
@@ -99,15 +102,16 @@ impl Socket {
         rustix::net::send(&*self.socket, bytes, flags).map(drop).map_err(Error::system("telling a peer"))
     }
 
-    /// Sleeps until the peer or somebody of this process ends that, and takes away what did.
+    /// Sleeps until the peer or another thread of this process ends the sleep, and consumes the
+    /// event that did.
     fn sleep_on_socket(&self, waker: &OwnedFd, span: Duration) {
         let span = Timespec { tv_sec: span.as_secs().cast_signed(), tv_nsec: span.subsec_nanos().into() };
         let mut ends = [PollFd::new(&*self.socket, PollFlags::IN), PollFd::new(waker, PollFlags::IN)];
-        // Every outcome is answered by looking again.
+        // Callers look again after every outcome.
         let _ = poll(&mut ends, Some(&span));
         let [is_called, is_woken] = [0, 1].map(|end: usize| !ends[end].revents().is_empty());
         if is_called {
-            // Bytes that come here mean that there is something to look at, and nothing else.
+            // Bytes that arrive here only mean that the caller has to look again.
             let _ = rustix::net::recv(&*self.socket, &mut [MaybeUninit::<u8>::uninit(); 64], RecvFlags::DONTWAIT);
         }
         if is_woken {
@@ -115,7 +119,7 @@ impl Socket {
         }
     }
 
-    /// The next area or region with this number, of at most so many bytes.
+    /// Returns the area or region with this number, of at most `most` bytes.
     fn take(&self, number: u32, is_area: bool, most: u64) -> Result<Note, Error> {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let is_it = |note: &Note| note.number == number && (note.what == What::Area) == is_area;
@@ -139,8 +143,8 @@ impl Socket {
 
     fn next_note(&self, wanted: u32) -> Result<Note, Error> {
         let mut note = [0; NOTE];
-        // A note that does not come is the peer's fault. It must not look as if nothing had come yet: a server goes on
-        // waiting then, and the message would be lost.
+        // A missing note is a violation by the peer. A timeout would look as if no message had
+        // arrived: a server would go on waiting, and the message would be lost.
         let file = receive_with_fd(&self.socket, &mut note, Deadline::after_secs(1)).map_err(|error| match error {
             Error::TimedOut => Violation::UnknownArea(wanted).into(),
             other => other,
@@ -157,7 +161,7 @@ impl Socket {
     }
 }
 
-/// What announces a file.
+/// Makes the note that announces a file.
 fn note(number: u32, what: What, length: usize) -> [u8; NOTE] {
     let kind: u32 = match what {
         What::Area => 0,
@@ -179,7 +183,7 @@ impl Carrier for Socket {
     fn carry(&self, wire: &Wire, _: usize) {
         match &self.sleep {
             Sleep::OnWord => futex::wake(wire.own.word(layout::BELL)),
-            // A socket without room is readable at the other end, and one that is gone needs nothing.
+            // A full socket is readable at the other end, and a closed one needs no byte.
             Sleep::OnSocket { .. } => drop(self.send(&[CALL])),
         }
     }
@@ -224,7 +228,8 @@ impl Carrier for Socket {
             Sleep::OnWord => self.hand_over(number, What::Area, length, &fd)?,
             Sleep::OnSocket { area, .. } => {
                 self.name(number, What::Area, length, &fd)?;
-                // The last one's frames have been taken, so it was opened.
+                // The peer has taken all frames of the previous area, so it has opened that area's
+                // file.
                 *area.lock().unwrap_or_else(PoisonError::into_inner) = Some(fd);
             }
         }
@@ -232,7 +237,7 @@ impl Carrier for Socket {
     }
 
     fn take_area(&self, number: u32, most: usize) -> Result<Mapping, Error> {
-        // Who cannot pass files has an area that is long enough.
+        // The area of a peer that cannot pass files is long enough from the start.
         if !self.is_passed_files() {
             return Err(Violation::UnknownArea(number).into());
         }
@@ -253,7 +258,7 @@ impl Carrier for Socket {
     }
 
     fn take_region(&self, number: u16) -> Result<PeerRegion, Error> {
-        // Files that have no seals can be cut short under this process.
+        // A file without seals can be cut short under this process.
         if !self.is_passed_files() {
             return Err(Violation::UnknownArea(number.into()).into());
         }
@@ -276,7 +281,8 @@ impl Carrier for Socket {
     }
 
     fn end(&self, _: &Wire) {
-        // The pulse thread and alarms may keep the socket open a little longer; the peer need not wait for that.
+        // The pulse thread and alarms may keep the socket open a little longer; the peer must not
+        // wait for that.
         let _ = rustix::net::shutdown(&*self.socket, Shutdown::Both);
         pulse::forget(&self.socket, self.number);
     }

@@ -1,10 +1,12 @@
-//! Names: a directory of listening sockets, in which the names of dead processes do not count.
+//! Names: a directory of listening sockets. The names of dead processes do not count.
 //!
-//! A name is a socket file, and beside it a lock file that its server holds locked. The kernel drops the lock when the server
-//! ends, however it ends, so a name is alive while its lock is held; the next server of the name takes the lock and
-//! replaces the socket. A server that cannot hold such a lock, as a virtual machine cannot, has its name as long as its socket answers.
+//! A name is a socket file, and beside it a lock file that its server holds locked. The kernel
+//! releases the lock when the server ends, however it ends. A name is therefore alive while its
+//! lock is held. The next server of the name takes the lock and replaces the socket. A server that
+//! cannot hold such a lock, such as a virtual machine, has its name as long as its socket answers.
 //!
-//! Nothing is removed or written to but what is this user's, and known to be a lock or a socket of a name: see `lock.rs`.
+//! The module removes and writes only files of this user that are known to be a lock or a socket
+//! of a name: see `lock.rs`.
 
 mod listener;
 mod lock;
@@ -30,31 +32,31 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// Dead names that one look at the directory removes; the next look removes more.
+/// The most dead names that one look at the directory removes; the next look removes more.
 const SWEPT_MAX: usize = 16;
 /// The longest wait for a lock whose holder does not answer at the name.
 const PATIENCE: Deadline = Deadline::after_secs(3);
-/// What is wrong with a name that no socket's address has room for.
+/// The reason for refusing a name that is too long for a socket's address.
 const TOO_LONG: &str = "it is longer than the 107 bytes of a socket's path leave";
-/// Connections that wait to be accepted.
+/// The most connections in the queue of a listener.
 const BACKLOG: i32 = 128;
 
-/// Where the names of one user's servers are.
+/// The directory with the names of one user's servers.
 #[derive(Clone, Debug)]
 pub struct Directory {
     path: PathBuf,
     place: Arc<Mutex<Arc<Place>>>,
     service: Service,
-    /// Whether names are for everybody.
+    /// Whether names are open to all users.
     is_open: Arc<AtomicBool>,
-    /// The names that this process serves, and some that it served.
+    /// The names that this process serves, and some that it no longer serves.
     held: Arc<Mutex<Vec<Weak<Held>>>>,
 }
 
-/// What listens behind a name. Names of one kind do not collide with names of another.
+/// The kind of listener behind a name. Names of different kinds do not collide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Service {
-    /// Connections with a window each way: [`Vi`].
+    /// Connections with a window in each direction: [`Window`].
     Windows,
     /// Connections of virtual interfaces with descriptors: [`super::open`].
     Descriptors,
@@ -65,7 +67,7 @@ enum Service {
 impl Service {
     const ALL: [Self; 3] = [Self::Windows, Self::Descriptors, Self::Streams];
 
-    /// How the file names of a name's socket and lock end.
+    /// Returns the endings of the file names of a name's socket and lock.
     fn endings(self) -> (&'static str, &'static str) {
         match self {
             Self::Windows => (".sock", ".lock"),
@@ -84,18 +86,18 @@ impl Service {
     }
 }
 
-/// A name that is being served.
+/// A name with a live server.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Entry {
     /// The name.
     pub name: String,
-    /// The process that serves it, where it could be read.
+    /// The process that serves the name, if its lock file could be read.
     pub pid: Option<u32>,
 }
 
 impl Directory {
-    /// The directory of this user: `$OBVIA_RUNTIME_DIR`, else `obvia` under `$XDG_RUNTIME_DIR` or `/run/user/UID`, else
-    /// `/tmp/obvia-UID`.
+    /// Opens the directory of this user: `$OBVIA_RUNTIME_DIR`; else `obvia` under
+    /// `$XDG_RUNTIME_DIR` or `/run/user/UID`; else `/tmp/obvia-UID`.
     ///
     /// # Errors
     ///
@@ -115,15 +117,18 @@ impl Directory {
         Self::at(path)
     }
 
-    /// A directory of the caller's choice, made when missing. The superuser's will do, too: it has names of servers that are there for others.
+    /// Opens a directory of the caller's choice, which is made when it is missing. A directory of
+    /// the superuser is accepted as well: it has the names of servers for other users.
     ///
-    /// It is opened and looked at once. Whatever its path leads to afterwards, this value stays with what it was; where that is removed,
-    /// the next use opens what is there then, and looks at it.
+    /// The directory is opened and checked once. Whatever its path leads to afterwards, this value
+    /// stays with the directory that it opened. When that directory was removed, the next use opens
+    /// the directory that is there then, and checks it.
     ///
     /// # Errors
     ///
-    /// [`Error::UnsafeDirectory`] when it belongs to another user or others may write to it, or when it is none, but a link to one;
-    /// [`Error::Names`] when it can neither be opened nor made.
+    /// [`Error::UnsafeDirectory`] when the directory belongs to another user, when other users may
+    /// write to it, or when the path leads to something else, such as a link to a directory;
+    /// [`Error::Names`] when the directory can neither be opened nor made.
     pub fn at(path: impl Into<PathBuf>) -> Result<Self, Error> {
         let place = Place::open(&path.into())?;
         let path = place.path().to_owned();
@@ -131,12 +136,12 @@ impl Directory {
         Ok(Self { path, place, service: Service::Windows, is_open: Arc::default(), held: Arc::default() })
     }
 
-    /// Where it is.
+    /// Returns the directory's path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The directory itself: another one where it was removed.
+    /// Returns the opened directory. Opens the path again when the directory was removed.
     fn place(&self) -> Result<Arc<Place>, Error> {
         let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
         if place.is_removed() {
@@ -145,26 +150,27 @@ impl Directory {
         Ok(Arc::clone(&place))
     }
 
-    /// Has names that are served from now on be for processes of every user, as far as the directory lets them in: connections, and streams.
+    /// Opens the names that are served from now on to processes of every user, for connections and
+    /// for streams. The directory's mode still limits access.
     pub fn open_to_all_users(&self) {
         self.is_open.store(true, Ordering::Release);
     }
 
-    /// The same directory, for the names of virtual interfaces with descriptors.
+    /// Returns the same directory for the names of virtual interfaces with descriptors.
     pub(super) fn for_descriptors(&self) -> Self {
         Self { service: Service::Descriptors, ..self.clone() }
     }
 
-    /// The same directory, for the names of streams.
+    /// Returns the same directory for the names of streams.
     pub(crate) fn for_streams(&self) -> Self {
         Self { service: Service::Streams, ..self.clone() }
     }
 
-    /// A descriptor that is readable when a name may have come.
+    /// Returns a file descriptor that becomes readable when a name may have been added.
     ///
     /// # Errors
     ///
-    /// When the system has no such descriptors left.
+    /// [`Error::System`] when the system has no such descriptors left.
     pub fn watch(&self) -> Result<OwnedFd, Error> {
         self.place()?.watch()
     }
@@ -173,19 +179,21 @@ impl Directory {
     ///
     /// # Errors
     ///
-    /// [`Error::NameInUse`] when a live process serves it, [`Error::BadName`] when it cannot be a name, [`Error::ForeignFile`] when a file of
-    /// another program lies where one of the name's would, [`Error::Names`] when this user can make no files there.
+    /// [`Error::NameInUse`] when a live process serves the name; [`Error::BadName`] when the text
+    /// cannot be a name; [`Error::ForeignFile`] when a file of another program is in the place of a
+    /// file of the name; [`Error::Names`] when this user cannot make files in the directory.
     pub fn bind(&self, name: &str) -> Result<Listener, Error> {
         let spot = self.spot(name)?;
         let address = spot.address()?;
-        // A good moment to look for what dead servers left behind; whether it works does not matter here.
+        // Binding is a good moment to remove the files of dead servers; a failure does not matter
+        // here.
         let _ = self.list();
         if spot.answers() {
             return Err(Error::NameInUse { name: name.to_owned(), pid: spot.owner() });
         }
         let lock = spot.lock(PATIENCE)?;
         let file = spot.socket_file();
-        // The lock is ours and nobody answered, so whoever made this file is dead.
+        // The lock is held here and no server answered: the server that made this file is dead.
         spot.place.remove_dead_socket(&file)?;
         let listener = self.service.socket()?;
         let binding = spot.place.error("binding", &file);
@@ -203,8 +211,8 @@ impl Directory {
         Ok(Listener { listener, is_open, held })
     }
 
-    /// Gives up every name that is served by way of this value and its clones, whatever listens behind it: what a process does last. Nothing of
-    /// them is left in the directory.
+    /// Gives up every name that is served through this value and its clones, whatever listens
+    /// behind the name. No file of these names remains in the directory. A process calls this last.
     pub fn give_up_names(&self) {
         let held = std::mem::take(&mut *self.held.lock().unwrap_or_else(PoisonError::into_inner));
         held.iter().filter_map(Weak::upgrade).for_each(|held| held.give_up());
@@ -214,15 +222,16 @@ impl Directory {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] when nobody serves it, [`Error::TimedOut`] when its server does not greet by the deadline,
-    /// [`Error::AccessDenied`] when it runs as another user.
+    /// [`Error::NotFound`] when no server has the name; [`Error::TimedOut`] when the server does
+    /// not greet by the deadline; [`Error::AccessDenied`] when the server runs as another user.
     pub fn connect(&self, name: &str, options: &Options, deadline: Deadline) -> Result<Window, Error> {
         let deadline = deadline.start();
         let socket = self.reach(name, None, deadline)?;
         Incoming { socket, is_open: false }.request(options, deadline)
     }
 
-    /// A socket that is connected to the server of a name, who is somebody to talk to. It may have an address of its own.
+    /// Returns a socket that is connected to the server of a name, whose user was checked. With
+    /// `own`, the socket gets that address.
     pub(crate) fn reach(&self, name: &str, own: Option<&SocketAddrUnix>, deadline: Deadline) -> Result<OwnedFd, Error> {
         let spot = self.spot(name)?;
         let address = spot.address()?;
@@ -248,15 +257,17 @@ impl Directory {
         Ok(socket)
     }
 
-    /// The names that are being served, sorted. What dead servers left behind is removed, whatever listened behind their names.
+    /// Returns the names with live servers, sorted. Removes the files of dead servers, whatever
+    /// listened behind their names.
     ///
     /// # Errors
     ///
-    /// Only when the directory cannot be read.
+    /// [`Error::Names`] when the directory cannot be read; the errors of [`Self::at`] when it was
+    /// removed and cannot be opened anew.
     pub fn list(&self) -> Result<Vec<Entry>, Error> {
         let (mut entries, mut swept) = (Vec::new(), 0);
         for file in self.place()?.files()? {
-            // What is no name is no file of ours.
+            // A file whose name is not that of a lock belongs to another program.
             let Some(spot) = Service::ALL.into_iter().find_map(|service| {
                 let name = file.strip_suffix(service.endings().1)?;
                 Self { service, ..self.clone() }.spot(name).ok()
@@ -276,12 +287,12 @@ impl Directory {
         Ok(entries)
     }
 
-    /// Whether somebody serves a name.
+    /// Whether a live server has the name.
     pub fn is_served(&self, name: &str) -> bool {
         self.spot(name).is_ok_and(|spot| spot.is_served())
     }
 
-    /// The socket of a name of a provider that has no locks.
+    /// Returns the socket of a name, for a provider without locks.
     #[cfg(feature = "fabric")]
     pub(crate) fn socket(&self, name: &str, ending: &str) -> Result<NamedSocket, Error> {
         let Spot { place, name, .. } = self.spot(name)?;
@@ -292,7 +303,7 @@ impl Directory {
         }
     }
 
-    /// Where the files of a name are.
+    /// Returns the place of a name's files.
     fn spot(&self, name: &str) -> Result<Spot, Error> {
         let bad = |why| Error::BadName { name: name.to_owned(), why };
         if name.is_empty() || name.starts_with('.') {
@@ -305,7 +316,7 @@ impl Directory {
     }
 }
 
-/// A socket in a directory.
+/// The file of a socket in a directory.
 #[cfg(feature = "fabric")]
 #[derive(Debug)]
 pub(crate) struct NamedSocket {
@@ -315,18 +326,18 @@ pub(crate) struct NamedSocket {
 
 #[cfg(feature = "fabric")]
 impl NamedSocket {
-    /// A path that leads there as long as this value lives.
+    /// Returns a path to the socket that is valid as long as this value lives.
     pub(crate) fn path(&self) -> Result<PathBuf, Error> {
         self.place.way_to(&self.file)
     }
 
-    /// Removes it, if it is one of this user's. Nobody must be listening there any more.
+    /// Removes the socket if it is one of this user's. No server may still be listening at it.
     pub(crate) fn remove_dead(&self) -> Result<(), Error> {
         self.place.remove_dead_socket(&self.file)
     }
 }
 
-/// Where the two files of a name are.
+/// The place of the two files of a name.
 #[derive(Debug)]
 struct Spot {
     place: Arc<Place>,
@@ -348,7 +359,7 @@ impl Spot {
         self.place.address(&self.socket_file())?.ok_or_else(too_long)
     }
 
-    /// Whether somebody serves the name.
+    /// Whether a live server has the name.
     fn is_served(&self) -> bool {
         match self.look() {
             None | Some((_, Found::Foreign { .. })) => false,
@@ -360,10 +371,11 @@ impl Spot {
         }
     }
 
-    /// Whether somebody listens at the socket of the name, and takes us for a client that has thought better of it.
+    /// Whether a server listens at the socket of the name. The server sees a client that connects
+    /// and leaves.
     fn answers(&self) -> bool {
         let (Ok(socket), Ok(address)) = (self.service.socket(), self.address()) else { return false };
-        // A socket of another kind is another program's, who may well be there.
+        // A socket of another kind belongs to another program, which may well be running.
         matches!(rustix::net::connect(&socket, &address), Ok(()) | Err(Errno::AGAIN | Errno::PROTOTYPE))
     }
 }

@@ -1,4 +1,4 @@
-//! The first bytes on the socket: who the peer is, and its segment.
+//! The first bytes on the socket: the greeting of each side, with its segment.
 
 use super::carrier::{self, Sleep};
 use super::directory::{check_peer, local_peer};
@@ -18,20 +18,22 @@ use std::io::{IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
-/// "OBVI", little endian.
+/// The greeting's first word: "OBVI", little endian.
 const MAGIC: u32 = 0x4956_424f;
 /// The version of the segment's layout and of this greeting.
 const VERSION: u32 = 1;
 const LENGTH: usize = 24;
 
-/// What each side tells the other before the first message.
+/// The greeting that each side sends before the first message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Greeting {
     area: u64,
     may_sleep: bool,
-    /// The sender will be quiet for long: the other side had better sleep, whatever its policy is.
+    /// Whether the sender will be quiet for long. The receiver then had better sleep, whatever its
+    /// own policy is.
     quiet: bool,
-    /// The sender can neither be passed files nor pass any, nor sleep on a word in memory: see [`named`].
+    /// Whether the sender can neither receive nor send files, nor sleep on a word in memory: see
+    /// [`named`].
     by_name: bool,
 }
 
@@ -47,7 +49,7 @@ impl Greeting {
         bytes
     }
 
-    /// Bytes of the area.
+    /// Returns the area's size in bytes.
     fn area(&self) -> Result<usize, Error> {
         Ok(usize::try_from(self.area).map_err(|_| Violation::BadGreeting)?)
     }
@@ -66,7 +68,8 @@ impl Greeting {
     }
 }
 
-/// Sends a few bytes and a file descriptor. They fit any socket's buffer, so a full one is a peer that does not read.
+/// Sends a few bytes and a file descriptor. So few bytes fit the buffer of any socket: a full
+/// buffer means that the peer does not read.
 pub(super) fn send_with_fd(socket: &OwnedFd, bytes: &[u8], fd: &OwnedFd) -> Result<(), Error> {
     let fds = [fd.as_fd()];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
@@ -79,7 +82,7 @@ pub(super) fn send_with_fd(socket: &OwnedFd, bytes: &[u8], fd: &OwnedFd) -> Resu
     Ok(())
 }
 
-/// Turns a socket's error into `PeerGone` where the peer has hung up.
+/// Turns an error of the socket into an [`Error`]: `PeerGone` when the peer has hung up.
 fn failed(socket: &OwnedFd, doing: &'static str, errno: Errno) -> Error {
     match errno {
         Errno::PIPE | Errno::CONNRESET => Error::PeerGone { pid: peer_pid(socket) },
@@ -92,7 +95,7 @@ pub(super) fn receive_with_fd(socket: &OwnedFd, bytes: &mut [u8], deadline: Dead
     receive_with_any(socket, bytes, deadline)?.ok_or_else(|| Violation::NoSegment.into())
 }
 
-/// The same with a file descriptor or none.
+/// As [`receive_with_fd`], but accepts a message without a file descriptor as well.
 fn receive_with_any(socket: &OwnedFd, bytes: &mut [u8], deadline: Deadline) -> Result<Option<OwnedFd>, Error> {
     await_readable(socket, deadline)?;
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
@@ -113,7 +116,7 @@ fn receive_with_any(socket: &OwnedFd, bytes: &mut [u8], deadline: Deadline) -> R
     }
 }
 
-/// Waits until the socket has something to read; a peer that hung up is gone.
+/// Waits until the socket is readable. Fails with `PeerGone` when the peer has hung up.
 pub(super) fn await_readable(socket: &OwnedFd, deadline: Deadline) -> Result<(), Error> {
     let deadline = deadline.start();
     loop {
@@ -141,19 +144,20 @@ pub(super) fn await_readable(socket: &OwnedFd, deadline: Deadline) -> Result<(),
     }
 }
 
-/// The peer's process id, as the kernel recorded it at connect; 0 where it cannot say.
+/// Returns the peer's process id, as the kernel recorded it at connect; 0 when the kernel cannot
+/// tell.
 pub(super) fn peer_pid(socket: &OwnedFd) -> u32 {
     local_peer(socket).map_or(0, |(pid, _)| pid)
 }
 
-/// A connection that was accepted but has not been greeted yet.
+/// An accepted connection without a greeting so far.
 ///
-/// Greeting waits for the peer, so a server does it on the connection's own thread: a peer that connects and says
-/// nothing holds up nobody else.
+/// Greeting waits for the peer. A server therefore greets on the connection's own thread: a peer
+/// that connects and stays silent then delays no other peer.
 #[derive(Debug)]
 pub struct Incoming {
     pub(super) socket: OwnedFd,
-    /// Whether the peer may be of any user.
+    /// Whether the server accepts peers of every user.
     pub(super) is_open: bool,
 }
 
@@ -162,8 +166,9 @@ impl Incoming {
     ///
     /// # Errors
     ///
-    /// [`Error::AccessDenied`] for a peer of another user, where the name is not for everybody, [`Error::Violation`] for one that does not keep to the
-    /// protocol, [`Error::TimedOut`] for one that says nothing within five seconds.
+    /// [`Error::AccessDenied`] when the peer is of another user and the name is not open to all
+    /// users; [`Error::Violation`] when the peer breaks the protocol; [`Error::TimedOut`] when the
+    /// peer sends nothing within five seconds.
     pub fn complete(self, options: &Options) -> Result<Window, Error> {
         if !self.is_open {
             check_peer(&self.socket)?;
@@ -179,7 +184,7 @@ impl Incoming {
         connected(self.socket, own, theirs, &options, deadline)
     }
 
-    /// The client's part: sends its greeting first.
+    /// Connects as the client, which sends its greeting first.
     pub(super) fn request(self, options: &Options, deadline: Deadline) -> Result<Window, Error> {
         let own = mapping::create(layout::AREA + options.area)?;
         send(&self.socket, options, &own.1)?;
@@ -215,7 +220,8 @@ fn send(socket: &OwnedFd, options: &Options, fd: &OwnedFd) -> Result<(), Error> 
     send_with_fd(socket, &greeting.to_wire(), fd)
 }
 
-/// The peer's greeting, with its segment unless it is one that names stand for.
+/// Receives the peer's greeting and its segment. A peer that uses names sends no segment: this side
+/// then makes both.
 fn receive(socket: &OwnedFd, options: &Options, deadline: Deadline) -> Result<(Option<Mapping>, Greeting), Error> {
     let mut bytes = [0; LENGTH];
     let file = receive_with_any(socket, &mut bytes, deadline)?;

@@ -1,4 +1,5 @@
-//! How two virtual interfaces with descriptors are introduced: a request with an offer and a segment, and its answer.
+//! The introduction of two virtual interfaces with descriptors: a request with an offer and a
+//! segment, and its answer.
 //!
 //! ```text
 //!      0  u32  "OVI2"
@@ -11,7 +12,7 @@
 //!     24       the offer (see `Offer`); of a rejection its reason in UTF-8
 //! ```
 //!
-//! Two files come along unless it is a rejection: the segment and the table.
+//! Two files accompany a request and an acceptance: the segment and the table.
 
 use super::mapping::{self, Mapping};
 use super::packet::{self, Received, Sent};
@@ -21,16 +22,17 @@ use crate::spi::Offer;
 use crate::{Error, Violation};
 use rustix::fd::{AsFd, OwnedFd};
 
-/// "OVI2", little endian.
+/// The first word of a packet: "OVI2", little endian.
 const MAGIC: u32 = 0x3249_564f;
 const VERSION: u32 = 1;
 const FIXED: usize = 24;
-/// The longest packet: the fixed part and an offer with all the private data that there may be.
+/// The length in bytes of the longest packet: the fixed part and an offer with the most private
+/// data.
 const LENGTH_MAX: usize = FIXED + 8 + Offer::PRIVATE_MAX;
-/// The longest reason of a rejection.
+/// The most bytes in the reason of a rejection.
 const REASON_MAX: usize = 256;
 
-/// What the packet is.
+/// The kind of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Step {
@@ -39,7 +41,7 @@ pub(super) enum Step {
     Rejection = 3,
 }
 
-/// A peer's introduction: its offer, and its memory mapped.
+/// A peer's introduction: its offer, and mappings of its memory.
 #[derive(Debug)]
 pub(super) struct Introduction {
     pub(super) offer: Offer,
@@ -48,7 +50,7 @@ pub(super) struct Introduction {
     pub(super) table: Mapping,
 }
 
-/// What came.
+/// The result of reading the socket.
 #[derive(Debug)]
 pub(super) enum Heard {
     Nothing,
@@ -65,7 +67,7 @@ fn head(step: Step, slots: u32, area: u32, table: u32) -> Vec<u8> {
     bytes
 }
 
-/// Introduces this side.
+/// Sends this side's introduction.
 pub(super) fn introduce(
     socket: &OwnedFd,
     step: Step,
@@ -74,13 +76,13 @@ pub(super) fn introduce(
     segment: &OwnedFd,
     table: &Table,
 ) -> Result<Sent, Error> {
-    // Areas and tables have limits far below 2^32.
+    // Areas and tables are limited to far fewer than 2^32 bytes.
     let mut bytes = head(step, shape.slots, shape.area as u32, table::LENGTH as u32);
     bytes.extend(offer.to_bytes());
     packet::send(socket, &bytes, &[segment.as_fd(), table.file()])
 }
 
-/// Rejects a peer. Whether it still listens is no matter.
+/// Rejects a peer. A failed send does not matter: the peer may have stopped listening.
 pub(super) fn reject(socket: &OwnedFd, why: &str) {
     let mut bytes = head(Step::Rejection, 0, 0, 0);
     let mut end = why.len().min(REASON_MAX);
@@ -91,7 +93,7 @@ pub(super) fn reject(socket: &OwnedFd, why: &str) {
     let _ = packet::send(socket, &bytes, &[]);
 }
 
-/// Reads what the peer says, which is to be this step or a rejection.
+/// Reads the peer's next packet, which has to be of the kind `wanted` or a rejection.
 pub(super) fn hear(socket: &OwnedFd, wanted: Step) -> Result<Heard, Error> {
     let mut bytes = [0; LENGTH_MAX];
     let (length, files) = match packet::receive(socket, &mut bytes)? {

@@ -1,11 +1,12 @@
-//! The send queue of a port: sends and RDMA, and what the peer says of them.
+//! The send queue of a port: sends and RDMA, and the peer's answers to them.
 //!
-//! Sends go into the ring (long ones by reference, see [`super::lent`]) and are complete when the peer has taken them: at all levels of reliability that is when they are
-//! in place, so reliable delivery here promises no less than reliable reception. Unreliable sends are complete at once.
+//! Sends go into the ring (long ones by reference, see [`super::lent`]) and are complete when the
+//! peer has taken them. At all levels of reliability they are in place then, so reliable delivery
+//! here promises no less than reliable reception. Unreliable sends are complete at once.
 //!
-//! An RDMA on a region that the peer has opened (see [`super::opened`]) is a copy that this side makes. Any other, and any
-//! that this side finds something wrong with, is put to the peer, who checks it and performs or refuses it; nothing else
-//! is begun until it has answered.
+//! For an RDMA on a region that the peer has opened (see [`super::opened`]), this side makes the
+//! copy. Any other RDMA, and any that this side finds a fault with, goes to the peer, which checks
+//! it and performs or refuses it. Nothing else begins until the peer has answered.
 
 use super::lent::Lender;
 use super::opened::Opened;
@@ -20,12 +21,12 @@ use std::collections::VecDeque;
 
 #[derive(Debug, Default)]
 pub(super) struct Initiator {
-    // The descriptor that is being worked on, and how far it has come.
+    // The current descriptor, and its progress.
     next: u64,
     stage: Stage,
-    // Descriptors before that one which are not complete.
+    // Earlier descriptors that are not complete.
     pending: VecDeque<Pending>,
-    // RDMA that were put to the peer.
+    // The number of RDMA that went to the peer.
     asked: u64,
     pub(super) opened: Opened,
     pub(super) lender: Lender,
@@ -35,21 +36,21 @@ pub(super) struct Initiator {
 enum Stage {
     #[default]
     Fresh,
-    /// So many bytes of it are in the ring.
+    /// The ring has the first bytes of the message or write: their number.
     Sending(u32),
-    /// The peer is to answer. Of a read so many bytes have come.
+    /// The RDMA waits for the peer's answer: the number of bytes of a read that have arrived.
     Asking(u32),
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Pending {
-    /// It is complete when the peer has taken so many records, and those before it are.
+    /// The number of taken records at which the descriptor is complete, if those before it are.
     until: u64,
     length: u32,
 }
 
 impl Initiator {
-    /// Takes note of what the peer says.
+    /// Evaluates the peer's words.
     pub(super) fn settle(&mut self, seen: Seen, wire: &mut Wire, sink: &mut dyn Sink) -> Result<(), Fault> {
         wire.out.acknowledge(seen.taken)?;
         self.complete(wire, sink);
@@ -60,7 +61,7 @@ impl Initiator {
         if number.wrapping_add(1) == self.asked {
             return Ok(());
         }
-        // The peer takes records in order, so what came before the RDMA is done.
+        // The peer takes records in order, so everything before the RDMA is done.
         let whole = sink.sending(self.next).map(|descriptor| (descriptor.operation(), descriptor.total()));
         let (Some((operation, whole)), true) = (whole, number == self.asked && self.pending.is_empty()) else {
             return Err(Fault::Violation);
@@ -76,7 +77,7 @@ impl Initiator {
         Ok(())
     }
 
-    /// Whether these answers were taken note of.
+    /// Whether these answers have been evaluated.
     pub(super) fn has_noted(&self, answers: u64) -> bool {
         let is_asking = matches!(self.stage, Stage::Asking(_));
         answers >> 8 == self.asked.wrapping_sub(u64::from(is_asking))
@@ -96,15 +97,16 @@ impl Initiator {
     }
 
     fn done(&mut self, until: u64, descriptor: &Descriptor) {
-        // Transfers are no longer than the peers have settled on, which has 32 bits.
+        // The peers agreed on a maximum transfer length of 32 bits.
         self.pending.push_back(Pending { until, length: descriptor.total() as u32 });
         self.pass();
     }
 
-    /// Does as much as can be done now.
+    /// Does as much as is possible now.
     pub(super) fn pump(&mut self, wire: &mut Wire, sink: &mut dyn Sink) {
         loop {
-            // What can be complete is so before the next one asks whether anything is under way: nobody may call again.
+            // Descriptors complete before the next one checks whether any is pending, because no
+            // further call may follow.
             self.complete(wire, sink);
             let Some(descriptor) = sink.sending(self.next) else { break };
             let has_moved = match (descriptor.operation(), descriptor.remote()) {
@@ -124,7 +126,7 @@ impl Initiator {
         if wire.level == Reliability::Unreliable && self.stage == Stage::Fresh {
             let needs_area = descriptor.total() > Kind::Send.line_max() as u64;
             if !wire.out.has_slot() || (needs_area && wire.out.room() == 0) {
-                // There is no room for it, and delivery is unreliable.
+                // Without room, unreliable delivery drops the message.
                 self.done(0, descriptor);
                 return true;
             }
@@ -193,7 +195,8 @@ impl Initiator {
         false
     }
 
-    /// Reliable reception performs nothing after what has failed, so whatever is under way is to be known first.
+    /// Reliable reception performs nothing after a failure, so the outcome of all pending
+    /// descriptors has to be known first.
     fn must_wait(&self, wire: &Wire) -> bool {
         wire.level == Reliability::ReliableReception && !self.pending.is_empty()
     }
@@ -238,7 +241,7 @@ impl Initiator {
         }
     }
 
-    /// Bytes of an RDMA read came.
+    /// Takes bytes of an RDMA read.
     pub(super) fn data(&mut self, taken: Taken<'_>, sink: &dyn Sink) -> Result<(), Violation> {
         let Taken { record, view, at } = taken;
         let out_of_turn = Violation::BadKind(record.kind as u8);

@@ -1,9 +1,12 @@
-//! Messages that lie in the sender's region until the receiver copies them: one copy instead of two.
+//! Messages that lie in the sender's region until the receiver copies them: one copy instead of
+//! two.
 //!
-//! A long message whose segments are all in regions that peers may read by RDMA is not copied into the area: the record says
-//! where the bytes are. The regions are *lent* to the peer, which gets their files as if it had opened them by RDMA (see
-//! [`super::opened`] for what it can do with them); it learns no handle by that. When the registration of one ends, the lender takes it back,
-//! in the order of the records. Regions that peers may not read are never handed over, whatever that costs.
+//! A long message whose segments are all in regions that peers may read by RDMA is not copied into
+//! the area: its record has references to the bytes. The regions are *lent* to the peer, which gets
+//! their files as if it had opened them by RDMA (see [`super::opened`] for the consequences). The
+//! peer learns no handle by that. When the registration of a lent region ends, the lender withdraws
+//! it, in the order of the records. Regions that peers may not read are never passed, at whatever
+//! cost.
 
 use super::mapping::{self, Mapping};
 use super::opened::{self, Opening};
@@ -18,15 +21,16 @@ use std::sync::{Arc, Weak};
 
 /// The first byte of a packet that lends a region.
 pub(super) const LENDING: u8 = 3;
-/// Shorter messages are copied: that is faster than looking up where they are.
+/// The minimum length of a lent message, in bytes: copying a shorter one is faster.
 const LENGTH_MIN: u64 = 32 << 10;
-/// Where a segment is: u32, u32 the region's word in the table; u64 offset; u32 length.
+/// The length of a reference to a segment, in bytes: u32, u32 the region's word in the table; u64
+/// offset; u32 length.
 const REFERENCE: usize = 20;
-/// Segments that a record has room for.
+/// The maximum number of references in a record.
 const REFERENCES_MAX: usize = 5;
-/// What a withdrawal says: the region's word in the table.
+/// The length of a withdrawal, in bytes: the region's word in the table.
 const WITHDRAWAL: usize = 8;
-/// Regions that are lent on a connection at a time.
+/// The maximum number of regions lent on a connection at a time.
 const LENT_MAX: usize = 128;
 
 const _: () = assert!(REFERENCE * REFERENCES_MAX <= super::record::SLOT - 24);
@@ -35,7 +39,7 @@ fn entry_of(region: &Region) -> Option<Entry> {
     region.provider.get()?.downcast_ref::<Entry>().copied()
 }
 
-/// The side that lends.
+/// The lending side.
 #[derive(Debug, Default)]
 pub(super) struct Lender {
     lent: Vec<(Entry, Weak<Region>)>,
@@ -46,7 +50,7 @@ impl Lender {
         self.lent.is_empty()
     }
 
-    /// Publishes a message by reference, if that can be done. There must be a slot.
+    /// Publishes a message by reference, if that is possible. The ring must have a free slot.
     pub(super) fn publish(&mut self, wire: &mut Wire, descriptor: &Descriptor) -> bool {
         let segments = descriptor.segments();
         let is_fit = |region: &Region| region.access().read && region.is_registered() && entry_of(region).is_some();
@@ -79,7 +83,7 @@ impl Lender {
         true
     }
 
-    /// Lends a region unless that has been done.
+    /// Lends a region, unless it is lent already.
     fn lend(&mut self, wire: &mut Wire, region: &Arc<Region>) -> bool {
         if self.lent.iter().any(|(_, lent)| std::ptr::eq(lent.as_ptr(), Arc::as_ptr(region))) {
             return true;
@@ -93,7 +97,7 @@ impl Lender {
         is_lent
     }
 
-    /// Takes back regions whose registration ended, as far as there is room to say so.
+    /// Withdraws regions whose registration ended, as far as the ring has room for the records.
     pub(super) fn withdraw(&mut self, wire: &mut Wire) {
         self.lent.retain(|(entry, region)| {
             if region.upgrade().is_some_and(|region| region.is_registered()) || !wire.out.has_slot() {
@@ -117,7 +121,7 @@ impl Lender {
     }
 }
 
-/// The side that borrows.
+/// The borrowing side.
 #[derive(Debug, Default)]
 pub(super) struct Borrower {
     lent: Vec<(Entry, Mapping)>,
@@ -128,13 +132,13 @@ impl Borrower {
         self.lent.is_empty()
     }
 
-    /// The peer lends a region.
+    /// Takes a region that the peer lends.
     pub(super) fn admit(&mut self, packet: &[u8], files: Vec<OwnedFd>) -> Result<(), Fault> {
         let Opening { entry, length, file, .. } = Opening::from_packet(packet, files)?;
         if self.lent.len() == LENT_MAX || self.find(entry).is_some() {
             return Err(Fault::Violation);
         }
-        // Messages are going to be in it, so it cannot be done without.
+        // Messages will lie in the region, so it must be mapped.
         let mapping = mapping::open_region(&file, length, false).map_err(|_| Fault::Violation)?;
         self.lent.push((entry, mapping));
         Ok(())
@@ -144,7 +148,7 @@ impl Borrower {
         self.lent.iter().find(|(lent, _)| *lent == entry).map(|(_, mapping)| mapping)
     }
 
-    /// The peer takes a region back.
+    /// Releases a region that the peer withdraws.
     pub(super) fn give_back(&mut self, view: RegionView<'_>, at: usize, length: u32) -> Result<(), Violation> {
         let mut bytes = [0; WITHDRAWAL];
         view.copy_to(at, &mut bytes);
@@ -159,7 +163,8 @@ impl Borrower {
         }
     }
 
-    /// Copies a message that was begun from where it lies. Where that is was loaded once, and is checked before the first byte is.
+    /// Copies a begun message from its place. The references were loaded once; each is checked
+    /// before its first byte is copied.
     pub(super) fn fill(&self, references: References, whole: u32, sink: &mut dyn Sink) -> Result<(), Violation> {
         let mut done = 0_u32;
         for reference in references.iter() {
@@ -178,7 +183,7 @@ impl Borrower {
     }
 }
 
-/// Where the segments of a message are, in private memory.
+/// The references of a message, in private memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct References {
     bytes: [u8; REFERENCE * REFERENCES_MAX],
@@ -193,7 +198,7 @@ struct Reference {
 }
 
 impl References {
-    /// Loads them out of a record's bytes.
+    /// Loads the references from a record's bytes.
     pub(super) fn load(view: RegionView<'_>, at: usize, length: u32) -> Result<Self, Violation> {
         let mut bytes = [0; REFERENCE * REFERENCES_MAX];
         let count = length as usize / REFERENCE;

@@ -5,10 +5,11 @@ use crate::{Error, Violation};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{MemfdFlags, SealFlags};
 
-/// The seals of whatever is mapped by a peer: its size is fixed.
+/// The seals of everything that a peer maps: the size is fixed.
 const FIXED: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW).union(SealFlags::SEAL);
 
-/// Makes a segment of `length` bytes, maps it writable, then seals it: nobody maps it writable any more.
+/// Makes a segment of `length` bytes, maps it writable, then seals it against further writable
+/// mappings.
 pub(super) fn create(length: usize) -> Result<(Mapping, OwnedFd), Error> {
     create_sealed(length, FIXED | SealFlags::FUTURE_WRITE)
 }
@@ -30,7 +31,7 @@ fn create_sealed(length: usize, seals: SealFlags) -> Result<(Mapping, OwnedFd), 
 /// The type of the file system of memory files: TMPFS_MAGIC.
 const TMPFS: rustix::fs::FsWord = 0x0102_1994;
 
-/// Maps a peer's segment read-only, after checking that it is what it is said to be.
+/// Maps a peer's segment read-only, after checking its seals and size.
 pub(super) fn open(fd: &OwnedFd, length: usize) -> Result<Mapping, Error> {
     check(fd, length, SealFlags::SHRINK | SealFlags::FUTURE_WRITE)?;
     Mapping::new(fd.as_fd(), length, false)
@@ -42,13 +43,14 @@ pub(super) fn open_region(fd: &OwnedFd, length: usize, writable: bool) -> Result
     Mapping::new(fd.as_fd(), length, writable)
 }
 
-/// Whether a peer's file has these seals and so many bytes.
+/// Checks that a peer's file has these seals and at least so many bytes.
 fn check(fd: &OwnedFd, length: usize, wanted: SealFlags) -> Result<(), Error> {
     let seals = rustix::fs::fcntl_get_seals(fd).map_err(|_| Violation::NotSealed)?;
     if !seals.contains(wanted) {
         return Err(Violation::NotSealed.into());
     }
-    // Pages of other file systems with seals (huge ones) may be missing when they are touched, which is a bus error.
+    // Pages of other file systems with seals (huge ones) may be missing when they are touched,
+    // which is a bus error.
     let system = rustix::fs::fstatfs(fd).map_err(Error::system("looking at a segment"))?;
     if system.f_type != TMPFS {
         return Err(Violation::NotSealed.into());

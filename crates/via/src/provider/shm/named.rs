@@ -1,19 +1,22 @@
-//! Segments for peers that cannot be passed files, such as a virtual machine whose sockets carry bytes alone.
+//! Segments for peers that cannot be passed files, such as a virtual machine whose sockets carry
+//! only bytes.
 //!
-//! Such a peer says so in its greeting. The other side then makes both segments and tells their *names*: the number of its process and of its
-//! file descriptors, by which a process of the same user opens them in the file system of processes. So they have no names in any
-//! other, and are as hard to pull away as if they had been passed. The peer maps them and says so; only then its segment is
+//! Such a peer says so in its greeting. The other side then makes both segments and sends their
+//! *names*: its process id and its file descriptors' numbers, by which a process of the same user
+//! opens them in `/proc`. The segments have no other names, and are as hard to remove from under a
+//! process as if they had been passed. The peer maps them and confirms. Only then is its segment
 //! sealed against further writers.
 //!
 //! ```text
 //!      0  u32  process
-//!      4  u32  descriptor of the segment of whoever says this
-//!      8  u32  descriptor of the peer's segment
+//!      4  u32  descriptor of the sender's segment
+//!      8  u32  descriptor of the receiver's segment
 //!     12  u32  zero
-//!     16  u64  mark: what both segments have at [`layout::MARK`]
+//!     16  u64  mark: the word of both segments at [`layout::MARK`]
 //! ```
 //!
-//! A number of a process means another one in another name space; the mark shows that. Larger areas follow as [`super::carrier`] has it.
+//! In another PID name space, a process id means another process; the mark shows that. Larger areas
+//! follow as in [`super::carrier`].
 
 use super::mapping::{self, Mapping};
 use crate::deadline::Deadline;
@@ -23,16 +26,16 @@ use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::net::{RecvFlags, SendFlags};
 use rustix::rand::{GetRandomFlags, getrandom};
 
-/// What the peer says when it has mapped both.
+/// The peer's confirmation that it has mapped both segments.
 const MAPPED: u8 = 1;
 
-/// A descriptor as others find it.
+/// Returns the number of a file descriptor, as other processes find it.
 pub(super) fn number_of(file: &OwnedFd) -> u32 {
     file.as_raw_fd().unsigned_abs()
 }
 
-/// Makes the peer's segment with an area of `area` bytes, tells the peer the names of both, and waits until it has them. The own one
-/// must be mapped.
+/// Makes the peer's segment with an area of `area` bytes, sends the peer the names of both
+/// segments, and waits until it has mapped them. The own segment must be mapped already.
 pub(super) fn hand_over(
     socket: &OwnedFd,
     own: (&Mapping, &OwnedFd),
@@ -59,7 +62,7 @@ pub(super) fn hand_over(
     mapping::open(&peers, length)
 }
 
-/// A segment that whoever opens it first may write.
+/// Makes a segment that is still writable for the process that opens it first.
 fn make(length: usize, mark: &[u8]) -> Result<OwnedFd, Error> {
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
     let file = rustix::fs::memfd_create("obvia", flags).map_err(Error::system("creating a segment"))?;

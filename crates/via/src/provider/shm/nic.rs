@@ -1,4 +1,4 @@
-//! The provider for NICs whose virtual interfaces have descriptors: opening, listening and connecting.
+//! The provider: opening, listening and connecting, for virtual interfaces with descriptors.
 
 use super::directory::{self, Directory, check_peer};
 use super::greeting::peer_pid;
@@ -22,25 +22,28 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The most data segments of a descriptor.
+/// The maximum number of data segments of a descriptor.
 const SEGMENTS_MAX: usize = 64;
-/// The most descriptors of a queue.
+/// The maximum number of descriptors of a queue.
 const QUEUE_DEPTH: usize = 4096;
-/// Peers that connected and have not yet said what they want; further ones wait in the kernel.
+/// The maximum number of connected peers that have not sent a request yet; further peers wait in
+/// the kernel.
 const SILENT_MAX: usize = 64;
-/// How long such a peer may take.
+/// The time that such a peer may take.
 const SILENT_FOR: Duration = Duration::from_secs(5);
 
-/// How a NIC is opened.
+/// The options of a NIC.
 #[derive(Clone, Debug)]
 pub struct NicOptions {
-    /// Where the names of listeners are; the user's own directory if nothing is said.
+    /// The directory for the names of listeners. The default is the user's own.
     pub directory: Option<Directory>,
-    /// Slots of a connection's ring each way: so many small messages may be under way. Rounded up to a power of two, 2 to 4096.
+    /// The number of ring slots of a connection in each direction: the number of small messages
+    /// that may be under way. Rounded up to a power of two, 2 to 4096.
     pub slots: u32,
-    /// Bytes of a connection's area each way, through which larger messages go. Rounded up to a multiple of 4096, at most 64 MiB.
+    /// The size of a connection's area in each direction, for larger messages, in bytes. Rounded up
+    /// to a multiple of 4096, at most 64 MiB.
     pub area: usize,
-    /// The longest message or RDMA, in bytes.
+    /// The maximum length of a message or RDMA, in bytes.
     pub max_transfer: u32,
 }
 
@@ -50,11 +53,12 @@ impl Default for NicOptions {
     }
 }
 
-/// Opens a NIC whose VIs reach processes of this host, this one included. Addresses and discriminators are names in the directory.
+/// Opens a NIC whose VIs reach processes of this host, including this one. Addresses and
+/// discriminators are names in the directory.
 ///
 /// # Errors
 ///
-/// [`Error::UnsafeDirectory`], or when the system has no memory.
+/// [`Error::UnsafeDirectory`], or an error of the system when it has no memory.
 pub fn open(options: &NicOptions) -> Result<Nic, Error> {
     let directory = match &options.directory {
         Some(directory) => directory.clone(),
@@ -77,7 +81,7 @@ pub fn open(options: &NicOptions) -> Result<Nic, Error> {
     Ok(Nic::open(Box::new(Shm { directory: directory.for_descriptors(), attributes, own: Arc::new(own) })))
 }
 
-/// What all connections of a NIC have of it.
+/// The state that all connections of a NIC share.
 #[derive(Debug)]
 struct Own {
     shape: Shape,
@@ -109,7 +113,8 @@ impl Provider for Shm {
         let gone = |socket: &OwnedFd| Error::PeerGone { pid: peer_pid(socket) };
         match hello::introduce(&socket, Step::Request, own, self.own.shape, &file, &self.own.table)? {
             Sent::Done => {}
-            // Nothing else was sent on this socket: the peer's user has too many files under way.
+            // A full socket without any earlier packet means that the user has too many files under
+            // way in sockets.
             Sent::Full => return Err(Error::TimedOut),
             Sent::Gone => return Err(gone(&socket)),
         }
@@ -141,7 +146,7 @@ impl Provider for Shm {
             && opened::seal(region)
             && let Some(entry) = self.own.table.enter()
         {
-            // A region is registered once.
+            // The set succeeds, because a region is registered once.
             let _ = region.provider.set(Box::new(entry));
         }
         Ok(None)
@@ -154,7 +159,7 @@ impl Provider for Shm {
     }
 }
 
-/// The port of a connection that both sides agreed on.
+/// Makes the port of a connection that both sides agreed on.
 fn connected(
     socket: OwnedFd,
     own: &Offer,
@@ -176,7 +181,7 @@ struct ShmListening {
     own: Arc<Own>,
 }
 
-/// A peer that has not yet said what it wants.
+/// A connected peer that has not sent a request yet.
 #[derive(Debug)]
 struct Silent {
     socket: OwnedFd,
@@ -189,7 +194,7 @@ impl ShmListening {
         while self.silent.len() < SILENT_MAX {
             match self.listener.accept(Deadline::At(now)) {
                 Ok(incoming) => {
-                    // A peer of another user is none.
+                    // Peers of other users are dropped.
                     if check_peer(&incoming.socket).is_ok() {
                         self.silent.push(Silent { socket: incoming.socket, until: now + SILENT_FOR });
                     }
@@ -201,7 +206,7 @@ impl ShmListening {
         Ok(())
     }
 
-    /// A peer that says what it wants, if there is one.
+    /// Returns the next peer that has sent a request, if there is one.
     fn request(&mut self, now: Instant) -> Option<ShmIncoming> {
         let mut at = 0;
         while let Some(peer) = self.silent.get(at) {
@@ -254,9 +259,9 @@ impl Listening for ShmListening {
     }
 }
 
-/// A peer that wants a connection.
+/// A peer's connection request.
 struct ShmIncoming {
-    // None when it was answered.
+    // `None` once the request is answered.
     asks: Option<(OwnedFd, Box<Introduction>)>,
     offer: Offer,
     pid: u32,

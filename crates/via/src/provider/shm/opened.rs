@@ -1,18 +1,21 @@
-//! Regions that one side opened to the other: who may reach in by itself, and the packet that says so.
+//! Regions that one side opened to the other: the conditions of direct access, and the packet that
+//! opens a region.
 //!
-//! A region is opened to a peer that has just performed an RDMA on it, which its owner has checked and done for it. So the
-//! peer knows the handle, its VI has the region's tag, and the region gives the right. What the peer gets is the region's file.
-//! With that, whatever it intends, it can
+//! A region is opened to a peer that has just requested an RDMA on it, which the region's owner has
+//! checked and performed. So the peer knows the handle, its VI has the region's tag, and the region
+//! gives the right. The peer gets the region's file. With that file, even a hostile peer
 //!
-//! - read and write the bytes of that region and of no other, as long as it keeps the mapping, also after the registration ended;
-//!   nothing else ever lies in that file, so these are bytes that it had the right to already;
-//! - only read them, where the region does not allow RDMA write: the file is sealed against any new way to write it;
-//! - read them, too, where the region allows RDMA write alone: memory cannot be mapped for writing only. Whoever must hide bytes from a
-//!   hostile peer keeps them in another region;
-//! - not change the file's size or its seals.
+//! - can read and write the bytes of that region and of no other, as long as it keeps the mapping,
+//!   even after the registration ended; no other data ever lie in that file, so these are bytes
+//!   that it had the right to already;
+//! - can only read them, where the region does not allow RDMA write: the file is sealed against any
+//!   new way to write it;
+//! - can read them, too, where the region allows RDMA write alone: memory cannot be mapped for
+//!   writing only. Bytes to be hidden from a hostile peer belong in another region;
+//! - cannot change the file's size or its seals.
 //!
-//! A peer that keeps to the rules looks at the owner's table of registrations before it touches anything, reaches only as far
-//! as the region goes, and leaves every doubtful case to the owner.
+//! A peer that keeps the rules looks at the owner's table of registrations before it touches the
+//! region, stays inside the region, and leaves every doubtful case to the owner.
 
 use super::mapping::{self, Mapping};
 use super::packet::{self, Sent};
@@ -23,19 +26,20 @@ use crate::{Descriptor, RemoteAddress, Violation};
 use rustix::fd::OwnedFd;
 use rustix::fs::SealFlags;
 
-/// The packet that opens a region: u8 2, u8 rights (1: read, 2: write), u16 zero, u32 index, u32 value of its word in the table, u32 zero,
-/// the handle, u64 length.
+/// The length of the packet that opens a region, in bytes: u8 2, u8 rights (1: read, 2: write), u16
+/// zero, u32 index, u32 value of its word in the table, u32 zero, the handle, u64 length.
 const LENGTH: usize = 40;
 /// The first byte of such a packet.
 pub(super) const OPENING: u8 = 2;
-/// Regions that are kept mapped for a connection.
+/// The maximum number of regions kept mapped for a connection.
 const KEPT_MAX: usize = 256;
-/// Handles that were used lately, whose regions the peer may open.
+/// The maximum number of recently used handles whose regions the peer may open.
 const WANTED_MAX: usize = 16;
-/// Bytes between two looks at the table.
+/// The number of bytes copied between two looks at the table.
 const STRIDE: u64 = 256 << 10;
 
-/// Seals a region's file by what peers may do with it. Returns whether it may be opened to them.
+/// Seals a region's file according to the peers' rights. Returns whether the region may be opened
+/// to peers.
 pub(super) fn seal(region: &Region) -> bool {
     let Some(file) = region.memory().file().filter(|_| !region.memory().is_empty()) else { return false };
     let mut seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
@@ -46,7 +50,8 @@ pub(super) fn seal(region: &Region) -> bool {
     rustix::fs::fcntl_add_seals(file, seals).is_ok() || has_them(seals)
 }
 
-/// Sends the packet that opens a region to the peer, if that is possible without waiting. Returns whether it was done.
+/// Sends the packet that opens a region to the peer, if that is possible without waiting. Returns
+/// whether it was sent.
 pub(super) fn send(socket: &OwnedFd, kind: u8, region: &Region, handle: MemoryHandle) -> bool {
     let entry = region.provider.get().and_then(|own| own.downcast_ref::<Entry>());
     let (Some(entry), Some(file)) = (entry, region.memory().file()) else { return false };
@@ -60,7 +65,7 @@ pub(super) fn send(socket: &OwnedFd, kind: u8, region: &Region, handle: MemoryHa
     matches!(packet::send(socket, &bytes, &[file]), Ok(Sent::Done))
 }
 
-/// What a packet with a region says.
+/// The content of a packet with a region.
 #[derive(Debug)]
 pub(super) struct Opening {
     pub(super) entry: Entry,
@@ -72,7 +77,7 @@ pub(super) struct Opening {
 }
 
 impl Opening {
-    /// A region that gives no right, or without bytes, is none.
+    /// Reads a packet. Rejects a region without rights or without bytes.
     pub(super) fn from_packet(packet: &[u8], files: Vec<OwnedFd>) -> Result<Self, Violation> {
         let packet: &[u8; LENGTH] = packet.try_into().map_err(|_| Violation::BadGreeting)?;
         let [file]: [OwnedFd; 1] = files.try_into().map_err(|_| Violation::NoSegment)?;
@@ -92,7 +97,7 @@ impl Opening {
     }
 }
 
-/// The peer's regions that this side may reach into, the one used last first.
+/// The peer's regions that this side may access directly, the one used last first.
 #[derive(Debug, Default)]
 pub(super) struct Opened {
     regions: Vec<Reach>,
@@ -109,7 +114,7 @@ struct Reach {
 }
 
 impl Opened {
-    /// Notes that an RDMA on this region was asked for.
+    /// Notes that an RDMA on this region was requested.
     pub(super) fn want(&mut self, handle: MemoryHandle) {
         if !self.wanted.contains(&handle) {
             if self.wanted.len() == WANTED_MAX {
@@ -119,7 +124,8 @@ impl Opened {
         }
     }
 
-    /// The peer opened a region. One that nobody asked for breaks the rules; one that cannot be mapped is done without.
+    /// Takes a region that the peer opened. A region without an earlier request breaks the rules. A
+    /// region that cannot be mapped is left out.
     pub(super) fn admit(&mut self, packet: &[u8], files: Vec<OwnedFd>, table: &Mapping) -> Result<(), Violation> {
         let Opening { entry, read, write, handle, length, file } = Opening::from_packet(packet, files)?;
         let wanted =
@@ -138,12 +144,12 @@ impl Opened {
         self.regions.is_empty()
     }
 
-    /// Lets go of regions whose registration ended.
+    /// Unmaps regions whose registration ended.
     pub(super) fn sweep(&mut self, table: &Mapping) {
         self.regions.retain(|region| table::holds(table, region.entry));
     }
 
-    /// Whether this side can reach the place, by what is known now.
+    /// Whether this side can access the place directly, as far as is known now.
     pub(super) fn has(&mut self, place: RemoteAddress, length: u64, intent: Intent) -> bool {
         let Some(at) = self.regions.iter().position(|region| region.handle == place.handle) else { return false };
         self.regions.swap(0, at);
@@ -156,8 +162,9 @@ impl Opened {
         allowed && inside
     }
 
-    /// Copies between a descriptor's segments and the place that [`Self::has`] has just found. `None` when the registration ended
-    /// meanwhile, or `go_on` says no: then the owner is to say what that means.
+    /// Copies between a descriptor's segments and the place that [`Self::has`] has just found.
+    /// `None` when the registration ended meanwhile, or `go_on` returns `false`: the owner then
+    /// decides on the outcome.
     pub(super) fn copy(
         &self,
         descriptor: &Descriptor,
@@ -173,7 +180,7 @@ impl Opened {
                 return None;
             }
             let some = (whole - done).min(STRIDE);
-            // In bounds, as `has` found out, and as the mapping finds out again.
+            // In bounds by the check of `has`, which the mapping repeats.
             let at = usize::try_from(place.offset.checked_add(done)?).ok()?;
             descriptor.stretches(done, some, |memory, offset, before, length| match intent {
                 Intent::Write => region.mapping.fill(at.checked_add(before)?, memory, offset, length),

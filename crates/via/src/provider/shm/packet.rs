@@ -1,4 +1,5 @@
-//! Packets on the socket beside a connection: bytes and files, whole or not at all, and never waiting.
+//! Packets on the socket beside a connection. A packet of bytes and files arrives whole or not at
+//! all, and no call here waits.
 
 use crate::Error;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -13,12 +14,12 @@ use std::mem::MaybeUninit;
 /// The most files in one packet.
 const FILES: usize = 2;
 
-/// What sending came to.
+/// The result of sending a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sent {
-    /// It is under way.
+    /// The packet is in the peer's queue.
     Done,
-    /// There is no room now.
+    /// The queue has no room now.
     Full,
     /// The peer is gone.
     Gone,
@@ -45,28 +46,29 @@ pub(super) fn send(socket: &OwnedFd, bytes: &[u8], files: &[BorrowedFd<'_>]) -> 
     }
 }
 
-/// Makes the peer's socket readable. One that is full is readable already, and a peer that is gone needs nothing.
+/// Makes the peer's socket readable. A failed send does not matter: a full socket is readable
+/// already, and a peer that is gone needs no wake-up.
 pub(super) fn wake(socket: &OwnedFd) {
     let _ = send(socket, &[WAKE], &[]);
 }
 
-/// The packet that says nothing but that there is something in the segment.
+/// The packet that only announces records in the segment.
 pub(super) const WAKE: u8 = 1;
 
-/// What was received.
+/// The result of receiving a packet.
 #[derive(Debug)]
 pub(super) enum Received {
-    /// Nothing is there.
+    /// No packet has arrived.
     Nothing,
     /// The peer hung up.
     End,
-    /// A packet of so many bytes, with these files.
+    /// A packet: its length in bytes, and its files.
     Packet(usize, Vec<OwnedFd>),
-    /// A packet with more bytes or files than there may be.
+    /// A packet with more bytes or files than the protocol allows.
     Oversized,
 }
 
-/// The next packet, if there is one.
+/// Receives the next packet, if one has arrived.
 pub(super) fn receive(socket: &OwnedFd, bytes: &mut [u8]) -> Result<Received, Error> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(FILES))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
@@ -80,7 +82,7 @@ pub(super) fn receive(socket: &OwnedFd, bytes: &mut [u8]) -> Result<Received, Er
             Err(errno) => return Err(Error::system("listening to a peer")(errno)),
         }
     };
-    // Without files this allocates nothing.
+    // A packet without files allocates nothing here.
     let mut files = Vec::new();
     for message in control.drain() {
         if let RecvAncillaryMessage::ScmRights(some) = message {

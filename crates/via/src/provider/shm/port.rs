@@ -16,11 +16,14 @@ use rustix::net::Shutdown;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How often a port that is called all the time looks at its socket, which tells when the peer is gone.
+/// The interval at which a port in constant use reads its socket, which shows when the peer is
+/// gone.
 const LOOK: Duration = Duration::from_millis(1);
-/// Packets that are read in one go: more than the socket's buffer holds at a time, as the kernel sizes it.
+/// The most packets that one look reads: more than the socket's buffer holds at a time, as the
+/// kernel sizes it.
 const PACKETS: usize = 512;
-/// How often a port nobody calls looks for mappings that are not wanted any more, as long as it has some.
+/// The interval at which an idle port looks for mappings that are no longer wanted, as long as it
+/// has mappings.
 const SWEEP: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
@@ -29,12 +32,12 @@ pub(super) struct ShmPort {
     initiator: Initiator,
     responder: Responder,
     pid: u32,
-    // Threads that sleep until the peer calls, and the number of the latest sleep.
+    // The number of threads that sleep until the peer calls, and the number of the latest sleep.
     sleepers: u32,
     number: u32,
-    // When the socket was looked at, and whether it is to be looked at before long.
+    // The time of the last look at the socket; `None` when the next turn has to look.
     looked: Option<Instant>,
-    // How many regions the peer had opened then.
+    // The number of regions that the peer had opened at that time.
     opened: u32,
     has_hung_up: bool,
     is_over: bool,
@@ -59,7 +62,7 @@ impl ShmPort {
     /// Reads the packets on the socket.
     fn look(&mut self, now: Instant) -> Result<(), Fault> {
         self.looked = Some(now);
-        // Regions are on the socket before they are counted.
+        // The peer sends a region on the socket before counting it.
         self.opened = self.wire.opened();
         let mut was_called = false;
         for _ in 0..PACKETS {
@@ -74,7 +77,7 @@ impl ShmPort {
                     self.responder.borrower.admit(&bytes[..length], files)?;
                 }
                 Ok(Received::Packet(..) | Received::Oversized) => return Err(Fault::Violation),
-                // Without a socket nobody can say whether the peer is there.
+                // Without a socket, this side cannot know whether the peer is there.
                 Ok(Received::End) | Err(_) => {
                     self.has_hung_up = true;
                     break;
@@ -84,7 +87,8 @@ impl ShmPort {
         self.initiator.opened.sweep(&self.wire.table);
         self.initiator.lender.withdraw(&mut self.wire);
         if was_called && self.sleepers > 0 {
-            // The call was for those who still sleep, too, and is gone: the peer is to call again.
+            // The call was for the threads that still sleep as well, and this look has consumed it:
+            // the peer has to call again.
             self.begin_sleep();
         }
         Ok(())
@@ -108,13 +112,15 @@ impl ShmPort {
         let is_last = self.has_hung_up || seen.standing != Standing::OPEN;
         self.take(now, sink)?;
         if self.wire.opened() != self.opened {
-            // The region that an answer opened is counted before the answer: whoever goes on after the answer must have it. Without it
-            // the next RDMA would be put to the peer as well, and open a region that is opened already.
+            // The peer counts the region that an answer opened before it sends the answer. A
+            // caller that continues after the answer must find the region open. Otherwise, its next
+            // RDMA would go through the peer as well, and open the region a second time.
             self.look(now)?;
         }
         self.initiator.settle(seen, &mut self.wire, sink)?;
         if is_last {
-            // A peer that is gone publishes nothing more, and what it did publish was taken.
+            // A peer that is gone publishes nothing more, and this side has taken everything it did
+            // publish.
             return Err(if seen.standing == Standing::OPEN { Fault::HungUp } else { Fault::Told(seen.standing) });
         }
         self.responder.pump(&mut self.wire)?;
@@ -122,7 +128,8 @@ impl ShmPort {
         Ok(())
     }
 
-    /// Takes the records that are there: as many as fit a ring at the most, so that a peer cannot keep this side busy for ever.
+    /// Takes the records that have arrived, at most as many as fit a ring: a peer thus cannot keep
+    /// this side busy for ever.
     fn take(&mut self, now: Instant, sink: &mut dyn Sink) -> Result<(), Fault> {
         let (most, is_reliable) = (self.wire.most, self.wire.level.is_reliable());
         for _ in 0..self.wire.from.slots() {
@@ -130,7 +137,7 @@ impl ShmPort {
                 break;
             }
             if self.wire.opened() != self.opened {
-                // Regions that the record needs are on the socket.
+                // The record may need regions that are on the socket.
                 self.look(now)?;
             }
             let Some(taken) = self.wire.from.take()? else { break };
@@ -149,7 +156,7 @@ impl ShmPort {
             };
             self.responder.settle(due, &mut self.wire);
             if has_used_area {
-                // The peer can go on copying while this side does.
+                // The peer can go on copying while this side copies.
                 self.wire.tell_taken();
             }
         }
@@ -177,7 +184,7 @@ impl ShmPort {
         sink.broken(status, why);
     }
 
-    /// Whether there is something to do that no packet tells of.
+    /// Whether there is work that no packet announces.
     fn has_news(&self) -> bool {
         let seen = self.wire.see();
         self.wire.from.has_next()
@@ -223,7 +230,7 @@ impl Port for ShmPort {
     }
 
     fn end_sleep(&mut self) {
-        // A connection that ended in the meantime is not slept on.
+        // A sleep that began after the connection's end was not counted.
         self.sleepers = self.sleepers.saturating_sub(1);
         if self.sleepers == 0 {
             doorbell::end_sleep(self.wire.out.segment().word(record::SLEEP));
@@ -238,7 +245,7 @@ impl Port for ShmPort {
     fn disconnect(&mut self) {
         self.is_over = true;
         self.wire.tell_standing(Standing::CLOSED);
-        // Wakes the peer as well.
+        // The shutdown wakes the peer as well.
         let _ = rustix::net::shutdown(&*self.wire.socket, Shutdown::Both);
     }
 

@@ -1,4 +1,5 @@
-//! The pulse: one thread of the process that learns when a peer hangs up, and wakes who waits for it.
+//! The pulse: one thread of the process that notices when a peer hangs up, and wakes the threads
+//! that wait for that peer.
 
 use crate::Error;
 use crate::window::Wire;
@@ -10,13 +11,13 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
-/// What the pulse thread knows a connection by. Not the number of its socket: an event may be looked at when its connection is gone already, and
-/// the next one has that number.
+/// The number by which the pulse thread knows a connection. The number of its socket would not do:
+/// an event may be handled after its connection has gone, when the next connection has that number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Number(u64);
 
 impl Number {
-    /// One that no other connection of this process has had.
+    /// Draws a number that no other connection of this process has had.
     pub(super) fn draw() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         Self(NEXT.fetch_add(1, Ordering::Relaxed))
@@ -30,11 +31,11 @@ struct Watch {
 }
 
 impl Watch {
-    /// The peer of a connection has hung up, which may have been forgotten meanwhile.
+    /// Closes a connection whose peer has hung up, unless it has been forgotten meanwhile.
     fn close(&self, number: Number) {
         let wires = self.wires.lock().unwrap_or_else(PoisonError::into_inner);
         let wire = wires.get(&number).and_then(Weak::upgrade);
-        // Dropping the last reference closes the socket; never under the lock.
+        // Dropping the last reference closes the socket, which must not happen under the lock.
         drop(wires);
         if let Some(wire) = wire {
             wire.close();
@@ -60,7 +61,7 @@ pub(super) fn watch(socket: &OwnedFd, number: Number, wire: &Arc<Wire>) -> Resul
     let mut wires = watch.wires.lock().unwrap_or_else(PoisonError::into_inner);
     wires.insert(number, Arc::downgrade(wire));
     drop(wires);
-    // Not IN: larger areas arrive on the socket, and are read by who needs them.
+    // Not IN: larger areas arrive on the socket, and the threads that need them read them.
     let events = epoll::EventFlags::RDHUP | epoll::EventFlags::ONESHOT;
     epoll::add(&watch.epoll, socket, epoll::EventData::new_u64(number.0), events)
         .map_err(Error::system("watching a connection"))
@@ -84,7 +85,7 @@ fn listen() {
         events.clear();
         match epoll::wait(&watch.epoll, spare_capacity(&mut events), None) {
             Ok(_) | Err(Errno::INTR) => {}
-            // Without an epoll instance there is no pulse; waits still end by their deadlines.
+            // Without an epoll instance there is no pulse; waits still end at their deadlines.
             Err(_) => return,
         }
         for event in &events {
@@ -103,7 +104,7 @@ mod tests {
     use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
     use std::sync::Arc;
 
-    /// A connection that is watched, and its peer's end of the socket.
+    /// Makes a watched connection, and its peer's end of the socket.
     fn connection() -> (Window, Number, OwnedFd) {
         let (socket, peer) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None).unwrap();
         let socket = Arc::new(socket);
@@ -122,7 +123,7 @@ mod tests {
     fn an_event_that_is_looked_at_late_ends_no_other_connection() {
         let (first, number, _hung_up) = connection();
         drop(first);
-        // Its socket has the first one's number, unless another test has taken that.
+        // The second socket has the number of the first, unless another test has taken that.
         let (second, _, _peer) = connection();
         watch_of_process().unwrap().close(number);
         assert!(!second.alarm().is_closed());

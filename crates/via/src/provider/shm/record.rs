@@ -1,6 +1,7 @@
-//! Where things lie in the segment of a virtual interface with descriptors, and what a record says: offsets, sizes and forms.
+//! The layout of a VI's segment, and the forms of its records: offsets, sizes and words.
 //!
-//! One segment carries one direction, and its owner alone can write it, as with windows ([`crate::layout`]).
+//! One segment carries one direction, and only its owner can write it, as with windows
+//! ([`crate::layout`]).
 //!
 //! ```text
 //!      0  sleep word: 0 when the owner is awake, else the number of its sleep          (u32)
@@ -30,28 +31,28 @@ use crate::RemoteAddress;
 use crate::memory::MemoryHandle;
 use crate::spi::Refusal;
 
-/// Offset of the owner's sleep word.
+/// The offset of the owner's sleep word.
 pub(super) const SLEEP: usize = 0;
-/// Offset of the count of records that the owner has taken.
+/// The offset of the count of records that the owner has taken.
 pub(super) const TAKEN: usize = 128;
-/// Offset of the owner's answers to RDMA.
+/// The offset of the owner's answers to RDMA.
 pub(super) const ANSWERS: usize = 136;
-/// Offset of the connection's state.
+/// The offset of the connection's state.
 pub(super) const STATE: usize = 144;
-/// Offset of the count of regions that the owner opened to its peer.
+/// The offset of the count of regions that the owner opened to its peer.
 pub(super) const OPENED: usize = 148;
-/// Offset of the ring.
+/// The offset of the ring.
 pub(super) const RING: usize = 4096;
-/// Bytes of a slot.
+/// The size of a slot, in bytes.
 pub(super) const SLOT: usize = 128;
-/// Pieces in the area begin at multiples of this: a cache line.
+/// The alignment of pieces in the area, in bytes: a cache line.
 pub(super) const ALIGN: usize = 64;
-/// The most slots of a ring.
+/// The maximum number of slots of a ring.
 pub(super) const SLOTS_MAX: u32 = 4096;
-/// The largest area.
+/// The maximum size of an area, in bytes.
 pub(super) const AREA_MAX: usize = 64 << 20;
 
-/// Bytes of a segment.
+/// Returns the length of a segment, in bytes.
 pub(super) const fn segment_length(slots: u32, area: usize) -> usize {
     RING + slots as usize * SLOT + area
 }
@@ -61,14 +62,14 @@ const _: () = {
     assert!(OPENED + 4 <= RING);
 };
 
-/// Where the connection stands, as one side tells the other.
+/// The state of the connection, as one side tells the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Standing(pub(super) u32);
 
 impl Standing {
-    /// It goes on.
+    /// The connection is open.
     pub(super) const OPEN: Self = Self(0);
-    /// This side disconnected.
+    /// The local side disconnected.
     pub(super) const CLOSED: Self = Self(1);
     /// A message of the peer found no receive descriptor.
     pub(super) const NOT_READY: Self = Self(2);
@@ -88,18 +89,18 @@ impl Standing {
     }
 }
 
-/// How an RDMA went, as the low byte of [`ANSWERS`] says.
+/// The outcome of an RDMA, in the low byte of [`ANSWERS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Answer(pub(super) u8);
 
 impl Answer {
-    /// It was performed.
+    /// The RDMA was performed.
     pub(super) const DONE: Self = Self(0);
-    /// The region does not allow it.
+    /// The region does not allow the RDMA.
     pub(super) const PROTECTION: Self = Self(1);
 }
 
-/// What a record is.
+/// The kind of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Kind {
@@ -107,17 +108,17 @@ pub(super) enum Kind {
     Send = 1,
     /// An RDMA write, or its beginning.
     Write = 2,
-    /// The wish for an RDMA read.
+    /// A request for an RDMA read.
     Read = 3,
-    /// The next bytes of the message or RDMA write that was begun.
+    /// The next bytes of the begun message or RDMA write.
     More = 4,
-    /// Bytes that an RDMA read of the peer asked for.
+    /// Bytes of the answer to an RDMA read of the peer.
     Data = 5,
-    /// An RDMA write that its initiator performed itself has immediate data.
+    /// The immediate data of an RDMA write that its initiator performed itself.
     Landed = 6,
-    /// A message that lies in regions which are lent to the peer; with the record comes where.
+    /// A message in regions that are lent to the peer. The record holds references to its bytes.
     Lent = 7,
-    /// A region is not lent any more; with the record comes which.
+    /// The withdrawal of a lent region. The record names the region.
     Withdrawn = 8,
 }
 
@@ -136,42 +137,42 @@ impl Kind {
         })
     }
 
-    /// Whether it begins with a place in the peer's memory.
+    /// Whether a record of this kind has a place in the peer's memory.
     pub(super) fn has_place(self) -> bool {
         matches!(self, Self::Write | Self::Read)
     }
 
-    /// Offset in the slot of bytes in line.
+    /// Returns the offset in the slot of inline bytes.
     pub(super) fn line_start(self) -> usize {
         if self.has_place() { 48 } else { 24 }
     }
 
-    /// How many bytes there may be in line.
+    /// Returns the maximum number of inline bytes.
     pub(super) fn line_max(self) -> usize {
         SLOT - self.line_start()
     }
 }
 
-/// A record's words.
+/// The words of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Record {
     pub(super) kind: Kind,
     pub(super) immediate: Option<u32>,
-    /// Bytes of the whole message or RDMA.
+    /// The length of the whole message or RDMA, in bytes.
     pub(super) whole: u32,
-    /// Bytes that come with this record.
+    /// The number of bytes that come with this record.
     pub(super) piece: u32,
-    /// Where they begin in the area; `None`: they are in line.
+    /// The offset of the bytes in the area; `None` for inline bytes.
     pub(super) area: Option<u32>,
-    /// The peer's memory; zero where the kind has none.
+    /// The place in the peer's memory; zero where the kind has none.
     pub(super) place: RemoteAddress,
 }
 
-/// No place.
+/// The place of records that have none.
 pub(super) const NOWHERE: RemoteAddress = RemoteAddress { handle: MemoryHandle([0; 2]), offset: 0 };
 
 impl Record {
-    /// The first word, for the record of this number, and the others.
+    /// Returns the words of the record with this number, the first word first.
     pub(super) fn to_words(self, number: u32) -> [u64; 6] {
         let pair = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
         let flags = u32::from(self.immediate.is_some()) | u32::from(self.area.is_some()) << 1;
@@ -185,8 +186,9 @@ impl Record {
         ]
     }
 
-    /// A record from words of the peer, each loaded once. `None` when they make none, by themselves: whether the piece lies inside the
-    /// peer's area, and whether the record comes in its turn, is for the caller to find out.
+    /// Makes a record from words of the peer, each loaded once. `None` when the words contradict
+    /// each other. The caller has to check whether the piece lies inside the peer's area, and
+    /// whether the record is in turn.
     pub(super) fn from_words(words: [u64; 6]) -> Option<Self> {
         let high = (words[0] >> 32) as u32;
         let (kind, flags) = (Kind::from_wire(high as u8)?, high >> 8);

@@ -1,4 +1,5 @@
-//! What the peer's records ask for: messages into receive descriptors, and RDMA that it does not perform by itself.
+//! Responding to the peer's records: messages into receive descriptors, and RDMA that the peer does
+//! not perform itself.
 
 use super::lent::{Borrower, References};
 use super::opened::{self, OPENING};
@@ -15,29 +16,29 @@ use std::sync::Arc;
 pub(super) struct Responder {
     coming: Option<Coming>,
     reading: Option<Reading>,
-    // RDMA of the peer that were answered.
+    // The number of the peer's RDMA that were answered.
     answered: u64,
     pub(super) borrower: Borrower,
 }
 
-/// What the peer has begun.
+/// A message or RDMA write of the peer that has begun.
 #[derive(Debug)]
 struct Coming {
     target: Target,
     whole: u32,
-    // Bytes of it that have come.
+    // The number of bytes that have arrived.
     come: u32,
     immediate: Option<u32>,
 }
 
-/// Where it goes.
+/// The destination of its bytes.
 #[derive(Debug)]
 enum Target {
-    /// Into the receive descriptor that it was begun in.
+    /// The receive descriptor in which the message began.
     Message,
-    /// Into a region.
+    /// A region.
     Write(Arc<Region>, RemoteAddress),
-    /// Nowhere, since delivery is unreliable. An RDMA write is answered all the same.
+    /// No destination, since delivery is unreliable. An RDMA write is answered all the same.
     Nowhere { is_write: bool },
 }
 
@@ -50,16 +51,16 @@ struct Reading {
     sent: u32,
 }
 
-/// What is to be done when the record has been taken.
+/// The work left when the record has been taken.
 #[derive(Debug)]
 pub(super) enum Due {
     Nothing,
-    /// Answer an RDMA; one that was performed opens the region to the peer.
+    /// The answer to an RDMA; after one that was performed, the region is opened to the peer.
     Answer(Answer, Option<(Arc<Region>, MemoryHandle)>),
 }
 
 impl Responder {
-    /// Does what a record asks for.
+    /// Carries out a record.
     pub(super) fn take(
         &mut self,
         taken: Taken<'_>,
@@ -68,7 +69,7 @@ impl Responder {
         sink: &mut dyn Sink,
     ) -> Result<Due, Fault> {
         let record = taken.record;
-        // One thing after the other: a peer that waits for an answer begins nothing else.
+        // Operations do not overlap: a peer that waits for an answer begins nothing else.
         let is_busy = self.coming.is_some() || self.reading.is_some();
         let is_in_turn = match record.kind {
             Kind::More => self.coming.is_some(),
@@ -79,7 +80,7 @@ impl Responder {
             return Err(Fault::Violation);
         }
         let whole = u64::from(record.whole);
-        // What cannot be done breaks the connection, or nobody cares.
+        // A refusal breaks a reliable connection, and has no effect on an unreliable one.
         let or_drop = |refusal| if is_reliable { Err(Fault::Refused(refusal)) } else { Ok(()) };
         let target = match record.kind {
             Kind::More => return self.piece(taken, is_reliable, sink),
@@ -121,7 +122,7 @@ impl Responder {
         self.piece(taken, is_reliable, sink)
     }
 
-    /// Puts the bytes of a record to where they belong.
+    /// Copies the bytes of a record to their destination.
     fn piece(&mut self, taken: Taken<'_>, is_reliable: bool, sink: &mut dyn Sink) -> Result<Due, Fault> {
         let (piece, view, at) = (taken.record.piece, taken.view, taken.at);
         let Some(coming) = &mut self.coming else { return Err(Fault::Violation) };
@@ -132,7 +133,7 @@ impl Responder {
             Target::Message => sink.fill_message_from(coming.come, view, at, piece as usize),
             Target::Write(region, place) => {
                 let offset = place.offset + u64::from(coming.come);
-                // In bounds, as was found out when it began.
+                // In bounds by the check at the beginning of the write.
                 let written = region.memory().write_view(offset, view, at, piece as usize);
                 if !region.is_registered() || written.is_none() {
                     if is_reliable {
@@ -179,7 +180,7 @@ impl Responder {
         wire.answer(self.answered, answer);
     }
 
-    /// Sends what the peer wants to read, as far as there is room.
+    /// Sends the bytes of an RDMA read, as far as there is room.
     pub(super) fn pump(&mut self, wire: &mut Wire) -> Result<(), Fault> {
         while let Some(reading) = &mut self.reading {
             if !reading.region.is_registered() {
@@ -204,7 +205,7 @@ impl Responder {
             let record =
                 Record { kind: Kind::Data, immediate: None, whole: reading.whole, piece, area: None, place: NOWHERE };
             let offset = reading.place.offset + u64::from(reading.sent);
-            // In bounds, as was found out when it began.
+            // In bounds by the check at the beginning of the read.
             wire.publish(record, |bytes| reading.region.memory().read(offset, bytes));
             reading.sent += piece;
         }

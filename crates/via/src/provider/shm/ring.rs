@@ -1,19 +1,20 @@
-//! A ring of records and the area behind it: what its owner publishes, and what the peer takes out of it.
+//! Rings: the records that a side publishes, the area behind them, and the peer that takes them.
 
 use super::mapping::Mapping;
 use super::record::{self, ALIGN, RING, Record, SLOT};
 use crate::{RegionView, Violation};
 use std::sync::atomic::Ordering;
 
-/// The most bytes that come with one record: what both sides copy while the other one copies the next.
+/// The maximum number of bytes of one record, so that one side copies a piece while the other
+/// copies the next.
 const PIECE_MAX: usize = 64 << 10;
 
 /// The shape of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
-    /// Slots of its ring, a power of two.
+    /// The number of ring slots, a power of two.
     pub(super) slots: u32,
-    /// Bytes of its area, a multiple of 4096.
+    /// The size of the area in bytes, a multiple of 4096.
     pub(super) area: usize,
 }
 
@@ -22,7 +23,7 @@ impl Shape {
         record::segment_length(self.slots, self.area)
     }
 
-    /// Whether a segment may have it.
+    /// Whether a segment may have this shape.
     pub(super) fn is_possible(self) -> bool {
         self.slots.is_power_of_two()
             && (2..=record::SLOTS_MAX).contains(&self.slots)
@@ -39,19 +40,22 @@ impl Shape {
     }
 }
 
-/// The side that publishes.
+/// The publishing side.
 ///
-/// Pieces follow one another through the area and begin again at its start, whatever is free: writing what the peer has just
-/// read is slow. They are freed in the order of their records.
+/// Pieces follow one another through the area and begin again at its start. Free places are not
+/// used earlier, because writing bytes that the peer has just read is slow. Pieces are freed in the
+/// order of their records.
 #[derive(Debug)]
 pub(super) struct Publisher {
-    // Invariant: writable, at least `shape.length()` long, and written by nobody but this value and, in its first page, its port.
+    // Invariant: writable, at least `shape.length()` long, and written only by this value and, in
+    // its first page, by its port.
     own: Mapping,
     shape: Shape,
-    // Records published, and records that the peer has taken.
+    // The numbers of records published, and of records that the peer has taken.
     published: u64,
     taken: u64,
-    // Bytes of the area used since the beginning, and those that are free again; where the piece of each record in the ring ends.
+    // The numbers of area bytes used since the beginning, and freed again; and the end of each
+    // record's piece in the ring.
     used: u64,
     freed: u64,
     ends: Box<[u64]>,
@@ -68,12 +72,12 @@ impl Publisher {
         &self.own
     }
 
-    /// Records published so far.
+    /// Returns the number of records published so far.
     pub(super) fn published(&self) -> u64 {
         self.published
     }
 
-    /// Records that the peer has taken, as far as is known.
+    /// Returns the number of records that the peer has taken, as far as is known.
     pub(super) fn taken(&self) -> u64 {
         self.taken
     }
@@ -83,14 +87,14 @@ impl Publisher {
         self.published - self.taken < u64::from(self.shape.slots)
     }
 
-    /// How many bytes the next piece in the area may have.
+    /// Returns the maximum length of the next piece in the area.
     pub(super) fn room(&self) -> usize {
         let area = self.shape.area as u64;
         let free = area - (self.used - self.freed);
         free.min(area - self.used % area).min(PIECE_MAX as u64) as usize
     }
 
-    /// The peer says how many records it has taken.
+    /// Takes note of the number of records that the peer has taken.
     pub(super) fn acknowledge(&mut self, taken: u64) -> Result<(), Violation> {
         if taken < self.taken || taken > self.published {
             return Err(Violation::BadCredit(taken as u32));
@@ -102,8 +106,9 @@ impl Publisher {
         Ok(())
     }
 
-    /// Publishes a record, whose place for bytes `fill` gets: `record.piece` bytes, in line where they fit, otherwise in the
-    /// area, where there must be room. There must be a slot. What `fill` returns is returned; on `None` nothing is published.
+    /// Publishes a record. `fill` writes its `record.piece` bytes: inline where they fit, otherwise
+    /// in the area, which must have room. The ring must have a free slot. Returns the result of
+    /// `fill`; on `None` nothing is published.
     pub(super) fn publish(&mut self, mut record: Record, fill: impl FnOnce(&mut [u8]) -> Option<()>) -> Option<()> {
         assert!(self.has_slot(), "has_slot was asked first");
         let length = record.piece as usize;
@@ -121,7 +126,7 @@ impl Publisher {
         fill(self.bytes(place, length))?;
         let number = (self.published as u32).wrapping_add(1);
         let words = record.to_words(number);
-        // Words 3 to 5 are bytes in line where the record has no place.
+        // Words 3 to 5 are inline bytes where the record has no place.
         let last = if record.kind.has_place() { 6 } else { 3 };
         for (at, word) in words.iter().enumerate().take(last).skip(1) {
             self.own.word64(slot + at * 8).store(*word, Ordering::Relaxed);
@@ -137,13 +142,14 @@ impl Publisher {
         assert!(at >= RING && at + length <= self.own.length());
         // SAFETY: in bounds by the assertion.
         let start = unsafe { self.own.start().add(at) };
-        // SAFETY: own memory, initialised, since fresh shared memory is zero; no other process can map it writable, and in this
-        // one nobody but this value, which is borrowed exclusively, writes behind the first page.
+        // SAFETY: own memory, initialised, since fresh shared memory is zero; no other process can
+        // map it writable, and in this one only this value, which is borrowed exclusively, writes
+        // behind the first page.
         unsafe { std::slice::from_raw_parts_mut(start.as_ptr(), length) }
     }
 }
 
-/// The side that takes.
+/// The taking side.
 #[derive(Debug)]
 pub(super) struct Taker {
     // Invariant: at least `shape.length()` long.
@@ -152,7 +158,7 @@ pub(super) struct Taker {
     taken: u64,
 }
 
-/// A record that was taken, and where its bytes are in the peer's segment.
+/// A taken record, and the place of its bytes in the peer's segment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Taken<'a> {
     pub(super) record: Record,
@@ -170,12 +176,12 @@ impl Taker {
         &self.peer
     }
 
-    /// Records taken so far.
+    /// Returns the number of records taken so far.
     pub(super) fn taken(&self) -> u64 {
         self.taken
     }
 
-    /// Slots of the ring: there cannot be more records at a time.
+    /// Returns the number of ring slots, which limits the number of records at a time.
     pub(super) fn slots(&self) -> u32 {
         self.shape.slots
     }
@@ -186,7 +192,8 @@ impl Taker {
         first as u32 == (self.taken as u32).wrapping_add(1)
     }
 
-    /// The next record, if it is there. Its bytes are the peer's to change until the count of records taken is told.
+    /// Takes the next record, if it is there. The peer may change its bytes until it learns that
+    /// the record was taken.
     pub(super) fn take(&mut self) -> Result<Option<Taken<'_>>, Violation> {
         let slot = self.shape.slot(self.taken);
         let number = (self.taken as u32).wrapping_add(1);
@@ -252,7 +259,7 @@ mod tests {
         assert_eq!(take(&mut taker), None);
         for round in 0..100_u8 {
             for length in [0, 1, 104, 105, 1000] {
-                // The last bytes of the area are fewer.
+                // The end of the area has room for fewer bytes.
                 let length = if length > 104 { publisher.room().min(length) } else { length };
                 publish(&mut publisher, length as u32, round);
                 assert_eq!(take(&mut taker), Some(vec![round; length]));
@@ -295,7 +302,7 @@ mod tests {
     fn bytes_outside_of_the_area_are_found_out() {
         let (mut publisher, mut taker) = pair();
         publish(&mut publisher, 1024, 1);
-        // The third word says how long the piece is, and where.
+        // The third word holds the length and the place of the piece.
         let place = publisher.segment().word64(RING + 16);
         place.store(1024 | 3073 << 32, Ordering::Relaxed);
         assert_eq!(taker.take().unwrap_err(), Violation::BadAreaRange { offset: 3073, length: 1024 });

@@ -1,8 +1,9 @@
-//! Which registrations still hold: a table of the NIC, which peers look at before they reach into a region by themselves.
+//! The table of registrations: peers look at a NIC's table before they access a region directly.
 //!
-//! Each region that peers may reach has a word, whose value is part of what the peer is told. When the registration ends the
-//! word changes, and the peer's next look tells it. That is for peers that keep to the rules: the mapping of one that does not
-//! stays until the connection ends, and with it the bytes of that region, which are used for nothing else.
+//! Each region that peers may reach has a word. A peer learns the word's value with the region. The
+//! word changes when the registration ends, and the peer sees that at its next look. This protects
+//! against peers that keep the rules only. The mapping of any other peer stays until the connection
+//! ends, and with it the bytes of that region, which are used for nothing else.
 
 use super::mapping::{self, Mapping};
 use crate::Error;
@@ -10,12 +11,13 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{Ordering, fence};
 use std::sync::{Mutex, PoisonError};
 
-/// Bytes of a table: 16384 regions. Those beyond are reached by their owner's copying.
+/// The length of a table, in bytes: 16384 regions. Further regions are only reached by their
+/// owner's own copies.
 pub(super) const LENGTH: usize = 64 << 10;
-/// The largest table that a peer may have.
+/// The maximum length of a peer's table, in bytes.
 const LENGTH_MAX: usize = 16 << 20;
 
-/// Whether a table may be so long.
+/// Whether a table may have this length.
 pub(super) fn is_possible(length: usize) -> bool {
     length > 0 && length <= LENGTH_MAX && length.is_multiple_of(4096)
 }
@@ -30,12 +32,12 @@ pub(super) struct Table {
 
 #[derive(Debug, Default)]
 struct Unused {
-    // Words that were used before, and the first one that never was.
+    // Words that were used before, and the first word that was never used.
     returned: Vec<u32>,
     next: u32,
 }
 
-/// A region's word, and the value that it has while the registration holds.
+/// A region's word, and its value while the registration holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) index: u32,
@@ -63,7 +65,7 @@ impl Table {
         self.file.as_fd()
     }
 
-    /// A word for a region. `None` when all are in use.
+    /// Assigns a word to a region. `None` when all words are in use.
     pub(super) fn enter(&self) -> Option<Entry> {
         let mut unused = self.unused.lock().unwrap_or_else(PoisonError::into_inner);
         let index = unused.returned.pop().or_else(|| {
@@ -77,11 +79,11 @@ impl Table {
         Some(Entry { index, value })
     }
 
-    /// The registration is over. A word whose values are used up is not used again.
+    /// Ends a registration. A word whose values are used up is not assigned again.
     pub(super) fn leave(&self, entry: Entry) {
         let value = entry.value.wrapping_add(1);
         self.own.word(entry.index as usize * 4).store(value, Ordering::Release);
-        // Whatever the owner does with the bytes from now on comes after.
+        // The owner's later accesses to the bytes must come after the change.
         fence(Ordering::SeqCst);
         if value != u32::MAX {
             self.unused.lock().unwrap_or_else(PoisonError::into_inner).returned.push(entry.index);

@@ -1,4 +1,5 @@
-//! What the two halves of a port share: the segments, the socket, and how the peer is told and woken.
+//! The state that the two halves of a port share: the segments, the socket, and the ways to tell
+//! and wake the peer.
 
 use super::mapping::Mapping;
 use super::packet;
@@ -12,16 +13,16 @@ use rustix::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Why a connection goes no further.
+/// The reason why a connection ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     /// The peer broke the rules.
     Violation,
-    /// The peer asked for what cannot be given, and delivery is reliable.
+    /// The peer requested something that is refused, and delivery is reliable.
     Refused(Refusal),
-    /// The peer says that it is over.
+    /// The peer ended the connection, and told why.
     Told(Standing),
-    /// The peer hung up without a word.
+    /// The peer hung up without a reason.
     HungUp,
 }
 
@@ -36,19 +37,20 @@ impl From<crate::Violation> for Fault {
 pub(super) struct Wire {
     pub(super) socket: Arc<OwnedFd>,
     pub(super) level: Reliability,
-    /// The longest message or RDMA that the two sides have settled on.
+    /// The agreed maximum length of a message or RDMA.
     pub(super) most: u32,
     pub(super) out: Publisher,
     pub(super) from: Taker,
     /// The peer's table of registrations.
     pub(super) table: Mapping,
-    // The number of the peer's sleep that it was last called out of.
+    // The number of the peer's sleep that the last call ended.
     called: u32,
-    // Whether anything was told since the peer was last called.
+    // Whether the peer was told anything since it was last called.
     has_told: bool,
 }
 
-/// What the peer's words say, each loaded once, in an order in which what a word promises is there when it is read.
+/// The peer's words, each loaded once. The order of the loads guarantees that the effects that a
+/// word stands for are visible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Seen {
     pub(super) standing: Standing,
@@ -68,12 +70,12 @@ impl Wire {
         Self { socket: Arc::new(socket), level, most, out, from, table, called: 0, has_told: false }
     }
 
-    /// How the peer says the connection stands.
+    /// Returns the state of the connection, by the peer's word.
     pub(super) fn standing(&self) -> Standing {
         Standing(self.from.segment().word(record::STATE).load(Ordering::Acquire))
     }
 
-    /// How many regions the peer says it has opened.
+    /// Returns the number of regions that the peer has opened.
     pub(super) fn opened(&self) -> u32 {
         self.from.segment().word(record::OPENED).load(Ordering::Acquire)
     }
@@ -88,12 +90,13 @@ impl Wire {
     /// Publishes a record, as [`Publisher::publish`] does.
     pub(super) fn publish(&mut self, record: Record, fill: impl FnOnce(&mut [u8]) -> Option<()>) {
         let outcome = self.out.publish(record, fill);
-        // Whoever fills a record's bytes has checked before that they are there.
+        // Callers that fill a record have checked before that the bytes are there.
         debug_assert!(outcome.is_some());
         self.has_told = true;
     }
 
-    /// Tells the peer which of its records were taken: their places are free again, and what they asked for is done.
+    /// Tells the peer which of its records were taken: their places are free again, and their
+    /// operations are done.
     pub(super) fn tell_taken(&mut self) {
         self.tell_taken_up_to(self.from.taken());
     }
@@ -111,7 +114,7 @@ impl Wire {
         }
     }
 
-    /// Answers the peer's RDMA of this number. Whatever came before it is told first.
+    /// Answers the peer's RDMA of this number, after telling it which records were taken.
     pub(super) fn answer(&mut self, number: u64, answer: Answer) {
         self.tell_taken();
         self.out.segment().word64(record::ANSWERS).store(number << 8 | u64::from(answer.0), Ordering::Release);
@@ -124,7 +127,7 @@ impl Wire {
         word.store(word.load(Ordering::Relaxed).wrapping_add(1), Ordering::Release);
     }
 
-    /// Tells the peer that it is over, unless that was told before.
+    /// Tells the peer that the connection is over, unless that was told before.
     pub(super) fn tell_standing(&mut self, standing: Standing) {
         let word = self.out.segment().word(record::STATE);
         if word.load(Ordering::Relaxed) == Standing::OPEN.0 {
@@ -143,7 +146,7 @@ impl Wire {
     }
 }
 
-/// Why the connection ended, for the user.
+/// Returns the reason of the end, for the user.
 pub(super) fn ended(refusal: Refusal) -> Ended {
     match refusal {
         Refusal::ReceiverNotReady => Ended::ReceiverNotReady,

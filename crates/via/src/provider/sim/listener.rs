@@ -1,4 +1,5 @@
-//! Listening in the simulated network: who knocks has laid a wire, and its request comes over that.
+//! Listening in the simulated network: a requesting peer lays a wire to the listener, and its
+//! request arrives over that wire.
 
 use super::Core;
 use super::net::SimLink;
@@ -12,14 +13,14 @@ use rustix::fd::OwnedFd;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// Wires that wait for one listener at most.
+/// The maximum number of wires that wait for one listener.
 const KNOCKS_MAX: usize = 1024;
 
-/// Who listens where.
+/// The listeners of the network, by NIC and name.
 #[derive(Debug, Default)]
 pub(super) struct Doors(Mutex<HashMap<(usize, String), Weak<Inbox>>>);
 
-/// Wires that were laid to a listener.
+/// The wires that were laid to a listener.
 #[derive(Debug)]
 pub(super) struct Inbox {
     knocks: Mutex<Vec<Knock>>,
@@ -44,7 +45,7 @@ struct SimListener {
 struct SimRequest {
     core: Arc<Core>,
     answering: Answering,
-    // Taken out when it is answered.
+    // Taken out when the request is answered.
     link: Option<SimLink>,
     peer: String,
 }
@@ -74,7 +75,7 @@ impl Inbox {
         self.knocks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Leaves the end of a wire.
+    /// Leaves the end of a wire with the listener.
     pub(super) fn knock(&self, link: SimLink, peer: String) -> Result<(), Error> {
         let mut knocks = self.knocks();
         knocks.retain(|knock| !knock.link.is_alone());
@@ -82,12 +83,13 @@ impl Inbox {
             return Err(Error::Refused { why: "too many requests wait for the listener".to_owned() });
         }
         knocks.push(Knock { link, peer });
-        // Fails only when it is readable already.
+        // The write fails only when the bell is readable already.
         let _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes());
         Ok(())
     }
 
-    /// The knocks become ends that somebody looks after, or are no more: the clock does not wait for who is not asked.
+    /// Attaches or detaches the waiting ends: the clock must not wait for them while the listener
+    /// is not called.
     fn attend(&self, is_attended: bool) {
         for knock in self.knocks().iter() {
             if is_attended {
@@ -109,7 +111,7 @@ pub(super) fn listen(core: &Arc<Core>, nic: usize, name: &str) -> Result<Box<dyn
 }
 
 impl SimListener {
-    /// The first knock whose request has come. What comes that is no request is dropped.
+    /// Returns the first waiting wire whose request has arrived. Other datagrams are dropped.
     fn look(&mut self) -> Result<Option<SimRequest>, Error> {
         let mut knocks = self.inbox.knocks();
         for at in 0..knocks.len() {
@@ -119,7 +121,7 @@ impl SimListener {
             while let Some(length) = link.receive(&mut self.datagram)? {
                 if let Some(answering) = Answering::from_datagram(&self.datagram[..length]) {
                     let Knock { link, peer } = knocks.remove(at);
-                    // While its user thinks the clock goes on.
+                    // The clock goes on while the user decides.
                     link.detach();
                     return Ok(Some(SimRequest { core: Arc::clone(&self.core), answering, link: Some(link), peer }));
                 }
@@ -135,7 +137,7 @@ impl Listening for SimListener {
         let deadline = deadline.start();
         loop {
             let mut count = [0; 8];
-            // Nothing to read: nobody knocked.
+            // The read fails when no wire has arrived.
             let _ = rustix::io::read(&self.inbox.bell, &mut count);
             let found = self.look();
             if !matches!(found, Ok(None)) || deadline.is_over() {

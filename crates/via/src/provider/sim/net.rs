@@ -1,4 +1,5 @@
-//! The network itself: wires between ends, and the virtual clock that moves when every end has done what there is to do.
+//! The simulated network: wires between ends, and a virtual clock that advances when every end is
+//! idle.
 
 mod witness;
 
@@ -12,18 +13,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use witness::{Witness, describe, fate};
 
-/// A network. Clones are the same.
+/// A network. Clones refer to the same network.
 #[derive(Clone, Debug)]
 pub(super) struct Net {
     shared: Arc<Mutex<State>>,
 }
 
-/// Who moves the clock.
+/// The mover of the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Clock {
-    /// Whoever calls [`Net::advance`].
+    /// A caller of [`Net::advance`].
     ByHand,
-    /// The ends: it moves when all of them have settled, at most so many times as fast as real time.
+    /// The ends: the clock advances when all of them have settled, at most so many times as fast as
+    /// real time.
     Settling(u32),
 }
 
@@ -31,11 +33,11 @@ pub(super) enum Clock {
 struct State {
     clock: Clock,
     now: Duration,
-    // The real time when the clock moved last.
+    // The real time of the clock's last advance.
     moved: Instant,
     wires: BTreeMap<u64, Wire>,
     next_wire: u64,
-    // Ends that are attached and have not settled.
+    // The number of attached ends that have not settled.
     busy: usize,
     dead: Vec<usize>,
     past: Counts,
@@ -43,7 +45,7 @@ struct State {
     witness: Witness,
 }
 
-/// Two ends, and what is on its way from the one to the other: channel 0 begins at end 0.
+/// Two ends, and the datagrams on their way. Channel 0 begins at end 0.
 #[derive(Debug)]
 struct Wire {
     nics: [usize; 2],
@@ -54,23 +56,23 @@ struct Wire {
 #[derive(Debug, Default)]
 struct End {
     stage: Stage,
-    // When it wants to be called whatever comes.
+    // The latest time of the next call.
     due: Option<Duration>,
     bell: Option<Arc<OwnedFd>>,
-    // What is answered to everything that comes.
+    // The standing answer to every datagram that arrives.
     answer: Option<Box<[u8]>>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Stage {
-    /// Nobody has it yet: what comes waits.
+    /// The end has no user yet. Datagrams wait.
     #[default]
     Waiting,
-    /// Somebody has it who may have something to do.
+    /// The end has a user that may have work to do.
     Busy,
-    /// Somebody has it who waits.
+    /// The end has a user that waits.
     Settled,
-    /// Nobody will have it any more.
+    /// The end will never have a user again.
     Gone,
 }
 
@@ -106,7 +108,7 @@ impl Net {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Virtual time since the network was made.
+    /// Returns the virtual time since the network was made.
     pub(super) fn now(&self) -> Duration {
         self.state().now
     }
@@ -115,11 +117,11 @@ impl Net {
         self.state().capture = Some(capture);
     }
 
-    /// Lays a wire between two NICs: the conditions of what end 0 sends and of what end 1 sends.
+    /// Lays a wire between two NICs. `conditions` are those of datagrams from end 0 and from end 1.
     ///
     /// # Errors
     ///
-    /// When the system has no more files.
+    /// An error of the system, when it has no more files.
     pub(super) fn wire(
         &self,
         nics: [usize; 2],
@@ -147,12 +149,13 @@ impl Net {
         }))
     }
 
-    /// When the next thing happens: a datagram arrives, or an end is due. `None`: nothing ever will.
+    /// Returns the time of the next event: a datagram arrives, or an end is due. `None` when no
+    /// event is left.
     pub(super) fn next(&self) -> Option<Duration> {
         self.state().next()
     }
 
-    /// Moves the clock to the next thing that happens. `false`: nothing ever will.
+    /// Advances the clock to the next event. Returns `false` when no event is left.
     #[cfg(test)]
     pub(super) fn advance(&self) -> bool {
         let mut state = self.state();
@@ -161,14 +164,14 @@ impl Net {
         true
     }
 
-    /// Moves the clock, at most to a time. Used by who has something to do then.
+    /// Advances the clock to a time, for a caller with an event of its own then.
     pub(super) fn advance_to(&self, time: Duration) {
         let mut state = self.state();
         let time = time.max(state.now);
         state.advance(time);
     }
 
-    /// Kills a NIC: nothing goes out or comes in any more, on wires that there are and on those to come.
+    /// Kills a NIC: no datagram gets through on its existing and future wires.
     pub(super) fn kill(&self, nic: usize) {
         let mut state = self.state();
         if !state.dead.contains(&nic) {
@@ -180,7 +183,7 @@ impl Net {
         }
     }
 
-    /// A NIC that was killed may have new wires. Those that it had stay dead.
+    /// Lets a killed NIC have new wires. Its earlier wires stay dead.
     pub(super) fn restart(&self, nic: usize) {
         self.state().dead.retain(|dead| *dead != nic);
     }
@@ -198,14 +201,14 @@ impl Net {
         state.cut_what(|of| is_meant(of) && (is_cut || !of.iter().any(|nic| dead.contains(nic))), is_cut);
     }
 
-    /// Other conditions from now on, for all wires and both directions.
+    /// Sets the conditions of all wires, in both directions.
     pub(super) fn set_conditions(&self, conditions: &Conditions) {
         for channel in self.state().wires.values_mut().flat_map(|wire| &mut wire.channels) {
             channel.set_conditions(conditions.clone());
         }
     }
 
-    /// What became of all datagrams.
+    /// Returns the counts of all datagrams.
     pub(super) fn counts(&self) -> Counts {
         let state = self.state();
         let all = state.wires.values().flat_map(|wire| &wire.channels).map(Channel::counts);
@@ -241,7 +244,8 @@ impl State {
         }
     }
 
-    /// When the clock may move on, in real time, and where to. `None`: somebody has something to do, or nothing will happen.
+    /// Returns the real time when the clock may advance, and its next time. `None` while an end has
+    /// work to do, or when no event is left.
     fn may_move(&self) -> Option<(Instant, Duration)> {
         let Clock::Settling(speed) = self.clock else { return None };
         if self.busy > 0 {
@@ -251,7 +255,7 @@ impl State {
         Some((self.moved + (next - self.now) / speed.max(1), next))
     }
 
-    /// Moves the clock if everybody waits for that.
+    /// Advances the clock if all ends wait for that.
     fn settle(&mut self) {
         if let Some((allowed, next)) = self.may_move()
             && Instant::now() >= allowed
@@ -260,7 +264,8 @@ impl State {
         }
     }
 
-    /// Somebody left, for whom the others may have waited: they have to look how long they may sleep now.
+    /// Handles the loss of a user for which the other ends may have waited: they have to compute
+    /// the length of their sleep anew.
     fn left(&mut self) {
         self.settle();
         if self.busy == 0 && self.clock != Clock::ByHand {
@@ -282,7 +287,7 @@ impl State {
 }
 
 impl Wire {
-    /// When an end has something to do.
+    /// Returns the time of an end's next event.
     fn next(&self, end: usize) -> Option<Duration> {
         let arrives = self.channels[1 - end].due();
         match self.ends[end].stage {
@@ -292,7 +297,8 @@ impl Wire {
         }
     }
 
-    /// Answers what came for an end that has a standing answer, and drops what came for one that nobody has any more.
+    /// Answers datagrams for an end with a standing answer, and drops those for an end without a
+    /// user.
     fn reply(&mut self, end: usize, now: Duration) {
         if self.ends[end].stage != Stage::Gone {
             return;
@@ -309,7 +315,7 @@ impl Wire {
 impl End {
     fn ring(&self) {
         if let Some(bell) = &self.bell {
-            // Fails only when it is readable already.
+            // The write fails only when the bell is readable already.
             let _ = rustix::io::write(&**bell, &1_u64.to_ne_bytes());
         }
     }
@@ -320,17 +326,18 @@ impl SimLink {
         &self.net
     }
 
-    /// The number of the wire.
+    /// Returns the number of the wire.
     pub(super) fn number(&self) -> u64 {
         self.wire
     }
 
-    /// Somebody has this end now, who will settle.
+    /// Gives the end a user, which will settle.
     pub(super) fn attach(&self) {
         self.net.state().set_stage(self.wire, self.end, Stage::Busy);
     }
 
-    /// Nobody looks after this end for a while: the clock does not wait for it, and what comes stays.
+    /// Leaves the end without a user for a while: the clock does not wait for it, and datagrams
+    /// stay.
     pub(super) fn detach(&self) {
         let mut state = self.net.state();
         state.set_stage(self.wire, self.end, Stage::Waiting);
@@ -342,7 +349,8 @@ impl SimLink {
         self.net.state().end(self.wire, 1 - self.end).is_none_or(|end| end.stage == Stage::Gone)
     }
 
-    /// This end has done everything, and wants to be called at `due` at the latest. The clock may move on.
+    /// Settles: this end has done everything, and wants a call at `due` at the latest. The clock
+    /// may advance.
     pub(super) fn settle(&self, due: Option<Duration>) {
         let mut guard = self.net.state();
         let state = &mut *guard;
@@ -354,7 +362,8 @@ impl SimLink {
         state.settle();
     }
 
-    /// Whether this end has settled; then the real time when the clock may move on by itself, if everybody else has as well.
+    /// Returns `None` unless this end has settled; then the real time when the clock may advance by
+    /// itself, if all other ends have settled as well.
     pub(super) fn settled(&self) -> Option<Option<Instant>> {
         let mut state = self.net.state();
         state.settle();
@@ -362,14 +371,14 @@ impl SimLink {
         is_settled.then(|| state.may_move().map(|(allowed, _)| allowed))
     }
 
-    /// What whoever sleeps is woken by: it is readable until [`Self::hush`].
+    /// Returns the file that wakes a sleeping user. It is readable until [`Self::hush`].
     pub(super) fn bell(&self) -> &Arc<OwnedFd> {
         &self.bell
     }
 
     pub(super) fn hush(&self) {
         let mut count = [0; 8];
-        // Nothing to read: it was not rung.
+        // The read fails when the bell was not rung.
         let _ = rustix::io::read(&*self.bell, &mut count);
     }
 
@@ -378,7 +387,7 @@ impl SimLink {
         let mut state = self.net.state();
         let now = state.now;
         if let Some(wire) = state.wires.get_mut(&self.wire) {
-            // Once now, as what it answers has been received.
+            // The first answer is sent now, since its request has been received already.
             wire.channels[self.end].offer(now, &answer);
             wire.ends[self.end].answer = Some(answer);
         }

@@ -1,4 +1,4 @@
-//! A port of the simulated network: an engine, the end of a wire, and virtual time.
+//! Ports of the simulated network: an engine, the end of a wire, and virtual time.
 
 use super::net::SimLink;
 use crate::reliable::{Engine, Link};
@@ -7,41 +7,42 @@ use rustix::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How soon a datagram that found no room is tried again.
+/// The time after which a datagram that found no room is offered again.
 const RETRY: Duration = Duration::from_micros(20);
-/// Datagrams that a port sends in one go, lest one that has too much to say stops the world.
+/// The maximum number of datagrams sent in one call, so that an engine that never stops is noticed.
 const BURST: usize = 4096;
 
-/// One end of a connection. What it is told of real time does not matter to it.
+/// One end of a connection. Real time has no effect on it.
 #[derive(Debug)]
 pub(super) struct SimPort {
     engine: Box<Engine>,
     link: SimLink,
     datagram: Vec<u8>,
-    // The length of a datagram in `unsent` that found no room.
+    // The length of the datagram in `unsent` that found no room.
     refused: Option<usize>,
     unsent: Vec<u8>,
 }
 
-/// Virtual time as the engine counts it.
+/// Converts virtual time to the engine's nanoseconds.
 pub(super) fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 impl SimPort {
-    /// Runs an engine over an end that is attached.
+    /// Runs an engine over an attached end.
     pub(super) fn new(engine: Box<Engine>, link: SimLink) -> Self {
         let room = vec![0; link.mtu()];
         Self { engine, link, datagram: room.clone(), refused: None, unsent: room }
     }
 
-    /// Everything that is to be done now.
+    /// Does everything that is due now.
     fn work(&mut self, sink: &mut dyn Sink) {
         let time = self.link.net().now();
         let now = nanoseconds(time);
-        // A link that is simulated does not fail but by being asked for too much, which the engine's MTU excludes.
+        // A simulated link fails only for a datagram that is too long, which the engine's MTU
+        // excludes.
         while let Ok(Some(length)) = self.link.receive(&mut self.datagram) {
-            // Why it was dropped is in the engine's statistics.
+            // The engine's statistics count dropped datagrams.
             let _ = self.engine.handle(now, &self.datagram[..length], sink);
         }
         self.engine.tick(now, sink);
@@ -49,7 +50,7 @@ impl SimPort {
         self.link.settle(due.map(|due| if self.refused.is_some() { time + RETRY } else { due }));
     }
 
-    /// Sends what is to be sent; when to go on if there is no room.
+    /// Sends everything that is due. Returns the time of the next attempt if there is no room.
     fn send(&mut self, now: u64, sink: &mut dyn Sink) -> Option<Duration> {
         for _ in 0..BURST {
             let length = match self.refused.take() {
@@ -82,14 +83,14 @@ impl Port for SimPort {
     }
 
     fn readiness(&self) -> Option<Arc<OwnedFd>> {
-        // Time passes for who calls, not for who waits for a file.
+        // Time passes only for callers, and not for threads that wait for a file.
         None
     }
 
     fn disconnect(&mut self) {
         self.engine.disconnect();
         while let Some(length) = self.engine.farewell(&mut self.unsent) {
-            // Whether it gets through is as uncertain as with any other datagram.
+            // The datagram may get lost like any other.
             let _ = self.link.send(&self.unsent[..length]);
         }
         self.link.settle(None);

@@ -1,4 +1,4 @@
-//! The simulated network as a provider, under the objects that everybody uses.
+//! The simulated network as a provider, used through the public objects.
 
 use super::{Network, network};
 use crate::error::Ended;
@@ -27,7 +27,7 @@ fn side(network: &Network, number: u16, reliability: Reliability) -> Side {
     Side { nic, tag, region, vi }
 }
 
-/// Two VIs with a connection.
+/// Makes two VIs with a connection.
 fn connected(text: &str, reliability: Reliability) -> (Network, Side, Side) {
     connected_by(network(5, &text.parse::<Conditions>().unwrap()), reliability)
 }

@@ -1,7 +1,9 @@
-//! Trials: two VIs, a random workload, a bad network, and a judge who knows what the VI Architecture promises.
+//! Trials: two VIs, a random workload, a bad network, and a judge that knows the promises of the VI
+//! Architecture.
 //!
-//! Everything follows from the seed, in one thread and by one clock, so a trial that fails can be seen again as often as it takes:
-//! [`trial`] runs one, [`replay`] runs it with a trace. `cargo xtask sim` runs thousands.
+//! Everything follows from the seed, in one thread and by one clock, so a failed trial can be
+//! repeated as often as necessary: [`trial`] runs one, [`replay`] runs it with a trace. `cargo
+//! xtask sim` runs thousands.
 
 mod judge;
 mod mutant;
@@ -19,24 +21,25 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-/// What happened in trials.
+/// The totals of trials.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// Trials.
+    /// The number of trials.
     pub trials: u64,
-    /// Rounds of them in which both sides were connected.
+    /// The number of rounds in which both sides were connected.
     pub connections: u64,
-    /// Operations that were posted.
+    /// The number of operations posted.
     pub posted: u64,
-    /// Operations that were done.
+    /// The number of operations done.
     pub done: u64,
-    /// Messages, and RDMA writes with immediate data, that were received.
+    /// The number of messages, and of RDMA writes with immediate data, received.
     pub received: u64,
-    /// Connections by the reason why one of their sides ended. Those that were disconnected after all was done do not count.
+    /// The numbers of connections, by the reason why one of their sides ended. Disconnections after
+    /// everything was done do not count.
     pub ended: [u64; 7],
-    /// What the network did.
+    /// The network's counts.
     pub datagrams: Counts,
-    /// Virtual time.
+    /// The virtual time.
     pub time: Duration,
 }
 
@@ -51,7 +54,7 @@ const ENDED: [Ended; 7] = [
 ];
 
 impl Summary {
-    /// Counts in what happened in others.
+    /// Adds the totals of other trials.
     pub fn add(&mut self, other: &Self) {
         self.trials += other.trials;
         self.connections += other.connections;
@@ -86,14 +89,14 @@ impl fmt::Display for Summary {
     }
 }
 
-/// A promise that was broken.
+/// A broken promise.
 #[derive(Clone, Debug)]
 pub struct Failure {
-    /// The seed, which brings it about again.
+    /// The seed, which reproduces the failure.
     pub seed: u64,
-    /// What is wrong.
+    /// The finding.
     pub what: String,
-    /// What was planned, and everything that happened.
+    /// The plan, and everything that happened.
     pub trace: String,
 }
 
@@ -109,7 +112,7 @@ impl std::error::Error for Failure {}
 ///
 /// # Errors
 ///
-/// The promise that was broken, with the trace of a second run.
+/// The broken promise, with the trace of a second run.
 pub fn trial(seed: u64, mutation: Option<Mutation>) -> Result<Summary, Box<Failure>> {
     let (outcome, _) = run(seed, mutation, false);
     outcome.map_err(|what| {
@@ -122,12 +125,12 @@ pub fn trial(seed: u64, mutation: Option<Mutation>) -> Result<Summary, Box<Failu
     })
 }
 
-/// Runs the trial of a seed, and tells everything that happened.
+/// Runs the trial of a seed, and returns a trace of everything that happened.
 pub fn replay(seed: u64) -> (Result<Summary, String>, String) {
     run(seed, None, true)
 }
 
-/// What is wrong with a trial with a mutation, if anything is: without the second run.
+/// Returns the finding of a trial with a mutation, if there is one, without a second run.
 #[cfg(test)]
 fn finding(seed: u64, mutation: Mutation) -> Option<String> {
     run(seed, Some(mutation), false).0.err()

@@ -8,11 +8,11 @@ use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-/// Bytes of the headers of IPv4 and UDP, RFC 791 and RFC 768; of IPv6, RFC 8200.
+/// The length of the headers of IPv4 and UDP, RFC 791 and RFC 768, in bytes; and of IPv6, RFC 8200.
 const HEADERS: (usize, usize) = (20 + 8, 40 + 8);
-/// The longest payload of a UDP datagram over IPv4.
+/// The maximum payload of a UDP datagram over IPv4, in bytes.
 const LONGEST: usize = 65535 - HEADERS.0;
-/// A length that every network takes: IPv6 demands links of 1280 bytes.
+/// A length that every network takes, in bytes: IPv6 demands links of 1280 bytes.
 const SAFE: usize = 1280 - HEADERS.1;
 
 /// A connected UDP socket.
@@ -24,7 +24,8 @@ pub(super) struct UdpLink {
 }
 
 impl UdpLink {
-    /// A socket that is connected to `peer`; bound to `own`, which others of this user have as well, where it is given.
+    /// Makes a socket connected to `peer`. If `own` is given, binds it there, where other sockets
+    /// of this user are bound as well.
     pub(super) fn connect(peer: SocketAddr, own: Option<SocketAddr>, buffer: usize) -> Result<Self, Error> {
         let family = if peer.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
@@ -36,8 +37,8 @@ impl UdpLink {
         }
         let is_mapped = |address: SocketAddr| matches!(address.ip(), IpAddr::V6(ip) if ip.to_ipv4_mapped().is_some());
         let is_four = peer.is_ipv4() || is_mapped(peer);
-        // Without these, packets that are too long for a network are cut up on the way instead of being lost, and the probes
-        // find more than is good: slower, not wrong.
+        // Without these, the network fragments packets that are too long instead of dropping them,
+        // and the probes find too large a length. Connections get slower, but stay correct.
         if peer.is_ipv4() {
             let _ = sockopt::set_ip_mtu_discover(&fd, sockopt::Ipv4PathMtuDiscovery::PROBE);
         } else {
@@ -51,9 +52,10 @@ impl UdpLink {
         Ok(Self { fd: Arc::new(fd), peer, mtu })
     }
 
-    /// Bytes of datagrams that the socket keeps until it is looked at.
+    /// Returns the number of bytes of datagrams that the socket keeps until the next look.
     pub(super) fn window(&self) -> u32 {
-        // What the kernel says includes its own bookkeeping, which is as much again at worst (socket(7)).
+        // The kernel's number includes its own bookkeeping, which takes half of it at worst
+        // (socket(7)).
         let kept = sockopt::socket_recv_buffer_size(&*self.fd).unwrap_or(0) / 2;
         u32::try_from(kept).unwrap_or(u32::MAX).max(1 << 16)
     }
@@ -63,10 +65,10 @@ impl UdpLink {
     }
 }
 
-/// Enlarges a socket's buffers as far as it may.
+/// Enlarges a socket's buffers as far as is permitted.
 fn enlarge(fd: &OwnedFd, buffer: usize) {
     if sockopt::set_socket_recv_buffer_size_force(fd, buffer).is_err() {
-        // A smaller buffer is told to the peer as a smaller window.
+        // The peer learns of a smaller buffer as a smaller window.
         let _ = sockopt::set_socket_recv_buffer_size(fd, buffer);
     }
     if sockopt::set_socket_send_buffer_size_force(fd, buffer).is_err() {
@@ -84,7 +86,7 @@ impl Link for UdpLink {
             Ok(_) => Ok(true),
             Err(Errno::AGAIN | Errno::NOBUFS | Errno::NOMEM) => Ok(false),
             Err(Errno::CONNREFUSED) => {
-                // That is about an earlier datagram, and this one was not sent.
+                // The error is about an earlier datagram, and this datagram was not sent.
                 let _ = rustix::net::send(&*self.fd, datagram, SendFlags::NOSIGNAL);
                 Err(self.hint())
             }

@@ -1,4 +1,5 @@
-//! Listening on a UDP port: requests come here, and each that is accepted gets a socket of its own on the same port.
+//! Listening on a UDP port: requests arrive here, and each accepted one gets a socket of its own on
+//! the same port.
 
 use super::Options;
 use super::link::UdpLink;
@@ -14,9 +15,10 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a request is known, so that its repetitions are not taken for others: longer than anybody repeats one.
+/// The time for which a request is remembered, to recognize its repetitions: longer than any peer
+/// repeats one.
 const KNOWN: Duration = Duration::from_secs(60);
-/// Requests that are known at once; further ones are dropped, and come again.
+/// The maximum number of requests remembered; further ones are dropped, and will be repeated.
 const KNOWN_MAX: usize = 4096;
 
 /// A listening socket.
@@ -34,7 +36,7 @@ struct Shared {
     known: Mutex<HashMap<(SocketAddr, u64), Known>>,
 }
 
-/// A request that came.
+/// A received request.
 #[derive(Debug)]
 struct Known {
     came: Instant,
@@ -47,7 +49,8 @@ impl UdpListener {
             std::io::ErrorKind::AddrInUse => Error::NameInUse { name: address.to_string(), pid: None },
             _ => Error::System { doing: "binding a UDP socket", source },
         })?;
-        // Only now: whoever listened here already would have been joined otherwise. From now on only sockets of this user may.
+        // Set after the bind: before, the bind would have joined another listener's port. From now
+        // on only sockets of this user may join.
         sockopt::set_socket_reuseport(&socket, true).map_err(Error::system("sharing a UDP port"))?;
         socket.set_nonblocking(true).map_err(Error::io("making a UDP socket non-blocking"))?;
         let local = socket.local_addr().map_err(Error::io("asking for a socket's address"))?;
@@ -58,7 +61,7 @@ impl UdpListener {
 }
 
 impl Shared {
-    /// Whether a request is new. A repetition of one that was rejected is rejected again.
+    /// Whether a request is new. Repetitions of a rejected request are rejected again.
     fn is_new(&self, from: SocketAddr, id: u64) -> bool {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(before) = known.get(&(from, id)) {
@@ -79,7 +82,7 @@ impl Shared {
 
     fn reject(&self, from: SocketAddr, answering: &Answering, why: &str) {
         let rejection = answering.reject(why);
-        // When it gets lost, the next repetition of the request is answered.
+        // If the rejection gets lost, the next repetition of the request is answered.
         let _ = self.socket.send_to(&rejection, from);
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(request) = known.get_mut(&(from, answering.id())) {
@@ -87,7 +90,8 @@ impl Shared {
         }
     }
 
-    /// The address of a socket for a peer that asked for `wanted`: a wildcard address leaves open which of this host's it was.
+    /// Returns the address of a socket for a peer that requested `wanted`: a wildcard address
+    /// leaves open which address of this host the peer used.
     fn own_address(&self, wanted: &str) -> SocketAddr {
         let mut own = self.local;
         if own.ip().is_unspecified()
@@ -132,13 +136,13 @@ impl Listening for UdpListener {
     }
 }
 
-/// A request.
+/// A peer's connection request.
 #[derive(Debug)]
 struct UdpIncoming {
     shared: Arc<Shared>,
     options: Options,
     from: SocketAddr,
-    // None when it is answered.
+    // `None` once the request is answered.
     answering: Option<Answering>,
 }
 
@@ -159,7 +163,8 @@ impl Incoming for UdpIncoming {
         };
         let wanted = self.shared.own_address(answering.discriminator());
         let link = UdpLink::connect(self.from, Some(wanted), self.options.buffer)
-            // The peer may have taken a wrong way to here, through a translation of addresses; then the system chooses.
+            // Address translation may have changed the address on the way. Then the system chooses
+            // one.
             .or_else(|_| UdpLink::connect(self.from, Some(self.shared.local), self.options.buffer));
         let opened = link.and_then(|link| {
             let settings = self.options.settings(link.window());
@@ -168,7 +173,8 @@ impl Incoming for UdpIncoming {
                 None => {
                     accept(link, &settings, id, &answering, own, deadline).map(|port| Box::new(port) as Box<dyn Port>)
                 }
-                // Another number than the peer's: what it loses is another part.
+                // The number differs from the peer's, so that the two ends lose different
+                // datagrams.
                 Some(fault) => accept(FaultLink::new(link, fault, 1)?, &settings, id, &answering, own, deadline)
                     .map(|port| Box::new(port) as Box<dyn Port>),
             }

@@ -1,7 +1,8 @@
 //! The bpf system call: maps, the program, and its link to an interface.
 //!
-//! A map, a program and a link live as long as somebody has a file of theirs open. Nothing is pinned, so when the process
-//! ends in whatever way, the kernel takes the program off the interface.
+//! A map, a program and a link live as long as a file descriptor of theirs is open. Nothing is
+//! pinned, so when the process ends in whatever way, the kernel removes the program from the
+//! interface.
 
 use super::interface::Interface;
 use super::program::{Instruction, assemble};
@@ -11,7 +12,7 @@ use rustix::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use rustix::io::Errno;
 use std::io;
 
-// Commands: `enum bpf_cmd` of linux/bpf.h.
+// The commands: `enum bpf_cmd` of linux/bpf.h.
 const MAP_CREATE: i64 = 0;
 const MAP_UPDATE: i64 = 2;
 const MAP_DELETE: i64 = 3;
@@ -23,21 +24,21 @@ const MAP_HASH: u32 = 1;
 const MAP_SOCKETS: u32 = 17;
 const PROGRAM_XDP: u32 = 6;
 const ATTACH_XDP: u32 = 37;
-// Modes of a link: linux/if_link.h.
+// The modes of a link: linux/if_link.h.
 const IN_KERNEL_STACK: u32 = 1 << 1;
 const IN_INTERFACE: u32 = 1 << 2;
 
 /// The driver of pairs of virtual Ethernet interfaces: veth(4).
 const VIRTUAL_CABLE: &str = "veth";
-/// Names for tools that list programs and maps.
+/// The name that tools show for programs and maps.
 const NAME: [u8; 16] = *b"obvia_xdp\0\0\0\0\0\0\0";
-/// The most ports at once: one for each VI and listener.
+/// The maximum number of ports at once: one for each VI and listener.
 pub(super) const PORTS_MAX: u32 = 16_384;
-/// The program calls no helper function for which the kernel asks for another licence.
+/// The licence of the program, which calls no helper function that requires another one.
 const LICENCE: &[u8] = b"MIT\0";
 const LOG_BYTES: usize = 16 * 1024;
 
-// The parts of `union bpf_attr` that the commands above use, padding spelled out.
+// The parts of `union bpf_attr` that the commands above use, with explicit padding.
 
 #[repr(C)]
 struct MapAttributes {
@@ -92,20 +93,20 @@ const _: () = assert!(size_of::<ElementAttributes>() == 32);
 const _: () = assert!(size_of::<ProgramAttributes>() == 64);
 const _: () = assert!(size_of::<LinkAttributes>() == 16);
 
-/// A program on an interface, and the maps that it decides by.
+/// A program on an interface, and the maps that it uses.
 #[derive(Debug)]
 pub(super) struct Attached {
     ports: OwnedFd,
     sockets: OwnedFd,
-    // When the last copy of it is closed, the program is off the interface.
+    // The program leaves the interface when the last copy of this file is closed.
     link: OwnedFd,
     pub(super) mode: Mode,
-    /// Why it is not in the interface's driver, where that was tried.
+    /// The reason why the program is not in the interface's driver, where that was tried.
     pub(super) not_native: Option<io::Error>,
 }
 
 impl Attached {
-    /// Loads the program and puts it on the interface. `None` for the mode that is the best there is.
+    /// Loads the program and puts it on the interface. `None` stands for the best possible mode.
     pub(super) fn new(interface: &Interface, queue: u32, mode: Option<Mode>) -> Result<Self, Refused> {
         let Interface { index, address, .. } = *interface;
         let ports = map(MAP_HASH, PORTS_MAX, 1)?;
@@ -115,8 +116,9 @@ impl Attached {
         let (link, mode, not_native) = match mode {
             Some(Mode::Native) => (attach(IN_INTERFACE).map_err(native_refused)?, Mode::Native, None),
             Some(Mode::Generic) => (attach(IN_KERNEL_STACK).map_err(attach_refused)?, Mode::Generic, None),
-            // Each frame that comes through such a cable is a buffer of the stack's already, of which the driver would make another one for
-            // the program, on a detour through a queue of its own.
+            // A frame that comes through such a cable is already a buffer of the kernel's stack.
+            // The driver would make another buffer of it for the program, by way of a queue of its
+            // own.
             None if interface.module == VIRTUAL_CABLE => {
                 let why =
                     io::Error::other("between virtual interfaces the kernel's stack takes less time than the driver");
@@ -124,7 +126,7 @@ impl Attached {
             }
             None => match attach(IN_INTERFACE) {
                 Ok(link) => (link, Mode::Native, None),
-                // The next mode would be refused for the same reason.
+                // The other mode would be refused for the same reason.
                 Err(errno @ (Errno::BUSY | Errno::PERM | Errno::ACCESS)) => return Err(attach_refused(errno)),
                 Err(errno) => {
                     (attach(IN_KERNEL_STACK).map_err(attach_refused)?, Mode::Generic, Some(io::Error::from(errno)))
@@ -134,18 +136,18 @@ impl Attached {
         Ok(Self { ports, sockets, link, mode, not_native })
     }
 
-    /// Sends the frames of a queue to a socket.
+    /// Passes the frames of a queue to a socket.
     pub(super) fn steer(&self, queue: u32, socket: BorrowedFd<'_>) -> Result<(), Error> {
         let value = socket.as_raw_fd().to_ne_bytes();
         update(&self.sockets, queue.to_ne_bytes(), &value).map_err(Error::system("putting a socket into the XSKMAP"))
     }
 
-    /// From now on frames to this port are ours.
+    /// Has the program take frames to this port from now on.
     pub(super) fn take_port(&self, port: u16) -> Result<(), Error> {
         update(&self.ports, key(port), &[1]).map_err(Error::system("entering a port for the XDP program"))
     }
 
-    /// From now on they are the kernel's again.
+    /// Leaves frames to this port to the kernel again.
     pub(super) fn give_port(&self, port: u16) {
         let key = key(port);
         let mut attributes = ElementAttributes {
@@ -162,15 +164,16 @@ impl Attached {
 
 impl Drop for Attached {
     fn drop(&mut self) {
-        // A process that another thread is just starting has copies of our files until it runs its own program: not even for
-        // that long the next one finds the interface taken.
+        // A child process that another thread is just starting has copies of our files until it
+        // runs its own program. The explicit detach frees the interface for the next user even
+        // during that time.
         let mut attributes = DetachAttributes { link: self.link.as_raw_fd().cast_unsigned() };
         // SAFETY: the command reads no memory but the attributes.
         let _ = unsafe { bpf(LINK_DETACH, &mut attributes) };
     }
 }
 
-/// A port as the program looks for it: in network order in the first two bytes.
+/// Returns the map key of a port: network order in the first two bytes.
 fn key(port: u16) -> [u8; 4] {
     u32::from(port.to_be()).to_ne_bytes()
 }
@@ -210,7 +213,7 @@ fn load(program: &[Instruction]) -> Result<OwnedFd, Refused> {
             return Err(Refused::new(doing, errno));
         }
         Err(errno) => {
-            // Once more, to hear what the verifier has against it.
+            // Loads the program once more, to get the verifier's message.
             log.resize(LOG_BYTES, 0);
             let _ = try_load(program, &mut log);
             let end = log.iter().position(|byte| *byte == 0).unwrap_or(log.len());
@@ -268,7 +271,8 @@ fn attach_refused(errno: Errno) -> Refused {
 ///
 /// # Safety
 ///
-/// `attributes` must be what the command reads, and memory that it points to as long as the command takes it to be.
+/// `attributes` must be what the command reads. Memory that it points to must be valid for as long
+/// as the command uses it.
 unsafe fn bpf<T>(command: i64, attributes: &mut T) -> rustix::io::Result<i64> {
     let place = std::ptr::from_mut(attributes);
     // SAFETY: the kernel reads and writes size_of::<T> bytes at `place`, and what the caller vouches for.
@@ -279,9 +283,9 @@ unsafe fn bpf<T>(command: i64, attributes: &mut T) -> rustix::io::Result<i64> {
     Err(Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO))
 }
 
-/// The file that a command made. The kernel opens them close-on-exec.
+/// Wraps the file that a command made. The kernel opens such files close-on-exec.
 fn owned(fd: i64) -> Result<OwnedFd, Refused> {
     let fd = i32::try_from(fd).map_err(|_| Refused::new("opening a BPF object", Errno::BADF))?;
-    // SAFETY: the kernel just gave it to us, so nobody else owns it.
+    // SAFETY: the kernel just made it for us, so there is no other owner.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }

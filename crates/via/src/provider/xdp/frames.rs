@@ -1,21 +1,22 @@
 //! Ethernet, IPv4 and UDP headers: 42 bytes in front of every datagram.
 //!
-//! IEEE 802.3, RFC 791, RFC 768. Headers are the plainest there are: no VLAN tag, no IP options, never a fragment. The
-//! UDP checksum is left out, as RFC 768 allows over IPv4: what a datagram carries has a checksum of its own.
+//! IEEE 802.3, RFC 791, RFC 768. The headers are the simplest possible: no VLAN tag, no IP options,
+//! no fragments. The UDP checksum is left out, as RFC 768 allows over IPv4: the content of a
+//! datagram has a checksum of its own.
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 
-/// Bytes of the three headers.
+/// The length of the three headers, in bytes.
 pub(super) const HEADERS: usize = ETHERNET + IPV4 + UDP;
 const ETHERNET: usize = 14;
 const IPV4: usize = 20;
 const UDP: usize = 8;
-/// The shortest frame without its check sequence: IEEE 802.3, 3.2.8.
+/// The minimum length of a frame without its check sequence, in bytes: IEEE 802.3, 3.2.8.
 pub(super) const SHORTEST: usize = 60;
 
 /// EtherType of IPv4.
 const ETHERTYPE_IPV4: [u8; 2] = [0x08, 0x00];
-/// Version 4, five words of header.
+/// Version 4, with a header of five words.
 const VERSION_AND_LENGTH: u8 = 0x45;
 /// "Don't fragment".
 const DONT_FRAGMENT: u16 = 0x4000;
@@ -27,11 +28,11 @@ const PROTOCOL_UDP: u8 = 17;
 /// An Ethernet address.
 pub type Mac = [u8; 6];
 
-/// The headers of every frame from one place to another, but for lengths.
+/// The headers of all frames from one place to another, except for the lengths.
 #[derive(Clone, Debug)]
 pub(super) struct Headers {
     bytes: [u8; HEADERS],
-    // The sum of the IPv4 header's words, without its length and its checksum.
+    // The sum of the IPv4 header's words without length and checksum.
     sum: u32,
 }
 
@@ -53,7 +54,8 @@ impl Headers {
         Self { bytes, sum }
     }
 
-    /// The headers of a datagram of so many bytes. `None` when none is that long.
+    /// Returns the headers for a payload of `payload` bytes. `None` when that is too long for a
+    /// datagram.
     pub(super) fn of(&self, payload: usize) -> Option<[u8; HEADERS]> {
         let total = u16::try_from(payload.checked_add(IPV4 + UDP)?).ok()?;
         let mut bytes = self.bytes;
@@ -64,25 +66,28 @@ impl Headers {
     }
 }
 
-/// What the headers of a frame say.
+/// The content of a frame's headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Arrived {
     pub(super) source: SocketAddrV4,
     pub(super) destination: SocketAddrV4,
-    /// Bytes of the datagram; they follow the headers, and lie within the frame.
+    /// The length of the payload, which follows the headers and lies within the frame.
     pub(super) payload: usize,
 }
 
-/// Whether a datagram can come from there over a wire: RFC 1122, 3.2.1.3. Whoever sends does not have to tell the truth, and the kernel, which would
-/// drop such a datagram, never sees it. An answer would go to a program of this host, to many hosts, or to nobody.
+/// Whether a datagram can come from `source` over a wire: RFC 1122, 3.2.1.3. The sender may forge
+/// its address, and the kernel, which would drop such a datagram, never sees it. An answer would go
+/// to a program of this host, to many hosts, or to none.
 fn is_source(source: SocketAddrV4, own: Ipv4Addr) -> bool {
     let ip = *source.ip();
-    // Class D has many hosts, class E has none, and the last of it is the broadcast address.
+    // Class D has many hosts, class E has none, and the last address of class E is the broadcast
+    // address.
     let is_host = !matches!(ip.octets()[0], 0 | 127 | 224..);
     is_host && ip != own && source.port() != 0
 }
 
-/// Reads the headers of a frame of so many bytes. `None` when it is not a whole UDP datagram to this address, over IPv4 in plain headers.
+/// Reads the headers of a frame of `frame` bytes. `None` unless the frame is a whole UDP datagram
+/// to this address, over IPv4 with plain headers.
 pub(super) fn read(headers: &[u8; HEADERS], frame: usize, own: Ipv4Addr) -> Option<Arrived> {
     let word = |at: usize| u16::from_be_bytes([headers[at], headers[at + 1]]);
     let address = |at: usize| Ipv4Addr::new(headers[at], headers[at + 1], headers[at + 2], headers[at + 3]);
@@ -95,7 +100,7 @@ pub(super) fn read(headers: &[u8; HEADERS], frame: usize, own: Ipv4Addr) -> Opti
         return None;
     }
     let (total, datagram) = (usize::from(word(16)), usize::from(word(38)));
-    // Behind a short datagram Ethernet pads; within the packet nothing is left over.
+    // Ethernet pads behind a short packet; the packet itself has no spare bytes.
     if datagram < UDP || total != IPV4 + datagram || frame < ETHERNET + total {
         return None;
     }
@@ -109,7 +114,7 @@ fn sum(bytes: &[u8]) -> u32 {
     bytes.chunks_exact(2).map(|word| u32::from(u16::from_be_bytes([word[0], word[1]]))).sum()
 }
 
-/// The one's complement sum in 16 bits: RFC 1071.
+/// Folds a one's complement sum to 16 bits: RFC 1071.
 fn fold(mut sum: u32) -> u16 {
     while sum > 0xffff {
         sum = (sum & 0xffff) + (sum >> 16);
@@ -146,7 +151,8 @@ mod tests {
         };
         assert!(arrives(from, here));
         assert!(!arrives(from, SocketAddrV4::new(Ipv4Addr::new(192, 168, 0, 198), 5000)), "for somebody else");
-        // Who answers such a one speaks to itself, to its own host's other programs, to everybody, or to nobody.
+        // An answer to such a source would go to this program, to other programs of this host, to
+        // every host, or to none.
         for source in ["192.168.0.199", "127.0.0.1", "127.9.9.9", "224.0.0.1", "255.255.255.255", "0.0.0.0", "0.1.2.3"]
         {
             assert!(!arrives(SocketAddrV4::new(source.parse().unwrap(), 4000), here), "{source}");
@@ -199,7 +205,7 @@ mod tests {
 
     #[test]
     fn fragments_options_and_other_protocols_are_not_read() {
-        // Each with a valid checksum: the sum of the header is kept.
+        // Each change keeps the checksum valid.
         let changed = |at: usize, value: u8| {
             let mut bytes = headers(100);
             bytes[at] = value;

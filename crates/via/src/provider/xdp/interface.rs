@@ -1,6 +1,7 @@
-//! What the kernel knows of an interface: its number, addresses and MTU, and who lives next to it.
+//! The kernel's knowledge of an interface: its number, addresses and MTU, and its neighbours.
 //!
-//! Asked by ioctl(2) on a socket, so it is the network namespace of that socket that answers: netdevice(7), arp(7).
+//! The queries are ioctl(2) calls on a socket, so the network namespace of that socket counts:
+//! netdevice(7), arp(7).
 
 use super::frames::Mac;
 use crate::Error;
@@ -27,7 +28,7 @@ const ETHERNET: u16 = 1;
 const INET: u16 = 2;
 /// `ATF_COM`: the entry has an address.
 const IS_COMPLETE: i32 = 2;
-/// Bytes of a name, with the zero at its end.
+/// The length of a name in bytes, including the zero at its end.
 const NAME_BYTES: usize = 16;
 
 /// `struct ifreq`, whose second half is a union: 24 bytes with room for the largest member.
@@ -47,7 +48,7 @@ struct NeighbourRequest {
     interface: [u8; NAME_BYTES],
 }
 
-/// `struct ethtool_drvinfo`: which command it is, the name of the kernel module, and what else is told of it.
+/// `struct ethtool_drvinfo`: the command, the name of the kernel module, and further details.
 #[repr(C)]
 struct ModuleRequest {
     command: u32,
@@ -55,7 +56,7 @@ struct ModuleRequest {
     rest: [u8; 160],
 }
 
-/// `struct ifreq` as ethtool's ioctl takes it: with the address of its own structure.
+/// `struct ifreq` for ethtool's ioctl: holds the address of a structure of its own.
 #[repr(C)]
 struct EthtoolRequest {
     name: [u8; NAME_BYTES],
@@ -76,12 +77,12 @@ pub(super) struct Interface {
     pub(super) mac: Mac,
     pub(super) mtu: usize,
     pub(super) address: Ipv4Addr,
-    /// The kernel module that drives it, where it says so.
+    /// The kernel module that drives the interface, where the interface tells.
     pub(super) module: String,
 }
 
 impl Interface {
-    /// Asks for an interface. Its first IPv4 address is the one it is known by, unless one is given.
+    /// Looks up an interface. Its address is the given one, or else its first IPv4 address.
     pub(super) fn look_up(socket: impl AsFd, name: &str, address: Option<Ipv4Addr>) -> Result<Self, Error> {
         let socket = socket.as_fd();
         let bad = |why| Error::BadAddress { text: name.to_owned(), why };
@@ -115,8 +116,8 @@ impl Interface {
         Ok(Self { name: name.to_owned(), index, mac, mtu: usize::try_from(mtu).unwrap_or(0), address, module })
     }
 
-    /// The Ethernet address of a host next to this interface, if the kernel knows it. It learns it when a datagram is sent
-    /// through one of its own sockets.
+    /// Returns the Ethernet address of a host next to this interface, if the kernel knows it. The
+    /// kernel learns the address when one of its own sockets sends a datagram to the host.
     pub(super) fn neighbour(&self, socket: impl AsFd, host: Ipv4Addr) -> Option<Mac> {
         let mut request = NeighbourRequest {
             protocol_address: [0; 16],
@@ -137,10 +138,11 @@ impl Interface {
     }
 }
 
-/// The names of all interfaces of the calling thread's network namespace: proc(5), `net/dev`.
+/// Returns the names of all interfaces of the calling thread's network namespace: proc(5),
+/// `net/dev`.
 pub(super) fn names() -> io::Result<Vec<String>> {
     let table = std::fs::read_to_string("/proc/thread-self/net/dev")?;
-    // Two lines are headings, which have no colon behind their first word.
+    // The two heading lines have no colon behind their first word.
     let lines = table.lines().filter_map(|line| line.split_once(':'));
     Ok(lines.map(|(name, _)| name.trim().to_owned()).collect())
 }
@@ -152,13 +154,13 @@ fn name_bytes(name: &str) -> [u8; NAME_BYTES] {
     bytes
 }
 
-/// The name of the kernel module that drives an interface: `ethtool -i`.
+/// Returns the name of the kernel module that drives an interface: `ethtool -i`.
 fn module(socket: BorrowedFd<'_>, name: &str) -> Option<String> {
     let mut answer = ModuleRequest { command: MODULE, module: [0; 32], rest: [0; 160] };
     let data = std::ptr::from_mut(&mut answer).expose_provenance() as u64;
     let mut request = EthtoolRequest { name: name_bytes(name), data, rest: [0; 16] };
-    // SAFETY: the call reads and writes one `struct ifreq`, and with this command one `struct ethtool_drvinfo` where it points
-    // to, which outlives the call and is read only afterwards.
+    // SAFETY: the call reads and writes one `struct ifreq`, and with this command one `struct
+    // ethtool_drvinfo` where it points to, which outlives the call and is read only afterwards.
     let ioctl = unsafe { Updater::<ETHTOOL, EthtoolRequest>::new(&mut request) };
     // SAFETY: as above.
     unsafe { rustix::ioctl::ioctl(socket, ioctl) }.ok()?;
@@ -168,7 +170,7 @@ fn module(socket: BorrowedFd<'_>, name: &str) -> Option<String> {
 
 fn ask<const WHAT: Opcode>(socket: BorrowedFd<'_>, name: &str) -> Result<[u8; 24], Errno> {
     let mut request = Request { name: name_bytes(name), value: [0; 24] };
-    // SAFETY: the questions that this file asks read and write one `struct ifreq`.
+    // SAFETY: the queries of this file read and write one `struct ifreq`.
     let ioctl = unsafe { Updater::<WHAT, Request>::new(&mut request) };
     // SAFETY: as above.
     unsafe { rustix::ioctl::ioctl(socket, ioctl) }?;

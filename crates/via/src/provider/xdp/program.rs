@@ -1,11 +1,14 @@
-//! The eBPF program that an interface runs for each frame: ours go to the socket's ring, all others to the kernel.
+//! The eBPF program that an interface runs for each frame: own frames go to the socket's ring, all
+//! others to the kernel.
 //!
-//! There are some thirty instructions, so they are written down here rather than compiled from C. RFC 9669 has the instruction set;
-//! an instruction is eight bytes: opcode, two registers, a 16-bit offset, a 32-bit immediate.
+//! The program has some thirty instructions, so it is written down here rather than compiled from
+//! C. RFC 9669 has the instruction set; an instruction is eight bytes: opcode, two registers, a
+//! 16-bit offset, a 32-bit immediate.
 //!
-//! A frame is ours when it is a UDP datagram over IPv4 without options, no fragment, for our address and for a port in the
-//! map of ports. Whatever the program does not recognize it passes to the kernel, whose sockets are bound to the same
-//! ports: what comes through another receive queue, in fragments or with options is late, but not lost.
+//! An own frame is a UDP datagram over IPv4 without options, no fragment, to the own address and to
+//! a port in the map of ports. The program passes any other frame to the kernel, whose sockets are
+//! bound to the same ports: a datagram through another receive queue, in fragments or with options
+//! is late, but not lost.
 
 use std::net::Ipv4Addr;
 use std::os::fd::RawFd;
@@ -15,7 +18,7 @@ use std::os::fd::RawFd;
 #[repr(C)]
 pub(super) struct Instruction {
     opcode: u8,
-    /// Destination in the low four bits, source in the high.
+    /// The destination register in the low four bits, the source register in the high four.
     registers: u8,
     offset: i16,
     immediate: i32,
@@ -23,7 +26,7 @@ pub(super) struct Instruction {
 
 const _: () = assert!(size_of::<Instruction>() == 8);
 
-// Classes, sizes and operations: RFC 9669, 4 and 5.
+// The classes, sizes and operations: RFC 9669, 4 and 5.
 const LOAD_U8: u8 = 0x71;
 const LOAD_U16: u8 = 0x69;
 const LOAD_U32: u8 = 0x61;
@@ -40,28 +43,30 @@ const JUMP32_NOT_EQUAL: u8 = 0x56;
 const CALL: u8 = 0x85;
 const EXIT: u8 = 0x95;
 
-/// In the source register of a 64-bit load: the immediate is a file descriptor, of which the kernel makes a map.
+/// A source register value of a 64-bit load: the immediate is a file descriptor, which the kernel
+/// replaces by a map.
 const IS_MAP: u8 = 1;
-/// Functions of the kernel, by number: `enum bpf_func_id` of linux/bpf.h.
+/// The numbers of kernel functions: `enum bpf_func_id` of linux/bpf.h.
 const CALL_LOOKUP: i32 = 1;
 const CALL_REDIRECT: i32 = 51;
-/// Verdict: on to the kernel's network stack. `enum xdp_action`.
+/// The verdict that passes a frame to the kernel's network stack: `enum xdp_action`.
 const XDP_PASS: i32 = 2;
-// Fields of `struct xdp_md`.
+// The offsets of fields of `struct xdp_md`.
 const CONTEXT_DATA: i16 = 0;
 const CONTEXT_DATA_END: i16 = 4;
 const CONTEXT_QUEUE: i16 = 16;
-/// The label of the end, until the distances are known.
+/// A placeholder for the distance to the end.
 const TO_PASS: i16 = i16::MAX;
 
 const fn instruction(opcode: u8, to: u8, from: u8, offset: i16, immediate: i32) -> Instruction {
     Instruction { opcode, registers: (from << 4) | to, offset, immediate }
 }
 
-/// The program for frames to `address`, at the ports that are keys of the hash map `ports` (as a 32-bit number whose first two
-/// bytes are the port in network order), into the sockets of the XSKMAP `sockets`.
+/// Assembles the program that passes frames to `address` into the sockets of the XSKMAP `sockets`,
+/// if their port is a key of the hash map `ports` (a 32-bit number whose first two bytes are the
+/// port in network order).
 pub(super) fn assemble(address: Ipv4Addr, ports: RawFd, sockets: RawFd) -> Vec<Instruction> {
-    // Fields are loaded as they lie in the frame, so constants are compared in network order.
+    // Fields are loaded in the frame's byte order, so constants are compared in network order.
     let network16 = |value: u16| i32::from(value.to_be());
     let network32 = |value: Ipv4Addr| i32::from_ne_bytes(value.octets());
     let mut program = vec![

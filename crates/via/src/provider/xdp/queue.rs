@@ -1,7 +1,7 @@
 //! One receive queue of an interface, bound to an AF_XDP socket that all VIs of a NIC share.
 //!
-//! Whoever calls takes what came, for whomever it came: frames for another socket of the NIC are put into that one's inbox,
-//! without being copied, and its bell is rung.
+//! A calling thread takes frames for all sockets of the NIC: it puts a frame for another socket
+//! into that socket's inbox, without a copy, and rings its bell.
 
 use super::bpf::Attached;
 use super::frames::{self, Arrived, HEADERS, Headers, SHORTEST};
@@ -22,20 +22,21 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-// Where the rings are mapped: linux/if_xdp.h.
+// The offsets at which the rings are mapped: linux/if_xdp.h.
 const RECEIVE_RING: u64 = 0;
 const SEND_RING: u64 = 0x8000_0000;
 const FILL_RING: u64 = 0x1_0000_0000;
 const COMPLETION_RING: u64 = 0x1_8000_0000;
-/// What the kernel keeps free in front of a frame that came: `XDP_PACKET_HEADROOM`.
+/// The space that the kernel keeps free in front of a received frame: `XDP_PACKET_HEADROOM`.
 const HEADROOM: usize = 256;
-/// The two sizes that a frame's place may have on every machine.
+/// The two sizes of a frame's place that every machine supports.
 const PLACES: [usize; 2] = [2048, 4096];
-/// The most frames that wait in one inbox.
+/// The maximum number of frames that wait in one inbox.
 const INBOX_FRAMES: usize = 256;
-/// How long a closed socket may still hold its queue. A child between fork and exec has a copy of it, and may wait long for a processor.
+/// The time for which a closed socket may still hold its queue. A child process between fork and
+/// exec has a copy of the socket, and may wait long for a processor.
 const LINGER: Duration = Duration::from_secs(2);
-/// How often the kernel is asked in one call to go on sending: it takes 32 frames each time.
+/// The maximum number of calls that ask the kernel to go on sending: each call sends 32 frames.
 const KICKS: usize = 4;
 
 /// A socket on a queue.
@@ -50,7 +51,7 @@ pub(super) struct Queue {
     rings: Mutex<Rings>,
     came: Peek,
     busy_poll: bool,
-    // Frames lie in the send ring that the kernel had no room for.
+    // Whether the send ring holds frames that the kernel had no room for.
     unsent: AtomicBool,
     pub(super) counts: Counts,
     pub(super) watchers: Watchers,
@@ -64,10 +65,10 @@ struct Rings {
     completion: Coming<u64>,
     receive: Coming<FrameDescriptor>,
     send: Outgoing<FrameDescriptor>,
-    // Places of the UMEM that nothing is being sent from.
+    // The places of the UMEM from which no frame is being sent.
     free: Vec<u64>,
     inboxes: HashMap<u16, Inbox>,
-    // Frames in all inboxes.
+    // The number of frames in all inboxes.
     held: usize,
 }
 
@@ -77,7 +78,7 @@ struct Inbox {
     door: Arc<Door>,
 }
 
-/// What a socket and whoever finds its frames share.
+/// The state shared by a socket and the threads that find frames for it.
 #[derive(Debug)]
 pub(super) struct Door {
     waiting: AtomicUsize,
@@ -146,13 +147,14 @@ impl Queue {
         }))
     }
 
-    /// The longest datagram.
+    /// Returns the maximum length of a datagram, in bytes.
     pub(super) fn datagram_max(&self) -> usize {
-        // The MTU counts the IP and UDP headers, the place the Ethernet header and the kernel's headroom as well.
+        // The MTU includes the IP and UDP headers; the place also has to hold the Ethernet header
+        // and the kernel's headroom.
         self.interface.mtu.saturating_sub(HEADERS - 14).min(self.place - HEADROOM - HEADERS)
     }
 
-    /// Places for frames in each direction.
+    /// Returns the number of places for frames in each direction.
     pub(super) fn frames(&self) -> u32 {
         self.frames
     }
@@ -165,14 +167,14 @@ impl Queue {
         self.rings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Frames to this port are for this door from now on.
+    /// Directs frames to this port to this door from now on.
     pub(super) fn move_in(&self, port: u16, door: &Arc<Door>) -> Result<(), Error> {
         let inbox = Inbox { frames: VecDeque::new(), door: Arc::clone(door) };
         self.lock().inboxes.insert(port, inbox);
         self.attached.take_port(port).inspect_err(|_| drop(self.lock().inboxes.remove(&port)))
     }
 
-    /// Frames to this port are nobody's any more.
+    /// Ends the delivery of frames to this port.
     pub(super) fn move_out(&self, port: u16) {
         self.attached.give_port(port);
         let mut rings = self.lock();
@@ -184,7 +186,7 @@ impl Queue {
         }
     }
 
-    /// Sends a datagram. `false` when there is no room.
+    /// Sends a datagram. Returns `false` when there is no room.
     pub(super) fn send(&self, headers: &Headers, datagram: &[u8]) -> Result<bool, Error> {
         let limit = self.datagram_max();
         let front = headers.of(datagram.len()).filter(|_| datagram.len() <= limit);
@@ -220,7 +222,7 @@ impl Queue {
         Ok(true)
     }
 
-    /// Has the kernel send what lies in the ring.
+    /// Has the kernel send the frames in the ring.
     fn kick(&self) -> Result<(), Error> {
         self.unsent.store(false, Ordering::Relaxed);
         for _ in 0..KICKS {
@@ -235,7 +237,8 @@ impl Queue {
         Ok(())
     }
 
-    /// Takes the next datagram for `port`, and puts those for others into their inboxes. `wanted` says from whom it is to be.
+    /// Takes the next datagram for `port`, and puts datagrams for other sockets into their inboxes.
+    /// `wanted` is the only accepted sender, if given.
     pub(super) fn receive(
         &self,
         port: u16,
@@ -283,7 +286,8 @@ impl Queue {
         Ok(None)
     }
 
-    /// Has the kernel look at the queue: a driver that ran out of places, or whose interrupts are off, waits for that.
+    /// Has the kernel look at the queue. A driver that ran out of places, or whose interrupts are
+    /// off, waits for that.
     fn drive(&self) -> Result<(), Error> {
         count(&self.counts.wakeups);
         match rustix::net::recv(&self.socket, &mut [0_u8; 0][..], RecvFlags::DONTWAIT) {
@@ -295,7 +299,7 @@ impl Queue {
     fn read(&self, descriptor: &FrameDescriptor) -> Option<Arrived> {
         let length = descriptor.length as usize;
         let mut headers = [0; HEADERS];
-        // The kernel is trusted, but a place outside of the UMEM would cost nothing less than memory.
+        // The kernel is trusted, but a place outside of the UMEM would corrupt memory.
         if length < HEADERS || !self.umem.holds(descriptor.address, length as u64) {
             return None;
         }
@@ -303,7 +307,7 @@ impl Queue {
         frames::read(&headers, length, self.interface.address)
     }
 
-    /// Copies a datagram to where it is wanted; its place is free again. `None`: nobody waits for it.
+    /// Copies a datagram to `into`, and frees its place. Returns `None` for an unwanted datagram.
     fn deliver(
         &self,
         rings: &mut Rings,
@@ -342,7 +346,7 @@ impl Queue {
         }
     }
 
-    /// What happened so far.
+    /// Returns the counters so far.
     pub(super) fn statistics(&self) -> Statistics {
         let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let kernel = sockopt::xdp_statistics(&self.socket).ok();
@@ -361,28 +365,29 @@ impl Queue {
 }
 
 impl Rings {
-    /// Takes back the places of frames that were sent.
+    /// Takes back the places of sent frames.
     fn reclaim(&mut self) {
         while let Some(place) = self.completion.pop() {
             self.free.push(place);
         }
     }
 
-    /// The oldest frame of an inbox.
+    /// Takes the oldest frame of an inbox.
     fn take(&mut self, port: u16) -> Option<(Arrived, u64)> {
         let inbox = self.inboxes.get_mut(&port)?;
         let frame = inbox.frames.pop_front()?;
         self.held -= 1;
         if inbox.frames.is_empty() {
             let mut rung = [0; 8];
-            // It was rung when the first frame came.
+            // The bell was rung when the first frame arrived.
             let _ = rustix::io::read(&inbox.door.bell, &mut rung);
         }
         inbox.door.waiting.store(inbox.frames.len(), Ordering::Release);
         Some(frame)
     }
 
-    /// Lets the kernel receive into a place again. In it a frame may begin anywhere: the headroom's length from its start.
+    /// Lets the kernel receive into a place again. A frame may begin anywhere in its place, with
+    /// the headroom before it.
     fn give_back(&mut self, address: u64, place: usize) {
         self.fill.push(address & !(place as u64 - 1));
     }
@@ -395,13 +400,14 @@ impl Door {
 
     /// Makes the bell readable.
     pub(super) fn ring(&self) {
-        // Fails only when it is readable already.
+        // The write fails only when the bell is readable already.
         let _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes());
     }
 }
 
-/// Whether an inbox in which so many frames wait takes another one, when so many of the places for all are taken. None has more than are
-/// free, so that however many of them nobody empties, there are some left for the next.
+/// Whether an inbox with `waiting` frames takes another one, when `held` of the places for all
+/// inboxes are taken. An inbox never holds more places than are free, so some are always left for
+/// the next one, however many inboxes are never emptied.
 fn has_room(waiting: usize, held: usize, held_max: usize) -> bool {
     waiting < held_max.saturating_sub(held).min(INBOX_FRAMES)
 }
@@ -442,9 +448,10 @@ fn rings(socket: BorrowedFd<'_>, frames: u32) -> Result<Rings, Error> {
     })
 }
 
-/// Binds to the queue: without copying if the driver can, with need-wakeup if the kernel has it. Whether it is without copying.
+/// Binds to the queue: without copies if the driver supports that, with need-wakeup if the kernel
+/// has it. Returns whether frames are moved without copies.
 fn bind(socket: BorrowedFd<'_>, interface: &Interface, queue: u32, mode: Mode) -> Result<bool, Refused> {
-    // A driver that can do without copies would not run a program that is in the kernel's stack.
+    // A driver in zero-copy mode would not run a program in the kernel's stack.
     let how = if mode == Mode::Generic { SocketAddrXdpFlags::XDP_COPY } else { SocketAddrXdpFlags::empty() };
     let address = |flags| SocketAddrXdp::new(flags, interface.index, queue);
     let end = Instant::now() + LINGER;
@@ -468,7 +475,7 @@ fn bind(socket: BorrowedFd<'_>, interface: &Interface, queue: u32, mode: Mode) -
     Ok(sockopt::xdp_options(socket).is_ok_and(|options| options.contains(XdpOptionsFlags::XDP_OPTIONS_ZEROCOPY)))
 }
 
-/// Sets an option that is a number, where rustix has no name for it.
+/// Sets a numeric socket option for which rustix has no function.
 pub(super) fn set_number(socket: BorrowedFd<'_>, (level, option): (i32, i32), value: i32) -> rustix::io::Result<()> {
     let place = std::ptr::from_ref(&value).cast();
     let length = size_of::<i32>() as libc::socklen_t;

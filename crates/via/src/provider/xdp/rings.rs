@@ -1,8 +1,9 @@
 //! The four rings that an AF_XDP socket shares with the kernel.
 //!
-//! Linux, Documentation/networking/af_xdp.rst. A ring has one producer and one consumer, each with a counter that only it writes
-//! and that never wraps to the ring's size. What a counter covers is written before the counter is stored with release, and read after
-//! it was loaded with acquire.
+//! Linux, Documentation/networking/af_xdp.rst. A ring has one producer and one consumer, each with
+//! a counter that only it writes and that never wraps to the ring's size. Entries are written
+//! before the counter that covers them is stored with release, and read after it was loaded with
+//! acquire.
 
 use crate::Error;
 use rustix::fd::BorrowedFd;
@@ -28,22 +29,25 @@ pub(super) struct FrameDescriptor {
 
 const _: () = assert!(size_of::<FrameDescriptor>() == 16);
 
-/// The words and entries of a ring, mapped.
+/// The mapped words and entries of a ring.
 #[derive(Debug)]
 struct Mapped {
-    // Invariant 1: `start..start + length` stays mapped, readable and writable, as long as this value lives.
+    // Invariant 1: `start..start + length` stays mapped, readable and writable, as long as this
+    // value lives.
     start: NonNull<c_void>,
     length: usize,
     // Invariant 2: the three words lie inside, at multiples of 4.
     producer: usize,
     consumer: usize,
     flags: Option<usize>,
-    // Invariant 3: `entries` entries of the ring's type lie inside from `first` on, aligned; `entries` is a power of 2.
+    // Invariant 3: `entries` entries of the ring's type lie inside from `first` on, aligned;
+    // `entries` is a power of 2.
     first: usize,
     entries: u32,
 }
 
-// SAFETY: the words are used atomically only; who may touch entries is up to the rings, which take `&mut`.
+// SAFETY: the words are used atomically only; access to entries is controlled by the rings, which
+// take `&mut`.
 unsafe impl Send for Mapped {}
 // SAFETY: as above.
 unsafe impl Sync for Mapped {}
@@ -74,8 +78,8 @@ impl Mapped {
     fn word(&self, offset: usize) -> &AtomicU32 {
         // SAFETY: inside the mapping by invariant 2, whose offsets are the only arguments.
         let place = unsafe { self.start.as_ptr().byte_add(offset) };
-        // SAFETY: aligned and mapped by the invariants, as long as self lives; the kernel may store to it meanwhile, for
-        // which it is atomic.
+        // SAFETY: aligned and mapped by the invariants, as long as self lives; the kernel may store
+        // to it meanwhile, for which it is atomic.
         unsafe { AtomicU32::from_ptr(place.cast()) }
     }
 
@@ -88,11 +92,11 @@ impl Mapped {
     }
 
     fn needs_wakeup(&self) -> bool {
-        // A kernel without that word wants to be woken always.
+        // A kernel without that word always has to be woken.
         self.flags.is_none_or(|flags| self.word(flags).load(Ordering::Relaxed) & NEED_WAKEUP != 0)
     }
 
-    /// Where an entry lies; counters count on and on, entries go round.
+    /// Returns the address of an entry. Counters grow without end, and entries are reused in turn.
     fn entry<T>(&self, counter: u32) -> *mut T {
         let index = (counter & (self.entries - 1)) as usize;
         // SAFETY: below `entries`, so inside the mapping by invariant 3.
@@ -108,7 +112,7 @@ impl Drop for Mapped {
     }
 }
 
-/// A ring that this side fills: frames to receive into, frames to send.
+/// A ring that this side fills: with places to receive into, or frames to send.
 #[derive(Debug)]
 pub(super) struct Outgoing<T> {
     mapped: Arc<Mapped>,
@@ -123,18 +127,18 @@ impl<T: Copy> Outgoing<T> {
         Ok(Self { mapped, produced, entry: PhantomData })
     }
 
-    /// Entries that the kernel has not taken yet.
+    /// Returns the number of entries that the kernel has not taken yet.
     pub(super) fn pending(&self) -> u32 {
         self.produced.wrapping_sub(self.mapped.consumed()).min(self.mapped.entries)
     }
 
-    /// Enters something, and lets the kernel see it. `false` when the ring is full.
+    /// Publishes an entry to the kernel. Returns `false` when the ring is full.
     pub(super) fn push(&mut self, value: T) -> bool {
         if self.pending() >= self.mapped.entries {
             return false;
         }
-        // SAFETY: inside the mapping; the kernel does not read it before the counter is stored below, and has consumed what
-        // was there by the check above.
+        // SAFETY: inside the mapping; the kernel does not read it before the counter is stored
+        // below, and has consumed the previous entry by the check above.
         unsafe { self.mapped.entry::<T>(self.produced).write(value) };
         self.produced = self.produced.wrapping_add(1);
         self.mapped.word(self.mapped.producer).store(self.produced, Ordering::Release);
@@ -147,7 +151,7 @@ impl<T: Copy> Outgoing<T> {
     }
 }
 
-/// A ring that the kernel fills: frames that came, frames that were sent.
+/// A ring that the kernel fills: with received frames, or places of sent ones.
 #[derive(Debug)]
 pub(super) struct Coming<T> {
     mapped: Arc<Mapped>,
@@ -162,31 +166,31 @@ impl<T: Copy> Coming<T> {
         Ok(Self { mapped, consumed, entry: PhantomData })
     }
 
-    /// The next entry, which is the kernel's again afterwards.
+    /// Takes the next entry, which belongs to the kernel again afterwards.
     pub(super) fn pop(&mut self) -> Option<T> {
         if self.mapped.produced() == self.consumed {
             return None;
         }
-        // SAFETY: inside the mapping; the kernel has stored the counter after the entry, and does not write it again before
-        // the counter below says so. Entries are plain numbers.
+        // SAFETY: inside the mapping; the kernel has stored the counter after the entry, and does
+        // not write it again before the counter below says so. Entries are plain numbers.
         let value = unsafe { self.mapped.entry::<T>(self.consumed).read() };
         self.consumed = self.consumed.wrapping_add(1);
         self.mapped.word(self.mapped.consumer).store(self.consumed, Ordering::Release);
         Some(value)
     }
 
-    /// What tells from outside of the ring's lock whether something is in it.
+    /// Returns a handle that tells without the ring's lock whether the ring has entries.
     pub(super) fn peek(&self) -> Peek {
         Peek(Arc::clone(&self.mapped))
     }
 }
 
-/// Looks whether something is in a ring that another thread may be emptying.
+/// A look at a ring that another thread may be emptying.
 #[derive(Debug)]
 pub(super) struct Peek(Arc<Mapped>);
 
 impl Peek {
-    /// Whether there was something.
+    /// Whether the ring had an entry at the time of the look.
     pub(super) fn has_some(&self) -> bool {
         self.0.produced() != self.0.consumed()
     }

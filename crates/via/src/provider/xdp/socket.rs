@@ -1,8 +1,10 @@
 //! A UDP port over an AF_XDP socket.
 //!
-//! Beside it stands an ordinary UDP socket that is bound to the same port. It keeps the port from others and the kernel from answering
-//! that the port is unreachable; and it carries what the ring does not: datagrams to hosts whose Ethernet address is not
-//! known yet, which makes the kernel find out, and what came through another receive queue, with IP options or in fragments.
+//! An ordinary UDP socket is bound to the same port. It keeps the port from other programs, and the
+//! kernel from answering that the port is unreachable. It also carries the datagrams that cannot
+//! use the ring: those to hosts whose Ethernet address is not known yet, which makes the kernel
+//! find the address; and those that arrive through another receive queue, with IP options or in
+//! fragments.
 
 use super::frames::Headers;
 use super::queue::{Door, Queue, count, set_number};
@@ -17,13 +19,15 @@ use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// How many empty looks at the ring pass before the kernel's socket is asked, which costs a system call.
+/// The number of empty looks at the ring before the next look at the kernel's socket, which costs a
+/// system call.
 const RARELY: u32 = 512;
-/// After something came that way, it is asked each time for so many looks.
+/// The number of looks that also look at the kernel's socket, after a datagram arrived there.
 const OFTEN: u32 = 1024;
-/// So many datagrams are found by polling, one after the other, before files that wake sleepers are left alone.
+/// The number of datagrams found by polling, in a row, after which files that wake sleepers stop
+/// watching.
 const WATCHED: u32 = 64;
-/// How many datagrams pass until the kernel is asked again where a peer is.
+/// The number of datagrams after which the kernel is asked again for a peer's Ethernet address.
 const ROUTE_CHECK: u32 = 4096;
 
 /// A UDP port whose datagrams go past the kernel's network stack.
@@ -41,13 +45,13 @@ pub struct XdpSocket {
     often: u32,
 }
 
-/// Who waits for the socket, and how: see [`super::watch`].
+/// The waiters of the socket: see [`super::watch`].
 #[derive(Debug, Default)]
 struct Watch {
-    // Somebody was given the file for good.
+    // Whether the file was passed to a caller for good.
     is_for_good: AtomicBool,
     sleepers: u32,
-    // Datagrams that came by polling since somebody slept last.
+    // The number of datagrams found by polling since the last sleep.
     polled: u32,
     is_steward: bool,
 }
@@ -66,7 +70,8 @@ impl XdpSocket {
             io::ErrorKind::AddrInUse => Error::NameInUse { name: port.to_string(), pid: None },
             _ => Error::io("binding a UDP port")(error),
         })?;
-        // A port that nobody has is told by ICMP: with this even to a socket without a peer.
+        // ICMP reports a closed port. With this option, the report reaches a socket without a peer
+        // as well.
         set_number(kernel.as_fd(), (libc::IPPROTO_IP, libc::IP_RECVERR), 1)
             .map_err(Error::system("preparing a UDP port"))?;
         kernel.set_nonblocking(true).map_err(Error::io("preparing a UDP port"))?;
@@ -88,31 +93,32 @@ impl XdpSocket {
         Ok(Self { queue, xdp, kernel, local, door, ready, watch, peer: None, until_kernel: RARELY, often: 0 })
     }
 
-    /// The address and port.
+    /// Returns the address and port.
     pub fn address(&self) -> SocketAddrV4 {
         self.local
     }
 
-    /// Sends to this peer, and receives from nobody else, from now on.
+    /// Restricts the socket to datagrams to and from this peer.
     pub fn connect(&mut self, peer: SocketAddrV4) {
         self.peer = Some(Peer { address: peer, headers: None, until_check: 0 });
     }
 
-    /// The peer, where there is one.
+    /// Returns the peer, where there is one.
     pub fn peer(&self) -> Option<SocketAddrV4> {
         self.peer.as_ref().map(|peer| peer.address)
     }
 
-    /// The longest datagram, in bytes.
+    /// Returns the maximum length of a datagram, in bytes.
     pub fn mtu(&self) -> usize {
         self.queue.datagram_max()
     }
 
-    /// Sends a datagram to the peer. `false` when there is no room now.
+    /// Sends a datagram to the peer. Returns `false` when there is no room now.
     ///
     /// # Errors
     ///
-    /// [`Error::BadState`] without a peer, [`Error::TooLong`] beyond [`Self::mtu`], or what the system says.
+    /// [`Error::BadState`] without a peer, [`Error::TooLong`] beyond [`Self::mtu`], an error of the
+    /// system.
     pub fn send(&mut self, datagram: &[u8]) -> Result<bool, Error> {
         let Some(peer) = &mut self.peer else {
             return Err(Error::BadState { what: "the socket has no peer" });
@@ -128,18 +134,18 @@ impl XdpSocket {
         match &peer.headers {
             Some(headers) => self.queue.send(headers, datagram),
             None => {
-                // The answer may be there the next time.
+                // The kernel may know the address the next time.
                 peer.until_check = 0;
                 self.send_by_kernel(datagram, address)
             }
         }
     }
 
-    /// Sends a datagram to anybody. `false` when there is no room now.
+    /// Sends a datagram to any place. Returns `false` when there is no room now.
     ///
     /// # Errors
     ///
-    /// [`Error::TooLong`] beyond [`Self::mtu`], or what the system says.
+    /// [`Error::TooLong`] beyond [`Self::mtu`], an error of the system.
     #[inline]
     pub fn send_to(&mut self, datagram: &[u8], to: SocketAddrV4) -> Result<bool, Error> {
         if self.peer() == Some(to) {
@@ -160,19 +166,20 @@ impl XdpSocket {
         match self.kernel.send_to(datagram, to) {
             Ok(_) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
-            // Whoever is not there does not get it: that is a loss like any other.
+            // A datagram to an unreachable host counts as lost.
             Err(error) if is_loss(&error) => Ok(true),
             Err(error) => Err(Error::io("sending a datagram")(error)),
         }
     }
 
-    /// The next datagram, if one is there: its length and its sender.
+    /// Receives the next datagram, if one is there, and returns its length and its sender.
     ///
-    /// A datagram that is longer than `into` is dropped.
+    /// Drops a datagram that is longer than `into`.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] where a host said that a datagram went to a port that nobody has, or what the system says.
+    /// [`Error::NotFound`] where a host reported that a datagram went to a closed port; an error of
+    /// the system.
     pub fn receive(&mut self, into: &mut [u8]) -> Result<Option<(usize, SocketAddrV4)>, Error> {
         let wanted = self.peer();
         if let Some(datagram) = self.queue.receive(self.local.port(), &self.door, wanted, into)? {
@@ -184,7 +191,7 @@ impl XdpSocket {
         }
         self.often = self.often.saturating_sub(1);
         self.until_kernel = if self.often > 0 { 1 } else { RARELY };
-        // Says how long a datagram is that has no room.
+        // TRUNC returns the full length of a datagram that does not fit.
         let came = rustix::net::recvfrom(&self.kernel, &mut *into, RecvFlags::DONTWAIT | RecvFlags::TRUNC);
         match came
             .map_err(io::Error::from)
@@ -197,10 +204,10 @@ impl XdpSocket {
                 count(&self.queue.counts.by_kernel_received);
                 Ok(Some((length, from)))
             }
-            // From somebody else, or too long.
+            // The datagram is from another sender, or too long.
             Ok(_) => Ok(None),
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-                // What ICMP said lies in a queue of its own, and keeps the file readable.
+                // ICMP messages lie in a queue of their own, and keep the file readable.
                 while rustix::net::recv(&self.kernel, &mut into[..], RecvFlags::ERRQUEUE | RecvFlags::DONTWAIT).is_ok()
                 {
                 }
@@ -212,22 +219,24 @@ impl XdpSocket {
         }
     }
 
-    /// A file that is readable when a datagram came. Looks that find nothing may be needed before the one that finds it.
+    /// Returns a file that is readable when a datagram has arrived. Several empty looks may be
+    /// needed before the one that finds the datagram.
     pub fn file(&self) -> Arc<OwnedFd> {
         self.watch.is_for_good.store(true, Ordering::Relaxed);
         self.watch();
         Arc::clone(&self.ready)
     }
 
-    /// Has the file become readable when a frame comes, or is there one already.
+    /// Makes the file readable when a frame arrives, or if one is there already.
     fn watch(&self) {
         if !self.queue.watchers.want(self.local.port(), self.queue.file()) {
-            // Whoever sleeps wakes at once, and looks.
+            // The thread's sleep ends at once, and the thread looks.
             self.door.ring();
         }
     }
 
-    /// A datagram was found by looking. When nobody slept for a while, nobody has to be told, and this socket tells the others.
+    /// Counts a datagram found by polling. When no thread slept for a while, no file has to watch,
+    /// and this socket becomes the steward.
     fn polled(&mut self) {
         let watch = &mut self.watch;
         if watch.is_steward || watch.sleepers > 0 || *watch.is_for_good.get_mut() {
@@ -239,7 +248,7 @@ impl XdpSocket {
         }
     }
 
-    /// What happened on the queue so far, for all sockets.
+    /// Returns the counters of the queue so far, for all sockets.
     pub fn statistics(&self) -> Statistics {
         self.queue.statistics()
     }
@@ -270,7 +279,8 @@ impl DatagramSocket for XdpSocket {
     fn receive_from(&mut self, into: &mut [u8]) -> Result<Option<(usize, SocketAddr)>, Error> {
         let came = self.receive(into)?;
         if came.is_some() {
-            // Only here: a socket that is used by itself has no attendant, who notices when nobody polls any more.
+            // Counted only here: a socket that is used directly has no attendant, which would
+            // notice when no thread polls any more.
             self.polled();
         }
         Ok(came.map(|(length, from)| (length, from.into())))
@@ -299,17 +309,17 @@ impl Drop for XdpSocket {
     }
 }
 
-/// The headers of frames to a place, if it is known where that is.
+/// Returns the headers of frames to a place, if its Ethernet address is known.
 fn route(xdp: &Xdp, kernel: &UdpSocket, local: SocketAddrV4, to: SocketAddrV4) -> Option<Headers> {
     let interface = &xdp.queue.interface;
-    // What is in this network namespace is not on the wire.
+    // Frames to this network namespace never go over the wire.
     let is_here = *to.ip() == interface.address || to.ip().is_loopback();
     let given = |host: &Ipv4Addr| xdp.neighbours.iter().find(|(other, _)| other == host).map(|(_, mac)| *mac);
     let mac = given(to.ip()).or_else(|| interface.neighbour(kernel, *to.ip()).filter(|_| !is_here))?;
     Some(Headers::new((interface.mac, mac), local, to))
 }
 
-/// Errors that say that a datagram was lost on its way, or an earlier one.
+/// Whether an error says that a datagram, or an earlier one, was lost on its way.
 fn is_loss(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionRefused, HostUnreachable, Interrupted, NetworkDown, NetworkUnreachable};
     matches!(error.kind(), ConnectionRefused | HostUnreachable | Interrupted | NetworkDown | NetworkUnreachable)

@@ -1,9 +1,11 @@
-//! Who is told that frames came.
+//! Wake-ups of sockets when frames arrive.
 //!
-//! A socket that sleeps has a file, which watches the queue that all sockets share. As long as one does, the kernel calls it for each
-//! frame that comes and for each that was sent, before whoever sent it goes on, and every sleeper wakes for every frame. So nobody
-//! watches while somebody polls: the *steward*, who puts frames for others into their inboxes and rings their bells. When it goes
-//! to sleep, or its NIC's attendant finds that it stopped, those who want to watch do so again.
+//! A sleeping socket has a file, which watches the queue that all sockets share. While any file
+//! watches, the kernel notifies it for each frame received or sent, before the sending thread goes
+//! on, and every sleeper wakes for every frame. So no file watches while a thread polls the
+//! *steward*: a socket that puts frames for other sockets into their inboxes and rings their bells.
+//! When the steward goes to sleep, or its NIC's attendant finds that its thread stopped, the other
+//! files watch again.
 
 use rustix::event::epoll;
 use rustix::fd::{BorrowedFd, OwnedFd};
@@ -25,9 +27,9 @@ struct Inner {
 #[derive(Debug)]
 struct File {
     ready: Arc<OwnedFd>,
-    /// Whether somebody may sleep on it.
+    /// Whether a thread may sleep on the file.
     is_wanted: bool,
-    /// Whether it watches the queue.
+    /// Whether the file watches the queue.
     is_on: bool,
 }
 
@@ -36,13 +38,13 @@ impl Watchers {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A socket's file, which nobody sleeps on yet.
+    /// Adds a socket's file, on which no thread sleeps yet.
     pub(super) fn add(&self, port: u16, ready: &Arc<OwnedFd>) {
         let file = File { ready: Arc::clone(ready), is_wanted: false, is_on: false };
         self.lock().files.insert(port, file);
     }
 
-    /// The socket is closed.
+    /// Removes the file of a closed socket.
     pub(super) fn remove(&self, port: u16, queue: BorrowedFd<'_>) {
         let mut inner = self.lock();
         inner.files.remove(&port);
@@ -52,9 +54,10 @@ impl Watchers {
         }
     }
 
-    /// Somebody sleeps on a socket's file, or may from now on. The socket is no steward any more.
+    /// Notes that a thread sleeps on a socket's file, or may do so from now on. The socket is no
+    /// steward any more.
     ///
-    /// `false`: there is no memory to watch the queue with.
+    /// Returns `false` when the system has no memory to watch the queue.
     pub(super) fn want(&self, port: u16, queue: BorrowedFd<'_>) -> bool {
         let mut inner = self.lock();
         if inner.steward == Some(port) {
@@ -66,7 +69,8 @@ impl Watchers {
         inner.settle(queue)
     }
 
-    /// A socket is polled, and its file slept on by nobody. Whether it is the steward from now on, who takes the frames of all.
+    /// Notes that a socket is polled, and that no thread sleeps on its file. Returns whether the
+    /// socket is the steward from now on, which takes the frames of all.
     pub(super) fn take_over(&self, port: u16, queue: BorrowedFd<'_>) -> bool {
         let mut inner = self.lock();
         if let Some(file) = inner.files.get_mut(&port) {
@@ -79,7 +83,8 @@ impl Watchers {
 }
 
 impl Inner {
-    /// Has those files watch the queue that are to, and no others. `false` when one could not be told.
+    /// Has the right files watch the queue, and no others. Returns `false` when one could not be
+    /// added.
     fn settle(&mut self, queue: BorrowedFd<'_>) -> bool {
         let mut is_settled = true;
         for file in self.files.values_mut() {
@@ -89,7 +94,7 @@ impl Inner {
                 is_settled &= added.is_ok();
                 file.is_on = added.is_ok();
             } else if !is_on && file.is_on {
-                // It is there.
+                // The file is registered, so the call succeeds.
                 let _ = epoll::delete(&file.ready, queue);
                 file.is_on = false;
             }
@@ -105,7 +110,7 @@ mod tests {
     use rustix::fd::AsFd;
     use rustix::time::Timespec;
 
-    /// A queue that has something for ever, and the files of two sockets.
+    /// Makes a queue that is always readable, and the files of two sockets.
     fn scene() -> (OwnedFd, Watchers, [Arc<OwnedFd>; 2]) {
         let queue = eventfd(1, EventfdFlags::CLOEXEC).unwrap();
         let watchers = Watchers::default();
@@ -130,7 +135,8 @@ mod tests {
         assert_eq!(are_told(&files), [true, false]);
         assert!(watchers.take_over(2, queue.as_fd()));
         assert_eq!(are_told(&files), [false, false]);
-        // Whoever goes to sleep while the steward polls hears of the queue when that one stops.
+        // A socket that goes to sleep while the steward polls watches the queue when the steward
+        // stops.
         assert!(watchers.want(1, queue.as_fd()));
         assert_eq!(are_told(&files), [false, false]);
         assert!(watchers.want(2, queue.as_fd()));

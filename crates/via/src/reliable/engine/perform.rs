@@ -1,4 +1,4 @@
-//! Doing what data packets ask for.
+//! Performing the operations of data packets.
 
 use super::{Engine, Phase, READS_MAX, why};
 use crate::descriptor::{Operation, Status};
@@ -9,12 +9,12 @@ use crate::spi::{Intent, Refusal, Sink};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Why something was not done.
+/// The reason why an operation was not performed.
 #[derive(Debug)]
 pub(super) enum Fault {
-    /// The peer may not, or not now.
+    /// The peer may not do that, or not now.
     Refused(Refusal),
-    /// No peer that keeps the rules asks for it.
+    /// The peer broke the rules.
     Violation,
 }
 
@@ -24,33 +24,34 @@ impl From<Refusal> for Fault {
     }
 }
 
-/// Operations of the peer.
+/// The operations of the peer.
 #[derive(Debug, Default)]
 pub(super) struct Target {
-    // Operations that were begun.
+    // The number of operations begun.
     begun: u32,
     current: Option<Part>,
-    /// Reads that are to be answered, or whose answer is not acknowledged.
+    /// Reads to answer, and reads whose answer is not acknowledged.
     pub(super) reads: VecDeque<Served>,
-    /// The number of the first of them in this side's count.
+    /// The number of the first of `reads`, in this side's count.
     pub(super) first_read: u64,
-    /// The one that is being answered, counted from the first of them, and how much of it has been sent.
+    /// The position in `reads` of the read that is being answered, and the number of its bytes
+    /// sent.
     pub(super) read: usize,
     pub(super) offset: u32,
-    /// What was refused, and whether that is a packet by now.
+    /// The refused operation, if any, and whether its refusal has been sent.
     pub(super) refused: Option<(u32, Refusal)>,
     pub(super) has_refused: bool,
-    // The peer's connection is broken, and what it began is not finished.
+    // Whether the peer's connection is broken, so that its begun operations stay unfinished.
     is_void: bool,
 }
 
-/// An operation that has come in part.
+/// An operation that has arrived in part.
 #[derive(Debug)]
 struct Part {
     number: u32,
     came: u32,
     total: u32,
-    // None for a message.
+    // The target of an RDMA write; `None` for a message.
     write: Option<(Arc<Region>, u64)>,
 }
 
@@ -64,7 +65,7 @@ pub(super) struct Served {
 }
 
 impl Target {
-    /// The oldest read's answer is acknowledged.
+    /// Notes that the answer to the oldest read is acknowledged.
     pub(super) fn answered(&mut self) {
         if self.reads.pop_front().is_some() {
             self.first_read += 1;
@@ -72,28 +73,29 @@ impl Target {
         }
     }
 
-    /// Whether all answers are packets by now.
+    /// Whether all answers have been sent.
     pub(super) fn is_served(&self) -> bool {
         self.read >= self.reads.len()
     }
 
-    /// Whether nothing is under way but whole operations: none in part, no reads, and nothing was refused.
+    /// Whether only whole operations are under way: none has arrived in part, no read is
+    /// unanswered, and none was refused.
     #[inline]
     pub(super) fn is_plain(&self) -> bool {
         self.current.is_none() && !self.is_void && self.reads.is_empty() && self.refused.is_none()
     }
 
-    /// The number of the peer's next operation.
+    /// Returns the number of the peer's next operation.
     pub(super) fn begun(&self) -> u32 {
         self.begun
     }
 
-    /// The peer's next operation came as a whole.
+    /// Counts the peer's next operation, which arrived whole.
     pub(super) fn begin_next(&mut self) {
         self.begun = self.begun.wrapping_add(1);
     }
 
-    /// Gives up what has come in part.
+    /// Gives up an operation that has arrived in part.
     pub(super) fn abandon(&mut self, sink: &mut dyn Sink) {
         if self.current.take().is_some_and(|part| part.write.is_none()) {
             sink.abandon_message();
@@ -103,7 +105,8 @@ impl Target {
 
 impl Engine {
     pub(super) fn perform(&mut self, data: &DataHeader, payload: &[u8], sink: &mut dyn Sink) -> Result<(), Fault> {
-        // What a broken peer began is not finished; what it still answers and refuses is this side's.
+        // The begun operations of a broken peer stay unfinished. Its answers and refusals are about
+        // operations of this side, and count.
         let is_own = data.action == Action::Refuse || (data.action == Action::Answer && self.is_awaited(data));
         if self.target.is_void && !is_own {
             return Ok(());
@@ -152,7 +155,7 @@ impl Engine {
         Ok(())
     }
 
-    /// A part of a message, or of an RDMA write of several parts.
+    /// Processes a part of a message, or of an RDMA write of several parts.
     fn one_of_parts(&mut self, data: &DataHeader, payload: &[u8], sink: &mut dyn Sink) -> Result<(), Fault> {
         if data.offset == 0 {
             self.begin(data)?;
@@ -183,7 +186,7 @@ impl Engine {
                 at.and_then(|at| region.memory().write(at, payload)).ok_or(Refusal::Protection)?;
             }
         }
-        // Both are lengths of the same message.
+        // The length fits: both are lengths within the same message.
         part.came += payload.len() as u32;
         if data.is_last {
             self.target.current = None;
@@ -191,7 +194,7 @@ impl Engine {
         Ok(())
     }
 
-    /// The peer wants to read.
+    /// Takes an RDMA read of the peer.
     fn read(&mut self, data: &DataHeader, sink: &mut dyn Sink) -> Result<(), Fault> {
         self.begin(data)?;
         if self.target.reads.len() >= READS_MAX || !self.is_reliable {
@@ -209,7 +212,7 @@ impl Engine {
         self.own.reads.front().is_some_and(|index| (data.operation, data.offset) == (*index as u32, self.own.read))
     }
 
-    /// What this side wants to read has come.
+    /// Takes a part of the answer to an RDMA read of this side.
     fn answer(&mut self, data: &DataHeader, payload: &[u8], sink: &mut dyn Sink) -> Result<(), Fault> {
         let index = *self.own.reads.front().filter(|_| self.is_awaited(data)).ok_or(Fault::Violation)?;
         let descriptor = sink.sending(index).filter(|descriptor| descriptor.total() == u64::from(data.total));
@@ -219,13 +222,13 @@ impl Engine {
         if data.is_last {
             self.own.reads.pop_front();
             (self.own.read, self.own.reads_done) = (0, index + 1);
-            // What is answered has come, whether or not that was told.
+            // An answered read has been performed, whether or not it was acknowledged.
             self.settle(sink);
         }
         Ok(())
     }
 
-    /// The peer refuses an operation: those before it were done.
+    /// Processes the peer's refusal of an operation. The operations before it were performed.
     fn refused(&mut self, data: &DataHeader, sink: &mut dyn Sink) -> Result<(), Fault> {
         let refusal = data.refusal().ok_or(Fault::Violation)?;
         let index = sink.completed() + u64::from(data.operation.wrapping_sub(sink.completed() as u32));

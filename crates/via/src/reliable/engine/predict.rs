@@ -1,8 +1,11 @@
-//! The packet that comes next, in the manner of TCP's header prediction: a call's question and its answer.
+//! Prediction of the next packet, in the manner of TCP's header prediction: a call's request and
+//! its answer.
 //!
-//! Where each side waits for the other, nearly every packet is the next one, brings a short RDMA write with immediate data, and
-//! acknowledges all that is under way. Such a packet is told by comparing words. Only what its receiver waits for is done at once; the
-//! rest is done by [`Engine::catch_up`] when the answer is on its way, where it delays nobody. Everything else goes the long way.
+//! Where each side waits for the other, nearly every packet is the next one in order, carries a
+//! short RDMA write with immediate data, and acknowledges everything under way. A comparison of
+//! words recognizes such a packet. Only the part that its receiver waits for is done at once;
+//! [`Engine::catch_up`] does the rest when the answer is on its way, where it delays no thread. All
+//! other packets take the full path.
 
 use super::{Engine, Phase};
 use crate::descriptor::Operation;
@@ -10,34 +13,35 @@ use crate::reliable::packet::{Expected, WRITE_HEADER};
 use crate::reliable::sending::Piece;
 use crate::spi::Sink;
 
-/// The longest packet that is expected.
+/// The maximum length of a predicted packet, in bytes.
 const EXPECTED_MAX: usize = 256;
 
-/// What is left to be done about a packet that was expected.
+/// The deferred part of a predicted packet's processing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Late {
-    // All packets before were acknowledged, and the peer has room for so many bytes.
+    // The acknowledgement of all packets sent before, and the peer's window in bytes.
     ack: u32,
     window: u32,
 }
 
-/// A packet that was made, and is to be noted as sent.
+/// A packet that was made, and has to be noted as sent.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::reliable) struct Made {
-    /// Bytes of the datagram.
+    /// The length of the datagram, in bytes.
     pub(in crate::reliable) length: usize,
     total: u32,
 }
 
 impl Engine {
-    /// Whether the connection does nothing but wait for the next packet, or send it. All packets under way are acknowledged or are about
-    /// to be.
+    /// Whether the connection does nothing but wait for the next packet, or send it. All packets
+    /// under way are acknowledged or about to be.
     #[inline]
     fn is_plain(&self) -> bool {
         matches!(self.phase, Phase::Open) && self.is_reliable && !self.sending.has_lost() && self.target.is_plain()
     }
 
-    /// Takes a datagram that is exactly what a call brings. `false` for any other: nothing was changed.
+    /// Takes a datagram that matches the prediction. Returns `false`, with nothing changed, for any
+    /// other.
     #[inline]
     pub(in crate::reliable) fn take_expected(&mut self, datagram: &[u8], sink: &mut dyn Sink) -> bool {
         if datagram.len() > EXPECTED_MAX
@@ -66,7 +70,8 @@ impl Engine {
         true
     }
 
-    /// Makes the only packet that there is to make, if it is what a call sends. It is not noted as sent: see [`Self::sent_expected`].
+    /// Makes the only packet that there is to make, if it is the kind that calls send. The packet
+    /// does not count as sent: see [`Self::sent_expected`].
     #[inline]
     pub(in crate::reliable) fn make_expected(&self, sink: &dyn Sink, into: &mut [u8]) -> Option<Made> {
         let is_acknowledged = self.late.is_some() || self.sending.is_idle();
@@ -94,7 +99,7 @@ impl Engine {
         Some(Made { length, total })
     }
 
-    /// Notes that the packet that was made is sent.
+    /// Notes that the made packet is sent.
     pub(in crate::reliable) fn sent_expected(&mut self, now: u64, made: Made) {
         let piece = Piece::Own { index: self.own.next, offset: 0, length: made.total, is_last: true };
         self.sending.sent(now, piece, made.length);
@@ -103,7 +108,7 @@ impl Engine {
         self.advance(made.total, true);
     }
 
-    /// Does what was left to be done about a packet that was expected.
+    /// Does the deferred part of a predicted packet's processing.
     #[inline]
     pub(in crate::reliable) fn catch_up(&mut self, now: u64, sink: &mut dyn Sink) {
         if let Some(late) = self.late.take() {

@@ -1,4 +1,4 @@
-//! What time demands: signs of life, and when to look again.
+//! Timers: signs of life, and the time of the next look.
 
 use super::{CLOSED_SILENT, Engine, Phase};
 use crate::descriptor::Status;
@@ -6,7 +6,8 @@ use crate::error::Ended;
 use crate::spi::Sink;
 
 impl Engine {
-    /// There is a hint that nobody is at the other end. A peer that does not contradict it soon is taken for gone.
+    /// Takes a hint that nothing is at the other end. A peer that does not contradict it soon
+    /// counts as gone.
     pub fn hint_gone(&mut self, now: u64) {
         if self.alive.hinted.is_none() {
             self.alive.hinted = Some(now);
@@ -15,7 +16,7 @@ impl Engine {
         }
     }
 
-    /// Does what time demands, except sending.
+    /// Does what is due, except sending.
     pub fn tick(&mut self, now: u64, sink: &mut dyn Sink) {
         self.catch_up(now, sink);
         self.sending.tick(now);
@@ -24,7 +25,7 @@ impl Engine {
         }
     }
 
-    /// When the peer is taken for gone if nothing comes.
+    /// Returns the time at which the peer counts as gone if nothing arrives.
     fn dead_at(&self) -> Option<u64> {
         if matches!(self.phase, Phase::Over(_)) {
             return None;
@@ -36,7 +37,7 @@ impl Engine {
         Some((self.alive.heard + self.silence).max(waiting + self.silence / 2))
     }
 
-    /// When `tick` and `transmit` are to be called at the latest.
+    /// Returns the latest time of the next `tick` and `transmit`.
     pub fn due(&self) -> Option<u64> {
         if self.late.is_some() {
             return Some(0);

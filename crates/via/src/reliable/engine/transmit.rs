@@ -1,4 +1,4 @@
-//! Making the packets that are to be sent now.
+//! Making the packets that have to be sent now.
 
 use super::{Engine, Phase, READS_MAX};
 use crate::descriptor::{Descriptor, Operation, Status};
@@ -6,7 +6,7 @@ use crate::reliable::packet::{self, Action, Body, DATA_HEADER, DataHeader, HEADE
 use crate::reliable::sending::Piece;
 use crate::spi::{Refusal, Sink};
 
-/// Unreliable delivery sends a quarter of what the peer has room for in each of these spans, in nanoseconds.
+/// The span, in nanoseconds, in which unreliable delivery sends a quarter of the peer's window.
 const PACE: u64 = 1_000_000;
 
 impl Engine {
@@ -21,12 +21,13 @@ impl Engine {
     }
 
     fn put(&self, into: &mut [u8], body: &Body<'_>) -> Option<usize> {
-        // It fails only where the link takes less than a handshake needs.
+        // The write fails only where the link takes less than a handshake needs.
         packet::write(into, &self.header(0), body).ok()
     }
 
-    /// Makes the next datagram that is to be sent now; its length. `None` when there is none: until something is posted, something
-    /// comes, or [`Engine::due`]. `into` is as long as the link's largest datagram. What was made counts as sent.
+    /// Makes the next datagram to send now, and returns its length. Returns `None` when there is
+    /// none, until a descriptor is posted, a datagram arrives, or the time of [`Engine::due`].
+    /// `into` is as long as the link's maximum datagram. A made datagram counts as sent.
     pub fn transmit(&mut self, now: u64, sink: &mut dyn Sink, into: &mut [u8]) -> Option<usize> {
         self.catch_up(now, sink);
         if self.owes_nothing(now, sink.posted()) {
@@ -50,7 +51,8 @@ impl Engine {
         self.control_packet(now, into)
     }
 
-    /// Whether it is plain to see that there is no datagram to make and time demands nothing: most of the times that it is asked.
+    /// Whether a quick look shows that no datagram has to be made and no timer is due, as is most
+    /// often the case.
     #[inline]
     pub(in crate::reliable) fn owes_nothing(&self, now: u64, posted: u64) -> bool {
         let is_later = |due: Option<u64>| due.is_none_or(|due| now < due);
@@ -67,14 +69,14 @@ impl Engine {
             && now < self.alive.ping
     }
 
-    /// The packets that tell the peer that the connection is over.
+    /// Makes the packets that tell the peer that the connection is over.
     pub fn farewell(&mut self, into: &mut [u8]) -> Option<usize> {
         let Phase::Over(Some(reason)) = self.phase else { return None };
         self.closes = self.closes.checked_sub(1)?;
         self.put(into, &Body::Close { reason })
     }
 
-    /// A packet of data: an old one that got lost, or else a new one.
+    /// Makes a data packet: a lost one again, or else a new one.
     fn data_packet(&mut self, now: u64, sink: &mut dyn Sink, into: &mut [u8]) -> Option<usize> {
         if let Some((number, piece)) = self.sending.lost() {
             let length = self.make(number, piece, sink, into);
@@ -98,7 +100,7 @@ impl Engine {
         Some(self.make_new(now, Piece::Refuse, sink, into))
     }
 
-    /// The acknowledgement that is due, before a sleep: nothing will take it along.
+    /// Makes the acknowledgement that is due, before a sleep: no other packet will carry it along.
     pub fn acknowledge_now(&mut self, into: &mut [u8]) -> Option<usize> {
         self.receiving.ack_due().filter(|_| !matches!(self.phase, Phase::Opening(..) | Phase::Over(Some(_))))?;
         self.receiving.acknowledged();
@@ -127,7 +129,7 @@ impl Engine {
         None
     }
 
-    /// A data packet was made: it acknowledges, and wants to be.
+    /// Notes that a data packet was made, which acknowledges and wants to be acknowledged.
     pub(super) fn made(&mut self, now: u64) {
         self.statistics.sent += 1;
         if self.is_reliable {
@@ -143,7 +145,7 @@ impl Engine {
         length
     }
 
-    /// The next part of the answers to the peer's reads.
+    /// Makes the next part of the answers to the peer's reads.
     fn next_answer(&mut self, now: u64, sink: &mut dyn Sink, into: &mut [u8]) -> Option<usize> {
         let served = self.target.reads.get(self.target.read)?;
         let left = served.total - self.target.offset;
@@ -170,7 +172,7 @@ impl Engine {
         Some(self.make_new(now, piece, sink, into))
     }
 
-    /// The next part of this side's operations.
+    /// Makes the next part of this side's operations.
     fn next_own(&mut self, now: u64, sink: &mut dyn Sink, into: &mut [u8]) -> Option<usize> {
         let (index, offset) = (self.own.next, self.own.offset);
         if index >= sink.posted() || !self.is_open() {
@@ -215,7 +217,7 @@ impl Engine {
         }
     }
 
-    /// A part of an operation that is done when it was sent.
+    /// Makes a part of an operation of unreliable delivery, which is done once it was sent.
     fn unreliable(
         &mut self,
         now: u64,
@@ -228,7 +230,7 @@ impl Engine {
         let descriptor = sink.sending(index)?;
         let total = descriptor.total() as u32;
         if descriptor.operation() == Operation::RdmaRead {
-            // Nobody would know that it got lost. A VI refuses such a descriptor when it is posted.
+            // A loss would stay unnoticed. A VI refuses such a descriptor when it is posted.
             self.advance(length, is_last);
             sink.complete(Status::ConnectionLost, 0);
             self.statistics.completions += 1;
@@ -251,12 +253,12 @@ impl Engine {
         Some(made)
     }
 
-    /// When unreliable delivery may go on, if it was held up.
+    /// Returns the time when unreliable delivery may go on, if it was held up.
     pub(super) fn paced_until(&self) -> Option<u64> {
         self.is_held_up.then_some(self.budget_until)
     }
 
-    /// Makes a data packet, or makes it again; its length.
+    /// Makes a data packet, for the first time or again, and returns its length.
     fn make(&self, number: u64, piece: Piece, sink: &dyn Sink, into: &mut [u8]) -> usize {
         let header = self.header(number);
         let made = match piece {
@@ -292,12 +294,13 @@ impl Engine {
     }
 }
 
-/// A data packet that carries nothing.
+/// Returns the header of a data packet that carries nothing.
 fn plain(action: Action) -> DataHeader {
     DataHeader { action, operation: 0, offset: 0, total: 0, is_last: true, immediate: None, place: None }
 }
 
-/// Makes a part of the descriptor numbered `index`; its length. `None` when there is no such part.
+/// Makes a part of the descriptor numbered `index`, and returns its length. `None` when there is no
+/// such part.
 #[inline]
 fn make_own(
     header: &Header,
@@ -326,7 +329,8 @@ fn make_own(
     Some(begin + length)
 }
 
-/// Seals what was made, or makes a packet of it that does nothing where that could not be made; its length.
+/// Seals the made packet, or replaces it by one without effect where it could not be made. Returns
+/// the length.
 fn finish(header: &Header, made: Option<usize>, into: &mut [u8]) -> usize {
     let length = made.unwrap_or_else(|| packet::put_data(into, header, &plain(Action::Void)));
     packet::seal(&mut into[..length])

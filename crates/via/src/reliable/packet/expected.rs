@@ -1,30 +1,31 @@
-//! The packet that is expected next, told by comparing words: an RDMA write of one part with immediate data, whose sender misses nothing.
+//! The predicted packet, recognized by comparing words: an RDMA write of one part with immediate
+//! data, whose sender misses no packet.
 
 use super::{Action, DATA, DATA_HEADER, IMMEDIATE, LAST, PLACE, PLACED, VERSION, seal};
 use crate::memory::MemoryHandle;
 use crate::reliable::crc::crc32c;
 use crate::{Descriptor, RemoteAddress};
 
-/// Bytes before the payload of an RDMA write's first part.
+/// The number of bytes before the payload of an RDMA write's first part.
 pub(in crate::reliable) const WRITE_HEADER: usize = DATA_HEADER + PLACE;
-/// The words of such a header behind the checksum.
+/// The number of words of such a header behind the checksum.
 const WRITE_WORDS: usize = (WRITE_HEADER - 4) / 8;
 const _: () = assert!(4 + WRITE_WORDS * 8 == WRITE_HEADER);
 
-/// What is known beforehand of the packet that is expected next.
+/// The fields that a predicted packet must have.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::reliable) struct Expected {
     /// The receiver's connection id.
     pub(in crate::reliable) to: u64,
     /// The packet's number.
     pub(in crate::reliable) number: u32,
-    /// What it acknowledges.
+    /// The acknowledgement.
     pub(in crate::reliable) ack: u32,
     /// The operation's number.
     pub(in crate::reliable) operation: u32,
 }
 
-/// What is not known beforehand of a packet that is expected.
+/// The fields that a predicted packet may choose.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::reliable) struct ExpectedWrite {
     pub(in crate::reliable) window: u32,
@@ -33,14 +34,16 @@ pub(in crate::reliable) struct ExpectedWrite {
 }
 
 impl Expected {
-    /// The first words behind the checksum, up to the acknowledgement; there the selective one begins, which is zero.
+    /// Returns the first words behind the checksum, up to the acknowledgement. The selective
+    /// acknowledgement follows, which is zero.
     #[inline]
     fn words(self) -> [u64; 3] {
         let kind = u32::from_le_bytes([VERSION, DATA, Action::Write as u8, LAST | IMMEDIATE | PLACED]);
         [u64::from(kind) | self.to << 32, self.to >> 32 | u64::from(self.number) << 32, u64::from(self.ack)]
     }
 
-    /// Reads a packet, if it is this one: all that [`super::parse`] checks holds. `None` says nothing about what else it may be.
+    /// Reads a packet, if it matches: all checks of [`super::parse`] hold then. `None` tells
+    /// nothing about any other packet.
     #[inline]
     pub(in crate::reliable) fn parse(self, bytes: &[u8]) -> Option<(ExpectedWrite, &[u8])> {
         let (header, payload) = bytes.split_first_chunk::<WRITE_HEADER>()?;
@@ -59,7 +62,8 @@ impl Expected {
         Some((ExpectedWrite { window: (window >> 32) as u32, immediate: (total >> 32) as u32, place }, payload))
     }
 
-    /// Makes this packet of an RDMA write, as long as `into` takes. `None` when it has no immediate data, or another length.
+    /// Writes this packet for an RDMA write that fills `into`. `None` when the descriptor has no
+    /// immediate data, or another length.
     #[inline]
     pub(in crate::reliable) fn put(self, into: &mut [u8], window: u32, descriptor: &Descriptor) -> Option<()> {
         let (place, immediate) = (descriptor.remote()?, descriptor.immediate()?);

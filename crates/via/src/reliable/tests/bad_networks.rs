@@ -1,4 +1,4 @@
-//! Networks that lose, double, reorder and damage, and peers that fall silent.
+//! Networks that lose, double, reorder and damage datagrams, and peers that fall silent.
 
 use super::{MTU, Net, Weather, carrying, got, pattern, place, region, statuses, with};
 use crate::attributes::Reliability::{self, ReliableDelivery, ReliableReception, Unreliable};
@@ -11,7 +11,7 @@ use std::time::Duration;
 const SECOND: u64 = 1_000_000_000;
 const STORM: Weather = Weather { loses: 7, doubles: 5, damages: 11, jitter: 300_000, most: 0, cut: [false; 2] };
 
-/// A mix of operations over that network, checked to the last byte.
+/// Runs a mix of operations over such a network, and checks every byte.
 fn mix(level: Reliability, weather: Weather, seed: u64, count: u64) -> Net {
     let mut net = Net::new(level);
     (net.weather, net.chance.0) = (weather, seed);
@@ -22,7 +22,7 @@ fn mix(level: Reliability, weather: Weather, seed: u64, count: u64) -> Net {
         match net.chance.next() % 4 {
             0 => net.post(0, carrying(Descriptor::rdma_write(place(number * 20_000)), &bytes)),
             1 => {
-                // Of what an earlier write wrote, or nobody.
+                // The read covers the place of an earlier write, or one that no write uses.
                 let from = place(net.chance.next() % number.max(1) * 20_000);
                 net.post(0, with(Descriptor::rdma_read(from), &region(20_000, Access::LOCAL), 20_000));
             }
@@ -45,7 +45,7 @@ fn mix(level: Reliability, weather: Weather, seed: u64, count: u64) -> Net {
     net
 }
 
-/// Every write is in place, and every read has read what the writes before it left.
+/// Asserts that every write is in place, and every read returned what the writes before it left.
 fn check_memory(net: &Net, seed: u64) {
     let mut memory = vec![0; 1 << 20];
     for (number, done) in one_by_one(net) {
@@ -54,8 +54,8 @@ fn check_memory(net: &Net, seed: u64) {
             Operation::RdmaWrite => {
                 memory[at..][..done.length() as usize].copy_from_slice(&pattern(number, done.length()))
             }
-            // A read may see later writes, too; so it is enough that what was there before is there, or it was overwritten: places
-            // are written once, and read from earlier numbers only.
+            // A read may see later writes, too. The check suffices all the same: places are written
+            // once, and read from earlier numbers only.
             Operation::RdmaRead => assert!(got(done) == memory[at..][..20_000], "read {number} with seed {seed}"),
             _ => {}
         }
@@ -99,7 +99,7 @@ fn one_loss_costs_one_packet_and_no_time_out() {
     net.pass(SECOND / 5);
     net.post_receive(1, 60_000);
     net.post(0, carrying(Descriptor::send(), &pattern(1, 60_000)));
-    // The first of its packets is lost.
+    // The first packet of the message gets lost.
     net.weather.loses = 1;
     let mut bytes = vec![0; MTU];
     let end = &mut net.ends[0];
@@ -184,7 +184,7 @@ fn who_is_taken_for_gone_learns_it() {
     let settings = Settings { silence: Duration::from_millis(800), ..Settings::default() };
     let mut net = Net::with(ReliableDelivery, &Settings { keep_alive: false, ..settings }, MTU);
     net.pass(SECOND);
-    // Only one direction is cut: the other end still hears.
+    // Only one direction is cut: the other end still receives.
     net.weather.cut = [false, true];
     net.post_receive(1, 10);
     net.post(0, carrying(Descriptor::send(), b"hello"));

@@ -1,4 +1,4 @@
-//! The short way of a packet that is expected: what takes it, and that nothing else does.
+//! The fast path of predicted packets: which packets take it, and that no others do.
 
 use super::{End, Net, Weather, carrying, got, pattern, place, region};
 use crate::Error;
@@ -19,7 +19,7 @@ fn write(number: u64, length: u32) -> Box<Descriptor> {
     carrying(Descriptor::rdma_write(place(number * 256)).with_immediate(number as u32), &pattern(number, length))
 }
 
-/// So many questions and answers, checked to the last byte.
+/// Exchanges calls and answers, and checks every byte.
 fn calls(weather: Weather, seed: u64, predicts: bool) -> Net {
     let mut net = Net::new(ReliableDelivery);
     net.predicts = predicts;
@@ -63,7 +63,7 @@ fn calls_come_through_any_weather_whichever_way_they_go() {
     }
 }
 
-/// A packet that the second end expects, and that end.
+/// Makes a packet that the second end predicts, and that end.
 fn expected() -> (Vec<u8>, End) {
     let mut net = calls(Weather::default(), 1, true);
     net.pass(1_000_000);
@@ -76,7 +76,7 @@ fn expected() -> (Vec<u8>, End) {
     (bytes, other)
 }
 
-/// Whether it takes the short way; if not, nothing was changed.
+/// Whether a packet takes the fast path. Asserts that nothing was changed if not.
 fn is_taken(end: &mut End, packet: &[u8]) -> bool {
     let before = format!("{end:?}");
     let is_taken = end.engine.take_expected(packet, &mut end.queues);
@@ -92,7 +92,7 @@ fn a_packet_that_differs_in_any_field_goes_the_long_way() {
         other[byte] ^= 1 << (bit % 8);
         assert!(!is_taken(&mut end, &other), "damaged in byte {byte}");
         seal(&mut other);
-        // The window, immediate data, and offsets that lie in the region are the peer's choice.
+        // The peer may choose the window, immediate data, and offsets inside the region.
         let is_free = matches!(byte, 0..4 | 32..36 | 48..52 | 68..70 | WRITE_HEADER..) || (byte == 70 && bit % 8 < 4);
         assert!(is_free || !is_taken(&mut end, &other), "another byte {byte}");
     }
@@ -117,7 +117,7 @@ fn no_packet_is_expected_while_anything_else_is_going_on() {
         |end| end.engine.hint_gone(SPAN),
         |end| end.engine.disconnect(),
         |end| {
-            // Something that is not acknowledged.
+            // A packet that is not acknowledged.
             end.queues.send.push_back(write(4, 0));
             end.queues.posted += 1;
             end.engine.transmit(2 * SPAN, &mut end.queues, &mut [0; 1000]).unwrap();
@@ -151,7 +151,7 @@ fn only_a_short_write_that_is_alone_is_sent_at_once() {
     assert!(net.ends[0].engine.make_expected(&net.ends[0].queues, &mut [0; 1000]).is_none());
 }
 
-/// One end of a wire that loses nothing.
+/// One end of a wire without losses.
 #[derive(Debug)]
 struct Wire(Sender<Vec<u8>>, Receiver<Vec<u8>>);
 

@@ -1,4 +1,4 @@
-//! Beginning and ending connections, and datagrams of others.
+//! Beginning and ending of connections, and datagrams of strangers.
 
 use super::{MTU, Net, Queues, Weather, carrying, offer, statuses};
 use crate::attributes::Reliability::ReliableDelivery;
@@ -115,7 +115,7 @@ fn a_disconnect_reaches_the_other_end_with_what_it_acknowledges() {
     while net.ends[1].queues.received.is_empty() {
         assert!(net.step());
     }
-    // At once, so that the acknowledgement has only the close to go with.
+    // The end disconnects at once, so that only the close can carry the acknowledgement.
     net.ends[1].engine.disconnect();
     net.until(|[one, _]| one.queues.ended.is_some());
     assert_eq!(net.ends[0].queues.ended, Some(Ended::ByPeer));

@@ -1,4 +1,4 @@
-//! What each operation does over a network that does nothing to datagrams.
+//! The effect of each operation over a network without faults.
 
 use super::{Net, carrying, deregister, got, pattern, place, region, statuses, with};
 use crate::attributes::Reliability::{ReliableDelivery, ReliableReception, Unreliable};
@@ -88,7 +88,8 @@ fn both_ends_read_and_send_at_once() {
     }
 }
 
-/// Posts two good writes, a bad operation and a good write behind it; what is told at both ends.
+/// Posts two good writes, a bad operation and a good write behind it. Returns the outcomes at both
+/// ends.
 fn refused(bad: Box<Descriptor>, room: Option<u32>) -> (Vec<Status>, [Option<Ended>; 2], Net) {
     let mut net = Net::new(ReliableReception);
     room.into_iter().for_each(|room| net.post_receive(1, room));

@@ -1,4 +1,4 @@
-//! Making a window: what the two sides tell each other.
+//! Setup of a window: the greetings that the two sides exchange.
 //!
 //! Private data of the connection, both ways:
 //!
@@ -6,7 +6,7 @@
 //!      0  u32  "OBVW"
 //!      4  u32  version, 1
 //!      8  u32  slots in a segment
-//!     12  u32  flags: 1, the sender will be quiet for long, and the other side had better sleep whatever its policy is
+//!     12  u32  flags: 1, the sender will be quiet, so the other side should sleep
 //!     16  u64  bytes of area 0
 //!     24  16 bytes  memory handle of the image: its first AREA bytes for slots and words, then area 0
 //! ```
@@ -34,7 +34,8 @@ const QUIET: u32 = 1;
 ///
 /// # Errors
 ///
-/// As [`Vi::request`]; [`Error::Unsupported`] for a provider without RDMA write; [`Error::Violation`] when the peer is no window.
+/// As [`Vi::request`]; [`Error::Unsupported`] for a provider without RDMA write;
+/// [`Error::Violation`] when the peer's greeting is not one of a window.
 pub fn connect(nic: &Nic, address: &str, options: &Options, deadline: Deadline) -> Result<Window, Error> {
     let mut half = Half::new(nic, options)?;
     let theirs = half.vi.request(address, &half.greeting(options), deadline)?;
@@ -58,7 +59,7 @@ pub fn accept(nic: &Nic, request: Request, options: &Options, deadline: Deadline
     half.finish(&theirs, options)
 }
 
-/// What the peer said.
+/// The peer's greeting.
 struct Greeting {
     quiet: bool,
     area: usize,
@@ -129,7 +130,7 @@ impl Half {
         // SAFETY: the carrier keeps the region, and is dropped after the mapping.
         let own = unsafe { Mapping::of(segment.memory()) };
         let peer = Mapping::zeroed(AREA)?;
-        // Whoever sends finds the peer asleep, and so comes to `carry`.
+        // A sender that finds the peer asleep calls `carry`, as every message here needs it.
         peer.word(layout::SLEEP).store(1, Ordering::Relaxed);
         // SAFETY: the carrier keeps the region for as long as the window lives, and its area with it.
         let all = unsafe { Mapping::of(image.memory()) };
@@ -159,7 +160,7 @@ impl Half {
     }
 }
 
-/// The host of an address; brackets of IPv6 are not part of it.
+/// Returns the host of an address, without the brackets of IPv6.
 fn host_of(address: &str) -> &str {
     let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
     host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host)

@@ -1,4 +1,4 @@
-//! A file of packets.
+//! Capture files.
 
 use super::packet::{Ends, Layer, PACKET_MAX, PAYLOAD_MAX, headers};
 use crate::Error;
@@ -13,12 +13,14 @@ use std::time::Duration;
 const MAGIC_NANOSECONDS: u32 = 0xa1b2_3c4d;
 const VERSION: [u16; 2] = [2, 4];
 const LINKTYPE_RAW: u32 = 101;
-/// What stands before each packet: the time in two words, what is here of it, and what it was.
+/// The length of the record before each packet, in bytes: the time in two words, the captured
+/// length, and the original length.
 const RECORD: usize = 16;
 
-/// A file that packets are written to. Clones write to the same.
+/// A file of packets. Clones write to the same file.
 ///
-/// A capture never holds up a link: when writing fails or the limit is reached it stops, and [`Self::finish`] tells.
+/// A capture never holds up a link: it stops when a write fails or the limit is reached, and
+/// [`Self::finish`] reports that.
 #[derive(Clone)]
 pub struct Capture {
     file: Arc<Mutex<Open>>,
@@ -40,44 +42,45 @@ impl fmt::Debug for Capture {
     }
 }
 
-/// How a file begins.
+/// Returns the header of a file.
 pub(super) fn file_header() -> [u8; 24] {
     let mut header = [0; 24];
     header[..4].copy_from_slice(&MAGIC_NANOSECONDS.to_le_bytes());
     header[4..8].copy_from_slice(VERSION.map(u16::to_le_bytes).as_flattened());
-    // The longest packet that a reader has to expect.
+    // The maximum length of a packet.
     header[16..20].copy_from_slice(&(PACKET_MAX as u32).to_le_bytes());
     header[20..].copy_from_slice(&LINKTYPE_RAW.to_le_bytes());
     header
 }
 
 impl Capture {
-    /// Bytes that a capture has at most if nothing else is said: 1 GiB.
+    /// The default limit of a capture's size, in bytes: 1 GiB.
     pub const LIMIT: u64 = 1 << 30;
 
-    /// Captures to a file, which is made anew; where there was none, this user alone can read it.
+    /// Captures to a file, which is truncated. A new file is readable only by this user.
     ///
     /// # Errors
     ///
-    /// When it cannot be made.
+    /// An error of the system, when the file cannot be made.
     pub fn create(path: &Path) -> Result<Self, Error> {
         let file = File::options().write(true).create(true).truncate(true).mode(0o600).open(path);
         let file = file.map_err(Error::io("making a capture file"))?;
         Self::to(Box::new(BufWriter::new(file)), Self::LIMIT)
     }
 
-    /// Captures to a writer, up to so many bytes.
+    /// Captures to a writer, up to `limit` bytes.
     ///
     /// # Errors
     ///
-    /// When the file's header cannot be written.
+    /// An error of the writer, when the file's header cannot be written.
     pub fn to(mut writer: Box<dyn Write + Send>, limit: u64) -> Result<Self, Error> {
         let header = file_header();
         writer.write_all(&header).map_err(Error::io("writing a capture"))?;
         Ok(Self::go_on(writer, limit.saturating_sub(header.len() as u64)))
     }
 
-    /// Captures to a writer that has its header, so many bytes more. Each packet is written at once.
+    /// Captures to a writer that has its header already, `left` bytes more. Each packet is one
+    /// write.
     pub(super) fn go_on(writer: Box<dyn Write + Send>, left: u64) -> Self {
         let open = Open { writer, record: Vec::new(), left, captured: 0, left_out: 0, failed: None };
         Self { file: Arc::new(Mutex::new(open)) }
@@ -87,7 +90,7 @@ impl Capture {
         self.file.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Captures a datagram that this side sent, so long after 1970.
+    /// Captures a datagram that this side sent. `at` is the time since 1970.
     pub fn sent(&self, at: Duration, ends: &Ends, datagram: &[u8]) {
         self.packet(at, *ends, Layer::Udp, datagram);
     }
@@ -102,11 +105,12 @@ impl Capture {
         self.open().packet(at, ends, layer, payload);
     }
 
-    /// Writes out what is buffered. Returns the packets captured.
+    /// Flushes buffered packets. Returns the number of packets captured.
     ///
     /// # Errors
     ///
-    /// What went wrong since the capture began, or [`Error::CaptureFull`] with the packets that found no room.
+    /// An error since the capture began, or [`Error::CaptureFull`] with the number of packets that
+    /// found no room.
     pub fn finish(&self) -> Result<u64, Error> {
         let mut open = self.open();
         if let Some(error) = open.failed.take() {
@@ -129,7 +133,7 @@ impl Open {
         let length = self.record.len() - RECORD;
         self.record.extend_from_slice(kept);
         let words = [
-            // The format counts seconds in 32 bits.
+            // The format has 32 bits for seconds.
             at.as_secs() as u32,
             at.subsec_nanos(),
             (length + kept.len()) as u32,
@@ -139,7 +143,7 @@ impl Open {
         let size = self.record.len() as u64;
         if self.failed.is_some() || size > self.left {
             self.left_out += 1;
-            // Once full it stays full: a capture with holes misleads.
+            // A full capture stays full: one with holes would mislead.
             self.left = 0;
             return;
         }

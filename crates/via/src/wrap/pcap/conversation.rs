@@ -1,4 +1,4 @@
-//! What two ends say to each other, as the capture of their processes shows it.
+//! The traffic between two ends, in the capture of their processes.
 
 use super::packet::{ACK, FIN, Layer, PAYLOAD_MAX, PUSH, SYN};
 use super::{Ends, SharedCapture, now};
@@ -9,8 +9,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A stream, or datagrams to and from one peer, in a shared capture.
 ///
-/// What is sent has to be told before it is sent, and what was received after that: so every packet stands behind those that led to it,
-/// whichever process writes it.
+/// Bytes have to be captured before they are sent, and after they are received. So every packet
+/// stands behind its causes, whichever process writes it.
 #[derive(Debug)]
 pub struct Conversation {
     capture: &'static SharedCapture,
@@ -20,7 +20,7 @@ pub struct Conversation {
     _claim: OwnedFd,
 }
 
-/// What carries it.
+/// The transport protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Transport {
     Udp,
@@ -38,16 +38,16 @@ impl Transport {
 
 #[derive(Debug)]
 struct State {
-    /// The next sequence number of this side, and of the peer.
+    /// The next sequence numbers of this side and of the peer.
     sequences: [u32; 2],
-    /// Whether the peer writes what it sends, once it has sent something.
+    /// Whether the peer captures what it sends, once it has sent something.
     peer_writes: Option<bool>,
     /// Whether this side opened the stream.
     is_opener: bool,
     has_peer_ended: bool,
 }
 
-/// Who sends.
+/// The sender of a packet.
 #[derive(Clone, Copy)]
 enum Side {
     Own,
@@ -55,18 +55,19 @@ enum Side {
 }
 
 impl Conversation {
-    /// A stream that was just connected, by this side if it is the opener; `None` where the process has no capture.
+    /// Begins the conversation of a stream that was just connected, by this side if `is_opener`;
+    /// `None` where the process has no capture.
     ///
     /// # Errors
     ///
-    /// As [`SharedCapture::join`], and when the process has no more files.
+    /// As [`SharedCapture::join`], or when the process has no more files.
     pub fn of_stream(ends: Ends, is_opener: bool) -> Result<Option<Self>, Error> {
         let Some(capture) = SharedCapture::of_process()? else { return Ok(None) };
         Self::new(capture, ends, Transport::Tcp, is_opener).map(Some)
     }
 
-    /// Datagrams between two ends. An own address that is open, as that of a socket that has all of a host's, becomes the one that
-    /// leads to the peer.
+    /// Begins the conversation of datagrams between two ends. An unspecified own address, of a
+    /// socket bound to all addresses of the host, is replaced by the one that leads to the peer.
     ///
     /// # Errors
     ///
@@ -103,15 +104,15 @@ impl Conversation {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes down what this side is about to send.
+    /// Captures bytes before this side sends them.
     pub fn sent(&self, bytes: &[u8]) {
         self.write(&mut self.lock(), Side::Own, bytes);
     }
 
-    /// Writes down what came from the peer, unless it does so itself.
+    /// Captures bytes received from the peer, unless the peer captures them itself.
     pub fn received(&self, bytes: &[u8]) {
         let state = &mut *self.lock();
-        // The peer has claimed its end before it sent anything.
+        // The peer claims its end before it sends anything.
         let first = state.peer_writes.is_none();
         if *state.peer_writes.get_or_insert_with(|| self.peer_writes()) {
             state.sequences[Side::Peer as usize] =
@@ -124,7 +125,7 @@ impl Conversation {
         self.write(state, Side::Peer, bytes);
     }
 
-    /// Writes down that the peer ended the stream, unless it does so itself.
+    /// Captures that the peer ended the stream, unless the peer captures that itself.
     pub fn ended_by_peer(&self) {
         let state = &mut *self.lock();
         let was_noted = std::mem::replace(&mut state.has_peer_ended, true);
@@ -137,7 +138,7 @@ impl Conversation {
         self.capture.is_claimed(self.transport.name(), self.ends.reversed())
     }
 
-    /// The three segments that open a stream: RFC 9293 3.5.
+    /// Captures the three segments that open a stream: RFC 9293 3.5.
     fn open(&self, state: &mut State) {
         if self.transport == Transport::Udp {
             return;
@@ -164,7 +165,7 @@ impl Conversation {
         let acknowledged = if flags & ACK == 0 { 0 } else { state.sequences[other as usize] };
         let next = &mut state.sequences[sequence as usize];
         self.packet(side, Layer::Tcp { flags, sequence: *next, acknowledged }, bytes);
-        // The beginning and the end of a stream count as a byte each: RFC 9293 3.4.
+        // The start and the end of a stream count as one byte each: RFC 9293 3.4.
         let counted = bytes.len() as u32 + u32::from(flags & (SYN | FIN) != 0);
         *next = next.wrapping_add(counted);
     }

@@ -1,4 +1,4 @@
-//! What a socket for datagrams says to many others, as the capture of its process shows it.
+//! The datagrams that a socket exchanges with several peers, in the capture of its process.
 
 use super::{Conversation, Ends, SharedCapture};
 use crate::Error;
@@ -6,10 +6,11 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Peers that are remembered: each takes a file. Whoever wants all of them forgotten gets that, and some packets twice in the capture.
+/// The maximum number of peers remembered: each takes a file. A peer that forces the others out
+/// only gets some packets captured twice.
 const PEERS_MAX: usize = 64;
 
-/// The conversations of a socket, with whoever it hears of.
+/// The conversations of a socket, one for each peer.
 #[derive(Debug)]
 pub struct Conversations {
     own: SocketAddr,
@@ -17,7 +18,8 @@ pub struct Conversations {
 }
 
 impl Conversations {
-    /// Those of a socket with this address; `None` where the process has no capture.
+    /// Begins the conversations of a socket with this address; `None` where the process has no
+    /// capture.
     ///
     /// # Errors
     ///
@@ -26,21 +28,21 @@ impl Conversations {
         Ok(SharedCapture::of_process()?.map(|_| Self { own, known: Mutex::default() }))
     }
 
-    /// Writes down what the socket is about to send to a peer.
+    /// Captures a datagram before the socket sends it to a peer.
     pub fn sent(&self, peer: SocketAddr, bytes: &[u8]) {
         if let Some(conversation) = self.with(peer) {
             conversation.sent(bytes);
         }
     }
 
-    /// Writes down what came from a peer, unless it does so itself.
+    /// Captures a datagram received from a peer, unless the peer captures it itself.
     pub fn received(&self, peer: SocketAddr, bytes: &[u8]) {
         if let Some(conversation) = self.with(peer) {
             conversation.received(bytes);
         }
     }
 
-    /// The conversation with a peer; `None` where the process has no file for it.
+    /// Returns the conversation with a peer; `None` where the process has no file for it.
     fn with(&self, peer: SocketAddr) -> Option<Arc<Conversation>> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(conversation) = known.get(&peer) {

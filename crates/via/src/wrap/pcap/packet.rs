@@ -1,39 +1,39 @@
-//! Packets as captures have them: the headers of IP and of UDP or TCP around a payload.
+//! Packets of captures: the headers of IP and of UDP or TCP around a payload.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 const IPV4: usize = 20;
-/// A header of IPv6, the longer one.
+/// The length of a header of IPv6, the longer one.
 const IPV6: usize = 40;
 const TCP: usize = 20;
-/// What the first segments of a stream say about the others: there are none longer than these (RFC 9293 3.2), and windows are in units of
-/// 2^14 bytes (RFC 7323 2.2), so that readers of captures find none full.
+/// The options of a stream's first segments: no segment is longer than this (RFC 9293 3.2), and
+/// windows are in units of 2^14 bytes (RFC 7323 2.2), so that packet tools find none full.
 const TCP_OPTIONS: [u8; 8] = [2, 4, 0xff, 0xff, 1, 3, 3, 14];
 const UDP: usize = 8;
 const PROTOCOL_TCP: u8 = 6;
 const PROTOCOL_UDP: u8 = 17;
-/// The most that a packet has; its length is written in 16 bits.
+/// The maximum length of a packet, which is written in 16 bits.
 pub(super) const PACKET_MAX: usize = u16::MAX as usize;
-/// The longest payload that a packet can have. Longer ones are captured in part.
+/// The maximum length of a packet's payload. Longer payloads are captured in part.
 pub(super) const PAYLOAD_MAX: usize = PACKET_MAX - IPV6 - TCP - TCP_OPTIONS.len();
 
-/// The flags of a segment that are used here: RFC 9293 3.1.
+/// The flags of a segment in use here: RFC 9293 3.1.
 pub(super) const FIN: u8 = 0x01;
 pub(super) const SYN: u8 = 0x02;
 pub(super) const PUSH: u8 = 0x08;
 pub(super) const ACK: u8 = 0x10;
 
-/// The two ends of what is captured.
+/// The two ends of captured traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ends {
-    /// This side.
+    /// The address of this side.
     pub own: SocketAddr,
-    /// The peer.
+    /// The address of the peer.
     pub peer: SocketAddr,
 }
 
 impl Ends {
-    /// The port of both sides where nothing else is said.
+    /// The default port of both sides.
     pub const PORT: u16 = 7700;
 
     /// Made-up addresses for ends with these numbers, in 10.77.0.0/16.
@@ -45,13 +45,13 @@ impl Ends {
         Self { own: end(own), peer: end(peer) }
     }
 
-    /// Addresses without what a host has them for.
+    /// Returns the ends with IPv4-mapped addresses written as IPv4.
     pub(super) fn canonical(self) -> Self {
         let [own, peer] = [self.own, self.peer].map(|end| SocketAddr::new(end.ip().to_canonical(), end.port()));
         Self { own, peer }
     }
 
-    /// As the peer sees them.
+    /// Returns the ends as the peer sees them.
     #[must_use]
     pub fn reversed(self) -> Self {
         Self { own: self.peer, peer: self.own }
@@ -64,7 +64,7 @@ impl Default for Ends {
     }
 }
 
-/// What is between IP's header and the payload.
+/// The transport header of a packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Layer {
     /// RFC 768.
@@ -81,7 +81,7 @@ impl Layer {
         }
     }
 
-    /// The header, and where its checksum is.
+    /// Returns the header, and the offset of its checksum.
     fn header(self, from: u16, to: u16, payload: usize) -> (Vec<u8>, usize) {
         let mut header = [from.to_be_bytes(), to.to_be_bytes()].concat();
         match self {
@@ -102,7 +102,7 @@ impl Layer {
     }
 }
 
-/// Appends the headers of a packet. The payload, of [`PAYLOAD_MAX`] bytes at most, is to follow.
+/// Appends the headers of a packet. The payload, of at most [`PAYLOAD_MAX`] bytes, has to follow.
 pub(super) fn headers(into: &mut Vec<u8>, ends: Ends, layer: Layer, payload: &[u8], number: u16) {
     let Ends { own: from, peer: to } = ends.canonical();
     let (mut header, checksum_at) = layer.header(from.port(), to.port(), payload.len());
@@ -113,13 +113,14 @@ pub(super) fn headers(into: &mut Vec<u8>, ends: Ends, layer: Layer, payload: &[u
     };
     let pseudo = addresses + u64::from(layer.protocol()) + u64::from(length);
     let checksum = !fold(pseudo + sum(&header) + sum(payload));
-    // UDP's zero says that there is none; a sum of zero is written as its other form. To TCP both are the same.
+    // In UDP, zero means no checksum, so a sum of zero is written in its other form. TCP accepts
+    // both.
     let checksum = if checksum == 0 { u16::MAX } else { checksum };
     header[checksum_at..checksum_at + 2].copy_from_slice(&checksum.to_be_bytes());
     into.extend(header);
 }
 
-/// An address in IPv6's form.
+/// Returns an address in the form of IPv6.
 pub(super) fn mapped(address: IpAddr) -> Ipv6Addr {
     match address {
         IpAddr::V4(address) => address.to_ipv6_mapped(),
@@ -127,13 +128,13 @@ pub(super) fn mapped(address: IpAddr) -> Ipv6Addr {
     }
 }
 
-/// The header of IPv4 (RFC 791). Returns the sum of its addresses.
+/// Appends the header of IPv4 (RFC 791). Returns the sum of its addresses.
 fn ipv4(into: &mut Vec<u8>, from: Ipv4Addr, to: Ipv4Addr, protocol: u8, length: u16, number: u16) -> u64 {
     let mut header = [0; IPV4];
     header[0] = 0x45;
     header[2..4].copy_from_slice(&(IPV4 as u16 + length).to_be_bytes());
     header[4..6].copy_from_slice(&number.to_be_bytes());
-    // Not to be fragmented; 64 hops.
+    // No fragmentation; 64 hops.
     header[6] = 0x40;
     header[8..10].copy_from_slice(&[64, protocol]);
     header[12..16].copy_from_slice(&from.octets());
@@ -144,7 +145,7 @@ fn ipv4(into: &mut Vec<u8>, from: Ipv4Addr, to: Ipv4Addr, protocol: u8, length: 
     sum(&header[12..])
 }
 
-/// The header of IPv6 (RFC 8200). Returns the sum of its addresses.
+/// Appends the header of IPv6 (RFC 8200). Returns the sum of its addresses.
 fn ipv6(into: &mut Vec<u8>, from: Ipv6Addr, to: Ipv6Addr, protocol: u8, length: u16) -> u64 {
     let mut header = [0; IPV6];
     header[0] = 0x60;
@@ -156,7 +157,7 @@ fn ipv6(into: &mut Vec<u8>, from: Ipv6Addr, to: Ipv6Addr, protocol: u8, length: 
     sum(&header[8..])
 }
 
-/// The 16-bit words of a stretch added up, the last one filled up with a zero (RFC 1071).
+/// Returns the sum of 16-bit words, the last one padded with zero (RFC 1071).
 fn sum(bytes: &[u8]) -> u64 {
     let word = |pair: &[u8]| u64::from(pair[0]) << 8 | u64::from(*pair.get(1).unwrap_or(&0));
     bytes.chunks(2).map(word).sum()

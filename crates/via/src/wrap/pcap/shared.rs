@@ -1,8 +1,10 @@
-//! One capture of several processes, which the environment names: `obvia trace` makes it, and every process below appends to it.
+//! One capture of several processes, which the environment names: `obvia trace` makes it, and all
+//! its descendants append to it.
 //!
-//! Packets are whole because each is written at once to a file that is open for appending. Of two processes that talk to each other and
-//! share a capture each writes what it sends; who *claims* an end says so to the other by a name in the abstract namespace of Unix
-//! sockets, which the kernel takes back when the process ends.
+//! Packets are whole because each is one write to a file that is open for appending. When two
+//! processes with the same capture exchange bytes, each captures what it sends. A process *claims*
+//! its end by a name in the abstract namespace of Unix sockets, which tells the other process, and
+//! which the kernel releases when the process ends.
 
 use super::Capture;
 use super::capture::file_header;
@@ -16,25 +18,26 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// A capture that other processes write to as well.
+/// A capture that other processes write as well.
 #[derive(Debug)]
 pub struct SharedCapture {
     capture: Capture,
-    /// What names of claims begin with: which file this is.
+    /// The prefix of the names of claims: identifies the file.
     id: String,
 }
 
 impl SharedCapture {
     /// The environment variable that names the capture of a process.
     pub const VARIABLE: &str = "OBVIA_TRACE";
-    /// The environment variable with the number of bytes that the capture may have; without it [`Capture::LIMIT`].
+    /// The environment variable with the maximum number of bytes of the capture; the default is
+    /// [`Capture::LIMIT`].
     pub const LIMIT_VARIABLE: &str = "OBVIA_TRACE_LIMIT";
 
     /// Makes an empty capture that only this user can read and write.
     ///
     /// # Errors
     ///
-    /// When the file is there already, or cannot be made.
+    /// [`Error::System`] when the file exists already, or cannot be made.
     pub fn create(path: &Path) -> Result<(), Error> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let doing = "making a capture file";
@@ -42,12 +45,12 @@ impl SharedCapture {
         std::fs::File::from(file).write_all(&file_header()).map_err(Error::io(doing))
     }
 
-    /// Opens a capture that is there. This process stops writing when the file has so many bytes, or cannot be written; it then
-    /// says so on standard error, once.
+    /// Opens an existing capture. This process stops writing when the file has `limit` bytes, or a
+    /// write fails, and reports that once on standard error.
     ///
     /// # Errors
     ///
-    /// [`Error::UnsafeCapture`] for a file that was not made by [`Self::create`] and by this user.
+    /// [`Error::UnsafeCapture`] for a file that was not made by [`Self::create`] and this user.
     pub fn join(path: &Path, limit: u64) -> Result<Self, Error> {
         let doing = "opening the capture that OBVIA_TRACE names";
         let flags = OFlags::RDWR | OFlags::APPEND | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
@@ -55,7 +58,8 @@ impl SharedCapture {
         let found = fstat(&file).map_err(Error::system(doing))?;
         let is_ours = found.st_uid == rustix::process::geteuid().as_raw();
         let mut begins = [0; 24];
-        // A program that runs with rights that its caller does not have must not write to whatever its caller names.
+        // A program with more rights than its caller must not write to any file that the caller
+        // names.
         let why = if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
             "it is not a file"
         } else if !is_ours {
@@ -70,7 +74,7 @@ impl SharedCapture {
         Err(Error::UnsafeCapture { path: path.to_owned(), why })
     }
 
-    /// The capture that the environment names, if it names one. It is opened once.
+    /// Returns the capture that the environment names, if any. It is opened once.
     ///
     /// # Errors
     ///
@@ -89,22 +93,23 @@ impl SharedCapture {
         &self.capture
     }
 
-    /// What the name of a socket begins with that this capture knows.
+    /// Returns the prefix of the names of sockets that this capture knows.
     pub(crate) fn id(&self) -> &str {
         &self.id
     }
 
-    /// Says that what the own end sends is written by whoever holds this.
+    /// Claims that the owner of the returned socket captures what the own end sends.
     pub(super) fn claim(&self, protocol: &str, ends: Ends) -> Result<OwnedFd, Error> {
         let socket = datagrams()?;
         match rustix::net::bind(&socket, &self.name(protocol, ends)?) {
-            // Another one of the same two addresses has it, in this process or before it ended.
+            // Another conversation of the same two addresses has the name, in this process or an
+            // earlier one.
             Ok(()) | Err(Errno::ADDRINUSE) => Ok(socket),
             Err(errno) => Err(Error::system("claiming an end of a trace")(errno)),
         }
     }
 
-    /// Whether somebody writes what the own end sends.
+    /// Whether a process captures what the own end sends.
     pub(super) fn is_claimed(&self, protocol: &str, ends: Ends) -> bool {
         let Ok(socket) = datagrams() else { return false };
         self.name(protocol, ends).is_ok_and(|name| rustix::net::connect(&socket, &name).is_ok())
@@ -112,7 +117,7 @@ impl SharedCapture {
 
     fn name(&self, protocol: &str, ends: Ends) -> Result<SocketAddrUnix, Error> {
         let mut name = format!("{}/{protocol}/", self.id).into_bytes();
-        // As text, two addresses of IPv6 would be longer than a name may be.
+        // In text form, two IPv6 addresses would exceed the length of a name.
         for end in [ends.own, ends.peer] {
             name.extend(mapped(end.ip()).octets());
             name.extend(end.port().to_be_bytes());
@@ -126,7 +131,7 @@ fn datagrams() -> Result<OwnedFd, Error> {
         .map_err(Error::system("making a socket"))
 }
 
-/// The limit that the environment gives.
+/// Returns the limit from the environment.
 fn limit() -> Result<u64, Error> {
     let Some(text) = std::env::var_os(SharedCapture::LIMIT_VARIABLE).filter(|text| !text.is_empty()) else {
         return Ok(Capture::LIMIT);
@@ -136,7 +141,7 @@ fn limit() -> Result<u64, Error> {
     text.parse().map_err(wrong).map_err(Error::io("reading OBVIA_TRACE_LIMIT"))
 }
 
-/// Appends, a packet with each write.
+/// A file to which each write appends a packet.
 struct SharedFile {
     file: OwnedFd,
     path: PathBuf,
@@ -159,7 +164,8 @@ impl SharedFile {
 impl Write for SharedFile {
     fn write(&mut self, packet: &[u8]) -> io::Result<usize> {
         if let Err(error) = self.append(packet) {
-            // Nobody else tells: what is traced goes on. Where nobody hears it there is nothing to be done.
+            // The traced program goes on without an error, so this message is the only report. A
+            // failure to write it has no remedy.
             let _ = writeln!(io::stderr(), "obvia: the trace {} ends here: {error}", self.path.display());
             return Err(error);
         }

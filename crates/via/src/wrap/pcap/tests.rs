@@ -1,4 +1,4 @@
-//! Captures are read back by a reader that knows the formats' own texts and nothing of the writer.
+//! Captures are read back by a reader that follows the formats' texts, independently of the writer.
 
 mod conversations;
 
@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// A writer whose bytes can be looked at, and which fails after so many.
+/// A writer whose bytes can be inspected, and which fails after `fails_after` bytes.
 #[derive(Clone, Default)]
 struct Paper {
     bytes: Arc<Mutex<Vec<u8>>>,
@@ -56,7 +56,7 @@ fn big(bytes: &mut &[u8]) -> u16 {
     u16::from_be_bytes(take(bytes, 2).try_into().unwrap())
 }
 
-/// The Internet checksum of words, which is all ones over a stretch that holds a right one.
+/// Computes the Internet checksum of words: all ones over data that include a correct checksum.
 fn checksum(stretches: &[&[u8]]) -> u16 {
     let mut sum = 0_u32;
     for stretch in stretches {
@@ -188,7 +188,7 @@ fn readers_of_packets_agree() {
         .arg("-r")
         .arg(&path);
     let said = tshark.args(fields.iter().flat_map(|field| ["-e", field])).output();
-    // Where there is no tshark, the reader above is all there is to ask.
+    // Without tshark, the reader above is the only check.
     let Ok(said) = said else { return };
     let said = String::from_utf8(said.stdout).unwrap();
     // Status 1 is "good".
@@ -196,7 +196,7 @@ fn readers_of_packets_agree() {
     assert_eq!(said.lines().collect::<Vec<_>>(), expected);
 }
 
-/// What goes over a link is for those who send and receive it.
+/// The traffic of a link is only for its two ends.
 #[test]
 #[cfg_attr(miri, ignore)]
 fn nobody_else_reads_a_capture() {

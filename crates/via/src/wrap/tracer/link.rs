@@ -1,4 +1,4 @@
-//! A link whose datagrams are noted.
+//! A link whose datagrams are recorded.
 
 use super::{Datagram, Trace, What};
 use crate::Error;
@@ -6,7 +6,7 @@ use crate::reliable::Link;
 use rustix::fd::OwnedFd;
 use std::sync::Arc;
 
-/// A link whose datagrams are noted in a trace.
+/// A link whose datagrams are recorded in a trace.
 #[derive(Debug)]
 pub struct TracedLink<L> {
     inner: L,
@@ -15,7 +15,7 @@ pub struct TracedLink<L> {
 }
 
 impl<L: Link> TracedLink<L> {
-    /// Notes what goes through a link, under the name of its peer.
+    /// Records the datagrams of a link, under the name of its peer.
     pub fn new(inner: L, trace: Trace) -> Self {
         let who = format!("link to {}", inner.peer()).into();
         Self { inner, trace, who }

@@ -1,4 +1,4 @@
-//! A provider whose connections are noted.
+//! A provider whose connections are recorded.
 
 use super::{Trace, What};
 use crate::attributes::Attributes;
@@ -12,14 +12,14 @@ use rustix::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// A provider whose connections, and what is done with them, are noted in a trace.
+/// A provider whose connections, and all their events, are recorded in a trace.
 #[derive(Debug)]
 pub struct TracedProvider {
     inner: Box<dyn Provider>,
     note: Note,
 }
 
-/// A trace, and under which name to note.
+/// A trace, and the subject of the events to record.
 #[derive(Clone, Debug)]
 struct Note {
     trace: Trace,
@@ -35,7 +35,7 @@ impl Note {
         Self { trace: self.trace.clone(), who: who.into() }
     }
 
-    /// Notes that a connection is asked for, and what comes of it.
+    /// Records a request for a connection, and its outcome.
     fn asks(
         &self,
         address: &str,
@@ -47,11 +47,11 @@ impl Note {
             Err(error) => (Err(error), None),
         };
         let port = self.port(port)?;
-        // There is an offer wherever there is a port.
+        // An offer exists whenever a port does.
         offer.map(|offer| (port, offer)).ok_or(Error::TimedOut)
     }
 
-    /// Notes whether a connection was made, and puts its port under watch.
+    /// Records whether a connection was made, and wraps its port.
     fn port(&self, made: Result<Box<dyn Port>, Error>) -> Result<Box<dyn Port>, Error> {
         match made {
             Ok(inner) => {
@@ -68,7 +68,7 @@ impl Note {
 }
 
 impl TracedProvider {
-    /// Notes what goes through a provider.
+    /// Records the events of a provider.
     pub fn new(inner: Box<dyn Provider>, trace: Trace) -> Self {
         let who = inner.attributes().provider.into();
         Self { inner, note: Note { trace, who } }
@@ -168,12 +168,12 @@ impl Incoming for TracedIncoming {
 struct TracedPort {
     inner: Box<dyn Port>,
     note: Note,
-    // Descriptors of the send queue that were noted.
+    // The number of send descriptors recorded.
     seen: u64,
 }
 
 impl TracedPort {
-    /// Notes the descriptors that were posted since the last time.
+    /// Records the descriptors posted since the last look.
     fn look(&mut self, sink: &dyn Sink) {
         for index in self.seen..sink.posted() {
             if let Some(descriptor) = sink.sending(index) {
@@ -246,7 +246,7 @@ impl Port for TracedPort {
     }
 }
 
-/// A VI's queues, with an ear between them and the port.
+/// A VI's queues, with a recorder between them and the port.
 struct TracedSink<'a> {
     inner: &'a mut dyn Sink,
     note: &'a Note,

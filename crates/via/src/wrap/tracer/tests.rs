@@ -1,4 +1,4 @@
-//! What traces say, over a provider that answers every send with itself.
+//! The events of traces, over a provider that answers every send with itself.
 
 use super::super::pair::pair;
 use super::{Event, Trace, TracedLink, TracedProvider, What};
@@ -99,7 +99,7 @@ fn connected(trace: &Trace) -> (Nic, Vi, crate::MemoryRegion) {
     (nic, vi, region)
 }
 
-/// The events without their times.
+/// Returns the events without their times.
 fn said(trace: &Trace) -> Vec<String> {
     trace.events().iter().map(|Event { who, what, .. }| format!("{who}: {what}")).collect()
 }
@@ -214,7 +214,7 @@ fn datagrams_are_noted_either_way() {
     assert_eq!(said(&trace), expected);
 }
 
-/// A provider that only says what reaches it.
+/// A provider that only records the calls that reach it.
 #[derive(Debug)]
 struct Heard(Attributes, Arc<Mutex<Vec<String>>>);
 

@@ -192,7 +192,8 @@ fn what_was_sent_before_a_disconnect_arrives() {
     assert_eq!(await_end(&mut other), State::Broken(Ended::ByPeer));
 }
 
-/// A thread for each queue of one VI, which sleep at the same time, while messages go both ways in bursts.
+/// Each queue of one VI has a thread. Both sleep at the same time, while messages go both ways in
+/// bursts.
 #[test]
 fn two_threads_sleep_on_one_vi() {
     let place = Place::new();
@@ -228,7 +229,7 @@ fn two_threads_sleep_on_one_vi() {
     });
 }
 
-/// A thread that sleeps is woken though another one, which slept on the same VI, has long gone.
+/// A sleeping thread is woken even when another thread, which slept on the same VI, has long gone.
 #[test]
 fn one_thread_sleeps_on_when_the_other_has_gone() {
     let place = Place::new();
@@ -250,7 +251,7 @@ fn one_thread_sleeps_on_when_the_other_has_gone() {
             });
             let number = number.recv().unwrap();
             ground::until("it sleeps", || ground::is_asleep(number));
-            // Then this thread, too, until the other side's NIC has taken each message.
+            // The main thread sleeps, too, until the NIC of the other side has taken each message.
             for _ in 0..10 {
                 send.post(Descriptor::send().with_segment(region, 0, 8)).unwrap();
                 assert_eq!(send.wait(SOON).unwrap().status(), Status::Done);
@@ -295,7 +296,7 @@ fn completion_queues_sleep_on_many_vis() {
                     }
                 }
             });
-            // For each message a receive and the send that answers it.
+            // Each message completes a receive, and the send that answers it.
             for _ in 0..2 * 10 * 24 {
                 let completion = queue.wait(SOON).unwrap();
                 let server = servers.get_mut(&completion.vi).unwrap();
@@ -312,7 +313,7 @@ fn completion_queues_sleep_on_many_vis() {
     }
 }
 
-/// An idle process sleeps: neither its threads that wait nor the NIC's own look at the time again and again.
+/// An idle process sleeps: its waiting threads and the NIC's own thread do not poll the time.
 #[test]
 fn an_idle_vi_costs_nothing() {
     let place = Place::new();

@@ -1,4 +1,5 @@
-//! A peer that writes its segment, its words and its socket as it likes. Offsets are those of the layout's documentation.
+//! A hostile peer, which writes arbitrary values to its segment, its words and its socket. Offsets
+//! are those of the layout's documentation.
 
 use super::scene::{End, LEVELS, Place, Random, SOON, attributes};
 use obvia_via::{
@@ -25,7 +26,7 @@ const SEGMENT: usize = AREA_START as usize + AREA as usize;
 struct Evil {
     socket: OwnedFd,
     segment: Memory,
-    // Kept, since its file was handed over.
+    // Kept, since its file was passed.
     _table: Memory,
     published: u32,
 }
@@ -43,7 +44,7 @@ fn send(socket: &OwnedFd, bytes: &[u8], files: &[BorrowedFd<'_>]) {
         control.push(SendAncillaryMessage::ScmRights(files));
     }
     let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
-    // Whether the victim still listens is its own business.
+    // The send fails when the victim no longer listens, which does not matter.
     let _ = rustix::net::sendmsg(socket, &[IoSlice::new(bytes)], &mut control, flags);
 }
 
@@ -55,7 +56,7 @@ fn dial(place: &Place) -> OwnedFd {
     socket
 }
 
-/// A request as it should be.
+/// Makes a valid request.
 fn request(level: Reliability) -> Vec<u8> {
     let mut bytes = Vec::new();
     for word in [0x3249_564f, 1, 1, SLOTS, AREA, TABLE] {
@@ -74,7 +75,7 @@ impl Evil {
         Self { socket, segment, _table: table, published: 0 }
     }
 
-    /// The segment of the one that has accepted.
+    /// Returns the segment of the accepting side.
     fn victims_segment(&self) -> OwnedFd {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
         let (mut control, mut bytes) = (RecvAncillaryBuffer::new(&mut space), [0; 4096]);
@@ -87,7 +88,7 @@ impl Evil {
         files.unwrap()
     }
 
-    /// Waits until the victim says that it has taken every record.
+    /// Waits until the victim's word says that it has taken every record.
     fn await_taken(&self, victims_segment: &OwnedFd) {
         ground::until("all records are taken", || {
             let mut taken = [0; 8];
@@ -104,7 +105,8 @@ impl Evil {
         self.segment.write(offset, &value.to_le_bytes()).unwrap();
     }
 
-    /// Publishes a record: kind and flags, whole and immediate, piece and place in the area, and three words.
+    /// Publishes a record: kind and flags, whole and immediate, piece and place in the area, and
+    /// three words.
     fn publish(&mut self, kind: u32, words: [u32; 4], place: [u64; 3]) {
         let slot = RING + u64::from(self.published % SLOTS) * 128;
         for (at, word) in words.into_iter().enumerate() {
@@ -119,7 +121,7 @@ impl Evil {
     }
 }
 
-/// A victim that listens, and the peer that connects with it.
+/// Makes a listening victim, and the hostile peer connected to it.
 fn scene(place: &Place, level: Reliability) -> (End, Evil) {
     let nic = place.nic();
     let mut end = End::new(&nic, attributes(level, Waiting::Block), 1 << 16, Access::BOTH);
@@ -148,7 +150,7 @@ const IN_AREA: u32 = 2 << 8;
 #[test]
 fn each_broken_rule_costs_the_peer_its_connection() {
     let place = Place::new();
-    // What the record is, its words, and what is wrong with it.
+    // The kind of the record, its words, and the fault.
     let records: [(u32, [u32; 4], &str); 26] = [
         (0, [0; 4], "no kind"),
         (9, [0; 4], "a kind that does not exist"),
@@ -197,7 +199,8 @@ fn what_is_lent_is_looked_at_before_it_is_read() {
         send(&evil.socket, &packet, &[file.file().unwrap()]);
         evil.store32(148, word as u32);
     };
-    // As it should be: a region of one page, whose word is 1, and a message of 4096 bytes that begins after 4096.
+    // A valid message: in a region of one page, whose word is 1, with 4096 bytes from offset 4096
+    // on.
     let (mut end, mut evil) = scene(&place, Reliability::ReliableDelivery);
     lend(&evil, 1, 8192);
     evil.publish(7, [4096, 0, 20, 0], [1, 4096, 4096]);
@@ -347,7 +350,7 @@ fn greetings_that_cannot_be_are_not_answered() {
     listener.wait(SOON).unwrap();
 }
 
-/// Words that are likely to get somewhere, and some that are not.
+/// Returns a word that is likely to be valid, and sometimes one that is not.
 fn word(random: &mut Random) -> u32 {
     match random.below(8) {
         0 => u32::MAX - random.below(3) as u32,
@@ -357,8 +360,8 @@ fn word(random: &mut Random) -> u32 {
     }
 }
 
-/// Whatever it writes, the victim goes on or ends the connection; it does not panic, and no byte changes that was not the peer's to
-/// change.
+/// The victim goes on or ends the connection, whatever the peer writes. It does not panic, and only
+/// bytes change that the peer may change.
 #[test]
 fn rubbish_does_no_harm() {
     let place = Place::new();
@@ -368,7 +371,7 @@ fn rubbish_does_no_harm() {
         let (mut end, mut evil) = scene(&place, level);
         let own = end.nic.register(end.nic.memory(4096).unwrap(), &end.tag, Access::READ).unwrap();
         own.memory().write(0, &[0x55; 4096]).unwrap();
-        // Behind what receives get and peers may write.
+        // Behind the memory of the receives, and of the peer's writes.
         end.fill(4096, &[0x66; 4096]);
         let handles = [own.handle(), end.region.handle(), MemoryHandle([random.next(), 1])];
         let theirs = RemoteAddress { handle: MemoryHandle([1, 2]), offset: 0 };
@@ -408,7 +411,7 @@ fn rubbish_does_no_harm() {
                     let words = if random.below(2) == 0 { [words[2], 9, words[2], 0] } else { words };
                     let handle = handles[random.below(3) as usize].0;
                     let offset = u64::from(word(&mut random) % 4096);
-                    // The region that it may write begins with what receives get.
+                    // The writable region begins with the memory of the receives.
                     let offset = if handle == end.region.handle().0 { offset % 64 } else { offset };
                     evil.publish(kind, words, [handle[0], handle[1], offset]);
                 }

@@ -5,7 +5,7 @@ use obvia_via::{Access, Deadline, Descriptor, Ended, Error, Nic, Reliability, St
 
 const ROUNDS: u32 = 200;
 
-/// Answers with what came; its next receive is posted before the answer goes out.
+/// Answers with the received bytes; the next receive is posted before the answer is sent.
 fn echo(end: &mut End) {
     for round in 0..ROUNDS {
         assert_eq!(end.received(), (Status::Done, 4, None));
@@ -48,7 +48,7 @@ fn ping_pong_by_every_way_of_waiting() {
     }
 }
 
-/// One thread, which is at both ends by turns; nothing may wait for the other end inside of a call.
+/// One thread serves both ends in turn, so no call may wait for the other end.
 #[test]
 fn one_thread_serves_both_ends() {
     let place = Place::new();
@@ -71,7 +71,7 @@ fn one_thread_serves_both_ends() {
     }
 }
 
-/// A descriptor over pieces of a region that begin anywhere.
+/// Adds segments at odd offsets of a region to a descriptor.
 fn pieces(mut descriptor: Box<Descriptor>, end: &End, lengths: &[u32]) -> Box<Descriptor> {
     let mut offset = 3;
     for length in lengths {
@@ -81,7 +81,7 @@ fn pieces(mut descriptor: Box<Descriptor>, end: &End, lengths: &[u32]) -> Box<De
     descriptor
 }
 
-/// The bytes of these pieces, one after the other.
+/// Returns the bytes of these segments, one after the other.
 fn bytes_of(end: &End, lengths: &[u32]) -> Vec<u8> {
     let (mut offset, mut bytes) = (3, Vec::new());
     for length in lengths {
@@ -112,7 +112,7 @@ fn bytes_are_gathered_and_scattered() {
             let mut send = pieces(Descriptor::send(), &one, from);
             send.set_immediate(immediate);
             let sum = from.iter().sum::<u32>().min(into.iter().sum());
-            // What is longer than the receive is for another test.
+            // Another test covers messages longer than the receive.
             if from.iter().sum::<u32>() > sum {
                 continue;
             }
@@ -182,7 +182,7 @@ fn a_message_without_a_receive_breaks_reliable_connections_only() {
             continue;
         }
         assert_eq!(one.sent(), (Status::Done, 5));
-        // The first one is taken, and lost, before the receive is there.
+        // The first message is taken, and lost, before the receive is there.
         for _ in 0..100 {
             assert!(other.vi.receive.done().is_none());
         }
@@ -264,16 +264,16 @@ fn unreliable_messages_that_find_no_room_are_dropped_and_the_rest_is_whole() {
     assert_eq!((one.vi.state(), other.vi.state()), (State::Connected, State::Connected));
 }
 
-/// Neither end is called by its owner while the message goes its way.
+/// The owners call neither end while the message is under way.
 #[test]
 fn the_nic_looks_after_connections_that_nobody_calls() {
     let place = Place::new();
     let nic = place.nic();
-    // Memory that is neither opened nor lent: nothing but the message itself has the NIC look.
+    // The memory is neither opened nor lent: only the message itself makes the NIC look.
     let end = || End::new(&nic, attributes(Reliability::ReliableReception, Waiting::Block), 1 << 21, Access::LOCAL);
     let (mut one, mut other) = (end(), end());
     connect(&mut one.vi, &nic, &mut other.vi);
-    // As when their owners were at work on them before, and then stopped.
+    // The owners were at work on both ends before, and then stopped.
     for _ in 0..10 {
         assert!(one.vi.send.done().is_none() && other.vi.receive.done().is_none());
     }
@@ -318,14 +318,14 @@ fn a_wait_ends_at_its_deadline() {
     }
 }
 
-/// What the kernel says that this process has mapped of the memory of regions.
+/// Returns the number of this process's mappings of region memory.
 fn mapped_regions() -> usize {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
     maps.lines().filter(|line| line.contains("obvia-region")).count()
 }
 
-/// Regions that peers may read are lent for long messages and taken back; the messages of a region that is dropped while they are
-/// under way arrive all the same.
+/// Regions that peers may read are lent for long messages and withdrawn. The messages of a region
+/// that is dropped while they are under way arrive all the same.
 #[test]
 fn long_messages_of_regions_that_come_and_go_arrive_whole() {
     const LONG: u32 = 40_000;
@@ -353,7 +353,7 @@ fn long_messages_of_regions_that_come_and_go_arrive_whole() {
                 assert_eq!(one.sent(), (Status::Done, 2 * LONG + 3));
             }
         }
-        // All have been taken back but the last few; other tests have regions of their own.
+        // All but the last few have been withdrawn; other tests have regions of their own.
         let deadline = SOON.start();
         while mapped_regions() > 150 {
             one.vi.state();
@@ -363,7 +363,8 @@ fn long_messages_of_regions_that_come_and_go_arrive_whole() {
     }
 }
 
-/// Unreliable sends are complete at once, so their bytes are the sender's again before the receiver looks.
+/// Unreliable sends are complete at once, so the sender may reuse their bytes before the receiver
+/// looks.
 #[test]
 fn unreliable_messages_may_be_overwritten_when_they_are_complete() {
     let place = Place::new();

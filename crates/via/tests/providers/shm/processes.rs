@@ -1,4 +1,4 @@
-//! Two processes: this one, and one that is started from the same program.
+//! Tests with two processes: this one, and one started from the same program.
 
 use super::scene::{End, Place, Random, SOON, attributes, connect, pair, pattern};
 use obvia_via::provider::shm::{Directory, NicOptions, open};
@@ -10,13 +10,13 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 const LENGTH: usize = 16 << 20;
-/// How often the child receives at most.
+/// The maximum number of receives of the child.
 const RECEIVES: usize = 1000;
 
 struct Process(Child);
 
 impl Process {
-    /// Starts the part of the test that runs elsewhere.
+    /// Starts the part of the test that runs in the other process.
     fn start(place: &Place, role: &str, waiting: Waiting) -> Self {
         let mut command = Command::new(std::env::current_exe().unwrap());
         command.args(["--ignored", "--exact", "shm::processes::the_other_process", "--nocapture", "--test-threads=1"]);
@@ -28,7 +28,7 @@ impl Process {
         Self(child)
     }
 
-    /// Waits until the child says a line that begins so, and returns the rest of it.
+    /// Waits until the child prints a line that contains `begin`, and returns the rest of it.
     fn await_line(&mut self, begin: &str) -> String {
         let out = BufReader::new(self.0.stdout.as_mut().unwrap());
         let mut lines = out.lines().map_while(Result::ok);
@@ -86,7 +86,7 @@ fn the_other_process() {
     }
 }
 
-/// Connects to the child; its memory's handle.
+/// Connects to the child. Returns the handle of its memory.
 fn reach(end: &mut End) -> MemoryHandle {
     let private = end.vi.request("other", b"", SOON).unwrap();
     MemoryHandle::from_bytes(private.try_into().unwrap())
@@ -130,7 +130,7 @@ fn messages_and_rdma_go_from_process_to_process() {
     }
 }
 
-/// How the connection ends when the child does, and how long that took.
+/// Returns how the connection ends when the child does, and how long that took.
 fn end_of(role: &str, waiting: Waiting, kill: bool) -> (State, Status, Duration) {
     let (_place, mut process, mut one, _) = start(role, waiting);
     one.post_receive(0, 8);
@@ -172,7 +172,7 @@ fn await_stop(pid: u32) {
 #[test]
 fn what_a_killed_peer_had_not_taken_is_lost_and_the_rest_flushed() {
     let (_place, mut process, mut one, handle) = start("hold", Waiting::Block);
-    // The child takes this one and then nothing, but its NIC goes on.
+    // The child takes this message and no other, but its NIC goes on.
     one.post_send(0, 8);
     assert_eq!(one.sent(), (Status::Done, 8));
     let remote = RemoteAddress { handle, offset: 0 };
@@ -194,7 +194,7 @@ fn what_a_killed_peer_had_not_taken_is_lost_and_the_rest_flushed() {
     assert_eq!(one.vi.state(), State::Broken(Ended::Silent));
 }
 
-/// Files and mappings of this process.
+/// Returns the numbers of open files and of mappings of this process.
 fn held() -> (usize, usize) {
     let files = std::fs::read_dir("/proc/self/fd").unwrap().count();
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
@@ -205,7 +205,7 @@ fn threads() -> usize {
     std::fs::read_dir("/proc/self/task").unwrap().count()
 }
 
-/// In a process of its own, where nothing else opens or maps.
+/// Runs in a process of its own, where no other test opens or maps files.
 fn leaks(nic: &Nic) {
     let cycle = |count: u32| {
         for number in 0..count {
@@ -220,7 +220,7 @@ fn leaks(nic: &Nic) {
                 assert_eq!(one.sent().0, Status::Done);
             }
             if number % 2 == 0 {
-                // A second connection of the same VIs.
+                // The same VIs make a second connection.
                 one.vi.disconnect();
                 other.vi.disconnect();
                 connect(&mut one.vi, nic, &mut other.vi);
@@ -230,7 +230,7 @@ fn leaks(nic: &Nic) {
     cycle(20);
     let before = (held(), threads());
     cycle(1000);
-    // The thread of the NIC may still hold the last one, as it may have before.
+    // The NIC's thread may still hold the last connection, as it may have before.
     let is_more = || {
         let (((files, maps), threads), ((files_before, maps_before), threads_before)) = ((held(), threads()), before);
         files > files_before || maps > maps_before || threads > threads_before

@@ -1,4 +1,4 @@
-//! RDMA: what is copied by its initiator, what by the target, and what is refused.
+//! RDMA: copies by the initiator, copies by the target, and refusals.
 
 use super::scene::{End, LEVELS, Place, Random, SOON, attributes, connect, pair, pattern};
 use obvia_via::{
@@ -24,7 +24,7 @@ fn writes_and_reads_of_every_size_the_first_and_those_after_it() {
         for level in LEVELS {
             let (mut one, mut other) = pair(&nic, &attributes(level, Waiting::Adaptive), LENGTH);
             if memory.is_some() {
-                // Memory that the initiator cannot map: each RDMA is the target's work.
+                // Memory that the initiator cannot map, so that the target performs each RDMA.
                 other.region = nic.register(Memory::new(LENGTH).unwrap(), &other.tag, Access::BOTH).unwrap();
             }
             let mut random = Random(level as u64 + 77);
@@ -54,13 +54,13 @@ fn writes_and_reads_of_every_size_the_first_and_those_after_it() {
     }
 }
 
-/// What the kernel says that this process has mapped of the memory of regions.
+/// Returns the number of this process's mappings of region memory.
 fn mapped_regions() -> usize {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
     maps.lines().filter(|line| line.contains("obvia-region")).count()
 }
 
-/// One thread at both ends: after the first RDMA nobody calls the target any more, and it works all the same.
+/// One thread serves both ends: after the first RDMA it does not call the target any more.
 #[test]
 fn after_the_first_the_target_has_no_part_in_it() {
     let place = Place::new();
@@ -170,7 +170,7 @@ enum Wrong {
     Deregistered,
 }
 
-/// What is wrong with an RDMA, before and after the target opened a region to the initiator.
+/// Performs an RDMA with a fault, before or after the target opened the region to the initiator.
 fn refused(nic: &Nic, level: Reliability, operation: Operation, wrong: Wrong, is_known: bool) {
     let (mut one, mut other) = pair(nic, &attributes(level, Waiting::Adaptive), 8192);
     let access = match (wrong, operation) {
@@ -185,7 +185,7 @@ fn refused(nic: &Nic, level: Reliability, operation: Operation, wrong: Wrong, is
     let mut target = RemoteAddress { handle: region.handle(), offset: 0 };
     if is_known {
         match wrong {
-            // It takes a read to have such a region opened, which unreliable delivery does not have.
+            // Only a read opens such a region, and unreliable delivery has no RDMA read.
             Wrong::Right if operation == Operation::RdmaWrite && !level.is_reliable() => return,
             Wrong::Right if operation == Operation::RdmaWrite => {
                 assert_eq!(read(&mut one, 0, 8, target).0, Status::Done)
@@ -234,7 +234,7 @@ fn what_is_not_allowed_is_refused_and_touches_nothing() {
     for level in LEVELS {
         for operation in [Operation::RdmaWrite, Operation::RdmaRead] {
             if operation == Operation::RdmaRead && !level.is_reliable() {
-                // Unreliable delivery has none.
+                // Unreliable delivery has no RDMA read.
                 continue;
             }
             for wrong in
@@ -261,7 +261,8 @@ fn nothing_is_performed_after_what_failed() {
     assert_eq!(other.bytes(0, 8), [0; 8]);
 }
 
-/// A region whose registration ended is let go of, and its successor is another one though its word in the table is the same.
+/// A region whose registration ended is unmapped. Its successor counts as another region, although
+/// its word in the table is the same.
 #[test]
 fn regions_that_come_and_go_are_told_apart() {
     let place = Place::new();
@@ -286,8 +287,8 @@ fn regions_that_come_and_go_are_told_apart() {
     }
 }
 
-/// The region is on its way when the answer to the first RDMA is seen, which may be at any moment: the next one on the same region is
-/// posted already, and goes on then.
+/// The region is on its way when the initiator sees the answer to the first RDMA, at any moment.
+/// The next RDMA on the same region is posted by then, and must go on.
 #[test]
 fn the_second_rdma_on_a_fresh_region_may_be_posted_with_the_first() {
     let place = Place::new();
@@ -309,7 +310,8 @@ fn the_second_rdma_on_a_fresh_region_may_be_posted_with_the_first() {
     }
 }
 
-/// Reliable reception begins an RDMA when all before it is complete, whoever finds that out.
+/// Reliable reception begins an RDMA when all earlier descriptors are complete, whichever thread
+/// notices that.
 #[test]
 fn rdma_that_waits_for_others_goes_on_though_its_owner_does_not_call() {
     const COUNT: usize = 300;
@@ -323,14 +325,15 @@ fn rdma_that_waits_for_others_goes_on_though_its_owner_does_not_call() {
     for _ in 0..COUNT {
         one.vi.send.post(Descriptor::rdma_write(target).with_segment(&one.region, 0, 8)).unwrap();
     }
-    // Once a second somebody looks in any case: five minutes, more than twice what is waited.
+    // The attendant looks once a second in any case: five minutes in total, more than twice the
+    // waiting time.
     ground::until("all are complete", || one.vi.send.posted() == 0);
     for _ in 0..=COUNT {
         assert_eq!(one.sent(), (Status::Done, 8));
     }
 }
 
-/// A region that peers may only read is in a file that nobody can write any more.
+/// The file of a region that peers may only read is sealed against writes.
 #[test]
 fn regions_are_sealed_by_what_peers_may_do() {
     use rustix::fs::{SealFlags, fcntl_get_seals};

@@ -1,4 +1,4 @@
-//! What the tests share: a directory, NICs, pairs of connected VIs, and bytes to send.
+//! Shared parts of the tests: a directory, NICs, pairs of connected VIs, and bytes to send.
 
 use ground::Folder;
 use obvia_via::provider::shm::{Directory, NicOptions, open};
@@ -9,10 +9,10 @@ use obvia_via::{
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// When a wait that should end soon has gone wrong.
+/// The deadline of waits that should end soon.
 pub(crate) const SOON: Deadline = Deadline::Within(ground::LATEST);
 
-/// A directory for names that goes away with the test.
+/// A directory for names that is removed with the test.
 pub(crate) struct Place(Folder);
 
 impl Place {
@@ -32,14 +32,14 @@ impl Place {
         open(&NicOptions { directory: Some(self.directory()), ..NicOptions::default() }).unwrap()
     }
 
-    /// A NIC with a ring and an area as small as they can be.
+    /// Opens a NIC with the smallest possible ring and area.
     pub(crate) fn tiny_nic(&self) -> Nic {
         let options = NicOptions { directory: Some(self.directory()), slots: 2, area: 1, max_transfer: 16 << 20 };
         open(&options).unwrap()
     }
 }
 
-/// One end: a VI, and memory that it may use.
+/// One end: a VI, and memory for it.
 pub(crate) struct End {
     pub(crate) vi: Vi,
     pub(crate) tag: ProtectionTag,
@@ -55,7 +55,7 @@ impl End {
         Self { vi, tag, nic: nic.clone(), region }
     }
 
-    /// The place in its memory, for the peer.
+    /// Returns the place in the end's memory, for the peer.
     pub(crate) fn place(&self, offset: u64) -> RemoteAddress {
         RemoteAddress { handle: self.region.handle(), offset }
     }
@@ -79,7 +79,7 @@ impl End {
         self.vi.send.post(Descriptor::send().with_segment(&self.region, offset, length)).unwrap();
     }
 
-    /// Waits for the oldest send, and looks at how it went.
+    /// Waits for the oldest send, and returns its outcome.
     #[track_caller]
     pub(crate) fn sent(&mut self) -> (Status, u32) {
         let done = self.vi.send.wait(SOON).unwrap();
@@ -108,7 +108,8 @@ pub(crate) fn connect(one: &mut Vi, nic: &Nic, other: &mut Vi) {
     });
 }
 
-/// Two ends of a NIC that are connected, with memory of so many bytes each that peers may read and write.
+/// Makes two connected ends of a NIC, each with `length` bytes of memory that peers may read and
+/// write.
 pub(crate) fn pair(nic: &Nic, attributes: &ViAttributes, length: usize) -> (End, End) {
     let mut one = End::new(nic, attributes.clone(), length, Access::BOTH);
     let mut other = End::new(nic, attributes.clone(), length, Access::BOTH);
@@ -116,7 +117,7 @@ pub(crate) fn pair(nic: &Nic, attributes: &ViAttributes, length: usize) -> (End,
     (one, other)
 }
 
-/// Bytes that tell where they are and which they are.
+/// Returns bytes that differ by their position and by `seed`.
 pub(crate) fn pattern(length: usize, seed: u64) -> Vec<u8> {
     let mut random = Random(seed | 1);
     let mut bytes = vec![0; length.next_multiple_of(8)];
@@ -127,7 +128,7 @@ pub(crate) fn pattern(length: usize, seed: u64) -> Vec<u8> {
     bytes
 }
 
-/// A small generator of numbers: xorshift64* (Vigna, 2016).
+/// A small random number generator: xorshift64* (Vigna, 2016).
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {

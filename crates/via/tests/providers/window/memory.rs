@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-/// Messages on their way to one end.
+/// The messages on their way to one end.
 #[derive(Debug, Default)]
 struct Way {
     state: Mutex<State>,

@@ -1,4 +1,4 @@
-//! Datagrams, without anything that makes them reliable.
+//! Datagrams, without reliability.
 
 use super::cable;
 use super::rig::{Cable, INTERFACE, Meeting};
@@ -40,12 +40,12 @@ fn until_some<T>(mut look: impl FnMut() -> Option<T>) -> T {
     panic!("nothing came");
 }
 
-/// The next datagram, by polling.
+/// Returns the next datagram, by polling.
 fn next(socket: &mut XdpSocket, into: &mut [u8]) -> (usize, SocketAddrV4) {
     until_some(|| socket.receive(into).expect("receiving"))
 }
 
-/// The next datagram, by sleeping.
+/// Returns the next datagram, by sleeping.
 fn next_asleep(socket: &mut XdpSocket, into: &mut [u8]) -> Option<(usize, SocketAddrV4)> {
     let (end, file) = (Instant::now() + LIMIT, socket.file());
     while Instant::now() < end {
@@ -58,7 +58,7 @@ fn next_asleep(socket: &mut XdpSocket, into: &mut [u8]) -> Option<(usize, Socket
     None
 }
 
-/// Sends, however long it takes until there is room.
+/// Sends a datagram, with as many attempts as it takes.
 fn send(socket: &mut XdpSocket, datagram: &[u8]) {
     let end = Instant::now() + LIMIT;
     while !socket.send(datagram).expect("sending") {
@@ -67,7 +67,7 @@ fn send(socket: &mut XdpSocket, datagram: &[u8]) {
     }
 }
 
-/// A datagram of so many bytes that no other number has.
+/// Makes a datagram of `length` bytes that differs for each number.
 fn pattern(number: u64, length: usize) -> Vec<u8> {
     (0..length as u64).map(|at| (number.wrapping_mul(31) + at.wrapping_mul(7) + (at >> 8)) as u8).collect()
 }
@@ -90,7 +90,8 @@ fn echo(options: &Options, cable: &Cable, sleeping: bool) {
                 assert_eq!((from, &buffer[..length]), (right, &sent[..]), "round {round}");
             }
             let statistics = xdp.statistics();
-            // The first datagrams find out where the peer is; from then on nothing goes through the kernel's stack.
+            // The first datagrams find the peer's address. From then on no datagram goes through
+            // the kernel's stack.
             assert!(statistics.sent >= 390 && statistics.received >= 390, "{statistics:?}");
             assert_eq!((statistics.strange, statistics.ring_full), (0, 0), "{statistics:?}");
         },
@@ -155,7 +156,7 @@ fn a_cable_runs_the_program_where_it_is_fastest_and_is_free_of_it_afterwards() {
     assert!(!cable.left.has_program());
 }
 
-/// Whether a file is readable before long.
+/// Whether a file is readable within a short time.
 fn is_readable(file: &OwnedFd) -> bool {
     let soon = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
     poll(&mut [PollFd::new(file, PollFlags::IN)], Some(&soon)).expect("polling a file") == 1
@@ -188,7 +189,7 @@ fn who_polls_is_not_called_and_who_sleeps_is() {
                 }
                 until_some(|| DatagramSocket::receive_from(socket, &mut buffer).expect("receiving"));
             };
-            // The first ones may take the way through the kernel.
+            // The first datagrams may go through the kernel.
             for _ in 0..100 {
                 turn(&mut socket, None);
             }
@@ -209,7 +210,7 @@ fn a_datagram_that_is_too_long_is_dropped_whichever_way_it_came() {
         || {
             let ordinary = UdpSocket::bind((cable.left.address(), 0)).expect("a socket");
             ready.wait();
-            // In fragments they go by the kernel, whole through the ring.
+            // Fragmented datagrams go through the kernel, and whole ones through the ring.
             for length in [3000, 1600, 101, 100] {
                 ordinary.send_to(&pattern(7, length), right).expect("sending");
             }
@@ -267,7 +268,7 @@ fn sockets_of_one_interface_get_what_is_theirs_whoever_polls() {
         || {
             let (_xdp, mut socket) = open(&options);
             ready.wait();
-            // The first tells where the peer is, so that the rest goes through the ring.
+            // The first datagram shows the peer's address, so that the others go through the ring.
             let mut buffer = [0; 100];
             let (_, hello) = next(&mut socket, &mut buffer);
             let mut to = hello;
@@ -283,7 +284,7 @@ fn sockets_of_one_interface_get_what_is_theirs_whoever_polls() {
             ready.wait();
             while !main.send_to(b"hello", left).expect("sending") {}
             ready.wait();
-            // The first one's look takes everything off the ring, and sorts it.
+            // The first socket's look takes everything off the ring, and sorts it.
             let mut buffer = [0; 100];
             for (index, socket) in sockets.iter_mut().enumerate() {
                 for number in (index as u16..300).step_by(3) {
@@ -313,7 +314,7 @@ fn full_rings_lose_datagrams_and_recover() {
                 send(&mut socket, &number.to_le_bytes());
             }
             ready.wait();
-            // It has read what there was, and the ring works as before.
+            // The peer has read all datagrams, and the ring works as before.
             ready.wait();
             for number in 1000..1100_u32 {
                 send(&mut socket, &number.to_le_bytes());

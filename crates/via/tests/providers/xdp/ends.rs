@@ -1,4 +1,4 @@
-//! What is left when a process is killed, and what is said to one that may not.
+//! The traces of a killed process, and the messages for a process without privileges.
 
 use super::rig::{Cable, INTERFACE};
 use super::{Child, cable};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// Runs `role` of this file in a process of its own at the left end, and waits until it says that it is ready.
+/// Runs `role` of this file in a process of its own at the left end, and waits until it is ready.
 fn start(cable: &Cable, role: &str) -> Child {
     let mut child = cable.left.on_thread(|| {
         let program = std::env::current_exe().expect("this program");
@@ -36,7 +36,7 @@ fn a_killed_process_leaves_no_program() {
         assert!(Instant::now() < end, "the program is still on the interface");
         std::thread::sleep(Duration::from_millis(10));
     }
-    // Nothing is in the way of the next one.
+    // The interface is free for the next user.
     cable
         .left
         .on_thread(|| Xdp::open(&Options::new(INTERFACE)).expect("opening after it").socket(4791).expect("its port"));
@@ -56,7 +56,8 @@ fn a_killed_process_leaves_no_namespace() {
     if cable("a_killed_process_leaves_no_namespace").is_none() {
         return;
     }
-    // The process says which namespaces it made; after its end no process can be in them, and nothing pins them.
+    // The process prints the namespaces that it made. After its end no process can be in them, and
+    // nothing pins them.
     let program = std::env::current_exe().expect("this program");
     let mut command = Command::new(program);
     command.args(["--exact", "xdp::ends::lays_a_cable_and_stays", "--ignored", "--nocapture"]).stdout(Stdio::piped());
@@ -94,7 +95,7 @@ fn is_anywhere(space: &str) -> bool {
     })
 }
 
-/// What opening says to a thread without some capabilities.
+/// Returns the message of opening on a thread without some capabilities.
 fn refused_without(cable: &Cable, missing: CapabilitySet) -> String {
     cable.left.on_thread(|| {
         let has = capabilities(None).expect("this thread's capabilities");

@@ -1,7 +1,7 @@
 //! Two network namespaces with a cable between them.
 //!
-//! The namespaces have no names: they are a thread's, held open by a file, and when this process ends, in whatever way, the
-//! kernel takes them and the cable away.
+//! The namespaces have no names. Each belongs to a thread and is held open by a file. When this
+//! process ends, in whatever way, the kernel removes the namespaces and the cable.
 
 use rustix::fd::{AsFd, AsRawFd, OwnedFd};
 use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space};
@@ -29,7 +29,7 @@ pub(crate) struct Cable {
 }
 
 impl Cable {
-    /// Lays a cable. An error: this process may not.
+    /// Lays a cable. Fails when this process lacks the privileges.
     pub(crate) fn lay() -> io::Result<Self> {
         let ends = Self::between(new_space()?, new_space()?);
         let [_, other] = ends.places();
@@ -50,19 +50,19 @@ impl Cable {
         }
     }
 
-    /// Where other processes find the namespaces.
+    /// Returns the paths by which other processes find the namespaces.
     pub(crate) fn places(&self) -> [String; 2] {
         let place = |end: &End| format!("/proc/{}/fd/{}", std::process::id(), end.space.as_raw_fd());
         [place(&self.left), place(&self.right)]
     }
 
-    /// A cable that another process has laid.
+    /// Opens a cable that another process has laid.
     pub(crate) fn at(places: [&str; 2]) -> io::Result<Self> {
         let [left, right] = places.map(std::fs::File::open);
         Ok(Self::between(left?.into(), right?.into()))
     }
 
-    /// Runs something at each end at the same time.
+    /// Runs a function at each end, at the same time.
     pub(crate) fn run<A: Send, B: Send>(
         &self,
         left: impl FnOnce() -> A + Send,
@@ -81,18 +81,18 @@ impl Cable {
 }
 
 impl End {
-    /// The address of the interface.
+    /// Returns the address of the interface.
     pub(crate) fn address(&self) -> Ipv4Addr {
         self.address
     }
 
-    /// Moves the calling thread here, and does something.
+    /// Moves the calling thread to this end, and runs a function.
     fn inside<T>(&self, does: impl FnOnce() -> T) -> T {
         move_into_link_name_space(self.space.as_fd(), Some(LinkNameSpaceType::Network)).expect("entering a namespace");
         does()
     }
 
-    /// Does something here on the calling thread, which is where it was afterwards.
+    /// Runs a function at this end on the calling thread, and returns the thread to its namespace.
     pub(crate) fn visit<T>(&self, does: impl FnOnce() -> T) -> T {
         let home = std::fs::File::open("/proc/thread-self/ns/net").expect("the thread's namespace");
         let result = self.inside(does);
@@ -100,14 +100,14 @@ impl End {
         result
     }
 
-    /// Does something here, on a thread of its own.
+    /// Runs a function at this end, on a thread of its own.
     pub(crate) fn on_thread<T: Send>(&self, does: impl FnOnce() -> T + Send) -> T {
         thread::scope(|scope| {
             scope.spawn(|| self.inside(does)).join().unwrap_or_else(|why| std::panic::resume_unwind(why))
         })
     }
 
-    /// Runs ip(8) here, and returns what it says.
+    /// Runs ip(8) at this end, and returns its output.
     pub(crate) fn ip(&self, arguments: &str) -> io::Result<String> {
         self.on_thread(|| {
             let output = Command::new("ip").args(arguments.split_whitespace()).output()?;
@@ -125,7 +125,7 @@ impl End {
     }
 }
 
-/// Where two threads wait for each other, but not for ever: the other one may have failed.
+/// A rendezvous of two threads, with a limit in case one of them has failed.
 #[derive(Debug, Default)]
 pub(crate) struct Meeting {
     came: Mutex<u64>,

@@ -64,7 +64,7 @@ fn pattern(seed: u64, length: usize) -> Vec<u8> {
     (0..length as u64).map(|at| (seed.wrapping_mul(131) + at.wrapping_mul(11) + (at >> 8) * 3) as u8).collect()
 }
 
-/// Messages there and back, of these lengths in turn, so many times.
+/// Exchanges messages of these lengths in turn, for `rounds` rounds.
 fn ping_pong(test: &str, waiting: Waiting, lengths: &[usize], rounds: usize) {
     let Some(cable) = cable(test) else { return };
     let ready = Meeting::default();
@@ -94,7 +94,8 @@ fn ping_pong(test: &str, waiting: Waiting, lengths: &[usize], rounds: usize) {
                 let length = well(&mut end.vi.receive).length();
                 let answer = Descriptor::send().with_segment(&end.region, 0, length);
                 end.vi.send.post(answer).expect("posting a send");
-                // The peer sends when it has the answer, so the bytes are not overwritten before they are sent.
+                // The peer sends again when it has the answer, so the bytes are not overwritten
+                // before they are sent.
                 end.post_receive(0, MEGABYTE as u32);
                 well(&mut end.vi.send);
             }
@@ -157,7 +158,7 @@ fn rdma_writes_and_reads() {
             let told = well(&mut end.vi.receive);
             assert_eq!(told.immediate(), Some(77));
             assert!(end.bytes(0, MEGABYTE) == written, "what was written");
-            // Nobody calls this end while the peer reads.
+            // No thread calls this end while the peer reads.
             ready.wait();
             assert!(end.bytes(MEGABYTE as u64, MEGABYTE) == read, "the refused write changed nothing");
         },

@@ -1,4 +1,5 @@
-//! A bad network for UDP: a relay between a listener and those who ask it, which loses, doubles, delays and corrupts.
+//! A bad network for UDP: a relay between a listener and its clients, which loses, doubles, delays
+//! and corrupts datagrams.
 
 use obvia_conformance::Faults;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -9,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// What a fixture's relays have in common.
+/// The state that a fixture's relays share.
 #[derive(Debug, Default)]
 pub(crate) struct Weather {
     faults: Mutex<Faults>,
@@ -40,7 +41,8 @@ struct Delayed {
     bytes: Vec<u8>,
 }
 
-/// Starts a relay to a listener: its address, and its thread, which ends when the weather is over.
+/// Starts a relay to a listener. Returns its address, and its thread, which ends when the weather
+/// is over.
 pub(crate) fn start(listener: SocketAddr, weather: &Arc<Weather>) -> (SocketAddr, JoinHandle<()>) {
     let front = UdpSocket::bind("127.0.0.1:0").unwrap();
     front.set_nonblocking(true).unwrap();
@@ -55,7 +57,7 @@ struct Relay {
     front: UdpSocket,
     listener: SocketAddr,
     weather: Arc<Weather>,
-    // A socket for each client, which the listener takes for it.
+    // A socket for each client, which the listener sees as the client.
     clients: HashMap<SocketAddr, UdpSocket>,
     delayed: Vec<Delayed>,
     dice: u64,
@@ -100,7 +102,7 @@ impl Relay {
         let _ = poll(&mut polled, Some(&timeout));
     }
 
-    /// One in a thousand times `thousandths`.
+    /// Decides on an event with a probability of `thousandths` in a thousand.
     fn happens(&mut self, thousandths: u32) -> bool {
         self.dice ^= self.dice << 13;
         self.dice ^= self.dice >> 7;
@@ -129,7 +131,7 @@ impl Relay {
     }
 
     fn deliver(&self, from_client: bool, client: SocketAddr, bytes: &[u8]) {
-        // A full buffer, or a socket that is closed: networks lose.
+        // A full buffer or a closed socket counts as a loss.
         let _ = match self.clients.get(&client) {
             Some(socket) if from_client => socket.send(bytes),
             _ => self.front.send_to(bytes, client),

@@ -1,4 +1,4 @@
-//! The send queue of a port: which descriptors the endpoint has, and what is behind them.
+//! The send queue of a port: the descriptors that the endpoint has, and those behind them.
 
 use super::super::endpoint::{Endpoint, Place, Work};
 use super::super::ffi;
@@ -16,13 +16,13 @@ use rustix::io::Errno;
 pub(super) struct Sending {
     pub(super) operation: Operation,
     pub(super) length: u32,
-    // Completions to come.
+    // The number of completions to come.
     pub(super) left: u8,
     pub(super) error: u32,
 }
 
 impl FabricPort {
-    /// Gives the endpoint what is to be sent, as far as it has room.
+    /// Posts sends to the endpoint, as far as it has room.
     pub(super) fn post_sends(&mut self, sink: &mut dyn Sink) {
         while self.announce() && self.sends.len() < self.depth {
             let number = self.sends_done + self.sends.len() as u64;
@@ -36,7 +36,7 @@ impl FabricPort {
         }
     }
 
-    /// Whether a message would overtake writes that came before it.
+    /// Whether a message would overtake earlier writes.
     fn must_wait_for_writes(&self) -> bool {
         self.writes > 0 && self.nic.capabilities.send_after_write == 0
     }
@@ -64,7 +64,8 @@ impl FabricPort {
             (Operation::RdmaRead, Some(from)) => (Work::Read { from: self.place(from, length) }, None),
             _ => (Work::Send { data: immediate }, None),
         };
-        // No data need not be waited for; shm of libfabric 1.17 would wait for ever.
+        // A read of no data need not be waited for, and with shm of libfabric 1.17 the wait would
+        // never end.
         if length == 0 && operation == Operation::RdmaRead {
             self.sends.push_back(Sending { operation, length: 0, left: 0, error: 0 });
             return true;
@@ -92,24 +93,26 @@ impl FabricPort {
         }
     }
 
-    /// Where an RDMA goes.
+    /// Returns the target of an RDMA.
     fn place(&self, remote: RemoteAddress, length: u64) -> Place {
         let base = if self.nic.capabilities.virtual_address != 0 { handle::base(remote.handle) } else { 0 };
         Place { address: base.wrapping_add(remote.offset), length, key: remote.handle.0[0] }
     }
 
-    /// Whether the handle is one at all, and as far as it tells allows the RDMA. That decides nothing for the peer, who checks
-    /// himself; but not every provider says why it hangs up.
+    /// Whether the handle is valid and, as far as it tells, allows the RDMA. The peer makes its own
+    /// check, which decides. But not every provider gives the reason when it closes a connection.
     fn may_be_allowed(&self, remote: RemoteAddress, length: u64, operation: Operation) -> bool {
         let is_addressed = self.nic.capabilities.virtual_address != 0;
         handle::is_whole(remote.handle)
             && (is_addressed || handle::allows(remote.handle, remote.offset, length, operation == Operation::RdmaRead))
     }
 
-    /// Announces the newest RDMA write, if that is still to be done. `false`: it cannot be done now.
+    /// Announces the newest RDMA write, if that is left to do. Returns `false` when it is not
+    /// possible now.
     fn announce(&mut self) -> bool {
         let Some(data) = self.notice else { return true };
-        // A connection does not survive a write that is refused. An endpoint without one does, and must not announce it.
+        // A connection does not survive a refused write. A connectionless endpoint does, and must
+        // not announce such a write.
         if self.must_wait_for_writes() || (self.writes > 0 && !self.nic.is_msg()) {
             return false;
         }
@@ -132,7 +135,8 @@ impl FabricPort {
     }
 }
 
-/// What an error of the send queue's oldest descriptor says, if it is more than that the connection is over.
+/// Returns the outcome for an error of the oldest send. `None` when the error only says that the
+/// connection is over.
 pub(super) fn refusal(send: Sending) -> Option<(Status, Ended)> {
     const OVER: [Errno; 9] = [
         Errno::CANCELED,

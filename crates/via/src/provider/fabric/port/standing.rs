@@ -1,4 +1,4 @@
-//! Whether the connection of a port still stands, and how it ends.
+//! The state of a port's connection, and its end.
 
 use super::super::endpoint::Endpoint;
 use super::super::notes::Slot;
@@ -10,11 +10,12 @@ use crate::error::Ended;
 use crate::spi::{Intent, Sink};
 use std::time::{Duration, Instant};
 
-/// How long an RDMA may take before the peer is asked whether it is allowed; twice as long each time.
+/// The time that an RDMA may take before the peer is asked whether it is allowed. The time doubles
+/// with each question.
 pub(super) const DOUBT: Duration = Duration::from_millis(4);
 
 impl FabricPort {
-    /// Looks whether the connection still stands.
+    /// Checks whether the connection still stands.
     pub(super) fn look(&mut self, now: Instant, sink: &mut dyn Sink) {
         self.looked = now;
         let is_over = |endpoint: &mut Endpoint| loop {
@@ -35,7 +36,7 @@ impl FabricPort {
         if !self.is_lost {
             return;
         }
-        // What came before the end still counts.
+        // Completions from before the end still count.
         while self.is_open && self.take(TURN) > 0 {
             self.deliver(sink);
         }
@@ -48,8 +49,8 @@ impl FabricPort {
         }
     }
 
-    /// Whether the peer says that the oldest RDMA is not allowed. It is asked when the RDMA takes long: shm of libfabric 1.17 drops
-    /// what it refuses, and tells nobody.
+    /// Whether the peer says that the oldest RDMA is not allowed. The peer is asked when the RDMA
+    /// takes long: shm of libfabric 1.17 drops a refused RDMA, and tells neither side.
     fn is_refused(&mut self, now: Instant, sink: &dyn Sink) -> bool {
         let number = self.sends_done;
         if self.refused == Some(number) {
@@ -76,7 +77,8 @@ impl FabricPort {
         self.voice.is_refused(number)
     }
 
-    /// Asks the peer for a sign of life now and then, where the network would not tell.
+    /// Asks the peer for a sign of life from time to time, where the network does not report its
+    /// end.
     fn ask_for_life(&mut self, now: Instant) {
         let Some(page) = &self.tag.page else { return };
         let patience = self.nic.options.silence;
@@ -89,12 +91,14 @@ impl FabricPort {
         }
         self.asked = now;
         let place = self.notes.place(Slot::Control);
-        // SAFETY: the page stays registered as long as this port, whose endpoint goes first; so do the notes.
+        // SAFETY: the page stays registered as long as this port, whose endpoint goes first; so do
+        // the notes.
         let ask = |endpoint: &mut Endpoint| unsafe { self.voice.ask(endpoint, page, None, place) };
         self.waiting = self.seat.with(ask).unwrap_or_default();
     }
 
-    /// The connection is over: first the endpoint, so that nothing touches the memory of descriptors any more, then they.
+    /// Ends the connection. The endpoint is closed first, so that no operation touches the memory
+    /// of descriptors any more; then the descriptors are flushed.
     pub(super) fn end(&mut self, sink: &mut dyn Sink, status: Status, why: Ended, tell: bool) {
         self.close(tell.then_some(why));
         sink.broken(status, why);
@@ -116,7 +120,7 @@ impl FabricPort {
     }
 }
 
-/// What a reason that the peer told says of the oldest descriptor.
+/// Returns the status of the oldest descriptor, for the reason that the peer gave.
 fn status_of(why: Ended) -> Status {
     match why {
         Ended::Here | Ended::ByPeer => Status::Flushed,

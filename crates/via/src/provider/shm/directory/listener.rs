@@ -11,7 +11,8 @@ use rustix::fs::{FlockOperation, Stat};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A name being served. Dropping it ends that, and the name disappears; connections that were made go on.
+/// A served name. Dropping the value ends the service and removes the name; existing connections
+/// continue.
 #[derive(Debug)]
 pub struct Listener {
     pub(super) listener: OwnedFd,
@@ -24,10 +25,11 @@ pub struct Listener {
 #[derive(Debug)]
 pub(super) struct Held {
     pub(super) spot: Spot,
-    /// The socket's file.
+    /// The status of the socket's file when this process made it.
     pub(super) made: Stat,
     pub(super) lock: OwnedFd,
-    /// Whether the lock is another server's by now, and the files are.
+    /// Whether this process has given up the name: another server may have the lock and the files
+    /// by now.
     pub(super) is_nameless: AtomicBool,
 }
 
@@ -41,7 +43,8 @@ impl Listener {
         Ok(Incoming { socket: accept(&self.listener, deadline)?, is_open: self.is_open })
     }
 
-    /// The same, for a stream: a peer of another user is refused at once, unless the name is for everybody.
+    /// As [`Self::accept`], for a stream: refuses a peer of another user at once, unless the name
+    /// is open to all users.
     pub(crate) fn accept_stream(&self, deadline: Deadline) -> Result<OwnedFd, Error> {
         let socket = accept(&self.listener, deadline)?;
         if !self.is_open {
@@ -50,12 +53,13 @@ impl Listener {
         Ok(socket)
     }
 
-    /// The socket that peers connect to.
+    /// Returns the socket that peers connect to.
     pub(in super::super) fn socket(&self) -> &OwnedFd {
         &self.listener
     }
 
-    /// Ends a wait in [`Self::accept`] from another thread, and refuses further peers. The name is free when this returns.
+    /// Ends a wait in [`Self::accept`] from another thread, and refuses further peers. The name is
+    /// free when this function returns.
     pub fn close(&self) {
         let _ = rustix::net::shutdown(&self.listener, rustix::net::Shutdown::Both);
         self.held.give_up();
@@ -63,12 +67,13 @@ impl Listener {
 }
 
 impl Held {
-    /// Removes the files and lets the lock go, once.
+    /// Removes the files and releases the lock, once.
     pub(super) fn give_up(&self) {
         if self.is_nameless.swap(true, Ordering::Relaxed) {
             return;
         }
-        // Both while the lock is still held, so no other server's files are removed; and only those that this one made.
+        // The lock is still held during both removals, so they hit no other server's files; and
+        // each removes only a file that this server made.
         let (socket, lock) = (self.spot.socket_file(), self.spot.lock_file());
         if self.spot.place.found(&socket).is_ok_and(|there| is_same(&there, &self.made)) {
             self.spot.place.remove(&socket);

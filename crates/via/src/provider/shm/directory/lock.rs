@@ -1,8 +1,9 @@
-//! Lock files: which files are such, and holding them.
+//! Lock files: recognising and holding them.
 //!
-//! A lock file has the number of the process that serves the name, and below it the mark by which it is known: `4711\nobvia\n`. Whoever has
-//! just made one, for its user alone, has not written that yet, and a virtual machine's may have no mark. A file that is none of these belongs to
-//! another program, and is left as it is.
+//! A lock file contains the number of the process that serves the name, and in the next line the
+//! mark of a lock: `4711\nobvia\n`. A lock file that was just made, for its user alone, is still
+//! empty, and that of a virtual machine may have no mark. Any other file belongs to another program
+//! and is left as it is.
 
 use super::Spot;
 use super::place::{is_own, is_own_socket, is_same};
@@ -14,31 +15,33 @@ use std::time::Duration;
 
 /// The second line of a lock file.
 const MARK: &str = "obvia";
-/// More bytes than a lock file has.
+/// The size in bytes of the buffer for a lock file, which is shorter.
 const LENGTH_MAX: usize = 32;
 /// The mode bits that a lock file must not have: only its owner writes to it.
 const OTHERS_WRITE: u32 = 0o022;
-/// The mode bits of a lock file, and those that it is made with.
+/// The mode bits of a lock file.
 const MODE: u32 = 0o7777;
+/// The mode that a lock file is made with.
 const MADE: u32 = 0o600;
-/// How often a lock file that goes away is made again.
+/// The most attempts to make a lock file that goes away.
 const ATTEMPTS: usize = 16;
-/// How often is looked at what another process is about to end.
+/// The interval between looks at a file that another process is about to release.
 const LOOK: Duration = Duration::from_millis(2);
 
-/// What lies where a lock file would.
+/// The kind of the file in the place of a lock file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
     /// A lock file, with the process that was the last to hold it.
     Lock { pid: u32 },
-    /// What may be a lock file that nobody has written to.
+    /// An empty file: possibly a lock file to which no process has written yet.
     Blank,
     /// Another program's file.
     Foreign { why: &'static str },
 }
 
 impl Found {
-    /// What an open file is, beside a socket of the name or none.
+    /// Returns the kind of an open file. `has_socket` says whether a socket of the name lies beside
+    /// it.
     pub(super) fn of(file: &OwnedFd, has_socket: bool) -> Result<Self, Errno> {
         let found = rustix::fs::fstat(file)?;
         if !is_own(&found, FileType::RegularFile) || found.st_nlink != 1 || found.st_mode & OTHERS_WRITE != 0 {
@@ -64,14 +67,14 @@ impl Found {
         };
         let is_number = !first.is_empty() && first.bytes().all(|digit| digit.is_ascii_digit());
         let is_marked = rest.strip_suffix('\n') == Some(MARK);
-        // The socket beside it stands for a mark.
+        // A socket beside the file stands for a mark.
         let is_it = is_number && (is_marked || rest.is_empty() && has_socket);
         first.parse().ok().filter(|_| is_it).map_or(foreign, |pid| Self::Lock { pid })
     }
 }
 
 impl Spot {
-    /// The lock file of the name, opened for nothing but to look at it, and what it is.
+    /// Opens the lock file of the name for reading only, and returns it with its kind.
     pub(super) fn look(&self) -> Option<(OwnedFd, Found)> {
         let file = self.place.file(&self.lock_file(), OFlags::RDONLY).ok()?;
         let found = Found::of(&file, self.has_socket()).ok()?;
@@ -82,7 +85,7 @@ impl Spot {
         self.place.found(&self.socket_file()).is_ok_and(|found| is_own_socket(&found))
     }
 
-    /// The process that serves the name, where it could be read.
+    /// Returns the process that serves the name, if it could be read.
     pub(super) fn owner(&self) -> Option<u32> {
         match self.look()? {
             (_, Found::Lock { pid }) => Some(pid),
@@ -96,7 +99,8 @@ impl Spot {
         let in_use = || Error::NameInUse { name: self.name.clone(), pid: self.owner() };
         let locking = self.place.error("locking", &name);
         let deadline = patience.start();
-        // A lock file that its last owner removes between our open and our lock is no lock; then open again.
+        // A lock file that its last owner removes between the open and the lock here is no lock:
+        // the loop then opens it again.
         let mut foreign = None;
         for _ in 0..ATTEMPTS {
             let file = self
@@ -104,13 +108,15 @@ impl Spot {
                 .file(&name, OFlags::RDWR | OFlags::CREATE)
                 .map_err(self.place.error("making the lock of a name,", &name))?;
             if let Found::Foreign { why } = Found::of(&file, self.has_socket()).map_err(&locking)? {
-                // A virtual machine that gives up its name removes the socket by which its lock is known, and then the lock.
+                // A virtual machine that gives up its name first removes the socket by which its
+                // lock is known, and then the lock.
                 foreign = Some(Error::ForeignFile { path: self.place.path().join(&name), why });
                 std::thread::sleep(LOOK);
                 continue;
             }
-            // `list` locks a name for a moment: shared to look, exclusive to remove a dead server's files. Its thread may be stopped meanwhile.
-            // A server that holds the lock answers soon.
+            // `list` locks a name for a moment: shared to look, exclusive to remove a dead server's
+            // files. Its thread may be stopped meanwhile. A server that holds the lock answers
+            // soon.
             while let Err(errno) = lock_both(&file) {
                 if !matches!(errno, Errno::WOULDBLOCK | Errno::ACCESS) {
                     return Err(locking(errno));
@@ -133,12 +139,13 @@ impl Spot {
 
     /// Removes the files of a name whose server ended without doing so.
     pub(super) fn sweep(&self) {
-        // Nothing is removed, nor locked, that may be anybody else's.
+        // Only a file that is known to be a lock is locked or removed: any other may belong to
+        // another program.
         if !matches!(self.look(), Some((_, Found::Lock { .. }))) {
             return;
         }
-        // With the lock held they are nobody's. A server that wants the name meanwhile waits a moment, and then finds
-        // that the lock it opened is gone.
+        // While this process holds the lock, no server owns the files. A server that wants the name
+        // meanwhile waits a moment. It then finds that the lock it opened is gone.
         if let Ok(_lock) = self.lock(Deadline::after_secs(0))
             && self.place.remove_dead_socket(&self.socket_file()).is_ok()
         {

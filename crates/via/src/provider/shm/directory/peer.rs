@@ -6,20 +6,21 @@ use rustix::fd::{AsFd, AsRawFd, OwnedFd};
 use std::io;
 use std::mem::size_of;
 
-/// Refuses a peer of another user. The superuser's processes may talk to everybody's, and everybody to theirs is not
-/// given: that is decided by the directory's mode.
+/// Refuses a peer of another user. The superuser's processes may connect to those of every user.
+/// The reverse is not implied: the directory's mode decides it.
 pub(crate) fn check_peer(socket: &OwnedFd) -> Result<(), Error> {
     let (_, uid) = local_peer(socket)?;
     if is_trusted(uid) { Ok(()) } else { Err(Error::AccessDenied { uid }) }
 }
 
-/// Process and user at the other end of a Unix socket, as the kernel recorded them at connect. The process is 0 where it has no number here: one of
-/// another name space for processes, such as another container.
+/// Returns the process and the user at the other end of a Unix socket, as the kernel recorded them
+/// at connect. The process is 0 when it has no number here, because it is in another PID name
+/// space, such as that of another container.
 pub(crate) fn local_peer(socket: &impl AsFd) -> Result<(u32, u32), Error> {
     let mut peer = libc::ucred { pid: 0, uid: 0, gid: 0 };
     let mut length = size_of::<libc::ucred>() as libc::socklen_t;
-    // SAFETY: the descriptor is open as long as `socket` is borrowed; the kernel writes at most `length` bytes, which `peer` has, and any
-    // bytes are a `ucred`, which is three numbers.
+    // SAFETY: the descriptor is open as long as `socket` is borrowed. The kernel writes at most
+    // `length` bytes, which `peer` has. Any bytes are a valid `ucred`, which is three numbers.
     let done = unsafe {
         libc::getsockopt(
             socket.as_fd().as_raw_fd(),

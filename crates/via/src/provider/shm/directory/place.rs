@@ -1,8 +1,10 @@
-//! The directory itself: opened once, checked by its descriptor, and reached by that from then on.
+//! The directory itself: opened once, checked by its descriptor, and reached only by it from then
+//! on.
 //!
-//! A path is what others may change: whoever owns a folder on the way to the directory can put another one in its place at any moment. So the
-//! path is used once, to open the directory, and what was opened is looked at. Every file is reached from the descriptor, also where the
-//! kernel takes nothing but a path, as it does for sockets: that path leads through the descriptor.
+//! Other users may change the meaning of a path: the owner of a folder on the way to the directory
+//! can put another one in its place at any moment. The path is therefore used once, to open the
+//! directory, and the check is made on the opened directory. Every file is reached from the
+//! descriptor. For sockets, the kernel takes only a path: that path leads through the descriptor.
 
 use crate::error::Distrust;
 use crate::{Error, error};
@@ -14,12 +16,12 @@ use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-/// The longest path of a socket, from the kernel's `sockaddr_un`.
+/// The longest path of a socket in bytes, from the kernel's `sockaddr_un`.
 const PATH_MAX: usize = 107;
-/// What those who are not the owner may not have of a directory of names.
+/// The mode bits that a directory of names must not have: only its owner writes to it.
 const OTHERS_WRITE: u32 = 0o022;
 
-/// A directory that was opened, and is this user's or the superuser's alone to write to.
+/// An opened directory that only this user or the superuser may write to.
 #[derive(Debug)]
 pub(super) struct Place {
     path: PathBuf,
@@ -36,10 +38,10 @@ impl Place {
             path: path.to_owned(),
             source,
         };
-        // Without what may stand at the end, a slash or a dot, which would have a link followed there; and so that it does not depend on
-        // where this process goes.
+        // The path loses a slash or a dot at its end, either of which would make the kernel follow
+        // a link there. It also becomes independent of this process's working directory.
         let path: PathBuf = std::path::absolute(path).map_err(|error| opening(path, error))?.components().collect();
-        // What is there, whatever it is, is not an error yet.
+        // A file of any kind at the path is not an error yet.
         let made = DirBuilder::new().recursive(true).mode(0o700).create(&path);
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let directory = match (openat(CWD, &path, flags, Mode::empty()), made) {
@@ -65,40 +67,40 @@ impl Place {
         Ok(Self { path, directory, is_reached_by_descriptor })
     }
 
-    /// Where it was when it was opened.
+    /// Returns the directory's path at the time of opening.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether it was removed: what is made in it, nobody finds.
+    /// Whether the directory was removed: no process finds a file that is made in it.
     pub(super) fn is_removed(&self) -> bool {
         rustix::fs::fstat(&self.directory).is_ok_and(|found| found.st_nlink == 0)
     }
 
-    /// What is wrong with a file in it.
+    /// Returns a function that makes an error about a file of the directory.
     pub(super) fn error(&self, doing: &'static str, file: &str) -> impl Fn(Errno) -> Error + use<> {
         let path = self.path.join(file);
         move |errno| Error::Names { doing, path: path.clone(), source: errno.into() }
     }
 
-    /// Opens a file. A link is not followed, and nothing is waited for.
+    /// Opens a file. Does not follow a link, and does not wait.
     pub(super) fn file(&self, file: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
         let always = OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
         openat(&self.directory, file, flags | always, Mode::from_raw_mode(0o600))
     }
 
-    /// What lies there, if it is not a link.
+    /// Returns the status of a file; for a link, that of the link itself.
     pub(super) fn found(&self, file: &str) -> Result<Stat, Errno> {
         statat(&self.directory, file, AtFlags::SYMLINK_NOFOLLOW)
     }
 
-    /// Removes a file that is known to be ours.
+    /// Removes a file that is known to belong to this user's names.
     pub(super) fn remove(&self, file: &str) {
-        // A file that is gone already is what was wanted.
+        // A file that is gone already needs no removal.
         let _ = unlinkat(&self.directory, file, AtFlags::empty());
     }
 
-    /// Removes a socket of this user's at which nobody listens.
+    /// Removes a socket of this user. The caller knows that no server listens at it.
     pub(super) fn remove_dead_socket(&self, file: &str) -> Result<(), Error> {
         match self.found(file) {
             Err(Errno::NOENT) => Ok(()),
@@ -111,10 +113,10 @@ impl Place {
         }
     }
 
-    /// Lets everybody connect to a socket that was just made.
+    /// Lets every user connect to a socket that was just made.
     pub(super) fn open_to_everybody(&self, file: &str) -> Result<(), Error> {
         let failed = self.error("letting everybody connect to a name", file);
-        // Of the file itself, so that no link in its place is followed.
+        // The mode is set through an open file, so no link in its place is followed.
         let socket = self.file(file, OFlags::PATH).map_err(&failed)?;
         if !is_own_socket(&rustix::fs::fstat(&socket).map_err(&failed)?) {
             return Err(Error::ForeignFile { path: self.path.join(file), why: "it is no socket of this user's" });
@@ -123,13 +125,13 @@ impl Place {
         let done = if self.is_reached_by_descriptor {
             rustix::fs::chmod(through(&socket), everybody)
         } else {
-            // It is this user's own file in a directory that nobody else writes to.
+            // The file is this user's own, in a directory that no other user writes to.
             rustix::fs::chmodat(&self.directory, file, everybody, AtFlags::empty())
         };
         done.map_err(failed)
     }
 
-    /// The names of the files in it.
+    /// Returns the names of the files in the directory.
     pub(super) fn files(&self) -> Result<Vec<String>, Error> {
         let failed =
             |errno: Errno| Error::Names { doing: error::doing::READING, path: self.path.clone(), source: errno.into() };
@@ -137,7 +139,7 @@ impl Place {
         let readable = openat(&self.directory, ".", flags, Mode::empty()).map_err(failed)?;
         let mut files = Vec::new();
         for entry in Dir::new(readable).map_err(failed)? {
-            // A file name that is no text is no name.
+            // A file name that is not UTF-8 is no name.
             if let Ok(file) = entry.map_err(failed)?.file_name().to_str() {
                 files.push(file.to_owned());
             }
@@ -145,19 +147,20 @@ impl Place {
         Ok(files)
     }
 
-    /// A path of a file that leads through the descriptor.
+    /// Returns a path of a file that leads through the descriptor.
     pub(super) fn way_to(&self, file: &str) -> Result<PathBuf, Error> {
         if self.is_reached_by_descriptor {
             return Ok(through(&self.directory).join(file));
         }
-        // No file system of processes is there: the path will do as long as it leads to the same directory.
+        // There is no `/proc`: the path itself serves as long as it leads to the same directory.
         let failed = self.error("reaching", file);
         let found = statat(CWD, &self.path, AtFlags::SYMLINK_NOFOLLOW).map_err(&failed)?;
         let opened = rustix::fs::fstat(&self.directory).map_err(&failed)?;
         if is_same(&found, &opened) { Ok(self.path.join(file)) } else { Err(failed(Errno::STALE)) }
     }
 
-    /// The address of a socket in it; `None` where its path is too long for one.
+    /// Returns the address of a socket in the directory; `None` when its path is too long for an
+    /// address.
     pub(super) fn address(&self, file: &str) -> Result<Option<SocketAddrUnix>, Error> {
         let way = self.way_to(file)?;
         if way.as_os_str().len() > PATH_MAX {
@@ -166,23 +169,23 @@ impl Place {
         SocketAddrUnix::new(way).map(Some).map_err(self.error("making the address of", file))
     }
 
-    /// Tells when names come: readable when a file was made or written to.
+    /// Returns a file descriptor that becomes readable when a file was made or written to.
     pub(super) fn watch(&self) -> Result<OwnedFd, Error> {
         let doing = error::Error::system("watching the directory for names");
         let watch = inotify::init(inotify::CreateFlags::CLOEXEC | inotify::CreateFlags::NONBLOCK).map_err(&doing)?;
-        // A name is locked first, and listened on then.
+        // A server locks its name first, and then listens.
         let wanted = inotify::WatchFlags::CREATE | inotify::WatchFlags::MODIFY;
         inotify::add_watch(&watch, self.way_to(".")?, wanted).map_err(&doing)?;
         Ok(watch)
     }
 }
 
-/// The file that a descriptor of this process is to it.
+/// Returns the path under which this process sees the file of its own descriptor.
 fn through(file: &impl AsFd) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}", file.as_fd().as_raw_fd()))
 }
 
-/// Whether two are one file.
+/// Whether two statuses are of the same file.
 pub(super) fn is_same(one: &Stat, other: &Stat) -> bool {
     (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)
 }
@@ -195,7 +198,7 @@ pub(super) fn is_own_socket(found: &Stat) -> bool {
     is_own(found, FileType::Socket)
 }
 
-/// Whether a user could do to this process whatever it likes anyway: its own, and the superuser.
+/// Whether a user can do anything to this process anyway: its own user, or the superuser.
 pub(super) fn is_trusted(uid: u32) -> bool {
     uid == rustix::process::geteuid().as_raw() || uid == 0
 }

@@ -1,4 +1,4 @@
-//! Names, and what lies beside them.
+//! Tests of names, and of the files beside them.
 
 use super::*;
 use crate::error::Distrust;
@@ -66,10 +66,10 @@ fn a_name_that_a_virtual_machine_is_just_taking_is_in_use() {
     });
 }
 
-/// A user that no process of the tests runs as.
+/// The number of a user that no process of the tests runs as.
 const STRANGER: u32 = 54_321;
 
-/// What is in a folder: names, and what the files say.
+/// Returns the files of a folder: their names, and their text.
 fn contents(folder: &Path) -> Vec<(String, String)> {
     let mut found: Vec<_> = fs::read_dir(folder)
         .unwrap()
@@ -149,7 +149,7 @@ fn a_directory_that_is_exchanged_for_another_is_left_alone() {
     let make = |path: &Path| fs::DirBuilder::new().recursive(true).mode(0o700).create(path).unwrap();
     make(&victim);
     let directory = Directory::at(parent.join("names")).unwrap();
-    // Whoever owns the parent can do this at any moment.
+    // The owner of the parent can do this at any moment.
     fs::rename(&parent, folder.join("moved")).unwrap();
     make(&parent);
     symlink(&victim, parent.join("names")).unwrap();
@@ -274,14 +274,15 @@ fn names_that_are_given_up_leave_nothing_behind() {
     assert_eq!(contents(folder.path()).len(), 6);
     directory.clone().give_up_names();
     assert_eq!(contents(folder.path()), []);
-    // Who has the name next keeps it.
+    // The next server of the name keeps it.
     let next = directory.bind("it").unwrap();
     drop(listeners);
     assert_eq!(contents(folder.path()).len(), 2);
     drop(next);
 }
 
-/// A program with rights that its caller does not have trusts those who have the rights, and not its caller.
+/// A program with rights that its caller lacks trusts the user with those rights, and not its
+/// caller.
 #[test]
 #[cfg_attr(miri, ignore)]
 fn who_is_trusted_has_the_rights_of_the_process() {
@@ -289,7 +290,7 @@ fn who_is_trusted_has_the_rights_of_the_process() {
         return eprintln!("skipped: only the superuser can have another's rights");
     }
     let caller = rustix::process::Uid::from_raw(65_534);
-    // The user of a thread alone, as the kernel has it.
+    // The kernel's call changes the user of this thread alone.
     let trusts = std::thread::spawn(move || {
         let root = rustix::process::Uid::ROOT;
         rustix::thread::set_thread_res_uid(caller, root, root).unwrap();

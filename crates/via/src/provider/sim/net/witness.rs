@@ -1,4 +1,5 @@
-//! What trials want of the network beyond carrying datagrams: a trace, datagrams that come again, and forgeries.
+//! The network's services for trials, besides carrying datagrams: a trace, repeated datagrams, and
+//! forgeries.
 
 use super::{Net, State};
 use crate::reliable::packet::{self, Body};
@@ -6,10 +7,10 @@ use crate::wrap::Counts;
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 
-/// What is kept and done for the sake of trials.
+/// The state that serves trials.
 #[derive(Default)]
 pub(super) struct Witness {
-    // The latest datagrams, with the end that sent each, and how many at most.
+    // The latest datagrams, with the end that sent each, and their maximum number.
     pub(super) ghosts: VecDeque<(usize, Vec<u8>)>,
     pub(super) ghosts_max: usize,
     pub(super) trace: Option<String>,
@@ -17,7 +18,7 @@ pub(super) struct Witness {
     complaint: Option<&'static str>,
 }
 
-/// Makes another datagram of one, if it likes.
+/// A function that may replace a datagram by another.
 pub(in crate::provider::sim) type Forger = Box<dyn FnMut(&[u8]) -> Option<Vec<u8>> + Send>;
 
 impl std::fmt::Debug for Witness {
@@ -27,19 +28,19 @@ impl std::fmt::Debug for Witness {
 }
 
 impl Net {
-    /// Remembers so many datagrams for [`Self::ghost`], and notes everything if it is wanted.
+    /// Keeps `ghosts` datagrams for [`Self::ghost`], and records a trace if wanted.
     pub(in crate::provider::sim) fn remember(&self, ghosts: usize, is_traced: bool) {
         let mut state = self.state();
         state.witness.ghosts_max = ghosts;
         state.witness.trace = is_traced.then(String::new);
     }
 
-    /// Lets a forger have a look at every datagram.
+    /// Passes every datagram to a forger.
     pub(in crate::provider::sim) fn forge_with(&self, forger: Forger) {
         self.state().witness.forger = Some(forger);
     }
 
-    /// Sends one of the latest datagrams once more, of whichever connection it was.
+    /// Sends one of the latest datagrams again, of any connection.
     pub(in crate::provider::sim) fn ghost(&self, wire: u64, pick: u64) {
         let mut guard = self.state();
         let state = &mut *guard;
@@ -52,7 +53,7 @@ impl Net {
         state.note(|| format!("{end} -> a ghost of {length} bytes"));
     }
 
-    /// Notes something in the trace.
+    /// Adds a line to the trace.
     pub(in crate::provider::sim) fn note(&self, text: &str) {
         self.state().note(|| text.to_owned());
     }
@@ -61,7 +62,7 @@ impl Net {
         self.state().witness.trace.clone().unwrap_or_default()
     }
 
-    /// An end breaks the rules of ends.
+    /// Records that an end broke the rules of ends.
     pub(in crate::provider::sim) fn complain(&self, what: &'static str) {
         self.state().witness.complaint = Some(what);
     }
@@ -75,13 +76,13 @@ impl State {
     pub(super) fn note(&mut self, text: impl FnOnce() -> String) {
         if let Some(trace) = &mut self.witness.trace {
             let micros = self.now.as_nanos() as f64 / 1000.0;
-            // Strings take everything.
+            // Writing to a string cannot fail.
             let _ = writeln!(trace, "{micros:>14.3} us {}", text());
         }
     }
 }
 
-/// What a datagram is, for traces.
+/// Describes a datagram, for traces.
 pub(super) fn describe(datagram: &[u8]) -> String {
     match packet::parse(datagram) {
         Ok((header, Body::Data(data, payload))) => {
@@ -95,7 +96,7 @@ pub(super) fn describe(datagram: &[u8]) -> String {
     }
 }
 
-/// What the network did to a datagram, for traces.
+/// Describes what the network did to a datagram, for traces.
 pub(super) fn fate(before: Counts, after: Counts) -> String {
     let fates = [
         (before.refused, after.refused, "no room"),

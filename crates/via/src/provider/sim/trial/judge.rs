@@ -1,11 +1,12 @@
-//! What the VI Architecture promises, held against what comes back. Each finding is a sentence that says which promise was broken.
+//! The judge: checks completions against the promises of the VI Architecture. Each finding is a
+//! sentence that names the broken promise.
 
 use super::plan::{Accident, Kind, Operation, Plan, Round};
 use super::side::{Side, pattern};
 use crate::error::Ended;
 use crate::{Descriptor, Reliability, Status};
 
-/// What a judgement is made by.
+/// The basis of a judgement.
 pub(super) struct Judge<'a> {
     pub(super) plan: &'a Plan,
     pub(super) round: &'a Round,
@@ -23,7 +24,7 @@ impl Judge<'_> {
         pattern(self.key, side, index, self.round.sides[side].operations[index].length)
     }
 
-    /// A descriptor of the send queue came back.
+    /// Judges a descriptor that came back from the send queue.
     pub(super) fn sent(&self, sides: &mut [Side; 2], side: usize, descriptor: &Descriptor) -> Result<(), String> {
         let index = sides[side].completed;
         let operation = &self.round.sides[side].operations[index];
@@ -47,7 +48,8 @@ impl Judge<'_> {
             (Status::ReceiverNotReady, Some(Ended::ReceiverNotReady)) if operation.consumes() => {}
             (Status::TooLong, Some(Ended::TooLong)) if operation.kind == Kind::Send => {}
             (Status::RemoteProtection, Some(Ended::Protection)) if operation.fault.is_some() => {}
-            // The peer's operation was refused here; or the connection was given up by either.
+            // The judged side refused an operation of the peer, or either side gave up the
+            // connection.
             (Status::Flushed, Some(Ended::ReceiverNotReady | Ended::TooLong | Ended::Protection)) => {}
             (Status::Flushed, Some(Ended::Here | Ended::ByPeer)) => {}
             (Status::ConnectionLost, Some(Ended::Silent)) => {}
@@ -65,7 +67,8 @@ impl Judge<'_> {
         Ok(())
     }
 
-    /// Operations for `side` to receive from one on and before another.
+    /// Returns the number of operations from `from` to before `before` that consume a receive of
+    /// `side`.
     fn consuming(&self, side: usize, from: usize, before: usize) -> usize {
         let operations = &self.round.sides[1 - side].operations;
         operations[from.min(before)..before].iter().filter(|operation| operation.consumes()).count()
@@ -101,7 +104,7 @@ impl Judge<'_> {
         Ok(())
     }
 
-    /// A descriptor of the receive queue came back.
+    /// Judges a descriptor that came back from the receive queue.
     pub(super) fn received(&self, sides: &mut [Side; 2], side: usize, descriptor: &Descriptor) -> Result<(), String> {
         let index = sides[side].received;
         if descriptor.context != index as u64 {
@@ -118,7 +121,7 @@ impl Judge<'_> {
         }
     }
 
-    /// The operation that a completed receive holds.
+    /// The operation whose data a completed receive holds.
     fn which(&self, sides: &[Side; 2], side: usize, descriptor: &Descriptor) -> Option<usize> {
         let (own, peer) = (&sides[side], &sides[1 - side]);
         let index = own.received - 1;
@@ -180,7 +183,7 @@ impl Judge<'_> {
         Ok(())
     }
 
-    /// The connection of a side ended.
+    /// Judges the end of a side's connection.
     pub(super) fn ended(&self, sides: &[Side; 2], side: usize, why: Ended) -> Result<(), String> {
         let (own, peer) = (&sides[side], &sides[1 - side]);
         let peers = |why: Ended| peer.ended == Some(why);
@@ -190,7 +193,7 @@ impl Judge<'_> {
             Ended::ByPeer => peers(Ended::Here),
             Ended::Silent => was_given_up || self.plan.may_seem_silent() || self.is_severed(),
             _ if !self.is_reliable() => false,
-            // One of the two sides refused the other's operation.
+            // One of the two sides refused an operation of the other.
             Ended::ReceiverNotReady => self.has_no_receive(own) || (peers(why) && self.has_no_receive(peer)),
             Ended::TooLong => self.has_short_receive(own) || (peers(why) && self.has_short_receive(peer)),
             Ended::Protection => {
@@ -213,10 +216,10 @@ impl Judge<'_> {
         self.had_accident && matches!(self.round.accident, Some((_, Accident::Kill(_) | Accident::Cut)))
     }
 
-    /// Whether all receives that were posted when the connection ended were taken by then.
+    /// Whether all receives posted when the connection ended were taken by then.
     fn has_no_receive(&self, side: &Side) -> bool {
         let posted = side.receives_at_end.unwrap_or(side.receives);
-        // Those that came back were taken, but for those that were flushed.
+        // All receives that came back were taken, except for flushed ones.
         let before = self.consuming(side.number, 0, side.taken);
         before >= posted
     }
@@ -228,7 +231,7 @@ impl Judge<'_> {
         matches!((next, receive), (Some(next), Some(receive)) if next.length > receive.room)
     }
 
-    /// Both connections are over, or everything is done.
+    /// Judges the memory at the end, when both connections are over or everything is done.
     pub(super) fn finally(&self, sides: &[Side; 2]) -> Result<(), String> {
         for side in sides {
             let (own, peer) = (&sides[side.number], &sides[1 - side.number]);
@@ -267,7 +270,7 @@ impl Judge<'_> {
         Ok(())
     }
 
-    /// Whether nothing is left to wait for at a side whose connection goes on.
+    /// Whether a side whose connection goes on has nothing left to wait for.
     pub(super) fn is_satisfied(&self, sides: &[Side; 2], side: usize) -> bool {
         let own = &sides[side];
         let work = &self.round.sides[side];
@@ -278,7 +281,8 @@ impl Judge<'_> {
     }
 }
 
-/// An RDMA of no bytes touches no memory, but its handle is checked all the same.
+/// Whether an RDMA of no bytes with this fault is refused: it touches no memory, but its handle is
+/// checked all the same.
 fn is_refused_when_empty(operation: &Operation) -> bool {
     operation.fault != Some(super::plan::Fault::Bounds)
 }

@@ -1,4 +1,4 @@
-//! Rules broken on purpose: what shows that the judge would notice.
+//! Mutations: rules broken on purpose, to show that the judge notices.
 
 use crate::descriptor::{Descriptor, Operation, RemoteAddress, Status};
 use crate::error::Ended;
@@ -10,31 +10,31 @@ use rustix::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// What is done wrong on purpose.
+/// A deliberate fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mutation {
-    /// The network changes payloads, and makes the checksums right again.
+    /// The network changes payloads, and corrects the checksums.
     Payload,
-    /// The network changes immediate data, and makes the checksums right again.
+    /// The network changes immediate data, and corrects the checksums.
     Immediate,
-    /// The network acknowledges packets that have not come, and makes the checksums right again.
+    /// The network acknowledges packets that have not arrived, and corrects the checksums.
     Acknowledgement,
     /// A port loses messages after it has acknowledged them.
     Loss,
     /// A port delivers messages twice.
     Repetition,
-    /// A port completes what it should send before it does.
+    /// A port completes sends before it sends them.
     Haste,
-    /// The network lets signs of life through, and no data.
+    /// The network passes signs of life, and no data.
     Famine,
-    /// A port says that a send was done which was flushed.
+    /// A port reports a flushed send as done.
     Lie,
     /// A port ends connections for no reason.
     Whim,
 }
 
 impl Mutation {
-    /// All of them.
+    /// All mutations.
     pub const ALL: [Self; 9] = [
         Self::Payload,
         Self::Immediate,
@@ -47,12 +47,12 @@ impl Mutation {
         Self::Whim,
     ];
 
-    /// Whether it is the network's.
+    /// Whether the network breaks the rule, and not a port.
     pub(super) fn is_of_network(self) -> bool {
         matches!(self, Self::Payload | Self::Immediate | Self::Acknowledgement | Self::Famine)
     }
 
-    /// A datagram as the network forges it, now and then.
+    /// Returns a forged version of a datagram, now and then.
     pub(super) fn forge(self, random: &mut Random, datagram: &[u8]) -> Option<Vec<u8>> {
         let (mut header, mut body) = packet::parse(datagram).ok()?;
         let mut forged_payload;
@@ -134,7 +134,7 @@ struct MutantSink<'a> {
     inner: &'a mut dyn Sink,
     mutation: Mutation,
     random: &'a mut Random,
-    // Of the message that was begun.
+    // The length of the begun message.
     length: u32,
 }
 

@@ -1,4 +1,5 @@
-//! What a seed says is to happen: how bad the network is, who posts what and when, and what goes wrong.
+//! Plans: a seed decides how bad the network is, which side posts what and when, and what goes
+//! wrong.
 
 use crate::Reliability;
 use crate::reliable::Settings;
@@ -9,30 +10,30 @@ use std::time::Duration;
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) reliability: Reliability,
-    /// What each side sends is treated so.
+    /// The conditions of the datagrams that each side sends.
     pub(super) conditions: [Conditions; 2],
     pub(super) mtu: usize,
     pub(super) settings: Settings,
-    /// One connection after the other, of the same VIs.
+    /// The connections of the two VIs, one after the other.
     pub(super) rounds: Vec<Round>,
 }
 
 /// One connection.
 #[derive(Debug)]
 pub(super) struct Round {
-    /// What each side does.
+    /// The work of each side.
     pub(super) sides: [Work; 2],
-    /// Which side asks for the connection.
+    /// The side that requests the connection.
     pub(super) asks: usize,
-    /// The listener's VI has another reliability level.
+    /// Whether the VIs have different reliability levels.
     pub(super) is_mismatched: bool,
-    /// What goes wrong, after this time.
+    /// The accident, and its time.
     pub(super) accident: Option<(Duration, Accident)>,
-    /// Datagrams of long ago that come again.
+    /// The times at which old datagrams arrive again.
     pub(super) ghosts: Vec<Duration>,
 }
 
-/// What one side does on a connection, each thing so long after it began.
+/// The work of one side on a connection. Times count from its beginning.
 #[derive(Debug, Default)]
 pub(super) struct Work {
     pub(super) operations: Vec<Operation>,
@@ -56,14 +57,14 @@ pub(super) enum Kind {
     Read,
 }
 
-/// What is wrong with an RDMA.
+/// The fault of an RDMA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// The handle names nothing.
+    /// The handle names no region.
     Handle,
-    /// It begins in the region and ends outside.
+    /// The RDMA begins in the region and ends outside.
     Bounds,
-    /// The region does not allow it.
+    /// The region does not allow the RDMA.
     Access,
 }
 
@@ -76,16 +77,16 @@ pub(super) struct Receive {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Accident {
-    /// This side disconnects.
+    /// A disconnection by this side.
     Disconnect(usize),
-    /// This side's NIC dies, and is restarted for the next round.
+    /// The death of this side's NIC, which is restarted for the next round.
     Kill(usize),
-    /// Nothing gets through any more, either way.
+    /// A cut: no datagram gets through any more, in either direction.
     Cut,
 }
 
 impl Operation {
-    /// Whether it consumes a receive of the peer.
+    /// Whether the operation consumes a receive of the peer.
     pub(super) fn consumes(&self) -> bool {
         self.kind == Kind::Send || (self.kind == Kind::Write && self.immediate.is_some())
     }
@@ -111,7 +112,7 @@ impl Plan {
         Self { reliability, conditions, mtu: random.between(1200, 9000) as usize, settings, rounds }
     }
 
-    /// The share of round trips that fail, in a million.
+    /// Returns the share of round trips that fail, in parts per million.
     pub(super) fn failing(&self) -> u64 {
         let through = |conditions: &Conditions| {
             let bad = [conditions.loss, conditions.corrupt, conditions.truncate, conditions.busy];
@@ -121,21 +122,23 @@ impl Plan {
         1_000_000 - through(&self.conditions[0]) * through(&self.conditions[1]) / 1_000_000
     }
 
-    /// Whether a peer may be taken for gone although it is there: signs of life are tried at least four times before that, so where few
-    /// fail it must not happen.
+    /// Whether a peer may count as gone although it is there. At least four signs of life are tried
+    /// before that, so it must not happen where few round trips fail.
     pub(super) fn may_seem_silent(&self) -> bool {
         let is_long = |cut: &Cut| cut.length.is_none_or(|length| length > self.settings.silence / 8);
         self.failing() > 20_000 || self.conditions.iter().any(|one| one.rate > 0 || one.cuts.iter().any(is_long))
     }
 
-    /// How long after the last thing that was planned everything must be over.
+    /// Returns the time after the last planned event by which everything must be over.
     pub(super) fn patience(&self) -> Duration {
-        // A window's worth of each side at the slowest rate, once more for every loss, and twice the time in which silence is noticed.
+        // Enough for each side's window at the slowest rate, again for every loss, and twice the
+        // time after which silence is noticed.
         self.settings.silence * 4 + Duration::from_secs(60)
     }
 }
 
-/// One direction. 0 is perfect, 1 is what networks are like, 2 is bad, 3 is one thing that is very bad.
+/// Makes the conditions of one direction. Severity 0 is perfect, 1 is an ordinary network, 2 is
+/// bad, and 3 has one very bad property.
 fn conditions(random: &mut Random, severity: u64, seed: u64) -> Conditions {
     let mut conditions = Conditions { seed, ..Conditions::default() };
     conditions.delay = Duration::from_micros([0, 20, 1000, 30_000][random.below(4) as usize]);
@@ -222,21 +225,21 @@ fn operations(random: &mut Random, reliability: Reliability) -> Vec<Operation> {
     (0..count).map(|_| one(random)).collect()
 }
 
-/// Receives for what the peer sends: mostly in time and large enough.
+/// Receives for the peer's operations: mostly in time and large enough.
 fn receives(random: &mut Random, peers: &[Operation], reliability: Reliability) -> Vec<Receive> {
     let consuming: Vec<_> = peers.iter().filter(|operation| operation.consumes()).collect();
     let longest = consuming.iter().map(|operation| operation.length).max().unwrap_or(0);
     let mut receives: Vec<_> = consuming
         .iter()
         .map(|operation| {
-            // What gets lost without a word leaves its receive to another message.
+            // A message that gets lost silently leaves its receive to another message.
             let least = if reliability.is_reliable() { operation.length } else { longest };
             let room = least + random.below(100) as u32;
             Receive { at: Duration::ZERO, room, segments: random.between(1, 4) as u32 }
         })
         .collect();
     match random.below(8) {
-        // Too few, or too late.
+        // Too few receives, or too late.
         0 => {
             let mut at = Duration::ZERO;
             for receive in &mut receives {
@@ -246,7 +249,7 @@ fn receives(random: &mut Random, peers: &[Operation], reliability: Reliability) 
             let count = random.below(receives.len() as u64 + 1) as usize;
             receives.truncate(count);
         }
-        // Too small.
+        // A receive that is too small.
         1 if !receives.is_empty() => {
             let victim = random.below(receives.len() as u64) as usize;
             receives[victim].room = random.below(u64::from(receives[victim].room) + 1) as u32;

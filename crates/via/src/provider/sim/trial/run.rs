@@ -1,4 +1,5 @@
-//! Running a trial: the clock goes from event to event, both sides do what they can, and the judge looks on.
+//! Running a trial: the clock goes from event to event, both sides do what they can, and the judge
+//! checks.
 
 use super::Summary;
 use super::judge::Judge;
@@ -15,17 +16,18 @@ use crate::{Error, Nic, Reliability};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Turns that are taken before the clock has to move.
+/// The maximum number of turns without an advance of the clock.
 const TURNS_MAX: u32 = 20_000;
-/// Turns of a round.
+/// The maximum number of turns of a round.
 const STEPS_MAX: u64 = 20_000_000;
-/// How long a side asks for a connection before it gives up.
+/// The time for which a side requests a connection before it gives up.
 const ASKS_FOR: Duration = Duration::from_secs(10);
-/// How long nothing more may come when all is done.
+/// The time for which the sides stay connected when everything is done, in which nothing more may
+/// arrive.
 const GRACE: Duration = Duration::from_millis(200);
-/// Datagrams of which some come again long after.
+/// The number of datagrams kept, of which some are sent again much later.
 const GHOSTS: usize = 256;
-/// The longest operation that either side takes.
+/// The maximum length of an operation, in bytes.
 const MAX_TRANSFER: u32 = 1 << 20;
 
 pub(super) struct Run {
@@ -39,15 +41,16 @@ pub(super) struct Run {
     is_traced: bool,
 }
 
-/// What has happened of what a round plans.
+/// The progress of a round.
 struct Progress {
     wire: u64,
     began: Duration,
     had_accident: bool,
     ghosts: usize,
-    /// The connection id of the side that asks.
+    /// The connection id of the requesting side.
     asker: u64,
-    /// Whether the side that listens has heard a late request of an earlier round instead of this one's.
+    /// Whether the listening side answered a late request of an earlier round instead of this
+    /// one's.
     is_misled: bool,
     thinks: Duration,
     satisfied_since: Option<Duration>,
@@ -85,7 +88,7 @@ impl Run {
     }
 
     pub(super) fn all(&mut self) -> Result<(), String> {
-        // Taken out while it is gone through, as sides and plan belong to the same.
+        // Taken out during the loop, as sides and plan belong to the same value.
         let rounds = std::mem::take(&mut self.plan.rounds);
         rounds.iter().enumerate().try_for_each(|(number, round)| self.round(number as u64, round))
     }
@@ -213,7 +216,7 @@ impl Run {
                 }
             },
             Stage::Thinks(answering, mut link, until) if now < until => {
-                // Repetitions of the request.
+                // Drops repetitions of the request.
                 listen(&mut link)?;
                 link.settle(Some(until));
                 own.stage = Stage::Thinks(answering, link, until);
@@ -240,7 +243,7 @@ impl Run {
         Ok(())
     }
 
-    /// Does what is planned for now. When the next thing is planned for.
+    /// Does what is planned for now. Returns the time of the next planned event.
     fn act(&mut self, round: &Round, progress: &mut Progress) -> Result<Option<Duration>, String> {
         let now = self.core.net.now();
         let mut next: Option<Duration> = None;
@@ -277,7 +280,7 @@ impl Run {
             if progress.began + at <= now {
                 progress.had_accident = true;
                 self.happen(accident);
-                // The sides are looked at once more, even if nothing else is planned.
+                // The sides are checked once more, even if nothing else is planned.
                 plan(now);
             } else {
                 plan(progress.began + at);
@@ -308,7 +311,7 @@ impl Run {
         }
     }
 
-    /// Whether there is nothing left to wait for.
+    /// Whether nothing is left to wait for.
     fn is_finished(&self, judge: &Judge<'_>, progress: &mut Progress) -> bool {
         let is_back = |side: &Side| side.completed == side.posted && side.received == side.receives;
         if self.sides.iter().all(Side::is_over) {
@@ -328,7 +331,7 @@ impl Run {
         now >= *progress.satisfied_since.get_or_insert(now) + GRACE
     }
 
-    /// Judges what is left of a round, and clears up.
+    /// Judges the end of a round, and cleans up.
     fn end(&mut self, round: &Round, key: u64, progress: &Progress) -> Result<(), String> {
         let judge = Judge { plan: &self.plan, round, key, had_accident: progress.had_accident };
         judge.finally(&self.sides)?;
@@ -385,14 +388,14 @@ fn listen(link: &mut SimLink) -> Result<Option<Answering>, String> {
     Ok(None)
 }
 
-/// Takes everything that came back to a side, and has it judged.
+/// Takes every descriptor that came back to a side, and has it judged.
 fn harvest(judge: &Judge<'_>, sides: &mut [Side; 2], side: usize, net: &Net, is_traced: bool) -> Result<(), String> {
     loop {
         look(judge, sides, net, is_traced)?;
         let sent = sides[side].vi.send.done();
         let is_sent = sent.is_some();
         if let Some(descriptor) = sent {
-            // What it was done for may have come to the peer in the same turn.
+            // The peer may have received the operation in the same turn.
             look(judge, sides, net, is_traced)?;
             if is_traced {
                 let (index, status) = (descriptor.context, descriptor.status());
@@ -406,8 +409,8 @@ fn harvest(judge: &Judge<'_>, sides: &mut [Side; 2], side: usize, net: &Net, is_
     }
 }
 
-/// Notes which connections have ended, and what was received, at both sides. All of it has come before any of it is judged, as what happens
-/// at one side explains what happens at the other.
+/// Takes note of ended connections and received descriptors of both sides. All of them are taken
+/// before any is judged, because events at one side explain events at the other.
 fn look(judge: &Judge<'_>, sides: &mut [Side; 2], net: &Net, is_traced: bool) -> Result<(), String> {
     let (mut ended, mut received) = (Vec::new(), Vec::new());
     loop {

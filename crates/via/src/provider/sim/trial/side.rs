@@ -1,4 +1,4 @@
-//! One side of a trial: its VI, its memory, and what it has posted and got back.
+//! One side of a trial: its VI, its memory, and the progress of its descriptors.
 
 use super::plan::{Fault, Kind, Operation, Receive, Round};
 use crate::error::Ended;
@@ -9,9 +9,9 @@ use crate::wrap::Random;
 use crate::{Access, Descriptor, Error, Nic, ProtectionTag, Reliability, RemoteAddress, State, Vi, ViAttributes};
 use std::time::Duration;
 
-/// Bytes between two stretches that nobody may write.
+/// The number of bytes between two stretches that must stay untouched.
 const GUARD: u64 = 64;
-/// Bytes at the end of a region that nobody may write.
+/// The number of bytes at the end of a region that must stay untouched.
 const TAIL: u64 = 1 << 16;
 
 /// One side of a trial.
@@ -23,47 +23,47 @@ pub(super) struct Side {
     pub(super) vi: Vi,
     pub(super) stage: Stage,
     pub(super) memory: Option<Areas>,
-    /// Operations that were posted, and that came back.
+    /// The numbers of operations posted, and come back.
     pub(super) posted: usize,
     pub(super) completed: usize,
     /// The first operation that was not done, and whether the peer refused it.
     pub(super) failed: Option<(usize, bool)>,
-    /// Receives that were posted, that were posted when the connection ended, and that came back.
+    /// The numbers of receives posted, posted when the connection ended, and come back.
     pub(super) receives: usize,
     pub(super) receives_at_end: Option<usize>,
     pub(super) received: usize,
-    /// Operations of the peer up to this one have been looked at: the next receive holds a later one.
+    /// The number of the peer's operations checked so far: the next receive holds a later one.
     pub(super) taken: usize,
     pub(super) ended: Option<Ended>,
-    /// Receives that hold something.
+    /// The number of receives that hold data.
     pub(super) messages: u64,
 }
 
-/// How far a side has come with its connection.
+/// The state of a side's connection.
 #[derive(Debug)]
 pub(super) enum Stage {
-    /// It has none, and will have none in this round.
+    /// The side has no connection, and will have none in this round.
     Out,
-    /// It asks.
+    /// The side requests a connection.
     Asks(Box<Requesting>, SimLink),
-    /// It waits for being asked.
+    /// The side waits for a request.
     Listens(SimLink),
-    /// It was asked, and thinks.
+    /// The side got a request, and waits until this time before it answers.
     Thinks(Answering, SimLink, Duration),
-    /// It has one, since then.
+    /// The side has been connected since this time.
     Connected(Duration),
 }
 
 /// The memory of one side in one round.
 #[derive(Debug)]
 pub(super) struct Areas {
-    /// What it sends, an own operation a stretch. Peers have no right to it.
+    /// The bytes of its sends and writes, one stretch for each own operation. Peers have no access.
     pub(super) source: Area,
-    /// Where its RDMA reads go.
+    /// The destination of its RDMA reads.
     pub(super) landing: Area,
-    /// Where the peer's RDMA goes, an operation of the peer a stretch.
+    /// The target of the peer's RDMA, one stretch for each of the peer's operations.
     pub(super) target: Area,
-    /// Where messages go, a receive a stretch.
+    /// The destination of messages, one stretch for each receive.
     pub(super) inbox: Area,
 }
 
@@ -88,15 +88,15 @@ impl Area {
         Ok(Self { region, stretches })
     }
 
-    /// The handle and where a stretch begins.
+    /// Returns the handle, and the start of a stretch.
     pub(super) fn place(&self, index: usize) -> RemoteAddress {
         RemoteAddress { handle: self.region.handle(), offset: self.stretches[index].0 }
     }
 
-    /// Bytes of a stretch.
+    /// Returns the bytes of a stretch.
     pub(super) fn bytes(&self, index: usize, length: u32) -> Vec<u8> {
         let mut bytes = vec![0; length as usize];
-        // What does not lie inside stays zero, and is found wrong.
+        // Bytes outside of the region stay zero, and are found wrong.
         let _ = self.region.memory().read(self.stretches[index].0, &mut bytes);
         bytes
     }
@@ -105,7 +105,7 @@ impl Area {
         let _ = self.region.memory().write(self.stretches[index].0, bytes);
     }
 
-    /// Whether something lies where nobody may write.
+    /// Whether bytes that must stay untouched have changed.
     pub(super) fn is_overrun(&self) -> bool {
         let memory = self.region.memory();
         let is_dirty = |offset: u64, length: u64| {
@@ -117,7 +117,7 @@ impl Area {
             || is_dirty(memory.len() as u64 - TAIL, TAIL)
     }
 
-    /// The descriptor's segments for a stretch, as many as are wanted, some of them empty.
+    /// Adds `count` segments for a stretch to a descriptor, some of them empty.
     fn segments(&self, mut descriptor: Box<Descriptor>, index: usize, length: u32, count: u32) -> Box<Descriptor> {
         let (start, _) = self.stretches[index];
         let (mut offset, part) = (0, length / count);
@@ -134,7 +134,7 @@ impl Area {
     }
 }
 
-/// The bytes of an operation: of what is sent or written, or of what is there to be read.
+/// Returns the bytes of an operation: those sent or written, or those to be read.
 pub(super) fn pattern(key: u64, side: usize, index: usize, length: u32) -> Vec<u8> {
     let mut bytes = vec![0; length as usize];
     Random::stream(key, (side as u64) << 32 | index as u64).fill(&mut bytes);
@@ -164,7 +164,7 @@ impl Side {
         })
     }
 
-    /// Makes ready for a round.
+    /// Prepares for a round.
     pub(super) fn prepare(&mut self, key: u64, round: &Round) -> Result<(), Error> {
         let (own, peers) = (&round.sides[self.number], &round.sides[1 - self.number]);
         let area = |access, lengths: &mut dyn Iterator<Item = u32>| Area::new(&self.nic, &self.tag, access, lengths);
@@ -189,7 +189,7 @@ impl Side {
         Ok(())
     }
 
-    /// Posts the next operation. The peer's memory is where it goes to.
+    /// Posts the next operation. RDMA goes to the peer's memory.
     pub(super) fn post(&mut self, operation: &Operation, peers: &Areas) -> Result<(), String> {
         let Some(memory) = &self.memory else { return Ok(()) };
         let index = self.posted;
@@ -223,7 +223,7 @@ impl Side {
         self.vi.receive.post(descriptor).map_err(|error| format!("receive {index} was not posted: {error}"))
     }
 
-    /// Whether it has, or had, a connection that is over.
+    /// Whether the side had a connection that is over, or gave up.
     pub(super) fn is_over(&self) -> bool {
         self.ended.is_some()
     }
@@ -232,7 +232,7 @@ impl Side {
         matches!(self.stage, Stage::Connected(_))
     }
 
-    /// Notes when the connection ends. Whether it did just now.
+    /// Notes the end of the connection. Returns the reason if it ended just now.
     pub(super) fn look(&mut self) -> Option<Ended> {
         if self.ended.is_some() || !self.is_connected() {
             return None;
@@ -242,7 +242,7 @@ impl Side {
         Some(why)
     }
 
-    /// Disconnects, for the round's sake or at its end.
+    /// Disconnects, as an accident of the round or at its end.
     pub(super) fn disconnect(&mut self) {
         self.vi.disconnect();
         if self.ended.is_none() {

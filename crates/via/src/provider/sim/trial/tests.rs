@@ -8,7 +8,7 @@ fn hundreds_of_trials_keep_every_promise() {
     for seed in 1_000_000..1_000_300 {
         total.add(&trial(seed, None).unwrap_or_else(|failure| panic!("{failure}")));
     }
-    // They try what they are for.
+    // The trials cover the cases that they are meant for.
     assert!(total.connections > 300 && total.done > 5000 && total.received > 2000, "{total}");
     let [here, by_peer, silent, not_ready, too_long, protection, violation] = total.ended;
     assert!([here, by_peer, silent, not_ready, too_long, protection].iter().all(|count| *count > 10), "{total}");

@@ -1,4 +1,4 @@
-//! Captures that several write to, read back by a reader of its own and by tshark.
+//! Captures with several writers, read back by a reader of their own and by tshark.
 
 use super::super::conversation::Transport;
 use super::super::{Conversation, Ends, SharedCapture};
@@ -9,7 +9,7 @@ use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::Path;
 use std::process::Command;
 
-/// A segment as the capture has it: `from` and `to` are ports.
+/// A captured segment: `from` and `to` are ports.
 #[derive(Debug, PartialEq, Eq)]
 struct Segment {
     from: u16,
@@ -53,17 +53,17 @@ fn read(path: &Path) -> Vec<Segment> {
     segments
 }
 
-/// What tshark says of each packet: where it stands in the stream, and what is remarkable about it.
+/// tshark's output for each packet: its stream, its checksum status, its length and its severity.
 fn witness(path: &Path) -> Option<Vec<String>> {
     let options = ["-n", "-o", "tcp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE", "-d", "tcp.port==2,data"];
     let fields = ["tcp.stream", "tcp.checksum.status", "tcp.len", "_ws.expert.severity"];
     let fields = fields.iter().flat_map(|field| ["-e", field]);
     let said = Command::new("tshark").args(options).arg("-r").arg(path).args(["-T", "fields"]).args(fields).output();
-    // Where there is no tshark, the reader above is all there is to ask.
+    // Without tshark, the reader above is the only check.
     Some(String::from_utf8(said.ok()?.stdout).unwrap().lines().map(str::to_owned).collect())
 }
 
-/// Severity "warning", from where on a reader should look.
+/// The severity "warning", the lowest that needs attention.
 const WARNING: u32 = 0x0060_0000;
 
 fn assert_nothing_is_remarkable(path: &Path, packets: usize) {
@@ -81,7 +81,7 @@ fn assert_nothing_is_remarkable(path: &Path, packets: usize) {
     }
 }
 
-/// One process's view of the file.
+/// Opens the file as one process does.
 fn joined(path: &Path, limit: u64) -> &'static SharedCapture {
     Box::leak(Box::new(SharedCapture::join(path, limit).unwrap()))
 }
@@ -90,7 +90,7 @@ fn stream(path: &Path, ends: Ends, is_opener: bool) -> Conversation {
     Conversation::new(joined(path, u64::MAX), ends, Transport::Tcp, is_opener).unwrap()
 }
 
-/// The ends that a client has; port 1 is its own.
+/// Returns the ends of a client, with port 1 as its own.
 fn ends(address: &str) -> Ends {
     let end = |port| SocketAddr::new(address.parse().unwrap(), port);
     Ends { own: end(1), peer: end(2) }
@@ -106,7 +106,7 @@ fn segment(from: u16, sequence: u32, acknowledged: u32, flags: u8, payload: &[u8
     Segment { from, to: 3 - from, sequence, acknowledged, flags, payload: payload.to_vec() }
 }
 
-/// What a call and its answer are, whoever writes them.
+/// Returns the segments of a call and its answer, whichever process writes them.
 fn a_call_and_its_answer() -> Vec<Segment> {
     vec![
         segment(1, 0, 0, SYN, b""),
@@ -139,7 +139,7 @@ fn two_that_share_a_capture_write_each_packet_once() {
         server.ended_by_peer();
         drop(server);
         let mut expected = a_call_and_its_answer();
-        // It did not hear of the end before it wrote of its own.
+        // The server had not read the end of the stream before it wrote its own.
         expected[7].acknowledged = 5;
         assert_eq!(read(&path), expected);
         assert_nothing_is_remarkable(&path, 8);
@@ -207,7 +207,7 @@ fn datagrams_are_written_once_too() {
         assert_eq!(size(), 24 + 2 * (16 + 28 + 4));
     }
     drop(client);
-    // Its claim is gone with it.
+    // The claim ends with its owner.
     let server = side(ends("127.0.0.1").reversed());
     server.received(b"ping");
     assert_eq!(size(), 24 + 3 * (16 + 28 + 4));
