@@ -153,6 +153,8 @@ pub enum Distrust {
         /// Whom it belongs to.
         uid: u32,
     },
+    /// A program is its file system (FUSE): what is asked of it may never be answered, and whose it is only that program says.
+    InUserSpace,
     /// Others than its owner may make files in it.
     WritableByOthers {
         /// Its mode.
@@ -168,6 +170,10 @@ impl fmt::Display for Distrust {
                 f,
                 "it belongs to user {uid}. Have it removed, by that user or the superuser, or set OBVIA_RUNTIME_DIR for servers and clients to \
                  a directory of this user's. Names that several users share are in a directory of the superuser's, and served by the superuser"
+            ),
+            Self::InUserSpace => f.write_str(
+                "its file system is a program (FUSE), which may never answer. Set OBVIA_RUNTIME_DIR for servers and clients to a directory on \
+                 another, such as one below /run or /dev/shm",
             ),
             Self::WritableByOthers { mode } => write!(
                 f,

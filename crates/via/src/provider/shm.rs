@@ -46,6 +46,7 @@ mod opened;
 mod packet;
 mod port;
 mod pulse;
+mod received;
 mod record;
 mod respond;
 mod ring;

@@ -8,6 +8,7 @@
 
 mod listener;
 mod lock;
+mod mount;
 mod peer;
 mod place;
 #[cfg(test)]
@@ -122,8 +123,8 @@ impl Directory {
     ///
     /// # Errors
     ///
-    /// [`Error::UnsafeDirectory`] when it belongs to another user or others may write to it, or when it is none, but a link to one;
-    /// [`Error::Names`] when it can neither be opened nor made.
+    /// [`Error::UnsafeDirectory`] when it belongs to another user or others may write to it, when it is none, but a link to one, or on a file
+    /// system in user space (FUSE); [`Error::Names`] when it can neither be opened nor made, or not in time.
     pub fn at(path: impl Into<PathBuf>) -> Result<Self, Error> {
         let place = Place::open(&path.into())?;
         let path = place.path().to_owned();

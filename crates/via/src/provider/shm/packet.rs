@@ -1,12 +1,10 @@
 //! Packets on the socket beside a connection: bytes and files, whole or not at all, and never waiting.
 
+use super::received;
 use crate::Error;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
-use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer, SendAncillaryMessage,
-    SendFlags,
-};
+use rustix::net::{RecvAncillaryBuffer, RecvFlags, ReturnFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 use std::io::{IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 
@@ -62,8 +60,8 @@ pub(super) enum Received {
     End,
     /// A packet of so many bytes, with these files.
     Packet(usize, Vec<OwnedFd>),
-    /// A packet with more bytes or files than there may be.
-    Oversized,
+    /// A packet with more bytes or files than there may be, or with files that are no memory.
+    Unfit,
 }
 
 /// The next packet, if there is one.
@@ -80,15 +78,9 @@ pub(super) fn receive(socket: &OwnedFd, bytes: &mut [u8]) -> Result<Received, Er
             Err(errno) => return Err(Error::system("listening to a peer")(errno)),
         }
     };
-    // Without files this allocates nothing.
-    let mut files = Vec::new();
-    for message in control.drain() {
-        if let RecvAncillaryMessage::ScmRights(some) = message {
-            files.extend(some);
-        }
-    }
-    if got.flags.intersects(ReturnFlags::TRUNC | ReturnFlags::CTRUNC) {
-        return Ok(Received::Oversized);
-    }
+    let is_cut = got.flags.intersects(ReturnFlags::TRUNC | ReturnFlags::CTRUNC);
+    let Some(files) = received::take(&mut control).ok().filter(|_| !is_cut) else {
+        return Ok(Received::Unfit);
+    };
     Ok(if got.bytes == 0 { Received::End } else { Received::Packet(got.bytes, files) })
 }

@@ -4,6 +4,7 @@
 //! path is used once, to open the directory, and what was opened is looked at. Every file is reached from the descriptor, also where the
 //! kernel takes nothing but a path, as it does for sockets: that path leads through the descriptor.
 
+use super::mount;
 use crate::error::Distrust;
 use crate::{Error, error};
 use rustix::fd::{AsFd, AsRawFd, OwnedFd};
@@ -11,9 +12,14 @@ use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, inotify, opena
 use rustix::io::Errno;
 use rustix::net::SocketAddrUnix;
 use std::fs::DirBuilder;
+use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::time::Duration;
 
+/// How long the way to the directory may take.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// The longest path of a socket, from the kernel's `sockaddr_un`.
 const PATH_MAX: usize = 107;
 /// What those who are not the owner may not have of a directory of names.
@@ -30,12 +36,20 @@ pub(super) struct Place {
 
 impl Place {
     /// Opens a directory, which is made when it is missing.
+    ///
+    /// A file system in user space may never answer, and no deadline ends a call of the kernel's for it. So another thread makes those calls; what
+    /// turns out to be on such a file system is refused, and never asked again.
     pub(super) fn open(path: &Path) -> Result<Self, Error> {
-        let opening = |path: &Path, source: std::io::Error| Error::Names {
-            doing: "opening the directory for names",
-            path: path.to_owned(),
-            source,
-        };
+        let (tell, told) = mpsc::channel();
+        let of_thread = path.to_owned();
+        let look = move || drop(tell.send(Self::open_at_once(&of_thread)));
+        let thread = std::thread::Builder::new().name("obvia-names".to_owned()).spawn(look);
+        thread.map_err(|error| opening(path, error))?;
+        let late = || io::Error::new(io::ErrorKind::TimedOut, "its file system does not answer");
+        told.recv_timeout(PATIENCE).unwrap_or_else(|_| Err(opening(path, late())))
+    }
+
+    fn open_at_once(path: &Path) -> Result<Self, Error> {
         // Without what may stand at the end, a slash or a dot, which would have a link followed there; and so that it does not depend on
         // where this process goes.
         let path: PathBuf = std::path::absolute(path).map_err(|error| opening(path, error))?.components().collect();
@@ -52,6 +66,9 @@ impl Place {
             }
             (Err(errno), Ok(())) => return Err(opening(&path, errno.into())),
         };
+        if mount::is_in_user_space(&directory) {
+            return Err(Error::UnsafeDirectory { path, why: Distrust::InUserSpace });
+        }
         let found = rustix::fs::fstat(&directory).map_err(|errno| opening(&path, errno.into()))?;
         let mode = found.st_mode & 0o7777;
         if !is_trusted(found.st_uid) {
@@ -175,6 +192,10 @@ impl Place {
         inotify::add_watch(&watch, self.way_to(".")?, wanted).map_err(&doing)?;
         Ok(watch)
     }
+}
+
+fn opening(path: &Path, source: io::Error) -> Error {
+    Error::Names { doing: "opening the directory for names", path: path.to_owned(), source }
 }
 
 /// The file that a descriptor of this process is to it.
