@@ -155,6 +155,9 @@ pub enum Distrust {
         /// The owner's user id.
         uid: u32,
     },
+    /// The directory lies on a file system in user space (FUSE). The program behind such a file
+    /// system may never answer, and it alone says who owns a file.
+    InUserSpace,
     /// Users other than the owner may make files in the directory.
     WritableByOthers {
         /// The directory's mode.
@@ -170,6 +173,10 @@ impl fmt::Display for Distrust {
                 f,
                 "it belongs to user {uid}. Have it removed, by that user or the superuser, or set OBVIA_RUNTIME_DIR for servers and clients to \
                  a directory of this user's. Names that several users share are in a directory of the superuser's, and served by the superuser"
+            ),
+            Self::InUserSpace => f.write_str(
+                "its file system is a program (FUSE), which may never answer. Set OBVIA_RUNTIME_DIR for servers and clients to a directory on \
+                 another, such as one below /run or /dev/shm",
             ),
             Self::WritableByOthers { mode } => write!(
                 f,

@@ -133,7 +133,9 @@ final class Visitor {
             return "(" + evil.marks(marks) + ", " + count(marks) + ")";
         });
         tell("All", () -> count(evil.all()));
-        for (int code = 0; code < 20; code++) {
+        // Until there is no more room, which costs a deadline.
+        long began = System.nanoTime();
+        for (int code = 0; code < 20 && System.nanoTime() - began < SHORT.toNanos(); code++) {
             hint(evil, code);
         }
         tell("Pair", () -> use(Obvia.as(evil, IPair.class)));

@@ -1,10 +1,10 @@
-// Visits a hostile server, in C++ under sanitizers, and tells what came of it: the same as `client.rs`.
+// Visits hostile servers, in C++ under sanitizers, and tells what came of it: what `client.rs` does once, for each line of the standard input.
 //
-//     program NAME               calls the good server before and after
-//     program NAME first         and only after
-//     program NAME again OPNUM   calls one method many times
+//     NAME               calls the good server before and after
+//     NAME first         and only after
+//     NAME again OPNUM   calls one method many times
 //
-// Whatever is no failed HRESULT ends the program.
+// What is told ends with `good`. Whatever is no failed HRESULT ends the program.
 #include "victim_values.hpp"
 
 #include <algorithm>
@@ -14,6 +14,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <iostream>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -140,7 +142,9 @@ void abuse(const obvia::object<IVictim> &evil)
         return "(" + to_string(got) + ", " + to_string(count(marks)) + ")";
     });
     tell("All", [&] { return count(evil.All()); });
-    for (int32_t code = 0; code < 20; code++) {
+    // Until there is no more room, which costs a deadline.
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(SHORT_MILLISECONDS);
+    for (int32_t code = 0; code < 20 && std::chrono::steady_clock::now() < end; code++) {
         static_cast<void>(evil->Hint(code));
     }
     tell("Pair", [&] {
@@ -166,15 +170,15 @@ void repeat(const obvia::object<IVictim> &evil, std::string_view opnum)
     }
 }
 
-void visit(int count, char **words)
+void attack(const std::string &name, const std::string &opnum)
 {
     const uint32_t before = obvia_set_timeout(SHORT_MILLISECONDS);
     try {
-        const obvia::object<IVictim> evil = connect(words[1]);
-        if (count > 3) {
-            repeat(evil, words[3]);
-        } else {
+        const obvia::object<IVictim> evil = connect(name.c_str());
+        if (opnum.empty()) {
             abuse(evil);
+        } else {
+            repeat(evil, opnum);
         }
     } catch (const obvia::error &failure) {
         std::printf("connect 0x%08" PRIx32 "\n", static_cast<uint32_t>(failure.code()));
@@ -182,19 +186,29 @@ void visit(int count, char **words)
     obvia_set_timeout(before);
 }
 
-} // namespace
-
-int main(int count, char **words)
-try {
-    CHECK(count > 1);
-    if (count != 3) {
+void visit(const std::string &line)
+{
+    std::istringstream words(line);
+    std::string name, how, opnum;
+    words >> name >> how >> opnum;
+    if (how != "first") {
         round(1);
     }
-    visit(count, words);
+    attack(name, opnum);
     round(2);
     // Not the connection that was there already.
     std::thread([] { round(3); }).join();
     std::puts("good");
+    std::fflush(stdout);
+}
+
+} // namespace
+
+int main()
+try {
+    for (std::string line; std::getline(std::cin, line);) {
+        visit(line);
+    }
     return 0;
 } catch (const std::exception &failure) {
     std::fprintf(stderr, "visitor.cc: %s\n", failure.what());

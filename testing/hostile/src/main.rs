@@ -3,6 +3,7 @@
 //! Each ends when its standard input does, so none outlives its test.
 
 mod client;
+mod fuse;
 mod hearing;
 mod objects;
 
@@ -25,6 +26,10 @@ fn main() -> obvia::Result<()> {
         }
         Some("client") => client::visit(&arguments.collect::<Vec<_>>()),
         Some("listener") => client::hear(&arguments.next().unwrap_or_default()),
+        Some("file-system") => {
+            fuse::serve(&arguments.map(|number| number.parse().expect("an operation")).collect::<Vec<_>>());
+            Ok(())
+        }
         Some("witness") => {
             let away = arguments.collect::<Vec<_>>();
             std::thread::spawn(|| {
@@ -33,7 +38,7 @@ fn main() -> obvia::Result<()> {
             });
             if away.is_empty() { client::witness() } else { client::witness_from_away(&away) }
         }
-        _ => panic!("the first argument is server, client, listener, witness, hearer or hearing-client"),
+        _ => panic!("the first argument is server, client, listener, witness, hearer, hearing-client or file-system"),
     }
 }
 

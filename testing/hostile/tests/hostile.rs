@@ -10,6 +10,8 @@ mod between;
 mod by_name;
 #[path = "hostile/evil.rs"]
 mod evil;
+#[path = "hostile/file_systems.rs"]
+mod file_systems;
 #[path = "hostile/files.rs"]
 mod files;
 #[path = "hostile/floods.rs"]

@@ -8,7 +8,8 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
+use std::os::unix::fs::{PermissionsExt, chown, symlink};
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 const CALC: &str = "0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a20";
@@ -163,7 +164,6 @@ fn registrations_come_from_files_and_are_right_before_any_is_written() {
 
 #[test]
 fn files_that_others_can_write_are_no_registrations() {
-    use std::os::unix::fs::PermissionsExt;
     let user = User::new();
     let path = user.write("own", CALC, &format!("class = {CALC}\nprogram = /opt/calc\n"));
     fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).unwrap();
@@ -207,6 +207,75 @@ fn a_socket_that_the_service_is_started_with_is_for_other_hosts() {
     // The server has not got the socket: nobody listens when the service has ended.
     drop(service);
     assert!(TcpStream::connect(place).is_err());
+}
+
+/// Puts something in a registration's place.
+type Put = fn(&Path);
+
+/// What a registration must not be, and what the service says of it.
+const SPOILT: [(&str, Put); 11] = [
+    // The client asks for what is not there.
+    ("", |_| ()),
+    ("is no file", |path| fs::create_dir(path).unwrap()),
+    ("is no file", |path| {
+        let mode = rustix::fs::Mode::from_raw_mode(0o600);
+        rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    }),
+    ("is no file", |path| symlink("/dev/zero", path).unwrap()),
+    ("symbolic link", |path| symlink(path, path).unwrap()),
+    ("is longer than", |path| fs::File::create(path).unwrap().set_len(1 << 40).unwrap()),
+    ("line 1: is not in UTF-8", |path| fs::write(path, b"\xff\xfe").unwrap()),
+    ("line 1: `class = \\u{1b}]0;x\\u{7}`", |path| fs::write(path, b"class = \x1b]0;x\x07").unwrap()),
+    ("is the registration of", |path| fs::write(path, format!("class = {OTHER}\nprogram = /bin/true\n")).unwrap()),
+    ("somebody else can write it", |path| {
+        fs::write(path, "class").unwrap();
+        fs::set_permissions(path, fs::Permissions::from_mode(0o646)).unwrap();
+    }),
+    ("somebody else can write it", |path| {
+        fs::write(path, "class").unwrap();
+        // Only the superuser can give files away.
+        if chown(path, Some(65_534), None).is_err() {
+            fs::set_permissions(path, fs::Permissions::from_mode(0o664)).unwrap();
+        }
+    }),
+];
+
+#[test]
+fn registrations_that_are_spoilt_while_the_service_runs_are_none_until_they_are_mended() {
+    let (user, other) = (User::new(), User::new());
+    let server = calc_server().display().to_string();
+    let program =
+        ["register", "--class", CALC, "--remote", "everybody", "--idle-timeout", "1", "--", &server, "--class"];
+    user.obvia(&program).good();
+    let path = user.folder("own").join(format!("{CALC}.class"));
+    let good = fs::read(&path).unwrap();
+    let log = user.folder("log");
+    let mut command = user.command(env!("CARGO_BIN_EXE_obvia"), &["scm", "--listen", "ncacn_ip_tcp:127.0.0.1[0]"]);
+    command.stdout(Stdio::piped()).stderr(fs::File::create(&log).unwrap());
+    let mut service = Service(command.spawn().unwrap());
+    let mut lines = BufReader::new(service.0.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let binding = lines.next().unwrap().strip_prefix("listening on ").unwrap().to_owned();
+    assert_eq!(lines.next().as_deref(), Some("serving activation"));
+    other.obvia(&["register", "--class", CALC, "--host", &binding]).good();
+    let ask = || other.command(calc_client(), &["--class"]).output().unwrap();
+    let folder = user.directory.path().display().to_string();
+    for (words, put) in SPOILT {
+        let _ = fs::remove_file(&path).or_else(|_| fs::remove_dir(&path));
+        put(&path);
+        let before = fs::read(&log).unwrap().len();
+        let output = ask();
+        let why = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success(), "{words}");
+        // What is in files of this host is no business of others.
+        assert!(!why.contains(&folder) && !why.contains("line 1"), "{why}");
+        let said = String::from_utf8_lossy(&fs::read(&log).unwrap()[before..]).into_owned();
+        assert!(said.contains(words) && said.is_empty() == words.is_empty(), "{words}: {said}");
+    }
+    fs::remove_file(&path).unwrap();
+    fs::write(&path, good).unwrap();
+    let output = ask();
+    let out = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success() && out.starts_with("2 + 3 = 5\n"), "{output:?}");
 }
 
 #[test]

@@ -55,7 +55,12 @@ fn forwarded(caller: &Caller, interface: GUID, opnum: u16, stub: Vec<u8>) -> Res
 /// say that this client may have it started; or why there is no server.
 pub(crate) fn activate_for(caller: &Arc<Caller>, asked: &RemoteActivation) -> Result<RemoteActivationResults> {
     let class = &asked.class;
-    let found = folders::find(class)?.filter(|(found, _)| found.program.is_some());
+    let told = |error: Error| {
+        // The client is told no more than the code: what files and programs say is no business of other hosts.
+        let _ = writeln!(std::io::stderr(), "obvia: no object of {{{class:?}}} for {}: {error}", caller.peer);
+        Error::from(error.code())
+    };
+    let found = folders::find(class).map_err(told)?.filter(|(found, _)| found.program.is_some());
     let (found, _) = found.ok_or_else(|| unknown(class, "has no program on this host"))?;
     let shown = caller.shown();
     if !found.remote.iter().any(|line| line.applies_to(&shown)) {
@@ -75,12 +80,7 @@ pub(crate) fn activate_for(caller: &Arc<Caller>, asked: &RemoteActivation) -> Re
         // A process that is about to end has no classes any more.
         if made.result == code::REGDB_E_CLASSNOTREG { Err(made.result.into()) } else { Ok(made) }
     };
-    let made = by_server(activate, |deadline| runtime.starter().start(runtime, class, deadline));
-    if let Err(error) = &made {
-        // The client is told no more than the code: what a program has said is no business of other hosts.
-        let _ = writeln!(std::io::stderr(), "obvia: no object of {{{class:?}}} for {}: {error}", caller.peer);
-    }
-    made
+    by_server(activate, |deadline| runtime.starter().start(runtime, class, deadline)).map_err(told)
 }
 
 /// The same for a client that is a process of obvia's: the reference.

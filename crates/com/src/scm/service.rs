@@ -118,6 +118,8 @@ impl Starter {
     /// Returns the running start of the class's server, or begins one. `None` if a server runs.
     fn attempt(&'static self, runtime: &'static Runtime, class: &GUID) -> Result<Option<Arc<Attempt>>> {
         let class = *class;
+        // Without the lock, as a file takes as long as its file system likes, and other classes are not to wait for it.
+        let found = folders::find(&class);
         let mut attempts = lock(&self.attempts);
         if let Some(known) = attempts.get(&class.to_u128()) {
             return Ok(Some(Arc::clone(known)));
@@ -129,7 +131,7 @@ impl Starter {
         if attempts.len() >= STARTING_MAX {
             return Err(Error::new(code::E_OUTOFMEMORY, format!("{STARTING_MAX} other servers are being started")));
         }
-        let (found, path) = folders::find(&class)?.ok_or_else(|| unknown(&class, "is not registered on this host"))?;
+        let (found, path) = found?.ok_or_else(|| unknown(&class, "is not registered on this host"))?;
         let no_program = || unknown(&class, &format!("has no program: {} says none", path.display()));
         let program = found.program.ok_or_else(no_program)?;
         let attempt = Arc::new(Attempt::default());

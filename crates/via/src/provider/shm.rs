@@ -54,6 +54,7 @@ mod opened;
 mod packet;
 mod port;
 mod pulse;
+mod received;
 mod record;
 mod respond;
 mod ring;

@@ -3,6 +3,8 @@
 use crate::peer::{Message, Peer, fresh_oxid, has_ended};
 use crate::scene::{Directory, Meanwhile};
 use crate::wire::{self, Frame, Reference, mark};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::time::Timespec;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -67,12 +69,18 @@ impl Evil {
                     let (stop, serve) = (Arc::clone(&stop), Arc::clone(&serve));
                     std::thread::spawn(move || serve(socket, &stop));
                 }
-                Err(_) => std::thread::sleep(Duration::from_millis(1)),
+                Err(_) => await_client(&listener),
             })
         };
         let accepting = sockets.iter().map(listen).collect();
         Self { stop, _accepting: accepting, sockets }
     }
+}
+
+/// Waits for a client, but not so long that nobody could have this end.
+fn await_client(listener: &UnixListener) {
+    let mut polled = [PollFd::new(listener, PollFlags::IN)];
+    let _ = poll(&mut polled, Some(&Timespec { tv_sec: 0, tv_nsec: LOOK.subsec_nanos().into() }));
 }
 
 impl Drop for Evil {

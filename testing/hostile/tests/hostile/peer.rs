@@ -326,7 +326,8 @@ impl Peer {
             if started.elapsed() > limit || has_ended(&self.socket) {
                 return None;
             }
-            std::thread::sleep(Duration::from_micros(50));
+            // Less often the longer it takes, so that who waits for nothing leaves the processors to others.
+            std::thread::sleep((started.elapsed() / 8).clamp(Duration::from_micros(50), Duration::from_millis(2)));
         };
         let second = self.theirs.u64(at + 8).load(Ordering::Relaxed);
         let frame = match (first >> 56) as usize {

@@ -7,6 +7,7 @@ use native_programs::java::Classes;
 use native_programs::{CHECKED, Workshop, folder};
 use std::cell::RefCell;
 use std::io::{BufRead, BufReader, Write};
+use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -204,21 +205,16 @@ pub(crate) struct Census {
 pub(crate) enum Client {
     /// A process for each visit.
     Rust,
-    /// The same in C++, under sanitizers.
+    /// One for all visits of a test in C++, under sanitizers.
     Cpp,
-    /// One virtual machine for all of a test's.
+    /// One virtual machine for all visits of one test after another.
     Java,
 }
 
 /// The last line of a visit.
 const GOOD: &str = "good";
 
-/// Whether there is a JDK.
-pub(crate) fn has_java() -> bool {
-    JAVA.is_some()
-}
-
-/// Makes tests of functions that take a client: one for each language.
+/// Makes tests of functions that take a client: one for each language, and one of them all for Java.
 macro_rules! by_every_client {
     ($($test:ident),* $(,)?) => {
         mod rust {
@@ -233,13 +229,9 @@ macro_rules! by_every_client {
                 super::$test($crate::scene::Client::Cpp);
             })*
         }
-        mod java {
-            $(#[test]
-            fn $test() {
-                if $crate::scene::has_java() {
-                    super::$test($crate::scene::Client::Java);
-                }
-            })*
+        #[test]
+        fn java() {
+            $crate::scene::with_java($crate::scene::Client::Java, &[$((stringify!($test), $test)),*]);
         }
     };
 }
@@ -255,6 +247,27 @@ pub(crate) enum Server {
     OwnLoop,
     /// In Java, whose virtual machine one test after another has.
     Java,
+}
+
+impl Server {
+    /// The program; `None` where there is no JDK for it.
+    pub(crate) fn command(self) -> Option<Command> {
+        let of = |program: &Path, role| {
+            let mut command = Command::new(program);
+            command.arg(role);
+            command
+        };
+        Some(match self {
+            Self::Rust => of(Path::new(env!("CARGO_BIN_EXE_obvia-hostile")), "server"),
+            Self::Cpp => of(&CPP, "server"),
+            Self::OwnLoop => of(&CPP, "loop"),
+            Self::Java => {
+                let mut command = JAVA.as_ref()?.program_as_is("peer.Server");
+                command.arg("victim");
+                command
+            }
+        })
+    }
 }
 
 static WORKSHOP: Workshop = Workshop::new(env!("CARGO_TARGET_TMPDIR"));
@@ -279,30 +292,37 @@ static JAVA: LazyLock<Option<Classes>> = LazyLock::new(|| {
 });
 
 thread_local! {
-    /// The scene of the last test with a server in Java.
+    /// The scene of the last test with a virtual machine.
     static STAGE: RefCell<Option<Scene>> = const { RefCell::new(None) };
 }
 
-/// A test of a server, with its name.
-pub(crate) type Named<'a> = (&'a str, fn(Server));
+/// A test of a server or a client, with its name.
+pub(crate) type Named<T> = (&'static str, fn(T));
 
-/// Runs tests in turn against one server in Java, since a virtual machine takes long to start. After one that fails there is another.
-pub(crate) fn against_java(tests: &[Named<'_>]) {
+/// Runs tests in turn with one virtual machine, which takes long to start. After one that fails there is another.
+pub(crate) fn with_java<T: Copy>(java: T, tests: &[Named<T>]) {
     if JAVA.is_none() {
         return;
     }
     let mut failed = vec![];
-    for (name, test) in tests {
+    let mut attempt = |name: &'static str, act: &dyn Fn()| {
         let begun = Instant::now();
-        if std::panic::catch_unwind(|| test(Server::Java)).is_err() {
+        let is_good = std::panic::catch_unwind(AssertUnwindSafe(act)).is_ok();
+        println!("{name} {}: {:?}", if is_good { "went well" } else { "failed" }, begun.elapsed());
+        if !is_good {
             failed.push(name);
         }
-        println!("{name}: {:?}", begun.elapsed());
+    };
+    for (name, test) in tests {
+        attempt(name, &|| test(java));
     }
-    if let Some(mut scene) = STAGE.take() {
-        scene.end();
-    }
+    attempt("what is left in the end", &|| STAGE.take().iter_mut().for_each(Scene::end));
     assert!(failed.is_empty(), "failed: {failed:?}");
+}
+
+/// The same with a server.
+pub(crate) fn against_java(tests: &[Named<Server>]) {
+    with_java(Server::Java, tests);
 }
 
 /// Makes tests of functions that take a server: one for each, and one of them all for that in Java. Those behind `but_java` say what a
@@ -336,7 +356,7 @@ pub(crate) struct Scene {
     before: Census,
     pub(crate) directory: Directory,
     client: Client,
-    /// The virtual machine that visits hostile servers.
+    /// The process that visits hostile servers, where it is one for several visits.
     visitor: RefCell<Option<Process>>,
 }
 
@@ -351,20 +371,24 @@ impl Scene {
         Self { client, ..Self::new() }
     }
 
+    /// Whether a virtual machine of this scene has one test after another.
+    fn has_java(&self) -> bool {
+        self.kind == Server::Java || self.client == Client::Java
+    }
+
     /// Has the client visit a hostile server, and returns what it says of its calls. The words are the server's name, and what else the client
     /// takes.
     #[track_caller]
     pub(crate) fn visit(&self, words: &[&str]) -> Vec<String> {
+        let several =
+            |start: &dyn Fn() -> Process| self.visitor.borrow_mut().get_or_insert_with(start).ask(&words.join(" "));
         let said = match self.client {
             Client::Rust => Process::start(&self.directory, &[&["client"], words].concat()).rest(),
-            Client::Cpp => Process::run(&self.directory, &CPP_CLIENT, words).rest(),
-            Client::Java => {
-                let start = || {
-                    let classes = JAVA.as_ref().expect("there is a JDK");
-                    Process::spawn(&self.directory, &mut classes.program("peer.Visitor"))
-                };
-                self.visitor.borrow_mut().get_or_insert_with(start).ask(&words.join(" "))
-            }
+            Client::Cpp => several(&|| Process::run(&self.directory, &CPP_CLIENT, &[])),
+            Client::Java => several(&|| {
+                let classes = JAVA.as_ref().expect("there is a JDK");
+                Process::spawn(&self.directory, &mut classes.program("peer.Visitor"))
+            }),
         };
         assert_eq!(said.last().map(String::as_str), Some(GOOD), "{said:#?}");
         said
@@ -384,17 +408,8 @@ impl Scene {
             return scene;
         }
         let directory = Directory::new();
-        let server = match kind {
-            Server::Rust => Process::start(&directory, &["server"]),
-            Server::Cpp => Process::run(&directory, &CPP, &["server"]),
-            Server::OwnLoop => Process::run(&directory, &CPP, &["loop"]),
-            Server::Java => {
-                let classes = JAVA.as_ref().expect("there is a JDK");
-                let mut process = Process::spawn(&directory, classes.program_as_is("peer.Server").arg("victim"));
-                process.is_virtual_machine = true;
-                process
-            }
-        };
+        let mut server = Process::spawn(&directory, &mut kind.command().expect("there is a JDK"));
+        server.is_virtual_machine = kind == Server::Java;
         server.await_ready();
         let witness = Process::start(&directory, &["witness"]);
         witness.await_ready();
@@ -452,9 +467,21 @@ impl Scene {
     /// The server serves, the witness saw nothing, and nothing is left of whoever was here.
     #[track_caller]
     pub(crate) fn assert_unharmed(mut self) {
-        self.forget_visits();
         self.assert_serving();
         self.witness.assert_alive();
+        if self.kind == Server::Java {
+            self.assert_left();
+        }
+        if self.has_java() {
+            STAGE.set(Some(self));
+        } else {
+            self.end();
+        }
+    }
+
+    /// Nothing is left of whoever was here. A client that makes several visits has to have ended.
+    #[track_caller]
+    fn assert_left(&self) {
         let mut before = self.before;
         if self.kind == Server::Java {
             // What its threads sleep on they make when they first do.
@@ -469,15 +496,12 @@ impl Scene {
             assert!(started.elapsed() < PATIENCE, "the server had {before:?}, and has {now:?}");
             sleep(Duration::from_millis(20));
         }
-        if self.kind == Server::Java {
-            STAGE.set(Some(self));
-        } else {
-            self.end();
-        }
     }
 
     #[track_caller]
     fn end(&mut self) {
+        self.forget_visits();
+        self.assert_left();
         self.witness.end();
         self.server.end();
     }

@@ -422,10 +422,9 @@ fn a_server_does_not_take_another_ones_place(client: Client) {
         let is_bind = message.kind == wire::PDU && message.frame[2] == 11;
         is_bind && peer.post(wire::PDU, 0, (0, 0), &wire::ack(12, 1, wire::process(good), &[0, 3])) > 0
     });
-    for words in [&[EVIL][..], &[EVIL, "first"]] {
-        assert_failed(&scene.visit(words), &["connect"]);
-        scene.forget_visits();
-    }
+    assert_failed(&scene.visit(&[EVIL]), &["connect"]);
+    scene.forget_visits();
+    assert_failed(&scene.visit(&[EVIL, "first"]), &["connect"]);
     drop(evil);
     scene.assert_unharmed();
 }

@@ -3,16 +3,14 @@
 use super::carrier::{self, Sleep};
 use super::directory::{check_peer, local_peer};
 use super::mapping::{self, Mapping};
-use super::{named, pulse};
+use super::{named, pulse, received};
 use crate::layout;
 use crate::window::{Ends, Options, Window};
 use crate::{Deadline, Error, Violation, Waiting};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
-use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
-};
+use rustix::net::{RecvAncillaryBuffer, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 use rustix::time::Timespec;
 use std::io::{IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -104,14 +102,11 @@ fn receive_with_any(socket: &OwnedFd, bytes: &mut [u8], deadline: Deadline) -> R
     let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT;
     let got = rustix::net::recvmsg(socket, &mut [IoSliceMut::new(bytes)], &mut control, flags)
         .map_err(|errno| failed(socket, "receiving a segment", errno))?;
-    let mut fds = control.drain().flat_map(|message| match message {
-        RecvAncillaryMessage::ScmRights(fds) => fds.collect::<Vec<_>>(),
-        _ => Vec::new(),
-    });
-    match (fds.next(), fds.next()) {
+    let mut files = received::take(&mut control)?;
+    match (files.pop(), files.pop()) {
         (_, Some(_)) => Err(Violation::NoSegment.into()),
         (None, None) if got.bytes == 0 => Err(Violation::NoSegment.into()),
-        (fd, None) if got.bytes == wanted => Ok(fd),
+        (file, None) if got.bytes == wanted => Ok(file),
         _ => Err(Violation::BadGreeting.into()),
     }
 }

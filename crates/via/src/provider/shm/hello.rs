@@ -99,7 +99,7 @@ pub(super) fn hear(socket: &OwnedFd, wanted: Step) -> Result<Heard, Error> {
     let (length, files) = match packet::receive(socket, &mut bytes)? {
         Received::Nothing => return Ok(Heard::Nothing),
         Received::End => return Ok(Heard::End),
-        Received::Oversized => return Err(Violation::BadGreeting.into()),
+        Received::Unfit => return Err(Violation::BadGreeting.into()),
         Received::Packet(length, files) => (length, files),
     };
     let (head, rest) = bytes[..length].split_at_checked(FIXED).ok_or(Violation::BadGreeting)?;

@@ -1,13 +1,11 @@
 //! Packets on the socket beside a connection. A packet of bytes and files arrives whole or not at
 //! all, and no call here waits.
 
+use super::received;
 use crate::Error;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
-use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer, SendAncillaryMessage,
-    SendFlags,
-};
+use rustix::net::{RecvAncillaryBuffer, RecvFlags, ReturnFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 use std::io::{IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 
@@ -64,8 +62,8 @@ pub(super) enum Received {
     End,
     /// A packet: its length in bytes, and its files.
     Packet(usize, Vec<OwnedFd>),
-    /// A packet with more bytes or files than the protocol allows.
-    Oversized,
+    /// A packet with more bytes or files than the protocol allows, or with files that are no memory.
+    Unfit,
 }
 
 /// Receives the next packet, if one has arrived.
@@ -82,15 +80,9 @@ pub(super) fn receive(socket: &OwnedFd, bytes: &mut [u8]) -> Result<Received, Er
             Err(errno) => return Err(Error::system("listening to a peer")(errno)),
         }
     };
-    // A packet without files allocates nothing here.
-    let mut files = Vec::new();
-    for message in control.drain() {
-        if let RecvAncillaryMessage::ScmRights(some) = message {
-            files.extend(some);
-        }
-    }
-    if got.flags.intersects(ReturnFlags::TRUNC | ReturnFlags::CTRUNC) {
-        return Ok(Received::Oversized);
-    }
+    let is_cut = got.flags.intersects(ReturnFlags::TRUNC | ReturnFlags::CTRUNC);
+    let Some(files) = received::take(&mut control).ok().filter(|_| !is_cut) else {
+        return Ok(Received::Unfit);
+    };
     Ok(if got.bytes == 0 { Received::End } else { Received::Packet(got.bytes, files) })
 }

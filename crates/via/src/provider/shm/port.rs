@@ -76,7 +76,7 @@ impl ShmPort {
                 Ok(Received::Packet(length, files)) if bytes[0] == LENDING => {
                     self.responder.borrower.admit(&bytes[..length], files)?;
                 }
-                Ok(Received::Packet(..) | Received::Oversized) => return Err(Fault::Violation),
+                Ok(Received::Packet(..) | Received::Unfit) => return Err(Fault::Violation),
                 // Without a socket, this side cannot know whether the peer is there.
                 Ok(Received::End) | Err(_) => {
                     self.has_hung_up = true;

@@ -51,6 +51,8 @@ struct Wire {
     nics: [usize; 2],
     channels: [Channel; 2],
     ends: [End; 2],
+    // Whether one of its NICs was killed. Such a wire stays cut, also when that NIC is restarted.
+    is_dead: bool,
 }
 
 #[derive(Debug, Default)]
@@ -139,7 +141,7 @@ impl Net {
         let [there, back] = conditions;
         let channels = [Channel::new(there, 2 * wire), Channel::new(back, 2 * wire + 1)];
         let ends = bells.clone().map(|bell| End { bell: Some(bell), ..End::default() });
-        state.wires.insert(wire, Wire { nics, channels, ends });
+        state.wires.insert(wire, Wire { nics, channels, ends, is_dead: false });
         drop(state);
         let mut end = 0;
         Ok(bells.map(|bell| {
@@ -177,9 +179,12 @@ impl Net {
         if !state.dead.contains(&nic) {
             state.dead.push(nic);
         }
-        state.cut_what(|nics| nics.contains(&nic), true);
         for wire in state.wires.values_mut().filter(|wire| wire.nics.contains(&nic)) {
-            wire.channels.iter_mut().for_each(Channel::clear);
+            wire.is_dead = true;
+            wire.channels.iter_mut().for_each(|channel| {
+                channel.set_cut(true);
+                channel.clear();
+            });
         }
     }
 
@@ -196,9 +201,9 @@ impl Net {
     pub(super) fn set_cut(&self, nics: [usize; 2], is_cut: bool) {
         let other = [nics[1], nics[0]];
         let mut state = self.state();
-        let dead = state.dead.clone();
-        let is_meant = |of: &[usize; 2]| *of == nics || *of == other;
-        state.cut_what(|of| is_meant(of) && (is_cut || !of.iter().any(|nic| dead.contains(nic))), is_cut);
+        for wire in state.wires.values_mut().filter(|wire| wire.nics == nics || wire.nics == other) {
+            wire.channels.iter_mut().for_each(|channel| channel.set_cut(is_cut || wire.is_dead));
+        }
     }
 
     /// Sets the conditions of all wires, in both directions.
@@ -235,12 +240,6 @@ impl State {
                     wire.ends[end].ring();
                 }
             }
-        }
-    }
-
-    fn cut_what(&mut self, is_meant: impl Fn(&[usize; 2]) -> bool, is_cut: bool) {
-        for wire in self.wires.values_mut().filter(|wire| is_meant(&wire.nics)) {
-            wire.channels.iter_mut().for_each(|channel| channel.set_cut(is_cut));
         }
     }
 

@@ -6,6 +6,7 @@
 //! directory, and the check is made on the opened directory. Every file is reached from the
 //! descriptor. For sockets, the kernel takes only a path: that path leads through the descriptor.
 
+use super::mount;
 use crate::error::Distrust;
 use crate::{Error, error};
 use rustix::fd::{AsFd, AsRawFd, OwnedFd};
@@ -13,9 +14,14 @@ use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, inotify, opena
 use rustix::io::Errno;
 use rustix::net::SocketAddrUnix;
 use std::fs::DirBuilder;
+use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::time::Duration;
 
+/// How long opening the directory may take.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// The longest path of a socket in bytes, from the kernel's `sockaddr_un`.
 const PATH_MAX: usize = 107;
 /// The mode bits that a directory of names must not have: only its owner writes to it.
@@ -32,12 +38,20 @@ pub(super) struct Place {
 
 impl Place {
     /// Opens a directory, which is made when it is missing.
+    ///
+    /// A file system in user space may never answer, and no deadline ends a call of the kernel's for it. So another thread makes those calls; what
+    /// turns out to be on such a file system is refused, and never asked again.
     pub(super) fn open(path: &Path) -> Result<Self, Error> {
-        let opening = |path: &Path, source: std::io::Error| Error::Names {
-            doing: "opening the directory for names",
-            path: path.to_owned(),
-            source,
-        };
+        let (tell, told) = mpsc::channel();
+        let of_thread = path.to_owned();
+        let look = move || drop(tell.send(Self::open_at_once(&of_thread)));
+        let thread = std::thread::Builder::new().name("obvia-names".to_owned()).spawn(look);
+        thread.map_err(|error| opening(path, error))?;
+        let late = || io::Error::new(io::ErrorKind::TimedOut, "its file system does not answer");
+        told.recv_timeout(PATIENCE).unwrap_or_else(|_| Err(opening(path, late())))
+    }
+
+    fn open_at_once(path: &Path) -> Result<Self, Error> {
         // The path loses a slash or a dot at its end, either of which would make the kernel follow
         // a link there. It also becomes independent of this process's working directory.
         let path: PathBuf = std::path::absolute(path).map_err(|error| opening(path, error))?.components().collect();
@@ -54,6 +68,9 @@ impl Place {
             }
             (Err(errno), Ok(())) => return Err(opening(&path, errno.into())),
         };
+        if mount::is_in_user_space(&directory) {
+            return Err(Error::UnsafeDirectory { path, why: Distrust::InUserSpace });
+        }
         let found = rustix::fs::fstat(&directory).map_err(|errno| opening(&path, errno.into()))?;
         let mode = found.st_mode & 0o7777;
         if !is_trusted(found.st_uid) {
@@ -178,6 +195,10 @@ impl Place {
         inotify::add_watch(&watch, self.way_to(".")?, wanted).map_err(&doing)?;
         Ok(watch)
     }
+}
+
+fn opening(path: &Path, source: io::Error) -> Error {
+    Error::Names { doing: "opening the directory for names", path: path.to_owned(), source }
 }
 
 /// Returns the path under which this process sees the file of its own descriptor.

@@ -62,6 +62,22 @@ fn the_clock_waits_for_everybody_who_has_not_settled() {
 }
 
 #[test]
+fn wires_of_a_nic_that_was_killed_are_never_mended() {
+    let net = Net::new(Clock::ByHand);
+    let [mut old, mut end] = wire(&net, [0, 1], "");
+    net.kill(1);
+    net.set_cut([0, 1], false);
+    net.restart(1);
+    net.set_cut([1, 0], true);
+    let [mut new, mut other] = wire(&net, [0, 1], "");
+    net.set_cut([0, 1], false);
+    old.send(b"x").unwrap();
+    new.send(b"y").unwrap();
+    net.advance_to(MS);
+    assert_eq!((receive(&mut end), receive(&mut other)), (None, Some(b"y".to_vec())));
+}
+
+#[test]
 fn virtual_time_runs_no_faster_than_it_may() {
     let began = Instant::now();
     let net = Net::new(Clock::Settling(10));

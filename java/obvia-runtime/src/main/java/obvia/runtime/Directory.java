@@ -16,6 +16,10 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.nio.file.attribute.UserPrincipal;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import jdk.net.ExtendedSocketOptions;
@@ -31,6 +35,8 @@ import obvia.RpcException;
 final class Directory {
     private static final int PATH_MAX = 107;
     private static final int OTHERS_WRITE = 0022;
+    /** How long the way to the directory may take. */
+    private static final int PATIENCE_SECONDS = 10;
     /** How the sockets and locks of names end, whatever listens behind them. Those that virtual machines serve are the first. */
     private static final Map<String, String> ENDINGS = Map.of(".lock", ".sock", ".vi-lock", ".vi-sock", ".lrpc-lock", ".lrpc-sock");
     /** Dead names that one look at the directory removes; the next look removes more. */
@@ -56,8 +62,27 @@ final class Directory {
         }
     }
 
-    /** One of the caller's choice, made when it is missing. */
+    /**
+     * One of the caller's choice, made when it is missing.
+     *
+     * <p>A file system in user space may never answer, and no deadline ends a wait for it. So another thread looks; what turns out to be on such a file system is refused, and never
+     * asked again.
+     */
     static Directory at(Path chosen) {
+        CompletableFuture<Directory> opened = new CompletableFuture<>();
+        Thread.ofPlatform().daemon().name("obvia-names").start(() -> opened.completeAsync(() -> open(chosen), Runnable::run));
+        try {
+            return opened.orTimeout(PATIENCE_SECONDS, TimeUnit.SECONDS).join();
+        } catch (CompletionException e) {
+            throw switch (e.getCause()) {
+                case TimeoutException late -> failed(new IOException(chosen + ": its file system does not answer", late));
+                case RuntimeException other -> other;
+                default -> e;
+            };
+        }
+    }
+
+    private static Directory open(Path chosen) {
         try {
             Path path = plain(chosen.toAbsolutePath());
             try {
@@ -104,7 +129,9 @@ final class Directory {
                 ? "it is not a directory"
                 : !isTrusted(owner)
                         ? "it belongs to another user"
-                        : (mode & OTHERS_WRITE) != 0 ? "others may write to it" : null;
+                        : (mode & OTHERS_WRITE) != 0
+                                ? "others may write to it"
+                                : Files.getFileStore(path).type().startsWith("fuse") ? "its file system is a program (FUSE), which may never answer" : null;
         if (why != null) {
             throw RpcException.of(Hresult.E_ACCESSDENIED, "the directory for names, " + path + ": " + why);
         }

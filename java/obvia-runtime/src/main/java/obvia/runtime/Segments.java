@@ -183,10 +183,17 @@ record Segments(
 
     private static FileChannel open(Path path, OpenOption... options) throws IOException {
         // To open a pipe takes until somebody comes to its other end.
-        if (!Files.isRegularFile(path)) {
-            throw Line.broken("a segment is no file, or not this process's to open");
+        if (!isMemory(path) || !Files.isRegularFile(path)) {
+            throw Line.broken("a segment is no memory file, or not this process's to open");
         }
         return FileChannel.open(path, options);
+    }
+
+    /** Whether a descriptor's name is one of a memory file. Only the kernel is asked: a file system in user space may never say what a file of its own is. */
+    private static boolean isMemory(Path path) throws IOException {
+        Path file = Files.readSymbolicLink(path);
+        boolean isNameless = file.toString().startsWith("/memfd:");
+        return isNameless || file.startsWith(MEMORY) || file.startsWith(ProcessRuntime.directory().path().toRealPath());
     }
 
     private static MemorySegment map(Arena arena, Path path, MapMode mode, long length) {
