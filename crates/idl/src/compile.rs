@@ -175,11 +175,15 @@ impl Compiler {
 impl Reading<'_> {
     fn read(&mut self, path: &Path, bytes: Vec<u8>, depth: usize) {
         let Some(text) = self.text(path, bytes) else { return };
-        let length = text.len() as u32;
         let Some(file) = self.sources.add(path, text, Role::Idl) else {
-            let text = format!("{} is too long, or one file too many", path.display());
-            return self.diagnostics.push(Diagnostic::nowhere("unreadable", text));
+            return self.diagnostics.push(no_room(path));
         };
+        self.understand(path, file, depth);
+    }
+
+    /// Goes through a file whose text is there.
+    fn understand(&mut self, path: &Path, file: FileId, depth: usize) {
+        let length = self.sources.file(file).text.len() as u32;
         let Some(tokens) = self.lexed(file) else { return };
         // Each file has its own macros; what it includes has them too.
         let mut macros = Macros::new();
@@ -195,12 +199,12 @@ impl Reading<'_> {
     fn preprocessed(&mut self, file: FileId, tokens: Vec<Token>, macros: &mut Macros) -> Option<Vec<Token>> {
         let mut preprocessor = Preprocessor::new(macros);
         let (mut once, mut included) = (HashSet::new(), 0);
-        // The files that are being read, what is left of each, and how many conditions were open before it.
+        // The files that are being read, what is left of each, and what ends it.
         let mut open = vec![(file, tokens.into_iter(), 0)];
-        while let Some((file, tokens, depth)) = open.last_mut() {
+        while let Some((file, tokens, outer)) = open.last_mut() {
             let mut files = Files { sources: &self.sources, diagnostics: &mut self.diagnostics };
             let Some(token) = tokens.next() else {
-                preprocessor.end_file(&mut files, *depth);
+                preprocessor.end_file(&mut files, *outer);
                 open.pop();
                 continue;
             };
@@ -228,7 +232,7 @@ impl Reading<'_> {
                 return None;
             }
             let tokens = self.lexed(file)?;
-            open.push((file, tokens.into_iter(), preprocessor.depth()));
+            open.push((file, tokens.into_iter(), preprocessor.begin_file()));
         }
         Some(preprocessor.tokens)
     }
@@ -319,8 +323,7 @@ impl Reading<'_> {
             }
         };
         let Some(file) = file else {
-            let text = format!("{} is too long, or one file too many", path.display());
-            return self.diagnostics.push(Diagnostic::nowhere("unreadable", text));
+            return self.diagnostics.push(no_room(&path));
         };
         // It may use what the file defines, and defines nothing for others.
         let mut macros = macros.clone();
@@ -364,12 +367,18 @@ impl Reading<'_> {
 
     fn import(&mut self, name: &str, span: Span, depth: usize) {
         let Some(path) = self.found(name, span) else { return };
-        if self.sources.find(&path).is_some() {
+        // A file that another has included has been its text, and declared nothing of its own.
+        let known = self.sources.find(&path);
+        if known.is_some_and(|file| self.sources.file(file).role == Role::Idl) {
             return;
         }
         if depth >= IMPORT_DEPTH_MAX || self.sources.files().len() >= FILES_MAX {
             let error = Diagnostic::error("too-deep", span, "too many files import one another");
             return self.diagnostics.push(error);
+        }
+        if let Some(file) = known {
+            self.sources.import(file);
+            return self.understand(&path, file, depth + 1);
         }
         match std::fs::read(&path) {
             Ok(bytes) => self.read(&path, bytes, depth + 1),
@@ -401,6 +410,12 @@ impl Reading<'_> {
             Err(Failure::new(errors, self.sources))
         }
     }
+}
+
+/// What is said of a file that spans cannot tell the places of.
+fn no_room(path: &Path) -> Diagnostic {
+    let text = format!("{} is longer than 4 GiB, or one file more than can be read", path.display());
+    Diagnostic::nowhere("unreadable", text)
 }
 
 /// Bytes as text, without the mark that some editors put before it.

@@ -266,13 +266,8 @@ impl<'a> Resolver<'a> {
         if let Some(known) = self.types.get(&name.name) {
             let same = matches!((&known.what, &what), (Named::Opened(a) | Named::Type(a), Named::Type(b)) if a == b);
             if !same {
-                let mut error =
-                    Diagnostic::error("duplicate-name", name.span, format!("`{}` is declared twice", name.name));
-                if let Some(span) = known.span {
-                    error = error.related(span, "first declared here");
-                }
-                self.say(error.help("give one of them another name"));
-                return;
+                let error = declared_twice(name, known.span);
+                return self.say(error);
             }
         }
         self.types.insert(name.name.clone(), Entry { what, span: Some(name.span) });
@@ -280,12 +275,8 @@ impl<'a> Resolver<'a> {
 
     fn declare_value(&mut self, name: &Ident, value: Value) {
         if let Some(known) = self.values.get(&name.name) {
-            let mut error =
-                Diagnostic::error("duplicate-name", name.span, format!("`{}` is declared twice", name.name));
-            if let Some(span) = known.span {
-                error = error.related(span, "first declared here");
-            }
-            return self.say(error.help("give one of them another name"));
+            let error = declared_twice(name, known.span);
+            return self.say(error);
         }
         self.values.insert(name.name.clone(), Entry { what: value, span: Some(name.span) });
     }
@@ -382,6 +373,18 @@ impl<'a> Resolver<'a> {
             _ => base,
         };
         self.model.consts.push(Const { name: declarator.name.name.clone(), base, value: found, imported });
+    }
+}
+
+/// What is said of a name that something else has, which may be declared somewhere.
+fn declared_twice(name: &Ident, first: Option<Span>) -> Diagnostic {
+    let error = Diagnostic::error("duplicate-name", name.span, format!("`{}` is declared twice", name.name));
+    match first {
+        Some(first) if first == name.span => error
+            .label("by one line, whose file is read more than once")
+            .help("import the file wherever it is needed, or include it once"),
+        Some(first) => error.related(first, "first declared here").help("give one of them another name"),
+        None => error.help("give one of them another name"),
     }
 }
 
