@@ -58,13 +58,12 @@ pub(crate) struct Resolver<'a> {
     /// Whether a type has been refused for its size.
     is_too_large: bool,
     pointer_default: PointerClass,
-    /// The structures and unions whose members are being read, the innermost last.
+    /// The structures and unions whose members are being read, the innermost last; or the method whose parameters are.
     owners: Vec<String>,
     /// The name that a typedef gives to the type that it declares.
     declaring: Option<String>,
     /// Names that types have after their members, and where those are.
     made_up: HashMap<String, Span>,
-    anonymous: usize,
 }
 
 /// Attributes that are understood, or kept without a meaning here.
@@ -188,7 +187,6 @@ impl<'a> Resolver<'a> {
             owners: Vec::new(),
             declaring: None,
             made_up: HashMap::new(),
-            anonymous: 0,
         }
     }
 
@@ -259,9 +257,7 @@ impl<'a> Resolver<'a> {
 
     fn declare_type(&mut self, name: &Ident, what: Named) {
         if let Some(span) = self.made_up.remove(&name.name) {
-            let text = format!("`{}` is what the type of a member is called that has no name of its own", name.name);
-            let error = Diagnostic::error("duplicate-name", name.span, text).related(span, "this one");
-            return self.say(error.help("give one of them another name, or write a tag before the member's `{`"));
+            return self.say(taken_by_member(&name.name, name.span, Some(span)));
         }
         if let Some(known) = self.types.get(&name.name) {
             let same = matches!((&known.what, &what), (Named::Opened(a) | Named::Type(a), Named::Type(b)) if a == b);
@@ -374,6 +370,16 @@ impl<'a> Resolver<'a> {
         };
         self.model.consts.push(Const { name: declarator.name.name.clone(), base, value: found, imported });
     }
+}
+
+/// What is said of a name that a type without one of its own gets, and something else has.
+fn taken_by_member(name: &str, span: Span, other: Option<Span>) -> Diagnostic {
+    let text = format!("`{name}` is what the type of a member is called that has no name of its own");
+    let mut error = Diagnostic::error("duplicate-name", span, text);
+    if let Some(other) = other {
+        error = error.related(other, "this has that name, too");
+    }
+    error.help("give one of them another name, or write a tag before the member's `{`")
 }
 
 /// What is said of a name that something else has, which may be declared somewhere.

@@ -287,7 +287,12 @@ fn local_methods_are_of_local_interfaces() {
 
 #[test]
 fn names_that_members_give_their_types() {
-    let inner = "struct A { struct { long x; } b; };\nstruct A_b { long y; };";
-    refused(inner, "duplicate-name", 2, &["the type of a member", "write a tag"]);
+    let (inner, own) = ("struct A { struct { long x; } b; };", "struct A_b { long y; };");
+    let twice = "struct A { struct { long x; } b_c;\nstruct { struct { long x; } c; } b; };";
+    // Neither comes first, so neither gets another name.
+    for text in [format!("{inner}\n{own}"), format!("{own}\n{inner}"), twice.to_owned()] {
+        refused(&text, "duplicate-name", 2, &["the type of a member", "write a tag"]);
+    }
+    refused("\nstruct { long x; };", "nameless-type", 2, &["this struct has no name", "write a tag"]);
     refused("typedef struct _G { long a; } GUID;", "reserved-name", 1, &["`GUID` is 16 bytes"]);
 }

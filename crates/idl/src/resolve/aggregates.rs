@@ -40,7 +40,7 @@ impl Resolver<'_> {
             }
             Some(Named::Type(ty @ (Type::Struct(_) | Type::Base(Base::Guid)))) if decl.members.is_none() => ty,
             _ => {
-                let name = declared.unwrap_or_else(|| self.fresh_name(decl.tag.as_ref(), name, "struct"));
+                let name = declared.unwrap_or_else(|| self.fresh_name(decl.tag.as_ref(), name, "struct", span));
                 let imported = self.imported;
                 let (about, measure) = (About::default(), Measure::default());
                 let made = Struct { name, fields: Vec::new(), conformant: None, measure, about, imported, span };
@@ -320,11 +320,14 @@ impl Resolver<'_> {
                 }
             };
         }
-        let tag_type = self.tag_type(decl, span)?;
+        let name = declared.unwrap_or_else(|| self.fresh_name(decl.tag.as_ref(), name, "union", span));
+        self.owners.push(name.clone());
+        let tag_type = self.tag_type(decl, span);
+        self.owners.pop();
+        let tag_type = tag_type?;
         let encapsulated = decl.switch.as_ref().map(|(_, tag, inner)| {
             (tag.name.clone(), inner.as_ref().map_or_else(|| "tagged_union".to_owned(), |inner| inner.name.clone()))
         });
-        let name = declared.unwrap_or_else(|| self.fresh_name(decl.tag.as_ref(), name, "union"));
         let imported = self.imported;
         let (arms, default, measure) = (Vec::new(), None, Measure::default());
         let made = Union { name, tag: tag_type, encapsulated, arms, default, measure, about, imported, span };
@@ -352,8 +355,8 @@ impl Resolver<'_> {
     }
 
     fn tag_type(&mut self, decl: &UnionDecl, span: Span) -> Option<Type> {
-        let ty = if let Some((spec, ..)) = &decl.switch {
-            self.spec_type(spec, None)?
+        let ty = if let Some((spec, tag, _)) = &decl.switch {
+            self.spec_type(spec, Some(tag))?
         } else if let Some(attribute) = find(&decl.attributes, "switch_type") {
             let words: Vec<&str> = attribute.raw.split_whitespace().collect();
             match words.as_slice() {
@@ -462,7 +465,8 @@ impl Resolver<'_> {
             self.say(error);
             return None;
         }
-        let name = declared.unwrap_or_else(|| self.fresh_name(decl.tag.as_ref(), name, "enum"));
+        let name = name.or_else(|| values.first().map(|(first, _)| first));
+        let name = declared.unwrap_or_else(|| self.fresh_name(decl.tag.as_ref(), name, "enum", span));
         let v1 = has(&decl.attributes, "v1_enum");
         if let Some((value, _)) = made.iter().find(|(_, value)| !v1 && i16::try_from(*value).is_err()) {
             let text = format!("`{value}` does not fit the 16 bits that `{name}` has in NDR");
@@ -515,7 +519,8 @@ impl Resolver<'_> {
         }
         // The name that users write wins over the tag.
         self.declaring = own.filter(|_| is_definition).map(|own| own.name.name.clone());
-        let Some(mut ty) = self.spec_type(&spec, own.map(|declarator| &declarator.name)) else { return };
+        let name = own.or(declarators.first()).map(|declarator| &declarator.name);
+        let Some(mut ty) = self.spec_type(&spec, name) else { return };
         if let Some(own) = own.filter(|own| is_definition && GUIDS.contains(&own.name.name.as_str())) {
             ty = self.guid_type(ty, &spec, own);
         }

@@ -143,7 +143,11 @@ impl Resolver<'_> {
         let mut names: HashSet<String> = inherited.into_iter().map(|method| method.name.clone()).collect();
         for item in items {
             match item {
-                Item::Method(method) => self.method(method, id, first, &mut names),
+                Item::Method(method) => {
+                    self.owners.push(format!("{}_{}", self.model.interfaces[id.0].name, method.name.name));
+                    self.method(method, id, first, &mut names);
+                    self.owners.pop();
+                }
                 other => self.item(other),
             }
         }
