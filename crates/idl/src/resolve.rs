@@ -2,6 +2,7 @@
 
 mod aggregates;
 mod automation;
+mod codes;
 mod dispinterface;
 mod interface;
 mod library;
@@ -218,6 +219,7 @@ impl<'a> Resolver<'a> {
     /// What can only be said when everything has been seen.
     pub(crate) fn finish(&mut self) {
         self.box_open_structures();
+        self.name_in_code();
         self.check_amount();
         self.check_contents();
         for id in 0..self.model.interfaces.len() {

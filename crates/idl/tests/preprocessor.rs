@@ -142,7 +142,10 @@ fn included_files_can_be_imported_too() {
     let (by, with) = (("b.idl", "#include \"part.idl\""), ("c.idl", "import \"part.idl\";"));
     for order in ["import \"b.idl\", \"c.idl\";", "import \"c.idl\", \"b.idl\";"] {
         let (codes, said) = wrong(&[("a.idl", order), text, by, with]);
-        assert!(codes.iter().all(|code| *code == "duplicate-name") && said.contains("is read more than once"), "{said}");
+        assert!(
+            codes.iter().all(|code| *code == "duplicate-name") && said.contains("is read more than once"),
+            "{said}"
+        );
     }
 }
 

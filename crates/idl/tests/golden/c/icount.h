@@ -42,17 +42,17 @@ typedef struct IStubsVtbl {
 struct IStubs {
     const IStubsVtbl *lpVtbl;
 };
-#define IStubs_QueryInterface(self, iid, object) ((self)->lpVtbl->QueryInterface((self), (iid), (object)))
-#define IStubs_AddRef(self) ((self)->lpVtbl->AddRef((self)))
-#define IStubs_Release(self) ((self)->lpVtbl->Release((self)))
-#define IStubs_null(self) ((self)->lpVtbl->null((self)))
-#define IStubs_pfs_open(self, client, fobj, flags, mode, handle) ((self)->lpVtbl->pfs_open((self), (client), (fobj), (flags), (mode), (handle)))
-#define IStubs_pfs_write(self, handle, pos, len, data_size, data) ((self)->lpVtbl->pfs_write((self), (handle), (pos), (len), (data_size), (data)))
-#define IStubs_pfs_get_direntries(self, handle, pos, count, data_size, data) ((self)->lpVtbl->pfs_get_direntries((self), (handle), (pos), (count), (data_size), (data)))
-#define IStubs_MoveData(self, ArraySize, pArray) ((self)->lpVtbl->MoveData((self), (ArraySize), (pArray)))
-#define IStubs_copy_in(self, handle, pos, len, data_size, data) ((self)->lpVtbl->copy_in((self), (handle), (pos), (len), (data_size), (data)))
-#define IStubs_copy_out(self, handle, pos, count, room, data_size, data) ((self)->lpVtbl->copy_out((self), (handle), (pos), (count), (room), (data_size), (data)))
-#define IStubs_copy_both(self, ArraySize, pArray) ((self)->lpVtbl->copy_both((self), (ArraySize), (pArray)))
+#define IStubs_QueryInterface(self, iid, object) ((self)->lpVtbl->QueryInterface)((self), (iid), (object))
+#define IStubs_AddRef(self) ((self)->lpVtbl->AddRef)((self))
+#define IStubs_Release(self) ((self)->lpVtbl->Release)((self))
+#define IStubs_null(self) ((self)->lpVtbl->null)((self))
+#define IStubs_pfs_open(self, client, fobj, flags, mode, handle) ((self)->lpVtbl->pfs_open)((self), (client), (fobj), (flags), (mode), (handle))
+#define IStubs_pfs_write(self, handle, pos, len, data_size, data) ((self)->lpVtbl->pfs_write)((self), (handle), (pos), (len), (data_size), (data))
+#define IStubs_pfs_get_direntries(self, handle, pos, count, data_size, data) ((self)->lpVtbl->pfs_get_direntries)((self), (handle), (pos), (count), (data_size), (data))
+#define IStubs_MoveData(self, ArraySize, pArray) ((self)->lpVtbl->MoveData)((self), (ArraySize), (pArray))
+#define IStubs_copy_in(self, handle, pos, len, data_size, data) ((self)->lpVtbl->copy_in)((self), (handle), (pos), (len), (data_size), (data))
+#define IStubs_copy_out(self, handle, pos, count, room, data_size, data) ((self)->lpVtbl->copy_out)((self), (handle), (pos), (count), (room), (data_size), (data))
+#define IStubs_copy_both(self, ArraySize, pArray) ((self)->lpVtbl->copy_both)((self), (ArraySize), (pArray))
 #endif
 extern const IID IID_IStubs;
 extern const obvia_interface IStubs_INFO;
