@@ -151,7 +151,7 @@ pub const KINDS: usize = 8;
 /// kinds, as many as [`KINDS`] says.
 pub fn dangerous(turn: usize) -> String {
     let mut text = "import \"unknwn.idl\";\n".to_owned();
-    let (mut members, mut done) = (String::new(), BTreeSet::new());
+    let (mut members, mut done) = (Vec::new(), BTreeSet::new());
     for (at, name) in NAMES.iter().chain(METHODS).copied().chain(DECLARED.split(' ')).enumerate() {
         let next = format!("{name}_");
         if !done.insert(name.to_owned()) || !done.insert(next.clone()) {
@@ -186,15 +186,18 @@ pub fn dangerous(turn: usize) -> String {
             _ => (String::new(), format!("[out] long *{name}, [out, size_is(, *{name})] long **{next}")),
         };
         let _ = writeln!(text, "{form}");
+        members.push(format!(
+            "    HRESULT {name}({passed});\n    HRESULT {next}([in] {ty}{name}, [in] {other}{next}, [out] long *z);\n"
+        ));
+    }
+    // The description of one interface is one text in Java, which must not be too long.
+    for (at, some) in members.chunks(40).enumerate() {
         let _ = writeln!(
-            members,
-            "    HRESULT {name}({passed});\n    HRESULT {next}([in] {ty}{name}, [in] {other}{next}, [out] long *z);"
+            text,
+            "[object, uuid(c0135700-0000-4000-8003-{at:012x})] interface IHas{at} : IUnknown {{\n{}}}",
+            some.concat()
         );
     }
-    let _ = writeln!(
-        text,
-        "[object, uuid(c0135700-0000-4000-8000-00000000b001)] interface IHas : IUnknown {{\n{members}}}"
-    );
     text
 }
 
