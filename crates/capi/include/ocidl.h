@@ -64,11 +64,11 @@ typedef struct IConnectionPointContainerVtbl {
 struct IConnectionPointContainer {
     const IConnectionPointContainerVtbl *lpVtbl;
 };
-#define IConnectionPointContainer_QueryInterface(self, iid, object) ((self)->lpVtbl->QueryInterface((self), (iid), (object)))
-#define IConnectionPointContainer_AddRef(self) ((self)->lpVtbl->AddRef((self)))
-#define IConnectionPointContainer_Release(self) ((self)->lpVtbl->Release((self)))
-#define IConnectionPointContainer_EnumConnectionPoints(self, ppEnum) ((self)->lpVtbl->EnumConnectionPoints((self), (ppEnum)))
-#define IConnectionPointContainer_FindConnectionPoint(self, riid, ppCP) ((self)->lpVtbl->FindConnectionPoint((self), (riid), (ppCP)))
+#define IConnectionPointContainer_QueryInterface(self, iid, object) ((self)->lpVtbl->QueryInterface)((self), (iid), (object))
+#define IConnectionPointContainer_AddRef(self) ((self)->lpVtbl->AddRef)((self))
+#define IConnectionPointContainer_Release(self) ((self)->lpVtbl->Release)((self))
+#define IConnectionPointContainer_EnumConnectionPoints(self, ppEnum) ((self)->lpVtbl->EnumConnectionPoints)((self), (ppEnum))
+#define IConnectionPointContainer_FindConnectionPoint(self, riid, ppCP) ((self)->lpVtbl->FindConnectionPoint)((self), (riid), (ppCP))
 #endif
 extern const IID IID_IConnectionPointContainer;
 extern const obvia_interface IConnectionPointContainer_INFO;
@@ -120,14 +120,14 @@ typedef struct IConnectionPointVtbl {
 struct IConnectionPoint {
     const IConnectionPointVtbl *lpVtbl;
 };
-#define IConnectionPoint_QueryInterface(self, iid, object) ((self)->lpVtbl->QueryInterface((self), (iid), (object)))
-#define IConnectionPoint_AddRef(self) ((self)->lpVtbl->AddRef((self)))
-#define IConnectionPoint_Release(self) ((self)->lpVtbl->Release((self)))
-#define IConnectionPoint_GetConnectionInterface(self, pIID) ((self)->lpVtbl->GetConnectionInterface((self), (pIID)))
-#define IConnectionPoint_GetConnectionPointContainer(self, ppCPC) ((self)->lpVtbl->GetConnectionPointContainer((self), (ppCPC)))
-#define IConnectionPoint_Advise(self, pUnkSink, pdwCookie) ((self)->lpVtbl->Advise((self), (pUnkSink), (pdwCookie)))
-#define IConnectionPoint_Unadvise(self, dwCookie) ((self)->lpVtbl->Unadvise((self), (dwCookie)))
-#define IConnectionPoint_EnumConnections(self, ppEnum) ((self)->lpVtbl->EnumConnections((self), (ppEnum)))
+#define IConnectionPoint_QueryInterface(self, iid, object) ((self)->lpVtbl->QueryInterface)((self), (iid), (object))
+#define IConnectionPoint_AddRef(self) ((self)->lpVtbl->AddRef)((self))
+#define IConnectionPoint_Release(self) ((self)->lpVtbl->Release)((self))
+#define IConnectionPoint_GetConnectionInterface(self, pIID) ((self)->lpVtbl->GetConnectionInterface)((self), (pIID))
+#define IConnectionPoint_GetConnectionPointContainer(self, ppCPC) ((self)->lpVtbl->GetConnectionPointContainer)((self), (ppCPC))
+#define IConnectionPoint_Advise(self, pUnkSink, pdwCookie) ((self)->lpVtbl->Advise)((self), (pUnkSink), (pdwCookie))
+#define IConnectionPoint_Unadvise(self, dwCookie) ((self)->lpVtbl->Unadvise)((self), (dwCookie))
+#define IConnectionPoint_EnumConnections(self, ppEnum) ((self)->lpVtbl->EnumConnections)((self), (ppEnum))
 #endif
 extern const IID IID_IConnectionPoint;
 extern const obvia_interface IConnectionPoint_INFO;
@@ -171,13 +171,13 @@ typedef struct IEnumConnectionsVtbl {
 struct IEnumConnections {
     const IEnumConnectionsVtbl *lpVtbl;
 };
-#define IEnumConnections_QueryInterface(self, iid, object) ((self)->lpVtbl->QueryInterface((self), (iid), (object)))
-#define IEnumConnections_AddRef(self) ((self)->lpVtbl->AddRef((self)))
-#define IEnumConnections_Release(self) ((self)->lpVtbl->Release((self)))
-#define IEnumConnections_Next(self, cConnections, rgcd, pcFetched) ((self)->lpVtbl->Next((self), (cConnections), (rgcd), (pcFetched)))
-#define IEnumConnections_Skip(self, cConnections) ((self)->lpVtbl->Skip((self), (cConnections)))
-#define IEnumConnections_Reset(self) ((self)->lpVtbl->Reset((self)))
-#define IEnumConnections_Clone(self, ppEnum) ((self)->lpVtbl->Clone((self), (ppEnum)))
+#define IEnumConnections_QueryInterface(self, iid, object) ((self)->lpVtbl->QueryInterface)((self), (iid), (object))
+#define IEnumConnections_AddRef(self) ((self)->lpVtbl->AddRef)((self))
+#define IEnumConnections_Release(self) ((self)->lpVtbl->Release)((self))
+#define IEnumConnections_Next(self, cConnections, rgcd, pcFetched) ((self)->lpVtbl->Next)((self), (cConnections), (rgcd), (pcFetched))
+#define IEnumConnections_Skip(self, cConnections) ((self)->lpVtbl->Skip)((self), (cConnections))
+#define IEnumConnections_Reset(self) ((self)->lpVtbl->Reset)((self))
+#define IEnumConnections_Clone(self, ppEnum) ((self)->lpVtbl->Clone)((self), (ppEnum))
 #endif
 extern const IID IID_IEnumConnections;
 extern const obvia_interface IEnumConnections_INFO;
@@ -221,13 +221,13 @@ typedef struct IEnumConnectionPointsVtbl {
 struct IEnumConnectionPoints {
     const IEnumConnectionPointsVtbl *lpVtbl;
 };
-#define IEnumConnectionPoints_QueryInterface(self, iid, object) ((self)->lpVtbl->QueryInterface((self), (iid), (object)))
-#define IEnumConnectionPoints_AddRef(self) ((self)->lpVtbl->AddRef((self)))
-#define IEnumConnectionPoints_Release(self) ((self)->lpVtbl->Release((self)))
-#define IEnumConnectionPoints_Next(self, cConnections, ppCP, pcFetched) ((self)->lpVtbl->Next((self), (cConnections), (ppCP), (pcFetched)))
-#define IEnumConnectionPoints_Skip(self, cConnections) ((self)->lpVtbl->Skip((self), (cConnections)))
-#define IEnumConnectionPoints_Reset(self) ((self)->lpVtbl->Reset((self)))
-#define IEnumConnectionPoints_Clone(self, ppEnum) ((self)->lpVtbl->Clone((self), (ppEnum)))
+#define IEnumConnectionPoints_QueryInterface(self, iid, object) ((self)->lpVtbl->QueryInterface)((self), (iid), (object))
+#define IEnumConnectionPoints_AddRef(self) ((self)->lpVtbl->AddRef)((self))
+#define IEnumConnectionPoints_Release(self) ((self)->lpVtbl->Release)((self))
+#define IEnumConnectionPoints_Next(self, cConnections, ppCP, pcFetched) ((self)->lpVtbl->Next)((self), (cConnections), (ppCP), (pcFetched))
+#define IEnumConnectionPoints_Skip(self, cConnections) ((self)->lpVtbl->Skip)((self), (cConnections))
+#define IEnumConnectionPoints_Reset(self) ((self)->lpVtbl->Reset)((self))
+#define IEnumConnectionPoints_Clone(self, ppEnum) ((self)->lpVtbl->Clone)((self), (ppEnum))
 #endif
 extern const IID IID_IEnumConnectionPoints;
 extern const obvia_interface IEnumConnectionPoints_INFO;

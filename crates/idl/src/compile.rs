@@ -178,8 +178,13 @@ impl Compiler {
 impl Reading<'_> {
     fn read(&mut self, path: &Path, bytes: Vec<u8>, depth: usize) {
         let Some(text) = self.text(path, bytes) else { return };
-        let length = text.len() as u32;
         let Some(file) = self.added(path, text, Role::Idl) else { return };
+        self.understand(path, file, depth);
+    }
+
+    /// Goes through a file whose text is there.
+    fn understand(&mut self, path: &Path, file: FileId, depth: usize) {
+        let length = self.sources.file(file).text.len() as u32;
         let Some(tokens) = self.lexed(file) else { return };
         // Each file has its own macros; what it includes has them too.
         let mut macros = Macros::new();
@@ -195,12 +200,12 @@ impl Reading<'_> {
     fn preprocessed(&mut self, file: FileId, tokens: Vec<Token>, macros: &mut Macros) -> Option<Vec<Token>> {
         let mut preprocessor = Preprocessor::new(macros);
         let mut once = HashSet::new();
-        // The files that are being read, what is left of each, and how many conditions were open before it.
+        // The files that are being read, what is left of each, and what ends it.
         let mut open = vec![(file, tokens.into_iter(), 0)];
-        while let Some((file, tokens, depth)) = open.last_mut() {
+        while let Some((file, tokens, outer)) = open.last_mut() {
             let mut files = Files { sources: &self.sources, diagnostics: &mut self.diagnostics };
             let Some(token) = tokens.next() else {
-                preprocessor.end_file(&mut files, *depth);
+                preprocessor.end_file(&mut files, *outer);
                 open.pop();
                 continue;
             };
@@ -233,7 +238,7 @@ impl Reading<'_> {
                 return None;
             }
             let tokens = self.lexed(file)?;
-            open.push((file, tokens.into_iter(), preprocessor.depth()));
+            open.push((file, tokens.into_iter(), preprocessor.begin_file()));
         }
         Some(preprocessor.tokens)
     }
@@ -378,12 +383,18 @@ impl Reading<'_> {
 
     fn import(&mut self, name: &str, span: Span, depth: usize) {
         let Some(path) = self.found(name, span) else { return };
-        if self.sources.find(&path).is_some() {
+        // A file that another has included has been its text, and declared nothing of its own.
+        let known = self.sources.find(&path);
+        if known.is_some_and(|file| self.sources.file(file).role == Role::Idl) {
             return;
         }
         if depth >= IMPORT_DEPTH_MAX || self.sources.files().len() >= FILES_MAX {
             let error = Diagnostic::error("too-deep", span, "too many files import one another");
             return self.diagnostics.push(error);
+        }
+        if let Some(file) = known {
+            self.sources.import(file);
+            return self.understand(&path, file, depth + 1);
         }
         match bytes_of(&path) {
             Ok(bytes) => self.read(&path, bytes, depth + 1),

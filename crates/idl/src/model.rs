@@ -398,6 +398,8 @@ impl Direction {
 pub struct Param {
     /// Its name.
     pub name: String,
+    /// Its name in code, where a type or a constant of the same name would not be found for it, or be found instead of it.
+    pub code: String,
     /// Which way it goes.
     pub direction: Direction,
     /// Whether languages with results show it as the result.
@@ -455,6 +457,8 @@ pub enum Returns {
 pub struct Method {
     /// Its name.
     pub name: String,
+    /// Its name in languages in which nothing in an interface has the name of the interface.
+    pub code: String,
     /// Its number in the vtable: the first after IUnknown's is 3. In NDR that is the operation's number too, but for those of plain
     /// interfaces, which begin with 0.
     pub opnum: u16,

@@ -45,6 +45,8 @@ struct Condition {
     taken: bool,
     active: bool,
     parent_active: bool,
+    /// Whether its `#else` has been.
+    is_last: bool,
     span: Span,
 }
 
@@ -52,6 +54,8 @@ struct Condition {
 pub(crate) struct Preprocessor<'a> {
     macros: &'a mut Macros,
     conditions: Vec<Condition>,
+    /// How many conditions the files have open that include this one.
+    outer: usize,
     /// Tokens that came from macros, with those that became others.
     replaced: usize,
     /// Tokens without trivia, directives and what conditions exclude.
@@ -91,7 +95,7 @@ pub(crate) fn preprocess(
 impl<'a> Preprocessor<'a> {
     /// One that knows these macros, and adds to them.
     pub(crate) fn new(macros: &'a mut Macros) -> Self {
-        Self { macros, conditions: Vec::new(), replaced: 0, tokens: Vec::new() }
+        Self { macros, conditions: Vec::new(), outer: 0, replaced: 0, tokens: Vec::new() }
     }
 
     /// Goes on with a token.
@@ -104,18 +108,24 @@ impl<'a> Preprocessor<'a> {
         None
     }
 
-    /// How many conditions are open.
-    pub(crate) const fn depth(&self) -> usize {
-        self.conditions.len()
+    /// Begins a file that another includes. What [`Self::end_file`] wants to end it is returned.
+    pub(crate) fn begin_file(&mut self) -> usize {
+        std::mem::replace(&mut self.outer, self.conditions.len())
     }
 
-    /// Ends a file, before which so many conditions were open.
-    pub(crate) fn end_file(&mut self, files: &mut Files<'_>, depth: usize) {
-        if let Some(open) = self.conditions.get(depth..).and_then(<[Condition]>::last) {
-            let error = Diagnostic::error("open-condition", open.span, "this condition does not end");
+    /// Ends a file: its conditions end in it, and those of the file that includes it go on.
+    pub(crate) fn end_file(&mut self, files: &mut Files<'_>, outer: usize) {
+        if let Some(open) = self.own().last() {
+            let error = Diagnostic::error("open-condition", open.span, "this condition does not end in its file");
             files.diagnostics.push(error.help("add an #endif"));
         }
-        self.conditions.truncate(depth);
+        self.conditions.truncate(self.outer);
+        self.outer = outer;
+    }
+
+    /// The conditions that are open in this file, and not in one that includes it.
+    fn own(&self) -> &[Condition] {
+        &self.conditions[self.outer..]
     }
 
     fn is_active(&self) -> bool {
@@ -177,11 +187,8 @@ impl<'a> Preprocessor<'a> {
             "ifndef" => self.open_if_defined(sources, &words, false, token.span),
             "elif" => self.next_branch(files, Some(&words), token.span),
             "else" => self.next_branch(files, None, token.span),
-            "endif" => {
-                if self.conditions.pop().is_none() {
-                    stray(files, token.span, "#endif");
-                }
-            }
+            "endif" if self.own().is_empty() => stray(files, token.span, "#endif"),
+            "endif" => _ = self.conditions.pop(),
             _ if !self.is_active() => {}
             "define" => self.define(files, &words, token.span),
             "undef" => {
@@ -214,11 +221,11 @@ impl<'a> Preprocessor<'a> {
     fn open(&mut self, value: bool, span: Span) {
         let parent_active = self.is_active();
         let active = parent_active && value;
-        self.conditions.push(Condition { taken: active, active, parent_active, span });
+        self.conditions.push(Condition { taken: active, active, parent_active, is_last: false, span });
     }
 
     fn next_branch(&mut self, files: &mut Files<'_>, words: Option<&[Token]>, span: Span) {
-        let Some(last) = self.conditions.last() else {
+        let Some(last) = self.own().last().filter(|last| !last.is_last) else {
             return stray(files, span, if words.is_some() { "#elif" } else { "#else" });
         };
         let open = last.parent_active && !last.taken;
@@ -226,6 +233,7 @@ impl<'a> Preprocessor<'a> {
         if let Some(last) = self.conditions.last_mut() {
             last.active = value;
             last.taken |= value;
+            last.is_last = words.is_none();
         }
     }
 
@@ -249,26 +257,27 @@ impl<'a> Preprocessor<'a> {
         self.macros.insert(key.to_owned(), words[1..].to_vec());
     }
 
-    /// The value of a condition: integers, names (0 where not defined as a number), `defined`, and C's operators.
-    fn condition(&self, files: &mut Files<'_>, words: &[Token], span: Span) -> bool {
+    /// The value of a condition: integers, `defined`, C's operators, and names. A name stands for what its macro is, or else for 0.
+    fn condition(&mut self, files: &mut Files<'_>, words: &[Token], span: Span) -> bool {
         let mut resolved = Vec::new();
         let mut at = 0;
         while let Some(word) = words.get(at) {
             at += 1;
-            let text = files.sources.text(word.span);
-            if text == "defined" {
+            if files.sources.text(word.span) == "defined" {
                 let parenthesis = words.get(at).is_some_and(|next| files.sources.text(next.span) == "(");
                 let name = words.get(at + usize::from(parenthesis)).map_or("", |name| files.sources.text(name.span));
                 resolved.push(i64::from(self.is_defined(name)).to_string());
                 at += if parenthesis { 3 } else { 1 };
-            } else if word.kind == TokenKind::Ident {
-                let value = self.macros.get(text).and_then(|tokens| tokens.first());
-                let value = value.map(|token| files.sources.text(token.span)).filter(|value| is_number(value));
-                let known = || PREDEFINED.iter().find(|(known, _)| *known == text).map_or(0, |(_, value)| *value);
-                resolved.push(value.map_or_else(|| known().to_string(), str::to_owned));
-            } else {
-                resolved.push(text.to_owned());
+                continue;
             }
+            let before = self.tokens.len();
+            self.expand(files, *word, 0);
+            resolved.extend(self.tokens.drain(before..).map(|part| match files.sources.text(part.span) {
+                name if part.kind == TokenKind::Ident => {
+                    PREDEFINED.iter().find(|(known, _)| *known == name).map_or(0, |(_, value)| *value).to_string()
+                }
+                text => text.to_owned(),
+            }));
         }
         let text: Vec<&str> = resolved.iter().map(String::as_str).collect();
         match (Arithmetic { words: &text, at: 0, depth: 0 }).whole() {
@@ -284,13 +293,9 @@ impl<'a> Preprocessor<'a> {
     }
 }
 
-fn is_number(text: &str) -> bool {
-    text.starts_with(|c: char| c.is_ascii_digit())
-}
-
 fn stray(files: &mut Files<'_>, span: Span, what: &str) {
-    let error = Diagnostic::error("stray-directive", span, format!("{what} without an #if before it"));
-    files.diagnostics.push(error.help("remove it, or add the #if"));
+    let error = Diagnostic::error("stray-directive", span, format!("{what} without an #if before it in this file"));
+    files.diagnostics.push(error.help("remove it, or add the #if; an #else is the last branch of its #if"));
 }
 
 fn include(files: &mut Files<'_>, text: &str, span: Span) -> Option<Asked> {

@@ -2,6 +2,7 @@
 
 mod aggregates;
 mod automation;
+mod codes;
 mod dispinterface;
 mod interface;
 mod library;
@@ -58,13 +59,12 @@ pub(crate) struct Resolver<'a> {
     /// Whether a type has been refused for its size.
     is_too_large: bool,
     pointer_default: PointerClass,
-    /// The structures and unions whose members are being read, the innermost last.
+    /// The structures and unions whose members are being read, the innermost last; or the method whose parameters are.
     owners: Vec<String>,
     /// The name that a typedef gives to the type that it declares.
     declaring: Option<String>,
     /// Names that types have after their members, and where those are.
     made_up: HashMap<String, Span>,
-    anonymous: usize,
 }
 
 /// Attributes that are understood, or kept without a meaning here.
@@ -188,7 +188,6 @@ impl<'a> Resolver<'a> {
             owners: Vec::new(),
             declaring: None,
             made_up: HashMap::new(),
-            anonymous: 0,
         }
     }
 
@@ -220,6 +219,7 @@ impl<'a> Resolver<'a> {
     /// What can only be said when everything has been seen: all files, which have so many bytes.
     pub(crate) fn finish(&mut self, bytes: usize) {
         self.box_open_structures();
+        self.name_in_code();
         self.check_contents();
         self.check_frames();
         self.check_amount(bytes);
@@ -260,20 +260,13 @@ impl<'a> Resolver<'a> {
 
     fn declare_type(&mut self, name: &Ident, what: Named) {
         if let Some(span) = self.made_up.remove(&name.name) {
-            let text = format!("`{}` is what the type of a member is called that has no name of its own", name.name);
-            let error = Diagnostic::error("duplicate-name", name.span, text).related(span, "this one");
-            return self.say(error.help("give one of them another name, or write a tag before the member's `{`"));
+            return self.say(taken_by_member(&name.name, name.span, Some(span)));
         }
         if let Some(known) = self.types.get(&name.name) {
             let same = matches!((&known.what, &what), (Named::Opened(a) | Named::Type(a), Named::Type(b)) if a == b);
             if !same {
-                let mut error =
-                    Diagnostic::error("duplicate-name", name.span, format!("`{}` is declared twice", name.name));
-                if let Some(span) = known.span {
-                    error = error.related(span, "first declared here");
-                }
-                self.say(error.help("give one of them another name"));
-                return;
+                let error = declared_twice(name, known.span);
+                return self.say(error);
             }
         }
         self.types.insert(name.name.clone(), Entry { what, span: Some(name.span) });
@@ -281,12 +274,8 @@ impl<'a> Resolver<'a> {
 
     fn declare_value(&mut self, name: &Ident, value: Value) {
         if let Some(known) = self.values.get(&name.name) {
-            let mut error =
-                Diagnostic::error("duplicate-name", name.span, format!("`{}` is declared twice", name.name));
-            if let Some(span) = known.span {
-                error = error.related(span, "first declared here");
-            }
-            return self.say(error.help("give one of them another name"));
+            let error = declared_twice(name, known.span);
+            return self.say(error);
         }
         self.values.insert(name.name.clone(), Entry { what: value, span: Some(name.span) });
     }
@@ -383,6 +372,28 @@ impl<'a> Resolver<'a> {
             _ => base,
         };
         self.model.consts.push(Const { name: declarator.name.name.clone(), base, value: found, imported });
+    }
+}
+
+/// What is said of a name that a type without one of its own gets, and something else has.
+fn taken_by_member(name: &str, span: Span, other: Option<Span>) -> Diagnostic {
+    let text = format!("`{name}` is what the type of a member is called that has no name of its own");
+    let mut error = Diagnostic::error("duplicate-name", span, text);
+    if let Some(other) = other {
+        error = error.related(other, "this has that name, too");
+    }
+    error.help("give one of them another name, or write a tag before the member's `{`")
+}
+
+/// What is said of a name that something else has, which may be declared somewhere.
+fn declared_twice(name: &Ident, first: Option<Span>) -> Diagnostic {
+    let error = Diagnostic::error("duplicate-name", name.span, format!("`{}` is declared twice", name.name));
+    match first {
+        Some(first) if first == name.span => error
+            .label("by one line, whose file is read more than once")
+            .help("import the file wherever it is needed, or include it once"),
+        Some(first) => error.related(first, "first declared here").help("give one of them another name"),
+        None => error.help("give one of them another name"),
     }
 }
 

@@ -70,6 +70,11 @@ impl Sources {
         Some(FileId(id))
     }
 
+    /// Takes a file for one that is imported, whatever it has been until now.
+    pub(crate) fn import(&mut self, id: FileId) {
+        self.files[usize::from(id.0)].role = Role::Idl;
+    }
+
     /// A file.
     pub fn file(&self, id: FileId) -> &File {
         &self.files[usize::from(id.0)]

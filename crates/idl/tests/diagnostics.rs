@@ -287,8 +287,13 @@ fn local_methods_are_of_local_interfaces() {
 
 #[test]
 fn names_that_members_give_their_types() {
-    let inner = "struct A { struct { long x; } b; };\nstruct A_b { long y; };";
-    refused(inner, "duplicate-name", 2, &["the type of a member", "write a tag"]);
+    let (inner, own) = ("struct A { struct { long x; } b; };", "struct A_b { long y; };");
+    let twice = "struct A { struct { long x; } b_c;\nstruct { struct { long x; } c; } b; };";
+    // Neither comes first, so neither gets another name.
+    for text in [format!("{inner}\n{own}"), format!("{own}\n{inner}"), twice.to_owned()] {
+        refused(&text, "duplicate-name", 2, &["the type of a member", "write a tag"]);
+    }
+    refused("\nstruct { long x; };", "nameless-type", 2, &["this struct has no name", "write a tag"]);
     for members in ["long a;", "long a; float b; long c[2];", "long a; short b[2]; double c;", "long a[4];"] {
         let text = format!("typedef struct _G {{ {members} }} GUID;");
         refused(&text, "reserved-name", 1, &["`GUID` has other members", "two unsigned shorts"]);

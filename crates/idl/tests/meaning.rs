@@ -46,6 +46,30 @@ fn constants_are_evaluated_as_c_does() {
 }
 
 #[test]
+fn types_without_names_are_called_after_what_is_of_them() {
+    let text = "
+        typedef struct { long a; } *P;
+        typedef union switch (enum { P_A } t) u { case P_A: long a; } Q[2];
+        enum { RED, GREEN };
+        [object, uuid(c0135700-0000-4000-8000-00000000a001)] interface IA : IUnknown {
+            HRESULT M([in] struct { long q; } x, [in] enum { M_A } y);
+            HRESULT N([in] struct { hyper q; } x, [in] P p);
+        }";
+    let names = |text: &str| {
+        let model = check(text).model;
+        let aggregates = model.structs.into_iter().map(|found| found.name);
+        let aggregates = aggregates.chain(model.unions.into_iter().map(|found| found.name));
+        aggregates.chain(model.enums.into_iter().map(|found| found.name)).collect::<Vec<_>>()
+    };
+    let all = ["P_struct", "IA_M_x", "IA_N_x", "Q_union", "Q_union_t", "RED_enum", "IA_M_y"];
+    let found = names(&format!("import \"unknwn.idl\";{text}"));
+    assert!(all.iter().all(|name| found.iter().any(|found| found == name)) && found.len() == all.len(), "{found:?}");
+    // What comes before them changes none.
+    let found = names(&format!("import \"unknwn.idl\"; typedef struct {{ long a; }} *B; enum {{ BLUE }}; {text}"));
+    assert!(all.iter().all(|name| found.iter().any(|found| found == name)), "{found:?}");
+}
+
+#[test]
 fn structures_are_laid_out_as_c_does() {
     let text = "
         typedef struct Inner { byte a; hyper b; short c; } Inner;

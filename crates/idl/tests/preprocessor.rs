@@ -91,6 +91,65 @@ fn included_files_are_text() {
 }
 
 #[test]
+fn conditions_begin_and_end_in_one_file() {
+    for stray in ["#else", "#elif 1", "#endif"] {
+        let text = "#if 1\n#include \"b.h\"\nstruct S { long a; };\n#endif";
+        let (codes, said) = wrong(&[("a.idl", text), ("b.h", stray)]);
+        assert_eq!(codes, ["stray-directive"], "{said}");
+        assert!(said.contains("b.h:1") && said.contains(stray.split(' ').next().unwrap_or(stray)), "{said}");
+    }
+    // A file within leaves the conditions of the file around it open.
+    let text = "#if 0\n#else\n#include \"b.h\"\n#endif\nstruct S { long a; };";
+    assert_eq!(model(&[("a.idl", text), ("b.h", "#if 0\n#include \"missing.h\"\n#endif")]).structs.len(), 1);
+    for twice in ["#if 1\n#else\n#else\n#endif", "#if 1\n#else\n#elif 1\n#endif"] {
+        let (codes, said) = wrong(&[("a.idl", twice)]);
+        assert_eq!(codes, ["stray-directive"], "{said}");
+        assert!(said.contains("a.idl:3"), "{said}");
+    }
+}
+
+#[test]
+fn conditions_know_all_that_a_macro_stands_for() {
+    let text = |defined: &str, condition: &str| {
+        format!("{defined}\n#if {condition}\n#define YES 1\n#else\n#define YES 0\n#endif\nconst long A = YES;")
+    };
+    for (defined, condition, expected) in [
+        ("#define V 1 + 1", "V == 2", 1),
+        ("#define V 1 + 1", "V * 3 == 4", 1),
+        ("#define V -1", "V < 0", 1),
+        ("#define V (2)", "V == 2", 1),
+        ("#define W 7\n#define V W", "V == 7", 1),
+        ("#define V V", "V == 0", 1),
+        ("#define V __midl", "V == 801", 1),
+        ("#define V NOTHING", "V", 0),
+        ("#define V 1", "defined V && defined(V) && !defined(W) && !W", 1),
+    ] {
+        let found = model(&[("a.idl", &text(defined, condition))]);
+        assert_eq!(constant(&found, "A"), expected, "{defined}, {condition}");
+    }
+    let (codes, said) = wrong(&[("a.idl", &text("#define V", "V == 0"))]);
+    assert_eq!(codes, ["bad-condition"], "{said}");
+}
+
+#[test]
+fn included_files_can_be_imported_too() {
+    let part = ("part.idl", "#ifdef WIDE\nstruct W { hyper a; };\n#else\nstruct N { long a; };\n#endif");
+    let found = model(&[("a.idl", "#define WIDE\n#include \"part.idl\"\nimport \"part.idl\";"), part]);
+    let all = found.structs.iter().map(|found| (found.name.as_str(), found.imported)).collect::<Vec<_>>();
+    assert_eq!(all, [("N", true), ("W", false)]);
+    // The order in which others import and include a file does not matter.
+    let text = ("part.idl", "struct S { long a; };");
+    let (by, with) = (("b.idl", "#include \"part.idl\""), ("c.idl", "import \"part.idl\";"));
+    for order in ["import \"b.idl\", \"c.idl\";", "import \"c.idl\", \"b.idl\";"] {
+        let (codes, said) = wrong(&[("a.idl", order), text, by, with]);
+        assert!(
+            codes.iter().all(|code| *code == "duplicate-name") && said.contains("is read more than once"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
 fn a_file_that_is_missing_is_missed_where_it_was_looked_for() {
     for text in ["\n#include \"missing.h\"\n", "\n#include <missing.h>\n", "\nimport \"missing.h\";\n"] {
         let (codes, said) = wrong(&[("a.idl", text)]);

@@ -1,5 +1,6 @@
 //! Names that mean something in one language or another, for everything that has a name.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// Keywords of Rust, C, C++ and Java, and names that everybody uses there, that IDL has for names like any other.
@@ -131,6 +132,96 @@ const METHODS: &[&str] = &[
     "exit",
     "errno",
 ];
+
+/// Names of types, functions, macros and values that libraries declare, or generated code does.
+const DECLARED: &str = "\
+    IntoIterator Fn ToOwned AsRef Debug Hash PartialEq Eq Ord Iterator Sized Sync ToString core alloc \
+    windows_core vec format println assert_eq matches derive panic u128 isize f64 size_of size_of_val Owned \
+    Union int32_t uint8_t size_t ptrdiff_t intptr_t EOF INT64_C memcpy strlen abs time index stdin offsetof \
+    static_assert alignas REFCLSID S_OK E_FAIL lpVtbl OBVIA_ALIGN OBVIA_LOAD obvia_interface obvia_wchar unix \
+    linux co_await co_return char8_t constinit module override vector span get put proxy prepared wrong calls \
+    results arguments image wires arrays outcome count data size len value raw text Vtbl Impl Ref Type Self_ T R \
+    F E I N a b f i n p s x y it Math Enum Record Iterable Class Thread System Exception Character MemorySegment \
+    Frame Flat Guid Proxy Remote View of copy retain begin perform with when exports opens _1 _a a__b";
+
+/// Kinds of what has a name where all others can see it.
+pub const KINDS: usize = 8;
+
+/// A file in which everything has one of these names, and its neighbour the same with an underscore. In each turn they are of other
+/// kinds, as many as [`KINDS`] says.
+pub fn dangerous(turn: usize) -> String {
+    let mut text = "import \"unknwn.idl\";\n".to_owned();
+    let (mut members, mut done) = (Vec::new(), BTreeSet::new());
+    for (at, name) in NAMES.iter().chain(METHODS).copied().chain(DECLARED.split(' ')).enumerate() {
+        let next = format!("{name}_");
+        if !done.insert(name.to_owned()) || !done.insert(next.clone()) {
+            continue;
+        }
+        let ty = declaration(&mut text, at, (at + turn) % KINDS, name);
+        let other = declaration(&mut text, at + 1000, (at + turn + 3) % KINDS, &next);
+        // A constructor in Rust has its members as parameters, which cannot be called as enumerations, interfaces or constants.
+        let is_pattern = [at + turn, at + turn + 3].iter().any(|kind| matches!(kind % KINDS, 3 | 5 | 7));
+        let (form, passed) = match (at + turn / 2) % 6 {
+            1 | 2 if is_pattern => (String::new(), format!("[in] long {name}, [in, size_is({name})] long *{next}")),
+            0 => (
+                format!("struct Form{at} {{ long {name}; double {next}; }};"),
+                format!("[in] long {name}, [in, size_is({name})] struct Form{at} *{next}"),
+            ),
+            1 => (
+                format!("struct Form{at} {{ long {name}; [size_is({name})] long *{next}; [string] char *z; }};"),
+                format!("[in] struct Form{at} *{name}, [out] struct Form{at} *{next}"),
+            ),
+            2 => (
+                format!("struct Form{at} {{ long {name}; [size_is({name})] long {next}[]; }};"),
+                format!("[in] struct Form{at} *{name}, [in] IUnknown *{next}, [out] IUnknown **z"),
+            ),
+            3 => (
+                format!("union Form{at} switch (long {name}) {next} {{ case 1: long {name}; case 2: long {next}; }};"),
+                format!("[in] union Form{at} *{name}, [in, string] wchar_t *{next}, [out, string] wchar_t **z"),
+            ),
+            4 => (
+                format!("union Form{at} switch (long t) u {{ case 1: long *{name}; case 2: long {next}; }};"),
+                format!("[in] union Form{at} *{name}, [in, out] long *{next}"),
+            ),
+            _ => (String::new(), format!("[out] long *{name}, [out, size_is(, *{name})] long **{next}")),
+        };
+        let _ = writeln!(text, "{form}");
+        members.push(format!(
+            "    HRESULT {name}({passed});\n    HRESULT {next}([in] {ty}{name}, [in] {other}{next}, [out] long *z);\n"
+        ));
+    }
+    // The description of one interface is one text in Java, which must not be too long.
+    for (at, some) in members.chunks(40).enumerate() {
+        let _ = writeln!(
+            text,
+            "[object, uuid(c0135700-0000-4000-8003-{at:012x})] interface IHas{at} : IUnknown {{\n{}}}",
+            some.concat()
+        );
+    }
+    text
+}
+
+/// Declares something of a kind by a name, and returns what a parameter that has to do with it is of.
+fn declaration(text: &mut String, at: usize, kind: usize, name: &str) -> String {
+    let (declared, ty) = match kind {
+        0 => (format!("typedef struct {name} {{ long {name}; }} {name};"), format!("struct {name} *")),
+        1 => (format!("typedef struct {{ long *{name}; }} {name};"), format!("{name} *")),
+        2 => (format!("union {name} switch (long t) u {{ case 1: long {name}; }};"), format!("union {name} *")),
+        3 => (format!("typedef enum {name} {{ Value{at} }} {name};"), format!("{name} ")),
+        4 => (format!("typedef long {name};"), format!("{name} ")),
+        5 => (
+            format!(
+                "[object, uuid(c0135700-0000-4000-8001-{at:012x})] interface {name} : IUnknown \
+                 {{ HRESULT {name}([in] {name} *{name}); HRESULT {name}_M(); }}"
+            ),
+            format!("{name} *"),
+        ),
+        6 => (format!("typedef enum Enum{at} {{ {name} }} Enum{at};"), format!("Enum{at} ")),
+        _ => (format!("const long {name} = {at};"), "long ".to_owned()),
+    };
+    let _ = writeln!(text, "{declared}");
+    ty
+}
 
 /// A file in which types, members, methods, parameters, constants and values of enumerations have them.
 pub fn file() -> String {

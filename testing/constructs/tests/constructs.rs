@@ -65,16 +65,19 @@ fn what_is_refused_is_refused_by_a_rule_with_a_line() {
 }
 
 /// The files of all that is to work in a language, in a folder of their own.
-fn files(who: Who, name: &str) -> (PathBuf, [PathBuf; 2]) {
+fn files(who: Who, name: &str) -> (PathBuf, Vec<PathBuf>) {
     let place = WORKSHOP.place(name);
     let all = cases(is_wide());
     let accepted: Vec<&Case> = all.iter().filter(|case| is_accepted(case, who)).collect();
-    let texts = [("constructs.idl", file(&accepted)), ("names.idl", names::file())];
-    let written = texts.map(|(file, text)| {
+    let mut texts = vec![("constructs.idl".to_owned(), file(&accepted)), ("names.idl".to_owned(), names::file())];
+    let turns = if is_wide() { names::KINDS } else { 1 };
+    texts.extend((0..turns).map(|turn| (format!("names{turn}.idl"), names::dangerous(turn))));
+    let written = texts.into_iter().map(|(file, text)| {
         let path = place.join(file);
         fs::write(&path, text).expect("the folder for builds can be written to");
         path
     });
+    let written = written.collect();
     (place, written)
 }
 

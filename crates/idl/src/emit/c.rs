@@ -6,6 +6,7 @@ mod expression;
 mod header;
 mod interface;
 mod lent;
+mod library;
 mod limits;
 mod names;
 mod projection;
@@ -19,13 +20,14 @@ mod values;
 mod words;
 
 pub use component::component;
+pub(crate) use names::Names;
 pub use names::is_name;
 pub use random_calls::random_calls;
 
 use super::writer::Writer;
 use crate::Diagnostic;
 use crate::compile::Compilation;
-use crate::model::{InterfaceId, Model, Object, Type};
+use crate::model::{InterfaceId, Model};
 use crate::plan::{MethodPlan, ParamPlan, Passing, plan};
 
 /// The C source for what a file declares.
@@ -76,31 +78,14 @@ fn refuse(model: &Model, id: InterfaceId) -> Vec<Diagnostic> {
     plans
         .flat_map(|plan| {
             // Without proxies everything can be declared, but for what is not known here.
-            let params = plan
-                .params
-                .iter()
-                .filter(|param| !found.local || param.param.memory.is_some() || hides_type(model, &plan, param));
+            let params = plan.params.iter().filter(|param| !found.local || param.param.memory.is_some());
             params.filter_map(|param| refuse_parameter(model, &plan, param)).collect::<Vec<_>>()
         })
         .collect()
 }
 
-/// Whether a parameter has the name of a type that another one is of, which C would look for in vain.
-fn hides_type(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> bool {
-    let of = |ty: &Type| match model.innermost(ty) {
-        Type::Struct(id) => Some(&model.structs[id.0].name),
-        Type::Union(id) => Some(&model.unions[id.0].name),
-        Type::Enum(id) => Some(&model.enums[id.0].name),
-        Type::Interface(Object::Known(id)) => Some(&model.interfaces[id.0].name),
-        _ => None,
-    };
-    plan.params.iter().any(|other| of(&other.param.ty) == Some(&param.param.name))
-}
-
 fn refuse_parameter(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Option<Diagnostic> {
-    let what = if hides_type(model, plan, param) {
-        "called as the type of one"
-    } else if param.param.memory.is_some() {
+    let what = if param.param.memory.is_some() {
         "one of Automation's types"
     } else if table::is_by_table(plan) {
         table::refuse(model, plan, param)?
@@ -138,7 +123,7 @@ fn stubs(compilation: &Compilation, stem: &str, own: &[InterfaceId]) -> String {
     out.line("");
     for id in own {
         let found = &model.interfaces[id.0];
-        out.line(format!("const IID IID_{} = {};", names::ident(&found.name), names::guid(found.uuid)));
+        out.line(format!("const IID IID_{} = {};", names::type_ident(&found.name), names::guid(found.uuid)));
     }
     out.line("");
     structures::define(&mut out, model);

@@ -2,6 +2,7 @@
 
 use super::measure::all_arms;
 use super::{Model, StructId, Type, UnionId};
+use crate::emit::c::Names as CNames;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::OnceLock;
@@ -15,8 +16,8 @@ pub struct Known {
     pub(crate) rust: OnceLock<Refusals>,
     pub(crate) c: OnceLock<Refusals>,
     pub(crate) java: OnceLock<Refusals>,
-    /// The names of all types.
-    pub(crate) c_types: OnceLock<HashSet<String>>,
+    /// What names mean in C.
+    pub(crate) c_names: OnceLock<CNames>,
 }
 
 /// A type and all that it leads to, each structure and each union once, before what stands in it.

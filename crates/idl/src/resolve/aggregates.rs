@@ -46,7 +46,7 @@ impl Resolver<'_> {
                 Type::Base(Base::Guid)
             }
             _ => {
-                let name = declared.unwrap_or_else(|| self.fresh_name(decl.tag.as_ref(), name, "struct"));
+                let name = declared.unwrap_or_else(|| self.fresh_name(decl.tag.as_ref(), name, "struct", span));
                 let imported = self.imported;
                 let (about, measure) = (About::default(), Measure::default());
                 let made = Struct { name, fields: Vec::new(), conformant: None, measure, about, imported, span };
@@ -333,11 +333,14 @@ impl Resolver<'_> {
                 }
             };
         }
-        let tag_type = self.tag_type(decl, span)?;
+        let name = declared.unwrap_or_else(|| self.fresh_name(decl.tag.as_ref(), name, "union", span));
+        self.owners.push(name.clone());
+        let tag_type = self.tag_type(decl, span);
+        self.owners.pop();
+        let tag_type = tag_type?;
         let encapsulated = decl.switch.as_ref().map(|(_, tag, inner)| {
             (tag.name.clone(), inner.as_ref().map_or_else(|| "tagged_union".to_owned(), |inner| inner.name.clone()))
         });
-        let name = declared.unwrap_or_else(|| self.fresh_name(decl.tag.as_ref(), name, "union"));
         let imported = self.imported;
         let (arms, default, measure) = (Vec::new(), None, Measure::default());
         let made = Union { name, tag: tag_type, encapsulated, arms, default, measure, about, imported, span };
@@ -364,8 +367,8 @@ impl Resolver<'_> {
     }
 
     fn tag_type(&mut self, decl: &UnionDecl, span: Span) -> Option<Type> {
-        let ty = if let Some((spec, ..)) = &decl.switch {
-            self.spec_type(spec, None)?
+        let ty = if let Some((spec, tag, _)) = &decl.switch {
+            self.spec_type(spec, Some(tag))?
         } else if let Some(attribute) = find(&decl.attributes, "switch_type") {
             let words: Vec<&str> = attribute.raw.split_whitespace().collect();
             match words.as_slice() {
@@ -474,7 +477,8 @@ impl Resolver<'_> {
             self.say(error);
             return None;
         }
-        let name = declared.unwrap_or_else(|| self.fresh_name(decl.tag.as_ref(), name, "enum"));
+        let name = name.or_else(|| values.first().map(|(first, _)| first));
+        let name = declared.unwrap_or_else(|| self.fresh_name(decl.tag.as_ref(), name, "enum", span));
         let v1 = has(&decl.attributes, "v1_enum");
         if let Some((value, _)) = made.iter().find(|(_, value)| !v1 && i16::try_from(*value).is_err()) {
             let text = format!("`{value}` does not fit the 16 bits that `{name}` has in NDR");
@@ -528,9 +532,10 @@ impl Resolver<'_> {
         // The name that users write wins over the tag.
         let guid = own.filter(|own| is_definition && GUIDS.contains(&own.name.name.as_str()));
         self.declaring = own.filter(|_| is_definition && guid.is_none()).map(|own| own.name.name.clone());
+        let name = own.or(declarators.first()).map(|declarator| &declarator.name);
         let ty = match guid {
             Some(own) => self.guid_type(&spec, own),
-            None => self.spec_type(&spec, own.map(|declarator| &declarator.name)),
+            None => self.spec_type(&spec, name),
         };
         let Some(ty) = ty else { return };
         for declarator in declarators {

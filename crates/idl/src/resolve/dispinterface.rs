@@ -58,8 +58,10 @@ impl Resolver<'_> {
                 None => return self.unknown_type(&name.name, name.span),
             },
             DispinterfaceMembers::Own(properties, methods) => {
+                self.owners.push(self.model.dispinterfaces[at].name.clone());
                 let properties = properties.iter().filter_map(|property| self.property(property)).collect();
                 let methods: Vec<_> = methods.iter().map(|method| self.method_by_name(method)).collect();
+                self.owners.pop();
                 DispMembers::Own(properties, methods)
             }
         };

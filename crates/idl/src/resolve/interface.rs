@@ -141,9 +141,16 @@ impl Resolver<'_> {
         let inherited = base.map(|base| self.model.all_methods(base)).unwrap_or_default();
         let first = FIRST_OPNUM + inherited.len();
         let mut names: HashSet<String> = inherited.into_iter().map(|method| method.name.clone()).collect();
+        if !self.model.interfaces[id.0].plain {
+            names.extend(["QueryInterface", "AddRef", "Release"].map(str::to_owned));
+        }
         for item in items {
             match item {
-                Item::Method(method) => self.method(method, id, first, &mut names),
+                Item::Method(method) => {
+                    self.owners.push(format!("{}_{}", self.model.interfaces[id.0].name, method.name.name));
+                    self.method(method, id, first, &mut names);
+                    self.owners.pop();
+                }
                 other => self.item(other),
             }
         }
@@ -340,7 +347,8 @@ impl Resolver<'_> {
         let (oneway, idempotent) = (oneway.is_some(), has(&method.attributes, "idempotent"));
         let member = self.member(method);
         let (opnum, doc, span) = (opnum as u16, method.doc.clone(), method.name.span);
-        let made = Method { name, opnum, returns, oneway, idempotent, member, local, params, doc, span };
+        let code = String::new();
+        let made = Method { name, code, opnum, returns, oneway, idempotent, member, local, params, doc, span };
         self.model.interfaces[id.0].methods.push(made);
     }
 
@@ -386,6 +394,7 @@ impl Resolver<'_> {
             let variant = self.variant(param, &ty, memory);
             made.push(Param {
                 name,
+                code: String::new(),
                 direction,
                 retval,
                 ty,

@@ -22,6 +22,7 @@ pub(super) fn returned_param(params: &[Param], method: &MethodSyntax, ty: Type) 
     let pointer = Pointer { class: PointerClass::Ref, to: ty, extent: Extent::One };
     Param {
         name,
+        code: String::new(),
         direction: Direction::Out,
         retval: true,
         boxed: false,

@@ -2,7 +2,7 @@
 
 use super::automation::is_automation;
 use super::values::Variable;
-use super::{Named, Resolver, find, has};
+use super::{Named, Resolver, find, has, taken_by_member};
 use crate::ast::{Attribute, Declarator, Dimension, Expr, Ident, TypeKind, TypeSpec};
 use crate::diagnostic::Diagnostic;
 use crate::model::{Arith, Base, Extent, Object, Pointer, PointerClass, Type, Varying};
@@ -329,25 +329,30 @@ impl Resolver<'_> {
         }
     }
 
-    /// The name of a type that no typedef declares: its tag; or, where it has neither, one after the type and the member that
-    /// it is of.
-    pub(super) fn fresh_name(&mut self, tag: Option<&Ident>, name: Option<&Ident>, kind: &str) -> String {
+    /// The name of a type that no typedef declares: its tag; or, where it has none, one after what it stands in and the declarator
+    /// that is of it. No other file and no order of files changes it.
+    pub(super) fn fresh_name(&mut self, tag: Option<&Ident>, name: Option<&Ident>, kind: &str, span: Span) -> String {
         if let Some(tag) = tag {
             return tag.name.clone();
         }
-        if let (Some(owner), Some(member)) = (self.owners.last(), name) {
-            let mut made = format!("{owner}_{}", member.name);
-            while self.types.contains_key(&made) || self.made_up.contains_key(&made) {
-                made.push('_');
+        let made = match (self.owners.last(), name) {
+            (Some(owner), Some(name)) => format!("{owner}_{}", name.name),
+            (Some(owner), None) => format!("{owner}_{kind}"),
+            (None, Some(name)) => format!("{}_{kind}", name.name),
+            (None, None) => {
+                let text = format!("this {kind} has no name, so nothing can be of it");
+                let error = Diagnostic::error("nameless-type", span, text);
+                self.say(error.help(format!("write a tag behind `{kind}`, or remove it")));
+                return String::new();
             }
-            self.made_up.insert(made.clone(), member.span);
-            return made;
+        };
+        let span = name.map_or(span, |name| name.span);
+        let declared = self.types.get(&made).map(|known| known.span);
+        if let Some(other) = declared.or_else(|| self.made_up.get(&made).map(|span| Some(*span))) {
+            self.say(taken_by_member(&made, span, other));
         }
-        if let Some(name) = name {
-            return name.name.clone();
-        }
-        self.anonymous += 1;
-        format!("Anonymous_{kind}_{}", self.anonymous)
+        self.made_up.insert(made.clone(), span);
+        made
     }
 
     /// A declarator of a typedef, whose type is there already.

@@ -22,7 +22,7 @@ pub(super) fn refer(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'
     for (param, region) in references(plan) {
         let reference = local(plan, param, "reference");
         out.line(format!("uint64_t {reference};"));
-        let test = format!("!obvia_refer(&calls->regions[{region}], {}, &{reference})", binding(&param.param.name));
+        let test = format!("!obvia_refer(&calls->regions[{region}], {}, &{reference})", binding(&param.param.code));
         refuse(out, &test, &leave(&format!("{}_elsewhere(self{given})", context.stem(plan))));
     }
 }
@@ -33,7 +33,7 @@ pub(super) fn elsewhere(out: &mut Writer, context: &Context<'_>, plan: &MethodPl
     out.line("{");
     out.line("int turned = 0;");
     for (param, region) in references(plan) {
-        let name = binding(&param.param.name);
+        let name = binding(&param.param.code);
         out.line(format!("turned |= obvia_turn(obvia_calls_at_hand, {region}, {name});"));
     }
     out.line("if (turned) {");
@@ -68,7 +68,7 @@ pub(super) fn turn(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_
     out.line(format!("const {block} *request = (const {block} *)call->frame;"));
     out.line("int turned = 0;");
     for (param, region) in references(plan) {
-        let reference = format!("OBVIA_LOAD(uint64_t, &request->{})", binding(&param.param.name));
+        let reference = format!("OBVIA_LOAD(uint64_t, &request->{})", binding(&param.param.code));
         out.line(format!("turned |= obvia_turn_call(call, {region}, {reference});"));
     }
     out.line(format!("return turned ? {}(object, call) : OBVIA_BAD_STUB_DATA;", context.stub(plan)));
@@ -91,7 +91,7 @@ impl Stub<'_> {
     /// Finds an array that is passed by reference.
     pub(super) fn resolve(&self, out: &mut Writer, param: &ParamPlan<'_>, region: &str) {
         let Passing::Reference { element, size, is_written, .. } = &param.passing else { return };
-        let (model, name) = (self.context.model, binding(&param.param.name));
+        let (model, name) = (self.context.model, binding(&param.param.code));
         let counted = local(self.plan, param, "count");
         count(out, self.plan, &counted, size, Side::Stub);
         let constant = if *is_written { "" } else { "const " };

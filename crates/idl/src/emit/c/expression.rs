@@ -38,7 +38,7 @@ pub(super) fn count(out: &mut Writer, plan: &MethodPlan<'_>, name: &str, size: &
 /// An operand as an integer of its own type.
 pub(super) fn value(plan: &MethodPlan<'_>, operand: &Operand, side: Side) -> String {
     let param = &plan.params[operand.index];
-    let name = binding(&param.param.name);
+    let name = binding(&param.param.code);
     let is_place = matches!(param.passing, Passing::Place(_));
     let text = match side {
         Side::Proxy if is_place => format!("*{name}"),

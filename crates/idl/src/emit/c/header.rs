@@ -1,11 +1,11 @@
 //! `NAME.h`: what a file declares, for programs in C and in C++.
 
-use super::names::{declared, ident, interface as name_of, method as method_name, parameters, type_ident};
+use super::names::{declared, ident, interface as name_of, method as method_name, object, parameters, type_ident};
 use super::{structures, types};
 use crate::compile::{BUILT_IN, Compilation};
 use crate::emit::writer::Writer;
 use crate::events;
-use crate::model::{Interface, InterfaceId, Method, Model};
+use crate::model::{Interface, InterfaceId, Method, Model, Object};
 use crate::plan::plan;
 use crate::source::{File, FileId, Role};
 use std::collections::HashSet;
@@ -123,7 +123,7 @@ fn abstract_struct(out: &mut Writer, model: &Model, found: &Interface) {
     for method in &found.methods {
         out.block_comment(&method.doc);
         let params = parameters(model, &plan(model, method), declared);
-        let name = method_name(model, &method.name);
+        let name = method_name(&method.code);
         out.line(format!("virtual HRESULT {name}({}) = 0;", params.trim_start_matches(", ")));
     }
     out.line("};");
@@ -133,15 +133,16 @@ fn abstract_struct(out: &mut Writer, model: &Model, found: &Interface) {
 fn vtable(out: &mut Writer, model: &Model, id: InterfaceId) {
     let found = &model.interfaces[id.0];
     let name = type_ident(&found.name);
+    let of = object(model, &Object::Known(id));
     out.block_comment(&found.doc);
     out.line(format!("typedef struct {name}Vtbl {{"));
-    out.line(format!("HRESULT (*QueryInterface)({name} *self, const IID *iid, void **object);"));
-    out.line(format!("uint32_t (*AddRef)({name} *self);"));
-    out.line(format!("uint32_t (*Release)({name} *self);"));
+    out.line(format!("HRESULT (*QueryInterface)({of} *self, const IID *iid, void **object);"));
+    out.line(format!("uint32_t (*AddRef)({of} *self);"));
+    out.line(format!("uint32_t (*Release)({of} *self);"));
     for method in model.all_methods(id) {
         out.block_comment(&method.doc);
         let params = parameters(model, &plan(model, method), declared);
-        out.line(format!("HRESULT (*{})({name} *self{params});", method_name(model, &method.name)));
+        out.line(format!("HRESULT (*{})({of} *self{params});", method_name(&method.code)));
     }
     out.line(format!("}} {name}Vtbl;"));
     out.line(format!("struct {name} {{"));
@@ -155,19 +156,21 @@ fn macros(out: &mut Writer, model: &Model, id: InterfaceId) {
     let mut call = |method: &str, params: &[String]| {
         let given: String = params.iter().map(|param| format!(", {param}")).collect();
         let passed: String = params.iter().map(|param| format!(", ({param})")).collect();
-        out.line(format!("#define {name}_{method}(self{given}) ((self)->lpVtbl->{method}((self){passed}))"));
+        out.line(format!("#define {name}_{method}(self{given}) ((self)->lpVtbl->{method})((self){passed})"));
     };
     call("QueryInterface", &["iid".to_owned(), "object".to_owned()]);
     call("AddRef", &[]);
     call("Release", &[]);
     for method in model.all_methods(id) {
-        call(&method_name(model, &method.name), &macro_parameters(method));
+        call(&method_name(&method.code), &macro_parameters(method));
     }
 }
 
 /// Names that a macro's text has only where its parameters are meant.
 fn macro_parameters(method: &Method) -> Vec<String> {
-    let name = ident(&method.name);
-    let own = |param: String| if param == name || param == "lpVtbl" { format!("{param}_") } else { param };
-    method.params.iter().map(|param| own(declared(&param.name))).collect()
+    let name = method_name(&method.code);
+    let stem = name.trim_end_matches('_');
+    let is_own = |param: &str| ["self", "lpVtbl", stem].contains(&param.trim_end_matches('_'));
+    let own = |name: &str| if is_own(name) { format!("{name}_") } else { ident(name) };
+    method.params.iter().map(|param| own(&param.code)).collect()
 }

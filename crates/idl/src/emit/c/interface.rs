@@ -221,7 +221,7 @@ fn block(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, request
     out.line(format!("{name} {{"));
     let mut align = 1;
     for param in &params {
-        let field = binding(&param.param.name);
+        let field = binding(&param.param.code);
         align = align.max(model.layout(in_place(model, param.param)).1);
         let text = placed(param).map_or_else(|| format!("uint64_t {field}"), |ty| declare(model, ty, &field));
         out.line(format!("{text};"));
@@ -231,7 +231,7 @@ fn block(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, request
     out.line(format!("OBVIA_HAS_SIZE({name}, {});", round(length, align)));
     for param in params {
         let at = if request { param.request } else { param.reply };
-        out.line(format!("OBVIA_LIES_AT({name}, {}, {});", binding(&param.param.name), at.unwrap_or(0)));
+        out.line(format!("OBVIA_LIES_AT({name}, {}, {});", binding(&param.param.code), at.unwrap_or(0)));
     }
     out.line("");
 }

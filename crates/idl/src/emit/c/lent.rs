@@ -28,7 +28,7 @@ pub(super) fn check(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'
 pub(super) fn take(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, lent: &ParamPlan<'_>) {
     let Passing::Lent { element, .. } = &lent.passing else { return };
     let from = place(context, element, false, "results", &block_end(&context.block(plan, false)));
-    out.line(format!("*{} = {from};", binding(&lent.param.name)));
+    out.line(format!("*{} = {from};", binding(&lent.param.code)));
 }
 
 /// What is done where there is no room for what a method lends.
@@ -67,7 +67,7 @@ impl Stub<'_> {
         let array = pointer_to(self.context.model, element, "array");
         let end = block_end(&self.context.block(self.plan, false));
         let here = place(self.context, element, false, "results", &end);
-        let name = binding(&lent.param.name);
+        let name = binding(&lent.param.code);
         out.line(format!("struct {{ {array}; obvia_call *call; }} {name} = {{{here}, call}};"));
     }
 
@@ -75,7 +75,7 @@ impl Stub<'_> {
     pub(super) fn lent_answer(&self, out: &mut Writer, lent: &ParamPlan<'_>) {
         let Passing::Lent { element, size, room } = &lent.passing else { return };
         self.store_results(out);
-        let (name, used) = (binding(&lent.param.name), local(self.plan, lent, "used"));
+        let (name, used) = (binding(&lent.param.code), local(self.plan, lent, "used"));
         count(out, self.plan, &used, size, Side::Stub);
         let (end, bytes) = (block_end(&self.context.block(self.plan, false)), type_name(self.context.model, element));
         let here = place(self.context, element, false, "results", &end);

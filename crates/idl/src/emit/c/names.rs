@@ -1,9 +1,12 @@
 //! How IDL's names and types are written in C.
 
-use crate::model::{Base, Interface, InterfaceId, Model, Object, Param, Type};
+use super::library::{LIBRARY, MACROS};
+use super::projection::name_of_method;
+use crate::model::{Base, InterfaceId, Model, Object, Param, Type, Union, all_arms};
 use crate::plan::{MethodPlan, ParamPlan, Passing};
+use std::collections::HashSet;
 
-/// The keywords of C11 and C++17, which a name must not be; and macros of the standard headers that take no arguments.
+/// The keywords of C11 and C++20, which a name must not be; and macros and types of the standard headers that generated code uses.
 const KEYWORDS: &str = "\
     alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t class compl const \
     const_cast constexpr continue decltype default delete do double dynamic_cast else enum explicit export extern \
@@ -12,7 +15,9 @@ const KEYWORDS: &str = "\
     static_assert static_cast struct switch template this thread_local throw true try typedef typeid typename typeof \
     union unsigned using virtual void volatile wchar_t while xor xor_eq _Alignas _Alignof _Atomic _Bool _Complex \
     _Generic _Noreturn _Static_assert \
-    errno stdin stdout stderr NULL EOF";
+    char8_t co_await co_return co_yield concept consteval constinit requires \
+    errno stdin stdout stderr NULL EOF \
+    int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t size_t ptrdiff_t intptr_t uintptr_t max_align_t";
 
 /// Names that the generated functions use themselves.
 const TAKEN: [&str; 13] = [
@@ -20,46 +25,108 @@ const TAKEN: [&str; 13] = [
     "prepared",
 ];
 
+/// A name, or the same with an underscore more: where something means `stem`, `stem` becomes `stem_`, and `stem_` becomes `stem__`. So
+/// no two names become one, and what becomes of a name depends on nothing else.
+fn apart(name: &str, is_meant: impl Fn(&str) -> bool) -> String {
+    let stem = name.trim_end_matches('_');
+    let is_runtimes = ["obvia_", "OBVIA_"].iter().any(|begin| stem.starts_with(begin));
+    let is_keyword = is_runtimes || is_among(KEYWORDS, stem) || is_among(MACROS, stem);
+    if is_keyword || is_meant(stem) { format!("{name}_") } else { name.to_owned() }
+}
+
+fn is_among(words: &str, name: &str) -> bool {
+    words.split(' ').any(|word| word == name)
+}
+
 /// A name that may be used in C and in C++.
 pub(super) fn ident(name: &str) -> String {
-    if KEYWORDS.split(' ').any(|word| word == name) { format!("{name}_") } else { name.to_owned() }
+    apart(name, |_| false)
 }
 
 /// The name of a type, which no variable of a generated function hides, and which is no namespace.
 pub(super) fn type_ident(name: &str) -> String {
-    if TAKEN.contains(&name) || ["arguments", "std", "obvia"].contains(&name) {
-        format!("{name}_")
-    } else {
-        ident(name)
+    let is_ours = |stem: &str| TAKEN.contains(&stem) || ["arguments", "std", "obvia"].contains(&stem);
+    apart(name, |stem| is_ours(stem) || is_among(LIBRARY, stem))
+}
+
+/// The name of a constant or of a value of an enumeration, which no type has: C and C++ have all of them in one place. Constants are
+/// macros, so members and methods do not have it either. What imports the file changes nothing.
+pub(super) fn value(model: &Model, name: &str, imported: bool, is_macro: bool) -> String {
+    let names = model.known.c_names.get_or_init(|| Names::of(model));
+    let seen = if imported { &names.of_imported[..1] } else { &names.of_imported };
+    let is_taken =
+        |code: &str| seen.iter().any(|seen| seen.types.contains(code) || is_macro && seen.inner.contains(code));
+    let first = beside_library(name);
+    let mut code = first.clone();
+    while is_taken(&code) || code != first && seen.iter().any(|seen| seen.values.contains(&code)) {
+        code.push('_');
+    }
+    code
+}
+
+/// The name of a value where nothing but libraries has names.
+fn beside_library(name: &str) -> String {
+    apart(name, |stem| is_among(LIBRARY, stem))
+}
+
+/// What has names in the files that are imported, or in the others.
+#[derive(Debug, Default)]
+struct Seen {
+    types: HashSet<String>,
+    /// Members and methods.
+    inner: HashSet<String>,
+    values: HashSet<String>,
+}
+
+/// What names mean.
+#[derive(Debug)]
+pub(crate) struct Names {
+    /// What is imported, and what is not.
+    of_imported: [Seen; 2],
+}
+
+impl Names {
+    fn of(model: &Model) -> Self {
+        let mut all: [Seen; 2] = Default::default();
+        let seen = |imported: bool| usize::from(!imported);
+        let types = model.structs.iter().map(|found| (&found.name, found.imported));
+        let types = types.chain(model.unions.iter().map(|found| (&found.name, found.imported)));
+        let types = types.chain(model.enums.iter().map(|found| (&found.name, found.imported)));
+        let types = types.chain(model.interfaces.iter().map(|found| (&found.name, found.imported)));
+        let types = types.chain(model.typedefs.iter().map(|found| (&found.name, found.imported)));
+        types.for_each(|(name, imported)| _ = all[seen(imported)].types.insert(type_ident(name)));
+        for found in &model.interfaces {
+            let raw = found.methods.iter().map(|method| ident(&method.code));
+            all[seen(found.imported)].inner.extend(raw.flat_map(|raw| [name_of_method(&raw), raw]));
+        }
+        for found in &model.structs {
+            all[seen(found.imported)].inner.extend(found.fields.iter().map(|field| ident(&field.name)));
+        }
+        for found in &model.unions {
+            let said = found.encapsulated.iter().flat_map(|(tag, inner)| [tag, inner]);
+            let arms = all_arms(found).map(|field| &field.name).chain(said);
+            all[seen(found.imported)].inner.extend(arms.map(|name| ident(name)));
+        }
+        for found in &model.enums {
+            all[seen(found.imported)].values.extend(found.values.iter().map(|(name, _)| beside_library(name)));
+        }
+        for found in &model.consts {
+            all[seen(found.imported)].values.insert(beside_library(&found.name));
+        }
+        Self { of_imported: all }
     }
 }
 
-/// The name of a constant or of a value of an enumeration, which no type has: C and C++ have all of them in one place.
-pub(super) fn value(model: &Model, name: &str) -> String {
-    if is_type(model, name) { format!("{}_", type_ident(name)) } else { ident(name) }
+/// The name of a type that code uses: C++ is told that it is one where something else is called so, too.
+fn used(model: &Model, keyword: &str, name: &str) -> String {
+    let name = type_ident(name);
+    let names = model.known.c_names.get_or_init(|| Names::of(model));
+    if names.of_imported.iter().any(|seen| seen.inner.contains(&name)) { format!("{keyword} {name}") } else { name }
 }
 
-/// Whether a type has a name.
-fn is_type(model: &Model, name: &str) -> bool {
-    let types = model.known.c_types.get_or_init(|| {
-        let named = model.structs.iter().map(|found| &found.name).chain(model.unions.iter().map(|found| &found.name));
-        let named = named.chain(model.enums.iter().map(|found| &found.name));
-        let named = named.chain(model.interfaces.iter().map(|found| &found.name));
-        named.chain(model.typedefs.iter().map(|found| &found.name)).cloned().collect()
-    });
-    types.contains(name)
-}
-
-/// A method's name in the vtable, which neither a macro has, called after an interface and one of its methods, nor a type that other
-/// methods take.
-pub(super) fn method(model: &Model, name: &str) -> String {
-    let begins =
-        |interface: &Interface| name.strip_prefix(interface.name.as_str()).is_some_and(|rest| rest.starts_with('_'));
-    if is_type(model, name) || model.interfaces.iter().any(begins) {
-        format!("{}_", type_ident(name))
-    } else {
-        ident(name)
-    }
+/// A method's name in the vtable.
+pub(super) fn method(name: &str) -> String {
+    ident(name)
 }
 
 /// Whether a text may be the name of a type, or of anything else, in C and in C++.
@@ -69,18 +136,18 @@ pub fn is_name(text: &str) -> bool {
 
 /// A parameter's name in a declaration, beside the object's.
 pub(super) fn declared(name: &str) -> String {
-    if name == "self" { "self_".to_owned() } else { ident(name) }
+    apart(name, |stem| stem == "self")
 }
 
 /// A parameter's name, beside the names that generated functions use themselves.
 pub(super) fn binding(name: &str) -> String {
-    if TAKEN.contains(&name) { format!("{name}_") } else { ident(name) }
+    apart(name, |stem| TAKEN.contains(&stem))
 }
 
 /// A name for what belongs to a parameter, which no parameter has.
 pub(super) fn local(plan: &MethodPlan<'_>, param: &ParamPlan<'_>, what: &str) -> String {
     let mut name = format!("{}_{what}", param.param.name);
-    while plan.params.iter().any(|other| name.starts_with(&other.param.name) && binding(&other.param.name) == name) {
+    while plan.params.iter().any(|other| name.starts_with(&other.param.code) && binding(&other.param.code) == name) {
         name.push('_');
     }
     name
@@ -112,11 +179,13 @@ pub(super) fn interface(model: &Model, id: InterfaceId) -> String {
     type_ident(&model.interfaces[id.0].name)
 }
 
-fn object(model: &Model, object: &Object) -> String {
-    match object {
-        Object::Known(id) => interface(model, *id),
-        Object::Unknown | Object::IidIs(_) => "IUnknown".to_owned(),
-    }
+/// The type of an interface, or of objects that have one.
+pub(super) fn object(model: &Model, object: &Object) -> String {
+    let name = match object {
+        Object::Known(id) => model.interfaces[id.0].name.as_str(),
+        Object::Unknown | Object::IidIs(_) => "IUnknown",
+    };
+    used(model, "struct", name)
 }
 
 /// The declaration of something of a type; of nothing, the type's own name.
@@ -124,14 +193,19 @@ pub(super) fn declare(model: &Model, ty: &Type, name: &str) -> String {
     let plain = |text: &str| if name.is_empty() { text.to_owned() } else { format!("{text} {name}") };
     match ty {
         Type::Base(one) => plain(base(*one)),
-        Type::Enum(id) => plain(&type_ident(&model.enums[id.0].name)),
-        Type::Struct(id) => plain(&type_ident(&model.structs[id.0].name)),
-        Type::Union(id) => plain(&type_ident(&model.unions[id.0].name)),
+        Type::Enum(id) => plain(&used(model, "enum", &model.enums[id.0].name)),
+        Type::Struct(id) => plain(&used(model, "struct", &model.structs[id.0].name)),
+        Type::Union(id) => plain(&used(model, union_keyword(&model.unions[id.0]), &model.unions[id.0].name)),
         Type::Void => plain("void"),
         Type::Fixed(element, count) => declare(model, element, &format!("{name}[{count}]")),
         Type::Pointer(pointer) => pointer_to(model, &pointer.to, name),
         Type::Interface(what) => format!("{} *{name}", object(model, what)),
     }
+}
+
+/// What a union is in C: with its discriminant, it is a structure.
+pub(super) fn union_keyword(found: &Union) -> &'static str {
+    if found.encapsulated.is_some() { "struct" } else { "union" }
 }
 
 /// The declaration of a pointer to something of a type.
@@ -204,7 +278,7 @@ fn place_type(param: &Param) -> Type {
 
 /// The parameters behind the object, each behind a comma, named by [`declared`] or by [`binding`].
 pub(super) fn parameters(model: &Model, plan: &MethodPlan<'_>, named: fn(&str) -> String) -> String {
-    plan.params.iter().map(|param| format!(", {}", parameter(model, param, &named(&param.param.name)))).collect()
+    plan.params.iter().map(|param| format!(", {}", parameter(model, param, &named(&param.param.code)))).collect()
 }
 
 /// An integer of 64 bits as C writes it.

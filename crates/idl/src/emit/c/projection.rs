@@ -11,13 +11,12 @@ use super::names::{binding, declared, method as method_name, parameters, type_id
 use crate::compile::Compilation;
 use crate::emit::component;
 use crate::emit::writer::Writer;
-use crate::model::{Interface, InterfaceId, Model};
+use crate::model::{Interface, InterfaceId, Model, Object};
 use crate::plan::{MethodPlan, ParamPlan, plan};
 use view::{RESULT, Reason, View, Viewer};
 
 /// What an interface pointer, or an object, has already.
-const TAKEN: [&str; 15] = [
-    "Object_",
+const TAKEN: [&str; 14] = [
     "as",
     "as_or_null",
     "attach",
@@ -33,6 +32,12 @@ const TAKEN: [&str; 15] = [
     "self",
     "try_as",
 ];
+
+/// The name of a method beside what an interface pointer has, and beside the parameter of a template.
+pub(super) fn name_of_method(raw: &str) -> String {
+    let is_taken = TAKEN.contains(&raw.trim_end_matches('_')) || raw.starts_with("Object_");
+    if is_taken { format!("{raw}_") } else { raw.to_owned() }
+}
 
 /// The text of the header; `own` are the file's own interfaces.
 pub(super) fn header(compilation: &Compilation, stem: &str, own: &[InterfaceId]) -> String {
@@ -101,6 +106,8 @@ struct Projection<'a> {
 struct Method<'a> {
     model: &'a Model,
     interface: String,
+    /// The interface's type among what has names in the interface.
+    object: String,
     /// As the interface has it.
     raw: String,
     name: String,
@@ -113,14 +120,15 @@ impl<'a> Projection<'a> {
     fn of(model: &'a Model, id: InterfaceId) -> Self {
         let found = &model.interfaces[id.0];
         let name = type_ident(&found.name);
+        let object = super::names::object(model, &Object::Known(id));
         let methods = found.methods.iter().map(|method| {
             let plan = plan(model, method);
             let viewer = Viewer { model, plan: &plan };
             let view = |param: &ParamPlan<'a>| viewer.view(param).map_err(|why| (param.param.name.as_str(), why));
             let views = plan.params.iter().map(view).collect();
-            let raw = method_name(model, &method.name);
-            let name_here = if TAKEN.contains(&raw.as_str()) { format!("{raw}_") } else { raw.clone() };
-            Method { model, interface: name.clone(), raw, name: name_here, views, plan }
+            let raw = method_name(&method.code);
+            let name_here = name_of_method(&raw);
+            Method { model, interface: name.clone(), object: object.clone(), raw, name: name_here, views, plan }
         });
         let methods = methods.collect();
         Projection { model, found, name, methods }
@@ -238,7 +246,7 @@ impl Method<'_> {
 
     /// The names of results beside their views.
     fn named_results(&self) -> impl Iterator<Item = (String, &View)> {
-        let named = self.plan.params.iter().map(|param| declared(&param.param.name)).zip(self.views());
+        let named = self.plan.params.iter().map(|param| declared(&param.param.code)).zip(self.views());
         named.filter(|(_, view)| view.result.is_some())
     }
 
@@ -263,7 +271,7 @@ impl Method<'_> {
         let name = format!("{interface}_calls<Object_>::{}", self.name);
         out.line(format!("{} {name}({}) const", self.result(), self.parameters()));
         out.line("{");
-        out.line(format!("{interface} *const self = static_cast<const Object_ *>(this)->get();"));
+        out.line(format!("{} *const self = static_cast<const Object_ *>(this)->get();", self.object));
         views.iter().flat_map(|view| &view.before).for_each(|line| out.line(line));
         let arguments: Vec<&str> = views.iter().map(|view| view.argument.as_str()).collect();
         out.line(format!("obvia::check(self->{}({}));", self.raw, arguments.join(", ")));
@@ -289,7 +297,7 @@ impl Method<'_> {
         out.line("{");
         let object = format!("{}_methods &object = this->obvia_object();", self.interface);
         if self.is_raw_for_objects() {
-            let names: Vec<String> = self.plan.params.iter().map(|param| binding(&param.param.name)).collect();
+            let names: Vec<String> = self.plan.params.iter().map(|param| binding(&param.param.code)).collect();
             out.line(object);
             out.line(format!("return object.{}({});", self.name, names.join(", ")));
         } else {
@@ -324,7 +332,7 @@ impl Method<'_> {
             view.made.iter().for_each(|line| out.line(line.replace(RESULT, &named(name))));
         }
         for (param, view) in self.plan.params.iter().zip(views) {
-            let result = named(&declared(&param.param.name));
+            let result = named(&declared(&param.param.code));
             view.stored.iter().for_each(|line| out.line(line.replace(RESULT, &result)));
         }
     }

@@ -13,7 +13,7 @@ use crate::plan::{INLINE_MAX, MethodPlan, ParamPlan, Passing};
 
 pub(super) fn proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let params = format!("{} *self{}", context.name, parameters(context.model, plan, binding));
-    let given: String = plan.params.iter().map(|param| format!(", {}", binding(&param.param.name))).collect();
+    let given: String = plan.params.iter().map(|param| format!(", {}", binding(&param.param.code))).collect();
     let (name, prepare) = (context.proxy(plan), format!("{}_prepare", context.stem(plan)));
     out.line(format!("static OBVIA_COLD HRESULT {prepare}({params});"));
     if plan.refers() {
@@ -25,7 +25,7 @@ pub(super) fn proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'
     out.line("const obvia_proxy *proxy = (const obvia_proxy *)self;");
     // By COM's rules, whatever happens.
     for array in arrays(plan, false).iter().filter(|array| array.text_kind().is_some()) {
-        out.line(format!("*{} = NULL;", binding(&array.param.param.name)));
+        out.line(format!("*{} = NULL;", binding(&array.param.param.code)));
     }
     out.line(format!("OBVIA_BEGIN(proxy, calls, {prepare}(self{given}))"));
     by_reference::refer(out, context, plan, &given);
@@ -107,7 +107,7 @@ fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) -> St
     };
     for param in plan.ordered(true) {
         if let Some(ty) = placed(param) {
-            let name = binding(&param.param.name);
+            let name = binding(&param.param.code);
             let by_pointer = matches!(param.passing, Passing::Place(_)) && !matches!(ty, Type::Fixed(..));
             let from = if by_pointer { format!("*{name}") } else { name.clone() };
             if is_loaded(ty) {
@@ -118,7 +118,7 @@ fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) -> St
         }
     }
     for (param, _) in by_reference::references(plan) {
-        let (name, reference) = (binding(&param.param.name), local(plan, param, "reference"));
+        let (name, reference) = (binding(&param.param.code), local(plan, param, "reference"));
         out.line(format!("OBVIA_STORE(uint64_t, &request->{name}, {reference});"));
     }
     for array in &behind {
@@ -130,7 +130,7 @@ fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) -> St
 /// Refuses what the server would refuse.
 pub(super) fn limits(out: &mut Writer, plan: &MethodPlan<'_>) {
     for param in plan.ordered(true) {
-        let name = binding(&param.param.name);
+        let name = binding(&param.param.code);
         match &param.passing {
             Passing::Value(ty) => range(out, param, ty, &name, &leave("E_INVALIDARG")),
             Passing::Place(ty) => range(out, param, ty, &format!("*{name}"), &leave("E_INVALIDARG")),
@@ -141,7 +141,7 @@ pub(super) fn limits(out: &mut Writer, plan: &MethodPlan<'_>) {
 
 /// Counts a string's characters, the zero among them; none is no string.
 fn text_count(out: &mut Writer, context: &Context<'_>, array: &Array<'_, '_>, name: &str, too_many: &[String]) {
-    let text = binding(&array.param.param.name);
+    let text = binding(&array.param.param.code);
     let bits = 8 * context.model.layout(array.element).0;
     out.line(format!("const uint64_t {name} = obvia_text{bits}({text});"));
     if !array.is_optional {
@@ -157,7 +157,7 @@ fn at_and_count<'p>(plan: &MethodPlan<'_>, array: &Array<'p, '_>, at: &str, coun
 
 fn put_array(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, array: &Array<'_, '_>) {
     let (at, count, element) = at_and_count(plan, array, "at", "count");
-    let name = binding(&array.param.param.name);
+    let name = binding(&array.param.param.code);
     let bytes = format!("{count} * sizeof({})", type_name(context.model, element));
     if let Some(kind) = array.text_kind() {
         return out.line(format!("obvia_put_text(request, &request->{name}, {at}, {kind}, {name}, {count}, {bytes});"));
@@ -200,7 +200,7 @@ fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
         lent::take(out, context, plan, lent);
     }
     for param in &params {
-        let name = binding(&param.param.name);
+        let name = binding(&param.param.code);
         let value = local(plan, param, "value");
         if matches!(param.passing, Passing::OutText(_)) {
             out.line(format!("*{name} = {value};"));
@@ -222,7 +222,7 @@ fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
 fn load(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) {
     let Some(ty) = placed(param) else { return };
     let model = context.model;
-    let name = binding(&param.param.name);
+    let name = binding(&param.param.code);
     let value = local(plan, param, "value");
     let invalid = leave("RPC_E_INVALID_DATA");
     if is_loaded(ty) {
@@ -283,7 +283,7 @@ fn find_arrays<'p>(
     for (array, one) in behind.iter().zip(&found) {
         end = position(out, context, &end, one, array.size.is_none());
         if let Some(kind) = array.text_kind() {
-            let ((at, count, element), name) = (one, binding(&array.param.param.name));
+            let ((at, count, element), name) = (one, binding(&array.param.param.code));
             let size = type_name(context.model, element);
             out.line(format!(
                 "const uint64_t {count} = obvia_text_count(results, obvia_length(reply), &results->{name}, {at}, {kind}, sizeof({size}));"
@@ -293,7 +293,7 @@ fn find_arrays<'p>(
     }
     refuse(out, &format!("obvia_length(reply) != {end}"), &leave("obvia_refusal(reply)"));
     for (array, (from, count, element)) in behind.iter().zip(&found).filter(|(array, _)| array.size.is_some()) {
-        let name = binding(&array.param.param.name);
+        let name = binding(&array.param.param.code);
         let kind = context.kind(element);
         refuse(out, &format!("!obvia_is_array(results, &results->{name}, {from}, {kind}, {count})"), &invalid);
     }
@@ -311,7 +311,7 @@ fn copy_arrays(
     let model = context.model;
     let mut allocated: Vec<String> = Vec::new();
     for (array, (from, count, element)) in behind.iter().zip(found) {
-        let (name, size) = (binding(&array.param.param.name), type_name(model, element));
+        let (name, size) = (binding(&array.param.param.code), type_name(model, element));
         let leaving = |allocated: &[String], value: &str| -> Vec<String> {
             let free = allocated.iter().map(|name| format!("free({name});"));
             free.chain(leave(value)).collect()

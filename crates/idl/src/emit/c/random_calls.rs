@@ -1,6 +1,8 @@
 //! Random calls in C++: a program that serves objects which know what their callers must send, and calls them.
 
-use super::names::{base as base_name, declare, ident, interface, parameters, type_ident, type_name};
+use super::names::{
+    base as base_name, declare, ident, interface, method as method_name, parameters, type_ident, type_name,
+};
 use crate::compile::Compilation;
 use crate::emit::random_calls::{Field, Trial, What, count, field_name, trials};
 use crate::emit::writer::Writer;
@@ -223,7 +225,7 @@ fn try_call(out: &mut Writer, model: &Model, interface: &str, trial: &Trial<'_>)
         got(out, model, trial, param);
     }
     let given: Vec<String> = trial.plan.params.iter().map(given).collect();
-    out.line(format!("const HRESULT result = object->{}({});", ident(method), given.join(", ")));
+    out.line(format!("const HRESULT result = object->{}({});", method_name(&trial.plan.method.code), given.join(", ")));
     out.line("if (result != want.result) {");
     out.line("test_fails(place, obvia_error_text(result));");
     out.line("}");
@@ -302,7 +304,7 @@ fn method(out: &mut Writer, model: &Model, interface: &str, trial: &Trial<'_>) {
     let named: fn(&str) -> String =
         if trial.left_out.is_some() { |_| String::new() } else { |name| format!("{name}_given") };
     let params = parameters(model, &trial.plan, named);
-    out.line(format!("HRESULT {}({}) override", ident(name), params.trim_start_matches(", ")));
+    out.line(format!("HRESULT {}({}) override", method_name(&trial.plan.method.code), params.trim_start_matches(", ")));
     out.line("{");
     if trial.left_out.is_some() {
         out.line("return E_NOTIMPL;");

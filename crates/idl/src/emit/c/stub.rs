@@ -52,10 +52,8 @@ pub(super) fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_
     }
     stub.private_arrays(out);
     let given: String = plan.params.iter().map(|param| format!(", {}", stub.given(param))).collect();
-    out.line(format!(
-        "const HRESULT result = self->lpVtbl->{}(self{given});",
-        method_name(context.model, &plan.method.name)
-    ));
+    let call = format!("(self->lpVtbl->{})(self{given});", method_name(&plan.method.code));
+    out.line(format!("const HRESULT result = {call}"));
     if takes_context(context, plan) {
         out.line("obvia_context_used();");
     }
@@ -172,7 +170,7 @@ impl Stub<'_> {
         }
         refuse(out, &format!("call->length != {end}"), &self.bad());
         for (array, (at, count, element)) in behind.iter().zip(&named).filter(|(array, _)| array.size.is_some()) {
-            let name = binding(&array.param.param.name);
+            let name = binding(&array.param.param.code);
             let kind = self.context.kind(element);
             refuse(out, &format!("!obvia_is_array(request, &request->{name}, {at}, {kind}, {count})"), &self.bad());
         }
@@ -181,7 +179,7 @@ impl Stub<'_> {
     /// Reads how long a string is: only it knows.
     fn count_text(&self, out: &mut Writer, array: &Array<'_, '_>, (at, count, element): &Named<'_>) {
         let Some(kind) = array.text_kind() else { return };
-        let name = binding(&array.param.param.name);
+        let name = binding(&array.param.param.code);
         let size = type_name(self.context.model, element);
         out.line(format!(
             "const uint64_t {count} = obvia_text_count(request, call->length, &request->{name}, {at}, {kind}, sizeof({size}));"
@@ -194,7 +192,7 @@ impl Stub<'_> {
     fn load(&self, out: &mut Writer, param: &ParamPlan<'_>) {
         let Some(ty) = placed(param) else { return };
         let model = self.context.model;
-        let name = binding(&param.param.name);
+        let name = binding(&param.param.code);
         let is_array = matches!(ty, Type::Fixed(..));
         if is_loaded(ty) {
             let text = type_name(model, ty);
@@ -273,7 +271,7 @@ impl Stub<'_> {
     fn begin_result(&self, out: &mut Writer, param: &ParamPlan<'_>) {
         let Some(ty) = placed(param) else { return };
         let model = self.context.model;
-        let name = binding(&param.param.name);
+        let name = binding(&param.param.code);
         let address = if matches!(ty, Type::Fixed(..)) { "" } else { "&" };
         match (self.home(param, ty), param.param.direction.is_in()) {
             (Home::Reply, true) if is_loaded(ty) => out.line(format!("results->{name} = {name};")),
@@ -296,7 +294,7 @@ impl Stub<'_> {
     fn begin_array(&self, out: &mut Writer, array: &Array<'_, '_>, may_move: bool) {
         let (to, count, element) = self.named(array, "to", "count");
         let model = self.context.model;
-        let name = binding(&array.param.param.name);
+        let name = binding(&array.param.param.code);
         let kind = self.context.kind(element);
         let bytes = format!("{count} * sizeof({})", type_name(model, element));
         if !may_move {
@@ -355,7 +353,7 @@ impl Stub<'_> {
 
     /// What the method gets for a parameter.
     fn given(&self, param: &ParamPlan<'_>) -> String {
-        let name = binding(&param.param.name);
+        let name = binding(&param.param.code);
         if let Some(array) = arrays(self.plan, true)
             .into_iter()
             .chain(arrays(self.plan, false))
@@ -414,7 +412,7 @@ impl Stub<'_> {
 
     pub(super) fn store_results(&self, out: &mut Writer) {
         for param in self.plan.ordered(false) {
-            let name = binding(&param.param.name);
+            let name = binding(&param.param.code);
             if let Some(ty) = placed(param).filter(|ty| self.home(param, ty) == Home::Local) {
                 store(out, self.context.model, ty, &format!("results->{name}"), &name);
             }
@@ -444,7 +442,7 @@ impl Stub<'_> {
         out.line("memset(results, 0, OBVIA_ALIGN(sizeof *results));");
         self.store_results(out);
         for (array, (to, count, element)) in behind.iter().zip(&named) {
-            let (name, own) = (binding(&array.param.param.name), local(self.plan, array.param, "own"));
+            let (name, own) = (binding(&array.param.param.code), local(self.plan, array.param, "own"));
             let kind = array.text_kind().unwrap_or_default();
             let bytes = format!("{count} * sizeof({})", type_name(model, element));
             out.line(format!("obvia_put_text(results, &results->{name}, {to}, {kind}, {own}, {count}, {bytes});"));
@@ -469,7 +467,7 @@ impl Stub<'_> {
         let end = positions(out, self.context, &self.context.block(self.plan, false), &named);
         let mut may_move = false;
         for (array, (at, count, element)) in behind.iter().zip(&named) {
-            let name = binding(&array.param.param.name);
+            let name = binding(&array.param.param.code);
             let kind = self.context.kind(element);
             let bytes = format!("{count} * sizeof({})", type_name(self.context.model, element));
             may_move |= array.length.is_some();

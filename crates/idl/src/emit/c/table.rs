@@ -71,11 +71,11 @@ pub(super) fn method(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<
 fn proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let params = parameters(context.model, plan, binding);
     let mut arguments = "arguments".to_owned();
-    while plan.params.iter().any(|param| binding(&param.param.name) == arguments) {
+    while plan.params.iter().any(|param| binding(&param.param.code) == arguments) {
         arguments.push('_');
     }
     let given = |param: &ParamPlan<'_>| {
-        let name = binding(&param.param.name);
+        let name = binding(&param.param.code);
         if is_place(context.model, param) { name } else { format!("&{name}") }
     };
     let given: Vec<String> = plan.params.iter().map(given).collect();
@@ -95,7 +95,7 @@ fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     out.line(format!("static HRESULT {invoke}(void *object, void **arguments)"));
     out.line("{");
     out.line(format!("{name} *self = ({name} *)object;"));
-    let call = format!("self->lpVtbl->{}(self{given});", method_name(context.model, &plan.method.name));
+    let call = format!("(self->lpVtbl->{})(self{given});", method_name(&plan.method.code));
     if takes_context(context, plan) {
         out.line(format!("const HRESULT result = {call}"));
         out.line("obvia_context_used();");

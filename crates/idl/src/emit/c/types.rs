@@ -1,8 +1,8 @@
 //! Constants, enumerations, structures and unions.
 
-use super::names::{declare, ident, integer, quoted, type_ident, value as value_name};
+use super::names::{declare, ident, integer, quoted, type_ident, union_keyword, value as value_name};
 use crate::emit::writer::Writer;
-use crate::model::{Base, Const, Field, Model, Object, StructId, Type, Typedef, UnionId, Value};
+use crate::model::{Base, Const, Field, Model, StructId, Type, Typedef, UnionId, Value};
 use std::collections::BTreeSet;
 
 pub(super) fn constants(out: &mut Writer, model: &Model) {
@@ -20,7 +20,7 @@ pub(super) fn constants(out: &mut Writer, model: &Model) {
             (Value::Int(value), _) => int(*value),
         };
         let text = if text.starts_with('-') { format!("({text})") } else { text };
-        out.line(format!("#define {} {text}", value_name(model, &constant.name)));
+        out.line(format!("#define {} {text}", value_name(model, &constant.name, false, true)));
     }
     if !own.is_empty() {
         out.line("");
@@ -47,7 +47,7 @@ pub(super) fn enumerations(out: &mut Writer, model: &Model) {
         out.line(format!("enum {name} OBVIA_ENUM {{"));
         for (at, (value, number)) in found.values.iter().enumerate() {
             let comma = if at + 1 == found.values.len() { "" } else { "," };
-            out.line(format!("{} = {}{comma}", value_name(model, value), int(i64::from(*number))));
+            out.line(format!("{} = {}{comma}", value_name(model, value, false, false), int(i64::from(*number))));
         }
         out.line("};");
         out.line(format!("typedef enum {name} {name};"));
@@ -63,8 +63,7 @@ pub(super) fn aggregates(out: &mut Writer, model: &Model) {
     let all: Vec<Type> = structs.map(Type::Struct).chain(unions.map(Type::Union)).collect();
     for ty in &all {
         let (keyword, name) = match ty {
-            Type::Union(id) if model.unions[id.0].encapsulated.is_none() => ("union", &model.unions[id.0].name),
-            Type::Union(id) => ("struct", &model.unions[id.0].name),
+            Type::Union(id) => (union_keyword(&model.unions[id.0]), &model.unions[id.0].name),
             Type::Struct(id) => ("struct", &model.structs[id.0].name),
             _ => continue,
         };
@@ -87,7 +86,7 @@ pub(super) fn typedefs(out: &mut Writer, model: &Model) {
     };
     let own = model.typedefs.iter().filter(|one| !one.imported).map(|one| (type_ident(&one.name), declare(one)));
     let others: Vec<String> =
-        own.filter(|(name, text)| *text != format!("{name} {name}")).map(|(_, text)| text).collect();
+        own.filter(|(name, text)| !text.ends_with(&format!("{name} {name}"))).map(|(_, text)| text).collect();
     for text in &others {
         out.line(format!("typedef {text};"));
     }
@@ -128,22 +127,6 @@ fn aggregate(out: &mut Writer, model: &Model, ty: &Type, done: &mut Done) {
     }
 }
 
-/// A member's declaration, among others: where one of them is called as the member's type, C++ is told that the type is meant.
-fn member(model: &Model, ty: &Type, name: &str, all: &[&Field]) -> String {
-    let text = declare(model, ty, name);
-    let (keyword, own) = match model.innermost(ty) {
-        Type::Enum(id) => ("enum", &model.enums[id.0].name),
-        Type::Struct(id) => ("struct", &model.structs[id.0].name),
-        Type::Union(id) if model.unions[id.0].encapsulated.is_none() => ("union", &model.unions[id.0].name),
-        Type::Union(id) => ("struct", &model.unions[id.0].name),
-        Type::Interface(Object::Known(id)) => ("struct", &model.interfaces[id.0].name),
-        _ => return text,
-    };
-    let own = type_ident(own);
-    let is_own = |field: &&Field| own.starts_with(&field.name) && ident(&field.name) == own;
-    if all.iter().any(is_own) { format!("{keyword} {text}") } else { text }
-}
-
 fn structure(out: &mut Writer, model: &Model, id: StructId) {
     let found = &model.structs[id.0];
     let name = type_ident(&found.name);
@@ -153,14 +136,13 @@ fn structure(out: &mut Writer, model: &Model, id: StructId) {
     }
     let (offsets, size, _) = model.offsets(found);
     out.line(format!("struct {name} {{"));
-    let all: Vec<&Field> = found.fields.iter().collect();
     for field in &found.fields {
         match (&field.ty, &found.conformant) {
             // As many as another member says: C++ has no arrays without a size.
             (Type::Void, Some((element, ..))) => {
-                out.line(format!("{};", member(model, element, &format!("{}[1]", ident(&field.name)), &all)));
+                out.line(format!("{};", declare(model, element, &format!("{}[1]", ident(&field.name)))));
             }
-            (ty, _) => out.line(format!("{};", member(model, ty, &ident(&field.name), &all))),
+            (ty, _) => out.line(format!("{};", declare(model, ty, &ident(&field.name)))),
         }
     }
     out.line("};");
@@ -184,7 +166,7 @@ fn union(out: &mut Writer, model: &Model, id: UnionId) {
     let arms: Vec<&Field> = arms.chain(found.default.iter().flatten()).collect();
     let members = |out: &mut Writer| {
         for field in &arms {
-            out.line(format!("{};", member(model, &field.ty, &ident(&field.name), &arms)));
+            out.line(format!("{};", declare(model, &field.ty, &ident(&field.name))));
         }
     };
     match &found.encapsulated {

@@ -45,7 +45,7 @@ pub(super) fn result(memory: Memory, param: &ParamPlan<'_>) -> Option<String> {
 
 /// A user's argument as the vtable takes it.
 pub(super) fn to_abi(memory: Memory, param: &ParamPlan<'_>) -> String {
-    let name = binding(&param.param.name);
+    let name = binding(&param.param.code);
     match param.param.direction {
         Direction::In if memory.is_by_value(param.param) => format!("obvia::rt::lent_value({name})"),
         Direction::In | Direction::InOut => name,
@@ -55,7 +55,7 @@ pub(super) fn to_abi(memory: Memory, param: &ParamPlan<'_>) -> String {
 
 /// A vtable's argument as the trait's method takes it; none for results, and where nothing is to be done.
 pub(super) fn from_abi(param: &ParamPlan<'_>) -> Option<String> {
-    let name = binding(&param.param.name);
+    let name = binding(&param.param.code);
     match param.param.direction {
         Direction::In if memory(param).is_some_and(|memory| memory.is_by_value(param.param)) => None,
         Direction::In => Some(format!("&*{name}")),
@@ -68,13 +68,13 @@ pub(super) fn from_abi(param: &ParamPlan<'_>) -> Option<String> {
 pub(super) fn clear(out: &mut Writer, params: &[ParamPlan<'_>]) {
     for param in params.iter().filter(|param| memory(param).is_some() && param.param.direction == Direction::Out) {
         out.line("// SAFETY: by COM's rules the caller's pointer is writable.");
-        out.line(format!("unsafe {{ obvia::rt::clear_result({}) }}?;", binding(&param.param.name)));
+        out.line(format!("unsafe {{ obvia::rt::clear_result({}) }}?;", binding(&param.param.code)));
     }
 }
 
 /// Puts what travels for an argument into the request.
 pub(super) fn put(out: &mut Writer, param: &ParamPlan<'_>, memory: Memory) {
-    let (name, at) = (binding(&param.param.name), param.request.unwrap_or(0));
+    let (name, at) = (binding(&param.param.code), param.request.unwrap_or(0));
     let by_value = param.param.direction == Direction::In && memory.is_by_value(param.param);
     let from = if by_value { format!("&raw const *{name}") } else { name };
     out.line("// SAFETY: by COM's rules the caller's pointer is readable.");
@@ -92,7 +92,7 @@ pub(super) fn take(out: &mut Writer, param: &ParamPlan<'_>, memory: Memory) {
 
 /// Gives the caller a result.
 pub(super) fn give(out: &mut Writer, param: &ParamPlan<'_>) {
-    let (name, raw) = (binding(&param.param.name), &param.param.name);
+    let (name, raw) = (binding(&param.param.code), &param.param.name);
     out.line("// SAFETY: by COM's rules the caller's pointer is writable.");
     out.line(format!("unsafe {{ *{name} = {raw}_value }};"));
 }

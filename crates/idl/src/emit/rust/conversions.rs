@@ -15,7 +15,7 @@ fn form_of(model: &Model, param: &Param) -> Option<Form> {
 
 /// What a caller makes ready for a parameter.
 pub(super) fn before_call(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) {
-    let (name, raw, one) = (binding(&param.param.name), &param.param.name, param.param);
+    let (name, raw, one) = (binding(&param.param.code), &param.param.name, param.param);
     let inout = one.direction == Direction::InOut;
     match form_of(model, one) {
         Some(Form::Union { id, optional, .. }) => {
@@ -76,7 +76,7 @@ pub(super) fn before_call(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>
 
 /// The length of the array that a parameter is, where another parameter is to say it.
 pub(super) fn length(model: &Model, param: &Param, at: usize) -> Option<String> {
-    let name = binding(&param.name);
+    let name = binding(&param.code);
     match form_of(model, param)? {
         Form::Slice { size, optional, .. } if counted_by(&size, at) => {
             Some(if optional { format!("{name}.map_or(0, |items| items.len())") } else { format!("{name}.len()") })
@@ -87,7 +87,7 @@ pub(super) fn length(model: &Model, param: &Param, at: usize) -> Option<String> 
 
 /// A user's argument as the vtable takes it.
 pub(super) fn to_abi(model: &Model, param: &Param) -> String {
-    let (name, raw) = (binding(&param.name), &param.name);
+    let (name, raw) = (binding(&param.code), &param.name);
     let inout = param.direction == Direction::InOut;
     let pointer = |text: &str| format!("{name}.map_or(std::ptr::null(), |item| {text})");
     match form_of(model, param) {
@@ -116,7 +116,7 @@ pub(super) fn to_abi(model: &Model, param: &Param) -> String {
 
 /// Takes over what a method returned, also where it failed.
 pub(super) fn after_call(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param: &Param) {
-    let (name, raw) = (binding(&param.name), &param.name);
+    let (name, raw) = (binding(&param.code), &param.name);
     let inout = param.direction == Direction::InOut;
     match form_of(model, param) {
         Some(Form::Owned(text)) if !inout => {
@@ -157,7 +157,7 @@ pub(super) fn after_call(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>,
 
 /// A result as users get it.
 pub(super) fn owned(model: &Model, plan: &MethodPlan<'_>, param: &Param) -> String {
-    let (name, raw) = (binding(&param.name), &param.name);
+    let (name, raw) = (binding(&param.code), &param.name);
     let there = "ok_or(obvia::rt::code::E_POINTER)?";
     match form_of(model, param) {
         Some(Form::Returned { optional: true, .. }) => format!("unsafe {{ obvia::Owned::adopt({name}) }}"),
@@ -184,7 +184,7 @@ pub(super) fn room(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param
 
 /// A vtable's argument as the trait's method takes it.
 pub(super) fn from_abi(model: &Model, plan: &MethodPlan<'_>, param: &Param) -> Option<String> {
-    let name = binding(&param.name);
+    let name = binding(&param.code);
     let inout = param.direction == Direction::InOut;
     Some(match form_of(model, param)? {
         Form::Borrowed { by_value: true, .. } => format!("&{name}"),
@@ -265,7 +265,7 @@ fn union_from_abi(
     (id, optional, by_value): (UnionId, bool, bool),
 ) -> String {
     let union = &model.unions[id.0];
-    let name = binding(&param.name);
+    let name = binding(&param.code);
     let tag = if union.encapsulated.is_some() { None } else { switch_text(plan, param, Side::Abi) };
     let tag = tag.unwrap_or_default();
     let ty = format!("{}<'_>", union_memory(model, id));
@@ -280,7 +280,7 @@ fn union_from_abi(
 
 /// Hands a result to the caller.
 pub(super) fn give(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param: &Param, value: &str) {
-    let name = binding(&param.name);
+    let name = binding(&param.code);
     let text = match form_of(model, param) {
         Some(Form::Owned(_)) => format!("obvia::rt::lower({value}, {name}.cast())"),
         Some(Form::Returned { optional: true, .. }) => {
@@ -333,7 +333,7 @@ pub(super) fn elements_of_result(model: &Model, param: &Param) -> Option<Element
 /// Puts a union into the caller's place.
 fn put_union(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, id: UnionId, param: &Param, value: &str) {
     check_arm(out, plan, param, value, Side::Abi);
-    let (name, raw, memory) = (binding(&param.name), &param.name, union_memory(model, id));
+    let (name, raw, memory) = (binding(&param.code), &param.name, union_memory(model, id));
     out.line(format!("let {raw}_memory = {};", into_memory(model, id, value, Side::Abi)));
     out.line("// SAFETY: by COM's rules the caller's pointer is writable.");
     out.line(format!("unsafe {{ {name}.cast::<{memory}<'_>>().write({raw}_memory) }};"));
@@ -347,7 +347,7 @@ pub(super) fn is_placed_union(model: &Model, param: &ParamPlan<'_>) -> bool {
 
 /// Puts an [in, out] parameter back to where the caller finds it, also where the method failed.
 pub(super) fn give_back(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param: &Param) {
-    let (name, raw) = (binding(&param.name), &param.name);
+    let (name, raw) = (binding(&param.code), &param.name);
     if param.direction != Direction::InOut {
         return;
     }

@@ -37,7 +37,7 @@ pub(super) fn claim_text(plan: &MethodPlan<'_>, size: &Arith, side: Side) -> Str
 /// A parameter as an integer, by its place among the parameters.
 pub(super) fn operand_text(plan: &MethodPlan<'_>, index: usize, side: Side) -> String {
     let param = &plan.params[index];
-    let name = binding(&param.param.name);
+    let name = binding(&param.param.code);
     let name = match (side, &param.passing) {
         (Side::Abi, Passing::Place(_)) => format!("(unsafe {{ *{name} }})"),
         (Side::Caller, Passing::Place(_)) if param.param.direction.is_in() => format!("(*{name})"),

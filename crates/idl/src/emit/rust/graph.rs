@@ -97,7 +97,7 @@ fn graph_proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, o
     }
     out.line(format!("let mut image = obvia::rt::Image::new({request});"));
     for param in plan.ordered(true) {
-        let (name, at) = (binding(&param.param.name), param.request.unwrap_or(0));
+        let (name, at) = (binding(&param.param.code), param.request.unwrap_or(0));
         if let Some(memory) = automation::memory(param) {
             automation::put(out, param, memory);
         } else if is_place(model, param.param) || matches!(param.param.ty, Type::Fixed(..)) {
@@ -146,14 +146,14 @@ fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, outer
     // First, since the room is what was asked for, whatever the method makes of the number.
     for param in plan.ordered(false) {
         if let Some((bytes, count)) = array(param) {
-            let (name, at) = (binding(&param.param.name), param.reply.unwrap_or(0));
+            let (name, at) = (binding(&param.param.code), param.reply.unwrap_or(0));
             out.line("// SAFETY: by COM's rules the caller's pointer is writable.");
             out.line(format!("unsafe {{ results.fill::<[u8; {bytes}]>({at}, {name}.cast(), {count}.unwrap_or(0)) }};"));
         }
     }
     let is_value = |param: &&ParamPlan<'_>| array(param).is_none() && automation::memory(param).is_none();
     for param in plan.ordered(false).into_iter().filter(is_value) {
-        let (name, at) = (binding(&param.param.name), param.reply.unwrap_or(0));
+        let (name, at) = (binding(&param.param.code), param.reply.unwrap_or(0));
         let size = model.layout(in_place(model, param.param)).0;
         out.line("// SAFETY: by COM's rules the caller's pointer is writable.");
         out.line(format!("unsafe {{ results.give({at}, {name}, {size}) }}?;"));
@@ -197,7 +197,7 @@ fn graph_stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, ou
 
 /// Makes ready what the method gets for a parameter.
 fn prepare(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) {
-    let (name, raw) = (binding(&param.param.name), &param.param.name);
+    let (name, raw) = (binding(&param.param.code), &param.param.name);
     if let Some(memory) = automation::memory(param) {
         return automation::prepare(out, param, memory);
     }
@@ -243,7 +243,7 @@ fn given(model: &Model, param: &ParamPlan<'_>) -> String {
     if let Some(memory) = automation::memory(param) {
         return automation::given(param, memory);
     }
-    let (name, raw) = (binding(&param.param.name), &param.param.name);
+    let (name, raw) = (binding(&param.param.code), &param.param.name);
     let place = is_place(model, param.param) || matches!(param.param.ty, Type::Fixed(..));
     match (param.param.direction, place) {
         (Direction::In, false) if param.passing.in_block() => name,

@@ -30,7 +30,7 @@ fn method_result(model: &Model, param: &ParamPlan<'_>) -> Option<String> {
 /// What an object implements for a method.
 pub(super) fn declaration(model: &Model, plan: &MethodPlan<'_>) -> String {
     let method = ident(&plan.method.name);
-    let given = plan.params.iter().filter_map(|param| Some((ident(&param.param.name), method_argument(model, param)?)));
+    let given = plan.params.iter().filter_map(|param| Some((ident(&param.param.code), method_argument(model, param)?)));
     let arguments: String = given.map(|(name, ty)| format!(", {name}: {ty}")).collect();
     let results = results(model, plan, method_result);
     let keyword = if is_unsafe(plan) { "unsafe fn" } else { "fn" };
@@ -40,7 +40,7 @@ pub(super) fn declaration(model: &Model, plan: &MethodPlan<'_>) -> String {
 /// The names of its parameters there.
 pub(super) fn parameters(model: &Model, plan: &MethodPlan<'_>) -> Vec<String> {
     let given = plan.params.iter().filter(|param| method_argument(model, param).is_some());
-    given.map(|param| ident(&param.param.name)).collect()
+    given.map(|param| ident(&param.param.code)).collect()
 }
 
 pub(super) fn implementers(out: &mut Writer, context: &Context<'_>, id: InterfaceId, own: &[MethodPlan<'_>]) {
@@ -110,7 +110,7 @@ fn shim(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let Context { model, name, .. } = context;
     let method = ident(&plan.method.name);
     let params: String =
-        plan.params.iter().map(|param| format!(", {}: {}", binding(&param.param.name), abi(model, param))).collect();
+        plan.params.iter().map(|param| format!(", {}: {}", binding(&param.param.code), abi(model, param))).collect();
     out.line(format!(
         "unsafe extern \"system\" fn {method}<Identity: {name}_Impl, const OFFSET: isize>(this: *mut obvia::rt::c_void{params}) -> obvia::HRESULT {{"
     ));
@@ -187,9 +187,9 @@ fn is_changed(param: &ParamPlan<'_>) -> bool {
 
 fn local(param: &ParamPlan<'_>) -> String {
     match &param.passing {
-        Passing::Value(_) | Passing::Raw(_) => binding(&param.param.name),
+        Passing::Value(_) | Passing::Raw(_) => binding(&param.param.code),
         Passing::Automation(memory) if param.param.direction == Direction::In && memory.is_by_value(param.param) => {
-            format!("&{}", binding(&param.param.name))
+            format!("&{}", binding(&param.param.code))
         }
         _ => format!("{}_given", param.param.name),
     }
@@ -197,7 +197,7 @@ fn local(param: &ParamPlan<'_>) -> String {
 
 /// A vtable's argument as the trait's method takes it.
 fn from_abi(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Option<String> {
-    let name = binding(&param.param.name);
+    let name = binding(&param.param.code);
     let (inwards, outwards) = (param.param.direction.is_in(), param.param.direction.is_out());
     Some(match &param.passing {
         Passing::Place(_) if inwards && outwards => format!("&mut *{name}"),
@@ -261,7 +261,7 @@ fn lengths(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, values: &[&Pa
     }
     for (at, length) in counted {
         let param = plan.params[at].param;
-        let (name, raw) = (binding(&param.name), &param.name);
+        let (name, raw) = (binding(&param.code), &param.name);
         out.line(format!("let {raw}_value = match obvia::rt::count({length}) {{"));
         out.line("Ok(count) => count,");
         out.line("Err(error) => return obvia::rt::fail(error),");
@@ -300,10 +300,10 @@ fn refuse_unless(out: &mut Writer, check: &str) {
 fn give_lent(out: &mut Writer, plan: &MethodPlan<'_>, lent: &ParamPlan<'_>) {
     let Passing::Lent { size, .. } = &lent.passing else { return };
     let safety = "// SAFETY: by COM's rules the caller's pointer is writable.";
-    let (name, given) = (binding(&lent.param.name), local(lent));
+    let (name, given) = (binding(&lent.param.code), local(lent));
     if let Some(operand) = size.plain() {
         let param = plan.params[operand.index].param;
-        let (count, raw) = (binding(&param.name), &param.name);
+        let (count, raw) = (binding(&param.code), &param.name);
         out.line(format!("let {raw}_lent = match obvia::rt::count({given}.len()) {{"));
         out.line("Ok(count) => count,");
         out.line("Err(error) => return obvia::rt::fail(error),");
@@ -317,7 +317,7 @@ fn give_lent(out: &mut Writer, plan: &MethodPlan<'_>, lent: &ParamPlan<'_>) {
 
 /// Hands a result to the caller.
 fn give(out: &mut Writer, param: &ParamPlan<'_>, value: &str) {
-    let name = binding(&param.param.name);
+    let name = binding(&param.param.code);
     let text = match &param.passing {
         Passing::OutText(base) => {
             let wide = super::names::text(*base).contains("U16");

@@ -150,7 +150,7 @@ fn vtable(out: &mut Writer, context: &Context<'_>, id: InterfaceId, own: &[Metho
         let params: String = plan
             .params
             .iter()
-            .map(|param| format!(", {}: {}", binding(&param.param.name), abi(model, param)))
+            .map(|param| format!(", {}: {}", binding(&param.param.code), abi(model, param)))
             .collect();
         let method = ident(&plan.method.name);
         out.line(format!(
@@ -169,7 +169,7 @@ pub(super) fn arguments(model: &Model, plan: &MethodPlan<'_>, argument: TypeOf) 
     let given = plan
         .params
         .iter()
-        .filter_map(|param| Some(format!(", {}: {}", binding(&param.param.name), argument(model, param)?)));
+        .filter_map(|param| Some(format!(", {}: {}", binding(&param.param.code), argument(model, param)?)));
     given.collect()
 }
 
@@ -206,7 +206,7 @@ fn callers(out: &mut Writer, context: &Context<'_>, own: &[MethodPlan<'_>]) {
 fn caller_body(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let model = context.model;
     for (at, param) in plan.params.iter().enumerate() {
-        let name = binding(&param.param.name);
+        let name = binding(&param.param.code);
         if param.counts && param.param.direction.is_in() {
             count_of(out, model, plan, at, &name);
         } else if !param.param.direction.is_in() {
@@ -238,7 +238,7 @@ fn caller_body(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
         if let Passing::Array { size, .. } = &param.passing
             && !counted_by_elided(plan, size)
         {
-            let name = binding(&param.param.name);
+            let name = binding(&param.param.code);
             out.line(format!("obvia::rt::check_length({name}.len(), {})?;", size_text(plan, size, Side::Caller)));
         }
     }
@@ -274,7 +274,7 @@ fn caller_body(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
 /// A count that the arrays tell: the first array's length; others must have the same.
 fn count_of(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, at: usize, name: &str) {
     let mut arrays = plan.params.iter().filter_map(|param| match &param.passing {
-        Passing::Array { size, .. } => counted_by(size, at).then(|| format!("{}.len()", binding(&param.param.name))),
+        Passing::Array { size, .. } => counted_by(size, at).then(|| format!("{}.len()", binding(&param.param.code))),
         Passing::Graph => conversions::length(model, param.param, at),
         _ => None,
     });
@@ -296,7 +296,7 @@ pub(super) fn counted_by_elided(plan: &MethodPlan<'_>, size: &Arith) -> bool {
 
 /// A user's argument as the vtable takes it.
 fn to_abi(model: &Model, param: &ParamPlan<'_>) -> String {
-    let name = binding(&param.param.name);
+    let name = binding(&param.param.code);
     let inwards = param.param.direction.is_in();
     match &param.passing {
         Passing::Value(_) | Passing::Raw(_) => name,
@@ -325,7 +325,7 @@ fn to_abi(model: &Model, param: &ParamPlan<'_>) -> String {
 
 /// A result as users get it.
 fn owned(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> String {
-    let name = binding(&param.param.name);
+    let name = binding(&param.param.code);
     match &param.passing {
         Passing::OutText(base) => {
             let wide = super::names::text(*base).contains("U16");
@@ -333,7 +333,7 @@ fn owned(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> String 
         }
         Passing::OutArray { size, .. } => {
             let count =
-                size.plain().map_or_else(|| "0".to_owned(), |operand| binding(&plan.params[operand.index].param.name));
+                size.plain().map_or_else(|| "0".to_owned(), |operand| binding(&plan.params[operand.index].param.code));
             format!("unsafe {{ obvia::rt::take_array({name}, {count}) }}?")
         }
         Passing::OutObject(_) => format!("unsafe {{ obvia::rt::take_object({name}) }}?"),

@@ -11,47 +11,13 @@ const KEYWORDS: [&str; 48] = [
     "final", "macro", "override", "priv", "typeof", "unsized", "virtual",
 ];
 
-/// Names of types, traits and values that generated code uses without a path, or macros and derives do.
-const PRELUDE: [&str; 38] = [
-    "Option",
-    "Some",
-    "None",
-    "Result",
-    "Ok",
-    "Err",
-    "Clone",
-    "Copy",
-    "Default",
-    "Drop",
-    "Eq",
-    "Ord",
-    "PartialEq",
-    "PartialOrd",
-    "Debug",
-    "Hash",
-    "From",
-    "Into",
-    "TryFrom",
-    "TryInto",
-    "Iterator",
-    "Send",
-    "Sync",
-    "Sized",
-    "bool",
-    "char",
-    "str",
-    "u8",
-    "u16",
-    "u32",
-    "u64",
-    "usize",
-    "i8",
-    "i16",
-    "i32",
-    "i64",
-    "f32",
-    "f64",
-];
+/// Names that everything knows in Rust, or generated code uses without a path, or macros and derives do.
+const PRELUDE: &str = "\
+    Option Some None Result Ok Err Vec String Box Clone Copy Default Drop Eq Ord PartialEq PartialOrd Debug Hash \
+    From Into TryFrom TryInto AsRef AsMut ToOwned ToString Iterator IntoIterator DoubleEndedIterator \
+    ExactSizeIterator Extend FromIterator Fn FnMut FnOnce AsyncFn AsyncFnMut AsyncFnOnce Future IntoFuture Send \
+    Sync Sized Unpin drop size_of size_of_val align_of align_of_val bool char str u8 u16 u32 u64 u128 usize i8 \
+    i16 i32 i64 i128 isize f32 f64 obvia std core alloc windows_core";
 
 /// Names that the generated functions use themselves.
 const TAKEN: [&str; 16] = [
@@ -89,16 +55,23 @@ const ENDINGS: [&str; 12] = [
     "_wire",
 ];
 
+/// A name, or the same with an underscore more: where something means `stem`, `stem` becomes `stem_`, and `stem_` becomes `stem__`. So
+/// no two names become one, and what becomes of a name depends on nothing else.
+fn apart(name: &str, is_meant: impl Fn(&str) -> bool) -> String {
+    if is_meant(name.trim_end_matches('_')) { format!("{name}_") } else { associated(name) }
+}
+
 /// A name that may be used in Rust, also where generated code has patterns.
 pub(super) fn ident(name: &str) -> String {
-    if matches!(name, "Some" | "None" | "Ok" | "Err") { format!("{name}_") } else { associated(name) }
+    apart(name, |stem| matches!(stem, "Some" | "None" | "Ok" | "Err"))
 }
 
 /// A name that may be used in Rust behind a type's.
 pub(super) fn associated(name: &str) -> String {
+    let stem = name.trim_end_matches('_');
     if KEYWORDS.contains(&name) {
         format!("r#{name}")
-    } else if matches!(name, "self" | "Self" | "super" | "crate") {
+    } else if matches!(stem, "self" | "Self" | "super" | "crate" | "") {
         format!("{name}_")
     } else {
         name.to_owned()
@@ -107,7 +80,17 @@ pub(super) fn associated(name: &str) -> String {
 
 /// The name of a type, or of a constant.
 pub(super) fn type_name(name: &str) -> String {
-    if PRELUDE.contains(&name) || name == "obvia" || name == "std" { format!("{name}_") } else { ident(name) }
+    apart(name, |stem| TAKEN.contains(&stem) || PRELUDE.split(' ').any(|word| word == stem))
+}
+
+/// Whether generated functions have a name for themselves.
+fn is_taken(stem: &str) -> bool {
+    TAKEN.contains(&stem) || ENDINGS.iter().any(|ending| stem.ends_with(ending))
+}
+
+/// The name of what reads a member, beside the constructor.
+pub(super) fn getter(name: &str) -> String {
+    apart(name, |stem| stem == "new")
 }
 
 /// Whether a text may be the name of a type, or of anything else that Rust has names for.
@@ -117,8 +100,7 @@ pub fn is_name(text: &str) -> bool {
 
 /// A parameter's name, beside the names that generated functions use themselves.
 pub(super) fn binding(name: &str) -> String {
-    let is_taken = TAKEN.contains(&name) || ENDINGS.iter().any(|ending| name.ends_with(ending));
-    if is_taken { format!("{name}_") } else { ident(name) }
+    apart(name, |stem| is_taken(stem) || matches!(stem, "Some" | "None" | "Ok" | "Err"))
 }
 
 /// The Rust type of a base type.

@@ -1,6 +1,6 @@
 //! Structures that end in an open array: seen through references to their members only, and owned with their elements.
 
-use super::names::{ident, type_name, value};
+use super::names::{getter as getter_name, ident, type_name, value};
 use super::structures::{Named, size_of_array};
 use crate::emit::writer::Writer;
 use crate::model::{Arith, Field, Model, Struct, Type};
@@ -13,10 +13,10 @@ fn counter(found: &Struct, size: &Arith) -> Option<usize> {
 
 /// Writes a structure, how it is made, and its members. `form::is_open` says for which this is.
 pub(super) fn structure(out: &mut Writer, model: &Model, found: &Struct) {
-    let (Some((element, size, _)), Some((array, members))) = (&found.conformant, found.fields.split_last()) else {
+    let (Some((element, size, _)), Some((last, members))) = (&found.conformant, found.fields.split_last()) else {
         return;
     };
-    let (name, array, element) = (type_name(&found.name), ident(&array.name), value(model, element));
+    let (name, array, element) = (type_name(&found.name), ident(&last.name), value(model, element));
     let (offsets, bytes, _) = model.offsets(found);
     let at = offsets.last().copied().unwrap_or(0);
     out.line(format!("/// `struct {}`, which ends in elements. It is borrowed, or [`obvia::Owned`].", found.name));
@@ -38,12 +38,11 @@ pub(super) fn structure(out: &mut Writer, model: &Model, found: &Struct) {
     out.line(format!("unsafe {{ obvia::rt::open(Self {{ {names}{array}: [] }}, {at}, {array}) }}"));
     out.line("}");
     for field in members {
-        let field_name = ident(&field.name);
-        out.line(format!("pub fn {field_name}(&self) -> {} {{", value(model, &field.ty)));
-        out.line(format!("self.{field_name}"));
+        out.line(format!("pub fn {}(&self) -> {} {{", getter_name(&field.name), value(model, &field.ty)));
+        out.line(format!("self.{}", ident(&field.name)));
         out.line("}");
     }
-    out.line(format!("pub fn {array}(&self) -> &[{element}] {{"));
+    out.line(format!("pub fn {}(&self) -> &[{element}] {{", getter_name(&last.name)));
     out.line(format!("let count = {}.unwrap_or(0);", size_of_array(found, size, Named::Member)));
     out.line("// SAFETY: as many follow: `new` and the check of frames see to it.");
     out.line(format!("unsafe {{ obvia::rt::behind(self, {at}, count) }}"));
@@ -72,8 +71,11 @@ fn constructor(out: &mut Writer, model: &Model, found: &Struct, members: &[Field
 fn debug(out: &mut Writer, found: &Struct) {
     out.line(format!("impl std::fmt::Debug for {} {{", type_name(&found.name)));
     out.line("fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {");
-    let fields: String =
-        found.fields.iter().map(|field| format!(".field({:?}, &self.{}())", field.name, ident(&field.name))).collect();
+    let fields: String = found
+        .fields
+        .iter()
+        .map(|field| format!(".field({:?}, &self.{}())", field.name, getter_name(&field.name)))
+        .collect();
     out.line(format!("f.debug_struct({:?}){fields}.finish()", found.name));
     out.line("}");
     out.line("}");

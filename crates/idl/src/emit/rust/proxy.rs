@@ -48,7 +48,7 @@ pub(super) fn begin(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'
     out.line(format!("return unsafe {{ {}_prepare(this{}) }};", context.stem(plan), given(plan)));
     out.line("};");
     for (param, hand, is_written) in plan.references() {
-        let (raw, name) = (&param.param.name, binding(&param.param.name));
+        let (raw, name) = (&param.param.name, binding(&param.param.code));
         out.line(format!("let Some({raw}_reference) = call.refer({hand}, {is_written}, {name}.addr()) else {{"));
         out.line("// SAFETY: what this function was called with.");
         out.line(format!("return unsafe {{ {}_elsewhere(this{}) }};", context.stem(plan), given(plan)));
@@ -64,7 +64,7 @@ fn has_objects(plan: &MethodPlan<'_>) -> bool {
 
 /// A method's parameters, each behind a comma.
 fn given(plan: &MethodPlan<'_>) -> String {
-    plan.params.iter().map(|param| format!(", {}", binding(&param.param.name))).collect()
+    plan.params.iter().map(|param| format!(", {}", binding(&param.param.code))).collect()
 }
 
 /// The end of what [`begin`] began; and the way of a call that has to be made ready for, apart, so that others keep nothing for it.
@@ -98,7 +98,7 @@ fn elsewhere(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     out.line("let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };");
     out.line("let mut turned = false;");
     for (param, hand, is_written) in plan.references() {
-        let name = binding(&param.param.name);
+        let name = binding(&param.param.code);
         out.line("// SAFETY: the proxy could begin a call, and has not made it.");
         out.line(format!("turned |= unsafe {{ proxy.turn_region({hand}, {is_written}, {name}.addr()) }};"));
     }
@@ -123,7 +123,7 @@ fn head(context: &Context<'_>, plan: &MethodPlan<'_>, what: &str) -> String {
     let params: String = plan
         .params
         .iter()
-        .map(|param| format!(", {}: {}", binding(&param.param.name), abi(context.model, param)))
+        .map(|param| format!(", {}: {}", binding(&param.param.code), abi(context.model, param)))
         .collect();
     format!(
         "unsafe extern \"system\" fn {}_{what}(this: *mut obvia::rt::c_void{params}) -> obvia::HRESULT {{",
@@ -151,7 +151,7 @@ pub(super) fn proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'
 pub(super) fn limits(out: &mut Writer, plan: &MethodPlan<'_>) {
     for param in plan.ordered(true) {
         let Some((least, most)) = param.param.range else { continue };
-        let name = binding(&param.param.name);
+        let name = binding(&param.param.code);
         let value = match &param.passing {
             Passing::Value(_) => name,
             Passing::Place(_) => {
@@ -189,7 +189,7 @@ fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
         out.line("let frame = call.request(measure)?;");
     }
     for param in plan.ordered(true).into_iter().filter(|param| param.passing.in_block()) {
-        let name = binding(&param.param.name);
+        let name = binding(&param.param.code);
         let at = param.request.unwrap_or(0);
         match &param.passing {
             Passing::Value(_) => out.line(format!("obvia::rt::Value::store(&{name}, frame, {at});")),
@@ -212,7 +212,7 @@ fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
 
 /// What has to be known about a parameter before the frame's length is.
 fn measure(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) {
-    let name = binding(&param.param.name);
+    let name = binding(&param.param.code);
     let raw = &param.param.name;
     match &param.passing {
         Passing::Array { size, .. } => {
@@ -246,7 +246,7 @@ pub(super) fn wanted(context: &Context<'_>, plan: &MethodPlan<'_>, object: &Obje
         }
         Object::Unknown => "obvia::rt::Wanted::Unknown".to_owned(),
         Object::IidIs(operand) => {
-            let name = binding(&plan.params[operand.index].param.name);
+            let name = binding(&plan.params[operand.index].param.code);
             if abi && operand.deref {
                 format!("obvia::rt::Wanted::Iid(unsafe {{ *{name} }})")
             } else {
@@ -275,7 +275,7 @@ fn measured(context: &Context<'_>, param: &ParamPlan<'_>) -> String {
 
 /// Writes what lies behind the block.
 fn place(out: &mut Writer, context: &Context<'_>, param: &ParamPlan<'_>) {
-    let name = binding(&param.param.name);
+    let name = binding(&param.param.code);
     let raw = &param.param.name;
     let at = param.request.unwrap_or(0);
     let safety = "// SAFETY: by COM's rules the caller's array has as many elements as it says.";
@@ -341,7 +341,7 @@ fn reply(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
         used(out, context, plan, param);
     }
     for param in &all {
-        let name = binding(&param.param.name);
+        let name = binding(&param.param.code);
         let text = match &param.passing {
             Passing::Place(_) | Passing::Value(_) => format!("{}_value", param.param.name),
             Passing::OutText(_) | Passing::OutArray { .. } | Passing::OutObject(_) => {
@@ -363,7 +363,7 @@ fn used(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: &
             out.line(format!("obvia::rt::at_most({}, {room})?;", came(plan, length, claim_text)));
         }
         Passing::Lent { element, size, .. } => {
-            let (name, element) = (binding(&param.param.name), value(context.model, element));
+            let (name, element) = (binding(&param.param.code), value(context.model, element));
             let first = format!("reply.lent::<{element}>({}, {})?", plan.reply_block, came(plan, size, size_text));
             out.line(format!("let {}_value = {first};", param.param.name));
             out.line("// SAFETY: by COM's rules the caller's pointer is writable.");
@@ -379,7 +379,7 @@ fn came(plan: &MethodPlan<'_>, expression: &Arith, number: fn(&MethodPlan<'_>, &
     expression.operands(&mut |operand| {
         let param = &plan.params[operand.index];
         if param.param.direction.is_out() {
-            let name = binding(&param.param.name);
+            let name = binding(&param.param.code);
             text = text.replace(&format!("(unsafe {{ *{name} }})"), &format!("{}_value", param.param.name));
         }
     });
@@ -387,7 +387,7 @@ fn came(plan: &MethodPlan<'_>, expression: &Arith, number: fn(&MethodPlan<'_>, &
 }
 
 fn fetch(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) {
-    let name = binding(&param.param.name);
+    let name = binding(&param.param.code);
     let raw = &param.param.name;
     let at = param.reply.unwrap_or(0);
     match &param.passing {

@@ -2,7 +2,7 @@
 
 use super::expression::{arith_text, discriminant};
 use super::form::{self, memory_for};
-use super::names::{ident, object, text as text_type, type_name, value};
+use super::names::{getter as getter_name, ident, object, text as text_type, type_name, value};
 use super::{open, tables};
 use crate::emit::writer::Writer;
 use crate::model::{Arith, EnumId, Extent, Field, Model, Object, PointerClass, Struct, StructId, Type, UnionId};
@@ -343,11 +343,6 @@ pub(super) fn size_of_array(found: &Struct, size: &Arith, named: Named) -> Strin
     format!("obvia::rt::elements_of((|| Some({}))())", arith_text(size, &operand))
 }
 
-/// What a member is read by, beside the constructor.
-fn getter_name(field: &Field) -> String {
-    if field.name == "new" { "new_".to_owned() } else { ident(&field.name) }
-}
-
 fn getter(out: &mut Writer, model: &Model, found: &Struct, at: usize, field: &Field) {
     let name = ident(&field.name);
     let shown = shown(model, field);
@@ -361,7 +356,7 @@ fn getter(out: &mut Writer, model: &Model, found: &Struct, at: usize, field: &Fi
     if elided(model, found, at) && matches!(seen, Seen::Plain) {
         out.line("/// Said by other members.");
     }
-    out.line(format!("pub fn {}(&self) -> {result} {{", getter_name(field)));
+    out.line(format!("pub fn {}(&self) -> {result} {{", getter_name(&field.name)));
     match &seen {
         Seen::Plain => out.line(format!("self.{name}")),
         Seen::Pointer { class: PointerClass::Full, .. } => out.line(format!("self.{name}.get()")),
@@ -406,7 +401,7 @@ fn debug(out: &mut Writer, model: &Model, found: &Struct) {
         .fields
         .iter()
         .map(|field| {
-            let getter = getter_name(field);
+            let getter = getter_name(&field.name);
             let shown = match seen(model, field) {
                 Seen::Pointer { class: PointerClass::Full, .. } => format!("self.{getter}().map(std::ptr::from_ref)"),
                 _ => format!("self.{getter}()"),

@@ -49,7 +49,7 @@ fn used(out: &mut Writer, plan: &MethodPlan<'_>) {
 fn lent_room(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let Some(lent) = plan.lent() else { return };
     let Passing::Lent { element, room, .. } = &lent.passing else { return };
-    let (raw, name, ty) = (&lent.param.name, binding(&lent.param.name), value(context.model, element));
+    let (raw, name, ty) = (&lent.param.name, binding(&lent.param.code), value(context.model, element));
     let measures = format!("::<{ty}>(call, {}, {room}", plan.reply_block);
     out.line(format!("let Some({raw}_room) = obvia::rt::lend{measures}) else {{"));
     out.line("// SAFETY: what this function was called with.");
@@ -61,7 +61,7 @@ fn lent_room(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
 /// A reply with what the method lends behind its block.
 fn lent_reply(out: &mut Writer, plan: &MethodPlan<'_>, lent: &ParamPlan<'_>) {
     let Passing::Lent { size, room, .. } = &lent.passing else { return };
-    let (raw, name) = (&lent.param.name, binding(&lent.param.name));
+    let (raw, name) = (&lent.param.name, binding(&lent.param.code));
     out.line("if result.0 < 0 {");
     out.line("return Ok(obvia::rt::no_results(result));");
     out.line("}");
@@ -122,7 +122,7 @@ fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
         if let Passing::Value(ty) | Passing::Place(ty) = &param.passing {
             let mutable =
                 if matches!(param.passing, Passing::Place(_)) && param.param.direction.is_out() { "mut " } else { "" };
-            let name = binding(&param.param.name);
+            let name = binding(&param.param.code);
             let at = param.request.unwrap_or(0);
             out.line(format!("let {mutable}{name}: {} = obvia::rt::argument(frame, {at})?;", value(context.model, ty)));
             if let Some((least, most)) = param.param.range {
@@ -254,7 +254,7 @@ fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
         if param.param.direction.is_in() {
             continue;
         }
-        let name = binding(&param.param.name);
+        let name = binding(&param.param.code);
         match &param.passing {
             Passing::Place(ty) => {
                 out.line(format!("let mut {name}: {} = obvia::rt::zero();", value(context.model, ty)))
@@ -277,7 +277,7 @@ fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
 
 /// What the method gets for a parameter.
 fn given(plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> String {
-    let name = binding(&param.param.name);
+    let name = binding(&param.param.code);
     let raw = &param.param.name;
     let outwards = param.param.direction.is_out();
     match &param.passing {
@@ -306,7 +306,7 @@ fn given(plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> String {
 
 fn stores(out: &mut Writer, plan: &MethodPlan<'_>, frame: &str) {
     for param in plan.ordered(false).iter().filter(|param| param.passing.in_block()) {
-        let (name, at) = (binding(&param.param.name), param.reply.unwrap_or(0));
+        let (name, at) = (binding(&param.param.code), param.reply.unwrap_or(0));
         out.line(format!("obvia::rt::Value::store(&{name}, {frame}, {at});"));
     }
 }
@@ -376,7 +376,7 @@ fn late_reply(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
 }
 
 fn own(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) {
-    let (name, raw) = (binding(&param.param.name), &param.param.name);
+    let (name, raw) = (binding(&param.param.code), &param.param.name);
     match &param.passing {
         Passing::Array { length: Some(length), .. } => out.line(format!(
             "let {raw}_used = if result.0 < 0 {{ 0 }} else {{ obvia::rt::at_most({}, {raw}_count).map_err(|_| obvia::rt::Status::BAD_STUB_DATA)? }};",

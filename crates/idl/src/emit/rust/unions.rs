@@ -26,7 +26,11 @@ impl Variant<'_> {
 fn camel(name: &str) -> String {
     let words = name.split('_').filter(|word| !word.is_empty());
     let camel: String = words.map(|word| word[..1].to_uppercase() + &word[1..]).collect();
-    if camel == "Self" { "Self_".to_owned() } else { camel }
+    match camel.as_str() {
+        "Self" => "Self_".to_owned(),
+        text if text.starts_with(|first: char| first.is_ascii_alphabetic()) => camel,
+        _ => format!("Arm{camel}"),
+    }
 }
 
 fn variants(union: &Union) -> Vec<Variant<'_>> {
@@ -37,13 +41,21 @@ fn variants(union: &Union) -> Vec<Variant<'_>> {
             (None, Some(Some(label))) => camel(&label.to_lowercase()),
             (None, _) => format!("Nothing{}", arm.cases[0]).replace('-', "Minus"),
         };
-        variants.push(Variant { name, cases: &arm.cases, field: arm.field.as_ref() });
+        variants.push(Variant { name: unused(&variants, name), cases: &arm.cases, field: arm.field.as_ref() });
     }
     if let Some(default) = &union.default {
         let name = default.as_ref().map_or_else(|| "Other".to_owned(), |field| camel(&field.name));
-        variants.push(Variant { name, cases: &[], field: default.as_ref() });
+        variants.push(Variant { name: unused(&variants, name), cases: &[], field: default.as_ref() });
     }
     variants
+}
+
+/// A name that no arm has yet: `a_b` and `aB` become one.
+fn unused(variants: &[Variant<'_>], mut name: String) -> String {
+    while variants.iter().any(|variant| variant.name == name) {
+        name.push('_');
+    }
+    name
 }
 
 /// What an arm is in memory.

@@ -38,10 +38,10 @@ typedef struct IBasisVtbl {
 struct IBasis {
     const IBasisVtbl *lpVtbl;
 };
-#define IBasis_QueryInterface(self, iid, object) ((self)->lpVtbl->QueryInterface((self), (iid), (object)))
-#define IBasis_AddRef(self) ((self)->lpVtbl->AddRef((self)))
-#define IBasis_Release(self) ((self)->lpVtbl->Release((self)))
-#define IBasis_Sum(self, pair, sum) ((self)->lpVtbl->Sum((self), (pair), (sum)))
+#define IBasis_QueryInterface(self, iid, object) ((self)->lpVtbl->QueryInterface)((self), (iid), (object))
+#define IBasis_AddRef(self) ((self)->lpVtbl->AddRef)((self))
+#define IBasis_Release(self) ((self)->lpVtbl->Release)((self))
+#define IBasis_Sum(self, pair, sum) ((self)->lpVtbl->Sum)((self), (pair), (sum))
 #endif
 extern const IID IID_IBasis;
 extern const obvia_interface IBasis_INFO;

@@ -66,7 +66,7 @@ static obvia_answer IBasis_Sum_stub(void *object, obvia_call *call)
     Pair pair;
     obvia_copy(&pair, &request->pair, sizeof pair);
     struct IBasis_Sum_reply *results = (struct IBasis_Sum_reply *)call->slot;
-    const HRESULT result = self->lpVtbl->Sum(self, &pair, &results->sum);
+    const HRESULT result = (self->lpVtbl->Sum)(self, &pair, &results->sum);
     return obvia_results(result, sizeof *results);
 }
 

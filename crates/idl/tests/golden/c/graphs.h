@@ -122,10 +122,10 @@ typedef struct IBellVtbl {
 struct IBell {
     const IBellVtbl *lpVtbl;
 };
-#define IBell_QueryInterface(self, iid, object) ((self)->lpVtbl->QueryInterface((self), (iid), (object)))
-#define IBell_AddRef(self) ((self)->lpVtbl->AddRef((self)))
-#define IBell_Release(self) ((self)->lpVtbl->Release((self)))
-#define IBell_Ring(self, times) ((self)->lpVtbl->Ring((self), (times)))
+#define IBell_QueryInterface(self, iid, object) ((self)->lpVtbl->QueryInterface)((self), (iid), (object))
+#define IBell_AddRef(self) ((self)->lpVtbl->AddRef)((self))
+#define IBell_Release(self) ((self)->lpVtbl->Release)((self))
+#define IBell_Ring(self, times) ((self)->lpVtbl->Ring)((self), (times))
 #endif
 extern const IID IID_IBell;
 extern const obvia_interface IBell_INFO;
@@ -165,16 +165,16 @@ typedef struct IGraphsVtbl {
 struct IGraphs {
     const IGraphsVtbl *lpVtbl;
 };
-#define IGraphs_QueryInterface(self, iid, object) ((self)->lpVtbl->QueryInterface((self), (iid), (object)))
-#define IGraphs_AddRef(self) ((self)->lpVtbl->AddRef((self)))
-#define IGraphs_Release(self) ((self)->lpVtbl->Release((self)))
-#define IGraphs_Plain(self, a, b) ((self)->lpVtbl->Plain((self), (a), (b)))
-#define IGraphs_Walk(self, from, kind, value, copy) ((self)->lpVtbl->Walk((self), (from), (kind), (value), (copy)))
-#define IGraphs_Grow(self, list, choice, record) ((self)->lpVtbl->Grow((self), (list), (choice), (record)))
-#define IGraphs_Tell(self, value) ((self)->lpVtbl->Tell((self), (value)))
-#define IGraphs_Find(self, iid, bell, arguments, found) ((self)->lpVtbl->Find((self), (iid), (bell), (arguments), (found)))
-#define IGraphs_Fill(self, room, used, items, grid, text) ((self)->lpVtbl->Fill((self), (room), (used), (items), (grid), (text)))
-#define IGraphs_List(self, names, count, values) ((self)->lpVtbl->List((self), (names), (count), (values)))
+#define IGraphs_QueryInterface(self, iid, object) ((self)->lpVtbl->QueryInterface)((self), (iid), (object))
+#define IGraphs_AddRef(self) ((self)->lpVtbl->AddRef)((self))
+#define IGraphs_Release(self) ((self)->lpVtbl->Release)((self))
+#define IGraphs_Plain(self, a, b) ((self)->lpVtbl->Plain)((self), (a), (b))
+#define IGraphs_Walk(self, from, kind, value, copy) ((self)->lpVtbl->Walk)((self), (from), (kind), (value), (copy))
+#define IGraphs_Grow(self, list, choice, record) ((self)->lpVtbl->Grow)((self), (list), (choice), (record))
+#define IGraphs_Tell(self, value) ((self)->lpVtbl->Tell)((self), (value))
+#define IGraphs_Find(self, iid, bell, arguments, found) ((self)->lpVtbl->Find)((self), (iid), (bell), (arguments), (found))
+#define IGraphs_Fill(self, room, used, items, grid, text) ((self)->lpVtbl->Fill)((self), (room), (used), (items), (grid), (text))
+#define IGraphs_List(self, names, count, values) ((self)->lpVtbl->List)((self), (names), (count), (values))
 #endif
 extern const IID IID_IGraphs;
 extern const obvia_interface IGraphs_INFO;

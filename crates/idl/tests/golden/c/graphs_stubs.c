@@ -138,7 +138,7 @@ static obvia_answer IBell_Ring_stub(void *object, obvia_call *call)
         return OBVIA_BAD_STUB_DATA;
     }
     const int32_t times = OBVIA_LOAD(int32_t, &request->times);
-    const HRESULT result = self->lpVtbl->Ring(self, times);
+    const HRESULT result = (self->lpVtbl->Ring)(self, times);
     return obvia_results(result, 0);
 }
 
@@ -269,7 +269,7 @@ static obvia_answer IGraphs_Plain_stub(void *object, obvia_call *call)
     }
     const int32_t a = OBVIA_LOAD(int32_t, &request->a);
     struct IGraphs_Plain_reply *results = (struct IGraphs_Plain_reply *)call->slot;
-    const HRESULT result = self->lpVtbl->Plain(self, a, &results->b);
+    const HRESULT result = (self->lpVtbl->Plain)(self, a, &results->b);
     return obvia_results(result, sizeof *results);
 }
 
@@ -317,7 +317,7 @@ static HRESULT IGraphs_Walk_proxy(IGraphs *self, const Item *from, int32_t kind,
 static HRESULT IGraphs_Walk_invoke(void *object, void **arguments)
 {
     IGraphs *self = (IGraphs *)object;
-    return self->lpVtbl->Walk(self, *(const Item **)arguments[0], *(int32_t *)arguments[1], (const Any *)arguments[2], (Item *)arguments[3]);
+    return (self->lpVtbl->Walk)(self, *(const Item **)arguments[0], *(int32_t *)arguments[1], (const Any *)arguments[2], (Item *)arguments[3]);
 }
 
 static obvia_answer IGraphs_Walk_stub(void *object, obvia_call *call)
@@ -385,7 +385,7 @@ static HRESULT IGraphs_Grow_proxy(IGraphs *self, Item **list, Choice *choice, co
 static HRESULT IGraphs_Grow_invoke(void *object, void **arguments)
 {
     IGraphs *self = (IGraphs *)object;
-    return self->lpVtbl->Grow(self, (Item **)arguments[0], (Choice *)arguments[1], *(const Record **)arguments[2]);
+    return (self->lpVtbl->Grow)(self, (Item **)arguments[0], (Choice *)arguments[1], *(const Record **)arguments[2]);
 }
 
 static obvia_answer IGraphs_Grow_stub(void *object, obvia_call *call)
@@ -419,7 +419,7 @@ static HRESULT IGraphs_Tell_proxy(IGraphs *self, const int32_t *value)
 static HRESULT IGraphs_Tell_invoke(void *object, void **arguments)
 {
     IGraphs *self = (IGraphs *)object;
-    return self->lpVtbl->Tell(self, *(const int32_t **)arguments[0]);
+    return (self->lpVtbl->Tell)(self, *(const int32_t **)arguments[0]);
 }
 
 static obvia_answer IGraphs_Tell_stub(void *object, obvia_call *call)
@@ -459,7 +459,7 @@ static HRESULT IGraphs_Find_proxy(IGraphs *self, const GUID *iid, IBell *bell, i
 static HRESULT IGraphs_Find_invoke(void *object, void **arguments)
 {
     IGraphs *self = (IGraphs *)object;
-    return self->lpVtbl->Find(self, (const GUID *)arguments[0], *(IBell **)arguments[1], *(int32_t *)arguments[2], (IUnknown **)arguments[3]);
+    return (self->lpVtbl->Find)(self, (const GUID *)arguments[0], *(IBell **)arguments[1], *(int32_t *)arguments[2], (IUnknown **)arguments[3]);
 }
 
 static obvia_answer IGraphs_Find_stub(void *object, obvia_call *call)
@@ -501,7 +501,7 @@ static HRESULT IGraphs_Fill_proxy(IGraphs *self, int16_t room, int32_t *used, It
 static HRESULT IGraphs_Fill_invoke(void *object, void **arguments)
 {
     IGraphs *self = (IGraphs *)object;
-    return self->lpVtbl->Fill(self, *(int16_t *)arguments[0], (int32_t *)arguments[1], *(Item **)arguments[2], *(int32_t (**)[3])arguments[3], (char **)arguments[4]);
+    return (self->lpVtbl->Fill)(self, *(int16_t *)arguments[0], (int32_t *)arguments[1], *(Item **)arguments[2], *(int32_t (**)[3])arguments[3], (char **)arguments[4]);
 }
 
 static obvia_answer IGraphs_Fill_stub(void *object, obvia_call *call)
@@ -538,7 +538,7 @@ static HRESULT IGraphs_List_proxy(IGraphs *self, char **names, int32_t *count, i
 static HRESULT IGraphs_List_invoke(void *object, void **arguments)
 {
     IGraphs *self = (IGraphs *)object;
-    return self->lpVtbl->List(self, *(char ***)arguments[0], (int32_t *)arguments[1], (int64_t **)arguments[2]);
+    return (self->lpVtbl->List)(self, *(char ***)arguments[0], (int32_t *)arguments[1], (int64_t **)arguments[2]);
 }
 
 static obvia_answer IGraphs_List_stub(void *object, obvia_call *call)

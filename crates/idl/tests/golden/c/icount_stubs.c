@@ -45,7 +45,7 @@ static obvia_answer IStubs_null_stub(void *object, obvia_call *call)
     if (OBVIA_UNLIKELY(call->length != 0)) {
         return OBVIA_BAD_STUB_DATA;
     }
-    const HRESULT result = self->lpVtbl->null(self);
+    const HRESULT result = (self->lpVtbl->null)(self);
     return obvia_results(result, 0);
 }
 
@@ -110,7 +110,7 @@ static obvia_answer IStubs_pfs_open_stub(void *object, obvia_call *call)
     const int32_t flags = OBVIA_LOAD(int32_t, &request->flags);
     const int32_t mode = OBVIA_LOAD(int32_t, &request->mode);
     struct IStubs_pfs_open_reply *results = (struct IStubs_pfs_open_reply *)call->slot;
-    const HRESULT result = self->lpVtbl->pfs_open(self, client, fobj, flags, mode, &results->handle);
+    const HRESULT result = (self->lpVtbl->pfs_open)(self, client, fobj, flags, mode, &results->handle);
     return obvia_results(result, sizeof *results);
 }
 
@@ -203,7 +203,7 @@ static obvia_answer IStubs_pfs_write_stub(void *object, obvia_call *call)
     }
     struct IStubs_pfs_write_reply *results = (struct IStubs_pfs_write_reply *)call->slot;
     results->pos = pos;
-    const HRESULT result = self->lpVtbl->pfs_write(self, handle, &results->pos, len, data_size, OBVIA_AT(const int32_t *, request, data_at));
+    const HRESULT result = (self->lpVtbl->pfs_write)(self, handle, &results->pos, len, data_size, OBVIA_AT(const int32_t *, request, data_at));
     return obvia_results(result, sizeof *results);
 }
 
@@ -295,7 +295,7 @@ static obvia_answer IStubs_pfs_write_by_reference_stub(void *object, obvia_call 
     const int32_t pos = OBVIA_LOAD(int32_t, &request->pos);
     struct IStubs_pfs_write_by_reference_reply *results = (struct IStubs_pfs_write_by_reference_reply *)call->slot;
     results->pos = pos;
-    const HRESULT result = self->lpVtbl->pfs_write(self, handle, &results->pos, len, data_size, data);
+    const HRESULT result = (self->lpVtbl->pfs_write)(self, handle, &results->pos, len, data_size, data);
     return obvia_results(result, sizeof *results);
 }
 
@@ -382,7 +382,7 @@ static obvia_answer IStubs_pfs_get_direntries_stub(void *object, obvia_call *cal
     memset(results, 0, OBVIA_ALIGN(sizeof *results));
     struct { int32_t *array; obvia_call *call; } data = {OBVIA_AT(int32_t *, results, OBVIA_ALIGN(sizeof(struct IStubs_pfs_get_direntries_reply))), call};
     results->pos = pos;
-    const HRESULT result = self->lpVtbl->pfs_get_direntries(self, handle, &results->pos, count, &results->data_size, &data.array);
+    const HRESULT result = (self->lpVtbl->pfs_get_direntries)(self, handle, &results->pos, count, &results->data_size, &data.array);
     const uint64_t data_used = (uint64_t)results->data_size;
     if (OBVIA_UNLIKELY(data.array != OBVIA_AT(int32_t *, results, OBVIA_ALIGN(sizeof(struct IStubs_pfs_get_direntries_reply))) || data_used > 1024)) {
         return obvia_lend(data.call, result, results, OBVIA_ALIGN(sizeof(struct IStubs_pfs_get_direntries_reply)), data.array, data_used, sizeof(int32_t));
@@ -484,7 +484,7 @@ static obvia_answer IStubs_MoveData_stub(void *object, obvia_call *call)
     }
     obvia_put_array(results, &results->pArray, pArray_to, 17, pArray_count, pArray_count * sizeof(uint32_t));
     obvia_copy(OBVIA_AT(uint32_t *, results, pArray_to), OBVIA_AT(const uint32_t *, request, pArray_at), pArray_count * sizeof(uint32_t));
-    const HRESULT result = self->lpVtbl->MoveData(self, ArraySize, OBVIA_AT(uint32_t *, results, pArray_to));
+    const HRESULT result = (self->lpVtbl->MoveData)(self, ArraySize, OBVIA_AT(uint32_t *, results, pArray_to));
     return obvia_results(result, length);
 }
 
@@ -553,7 +553,7 @@ static obvia_answer IStubs_MoveData_by_reference_stub(void *object, obvia_call *
         return IStubs_MoveData_by_reference_turn(object, call);
     }
     uint32_t *pArray = (uint32_t *)obvia_resolve(&call->regions[OBVIA_HANDS + 0], pArray_reference);
-    const HRESULT result = self->lpVtbl->MoveData(self, ArraySize, pArray);
+    const HRESULT result = (self->lpVtbl->MoveData)(self, ArraySize, pArray);
     return obvia_results(result, 0);
 }
 
@@ -654,7 +654,7 @@ static obvia_answer IStubs_copy_in_stub(void *object, obvia_call *call)
     }
     struct IStubs_copy_in_reply *results = (struct IStubs_copy_in_reply *)call->slot;
     results->pos = pos;
-    const HRESULT result = self->lpVtbl->copy_in(self, handle, &results->pos, len, data_size, OBVIA_AT(const int32_t *, request, data_at));
+    const HRESULT result = (self->lpVtbl->copy_in)(self, handle, &results->pos, len, data_size, OBVIA_AT(const int32_t *, request, data_at));
     return obvia_results(result, sizeof *results);
 }
 
@@ -752,7 +752,7 @@ static obvia_answer IStubs_copy_out_stub(void *object, obvia_call *call)
     }
     memset(results, 0, OBVIA_ALIGN(sizeof *results));
     results->pos = pos;
-    const HRESULT result = self->lpVtbl->copy_out(self, handle, &results->pos, count, room, &results->data_size, OBVIA_AT(int32_t *, results, data_to));
+    const HRESULT result = (self->lpVtbl->copy_out)(self, handle, &results->pos, count, room, &results->data_size, OBVIA_AT(int32_t *, results, data_to));
     if (OBVIA_UNLIKELY(result < 0)) {
         return obvia_results(result, 0);
     }
@@ -851,7 +851,7 @@ static obvia_answer IStubs_copy_both_stub(void *object, obvia_call *call)
     }
     obvia_put_array(results, &results->pArray, pArray_to, 17, pArray_count, pArray_count * sizeof(uint32_t));
     obvia_copy(OBVIA_AT(uint32_t *, results, pArray_to), OBVIA_AT(const uint32_t *, request, pArray_at), pArray_count * sizeof(uint32_t));
-    const HRESULT result = self->lpVtbl->copy_both(self, ArraySize, OBVIA_AT(uint32_t *, results, pArray_to));
+    const HRESULT result = (self->lpVtbl->copy_both)(self, ArraySize, OBVIA_AT(uint32_t *, results, pArray_to));
     return obvia_results(result, length);
 }
 

@@ -13,7 +13,7 @@ template <class Object_> struct IStubs_calls;
 struct IStubs_methods;
 template <class Made_, class Raw_> struct IStubs_adapter;
 
-/* What `cargo xtask icount` counts: the methods of the papers, and one that does nothing. */
+/* The methods that `cargo xtask icount` counts: those of the papers, and one that does nothing. */
 template <class Object_>
 struct IStubs_calls : obvia::no_calls<Object_> {
     void null() const;
@@ -21,20 +21,20 @@ struct IStubs_calls : obvia::no_calls<Object_> {
     void pfs_write(int32_t handle, int32_t &pos, int32_t len, obvia::span<const int32_t> data) const;
     obvia::span<const int32_t> pfs_get_direntries(int32_t handle, int32_t &pos, int32_t count) const;
     void MoveData(obvia::span<uint32_t> pArray) const;
-    /* The same with copies. */
+    /* The methods above with copies. */
     void copy_in(int32_t handle, int32_t &pos, int32_t len, obvia::span<const int32_t> data) const;
     int32_t copy_out(int32_t handle, int32_t &pos, int32_t count, obvia::span<int32_t> data) const;
     void copy_both(obvia::span<uint32_t> pArray) const;
 };
 
-/* What `cargo xtask icount` counts: the methods of the papers, and one that does nothing. */
+/* The methods that `cargo xtask icount` counts: those of the papers, and one that does nothing. */
 struct IStubs_methods : obvia::no_methods {
     virtual void null() = 0;
     virtual int32_t pfs_open(int32_t client, int32_t fobj, int32_t flags, int32_t mode) = 0;
     virtual void pfs_write(int32_t handle, int32_t &pos, int32_t len, obvia::span<const int32_t> data) = 0;
     virtual HRESULT pfs_get_direntries(int32_t handle, int32_t *pos, int32_t count, int32_t *data_size, int32_t **data) = 0;
     virtual void MoveData(obvia::span<uint32_t> pArray) = 0;
-    /* The same with copies. */
+    /* The methods above with copies. */
     virtual void copy_in(int32_t handle, int32_t &pos, int32_t len, obvia::span<const int32_t> data) = 0;
     virtual int32_t copy_out(int32_t handle, int32_t &pos, int32_t count, obvia::span<int32_t> data) = 0;
     virtual void copy_both(obvia::span<uint32_t> pArray) = 0;

@@ -120,11 +120,11 @@ typedef struct ILocalVtbl {
 struct ILocal {
     const ILocalVtbl *lpVtbl;
 };
-#define ILocal_QueryInterface(self, iid, object) ((self)->lpVtbl->QueryInterface((self), (iid), (object)))
-#define ILocal_AddRef(self) ((self)->lpVtbl->AddRef((self)))
-#define ILocal_Release(self) ((self)->lpVtbl->Release((self)))
-#define ILocal_Walk(self, list, basis, other, name) ((self)->lpVtbl->Walk((self), (list), (basis), (other), (name)))
-#define ILocal_Choose(self, choice, text) ((self)->lpVtbl->Choose((self), (choice), (text)))
+#define ILocal_QueryInterface(self, iid, object) ((self)->lpVtbl->QueryInterface)((self), (iid), (object))
+#define ILocal_AddRef(self) ((self)->lpVtbl->AddRef)((self))
+#define ILocal_Release(self) ((self)->lpVtbl->Release)((self))
+#define ILocal_Walk(self, list, basis, other, name) ((self)->lpVtbl->Walk)((self), (list), (basis), (other), (name))
+#define ILocal_Choose(self, choice, text) ((self)->lpVtbl->Choose)((self), (choice), (text))
 #endif
 extern const IID IID_ILocal;
 
@@ -188,29 +188,29 @@ typedef struct IPlainVtbl {
 struct IPlain {
     const IPlainVtbl *lpVtbl;
 };
-#define IPlain_QueryInterface(self, iid, object) ((self)->lpVtbl->QueryInterface((self), (iid), (object)))
-#define IPlain_AddRef(self) ((self)->lpVtbl->AddRef((self)))
-#define IPlain_Release(self) ((self)->lpVtbl->Release((self)))
-#define IPlain_Sum(self, pair, sum) ((self)->lpVtbl->Sum((self), (pair), (sum)))
-#define IPlain_Nothing(self) ((self)->lpVtbl->Nothing((self)))
-#define IPlain_Tell(self, what, level) ((self)->lpVtbl->Tell((self), (what), (level)))
-#define IPlain_Numbers(self, a, b, c, d, e, f, g, h, i, j, k) ((self)->lpVtbl->Numbers((self), (a), (b), (c), (d), (e), (f), (g), (h), (i), (j), (k)))
-#define IPlain_Checked(self, on, kind, level, weight, off, other, digit) ((self)->lpVtbl->Checked((self), (on), (kind), (level), (weight), (off), (other), (digit)))
-#define IPlain_Changed(self, number, flag, stamp, id) ((self)->lpVtbl->Changed((self), (number), (flag), (stamp), (id)))
-#define IPlain_Stamps(self, by_value, stamp, id, printed, pair) ((self)->lpVtbl->Stamps((self), (by_value), (stamp), (id), (printed), (pair)))
-#define IPlain_Fixed(self, seal, flags, grid, kinds, pairs) ((self)->lpVtbl->Fixed((self), (seal), (flags), (grid), (kinds), (pairs)))
-#define IPlain_Large(self, first, many, back) ((self)->lpVtbl->Large((self), (first), (many), (back)))
-#define IPlain_Sheets(self, sheet, copy) ((self)->lpVtbl->Sheets((self), (sheet), (copy)))
-#define IPlain_Total(self, count, values, sum) ((self)->lpVtbl->Total((self), (count), (values), (sum)))
-#define IPlain_Two(self, n, a, b, sum) ((self)->lpVtbl->Two((self), (n), (a), (b), (sum)))
-#define IPlain_Flags(self, count, flags, stamps, number) ((self)->lpVtbl->Flags((self), (count), (flags), (stamps), (number)))
-#define IPlain_Fill(self, room, values, start) ((self)->lpVtbl->Fill((self), (room), (values), (start)))
-#define IPlain_Fetch(self, room, letters, got, rest) ((self)->lpVtbl->Fetch((self), (room), (letters), (got), (rest)))
-#define IPlain_Double(self, count, values, kinds) ((self)->lpVtbl->Double((self), (count), (values), (kinds)))
-#define IPlain_Print(self, count, stamps, more, flags) ((self)->lpVtbl->Print((self), (count), (stamps), (more), (flags)))
-#define IPlain_Odd(self, self_, new_, request, values_count, values, Odd_) ((self)->lpVtbl->Odd((self), (self_), (new_), (request), (values_count), (values), (Odd_)))
-#define IPlain_Send(self, to, n, seal, from, length) ((self)->lpVtbl->Send((self), (to), (n), (seal), (from), (length)))
-#define IPlain_Receipt(self, what, number, stamp, first, done, second) ((self)->lpVtbl->Receipt((self), (what), (number), (stamp), (first), (done), (second)))
+#define IPlain_QueryInterface(self, iid, object) ((self)->lpVtbl->QueryInterface)((self), (iid), (object))
+#define IPlain_AddRef(self) ((self)->lpVtbl->AddRef)((self))
+#define IPlain_Release(self) ((self)->lpVtbl->Release)((self))
+#define IPlain_Sum(self, pair, sum) ((self)->lpVtbl->Sum)((self), (pair), (sum))
+#define IPlain_Nothing(self) ((self)->lpVtbl->Nothing)((self))
+#define IPlain_Tell(self, what, level) ((self)->lpVtbl->Tell)((self), (what), (level))
+#define IPlain_Numbers(self, a, b, c, d, e, f, g, h, i, j, k) ((self)->lpVtbl->Numbers)((self), (a), (b), (c), (d), (e), (f), (g), (h), (i), (j), (k))
+#define IPlain_Checked(self, on, kind, level, weight, off, other, digit) ((self)->lpVtbl->Checked)((self), (on), (kind), (level), (weight), (off), (other), (digit))
+#define IPlain_Changed(self, number, flag, stamp, id) ((self)->lpVtbl->Changed)((self), (number), (flag), (stamp), (id))
+#define IPlain_Stamps(self, by_value, stamp, id, printed, pair) ((self)->lpVtbl->Stamps)((self), (by_value), (stamp), (id), (printed), (pair))
+#define IPlain_Fixed(self, seal, flags, grid, kinds, pairs) ((self)->lpVtbl->Fixed)((self), (seal), (flags), (grid), (kinds), (pairs))
+#define IPlain_Large(self, first, many, back) ((self)->lpVtbl->Large)((self), (first), (many), (back))
+#define IPlain_Sheets(self, sheet, copy) ((self)->lpVtbl->Sheets)((self), (sheet), (copy))
+#define IPlain_Total(self, count, values, sum) ((self)->lpVtbl->Total)((self), (count), (values), (sum))
+#define IPlain_Two(self, n, a, b, sum) ((self)->lpVtbl->Two)((self), (n), (a), (b), (sum))
+#define IPlain_Flags(self, count, flags, stamps, number) ((self)->lpVtbl->Flags)((self), (count), (flags), (stamps), (number))
+#define IPlain_Fill(self, room, values, start) ((self)->lpVtbl->Fill)((self), (room), (values), (start))
+#define IPlain_Fetch(self, room, letters, got, rest) ((self)->lpVtbl->Fetch)((self), (room), (letters), (got), (rest))
+#define IPlain_Double(self, count, values, kinds) ((self)->lpVtbl->Double)((self), (count), (values), (kinds))
+#define IPlain_Print(self, count, stamps, more, flags) ((self)->lpVtbl->Print)((self), (count), (stamps), (more), (flags))
+#define IPlain_Odd(self, self_, new_, request, values_count, values, Odd_) ((self)->lpVtbl->Odd)((self), (self_), (new_), (request), (values_count), (values), (Odd_))
+#define IPlain_Send(self, to, n, seal, from, length) ((self)->lpVtbl->Send)((self), (to), (n), (seal), (from), (length))
+#define IPlain_Receipt(self, what, number, stamp, first, done, second) ((self)->lpVtbl->Receipt)((self), (what), (number), (stamp), (first), (done), (second))
 #endif
 extern const IID IID_IPlain;
 extern const obvia_interface IPlain_INFO;
@@ -236,9 +236,9 @@ typedef struct IEmptyVtbl {
 struct IEmpty {
     const IEmptyVtbl *lpVtbl;
 };
-#define IEmpty_QueryInterface(self, iid, object) ((self)->lpVtbl->QueryInterface((self), (iid), (object)))
-#define IEmpty_AddRef(self) ((self)->lpVtbl->AddRef((self)))
-#define IEmpty_Release(self) ((self)->lpVtbl->Release((self)))
+#define IEmpty_QueryInterface(self, iid, object) ((self)->lpVtbl->QueryInterface)((self), (iid), (object))
+#define IEmpty_AddRef(self) ((self)->lpVtbl->AddRef)((self))
+#define IEmpty_Release(self) ((self)->lpVtbl->Release)((self))
 #endif
 extern const IID IID_IEmpty;
 extern const obvia_interface IEmpty_INFO;

@@ -160,7 +160,7 @@ static obvia_answer IPlain_Sum_stub(void *object, obvia_call *call)
     Pair pair;
     obvia_copy(&pair, &request->pair, sizeof pair);
     struct IPlain_Sum_reply *results = (struct IPlain_Sum_reply *)call->slot;
-    const HRESULT result = self->lpVtbl->Sum(self, &pair, &results->sum);
+    const HRESULT result = (self->lpVtbl->Sum)(self, &pair, &results->sum);
     return obvia_results(result, sizeof *results);
 }
 
@@ -193,7 +193,7 @@ static obvia_answer IPlain_Nothing_stub(void *object, obvia_call *call)
     if (OBVIA_UNLIKELY(call->length != 0)) {
         return OBVIA_BAD_STUB_DATA;
     }
-    const HRESULT result = self->lpVtbl->Nothing(self);
+    const HRESULT result = (self->lpVtbl->Nothing)(self);
     return obvia_results(result, 0);
 }
 
@@ -243,7 +243,7 @@ static obvia_answer IPlain_Tell_stub(void *object, obvia_call *call)
     if (OBVIA_UNLIKELY((int64_t)level < -1 || (int64_t)level > 9)) {
         return OBVIA_BAD_STUB_DATA;
     }
-    const HRESULT result = self->lpVtbl->Tell(self, what, level);
+    const HRESULT result = (self->lpVtbl->Tell)(self, what, level);
     return obvia_results(result, 0);
 }
 
@@ -333,7 +333,7 @@ static obvia_answer IPlain_Numbers_stub(void *object, obvia_call *call)
     const HRESULT h = OBVIA_LOAD(HRESULT, &request->h);
     struct IPlain_Numbers_reply *results = (struct IPlain_Numbers_reply *)call->slot;
     memset(results, 0, OBVIA_ALIGN(sizeof *results));
-    const HRESULT result = self->lpVtbl->Numbers(self, a, b, c, d, e, f, g, h, &results->i, &results->j, &results->k);
+    const HRESULT result = (self->lpVtbl->Numbers)(self, a, b, c, d, e, f, g, h, &results->i, &results->j, &results->k);
     return obvia_results(result, sizeof *results);
 }
 
@@ -431,7 +431,7 @@ static obvia_answer IPlain_Checked_stub(void *object, obvia_call *call)
     }
     struct IPlain_Checked_reply *results = (struct IPlain_Checked_reply *)call->slot;
     memset(results, 0, OBVIA_ALIGN(sizeof *results));
-    const HRESULT result = self->lpVtbl->Checked(self, on, kind, level, weight, &results->off, &results->other, &results->digit);
+    const HRESULT result = (self->lpVtbl->Checked)(self, on, kind, level, weight, &results->off, &results->other, &results->digit);
     return obvia_results(result, sizeof *results);
 }
 
@@ -524,7 +524,7 @@ static obvia_answer IPlain_Changed_stub(void *object, obvia_call *call)
     results->number = number;
     results->flag = flag;
     obvia_copy(&results->id, &request->id, sizeof results->id);
-    const HRESULT result = self->lpVtbl->Changed(self, &results->number, &results->flag, &stamp, &results->id);
+    const HRESULT result = (self->lpVtbl->Changed)(self, &results->number, &results->flag, &stamp, &results->id);
     Stamp_store(&results->stamp, &stamp);
     return obvia_results(result, sizeof *results);
 }
@@ -602,7 +602,7 @@ static obvia_answer IPlain_Stamps_stub(void *object, obvia_call *call)
     memset(results, 0, OBVIA_ALIGN(sizeof *results));
     Stamp printed;
     memset(&printed, 0, sizeof printed);
-    const HRESULT result = self->lpVtbl->Stamps(self, by_value, &stamp, &id, &printed, &results->pair);
+    const HRESULT result = (self->lpVtbl->Stamps)(self, by_value, &stamp, &id, &printed, &results->pair);
     Stamp_store(&results->printed, &printed);
     return obvia_results(result, sizeof *results);
 }
@@ -682,7 +682,7 @@ static obvia_answer IPlain_Fixed_stub(void *object, obvia_call *call)
     struct IPlain_Fixed_reply *results = (struct IPlain_Fixed_reply *)call->slot;
     memset(results, 0, OBVIA_ALIGN(sizeof *results));
     obvia_copy(results->grid, request->grid, sizeof results->grid);
-    const HRESULT result = self->lpVtbl->Fixed(self, request->seal, flags, results->grid, results->kinds, results->pairs);
+    const HRESULT result = (self->lpVtbl->Fixed)(self, request->seal, flags, results->grid, results->kinds, results->pairs);
     return obvia_results(result, sizeof *results);
 }
 
@@ -745,7 +745,7 @@ static obvia_answer IPlain_Large_stub(void *object, obvia_call *call)
         return OBVIA_NO_MEMORY;
     }
     memset(results, 0, OBVIA_ALIGN(sizeof *results));
-    const HRESULT result = self->lpVtbl->Large(self, first, request->many, results->back);
+    const HRESULT result = (self->lpVtbl->Large)(self, first, request->many, results->back);
     return obvia_results(result, sizeof *results);
 }
 
@@ -809,7 +809,7 @@ static obvia_answer IPlain_Sheets_stub(void *object, obvia_call *call)
     memset(results, 0, OBVIA_ALIGN(sizeof *results));
     Sheet copy;
     memset(&copy, 0, sizeof copy);
-    const HRESULT result = self->lpVtbl->Sheets(self, &sheet, &copy);
+    const HRESULT result = (self->lpVtbl->Sheets)(self, &sheet, &copy);
     Sheet_store(&results->copy, &copy);
     return obvia_results(result, sizeof *results);
 }
@@ -890,7 +890,7 @@ static obvia_answer IPlain_Total_stub(void *object, obvia_call *call)
         return OBVIA_BAD_STUB_DATA;
     }
     struct IPlain_Total_reply *results = (struct IPlain_Total_reply *)call->slot;
-    const HRESULT result = self->lpVtbl->Total(self, count, OBVIA_AT(const int32_t *, request, values_at), &results->sum);
+    const HRESULT result = (self->lpVtbl->Total)(self, count, OBVIA_AT(const int32_t *, request, values_at), &results->sum);
     return obvia_results(result, sizeof *results);
 }
 
@@ -989,7 +989,7 @@ static obvia_answer IPlain_Two_stub(void *object, obvia_call *call)
         return OBVIA_BAD_STUB_DATA;
     }
     struct IPlain_Two_reply *results = (struct IPlain_Two_reply *)call->slot;
-    const HRESULT result = self->lpVtbl->Two(self, n, OBVIA_AT(const int16_t *, request, a_at), OBVIA_AT(const uint8_t *, request, b_at), &results->sum);
+    const HRESULT result = (self->lpVtbl->Two)(self, n, OBVIA_AT(const int16_t *, request, a_at), OBVIA_AT(const uint8_t *, request, b_at), &results->sum);
     return obvia_results(result, sizeof *results);
 }
 
@@ -1112,7 +1112,7 @@ static obvia_answer IPlain_Flags_stub(void *object, obvia_call *call)
             return OBVIA_BAD_STUB_DATA;
         }
     }
-    const HRESULT result = self->lpVtbl->Flags(self, count, flags_own, stamps_own, &results->number);
+    const HRESULT result = (self->lpVtbl->Flags)(self, count, flags_own, stamps_own, &results->number);
     free(flags_own);
     free(stamps_own);
     return obvia_results(result, sizeof *results);
@@ -1188,7 +1188,7 @@ static obvia_answer IPlain_Fill_stub(void *object, obvia_call *call)
         return OBVIA_NO_MEMORY;
     }
     obvia_put_array(results, &results->values, values_to, 16, values_count, values_count * sizeof(int32_t));
-    const HRESULT result = self->lpVtbl->Fill(self, room, OBVIA_AT(int32_t *, results, values_to), start);
+    const HRESULT result = (self->lpVtbl->Fill)(self, room, OBVIA_AT(int32_t *, results, values_to), start);
     return obvia_results(result, length);
 }
 
@@ -1285,7 +1285,7 @@ static obvia_answer IPlain_Fetch_stub(void *object, obvia_call *call)
         return OBVIA_NO_MEMORY;
     }
     memset(results, 0, OBVIA_ALIGN(sizeof *results));
-    const HRESULT result = self->lpVtbl->Fetch(self, room, OBVIA_AT(int16_t *, results, letters_to), &results->got, OBVIA_AT(int32_t *, results, rest_to));
+    const HRESULT result = (self->lpVtbl->Fetch)(self, room, OBVIA_AT(int16_t *, results, letters_to), &results->got, OBVIA_AT(int32_t *, results, rest_to));
     if (OBVIA_UNLIKELY(result < 0)) {
         return obvia_results(result, 0);
     }
@@ -1423,7 +1423,7 @@ static obvia_answer IPlain_Double_stub(void *object, obvia_call *call)
             return OBVIA_BAD_STUB_DATA;
         }
     }
-    const HRESULT result = self->lpVtbl->Double(self, count, OBVIA_AT(double *, results, values_to), OBVIA_AT(Kind *, results, kinds_to));
+    const HRESULT result = (self->lpVtbl->Double)(self, count, OBVIA_AT(double *, results, values_to), OBVIA_AT(Kind *, results, kinds_to));
     return obvia_results(result, length);
 }
 
@@ -1571,7 +1571,7 @@ static obvia_answer IPlain_Print_stub(void *object, obvia_call *call)
         free(stamps_own);
         return OBVIA_NO_MEMORY;
     }
-    const HRESULT result = self->lpVtbl->Print(self, &results->count, stamps_own, more_own, OBVIA_AT(uint8_t *, results, flags_to));
+    const HRESULT result = (self->lpVtbl->Print)(self, &results->count, stamps_own, more_own, OBVIA_AT(uint8_t *, results, flags_to));
     if (OBVIA_UNLIKELY(result < 0)) {
         free(stamps_own);
         free(more_own);
@@ -1681,7 +1681,7 @@ static obvia_answer IPlain_Odd_stub(void *object, obvia_call *call)
         return OBVIA_BAD_STUB_DATA;
     }
     struct IPlain_Odd_reply *results = (struct IPlain_Odd_reply *)call->slot;
-    const HRESULT result = self->lpVtbl->Odd(self, self_, new_, request_, values_count, OBVIA_AT(const int32_t *, request, values_at), &results->Odd);
+    const HRESULT result = (self->lpVtbl->Odd)(self, self_, new_, request_, values_count, OBVIA_AT(const int32_t *, request, values_at), &results->Odd);
     return obvia_results(result, sizeof *results);
 }
 
@@ -1810,7 +1810,7 @@ static obvia_answer IPlain_Send_stub(void *object, obvia_call *call)
         obvia_drop_text(from_own, from_small);
         return OBVIA_BAD_STUB_DATA;
     }
-    const HRESULT result = self->lpVtbl->Send(self, to_own, n, OBVIA_AT(const uint8_t *, request, seal_at), from_own, &results->length_);
+    const HRESULT result = (self->lpVtbl->Send)(self, to_own, n, OBVIA_AT(const uint8_t *, request, seal_at), from_own, &results->length_);
     obvia_drop_text(to_own, to_small);
     obvia_drop_text(from_own, from_small);
     return obvia_results(result, sizeof *results);
@@ -1965,7 +1965,7 @@ static obvia_answer IPlain_Receipt_stub(void *object, obvia_call *call)
         obvia_drop_text(what_own, what_small);
         return OBVIA_BAD_STUB_DATA;
     }
-    const HRESULT result = self->lpVtbl->Receipt(self, what_own, &number, &stamp, &first_own, &done, &second_own);
+    const HRESULT result = (self->lpVtbl->Receipt)(self, what_own, &number, &stamp, &first_own, &done, &second_own);
     if (OBVIA_UNLIKELY(result < 0)) {
         free(first_own);
         free(second_own);

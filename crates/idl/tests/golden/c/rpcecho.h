@@ -170,19 +170,19 @@ typedef struct rpcechoVtbl {
 struct rpcecho {
     const rpcechoVtbl *lpVtbl;
 };
-#define rpcecho_QueryInterface(self, iid, object) ((self)->lpVtbl->QueryInterface((self), (iid), (object)))
-#define rpcecho_AddRef(self) ((self)->lpVtbl->AddRef((self)))
-#define rpcecho_Release(self) ((self)->lpVtbl->Release((self)))
-#define rpcecho_AddOne(self, in_data, out_data) ((self)->lpVtbl->AddOne((self), (in_data), (out_data)))
-#define rpcecho_EchoData(self, len, in_data, out_data) ((self)->lpVtbl->EchoData((self), (len), (in_data), (out_data)))
-#define rpcecho_SinkData(self, len, data) ((self)->lpVtbl->SinkData((self), (len), (data)))
-#define rpcecho_SourceData(self, len, data) ((self)->lpVtbl->SourceData((self), (len), (data)))
-#define rpcecho_TestCall(self, s1, s2) ((self)->lpVtbl->TestCall((self), (s1), (s2)))
-#define rpcecho_TestCall2(self, level, info, returned) ((self)->lpVtbl->TestCall2((self), (level), (info), (returned)))
-#define rpcecho_TestSleep(self, seconds, returned) ((self)->lpVtbl->TestSleep((self), (seconds), (returned)))
-#define rpcecho_TestEnum(self, foo1, foo2, foo3) ((self)->lpVtbl->TestEnum((self), (foo1), (foo2), (foo3)))
-#define rpcecho_TestSurrounding(self, data) ((self)->lpVtbl->TestSurrounding((self), (data)))
-#define rpcecho_TestDoublePointer(self, data, returned) ((self)->lpVtbl->TestDoublePointer((self), (data), (returned)))
+#define rpcecho_QueryInterface(self, iid, object) ((self)->lpVtbl->QueryInterface)((self), (iid), (object))
+#define rpcecho_AddRef(self) ((self)->lpVtbl->AddRef)((self))
+#define rpcecho_Release(self) ((self)->lpVtbl->Release)((self))
+#define rpcecho_AddOne(self, in_data, out_data) ((self)->lpVtbl->AddOne)((self), (in_data), (out_data))
+#define rpcecho_EchoData(self, len, in_data, out_data) ((self)->lpVtbl->EchoData)((self), (len), (in_data), (out_data))
+#define rpcecho_SinkData(self, len, data) ((self)->lpVtbl->SinkData)((self), (len), (data))
+#define rpcecho_SourceData(self, len, data) ((self)->lpVtbl->SourceData)((self), (len), (data))
+#define rpcecho_TestCall(self, s1, s2) ((self)->lpVtbl->TestCall)((self), (s1), (s2))
+#define rpcecho_TestCall2(self, level, info, returned) ((self)->lpVtbl->TestCall2)((self), (level), (info), (returned))
+#define rpcecho_TestSleep(self, seconds, returned) ((self)->lpVtbl->TestSleep)((self), (seconds), (returned))
+#define rpcecho_TestEnum(self, foo1, foo2, foo3) ((self)->lpVtbl->TestEnum)((self), (foo1), (foo2), (foo3))
+#define rpcecho_TestSurrounding(self, data) ((self)->lpVtbl->TestSurrounding)((self), (data))
+#define rpcecho_TestDoublePointer(self, data, returned) ((self)->lpVtbl->TestDoublePointer)((self), (data), (returned))
 #endif
 extern const IID IID_rpcecho;
 extern const obvia_interface rpcecho_INFO;

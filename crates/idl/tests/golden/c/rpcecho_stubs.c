@@ -86,7 +86,7 @@ static obvia_answer rpcecho_AddOne_stub(void *object, obvia_call *call)
     }
     const uint32_t in_data = OBVIA_LOAD(uint32_t, &request->in_data);
     struct rpcecho_AddOne_reply *results = (struct rpcecho_AddOne_reply *)call->slot;
-    const HRESULT result = self->lpVtbl->AddOne(self, in_data, &results->out_data);
+    const HRESULT result = (self->lpVtbl->AddOne)(self, in_data, &results->out_data);
     return obvia_results(result, sizeof *results);
 }
 
@@ -183,7 +183,7 @@ static obvia_answer rpcecho_EchoData_stub(void *object, obvia_call *call)
         return OBVIA_NO_MEMORY;
     }
     obvia_put_array(results, &results->out_data, out_data_to, 16, out_data_count, out_data_count * sizeof(char));
-    const HRESULT result = self->lpVtbl->EchoData(self, len, OBVIA_AT(const char *, request, in_data_at), OBVIA_AT(char *, results, out_data_to));
+    const HRESULT result = (self->lpVtbl->EchoData)(self, len, OBVIA_AT(const char *, request, in_data_at), OBVIA_AT(char *, results, out_data_to));
     return obvia_results(result, length);
 }
 
@@ -253,7 +253,7 @@ static obvia_answer rpcecho_SinkData_stub(void *object, obvia_call *call)
     if (OBVIA_UNLIKELY(!obvia_is_array(request, &request->data, data_at, 16, data_count))) {
         return OBVIA_BAD_STUB_DATA;
     }
-    const HRESULT result = self->lpVtbl->SinkData(self, len, OBVIA_AT(const char *, request, data_at));
+    const HRESULT result = (self->lpVtbl->SinkData)(self, len, OBVIA_AT(const char *, request, data_at));
     return obvia_results(result, 0);
 }
 
@@ -323,7 +323,7 @@ static obvia_answer rpcecho_SourceData_stub(void *object, obvia_call *call)
         return OBVIA_NO_MEMORY;
     }
     obvia_put_array(results, &results->data, data_to, 16, data_count, data_count * sizeof(char));
-    const HRESULT result = self->lpVtbl->SourceData(self, len, OBVIA_AT(char *, results, data_to));
+    const HRESULT result = (self->lpVtbl->SourceData)(self, len, OBVIA_AT(char *, results, data_to));
     return obvia_results(result, length);
 }
 
@@ -423,7 +423,7 @@ static obvia_answer rpcecho_TestCall_stub(void *object, obvia_call *call)
         obvia_drop_text(s1_own, s1_small);
         return OBVIA_BAD_STUB_DATA;
     }
-    const HRESULT result = self->lpVtbl->TestCall(self, s1_own, &s2_own);
+    const HRESULT result = (self->lpVtbl->TestCall)(self, s1_own, &s2_own);
     if (OBVIA_UNLIKELY(result < 0)) {
         free(s2_own);
         obvia_drop_text(s1_own, s1_small);
@@ -498,7 +498,7 @@ static HRESULT rpcecho_TestCall2_proxy(rpcecho *self, uint16_t level, Info *info
 static HRESULT rpcecho_TestCall2_invoke(void *object, void **arguments)
 {
     rpcecho *self = (rpcecho *)object;
-    return self->lpVtbl->TestCall2(self, *(uint16_t *)arguments[0], (Info *)arguments[1], (uint32_t *)arguments[2]);
+    return (self->lpVtbl->TestCall2)(self, *(uint16_t *)arguments[0], (Info *)arguments[1], (uint32_t *)arguments[2]);
 }
 
 static obvia_answer rpcecho_TestCall2_stub(void *object, obvia_call *call)
@@ -555,7 +555,7 @@ static obvia_answer rpcecho_TestSleep_stub(void *object, obvia_call *call)
     }
     const uint32_t seconds = OBVIA_LOAD(uint32_t, &request->seconds);
     struct rpcecho_TestSleep_reply *results = (struct rpcecho_TestSleep_reply *)call->slot;
-    const HRESULT result = self->lpVtbl->TestSleep(self, seconds, &results->returned);
+    const HRESULT result = (self->lpVtbl->TestSleep)(self, seconds, &results->returned);
     return obvia_results(result, sizeof *results);
 }
 
@@ -618,7 +618,7 @@ static HRESULT rpcecho_TestEnum_proxy(rpcecho *self, Enum1 *foo1, Enum2 *foo2, E
 static HRESULT rpcecho_TestEnum_invoke(void *object, void **arguments)
 {
     rpcecho *self = (rpcecho *)object;
-    return self->lpVtbl->TestEnum(self, (Enum1 *)arguments[0], (Enum2 *)arguments[1], (Enum3 *)arguments[2]);
+    return (self->lpVtbl->TestEnum)(self, (Enum1 *)arguments[0], (Enum2 *)arguments[1], (Enum3 *)arguments[2]);
 }
 
 static obvia_answer rpcecho_TestEnum_stub(void *object, obvia_call *call)
@@ -653,7 +653,7 @@ static HRESULT rpcecho_TestSurrounding_proxy(rpcecho *self, Surrounding **data)
 static HRESULT rpcecho_TestSurrounding_invoke(void *object, void **arguments)
 {
     rpcecho *self = (rpcecho *)object;
-    return self->lpVtbl->TestSurrounding(self, (Surrounding **)arguments[0]);
+    return (self->lpVtbl->TestSurrounding)(self, (Surrounding **)arguments[0]);
 }
 
 static obvia_answer rpcecho_TestSurrounding_stub(void *object, obvia_call *call)
@@ -688,7 +688,7 @@ static HRESULT rpcecho_TestDoublePointer_proxy(rpcecho *self, uint16_t ***data, 
 static HRESULT rpcecho_TestDoublePointer_invoke(void *object, void **arguments)
 {
     rpcecho *self = (rpcecho *)object;
-    return self->lpVtbl->TestDoublePointer(self, (uint16_t ***)arguments[0], (uint16_t *)arguments[1]);
+    return (self->lpVtbl->TestDoublePointer)(self, (uint16_t ***)arguments[0], (uint16_t *)arguments[1]);
 }
 
 static obvia_answer rpcecho_TestDoublePointer_stub(void *object, obvia_call *call)

@@ -1,6 +1,6 @@
 //! Methods as programs have them: what an object implements, and a call.
 
-use super::super::names::{binding, declare, ident, type_ident};
+use super::super::names::{binding, declare, type_ident, value as value_name};
 use super::Method;
 use super::view::View;
 use crate::emit::component::{self, Call};
@@ -18,7 +18,7 @@ impl Method<'_> {
             name: self.plan.method.name.clone(),
             doc: self.plan.method.doc.clone(),
             declaration: self.declaration(),
-            parameters: params.map(|(param, _)| binding(&param.param.name)).collect(),
+            parameters: params.map(|(param, _)| binding(&param.param.code)).collect(),
             returns_hresult: is_raw,
             oneway: self.plan.method.oneway,
             call: self.sample(),
@@ -38,7 +38,7 @@ impl Method<'_> {
     /// An argument; what it takes is declared before.
     fn argument(&self, param: &ParamPlan<'_>, view: &View, before: &mut Vec<String>) -> Result<String, Reason> {
         let (model, range) = (self.model, param.param.range);
-        let name = binding(&param.param.name);
+        let name = binding(&param.param.code);
         if let Some((size, _)) = element_counts(param.param) {
             return self.elements(param, sample::count(&self.plan, size)?, before);
         }
@@ -76,7 +76,7 @@ impl Method<'_> {
         if !may_be_zero(self.model, element, param.param.range) {
             return Err(ELEMENTS);
         }
-        let name = binding(&param.param.name);
+        let name = binding(&param.param.code);
         before.push(format!("{} = {{}};", declare(self.model, element, &format!("{name}[{count}]"))));
         Ok(name)
     }
@@ -101,7 +101,9 @@ fn value(model: &Model, ty: &Type, range: Option<(i64, i64)>) -> Result<String, 
         Type::Base(Base::Hresult) => "S_OK".to_owned(),
         Type::Base(Base::Guid) => "GUID{}".to_owned(),
         Type::Base(base) => sample::integer(*base, range).to_string(),
-        Type::Enum(id) => enumerator(&model.enums[id.0]).map(|(name, _)| ident(name)).ok_or(POINTERS)?,
+        Type::Enum(id) => enumerator(&model.enums[id.0])
+            .map(|(name, _)| value_name(model, name, model.enums[id.0].imported, false))
+            .ok_or(POINTERS)?,
         Type::Struct(id) if may_be_zero(model, ty, range) => format!("{}{{}}", type_ident(&model.structs[id.0].name)),
         Type::Struct(_) => return Err(ELEMENTS),
         Type::Fixed(..) | Type::Union(_) | Type::Pointer(_) | Type::Interface(_) | Type::Void => return Err(POINTERS),

@@ -66,7 +66,7 @@ impl Viewer<'_> {
     ///
     /// Why it is passed as C has it.
     pub(super) fn view(&self, param: &ParamPlan<'_>) -> Result<View, Reason> {
-        let name = binding(&param.param.name);
+        let name = binding(&param.param.code);
         let is_result = !param.param.direction.is_in();
         Ok(match &param.passing {
             Passing::Value(ty) | Passing::Place(ty) if param.counts => self.count(param, ty),
@@ -100,14 +100,14 @@ impl Viewer<'_> {
 
     /// A count that arrays know: they have it in common.
     fn count(&self, param: &ParamPlan<'_>, ty: &Type) -> View {
-        let (name, ty) = (binding(&param.param.name), type_name(self.model, ty));
+        let (name, ty) = (binding(&param.param.code), type_name(self.model, ty));
         if param.param.direction.is_out() {
             let (before, argument) = (vec![format!("{ty} {name}{{}};")], format!("&{name}"));
             return View { before, argument, ..View::default() };
         }
         let (mut arrays, missing): (Vec<_>, Vec<_>) = self.counted_by(param).partition(|array| !may_be_missing(array));
         arrays.extend(missing);
-        let named = |array: &&ParamPlan<'_>| binding(&array.param.name);
+        let named = |array: &&ParamPlan<'_>| binding(&array.param.code);
         let first = arrays.first().map(named).unwrap_or_default();
         let mut before = vec![format!("const {ty} {name} = obvia::count_of<{ty}>({first}.size());")];
         for other in arrays.iter().skip(1) {
@@ -157,7 +157,7 @@ impl Viewer<'_> {
     }
 
     fn boolean(&self, param: &ParamPlan<'_>) -> View {
-        let name = binding(&param.param.name);
+        let name = binding(&param.param.code);
         let raw = local(self.plan, param, "raw");
         match param.param.direction {
             Direction::In => View {
@@ -187,7 +187,7 @@ impl Viewer<'_> {
 
     /// An array of fixed size: a reference to one, or one that is returned.
     fn fixed(&self, param: &ParamPlan<'_>, ty: &Type, element: &Type) -> View {
-        let name = binding(&param.param.name);
+        let name = binding(&param.param.code);
         let is_deep = matches!(element, Type::Fixed(..));
         let first = pointer_to(self.model, element, "");
         if param.param.direction == Direction::Out {
@@ -223,7 +223,7 @@ impl Viewer<'_> {
 
     /// An array in the caller's room. `seen` is what its elements are seen as.
     fn elements(&self, param: &ParamPlan<'_>, seen: String, element: &Type, is_owner: bool) -> View {
-        let name = binding(&param.param.name);
+        let name = binding(&param.param.code);
         let raw = type_name(self.model, element);
         let is_constant = param.param.direction == Direction::In;
         let is_same = seen == raw && !(is_constant && matches!(element, Type::Fixed(..)));
@@ -259,7 +259,7 @@ impl Viewer<'_> {
     }
 
     fn text(&self, param: &ParamPlan<'_>, base: Base, is_optional: bool) -> Result<View, Reason> {
-        let name = binding(&param.param.name);
+        let name = binding(&param.param.code);
         let (unit, view) = (names::base(base), format!("{}_view", string(base)?));
         let ended = local(self.plan, param, "ended");
         let declared = if is_optional { format!("std::optional<{view}> {name}") } else { format!("{view} {name}") };
@@ -273,7 +273,7 @@ impl Viewer<'_> {
     }
 
     fn out_text(&self, param: &ParamPlan<'_>, base: Base) -> Result<View, Reason> {
-        let name = binding(&param.param.name);
+        let name = binding(&param.param.code);
         let memory = format!("obvia::memory<{}>", names::base(base));
         let made = local(self.plan, param, "made");
         Ok(View {
@@ -290,9 +290,9 @@ impl Viewer<'_> {
 
     /// An array that the method allocates.
     fn allocated(&self, param: &ParamPlan<'_>, element: &Type, size: &Arith) -> Result<View, Reason> {
-        let name = binding(&param.param.name);
+        let name = binding(&param.param.code);
         let counter = self.counter(size).ok_or(COUNT)?;
-        let count = binding(&counter.param.name);
+        let count = binding(&counter.param.code);
         let array = format!("obvia::array<{}>", type_name(self.model, element));
         let is_first = self.counted_by(counter).next().is_some_and(|first| first.param.name == param.param.name);
         let Type::Pointer(counted) = &counter.param.ty else { return Err(COUNT) };
@@ -331,8 +331,8 @@ impl Viewer<'_> {
 
     /// An array that callers read where it lies.
     fn lent(&self, param: &ParamPlan<'_>, element: &Type, size: &Arith) -> Result<View, Reason> {
-        let name = binding(&param.param.name);
-        let count = binding(&self.counter(size).ok_or(COUNT)?.param.name);
+        let name = binding(&param.param.code);
+        let count = binding(&self.counter(size).ok_or(COUNT)?.param.code);
         let span = format!("obvia::span<const {}>", type_name(self.model, element));
         Ok(View {
             before: vec![self.nowhere(element, &name)?],
@@ -383,7 +383,7 @@ impl Viewer<'_> {
 
     /// What leads elsewhere, or changes such.
     fn graph(&self, param: &ParamPlan<'_>) -> Result<View, Reason> {
-        let name = binding(&param.param.name);
+        let name = binding(&param.param.code);
         let Type::Pointer(pointer_type) = &param.param.ty else {
             return match &param.param.ty {
                 ty @ (Type::Struct(_) | Type::Union(_)) => Ok(self.value(ty, &name, &name, &name)),
@@ -437,7 +437,7 @@ impl Viewer<'_> {
 
     /// What a method returns, or replaces, by a pointer to it.
     fn replaced(&self, param: &ParamPlan<'_>, inner: &Pointer) -> Result<View, Reason> {
-        let name = binding(&param.param.name);
+        let name = binding(&param.param.code);
         let text = type_name(self.model, &inner.to);
         let is_result = param.param.direction == Direction::Out;
         let owner = match &inner.extent {
