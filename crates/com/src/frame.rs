@@ -238,11 +238,8 @@ impl Arrays {
         count: usize,
         size: usize,
     ) -> Option<usize> {
-        // The one comparison that refuses what is too large also refuses what is no count at all.
-        if count > FRAME_MAX / size {
-            return None;
-        }
-        let body = self.advance(count * size);
+        let bytes = count.checked_mul(size).filter(|&bytes| bytes <= FRAME_MAX)?;
+        let body = self.advance(bytes);
         let slot = frame.load_u64(slot)?;
         let header = frame.load_u64(body - OBJECT_HEADER)?;
         let right = slot == body as u64 && header == u64::from(kind) | (count as u64) << 32;

@@ -262,18 +262,6 @@ pub fn claimed_of(count: Option<i64>) -> usize {
     count.map_or(usize::MAX, claimed)
 }
 
-/// What a caller gets who passes so many elements that no frame holds them.
-#[cold]
-pub fn too_many(claimed: usize) -> HRESULT {
-    if isize::try_from(claimed).is_ok() { code::E_OUTOFMEMORY } else { code::E_INVALIDARG }
-}
-
-/// The answer to a caller who wants room for so many elements that no frame holds them.
-#[cold]
-pub fn too_large(claimed: usize) -> Status {
-    if isize::try_from(claimed).is_ok() { Status::REMOTE_NO_MEMORY } else { Status::BAD_STUB_DATA }
-}
-
 /// The outcome of an expression as a number of elements.
 #[inline]
 pub fn elements_of(count: Option<i64>) -> Option<usize> {
@@ -299,8 +287,8 @@ pub fn wrong_arm() -> Error {
 ///
 /// RPC_E_INVALID_DATA.
 #[inline]
-pub fn at_most(used: usize, room: usize) -> Result<usize> {
-    if used <= room { Ok(used) } else { Err(invalid_reply()) }
+pub fn at_most(used: Option<usize>, room: usize) -> Result<usize> {
+    used.filter(|&used| used <= room).ok_or_else(invalid_reply)
 }
 
 /// Refuses an array of another length than the other parameters say.

@@ -270,7 +270,7 @@ impl<'a, 'b> StubCall<'a, 'b> {
     /// Out of memory when a reply could not hold it all: a few bytes of a caller's do not make this process fill gigabytes.
     pub fn room<T: Value>(&self, count: usize) -> Result<Vec<T>, Status> {
         if count.saturating_mul(T::SIZE) > self.reply_max() {
-            return Err(crate::rt::too_large(count));
+            return Err(Status::REMOTE_NO_MEMORY);
         }
         Ok(vec![crate::rt::zero(); count])
     }

@@ -141,6 +141,12 @@ static inline obvia_answer serve(const obvia_calls *calls, uint32_t opnum, size_
     return answer;
 }
 
+void obvia_declare(const char *file, const obvia_meaning *meanings, size_t count)
+{
+    /* One program has one meaning for each IID here. */
+    CHECK(file != NULL && meanings != NULL && count > 0);
+}
+
 obvia_reply obvia_exchange(const obvia_calls *calls, uint64_t request, uint64_t target)
 {
     const uint32_t opnum = (uint32_t)request;

@@ -621,9 +621,9 @@ unsafe extern "system" fn IOffice_Frank_proxy(this: *mut obvia::rt::c_void, coun
         return unsafe { IOffice_Frank_prepare(this, count, stamps, seal) };
     };
     call.make(|call| {
-        let stamps_count = obvia::rt::claimed(count);
+        let stamps_count = obvia::rt::elements(count).ok_or(obvia::rt::code::E_INVALIDARG)?;
         let measure = obvia::rt::Measure::block(32)
-        .array(stamps_count, 32).map_err(|_| obvia::rt::too_many(stamps_count))?
+        .array(stamps_count, 32)?
         ;
         let length = measure.length();
         let frame = call.request(measure)?;
@@ -656,7 +656,7 @@ unsafe extern "C-unwind" fn IOffice_Frank_stub(object: *mut obvia::rt::c_void, c
         let count: u32 = obvia::rt::argument(frame, 0)?;
         let seal: [u8; 16] = obvia::rt::argument(frame, 16)?;
         let mut request = obvia::rt::Arrays::behind(32);
-        let stamps_count = obvia::rt::claimed(count);
+        let stamps_count = obvia::rt::elements(count).ok_or(obvia::rt::Status::BAD_STUB_DATA)?;
         let stamps_data: Vec<Stamp> = call.values_in(&mut request, 8, 16, stamps_count)?;
         call.end(request)?;
         // SAFETY: the object has this interface; pointers are to what was checked above.
@@ -685,7 +685,7 @@ unsafe extern "system" fn IOffice_Fetch_proxy(this: *mut obvia::rt::c_void, room
         let mut arrays = obvia::rt::Arrays::behind(12);
         let letters_count = obvia::rt::elements(room).ok_or(obvia::rt::code::E_INVALIDARG)?;
         // SAFETY: by COM's rules the caller's array has room for as many elements as it says.
-        unsafe { reply.copy_out(&mut arrays, 0, 17, obvia::rt::at_most(obvia::rt::claimed(got_value), letters_count)?, letters) }?;
+        unsafe { reply.copy_out(&mut arrays, 0, 17, obvia::rt::at_most(obvia::rt::elements(got_value), letters_count)?, letters) }?;
         reply.end(arrays)?;
         // SAFETY: by COM's rules the caller's pointer is writable.
         unsafe { got.write(got_value) };
@@ -708,9 +708,9 @@ unsafe extern "C-unwind" fn IOffice_Fetch_stub(object: *mut obvia::rt::c_void, c
     obvia::rt::serve(call, |call| {
         let frame = call.block(4)?;
         let room: u32 = obvia::rt::argument(frame, 0)?;
-        let letters_count = obvia::rt::claimed(room);
+        let letters_count = obvia::rt::elements(room).ok_or(obvia::rt::Status::BAD_STUB_DATA)?;
         let measure = obvia::rt::Measure::block(12)
-        .array(letters_count, 2).map_err(|_| obvia::rt::too_large(letters_count))?
+        .array(letters_count, 2).map_err(|_| obvia::rt::Status::REMOTE_NO_MEMORY)?
         ;
         let length = measure.length();
         let mut reply = call.reply(measure)?;
@@ -721,7 +721,7 @@ unsafe extern "C-unwind" fn IOffice_Fetch_stub(object: *mut obvia::rt::c_void, c
         let result = unsafe { (obvia::rt::vtable::<IOffice_Vtbl>(object).Fetch)(object, room, letters_data, &mut got) };
         let frame = reply.bytes();
         obvia::rt::Value::store(&got, frame, 8);
-        let used = obvia::rt::at_most(obvia::rt::claimed(got), letters_count).map_err(|_| obvia::rt::Status::BAD_STUB_DATA);
+        let used = obvia::rt::at_most(obvia::rt::elements(got), letters_count).map_err(|_| obvia::rt::Status::BAD_STUB_DATA);
         let length = if result.0 < 0 {
             0
         } else {

@@ -975,9 +975,9 @@ unsafe extern "system" fn rpcecho_EchoData_proxy(this: *mut obvia::rt::c_void, l
         return unsafe { rpcecho_EchoData_prepare(this, len, in_data_, out_data_) };
     };
     call.make(|call| {
-        let in_data_count = obvia::rt::claimed(len);
+        let in_data_count = obvia::rt::elements(len).ok_or(obvia::rt::code::E_INVALIDARG)?;
         let measure = obvia::rt::Measure::block(16)
-        .array(in_data_count, 1).map_err(|_| obvia::rt::too_many(in_data_count))?
+        .array(in_data_count, 1)?
         ;
         let length = measure.length();
         let frame = call.request(measure)?;
@@ -988,7 +988,7 @@ unsafe extern "system" fn rpcecho_EchoData_proxy(this: *mut obvia::rt::c_void, l
         let reply = call.send(4, length)?;
         let frame = reply.frame(8)?;
         let mut arrays = obvia::rt::Arrays::behind(8);
-        let out_data_count = obvia::rt::claimed(len);
+        let out_data_count = obvia::rt::elements(len).ok_or(obvia::rt::code::E_INVALIDARG)?;
         // SAFETY: by COM's rules the caller's array has room for as many elements as it says.
         unsafe { reply.copy_out(&mut arrays, 0, 16, out_data_count, out_data_) }?;
         reply.end(arrays)?;
@@ -1012,11 +1012,11 @@ unsafe extern "C-unwind" fn rpcecho_EchoData_stub(object: *mut obvia::rt::c_void
         let frame = call.frame(16)?;
         let len: u32 = obvia::rt::argument(frame, 0)?;
         let mut request = obvia::rt::Arrays::behind(16);
-        let in_data_count = obvia::rt::claimed(len);
+        let in_data_count = obvia::rt::elements(len).ok_or(obvia::rt::Status::BAD_STUB_DATA)?;
         let in_data_data = call.copy_in::<u8>(&mut request, 8, 16, in_data_count)?;
-        let out_data_count = obvia::rt::claimed(len);
+        let out_data_count = obvia::rt::elements(len).ok_or(obvia::rt::Status::BAD_STUB_DATA)?;
         let measure = obvia::rt::Measure::block(8)
-        .array(out_data_count, 1).map_err(|_| obvia::rt::too_large(out_data_count))?
+        .array(out_data_count, 1).map_err(|_| obvia::rt::Status::REMOTE_NO_MEMORY)?
         ;
         let length = measure.length();
         let mut reply = call.reply(measure)?;
@@ -1042,9 +1042,9 @@ unsafe extern "system" fn rpcecho_SinkData_proxy(this: *mut obvia::rt::c_void, l
         return unsafe { rpcecho_SinkData_prepare(this, len, data) };
     };
     call.make(|call| {
-        let data_count = obvia::rt::claimed(len);
+        let data_count = obvia::rt::elements(len).ok_or(obvia::rt::code::E_INVALIDARG)?;
         let measure = obvia::rt::Measure::block(16)
-        .array(data_count, 1).map_err(|_| obvia::rt::too_many(data_count))?
+        .array(data_count, 1)?
         ;
         let length = measure.length();
         let frame = call.request(measure)?;
@@ -1074,7 +1074,7 @@ unsafe extern "C-unwind" fn rpcecho_SinkData_stub(object: *mut obvia::rt::c_void
         let frame = call.frame(16)?;
         let len: u32 = obvia::rt::argument(frame, 0)?;
         let mut request = obvia::rt::Arrays::behind(16);
-        let data_count = obvia::rt::claimed(len);
+        let data_count = obvia::rt::elements(len).ok_or(obvia::rt::Status::BAD_STUB_DATA)?;
         let data_data = call.copy_in::<u8>(&mut request, 8, 16, data_count)?;
         call.end(request)?;
         // SAFETY: the object has this interface; pointers are to what was checked above.
@@ -1100,7 +1100,7 @@ unsafe extern "system" fn rpcecho_SourceData_proxy(this: *mut obvia::rt::c_void,
         let reply = call.send(6, 4)?;
         let frame = reply.frame(8)?;
         let mut arrays = obvia::rt::Arrays::behind(8);
-        let data_count = obvia::rt::claimed(len);
+        let data_count = obvia::rt::elements(len).ok_or(obvia::rt::code::E_INVALIDARG)?;
         // SAFETY: by COM's rules the caller's array has room for as many elements as it says.
         unsafe { reply.copy_out(&mut arrays, 0, 16, data_count, data) }?;
         reply.end(arrays)?;
@@ -1123,9 +1123,9 @@ unsafe extern "C-unwind" fn rpcecho_SourceData_stub(object: *mut obvia::rt::c_vo
     obvia::rt::serve(call, |call| {
         let frame = call.block(4)?;
         let len: u32 = obvia::rt::argument(frame, 0)?;
-        let data_count = obvia::rt::claimed(len);
+        let data_count = obvia::rt::elements(len).ok_or(obvia::rt::Status::BAD_STUB_DATA)?;
         let measure = obvia::rt::Measure::block(8)
-        .array(data_count, 1).map_err(|_| obvia::rt::too_large(data_count))?
+        .array(data_count, 1).map_err(|_| obvia::rt::Status::REMOTE_NO_MEMORY)?
         ;
         let length = measure.length();
         let mut reply = call.reply(measure)?;

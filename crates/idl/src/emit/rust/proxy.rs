@@ -1,10 +1,10 @@
 //! Proxies: a method's function in the vtable of interface proxies.
 
-use super::expression::{Side, claim_text, size_text};
+use super::expression::{Side, size_text};
 use super::interface::Context;
 use super::names::{abi, base as base_name, binding, type_name, value};
 use crate::emit::writer::Writer;
-use crate::model::{Arith, Object, Transfer};
+use crate::model::{Object, Transfer};
 use crate::plan::{INLINE_MAX, KIND_INTERFACE, MethodPlan, ParamPlan, Passing, is_scalar, text_kind};
 
 /// The layout of the frames, as a comment.
@@ -178,11 +178,7 @@ fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
         }
         out.line(format!("let measure = obvia::rt::Measure::block({})", plan.request_block));
         for param in &behind {
-            let refusal = match param.passing {
-                Passing::Array { .. } => format!(".map_err(|_| obvia::rt::too_many({}_count))?", param.param.name),
-                _ => "?".to_owned(),
-            };
-            out.line(format!("{}{refusal}", measured(context, param)));
+            out.line(format!("{}?", measured(context, param)));
         }
         out.line(";");
         out.line("let length = measure.length();");
@@ -216,7 +212,10 @@ fn measure(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param
     let raw = &param.param.name;
     match &param.passing {
         Passing::Array { size, .. } => {
-            out.line(format!("let {raw}_count = {};", claim_text(plan, size, Side::Abi)));
+            out.line(format!(
+                "let {raw}_count = {}.ok_or(obvia::rt::code::E_INVALIDARG)?;",
+                size_text(plan, size, Side::Abi)
+            ));
         }
         Passing::Text { optional, .. } => {
             out.line("// SAFETY: by COM's rules a string is null or ends in a zero.");
@@ -360,11 +359,11 @@ fn used(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: &
         Passing::Reference { size, length: Some(length), .. } => {
             let room = size_text(plan, size, Side::Abi);
             let room = format!("{room}.ok_or(obvia::rt::code::E_INVALIDARG)?");
-            out.line(format!("obvia::rt::at_most({}, {room})?;", came(plan, length, claim_text)));
+            out.line(format!("obvia::rt::at_most({}, {room})?;", came(plan, length)));
         }
         Passing::Lent { element, size, .. } => {
             let (name, element) = (binding(&param.param.code), value(context.model, element));
-            let first = format!("reply.lent::<{element}>({}, {})?", plan.reply_block, came(plan, size, size_text));
+            let first = format!("reply.lent::<{element}>({}, {})?", plan.reply_block, came(plan, size));
             out.line(format!("let {}_value = {first};", param.param.name));
             out.line("// SAFETY: by COM's rules the caller's pointer is writable.");
             out.line(format!("unsafe {{ {name}.write({}_value) }};", param.param.name));
@@ -374,8 +373,9 @@ fn used(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: &
 }
 
 /// The number of elements that came: expressions over results use what came, others what was asked.
-fn came(plan: &MethodPlan<'_>, expression: &Arith, number: fn(&MethodPlan<'_>, &Arith, Side) -> String) -> String {
-    let mut text = number(plan, expression, Side::Abi);
+fn came(plan: &MethodPlan<'_>, expression: &crate::model::Arith) -> String {
+    let text = size_text(plan, expression, Side::Abi);
+    let mut text = text;
     expression.operands(&mut |operand| {
         let param = &plan.params[operand.index];
         if param.param.direction.is_out() {
@@ -392,18 +392,15 @@ fn fetch(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: 
     let at = param.reply.unwrap_or(0);
     match &param.passing {
         Passing::Array { element, size, length } => {
-            if !param.param.direction.is_in() && length.is_some() {
-                // The caller's room: what came is compared with it.
+            if !param.param.direction.is_in() {
                 out.line(format!(
                     "let {raw}_count = {}.ok_or(obvia::rt::code::E_INVALIDARG)?;",
                     size_text(plan, size, Side::Abi)
                 ));
-            } else if !param.param.direction.is_in() {
-                out.line(format!("let {raw}_count = {};", claim_text(plan, size, Side::Abi)));
             }
             let used = match length {
                 None => format!("{raw}_count"),
-                Some(length) => format!("obvia::rt::at_most({}, {raw}_count)?", came(plan, length, claim_text)),
+                Some(length) => format!("obvia::rt::at_most({}, {raw}_count)?", came(plan, length)),
             };
             let function = if is_scalar(element) { "copy_out" } else { "copy_values" };
             out.line("// SAFETY: by COM's rules the caller's array has room for as many elements as it says.");
@@ -418,7 +415,7 @@ fn fetch(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: 
             text_kind(*base)
         )),
         Passing::OutArray { element, size } => {
-            let count = came(plan, size, size_text);
+            let count = came(plan, size);
             out.line(format!(
                 "let {raw}_value = reply.take_array::<{}>(&mut arrays, {at}, {}, {count})?;",
                 value(context.model, element),

@@ -150,7 +150,10 @@ fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
 
 fn count(out: &mut Writer, plan: &MethodPlan<'_>, param: &ParamPlan<'_>, size: &Arith) {
     let raw = &param.param.name;
-    out.line(format!("let {raw}_count = {};", claim_text(plan, size, Side::Local)));
+    out.line(format!(
+        "let {raw}_count = {}.ok_or(obvia::rt::Status::BAD_STUB_DATA)?;",
+        size_text(plan, size, Side::Local)
+    ));
 }
 
 fn fetch(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) {
@@ -222,8 +225,8 @@ fn early_reply(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
         if let Passing::Array { element, .. } = &param.passing {
             let size = context.model.layout(element).0;
             out.line(format!(
-                ".array({raw}_count, {size}).map_err(|_| obvia::rt::too_large({raw}_count))?",
-                raw = param.param.name
+                ".array({}_count, {size}).map_err(|_| obvia::rt::Status::REMOTE_NO_MEMORY)?",
+                param.param.name
             ));
         }
     }
@@ -338,7 +341,7 @@ fn finish_early(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) 
         let size = context.model.layout(element).0;
         out.line(format!(
             "let used = obvia::rt::at_most({}, {raw}_count).map_err(|_| obvia::rt::Status::BAD_STUB_DATA);",
-            claim_text(plan, length, Side::Local)
+            size_text(plan, length, Side::Local)
         ));
         out.line("let length = if result.0 < 0 {");
         out.line("0");
@@ -380,7 +383,7 @@ fn own(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: &P
     match &param.passing {
         Passing::Array { length: Some(length), .. } => out.line(format!(
             "let {raw}_used = if result.0 < 0 {{ 0 }} else {{ obvia::rt::at_most({}, {raw}_count).map_err(|_| obvia::rt::Status::BAD_STUB_DATA)? }};",
-            claim_text(plan, length, Side::Local)
+            size_text(plan, length, Side::Local)
         )),
         Passing::OutText(base) => {
             out.line("// SAFETY: by COM's rules the method gave a string that it allocated, or null.");
