@@ -74,3 +74,27 @@ pub(super) const LIBRARY: &str = "\
     wcsrtombs wcsspn wcsstr wcstod wcstod_l wcstof wcstof_l wcstok wcstol wcstol_l wcstold wcstold_l wcstoll \
     wcstoll_l wcstombs wcstoq wcstoul wcstoul_l wcstoull wcstoull_l wcstouq wcswcs wcswidth wcsxfrm wcsxfrm_l \
     wctob wctomb wcwidth wint_t wmemchr wmemcmp wmemcpy wmemmove wmempcpy wmemset wprintf wscanf";
+
+/// The members of `obvia::object` and of the classes that implement objects.
+const TAKEN: [&str; 14] = [
+    "as",
+    "as_or_null",
+    "attach",
+    "complete",
+    "copy_to",
+    "default_interface",
+    "detach",
+    "get",
+    "in_out",
+    "put",
+    "put_void",
+    "reset",
+    "self",
+    "try_as",
+];
+
+/// The name of a method among these members, and beside the parameter of a template.
+pub(super) fn name_of_method(raw: &str) -> String {
+    let is_taken = TAKEN.contains(&raw.trim_end_matches('_')) || raw.starts_with("Object_");
+    if is_taken { format!("{raw}_") } else { raw.to_owned() }
+}

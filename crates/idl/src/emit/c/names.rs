@@ -1,7 +1,6 @@
 //! How IDL's names and types are written in C.
 
-use super::library::{LIBRARY, MACROS};
-use super::projection::name_of_method;
+use super::library::{LIBRARY, MACROS, name_of_method};
 use crate::model::{Base, InterfaceId, Model, Object, Param, Type, Union, all_arms};
 use crate::plan::{MethodPlan, ParamPlan, Passing};
 use std::collections::HashSet;

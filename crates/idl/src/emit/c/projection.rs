@@ -7,6 +7,7 @@
 mod sample;
 mod view;
 
+use super::library::name_of_method;
 use super::names::{binding, declared, method as method_name, parameters, type_ident};
 use crate::compile::Compilation;
 use crate::emit::component;
@@ -14,30 +15,6 @@ use crate::emit::writer::Writer;
 use crate::model::{Interface, InterfaceId, Model, Object};
 use crate::plan::{MethodPlan, ParamPlan, plan};
 use view::{RESULT, Reason, View, Viewer};
-
-/// What an interface pointer, or an object, has already.
-const TAKEN: [&str; 14] = [
-    "as",
-    "as_or_null",
-    "attach",
-    "complete",
-    "copy_to",
-    "default_interface",
-    "detach",
-    "get",
-    "in_out",
-    "put",
-    "put_void",
-    "reset",
-    "self",
-    "try_as",
-];
-
-/// The name of a method beside what an interface pointer has, and beside the parameter of a template.
-pub(super) fn name_of_method(raw: &str) -> String {
-    let is_taken = TAKEN.contains(&raw.trim_end_matches('_')) || raw.starts_with("Object_");
-    if is_taken { format!("{raw}_") } else { raw.to_owned() }
-}
 
 /// The text of the header; `own` are the file's own interfaces.
 pub(super) fn header(compilation: &Compilation, stem: &str, own: &[InterfaceId]) -> String {
