@@ -20,8 +20,8 @@ pub use obvia_ndr::flat::words;
 pub use obvia_rpc::vi_call::{Answer, ServerCall};
 pub use obvia_via::window::HANDS;
 
-pub use crate::error::unforeseen;
 use crate::error::{Error, Result, leave, words};
+pub use crate::error::{is_own_user, unforeseen};
 pub use crate::runtime::Export;
 pub use crate::shared::Access;
 

@@ -4,7 +4,7 @@ mod conversions;
 mod panics;
 
 pub(crate) use panics::panicked;
-pub use panics::{set_panic_texts, unforeseen};
+pub use panics::{is_own_user, set_panic_texts, unforeseen};
 
 use obvia_rpc::vi_call::Words;
 use obvia_via::window::Alarm;

@@ -137,3 +137,9 @@ pub unsafe extern "C" fn obvia_java_caller(place: *mut Who, words: *mut Bytes) -
         unsafe { give(place, who) }
     })
 }
+
+/// Whether the caller of the method that this thread performs is a process of this process's user: 1 or 0.
+#[unsafe(no_mangle)]
+pub extern "C" fn obvia_java_is_own_user() -> u32 {
+    crate::outcome::guarded_or(0, || com::abi::is_own_user().into())
+}

@@ -53,7 +53,7 @@ mod idl {
                     look((*arguments.place::<AnyRaw<'_>>(8)).get(kind.into()));
                 }
                 5 => look((*arguments(frame, &IShapes_Choose_REQUEST)?.place::<ChoiceMemory<'_>>(0)).get()),
-                6 => look(&*arguments(frame, &IShapes_Flip_REQUEST)?.place::<Box<'_>>(0)),
+                6 => look(&*arguments(frame, &IShapes_Flip_REQUEST)?.place::<Box_<'_>>(0)),
                 7 => {
                     let mut arguments = arguments(frame, &IShapes_Put_REQUEST)?;
                     let count = arguments.get::<u32>(0) as usize;

@@ -22,6 +22,7 @@ final class Server implements IVictim {
     private Server() {}
 
     public static void main(String[] arguments) throws Exception {
+        Obvia.setExceptionTexts(true);
         try (var _ = Obvia.export(new Server(), IVictim.class, arguments[0])) {
             System.out.println(arguments.length > 1 ? "ready " + Obvia.listen(arguments[1]) : "ready");
             System.in.readAllBytes();

@@ -190,10 +190,10 @@ impl IShapes_Impl for Shapes_Impl {
         })
     }
 
-    fn Flip(&self, given: &crate::Box<'_>) -> Result<Owned<crate::Box<'static>>> {
+    fn Flip(&self, given: &crate::Box_<'_>) -> Result<Owned<crate::Box_<'static>>> {
         let [first, second] = given.items().clone();
         let [a, b, c] = *given.trees();
-        Owned::new(&crate::Box::new(given.color(), [second, first], [c, b, a], given.choice(), 10 - given.digit()))
+        Owned::new(&crate::Box_::new(given.color(), [second, first], [c, b, a], given.choice(), 10 - given.digit()))
     }
 
     fn Put(&self, entries: &[Entry<'_>]) -> Result<()> {

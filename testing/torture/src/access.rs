@@ -14,8 +14,6 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use windows_core::implement;
 
-/// Functions without objects.
-
 /// Functions, and how often they rang.
 #[implement(Bell)]
 struct Tower(AtomicU32);

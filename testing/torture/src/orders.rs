@@ -170,7 +170,6 @@ fn text(answer: Answer) -> String {
     }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the answer to an order")]
 fn export(state: &mut State, words: &[&str]) -> Answer {
     let factory = state.exported.insert(IFactory::from(Factory::default()));
     done(state.exports.push(obvia::export(word(words, 0)?, factory.clone())?))

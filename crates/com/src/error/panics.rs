@@ -48,7 +48,7 @@ pub fn unforeseen(result: HRESULT, text: &str, by_default: bool) -> HRESULT {
 }
 
 /// True where the caller is this process, or another one of the same user.
-fn is_own_user() -> bool {
+pub fn is_own_user() -> bool {
     let own = rustix::process::geteuid().as_raw();
     caller().is_none_or(|caller| matches!(caller.peer, Peer::Process { uid, .. } if uid == own))
 }

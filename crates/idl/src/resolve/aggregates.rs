@@ -532,7 +532,7 @@ impl Resolver<'_> {
         // The name that users write wins over the tag.
         let guid = own.filter(|own| is_definition && GUIDS.contains(&own.name.name.as_str()));
         self.declaring = own.filter(|_| is_definition && guid.is_none()).map(|own| own.name.name.clone());
-        let name = own.or(declarators.first()).map(|declarator| &declarator.name);
+        let name = own.or_else(|| declarators.first()).map(|declarator| &declarator.name);
         let ty = match guid {
             Some(own) => self.guid_type(&spec, own),
             None => self.spec_type(&spec, name),

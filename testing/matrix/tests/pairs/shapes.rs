@@ -162,7 +162,7 @@ fn unions_have_the_arm_that_is_said(shapes: &IShapes) {
 fn structures_lie_in_one_another(shapes: &IShapes) {
     let (left, right) = (Tree::new(1, None, None), Tree::new(2, None, None));
     let both = [Item::new(1, true, Some(u16cstr!("a")), None), Item::new(2, false, None, None)];
-    let given = matrix::Box::new(Color::GREEN, both, [Some(&left), None, Some(&right)], Choice::Tree(&right), 3);
+    let given = matrix::Box_::new(Color::GREEN, both, [Some(&left), None, Some(&right)], Choice::Tree(&right), 3);
     shapes.Flip(&given).unwrap().with(|flipped| {
         let values = |items: &[Item<'_>; 2]| (items[0].value(), items[1].value());
         assert_eq!(values(flipped.items()), (2, 1));

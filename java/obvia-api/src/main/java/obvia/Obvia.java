@@ -207,6 +207,16 @@ public final class Obvia {
     }
 
     /**
+     * Says whether callers are told the messages of exceptions that a method throws without declaring them, beside their classes. By default they are told in virtual machines with assertions
+     * ({@code -enableassertions}), as tests have them. Processes of other users, and on other hosts, are told the class alone: a message may contain values that are not theirs.
+     *
+     * @param areTold whether they are told
+     */
+    public static void setExceptionTexts(boolean areTold) {
+        Runtime.instance().setExceptionTexts(areTold);
+    }
+
+    /**
      * Says who may call an object of this process from outside of it, by whichever of its interfaces, from the next call on. Others get E_ACCESSDENIED, and are not
      * given the object by its name. Its own rule holds instead of {@linkplain #setDefaultAccess the one for all}.
      *

@@ -91,6 +91,9 @@ public interface Runtime {
     /** See {@link obvia.Obvia#within(Duration, ScopedValue.CallableOp)}. */
     <R, E extends Throwable> R within(Duration time, ScopedValue.CallableOp<? extends R, E> work) throws E;
 
+    /** See {@link obvia.Obvia#setExceptionTexts}. */
+    void setExceptionTexts(boolean areTold);
+
     /** See {@link obvia.Obvia#isCancelled}. */
     boolean isCancelled();
 

@@ -68,6 +68,7 @@ final class Functions {
     private static final MethodHandle SET_ACCESS = function("set_access", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
     private static final MethodHandle SET_CLASS_ACCESS = function("set_class_access", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG));
     private static final MethodHandle CALLER = function("caller", FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS));
+    private static final MethodHandle IS_OWN_USER = function("is_own_user", FunctionDescriptor.of(JAVA_INT));
     private static final MethodHandle IS_CANCELLED = function("is_cancelled", FunctionDescriptor.of(JAVA_INT));
     private static final MethodHandle MARSHAL =
             function("marshal", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, ADDRESS, JAVA_LONG, ADDRESS));
@@ -477,6 +478,15 @@ final class Functions {
             }
             words.settle();
             return caller(who.get(JAVA_INT, 0), who.get(JAVA_INT, 4), words.memory().asSlice(0, words.length()));
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** Whether the caller of the method that this thread performs is a process of this process's user. */
+    static boolean isOwnUser() {
+        try {
+            return (int) IS_OWN_USER.invokeExact() != 0;
         } catch (Throwable e) {
             throw unexpected(e);
         }

@@ -171,7 +171,7 @@ final class Objects {
 
     private static void tell(NativeCall call, Throwable why, MemorySegment reply) {
         try {
-            call.tell(Words.frameOf(why));
+            call.tell(Words.frameOf(why, Functions.isOwnUser()));
             give(call, reply);
         } catch (Throwable e) {
             // There is no memory for words.

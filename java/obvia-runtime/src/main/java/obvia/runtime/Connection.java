@@ -279,7 +279,8 @@ final class Connection implements Runnable {
     /** Answers a call that has failed, by a fault, or by what its method returned. Its words are the frame of a fault, which no proxy takes for results. */
     private void fail(int callId, int opnum, long answer) {
         boolean isFault = answer >>> 32 != 0;
-        byte[] frame = isFault || failure == null ? NO_WORDS : Words.frameOf(failure);
+        // The directory admits processes of this user, and the superuser's.
+        byte[] frame = isFault || failure == null ? NO_WORDS : Words.frameOf(failure, true);
         failure = null;
         long at;
         try {

@@ -407,6 +407,11 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
     }
 
     @Override
+    public void setExceptionTexts(boolean areTold) {
+        Words.setTexts(areTold);
+    }
+
+    @Override
     public boolean isCancelled() {
         Connection connection = Connection.current();
         return connection == null ? networks.isCancelled() : connection.isCancelled();

@@ -24,26 +24,39 @@ public record Words(String description, String source, String helpFile, int help
 
     private static final byte[] NONE = {};
 
+    /** Whether callers are told the messages of exceptions that no method declares. */
+    private static volatile boolean hasTexts = Words.class.desiredAssertionStatus();
+
+    /** See {@link obvia.Obvia#setExceptionTexts}. */
+    static void setTexts(boolean areTold) {
+        hasTexts = areTold;
+    }
+
     /**
-     * What the caller is told of what a method threw: the message of an {@link RpcException}, or of a checked exception, which the method declares. Of anything else the class comes before
-     * it, as the HRESULT does not say it.
+     * The words for the caller of a method that threw: the message of an {@link RpcException}, or of a checked exception, which the method declares. For any other exception they begin with
+     * its class, as the HRESULT does not say it. Its message follows only where the caller may be told: it may contain values of another user.
      */
-    static Words of(Throwable why) {
+    static Words of(Throwable why, boolean isOwnUser) {
         if (why instanceof RpcException known) {
             return new Words(text(known.description()), text(known.source()), text(known.helpFile()), known.helpContext());
         }
         boolean isExpected = why instanceof Exception && !(why instanceof RuntimeException);
-        return new Words(text(isExpected ? why.getMessage() : "the method threw " + why), "", "", 0);
+        return new Words(text(isExpected ? why.getMessage() : "the method threw " + (isOwnUser && hasTexts ? why : why.getClass().getName())), "", "", 0);
     }
 
     private static String text(String text) {
         return text == null ? "" : text;
     }
 
-    /** The frame with what the caller is told of what a method threw: no bytes where it is nothing. */
-    public static byte[] frameOf(Throwable why) {
+    /**
+     * The frame of the words for the caller of a method that threw.
+     *
+     * @param isOwnUser whether the caller is a process of this process's user
+     * @return no bytes where there are no words
+     */
+    public static byte[] frameOf(Throwable why, boolean isOwnUser) {
         try {
-            Words words = of(why);
+            Words words = of(why, isOwnUser);
             return words.isEmpty() ? NONE : words.toFrame(TEXT_MAX);
         } catch (RuntimeException | Error e) {
             // The user's class says nothing, or there is no memory to say it.

@@ -93,8 +93,8 @@ class WordsTest {
 
     @Test
     void whatSaysNothingHasNoFrame() {
-        assertEquals(0, Words.frameOf(new RpcException(Hresult.E_FAIL)).length);
-        assertEquals(0, Words.frameOf(new Exception()).length);
+        assertEquals(0, Words.frameOf(new RpcException(Hresult.E_FAIL), true).length);
+        assertEquals(0, Words.frameOf(new Exception(), true).length);
         assertEquals(0, Words.frameOf(new IllegalStateException() {
             private static final long serialVersionUID = 1;
 
@@ -102,6 +102,23 @@ class WordsTest {
             public String toString() {
                 throw new UnsupportedOperationException("it says nothing");
             }
-        }).length);
+        }, true).length);
+    }
+
+    @Test
+    void messagesOfOthersAreNotForOtherUsers() {
+        RuntimeException undeclared = new IllegalStateException("the drawer is stuck");
+        String told = "the method threw java.lang.IllegalStateException";
+        try {
+            Words.setTexts(true);
+            assertEquals(told + ": the drawer is stuck", Words.of(undeclared, true).description());
+            assertEquals(told, Words.of(undeclared, false).description());
+            Words.setTexts(false);
+            assertEquals(told, Words.of(undeclared, true).description());
+            assertEquals("declared", Words.of(new Exception("declared"), false).description());
+            assertEquals("meant", Words.of(new RpcException(Hresult.E_FAIL, "meant"), false).description());
+        } finally {
+            Words.setTexts(Words.class.desiredAssertionStatus());
+        }
     }
 }
