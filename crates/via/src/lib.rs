@@ -102,6 +102,8 @@ pub mod region;
 #[cfg(not(loom))]
 pub mod reliable;
 #[cfg(not(loom))]
+mod socket;
+#[cfg(not(loom))]
 pub mod spi;
 #[cfg(not(loom))]
 pub mod stream;

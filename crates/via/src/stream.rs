@@ -7,11 +7,12 @@ mod local_ends;
 
 use crate::bell::{Bell, await_events};
 use crate::provider::shm::{Directory, local_peer};
+use crate::socket::accept;
 use crate::window::Peer;
 use crate::wrap::{Conversation, Ends, SharedCapture};
 use crate::{Deadline, Ended, Error};
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fd::{AsFd, OwnedFd};
+use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, SocketFlags, SocketType, sockopt};
 use rustix::time::Timespec;
@@ -234,20 +235,6 @@ impl Stream {
 /// Whether the error says that the peer, or the network on the way to it, does not answer any more.
 fn is_silence(errno: Errno) -> bool {
     matches!(errno, Errno::TIMEDOUT | Errno::HOSTUNREACH | Errno::NETUNREACH | Errno::HOSTDOWN | Errno::NETDOWN)
-}
-
-/// Accepts a connection on a non-blocking listening socket. A shutdown of the socket ends the wait.
-pub(crate) fn accept(listener: &impl AsFd, deadline: Deadline) -> Result<OwnedFd, Error> {
-    let deadline = deadline.start();
-    loop {
-        match rustix::net::accept_with(listener, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
-            Ok(socket) => return Ok(socket),
-            Err(Errno::INVAL) => return Err(Error::Cancelled),
-            Err(Errno::AGAIN | Errno::INTR | Errno::CONNABORTED) => {}
-            Err(errno) => return Err(Error::system("accepting a connection")(errno)),
-        }
-        await_events(&mut [PollFd::new(listener, PollFlags::IN)], deadline)?;
-    }
 }
 
 /// Listens on a port of every address of this host: of IPv4 alone where it has no IPv6.

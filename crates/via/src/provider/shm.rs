@@ -58,6 +58,7 @@ mod received;
 mod record;
 mod respond;
 mod ring;
+mod socket;
 mod table;
 mod wire;
 

@@ -1,7 +1,7 @@
 //! Carrying over shared memory, besides loads and stores: waking sleepers, and passing areas.
 
 use super::directory::local_peer;
-use super::greeting::{receive_with_fd, send_with_fd};
+use super::socket::{receive_with_fd, send_with_fd};
 use super::{futex, mapping, named, pulse};
 use crate::doorbell::{end_sleep, prepare_sleep};
 use crate::window::{Carrier, Mapping, OwnRegion, Peer, PeerRegion, REGION_MAX, Wire};

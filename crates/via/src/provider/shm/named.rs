@@ -74,7 +74,7 @@ fn make(length: usize, mark: &[u8]) -> Result<OwnedFd, Error> {
 }
 
 fn await_mapped(socket: &OwnedFd, deadline: Deadline) -> Result<(), Error> {
-    super::greeting::await_readable(socket, deadline)?;
+    super::socket::await_readable(socket, deadline)?;
     let mut answer = [0];
     let flags = RecvFlags::DONTWAIT;
     match rustix::net::recv(socket.as_fd(), &mut answer, flags).map_err(Error::system("naming segments"))? {

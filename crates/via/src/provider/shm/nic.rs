@@ -1,12 +1,12 @@
 //! The provider: opening, listening and connecting, for virtual interfaces with descriptors.
 
 use super::directory::{self, Directory, check_peer};
-use super::greeting::peer_pid;
 use super::hello::{self, Heard, Introduction, Step};
 use super::mapping;
 use super::packet::Sent;
 use super::port::ShmPort;
 use super::ring::{Publisher, Shape, Taker};
+use super::socket::peer_pid;
 use super::table::{Entry, Table};
 use super::wire::Wire;
 use super::{opened, record};

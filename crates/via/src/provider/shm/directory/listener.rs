@@ -4,7 +4,7 @@ use super::super::greeting::Incoming;
 use super::Spot;
 use super::peer::check_peer;
 use super::place::is_same;
-use crate::stream::accept;
+use crate::socket::accept;
 use crate::{Deadline, Error};
 use rustix::fd::OwnedFd;
 use rustix::fs::{FlockOperation, Stat};
