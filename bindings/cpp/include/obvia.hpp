@@ -189,7 +189,11 @@ public:
     // A pointer to another interface of the object; fails with E_NOINTERFACE where it has none.
     template <class J> HRESULT try_as(com_ptr<J> &other) const noexcept
     {
-        const HRESULT result = pointer_ ? pointer_->QueryInterface(iid_of<J>(), other.put_void()) : E_POINTER;
+        if (!pointer_) {
+            other.reset();
+            return E_POINTER;
+        }
+        const HRESULT result = pointer_->QueryInterface(iid_of<J>(), other.put_void());
         if (result < 0) {
             // Nobody counts for who has failed.
             other.detach();
@@ -492,7 +496,8 @@ template <class I> const obvia_interface *info_of_pointer(const com_ptr<I> &) no
 // A time as the library has it: none where it is negative, and the longest where it is longer.
 inline uint32_t milliseconds_of(std::chrono::milliseconds time) noexcept
 {
-    return time.count() < 0 ? 0 : time.count() > UINT32_MAX ? UINT32_MAX : static_cast<uint32_t>(time.count());
+    constexpr uint32_t longest = OBVIA_DEFAULT_TIMEOUT - 1;
+    return time.count() < 0 ? 0 : time.count() > longest ? longest : static_cast<uint32_t>(time.count());
 }
 
 } // namespace detail

@@ -75,7 +75,12 @@ pub unsafe extern "C" fn obvia_context_state(
         unsafe { state.write(found.state) };
         if com::caller().is_some() {
             // A thread that ends keeps nothing any more.
-            let _ = USED.try_with(|used| used.borrow_mut().push(found));
+            let _ = USED.try_with(|used| {
+                let mut used = used.borrow_mut();
+                if !used.iter().any(|used| Arc::ptr_eq(used, &found)) {
+                    used.push(found);
+                }
+            });
         }
         Ok(())
     })

@@ -3,7 +3,7 @@
 use crate::errors::{guarded, text};
 use com::abi::{Description, InterfaceInfo, StubFn, Stubs, VtablePointer, declare_copy};
 use com::{Error, GUID, Result, code};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr::null;
 use std::sync::{Mutex, PoisonError};
@@ -124,18 +124,57 @@ static KNOWN: Mutex<Option<HashMap<usize, &'static InterfaceInfo>>> = Mutex::new
 ///
 /// `interface` must be null, or a constant that the compiler wrote, as must be what it leads to.
 pub(crate) unsafe fn describe(interface: *const Interface) -> Result<&'static InterfaceInfo> {
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    let known = known.get_or_insert_default();
-    let is_new = !known.contains_key(&interface.addr());
+    if let Some(info) = with_known(|known| known.get(&interface.addr()).copied()) {
+        return Ok(info);
+    }
+    // The loader's lock may be held by a thread that loads a library whose beginning describes an interface. So it is never taken below KNOWN's.
     // SAFETY: the caller's promise.
-    let info = unsafe { made(known, interface) }?;
-    if is_new {
+    unsafe { keep_all_loaded(interface) };
+    with_known(|known| {
+        // SAFETY: the caller's promise.
+        let info = unsafe { made(known, interface) }?;
         // SAFETY: the caller's promise; not null, since it was made.
         let first = unsafe { (*interface).module };
         // SAFETY: the caller's promise.
         com::register(&unsafe { module(known, first) }?);
+        Ok(info)
+    })
+}
+
+fn with_known<R>(work: impl FnOnce(&mut HashMap<usize, &'static InterfaceInfo>) -> R) -> R {
+    work(KNOWN.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default())
+}
+
+/// Keeps the libraries loaded that an interface, those of its module, and their bases lie in.
+///
+/// # Safety
+///
+/// As for [`describe`].
+unsafe fn keep_all_loaded(interface: *const Interface) {
+    // SAFETY: the caller's promise.
+    let Some(given) = (unsafe { known_form(interface) }) else { return };
+    // SAFETY: the caller's promise.
+    let module = unsafe { list(given.module) };
+    let mut seen = HashSet::new();
+    for one in module.into_iter().chain([interface]) {
+        let mut at = one;
+        while seen.insert(at.addr()) {
+            // SAFETY: the caller's promise.
+            let Some(given) = (unsafe { known_form(at) }) else { break };
+            keep_loaded(at.cast());
+            at = given.base;
+        }
     }
-    Ok(info)
+}
+
+/// An interface in the form of this library's version.
+///
+/// # Safety
+///
+/// `interface` must be null, or a constant that a compiler wrote.
+unsafe fn known_form<'a>(interface: *const Interface) -> Option<&'a Interface> {
+    // SAFETY: the caller's promise. The size stands first in each version.
+    unsafe { interface.as_ref() }.filter(|given| given.size == size_of::<Interface>())
 }
 
 /// # Safety
@@ -194,7 +233,6 @@ unsafe fn made(
         // Registered instead, as they lead to one another.
         module: &[],
     };
-    keep_loaded(interface.cast());
     // SAFETY: the caller's promise: the compiler wrote proxies and stubs for the interface.
     let info: &'static InterfaceInfo = Box::leak(Box::new(unsafe { InterfaceInfo::new(description) }));
     known.insert(interface.addr(), info);

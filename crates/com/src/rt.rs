@@ -253,6 +253,7 @@ pub fn elements<T: TryInto<usize>>(count: T) -> Option<usize> {
 /// holds, so that one comparison refuses it with what is too large.
 #[inline(always)]
 pub fn claimed<T: Into<i128>>(count: T) -> usize {
+    const { assert!(usize::BITS == 64, "no count is cut off") };
     count.into() as usize
 }
 

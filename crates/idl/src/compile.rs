@@ -178,7 +178,7 @@ impl Compiler {
 impl Reading<'_> {
     fn read(&mut self, path: &Path, bytes: Vec<u8>, depth: usize) {
         let Some(text) = self.text(path, bytes) else { return };
-        let Some(file) = self.added(path, text, Role::Idl) else { return };
+        let Some(file) = self.added(path, text, Role::Idl, None) else { return };
         self.understand(path, file, depth);
     }
 
@@ -264,16 +264,19 @@ impl Reading<'_> {
             self.diagnostics.push(Diagnostic::error("too-deep", span, "too many files import one another"));
             return None;
         }
-        self.added(path, text, Role::Included)
+        self.added(path, text, Role::Included, Some(span))
     }
 
     /// Adds a file. `None` where it is one too many, or all have too many bytes with it: that is said.
-    fn added(&mut self, path: &Path, text: String, role: Role) -> Option<FileId> {
+    fn added(&mut self, path: &Path, text: String, role: Role, span: Option<Span>) -> Option<FileId> {
         self.bytes = self.bytes.saturating_add(text.len());
         let file = if self.bytes > BYTES_MAX { None } else { self.sources.add(path, text, role) };
         if file.is_none() {
             let text = format!("{} is one file too many, or too long", path.display());
-            let error = Diagnostic::nowhere("too-large", text);
+            let error = match span {
+                Some(span) => Diagnostic::error("too-large", span, text),
+                None => Diagnostic::nowhere("too-large", text),
+            };
             self.diagnostics.push(error.help(format!("the files of a compilation have at most {BYTES_MAX} bytes")));
         }
         file
@@ -310,7 +313,7 @@ impl Reading<'_> {
         if self.sources.find(&path).is_some() {
             return;
         }
-        let Some(file) = self.added(&path, text.to_owned(), Role::BuiltIn) else { return };
+        let Some(file) = self.added(&path, text.to_owned(), Role::BuiltIn, None) else { return };
         let tokens = lex(text, file, &mut self.diagnostics);
         let end = Span { file, start: text.len() as u32, end: text.len() as u32 };
         // Macros of files that import it say nothing about it.
@@ -334,7 +337,7 @@ impl Reading<'_> {
             }
         };
         let file = match text {
-            Ok(text) => self.added(&path, text, Role::SideFile),
+            Ok(text) => self.added(&path, text, Role::SideFile, None),
             Err(error) => {
                 let text = format!("{} cannot be read: {error}", path.display());
                 return self.diagnostics.push(Diagnostic::nowhere("unreadable", text));

@@ -252,6 +252,12 @@ fn many_of_a_kind() {
         "too-large",
         1026,
     );
+    refused(
+        "arms without members",
+        format!("union U switch (long t) u {{\n{}}};", lines(60_000, |at| format!("case {at}:;"))),
+        "too-large",
+        1,
+    );
     accepted("values", format!("enum E {{ {} }};", lines(5_000, |at| format!("E{at} = {at},"))));
     accepted(
         "constants",

@@ -70,6 +70,30 @@ fn types_without_names_are_called_after_what_is_of_them() {
 }
 
 #[test]
+fn methods_have_names_that_no_base_has_in_code() {
+    let interface = |at: usize, name: &str, base: &str, method: &str| {
+        format!(
+            "[object, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a1{at})] interface {name} : {base} {{ HRESULT {method}(); }}"
+        )
+    };
+    for [(base, inherited), (name, method)] in
+        [[("B", "X_method"), ("X", "X")], [("B", "B"), ("D", "B_method")], [("B", "M"), ("D", "N")]]
+    {
+        let text = format!(
+            "import \"unknwn.idl\";\n{}\n{}",
+            interface(0, base, "IUnknown", inherited),
+            interface(1, name, base, method)
+        );
+        let model = check(&text).model;
+        let id = model.interfaces.iter().position(|found| found.name == name).unwrap();
+        let codes: Vec<_> = model.all_methods(InterfaceId(id)).into_iter().map(|method| &method.code).collect();
+        let different: std::collections::HashSet<_> = codes.iter().collect();
+        assert_eq!(different.len(), codes.len(), "{codes:?}");
+        assert!(!codes.iter().any(|code| *code == name || *code == base), "{codes:?}");
+    }
+}
+
+#[test]
 fn structures_are_laid_out_as_c_does() {
     let text = "
         typedef struct Inner { byte a; hyper b; short c; } Inner;

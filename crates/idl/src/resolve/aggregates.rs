@@ -353,7 +353,12 @@ impl Resolver<'_> {
         let mut taken = HashSet::new();
         self.owners.push(self.model.unions[id].name.clone());
         let names = decl.arms.iter().flatten().filter_map(|arm| arm.member.as_ref()?.declarator.as_ref());
-        if self.check_names(names, "arms") {
+        let has_few_names = self.check_names(names, "arms");
+        if has_few_names && decl.arms.as_ref().is_some_and(|arms| arms.len() > MEMBERS_MAX) {
+            // Arms without members have no place of their own.
+            let error = Diagnostic::error("too-large", span, format!("there are more than {MEMBERS_MAX} arms"));
+            self.say(error.help("put some of them into a union of their own"));
+        } else if has_few_names {
             decl.arms.iter().flatten().for_each(|arm| self.arm(arm, id, &mut taken));
         }
         self.owners.pop();

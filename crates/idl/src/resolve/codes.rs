@@ -1,4 +1,4 @@
-//! Names of methods and parameters in code, which has one place for names that the IDL has several for.
+//! Names of methods and parameters in generated code. IDL has name spaces of their own for them; code has one for these and for types.
 
 use super::Resolver;
 use std::collections::HashSet;
@@ -18,8 +18,8 @@ fn beside(name: &str, what: &str, is_taken: impl Fn(&str) -> bool) -> String {
 }
 
 impl Resolver<'_> {
-    /// Gives methods with the name of their interface another one, and parameters with that of a type or a constant. Callers do not see the
-    /// latter: what they pass has no name.
+    /// Renames methods that are called as their interface or as an inherited method, and parameters that are called as a type or a constant.
+    /// Callers see a parameter's name only in C++, where several results of a method are the members of one structure.
     pub(super) fn name_in_code(&mut self) {
         let model = &mut self.model;
         let types = model.structs.iter().map(|found| &found.name).chain(model.unions.iter().map(|found| &found.name));
@@ -30,11 +30,17 @@ impl Resolver<'_> {
         let values = values.chain(model.consts.iter().map(|found| &found.name));
         let mut taken: HashSet<String> = types.chain(values).map(|name| stem(name).to_owned()).collect();
         taken.insert("IUnknown".to_owned());
-        for found in &mut model.interfaces {
-            let names: HashSet<String> = found.methods.iter().map(|method| method.name.clone()).collect();
+        for id in 0..model.interfaces.len() {
+            // The vtable of an interface has the methods of its bases, which stand before it in the model.
+            let bases = model.interfaces[id].base.map_or_else(Vec::new, |base| model.lineage(base));
+            let inherited = bases.iter().flat_map(|base| &model.interfaces[base.0].methods);
+            let inherited: HashSet<String> = inherited.map(|method| stem(&method.code).to_owned()).collect();
+            let found = &mut model.interfaces[id];
+            let names: HashSet<String> = found.methods.iter().map(|method| stem(&method.name).to_owned()).collect();
             for method in &mut found.methods {
                 let is_new = |code: &str| code != stem(&method.name) && names.contains(code);
-                method.code = beside(&method.name, "_method", |code| code == stem(&found.name) || is_new(code));
+                let is_taken = |code: &str| code == stem(&found.name) || inherited.contains(code) || is_new(code);
+                method.code = beside(&method.name, "_method", is_taken);
                 let names: HashSet<String> = method.params.iter().map(|param| param.name.clone()).collect();
                 for param in &mut method.params {
                     let is_new = |code: &str| code != stem(&param.name) && names.contains(code);

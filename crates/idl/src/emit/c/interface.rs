@@ -5,7 +5,7 @@ use super::{proxy, stub, table};
 use crate::canonical;
 use crate::compile::Compilation;
 use crate::emit::writer::Writer;
-use crate::model::{Arith, InterfaceId, Model, Type, round};
+use crate::model::{Arith, Base, InterfaceId, Model, Type, round};
 use crate::ndr;
 use crate::plan::{
     FIRST_OPNUM, MethodPlan, ParamPlan, Passing, in_place, kind_of, kinds, plans, stub_table_length, text_kind,
@@ -23,6 +23,8 @@ pub(super) struct Context<'a> {
     pub(super) name: String,
     /// The element types of its arrays, by type number: see [`kind_of`].
     pub(super) kinds: Vec<Type>,
+    /// Whether a method passes a handle of a state that its server keeps. Any method may then use such a state, which lives until it returns.
+    pub(super) has_contexts: bool,
 }
 
 impl Context<'_> {
@@ -151,7 +153,7 @@ pub(super) fn declaration(out: &mut Writer, compilation: &Compilation, own: &[In
     }
     out.line("};");
     out.line("");
-    out.line("static __attribute__((constructor)) void obvia_declare_file(void)");
+    out.line("static __attribute__((constructor(101))) void obvia_declare_file(void)");
     out.line("{");
     let file = quoted(&compilation.name);
     out.line(format!("obvia_declare({file}, obvia_meanings, sizeof obvia_meanings / sizeof *obvia_meanings);"));
@@ -167,7 +169,10 @@ fn fingerprint(model: &Model, id: InterfaceId) -> String {
 
 pub(super) fn interface(out: &mut Writer, model: &Model, id: InterfaceId) {
     let (usual, referring) = plans(model, &model.all_methods(id));
-    let context = Context { model, name: name_of(model, id), kinds: kinds(model, &model.all_methods(id)) };
+    let methods = model.all_methods(id);
+    let mut params = methods.iter().flat_map(|method| &method.params);
+    let has_contexts = params.any(|param| *in_place(model, param) == Type::Base(Base::Context));
+    let context = Context { model, name: name_of(model, id), kinds: kinds(model, &methods), has_contexts };
     if usual.iter().any(table::is_by_table) {
         table::types(out, &context);
     }

@@ -15,13 +15,13 @@ const KEYWORDS: &str = "\
     union unsigned using virtual void volatile wchar_t while xor xor_eq _Alignas _Alignof _Atomic _Bool _Complex \
     _Generic _Noreturn _Static_assert \
     char8_t co_await co_return co_yield concept consteval constinit requires \
-    errno stdin stdout stderr NULL EOF \
+    errno stdin stdout stderr NULL EOF HRESULT GUID \
     int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t size_t ptrdiff_t intptr_t uintptr_t max_align_t";
 
 /// Names that the generated functions use themselves.
-const TAKEN: [&str; 13] = [
+const TAKEN: [&str; 16] = [
     "self", "proxy", "calls", "request", "reply", "results", "result", "call", "object", "length", "wrong", "at",
-    "prepared",
+    "prepared", "memcpy", "memset", "free",
 ];
 
 /// A name, or the same with an underscore more: where something means `stem`, `stem` becomes `stem_`, and `stem_` becomes `stem__`. So

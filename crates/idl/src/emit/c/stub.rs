@@ -9,8 +9,8 @@ use super::values::{
 };
 use super::{by_reference, lent};
 use crate::emit::writer::Writer;
-use crate::model::{Base, Direction, Type, round};
-use crate::plan::{INLINE_MAX, MethodPlan, ParamPlan, Passing, in_place};
+use crate::model::{Direction, Type, round};
+use crate::plan::{INLINE_MAX, MethodPlan, ParamPlan, Passing};
 
 /// A stub that is being written.
 pub(super) struct Stub<'a> {
@@ -54,7 +54,7 @@ pub(super) fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_
     let given: String = plan.params.iter().map(|param| format!(", {}", stub.given(param))).collect();
     let call = format!("(self->lpVtbl->{})(self{given});", method_name(&plan.method.code));
     out.line(format!("const HRESULT result = {call}"));
-    if takes_context(context, plan) {
+    if context.has_contexts {
         out.line("obvia_context_used();");
     }
     stub.answer(out);
@@ -66,12 +66,6 @@ pub(super) fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_
     if let Some(lent) = plan.lent() {
         lent::refill(out, &stub, lent);
     }
-}
-
-/// Whether a method gets a handle of a state that its server keeps, which lives until the method has used it.
-pub(super) fn takes_context(context: &Context<'_>, plan: &MethodPlan<'_>) -> bool {
-    let is_context = |param: &ParamPlan<'_>| *in_place(context.model, param.param) == Type::Base(Base::Context);
-    plan.params.iter().any(|param| param.param.direction.is_in() && is_context(param))
 }
 
 impl Stub<'_> {

@@ -4,7 +4,6 @@
 use super::interface::{Context, layout_table};
 use super::limits;
 use super::names::{binding, method as method_name, parameter, parameters};
-use super::stub::takes_context;
 use super::words::{self, is_place};
 use crate::emit::writer::Writer;
 use crate::model::{Extent, Model, Type};
@@ -96,7 +95,7 @@ fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     out.line("{");
     out.line(format!("{name} *self = ({name} *)object;"));
     let call = format!("(self->lpVtbl->{})(self{given});", method_name(&plan.method.code));
-    if takes_context(context, plan) {
+    if context.has_contexts {
         out.line(format!("const HRESULT result = {call}"));
         out.line("obvia_context_used();");
         out.line("return result;");

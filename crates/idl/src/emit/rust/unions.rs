@@ -6,6 +6,7 @@ use super::names::{ident, object, text as text_type, type_name, value};
 use crate::emit::writer::Writer;
 use crate::model::{Extent, Field, Model, PointerClass, Type, Union, UnionId};
 use crate::plan::is_plain;
+use std::collections::HashSet;
 
 /// An arm, as users see it.
 struct Variant<'a> {
@@ -35,24 +36,25 @@ fn camel(name: &str) -> String {
 
 fn variants(union: &Union) -> Vec<Variant<'_>> {
     let mut variants: Vec<Variant<'_>> = Vec::new();
+    let mut names = HashSet::new();
     for arm in &union.arms {
         let name = match (&arm.field, arm.labels.first()) {
             (Some(field), _) => camel(&field.name),
             (None, Some(Some(label))) => camel(&label.to_lowercase()),
             (None, _) => format!("Nothing{}", arm.cases[0]).replace('-', "Minus"),
         };
-        variants.push(Variant { name: unused(&variants, name), cases: &arm.cases, field: arm.field.as_ref() });
+        variants.push(Variant { name: unused(&mut names, name), cases: &arm.cases, field: arm.field.as_ref() });
     }
     if let Some(default) = &union.default {
         let name = default.as_ref().map_or_else(|| "Other".to_owned(), |field| camel(&field.name));
-        variants.push(Variant { name: unused(&variants, name), cases: &[], field: default.as_ref() });
+        variants.push(Variant { name: unused(&mut names, name), cases: &[], field: default.as_ref() });
     }
     variants
 }
 
 /// A name that no arm has yet: `a_b` and `aB` become one.
-fn unused(variants: &[Variant<'_>], mut name: String) -> String {
-    while variants.iter().any(|variant| variant.name == name) {
+fn unused(names: &mut HashSet<String>, mut name: String) -> String {
+    while !names.insert(name.clone()) {
         name.push('_');
     }
     name
@@ -188,7 +190,7 @@ fn methods(out: &mut Writer, model: &Model, found: &Union, variants: &[Variant<'
 
 /// Whether a value of the enumeration may say a discriminant that is not its arm's.
 pub(super) fn may_lie(union: &Union) -> bool {
-    variants(union).iter().any(|variant| !variant.is_one_case())
+    union.default.is_some() || union.arms.iter().any(|arm| arm.cases.len() != 1)
 }
 
 /// The check of a value against a discriminant.

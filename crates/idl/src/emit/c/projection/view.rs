@@ -345,7 +345,7 @@ impl Viewer<'_> {
     }
 
     fn object(&self, param: &ParamPlan<'_>, object: &Object) -> Result<View, Reason> {
-        let (name, holder) = (binding(&param.param.name), self.holder(object));
+        let (name, holder) = (binding(&param.param.code), self.holder(object));
         let mut view = View {
             declared: Some(format!("const {holder} &{name}")),
             argument: format!("{name}.get()"),
@@ -376,7 +376,7 @@ impl Viewer<'_> {
         if param.param.direction != Direction::In {
             return Err(IID);
         }
-        let name = binding(&param.param.name);
+        let name = binding(&param.param.code);
         let given = if operand.deref { format!("*{name}") } else { name.clone() };
         Ok(Some((name, given)))
     }
