@@ -80,7 +80,11 @@ pub(super) fn associated(name: &str) -> String {
 
 /// The name of a type, or of a constant.
 pub(super) fn type_name(name: &str) -> String {
-    apart(name, |stem| TAKEN.contains(&stem) || PRELUDE.split(' ').any(|word| word == stem))
+    apart(name, |stem| TAKEN.contains(&stem) || is_known(stem))
+}
+
+fn is_known(stem: &str) -> bool {
+    PRELUDE.split(' ').any(|word| word == stem)
 }
 
 /// Whether generated functions have a name for themselves.
@@ -95,7 +99,7 @@ pub(super) fn getter(name: &str) -> String {
 
 /// Whether a text may be the name of a type, or of anything else that Rust has names for.
 pub fn is_name(text: &str) -> bool {
-    crate::lexer::is_name(text) && text != "_" && type_name(text) == text
+    crate::lexer::is_name(text) && text != "_" && apart(text, is_known) == text
 }
 
 /// A parameter's name, beside the names that generated functions use themselves.
