@@ -15,7 +15,6 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.nio.file.attribute.UserPrincipal;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
@@ -303,14 +302,14 @@ final class Directory {
     /** Removes what dead servers left behind, whatever listened behind their names. Where that cannot be done nobody is harmed. */
     void sweep() {
         int swept = 0;
-        Set<Long> locked = Lock.locked();
         try (DirectoryStream<Path> files = Files.newDirectoryStream(path, "*lock")) {
+            Locks locks = Locks.read();
             for (Path file : files) {
                 String text = file.getFileName().toString();
                 int dot = text.lastIndexOf('.');
                 String ending = dot < 0 ? null : ENDINGS.get(text.substring(dot));
                 if (ending != null && flaw(text.substring(0, dot)) == null && swept < SWEPT_MAX) {
-                    swept += sweep(file, path.resolve(text.substring(0, dot) + ending), locked) ? 1 : 0;
+                    swept += sweep(file, path.resolve(text.substring(0, dot) + ending), locks) ? 1 : 0;
                 }
             }
         } catch (IOException | DirectoryIteratorException e) {
@@ -318,9 +317,9 @@ final class Directory {
         }
     }
 
-    private static boolean sweep(Path lock, Path socket, Set<Long> locked) {
+    private static boolean sweep(Path lock, Path socket, Locks locks) {
         try {
-            return Lock.sweep(lock, socket, locked);
+            return Lock.sweep(lock, socket, locks);
         } catch (IOException | RpcException e) {
             // It is gone, or is another program's.
             return false;
