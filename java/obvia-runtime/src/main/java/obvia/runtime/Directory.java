@@ -269,9 +269,9 @@ final class Directory {
         boolean isDone = false;
         try {
             sweepSometimes();
-            lock = answers(socket) ? null : Lock.take(path.resolve(name + ".lock"), socket);
+            lock = isServed(socket) ? null : Lock.take(path.resolve(name + ".lock"), socket);
             // Who has taken the name since has let the lock go, or answers.
-            if (lock == null || answers(socket)) {
+            if (lock == null || isServed(socket)) {
                 throw RpcException.of(Hresult.RPC_S_DUPLICATE_ENDPOINT, "another process serves the name `" + name + "`");
             }
             // Nobody answered there, so whoever made this file is dead.
@@ -332,16 +332,25 @@ final class Directory {
         }
     }
 
-    /** Whether somebody listens there, and takes us for a client that has thought better of it; or may listen, where that cannot be said. */
-    static boolean answers(Path socket) {
+    /**
+     * Whether a server listens at a socket, which takes this process for a client that disconnects at once. A server whose queue is full listens as well.
+     *
+     * @throws IOException where this process cannot look, such as without a free descriptor
+     */
+    static boolean isServed(Path socket) throws IOException {
         try {
-            // Who has a full queue is there as well.
             close(knock(socket));
             return true;
         } catch (Nobody e) {
             return false;
+        }
+    }
+
+    /** Whether a server may listen at a socket: true as well where this process cannot look. */
+    static boolean answers(Path socket) {
+        try {
+            return isServed(socket);
         } catch (IOException e) {
-            // There is no file left to open.
             return true;
         }
     }

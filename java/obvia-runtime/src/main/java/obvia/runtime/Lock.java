@@ -169,7 +169,7 @@ final class Lock implements AutoCloseable {
                 }
             }
             LockSupport.parkNanos(LOOK);
-        } while (System.nanoTime() - began < PATIENCE.toNanos() && !Directory.answers(socket));
+        } while (System.nanoTime() - began < PATIENCE.toNanos() && !Directory.isServed(socket));
         return null;
     }
 
@@ -204,10 +204,10 @@ final class Lock implements AutoCloseable {
             if (file.tryLock() == null || !Stat.of(path).isSame(before) || Locks.read().haveFlock(before.number())) {
                 return null;
             }
-            // It may say something else by now.
-            checkText(file, socket, before);
+            // Its text may have changed meanwhile. A blank file under our lock is nobody else's, whether we made it just now or a failed attempt did.
+            boolean isBlank = checkText(file, socket, before).equals(Found.BLANK);
             isOurs = true;
-            return new Lock(path, file, before, isNew);
+            return new Lock(path, file, before, isNew || isBlank);
         } catch (OverlappingFileLockException e) {
             // Another class loader's.
             return null;
@@ -219,10 +219,12 @@ final class Lock implements AutoCloseable {
         }
     }
 
-    private static void checkText(FileChannel file, Path socket, Stat stat) throws IOException, Foreign {
-        if (read(file, socket, stat) == null) {
+    private static Found checkText(FileChannel file, Path socket, Stat stat) throws IOException, Foreign {
+        Found found = read(file, socket, stat);
+        if (found == null) {
             throw new Foreign("what it says no lock of a name does");
         }
+        return found;
     }
 
     /** A file of another program's. */

@@ -161,6 +161,14 @@ class DirectoryTest {
         }
     }
 
+    @Test
+    void aBindThatFailsLeavesNoBlankLock() throws IOException {
+        write("it.sock", "no socket");
+        Files.setPosixFilePermissions(write("it.lock", ""), PosixFilePermissions.fromString("rw-------"));
+        assertThrows(RpcException.class, () -> Directory.at(names).bind("it"));
+        assertEquals(Map.of("it.sock", "no socket"), contents());
+    }
+
     private static boolean isLocked(Path file) throws IOException {
         return Files.readString(Path.of("/proc/locks")).contains(":" + Files.getAttribute(file, "unix:ino") + " ");
     }
@@ -206,7 +214,7 @@ class DirectoryTest {
             assertFalse(Directory.answers(socket));
             listener.bind(UnixDomainSocketAddress.of(socket));
             try (Peer peer = Peer.starved(socket)) {
-                peer.awaitWord("true");
+                peer.awaitWord("true " + Integer.toHexString(Hresult.E_FAIL));
             }
         }
         assertFalse(Directory.answers(names.resolve("it.sock")), "nobody listens any more");
