@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 class MountsTest {
     private static final String LIST = """
             27 1 254:0 / / rw,relatime - ext4 /dev/vda rw
-            30 27 0:40 / /home/a\\040b rw,relatime shared:7 - fuse.sshfs host: rw,user_id=0
+            30 27 0:40 / /data/a\\040b rw,relatime shared:7 - fuse.sshfs host: rw,user_id=0
             31 27 0:41 / /host rw,relatime - virtiofs host rw
             32 27 0:42 / /auto rw,relatime - autofs map rw
             33 32 0:43 / /auto rw,relatime shared:8 master:2 - fuse program rw
@@ -26,8 +26,8 @@ class MountsTest {
 
     @Test
     void theInnermostMountCounts() {
-        assertTrue(isInUserSpace("/home/a b/names") && isInUserSpace("/home/a b"));
-        assertFalse(isInUserSpace("/home/a") || isInUserSpace("/home/a bc") || isInUserSpace("/"));
+        assertTrue(isInUserSpace("/data/a b/names") && isInUserSpace("/data/a b"));
+        assertFalse(isInUserSpace("/data/a") || isInUserSpace("/data/a bc") || isInUserSpace("/"));
         assertTrue(isInUserSpace("/auto/names"), "the last mount of several");
         assertFalse(isInUserSpace("/auto/plain/names"));
         assertFalse(isInUserSpace("/disk/names"), "the last mount of several");
@@ -42,7 +42,7 @@ class MountsTest {
     void pathsWithoutAMountAreNotInUserSpace() {
         assertFalse(Mounts.isInUserSpace("", "/names"));
         assertFalse(Mounts.isInUserSpace("nonsense\n30 27 0:40 / /names\n - fuse\n", "/names"));
-        assertFalse(Mounts.isInUserSpace("30 27 0:40 / /home rw - fuse program rw\n", "/names"));
+        assertFalse(Mounts.isInUserSpace("30 27 0:40 / /data rw - fuse program rw\n", "/names"));
         assertFalse(Mounts.isInUserSpace(Path.of("/proc/self")));
     }
 }
