@@ -25,7 +25,7 @@ import obvia.RpcException;
 /**
  * The lock file of a name, held: {@code crates/via/src/provider/shm/directory/lock.rs} says what it is, and which files are such.
  *
- * <p>Whatever this process opens and closes of a file, it lets go of all locks on it, those of native code included. So a file that this process has locked is not opened.
+ * <p>Closing a descriptor of a file drops all locks by {@code fcntl} that this process has on the file, those of native code included. So a file that this process has locked is not opened.
  */
 final class Lock implements AutoCloseable {
     private static final String MARK = "obvia";
@@ -204,7 +204,7 @@ final class Lock implements AutoCloseable {
             if (file.tryLock() == null || !Stat.of(path).isSame(before) || Locks.read().haveFlock(before.number())) {
                 return null;
             }
-            // Its text may have changed meanwhile. A blank file under our lock is nobody else's, whether we made it just now or a failed attempt did.
+            // The text may have changed meanwhile. A blank file that this process has locked belongs to no other, whether this attempt made the file or a failed one did.
             boolean isBlank = checkText(file, socket, before).equals(Found.BLANK);
             isOurs = true;
             return new Lock(path, file, before, isNew || isBlank);
