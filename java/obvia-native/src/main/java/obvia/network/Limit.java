@@ -11,6 +11,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
+import java.util.function.LongConsumer;
 import obvia.Hresult;
 import obvia.RpcException;
 import obvia.runtime.CallContext;
@@ -22,14 +23,14 @@ import obvia.runtime.CallContext;
  *
  * @param until a point of {@link System#nanoTime}
  * @param canceller the library's, or 0
- * @param context what the calls of the thread say which asks for it
+ * @param context what the calls of the requesting thread say
  */
 record Limit(long until, long canceller, CallContext context) {
     /** Calls of virtual threads that go on at a time: each has a connection of its own. */
     static final int THREADS = 32;
 
-    /** Nanoseconds that a call which says nothing may wait for a thread: one that has waited longer says what time it has left, which is no longer the usual one. */
-    static final long QUEUED = 100_000_000;
+    /** Nanoseconds after the end of its time when a call is ended: the library, which has more to say about a timeout, comes first. */
+    private static final long GRACE = 100_000_000;
 
     private static final long SAID = Long.BYTES + CallContext.LENGTH_MAX;
 
@@ -70,8 +71,13 @@ record Limit(long until, long canceller, CallContext context) {
 
     /** Does what may wait: on this thread, unless it is a virtual one. */
     static <R> R run(long nanoseconds, Function<Limit, R> work) {
+        return run(nanoseconds, work, Functions::cancel);
+    }
+
+    /** The same with another way to end calls that are made with a canceller. */
+    static <R> R run(long nanoseconds, Function<Limit, R> work, LongConsumer cancel) {
         Limit limit = new Limit(System.nanoTime() + nanoseconds, 0, CallContext.current());
-        return Thread.currentThread().isVirtual() ? handOver(limit, work) : work.apply(limit);
+        return Thread.currentThread().isVirtual() ? handOver(limit, work, cancel) : work.apply(limit);
     }
 
     /** Calls that wait for a thread. */
@@ -79,47 +85,45 @@ record Limit(long until, long canceller, CallContext context) {
         return POOL.getQueue().size();
     }
 
-    /** This for a call that has waited for a thread since some time: the library gives one that says nothing the usual time from now on. */
-    private Limit waitedSince(long began) {
-        boolean isLate = context == CallContext.NONE && System.nanoTime() - began > QUEUED;
-        return isLate ? new Limit(until, canceller, context.by(until)) : this;
-    }
-
-    private static <R> R handOver(Limit limit, Function<Limit, R> work) {
-        long began = System.nanoTime();
+    private static <R> R handOver(Limit limit, Function<Limit, R> work, LongConsumer cancel) {
         Limit cancellable = new Limit(limit.until, Functions.newCanceller(), limit.context);
         try {
             AtomicBoolean isBegun = new AtomicBoolean();
-            FutureTask<R> task = new FutureTask<>(() -> isBegun.compareAndSet(false, true) ? work.apply(cancellable.waitedSince(began)) : null);
+            FutureTask<R> task = new FutureTask<>(() -> isBegun.compareAndSet(false, true) ? work.apply(cancellable) : null);
             POOL.execute(task);
-            return await(task, cancellable, isBegun);
+            return await(task, cancellable, isBegun, cancel);
         } finally {
             Functions.freeCanceller(cancellable.canceller);
         }
     }
 
-    /** Waits until it is done: whoever has begun uses memory of the caller's. */
-    private static <R> R await(FutureTask<R> task, Limit limit, AtomicBoolean isBegun) {
+    /**
+     * Waits until the task is done, also where the call has ended: a task that has begun uses memory of the caller's.
+     *
+     * <p>The library gives a call without a deadline the usual time from when the call got its thread. That time is a local limit, which the callee must not hear of, and the wait for a
+     * thread counts as well. So the call is ended from here.
+     */
+    private static <R> R await(FutureTask<R> task, Limit limit, AtomicBoolean isBegun, LongConsumer cancel) {
         boolean isInterrupted = false;
+        boolean isLate = false;
         try {
             while (true) {
                 try {
-                    return isBegun.get() ? task.get() : task.get(limit.left(), TimeUnit.NANOSECONDS);
+                    return isLate ? task.get() : task.get(limit.left() + GRACE, TimeUnit.NANOSECONDS);
                 } catch (TimeoutException e) {
                     if (isBegun.compareAndSet(false, true)) {
                         throw RpcException.of(Hresult.RPC_E_TIMEOUT, "other threads' calls took all connections until the deadline");
                     }
+                    isLate = true;
+                    cancel.accept(limit.canceller);
                 } catch (InterruptedException e) {
                     isInterrupted = true;
-                    Functions.cancel(limit.canceller);
+                    cancel.accept(limit.canceller);
                     if (isBegun.compareAndSet(false, true)) {
                         throw RpcException.of(Hresult.RPC_E_CALL_CANCELED, "the thread was interrupted", e);
                     }
                 } catch (ExecutionException e) {
-                    if (e.getCause() instanceof Error error) {
-                        throw error;
-                    }
-                    throw e.getCause() instanceof RuntimeException why ? why : new IllegalStateException(e.getCause());
+                    throw isLate && !isInterrupted ? inTime(e.getCause()) : unchecked(e.getCause());
                 }
             }
         } finally {
@@ -127,5 +131,19 @@ record Limit(long until, long canceller, CallContext context) {
                 Thread.currentThread().interrupt();
             }
         }
+    }
+
+    /** The failure of a call that was ended because its time was over. */
+    private static RuntimeException inTime(Throwable why) {
+        boolean isEnded = why instanceof RpcException known && known.result() == Hresult.RPC_E_CALL_CANCELED;
+        return isEnded ? RpcException.of(Hresult.RPC_E_TIMEOUT, "the time of the call is over", why) : unchecked(why);
+    }
+
+    private static RuntimeException unchecked(Throwable why) {
+        return switch (why) {
+            case Error error -> throw error;
+            case RuntimeException known -> known;
+            default -> new IllegalStateException(why);
+        };
     }
 }

@@ -1,19 +1,25 @@
 package obvia.network;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
+import obvia.Hresult;
 import obvia.Obvia;
+import obvia.RpcException;
 import obvia.Trace;
 import obvia.runtime.CallContext;
 import org.junit.jupiter.api.Test;
@@ -24,12 +30,12 @@ import org.junit.jupiter.api.Timeout;
 class LimitTest {
     private static final long USUAL = Duration.ofSeconds(3000).toNanos();
 
-    /** What a virtual thread's call is given. */
-    private static CompletableFuture<Limit> onVirtual(Function<Limit, Limit> work) {
-        var outcome = new CompletableFuture<Limit>();
+    /** The outcome of a virtual thread's work. */
+    private static <R> CompletableFuture<R> onVirtual(Callable<R> work) {
+        var outcome = new CompletableFuture<R>();
         Thread.ofVirtual().start(() -> {
             try {
-                outcome.complete(Limit.run(USUAL, work));
+                outcome.complete(work.call());
             } catch (Throwable e) {
                 outcome.completeExceptionally(e);
             }
@@ -38,12 +44,12 @@ class LimitTest {
     }
 
     @Test
-    void aCallThatHasWaitedForAThreadSaysWhatTimeItHasLeft() throws Exception {
+    void aCallThatHasWaitedForAThreadSaysNoTimeThatNobodyHasSaid() throws Exception {
         var busy = new CountDownLatch(Limit.THREADS);
         var end = new CountDownLatch(1);
         List<CompletableFuture<Limit>> first = new ArrayList<>();
         for (int call = 0; call < Limit.THREADS; call++) {
-            first.add(onVirtual(limit -> {
+            first.add(onVirtual(() -> Limit.run(USUAL, limit -> {
                 busy.countDown();
                 try {
                     end.await();
@@ -51,26 +57,60 @@ class LimitTest {
                     throw new IllegalStateException(e);
                 }
                 return limit;
-            }));
+            })));
         }
         assertTrue(busy.await(60, TimeUnit.SECONDS));
-        long began = System.nanoTime();
-        CompletableFuture<Limit> last = onVirtual(limit -> limit);
-        // It is in the queue at some time, and waits there from then on.
-        while (Limit.queued() == 0 || System.nanoTime() - began < 2 * Limit.QUEUED) {
-            Thread.sleep(1);
-        }
-        long inQueue = System.nanoTime();
-        while (System.nanoTime() - inQueue < 2 * Limit.QUEUED) {
+        CompletableFuture<Limit> last = onVirtual(() -> Limit.run(USUAL, limit -> limit));
+        while (Limit.queued() == 0) {
             Thread.sleep(1);
         }
         end.countDown();
         Limit late = last.get(60, TimeUnit.SECONDS);
-        assertNotSame(CallContext.NONE, late.context());
-        assertEquals(Long.BYTES, late.context().toBytes().length, "the time, and no trace");
+        assertSame(CallContext.NONE, late.context());
+        assertEquals(MemorySegment.NULL, late.said());
         for (CompletableFuture<Limit> one : first) {
             one.get(60, TimeUnit.SECONDS);
         }
+    }
+
+    private static RpcException failure(CompletableFuture<?> call) {
+        return assertInstanceOf(RpcException.class, assertThrows(ExecutionException.class, () -> call.get(100, TimeUnit.SECONDS)).getCause());
+    }
+
+    /** The library would give the call the usual time, as the call says none. */
+    @Test
+    void aCallEndsInTimeThoughItSaysNone() {
+        var isBegun = new AtomicBoolean();
+        RpcException late = null;
+        // On a busy machine the time may be over before the call has a thread.
+        while (!isBegun.get()) {
+            var end = new CompletableFuture<Void>();
+            Function<Limit, Void> work = limit -> {
+                isBegun.set(true);
+                end.join();
+                throw RpcException.of(Hresult.RPC_E_CALL_CANCELED, "the call was cancelled");
+            };
+            late = failure(onVirtual(() -> Limit.run(1_000_000, work, canceller -> end.complete(null))));
+        }
+        assertEquals(Hresult.RPC_E_TIMEOUT, late.result());
+        assertEquals("the time of the call is over", late.getMessage());
+    }
+
+    /** A call may be done just when its time is over. */
+    @Test
+    void aLateResultIsAResult() throws Exception {
+        var isBegun = new AtomicBoolean();
+        String found = null;
+        while (!isBegun.get()) {
+            var end = new CompletableFuture<String>();
+            Function<Limit, String> work = limit -> {
+                isBegun.set(true);
+                return end.join();
+            };
+            CompletableFuture<String> call = onVirtual(() -> Limit.run(1_000_000, work, canceller -> end.complete("done")));
+            found = call.exceptionally(late -> null).get(100, TimeUnit.SECONDS);
+        }
+        assertEquals("done", found);
     }
 
     @Test

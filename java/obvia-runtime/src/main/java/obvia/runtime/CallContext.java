@@ -72,11 +72,6 @@ public final class CallContext {
         return with(deadline != null && deadline.at() - other.at() <= 0 ? deadline : other, callers, trace);
     }
 
-    /** The same with a point of {@link System#nanoTime}. */
-    public CallContext by(long at) {
-        return by(new Deadline(at));
-    }
-
     /** This as a part of another trace. */
     CallContext of(Trace other) {
         return with(deadline, callers, other);

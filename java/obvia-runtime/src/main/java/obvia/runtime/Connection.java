@@ -233,7 +233,11 @@ final class Connection implements Runnable {
         thread.name("obvia-serve").start(this);
     }
 
-    /** Has the message that was received last, a call that has said this, performed by a thread of the other kind, which goes on with the connection. */
+    /**
+     * Hands the connection over to a new thread of the other kind, which performs the call that was received last.
+     *
+     * @param said the context of that call
+     */
     private Elsewhere goElsewhere(CallContext said) {
         isVirtual = !isVirtual;
         isReceived = true;

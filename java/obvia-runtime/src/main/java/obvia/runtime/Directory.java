@@ -14,12 +14,10 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.nio.file.attribute.UserPrincipal;
+import java.time.Duration;
 import java.util.Map;
-import java.util.Set;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import jdk.net.ExtendedSocketOptions;
@@ -29,14 +27,15 @@ import obvia.RpcException;
 /**
  * Where the names of this user's servers are: a socket for each, as {@code crates/via/src/provider/shm/directory.rs} has it.
  *
- * <p>Servers in other languages hold a lock that this virtual machine has no call for. So a name here is somebody's as long as its socket answers; the lock that
- * is taken beside it keeps two processes from taking a name at once, and of that other lock the kernel tells. Nothing is removed or written to but what is this user's, and known to be a lock or a socket of a name.
+ * <p>Servers in other languages hold a lock by {@code flock}, for which this virtual machine has no call. So a name belongs to a server as long as the server's socket answers. The lock that
+ * this virtual machine takes keeps two processes from taking a name at once, and the kernel's list of locks shows locks by {@code flock}. Files are removed or written to only if they belong to
+ * this user, and are known to be the lock or the socket of a name.
  */
 final class Directory {
     private static final int PATH_MAX = 107;
     private static final int OTHERS_WRITE = 0022;
-    /** How long the way to the directory may take. */
-    private static final int PATIENCE_SECONDS = 10;
+    /** Directories that are being opened. */
+    private static final Map<Path, Patience<Directory>> OPENING = new ConcurrentHashMap<>();
     /** How the sockets and locks of names end, whatever listens behind them. Those that virtual machines serve are the first. */
     private static final Map<String, String> ENDINGS = Map.of(".lock", ".sock", ".vi-lock", ".vi-sock", ".lrpc-lock", ".lrpc-sock");
     /** Dead names that one look at the directory removes; the next look removes more. */
@@ -55,49 +54,56 @@ final class Directory {
 
     /** The one of this process's user, made when it is missing. */
     static Directory ofUser() {
+        int user;
         try {
-            return at(place(Lock.user()));
+            user = Lock.user();
         } catch (IOException e) {
-            throw failed(e);
+            throw RpcException.of(Hresult.E_FAIL, "looking for the directory for names: " + e, e);
         }
+        return at(place(user));
     }
 
     /**
      * One of the caller's choice, made when it is missing.
      *
-     * <p>A file system in user space may never answer, and no deadline ends a wait for it. So another thread looks; what turns out to be on such a file system is refused, and never
-     * asked again.
+     * <p>Another thread opens the directory, as its file system may never answer. Later callers share that thread: a file system that does not answer takes one thread, and once the
+     * time is over no caller waits for it.
      */
     static Directory at(Path chosen) {
-        CompletableFuture<Directory> opened = new CompletableFuture<>();
-        Thread.ofPlatform().daemon().name("obvia-names").start(() -> opened.completeAsync(() -> open(chosen), Runnable::run));
-        try {
-            return opened.orTimeout(PATIENCE_SECONDS, TimeUnit.SECONDS).join();
-        } catch (CompletionException e) {
-            throw switch (e.getCause()) {
-                case TimeoutException late -> failed(new IOException(chosen + ": its file system does not answer", late));
-                case RuntimeException other -> other;
-                default -> e;
-            };
-        }
+        return at(chosen, Patience.USUAL, () -> open(chosen));
     }
 
-    private static Directory open(Path chosen) {
+    /** The same with another way to open it. */
+    static Directory at(Path chosen, Duration time, Callable<Directory> open) {
+        Patience<Directory> opening = OPENING.computeIfAbsent(chosen, path -> new Patience<>(time, open));
         try {
-            Path path = plain(chosen.toAbsolutePath());
-            try {
-                Files.createDirectories(path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
-            } catch (FileAlreadyExistsException e) {
-                // What it is, is said below.
-            }
-            return new Directory(path, Files.getOwner(Path.of("/proc/self"))).checked();
+            return opening.await();
         } catch (IOException e) {
-            throw failed(e);
+            throw failed(chosen, e);
+        } finally {
+            if (opening.isDone()) {
+                OPENING.remove(chosen, opening);
+            }
         }
     }
 
-    private static RpcException failed(IOException why) {
-        return RpcException.of(Hresult.E_FAIL, "making the directory for names: " + why, why);
+    private static Directory open(Path chosen) throws IOException {
+        Path path = plain(chosen.toAbsolutePath());
+        try {
+            Files.createDirectories(path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+        } catch (FileAlreadyExistsException e) {
+            // The check below says what the file is.
+        }
+        Directory opened = new Directory(path, Files.getOwner(Path.of("/proc/self")));
+        String why = opened.danger();
+        if (why != null) {
+            throw RpcException.of(Hresult.E_ACCESSDENIED, "the directory for names, " + path + ": " + why);
+        }
+        return opened;
+    }
+
+    private static RpcException failed(Path chosen, IOException why) {
+        return RpcException.of(Hresult.E_FAIL, "making the directory for names, " + chosen + ": " + why, why);
     }
 
     /** A path without dots, at the end of which a link would be followed. */
@@ -122,20 +128,19 @@ final class Directory {
         return Files.isDirectory(run) ? run.resolve("obvia") : Path.of("/tmp/obvia-" + uid);
     }
 
-    private Directory checked() throws IOException {
+    /** Says why the directory is not to be used; {@code null} where it is. */
+    private String danger() throws IOException {
         int mode = (Integer) Files.getAttribute(path, "unix:mode", LinkOption.NOFOLLOW_LINKS);
-        UserPrincipal owner = Files.getOwner(path, LinkOption.NOFOLLOW_LINKS);
-        String why = !Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)
-                ? "it is not a directory"
-                : !isTrusted(owner)
-                        ? "it belongs to another user"
-                        : (mode & OTHERS_WRITE) != 0
-                                ? "others may write to it"
-                                : Files.getFileStore(path).type().startsWith("fuse") ? "its file system is a program (FUSE), which may never answer" : null;
-        if (why != null) {
-            throw RpcException.of(Hresult.E_ACCESSDENIED, "the directory for names, " + path + ": " + why);
+        if (!Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
+            return "it is not a directory";
         }
-        return this;
+        if (!isTrusted(Files.getOwner(path, LinkOption.NOFOLLOW_LINKS))) {
+            return "it belongs to another user";
+        }
+        if ((mode & OTHERS_WRITE) != 0) {
+            return "others may write to it";
+        }
+        return Mounts.isInUserSpace(path.toRealPath()) ? "its file system is a program (FUSE), which may never answer" : null;
     }
 
     /** Whether a user could do to this process whatever it likes anyway: its own, and the superuser. */
@@ -264,9 +269,9 @@ final class Directory {
         boolean isDone = false;
         try {
             sweepSometimes();
-            lock = answers(socket) ? null : Lock.take(path.resolve(name + ".lock"), socket);
+            lock = isServed(socket) ? null : Lock.take(path.resolve(name + ".lock"), socket);
             // Who has taken the name since has let the lock go, or answers.
-            if (lock == null || answers(socket)) {
+            if (lock == null || isServed(socket)) {
                 throw RpcException.of(Hresult.RPC_S_DUPLICATE_ENDPOINT, "another process serves the name `" + name + "`");
             }
             // Nobody answered there, so whoever made this file is dead.
@@ -303,14 +308,14 @@ final class Directory {
     /** Removes what dead servers left behind, whatever listened behind their names. Where that cannot be done nobody is harmed. */
     void sweep() {
         int swept = 0;
-        Set<Long> locked = Lock.locked();
         try (DirectoryStream<Path> files = Files.newDirectoryStream(path, "*lock")) {
+            Locks locks = Locks.read();
             for (Path file : files) {
                 String text = file.getFileName().toString();
                 int dot = text.lastIndexOf('.');
                 String ending = dot < 0 ? null : ENDINGS.get(text.substring(dot));
                 if (ending != null && flaw(text.substring(0, dot)) == null && swept < SWEPT_MAX) {
-                    swept += sweep(file, path.resolve(text.substring(0, dot) + ending), locked) ? 1 : 0;
+                    swept += sweep(file, path.resolve(text.substring(0, dot) + ending), locks) ? 1 : 0;
                 }
             }
         } catch (IOException | DirectoryIteratorException e) {
@@ -318,25 +323,34 @@ final class Directory {
         }
     }
 
-    private static boolean sweep(Path lock, Path socket, Set<Long> locked) {
+    private static boolean sweep(Path lock, Path socket, Locks locks) {
         try {
-            return Lock.sweep(lock, socket, locked);
+            return Lock.sweep(lock, socket, locks);
         } catch (IOException | RpcException e) {
             // It is gone, or is another program's.
             return false;
         }
     }
 
-    /** Whether somebody listens there, and takes us for a client that has thought better of it; or may listen, where that cannot be said. */
-    static boolean answers(Path socket) {
+    /**
+     * Whether a server listens at a socket, which takes this process for a client that disconnects at once. A server whose queue is full listens as well.
+     *
+     * @throws IOException where this process cannot look, such as without a free descriptor
+     */
+    static boolean isServed(Path socket) throws IOException {
         try {
-            // Who has a full queue is there as well.
             close(knock(socket));
             return true;
         } catch (Nobody e) {
             return false;
+        }
+    }
+
+    /** Whether a server may listen at a socket: true as well where this process cannot look. */
+    static boolean answers(Path socket) {
+        try {
+            return isServed(socket);
         } catch (IOException e) {
-            // There is no file left to open.
             return true;
         }
     }

@@ -1,7 +1,6 @@
 package obvia.runtime;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
@@ -20,15 +19,13 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import obvia.Hresult;
 import obvia.RpcException;
 
 /**
  * The lock file of a name, held: {@code crates/via/src/provider/shm/directory/lock.rs} says what it is, and which files are such.
  *
- * <p>Whatever this process opens and closes of a file, it lets go of all locks on it, those of native code included. So what is locked is not opened.
+ * <p>Closing a descriptor of a file drops all locks by {@code fcntl} that this process has on the file, those of native code included. So a file that this process has locked is not opened.
  */
 final class Lock implements AutoCloseable {
     private static final String MARK = "obvia";
@@ -45,12 +42,6 @@ final class Lock implements AutoCloseable {
     /** Those that a lock file is made with. */
     private static final int MODE = 07777;
     private static final int MADE = 0600;
-
-    /** Where the kernel says which files are locked: a line for each lock. */
-    private static final Path LOCKS = Path.of("/proc/locks");
-    /** A lock by any call, and one by the call that virtual machines do not have: behind the device, the file's number. */
-    private static final Pattern ANY = Pattern.compile(" [0-9a-f]+:[0-9a-f]+:([0-9]+) ");
-    private static final Pattern FLOCK = Pattern.compile(" FLOCK .* [0-9a-f]+:[0-9a-f]+:([0-9]+) ");
 
     /** The longest wait for a lock whose holder does not answer at the name. */
     private static final Duration PATIENCE = Duration.ofSeconds(3);
@@ -118,21 +109,6 @@ final class Lock implements AutoCloseable {
         }
     }
 
-    /**
-     * The numbers of files that are locked by a call, on whatever device: they are for keeping away from those. What processes of other containers hold the kernel does not say.
-     */
-    private static Set<Long> locked(Pattern by) {
-        try (Stream<String> lines = Files.lines(LOCKS, StandardCharsets.ISO_8859_1)) {
-            return lines.map(by::matcher).filter(Matcher::find).map(found -> Long.parseUnsignedLong(found.group(1))).collect(Collectors.toSet());
-        } catch (IOException | UncheckedIOException e) {
-            return Set.of();
-        }
-    }
-
-    static Set<Long> locked() {
-        return locked(ANY);
-    }
-
     /** What a lock file says; {@code null} where it is another program's file. */
     static Found read(byte[] text, boolean hasSocket, boolean isAsMade) {
         if (text.length == 0) {
@@ -193,7 +169,7 @@ final class Lock implements AutoCloseable {
                 }
             }
             LockSupport.parkNanos(LOOK);
-        } while (System.nanoTime() - began < PATIENCE.toNanos() && !Directory.answers(socket));
+        } while (System.nanoTime() - began < PATIENCE.toNanos() && !Directory.isServed(socket));
         return null;
     }
 
@@ -220,18 +196,18 @@ final class Lock implements AutoCloseable {
             if (!before.mayBeLock()) {
                 throw new Foreign("it is no plain file that is this user's alone");
             }
-            if (locked(ANY).contains(before.number())) {
+            if (Locks.read().haveOwn(before.number())) {
                 return null;
             }
             file = open(path);
             checkText(file, socket, before);
-            if (file.tryLock() == null || !Stat.of(path).isSame(before) || locked(FLOCK).contains(before.number())) {
+            if (file.tryLock() == null || !Stat.of(path).isSame(before) || Locks.read().haveFlock(before.number())) {
                 return null;
             }
-            // It may say something else by now.
-            checkText(file, socket, before);
+            // The text may have changed meanwhile. A blank file that this process has locked belongs to no other, whether this attempt made the file or a failed one did.
+            boolean isBlank = checkText(file, socket, before).equals(Found.BLANK);
             isOurs = true;
-            return new Lock(path, file, before, isNew);
+            return new Lock(path, file, before, isNew || isBlank);
         } catch (OverlappingFileLockException e) {
             // Another class loader's.
             return null;
@@ -243,10 +219,12 @@ final class Lock implements AutoCloseable {
         }
     }
 
-    private static void checkText(FileChannel file, Path socket, Stat stat) throws IOException, Foreign {
-        if (read(file, socket, stat) == null) {
+    private static Found checkText(FileChannel file, Path socket, Stat stat) throws IOException, Foreign {
+        Found found = read(file, socket, stat);
+        if (found == null) {
             throw new Foreign("what it says no lock of a name does");
         }
+        return found;
     }
 
     /** A file of another program's. */
@@ -284,11 +262,11 @@ final class Lock implements AutoCloseable {
     /**
      * Removes the files of a name whose server ended without doing so, and says whether it did. Nothing is removed, nor locked, that may be anybody else's.
      *
-     * @param locked the files that were locked a moment before, by their numbers
+     * @param locks the locks of a moment before
      */
-    static boolean sweep(Path path, Path socket, Set<Long> locked) throws IOException {
+    static boolean sweep(Path path, Path socket, Locks locks) throws IOException {
         Stat before = Stat.of(path);
-        if (!before.mayBeLock() || locked.contains(before.number()) || !OWN.add(path)) {
+        if (!before.mayBeLock() || locks.haveOwn(before.number()) || !OWN.add(path)) {
             return false;
         }
         try (FileChannel file = open(path)) {
@@ -296,7 +274,7 @@ final class Lock implements AutoCloseable {
                 return false;
             }
             // Who has taken the name since has written to the lock, holds it by the other call, or answers.
-            if (!isOfTheDead(file, socket, before) || locked(FLOCK).contains(before.number())) {
+            if (!isOfTheDead(file, socket, before) || Locks.read().haveFlock(before.number())) {
                 return false;
             }
             removeDead(socket);

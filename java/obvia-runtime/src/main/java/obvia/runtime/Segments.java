@@ -16,6 +16,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
 import java.util.HexFormat;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import obvia.DisconnectedException;
 import obvia.Hresult;
 import obvia.RpcException;
@@ -136,7 +137,7 @@ record Segments(
                 }
             }
             // A virtual machine has made its file where pages may be missing, and takes those of its first part itself.
-            room = theirs.has(BY_NAME) ? Room.in(names.path(names.others), Layout.AREA + AREA_MAX, Layout.AREA) : null;
+            room = theirs.has(BY_NAME) ? patiently(() -> Room.in(names.path(names.others), Layout.AREA + AREA_MAX, Layout.AREA)) : null;
             line.send(buffer(1).put(MAPPED).flip());
             isDone = true;
             return new Segments(arena, own, peer, room, Integer.toUnsignedLong(names.pid), theirs.has(MAY_SLEEP), theirs.has(QUIET), theirs.has(BY_NAME));
@@ -171,9 +172,8 @@ record Segments(
     }
 
     private static void checkMark(Notes.Note note) {
-        try (FileChannel file = open(note.path(), StandardOpenOption.READ)) {
-            ByteBuffer mark = buffer(Long.BYTES);
-            if (file.read(mark, OwnRegion.markAt(note.length())) != Long.BYTES || mark.getLong(0) != note.mark()) {
+        try {
+            if (!patiently(() -> hasMark(note))) {
                 throw Line.broken("a region is not where it says; is it in another container?");
             }
         } catch (IOException e) {
@@ -181,31 +181,47 @@ record Segments(
         }
     }
 
+    private static boolean hasMark(Notes.Note note) throws IOException {
+        try (FileChannel file = open(note.path(), StandardOpenOption.READ)) {
+            ByteBuffer mark = buffer(Long.BYTES);
+            return file.read(mark, OwnRegion.markAt(note.length())) == Long.BYTES && mark.getLong(0) == note.mark();
+        }
+    }
+
+    /** Does work with a file of the peer's. The peer may have mounted what it likes, so even the file's attributes may come from a file system that never answers. */
+    private static <T> T patiently(Callable<T> work) throws IOException {
+        return new Patience<>(Patience.USUAL, work).await();
+    }
+
     private static FileChannel open(Path path, OpenOption... options) throws IOException {
-        // To open a pipe takes until somebody comes to its other end.
+        // Opening a pipe waits for a process at its other end.
         if (!isMemory(path) || !Files.isRegularFile(path)) {
             throw Line.broken("a segment is no memory file, or not this process's to open");
         }
         return FileChannel.open(path, options);
     }
 
-    /** Whether a descriptor's name is one of a memory file. Only the kernel is asked: a file system in user space may never say what a file of its own is. */
+    /** Whether a descriptor's name is one of a memory file, as the peer's mounts name it. */
     private static boolean isMemory(Path path) throws IOException {
         Path file = Files.readSymbolicLink(path);
-        boolean isNameless = file.toString().startsWith("/memfd:");
-        return isNameless || file.startsWith(MEMORY) || file.startsWith(ProcessRuntime.directory().path().toRealPath());
+        Path memory = Files.exists(MEMORY) ? MEMORY.toRealPath() : MEMORY;
+        return file.toString().startsWith("/memfd:") || file.startsWith(memory) || file.startsWith(ProcessRuntime.directory().path().toRealPath());
     }
 
     private static MemorySegment map(Arena arena, Path path, MapMode mode, long length) {
         OpenOption[] options = mode == MapMode.READ_ONLY
                 ? new OpenOption[] {StandardOpenOption.READ}
                 : new OpenOption[] {StandardOpenOption.READ, StandardOpenOption.WRITE};
-        try (FileChannel file = open(path, options)) {
-            // What is mapped behind a file's end cannot be touched, and mapping would make it longer.
-            if (file.size() < length) {
-                throw Line.broken("a segment is shorter than it says");
-            }
-            return file.map(mode, 0, length, arena);
+        try {
+            return patiently(() -> {
+                try (FileChannel file = open(path, options)) {
+                    // What is mapped behind a file's end cannot be touched, and mapping would make it longer.
+                    if (file.size() < length) {
+                        throw Line.broken("a segment is shorter than it says");
+                    }
+                    return file.map(mode, 0, length, arena);
+                }
+            });
         } catch (IOException e) {
             throw RpcException.of(Hresult.E_FAIL, "mapping a segment of the peer's: " + e, e);
         }

@@ -9,14 +9,14 @@ import obvia.RpcException;
 final class WindowChannel extends Channel {
     private final Link link;
     private final Window window;
-    /** Whose it is for good; {@code null} where it goes back to the link's others after each call. */
+    /** The thread that keeps the channel; {@code null} where the channel goes back to its link's others after each call. */
     Thread owner;
 
     /**
-     * Who uses it without looking for it: its owner, or {@code null}. Only the owner sets it.
+     * The thread that may use the channel without looking it up: the owner, or {@code null}. Only the owner sets this field.
      *
-     * <p>Invariant: where it is the owner, the owner's {@link CallContext#current} is {@link CallContext#NONE}, and the peer was told no other for the next call. {@link CallContext#during}
-     * changes the first, and has the channels of its thread put away before and after.
+     * <p>Invariant: while this field is the owner, the owner's {@link CallContext#current} is {@link CallContext#NONE}, and the peer was told no other context for the next call.
+     * {@link CallContext#during} changes the owner's context, so it puts the channels of its thread away before and after its work.
      */
     Thread user;
 

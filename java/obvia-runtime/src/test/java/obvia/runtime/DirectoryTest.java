@@ -3,6 +3,7 @@ package obvia.runtime;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -17,8 +18,12 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import obvia.AccessDeniedException;
 import obvia.Hresult;
@@ -156,6 +161,14 @@ class DirectoryTest {
         }
     }
 
+    @Test
+    void aBindThatFailsLeavesNoBlankLock() throws IOException {
+        write("it.sock", "no socket");
+        Files.setPosixFilePermissions(write("it.lock", ""), PosixFilePermissions.fromString("rw-------"));
+        assertThrows(RpcException.class, () -> Directory.at(names).bind("it"));
+        assertEquals(Map.of("it.sock", "no socket"), contents());
+    }
+
     private static boolean isLocked(Path file) throws IOException {
         return Files.readString(Path.of("/proc/locks")).contains(":" + Files.getAttribute(file, "unix:ino") + " ");
     }
@@ -201,7 +214,7 @@ class DirectoryTest {
             assertFalse(Directory.answers(socket));
             listener.bind(UnixDomainSocketAddress.of(socket));
             try (Peer peer = Peer.starved(socket)) {
-                peer.awaitWord("true");
+                peer.awaitWord("true " + Integer.toHexString(Hresult.E_FAIL));
             }
         }
         assertFalse(Directory.answers(names.resolve("it.sock")), "nobody listens any more");
@@ -268,6 +281,36 @@ class DirectoryTest {
             assertTrue(refused.getMessage().endsWith("it is not a directory"), refused.getMessage());
         }
         assertEquals(names, Directory.at(Path.of(names + "/./")).path());
+    }
+
+    /** A file system that does not answer takes one thread, however often it is asked; and once it answers, names are there. */
+    @Test
+    void aHangingFileSystemIsAskedOnce() throws Exception {
+        var asked = new AtomicInteger();
+        var answer = new CountDownLatch(1);
+        Directory there = Directory.at(names);
+        Callable<Directory> open = () -> {
+            asked.incrementAndGet();
+            answer.await();
+            return there;
+        };
+        Path hanging = folder.resolve("hanging");
+        for (int attempt = 0; attempt < 3; attempt++) {
+            RpcException late = assertThrows(RpcException.class, () -> Directory.at(hanging, Duration.ofMillis(1), open));
+            assertEquals(Hresult.E_FAIL, late.result());
+            assertTrue(late.getMessage().contains(hanging + ": ") && late.getMessage().endsWith("its file system does not answer"), late.getMessage());
+        }
+        answer.countDown();
+        Directory found = null;
+        while (found == null) {
+            try {
+                found = Directory.at(hanging, Duration.ofMillis(1), open);
+            } catch (RpcException e) {
+                Thread.sleep(1);
+            }
+        }
+        assertSame(there, found);
+        assertEquals(1, asked.get());
     }
 
     @Test

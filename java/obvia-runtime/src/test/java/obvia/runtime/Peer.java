@@ -313,19 +313,33 @@ final class Peer implements AutoCloseable {
             });
         }
 
-        private static boolean starve(Path socket) {
+        /** Whether a name seems served, and how serving it fails, without a free descriptor. */
+        private static String starve(Path socket) {
             List<AutoCloseable> files = new ArrayList<>();
-            // What is loaded for it is loaded before.
+            Directory directory = Directory.at(socket.getParent());
+            // The classes are loaded while there are descriptors.
+            directory.bind("warm").close();
             boolean answers = Directory.answers(socket);
+            int failed = failure(directory);
             try {
                 while (answers) {
                     files.add(java.nio.channels.FileChannel.open(Path.of("/dev/null"), StandardOpenOption.READ));
                 }
             } catch (IOException e) {
                 answers = Directory.answers(socket);
+                failed = failure(directory);
             }
             files.forEach(Directory::close);
-            return answers;
+            return answers + " " + Integer.toHexString(failed);
+        }
+
+        private static int failure(Directory directory) {
+            try {
+                directory.bind("it").close();
+                return 0;
+            } catch (RpcException e) {
+                return e.result();
+            }
         }
 
         /** Looks for the runtime on a thread that works for somebody who has never heard of it, and then again. */

@@ -1,0 +1,64 @@
+package obvia.runtime;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * Work with files whose file system may never answer, done by a thread of its own.
+ *
+ * <p>A file system in user space (FUSE) is a program, and no deadline ends a wait for it. The thread stays until the file system answers.
+ */
+final class Patience<T> {
+    /** How long work with files may take. */
+    static final Duration USUAL = Duration.ofSeconds(10);
+
+    private final CompletableFuture<T> outcome = new CompletableFuture<>();
+    private final Deadline end;
+
+    /** Starts the work. */
+    Patience(Duration time, Callable<T> work) {
+        end = Deadline.in(time);
+        Thread.ofPlatform().daemon().name("obvia-files").start(() -> {
+            try {
+                outcome.complete(work.call());
+            } catch (Throwable e) {
+                outcome.completeExceptionally(e);
+            }
+        });
+    }
+
+    boolean isDone() {
+        return outcome.isDone();
+    }
+
+    /**
+     * Waits for the outcome. Once the work's time is over, this no longer waits, but returns an outcome that came late.
+     *
+     * @throws IOException of the work, or when its time is over
+     */
+    T await() throws IOException {
+        try {
+            if (end.isOver() && !outcome.isDone()) {
+                throw late(null);
+            }
+            return outcome.copy().orTimeout(end.left(), TimeUnit.NANOSECONDS).join();
+        } catch (CompletionException e) {
+            switch (e.getCause()) {
+                case TimeoutException late -> throw late(late);
+                case IOException why -> throw why;
+                case RuntimeException why -> throw why;
+                case Error why -> throw why;
+                default -> throw e;
+            }
+        }
+    }
+
+    private static IOException late(TimeoutException why) {
+        return new IOException("its file system does not answer", why);
+    }
+}

@@ -1,0 +1,49 @@
+package obvia.runtime;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Work with files whose file system may never answer. */
+@Timeout(120)
+class PatienceTest {
+    @Test
+    void aLateOutcomeIsReturnedOnceItIsThere() throws Exception {
+        var answer = new CountDownLatch(1);
+        var work = new Patience<>(Duration.ofMillis(1), () -> {
+            answer.await();
+            return "found";
+        });
+        for (int attempt = 0; attempt < 3; attempt++) {
+            IOException late = assertThrows(IOException.class, work::await);
+            assertEquals("its file system does not answer", late.getMessage());
+        }
+        assertFalse(work.isDone());
+        answer.countDown();
+        while (!work.isDone()) {
+            Thread.sleep(1);
+        }
+        assertEquals("found", work.await());
+    }
+
+    @Test
+    void failuresAreThoseOfTheWork() {
+        for (Throwable why : new Throwable[] {new FileNotFoundException(), new IllegalStateException(), new AssertionError()}) {
+            var work = new Patience<>(Patience.USUAL, () -> {
+                switch (why) {
+                    case Exception e -> throw e;
+                    default -> throw (Error) why;
+                }
+            });
+            assertSame(why, assertThrows(why.getClass(), work::await));
+        }
+    }
+}
