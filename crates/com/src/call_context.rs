@@ -102,6 +102,13 @@ mod tests {
             assert!(own(short) <= short);
             assert!(crate::caller_deadline().is_some() && is_set());
         }
+        {
+            let hour = Duration::from_secs(3600);
+            let _entered = entered(CallContext { left: Some(hour), trace: None });
+            // The usual time limits the method's calls, and is not told to their callees.
+            assert!(thread::deadline().start().remaining() <= DEFAULT_TIMEOUT);
+            assert!(current().left.is_some_and(|left| left > hour / 2), "{:?}", current());
+        }
         assert!(own(Duration::from_secs(3600)) > Duration::from_secs(100));
         assert!(crate::caller_deadline().is_none() && !is_set());
     }

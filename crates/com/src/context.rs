@@ -6,6 +6,7 @@
 use crate::error::{Error, Result, code};
 use crate::runtime::Runtime;
 use crate::server::caller;
+use obvia_rpc::status::Status;
 use std::any::Any;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -47,8 +48,16 @@ impl Contexts {
     }
 }
 
-fn client() -> u64 {
-    caller().map_or(NOBODY, |caller| caller.client())
+/// Returns the client of the running method. No lock on [`Contexts`] may be held: a name for the client
+/// takes the lock under which clients leave, and leaving clients take the lock on [`Contexts`].
+fn client() -> Result<u64> {
+    let client = caller().map_or(Ok(NOBODY), |caller| caller.client());
+    client.map_err(|status| {
+        if status == Status::CONTEXT_MISMATCH {
+            return mismatch();
+        }
+        Error::new(code::E_OUTOFMEMORY, "no further user of the client can have context handles")
+    })
 }
 
 fn mismatch() -> Error {
@@ -89,8 +98,9 @@ impl ContextHandle {
         rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
             .map_err(|error| Error::new(code::E_FAIL, format!("drawing a context handle: {error}")))?;
         let uuid = u128::from_le_bytes(bytes);
+        let client = client()?;
         let mut contexts = Runtime::of_process()?.contexts().lock();
-        let own = contexts.entry(client()).or_default();
+        let own = contexts.entry(client).or_default();
         if own.len() >= CONTEXTS_MAX {
             return Err(Error::new(code::E_OUTOFMEMORY, "the client has too many context handles"));
         }
@@ -108,8 +118,9 @@ impl ContextHandle {
     }
 
     pub(crate) fn kept(&self) -> Result<State> {
+        let client = client()?;
         let contexts = Runtime::of_process()?.contexts().lock();
-        let own = contexts.get(&client()).and_then(|own| own.get(&self.uuid.to_u128()));
+        let own = contexts.get(&client).and_then(|own| own.get(&self.uuid.to_u128()));
         own.filter(|_| self.attributes == 0).cloned().ok_or_else(mismatch)
     }
 
@@ -120,8 +131,9 @@ impl ContextHandle {
     /// RPC_X_SS_CONTEXT_MISMATCH as for [`Self::state`].
     pub fn end(&mut self) -> Result<()> {
         let ended = {
+            let client = client()?;
             let mut contexts = Runtime::of_process()?.contexts().lock();
-            let own = contexts.get_mut(&client()).ok_or_else(mismatch)?;
+            let own = contexts.get_mut(&client).ok_or_else(mismatch)?;
             own.remove(&self.uuid.to_u128()).ok_or_else(mismatch)?
         };
         *self = Self::NULL;

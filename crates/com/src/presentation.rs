@@ -204,12 +204,6 @@ impl Visitor {
         said.or_else(first)
     }
 
-    /// The name of a user who has called.
-    pub(crate) fn client_of(&self, caller: Option<&Authenticated>) -> Option<u64> {
-        let user = caller.map(|caller| &caller.principal);
-        self.users().iter().find(|(known, _)| known.as_ref() == user).map(|(_, presence)| presence.oxid())
-    }
-
     /// The connection of a lane has ended because the network did not get through.
     pub(crate) fn note_loss(&self) {
         if let Some(presence) = self.presence.get() {
@@ -218,18 +212,27 @@ impl Visitor {
         self.users().iter().for_each(|(_, presence)| presence.note_loss());
     }
 
-    /// A user of a client that has not said who it is gets a name: that of the group and user, or one of the association's where there are no groups.
-    fn name(&self, caller: Option<&Authenticated>) -> Result<u64, Status> {
-        if let Some(known) = self.presence.get().map(Presence::oxid).or_else(|| self.client_of(caller)) {
-            return Ok(known);
+    /// Returns the client's OXID if the client has sent it. Otherwise returns the name of the caller's
+    /// user, which is made on first use: one for the user in the association's group, or one for the
+    /// user in the association if there is no group.
+    pub(crate) fn name(&self, caller: Option<&Authenticated>) -> Result<u64, Status> {
+        // One guard from the look-up to the insertion: two lanes may bring a client's first calls.
+        let mut users = self.users();
+        if let Some(presence) = self.presence.get() {
+            return Ok(presence.oxid());
         }
         let user = caller.map(|caller| &caller.principal);
-        let name = match self.group.get() {
-            Some(group) => group.shared().client(user)?,
-            None => runtime::draw().map_err(|_| Status::REMOTE_NO_MEMORY)?,
+        if let Some((_, presence)) = users.iter().find(|(known, _)| known.as_ref() == user) {
+            return Ok(presence.oxid());
+        }
+        let group = self.group.get();
+        let draw = || match group {
+            Some(group) => group.shared().client(user),
+            None => runtime::draw().map_err(|_| Status::REMOTE_NO_MEMORY),
         };
-        let presence = Presence::enter(self.runtime, name, &self.peer, self.local.as_deref(), self.group.get());
-        self.users().push((user.cloned(), presence.ok_or(Status::ACCESS_DENIED)?));
+        let presence = Presence::enter(self.runtime, draw, &self.peer, self.local.as_deref(), group)?;
+        let name = presence.oxid();
+        users.push((user.cloned(), presence));
         Ok(name)
     }
 
@@ -265,15 +268,18 @@ impl Visitor {
         Err(Status::ACCESS_DENIED)
     }
 
-    /// The client says who it is. A client that has said so, or has called without, does not become another one.
+    /// Identifies the client's process by its OXID, and returns whether the client is that process. A
+    /// client keeps its first identity: an OXID, or the names of its users once one has called.
     fn is_called(&self, oxid: u64) -> bool {
+        let users = self.users();
         if self.presence.get().is_none()
-            && self.users().is_empty()
-            && let Some(presence) = Presence::enter(self.runtime, oxid, &self.peer, self.local.as_deref(), None)
+            && users.is_empty()
+            && let Ok(presence) = Presence::enter(self.runtime, || Ok(oxid), &self.peer, self.local.as_deref(), None)
         {
-            // One thread at a time judges what an association proposes.
+            // The guard of the users keeps other threads from setting it.
             let _ = self.presence.set(presence);
         }
+        drop(users);
         self.presence.get().is_some_and(|presence| presence.oxid() == oxid)
     }
 }
@@ -328,8 +334,6 @@ impl Interfaces for Visitor {
     fn admit(&self, target: TargetId, opnum: u16, maker: Option<&Authenticated>) -> Result<(), Status> {
         if self.is_stranger() {
             self.runtime.exports().note_call(target);
-            // The first call of this user may be of a target that another user has called.
-            self.name(maker)?;
         }
         self.admitted.admit(self.runtime, (target, opnum), maker, &self.peer)
     }

@@ -249,15 +249,16 @@ pub fn elements<T: TryInto<usize>>(count: T) -> Option<usize> {
     count.try_into().ok()
 }
 
-/// A count as a number of elements that is about to be compared with what there is: what is none, being negative, is more than any memory
-/// holds, so that one comparison refuses it with what is too large.
+/// Converts a received count to a number of elements for a comparison with the elements that are there.
+/// A negative count becomes more than any memory holds, so that the one comparison with the upper bound
+/// refuses it, too.
 #[inline(always)]
 pub fn claimed<T: Into<i128>>(count: T) -> usize {
     const { assert!(usize::BITS == 64, "no count is cut off") };
     count.into() as usize
 }
 
-/// The same of the outcome of an expression.
+/// As [`claimed`], for the value of an expression. An expression without a value counts as too large.
 #[inline]
 pub fn claimed_of(count: Option<i64>) -> usize {
     count.map_or(usize::MAX, claimed)

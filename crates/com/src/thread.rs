@@ -85,21 +85,32 @@ pub(crate) fn with<R>(deadline: Deadline, calls: impl FnOnce() -> R) -> R {
     calls()
 }
 
-/// The limit that calls of this thread have now.
+/// Returns the deadline of the calls that this thread makes now.
 #[inline]
 pub(crate) fn deadline() -> Deadline {
-    said_deadline().unwrap_or(UNSAID)
+    match (DEADLINE.get(), INHERITED.get()) {
+        (own, None) => own.unwrap_or(UNSAID),
+        (own, Some(end)) => sooner(own.unwrap_or(UNSAID), end),
+    }
 }
 
-/// The same where the thread has said it, or the caller of the method that the thread performs: peers are told no other.
+/// Returns the deadline that calls of this thread tell their callees: that of [`with_timeout`] or
+/// [`with_deadline`], or that of the caller of the method that runs. [`DEFAULT_TIMEOUT`] limits each
+/// call here and is never told.
 #[inline]
 pub(crate) fn said_deadline() -> Option<Deadline> {
-    let own = DEADLINE.get();
-    let Some(end) = INHERITED.get() else { return own };
-    Some(match own.unwrap_or(UNSAID).start() {
+    match (DEADLINE.get(), INHERITED.get()) {
+        (own, None) => own,
+        (None, Some(end)) => Some(Deadline::At(end)),
+        (Some(own), Some(end)) => Some(sooner(own, end)),
+    }
+}
+
+fn sooner(own: Deadline, end: Instant) -> Deadline {
+    match own.start() {
         Deadline::At(own) if own < end => Deadline::At(own),
         _ => Deadline::At(end),
-    })
+    }
 }
 
 /// An object of this process came home, with references that its sender gave up.

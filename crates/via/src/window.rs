@@ -311,23 +311,26 @@ impl Alarm {
         }
     }
 
-    /// Whether the connection's owner has dropped it. [`Self::ring`] and [`Self::is_closed`] hold
-    /// the connection for a moment and may be the last to do so; this function never ends a
-    /// connection.
+    /// Whether the connection's owner has dropped it.
+    ///
+    /// This function never ends a connection. [`Self::ring`], [`Self::attended`] and
+    /// [`Self::is_closed`] keep the connection alive for a moment, so that their return may end it.
     pub fn is_gone(&self) -> bool {
         self.wire.strong_count() == 0
     }
 
-    /// A number that is another one for each message of the peer's that this end attends to: the last message that this end has published, and the last
-    /// one of the peer's that it has said to have taken. `None` where the connection is gone.
+    /// Returns a number that changes with each message of the peer that this end processes; `None`
+    /// when the connection is gone.
     ///
-    /// The number is exact for the thread that has the connection.
+    /// The number consists of the sequence number of the last message that this end has published,
+    /// and of the peer's last message that this end has acknowledged. The number is exact on the
+    /// thread that owns the connection.
     pub fn attended(&self) -> Option<u64> {
         let wire = self.wire.upgrade()?;
         let own = wire.own.view();
         let sequences =
             (0..layout::SLOT_COUNT).map(|at| own.load_u64(layout::slot_offset(at)).map(|first| first as u32));
-        // They begin anew behind the last one.
+        // Sequence numbers wrap around.
         let later = |a: u32, b: u32| if b.wrapping_sub(a).cast_signed() > 0 { b } else { a };
         let published = sequences.flatten().reduce(later)?;
         Some(u64::from(published) | u64::from(own.load_u32(layout::CONSUMED)?) << 32)

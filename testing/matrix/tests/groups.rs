@@ -6,7 +6,7 @@ use matrix::functions::Keeper;
 use matrix::{ACCOUNTS, Counters, become_known};
 use obvia::Remote as _;
 use obvia::dcom::{Pinging, set_pinging};
-use obvia::security::Credential;
+use obvia::security::{AccountTable, Credential, NtHash, set_accounts};
 use obvia_rpc::co::pdu::{ACCEPTED, BindNak, Context};
 use obvia_rpc::co::{AssociationError, ClientAssociation, ClientEvent, ClientOptions, OutgoingCall};
 use obvia_rpc::security::context::initiate;
@@ -25,12 +25,18 @@ type Handle = [u8; 20];
 
 /// Has this process keep counters. Returns the port.
 fn serve() -> u16 {
-    static SERVED: LazyLock<(obvia::Serving, u16)> = LazyLock::new(|| {
-        become_known();
-        let serving = obvia::serve_interface(Counters::from(Keeper::default())).unwrap();
-        let binding = obvia::listen("ncacn_ip_tcp:127.0.0.1").unwrap();
-        (serving, binding.split(['[', ']', ',']).nth(1).unwrap().parse().unwrap())
-    });
+    static SERVED: LazyLock<(obvia::Serving, u16)> =
+        LazyLock::new(|| {
+            become_known();
+            let all = ACCOUNTS.into_iter().map(|(user, password)| (user.to_owned(), password));
+            let accounts = all.chain((ACCOUNTS.len()..USERS).map(|user| (name_of(user), ACCOUNTS[0].1)));
+            set_accounts(accounts.fold(AccountTable::default(), |table, (user, password)| {
+                table.with(&user, NtHash::of_password(password))
+            }));
+            let serving = obvia::serve_interface(Counters::from(Keeper::default())).unwrap();
+            let binding = obvia::listen("ncacn_ip_tcp:127.0.0.1").unwrap();
+            (serving, binding.split(['[', ']', ',']).nth(1).unwrap().parse().unwrap())
+        });
     SERVED.1
 }
 
@@ -48,9 +54,20 @@ struct Client {
     security: Option<u32>,
 }
 
+/// The number of users with accounts: more than a group has names for at a time.
+const USERS: usize = 70;
+
+/// The name of a user behind those of [`ACCOUNTS`].
+fn name_of(user: usize) -> String {
+    format!("user{user}")
+}
+
 fn authenticate(user: usize) -> Security {
-    let (user, password) = ACCOUNTS[user];
-    initiate(AuthType::NTLM, Level::Integrity, "", &Credential::user("", user, password)).unwrap()
+    let (name, password) = match ACCOUNTS.get(user) {
+        Some((name, password)) => ((*name).to_owned(), *password),
+        None => (name_of(user), ACCOUNTS[0].1),
+    };
+    initiate(AuthType::NTLM, Level::Integrity, "", &Credential::user("", &name, password)).unwrap()
 }
 
 impl Client {
@@ -190,6 +207,40 @@ fn users_of_one_association_are_different_clients() {
     becomes(port, 1);
     assert_eq!(second.next(&other), Ok(8));
     drop(second);
+    becomes(port, 0);
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "connects by TCP")]
+fn only_users_with_context_handles_count() {
+    let _alone = alone();
+    let port = serve();
+    // An association has 64 security contexts at most.
+    let halves = [0..USERS / 2, USERS / 2..USERS];
+    let mut first = Client::bind(port, 0, Some(0)).unwrap();
+    let counter = first.open(1);
+    let mut second = Client::bind(port, first.group(), Some(halves[1].start)).unwrap();
+    for (client, users) in [&mut first, &mut second].into_iter().zip(halves) {
+        for (context, user) in users.enumerate() {
+            if context > 0 {
+                client.agree(Some(user)).unwrap();
+            }
+            client.security = Some(context as u32);
+            assert_eq!(client.call(3, &[]), Ok(1_u32.to_le_bytes().to_vec()), "user {user}");
+        }
+    }
+    drop(second);
+    first.security = Some(0);
+    let group = first.group();
+    // Users who have left make room for others.
+    for user in 1..USERS {
+        let mut other = Client::bind(port, group, Some(user)).unwrap();
+        other.open(1);
+        drop(other);
+        becomes(port, 1);
+    }
+    assert_eq!(first.next(&counter), Ok(1));
+    drop(first);
     becomes(port, 0);
 }
 

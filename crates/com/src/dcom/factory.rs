@@ -107,8 +107,9 @@ unsafe extern "system" fn create_proxy(
     }
 }
 
-/// What IClassFactory::CreateInstance begins with: there is no object yet. The IID that is asked for; an HRESULT where no object can be made, by a proxy
-/// neither, as an object of another process is a part of none here.
+/// Begins IClassFactory::CreateInstance: checks the arguments, sets the result to null, and returns the
+/// requested IID, or the HRESULT of the refusal. Refuses aggregation for proxies as well: an object of
+/// another process cannot be a part of an object of this process.
 ///
 /// # Safety
 ///

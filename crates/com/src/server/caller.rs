@@ -13,6 +13,7 @@ use crate::security;
 use obvia_rpc::co::relay::Attribution;
 use obvia_rpc::object_table::Watch;
 use obvia_rpc::security::Authenticated;
+use obvia_rpc::status::Status;
 use obvia_rpc::string_binding::StringBinding;
 use obvia_rpc::vi_call::TargetId;
 use obvia_via::window::{Alarm, Peer};
@@ -146,15 +147,20 @@ impl Caller {
         }
     }
 
-    /// The client for which states are kept by the method that runs.
-    pub(crate) fn client(&self) -> u64 {
+    /// Returns the client that owns the context handles of the running method.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::REMOTE_NO_MEMORY`] when the client makes calls for too many users;
+    /// [`Status::CONTEXT_MISMATCH`] when the association has ended.
+    pub(crate) fn client(&self) -> std::result::Result<u64, Status> {
         match &self.maker {
-            // Each user of an association is one.
+            // Each user of an association is a client.
             Maker::Association(visitor, attribution) if self.is_stranger => {
-                let client = visitor.upgrade().and_then(|visitor| visitor.client_of(attribution.maker().as_ref()));
-                client.unwrap_or(self.oxid)
+                let visitor = visitor.upgrade().ok_or(Status::CONTEXT_MISMATCH)?;
+                visitor.name(attribution.maker().as_ref())
             }
-            _ => self.oxid,
+            _ => Ok(self.oxid),
         }
     }
 

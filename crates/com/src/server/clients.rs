@@ -7,6 +7,7 @@ use super::{Fellowship, gate};
 use crate::runtime::{Runtime, janitor};
 use obvia_rpc::co::{Group, Groups};
 use obvia_rpc::security::Principal;
+use obvia_rpc::status::Status;
 use obvia_via::window::{Alarm, Peer};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -75,8 +76,12 @@ enum End {
 impl Register {
     /// Takes a client out.
     fn remove(&mut self, oxid: u64) {
-        if let Some(Lost { since, .. }) = self.known.remove(&oxid).and_then(|known| known.lost) {
+        let Some(known) = self.known.remove(&oxid) else { return };
+        if let Some(Lost { since, .. }) = known.lost {
             self.lost.remove(&(since, oxid));
+        }
+        if let Some(group) = known.group {
+            group.shared().forget(oxid);
         }
     }
 
@@ -102,17 +107,29 @@ impl Clients {
         self.register.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a connection. False for one that comes from another process than those that are there: nobody gives back
-    /// what another process holds.
-    fn enter(&self, oxid: u64, peer: &Peer, local: Option<&str>, group: Option<&Arc<Group<Fellowship>>>) -> bool {
+    /// Counts a connection of the client with this OXID or name, and returns that. A group names its
+    /// users under the lock by which they leave, so that no user has two names.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::ACCESS_DENIED`] when the client's other connections are another process's: no process
+    /// may give back the references of another. The errors of `oxid`.
+    fn enter(
+        &self,
+        oxid: impl FnOnce() -> Result<u64, Status>,
+        peer: &Peer,
+        local: Option<&str>,
+        group: Option<&Arc<Group<Fellowship>>>,
+    ) -> Result<u64, Status> {
         let mut register = self.register();
+        let oxid = oxid()?;
         let known = register.known.entry(oxid).or_default();
         let is_same = match peer {
             Peer::Process { pid, .. } => known.pid.get_or_insert(*pid) == pid,
             Peer::Host(host) => known.host.get_or_insert_with(|| host.clone()) == host,
         };
         if !is_same {
-            return false;
+            return Err(Status::ACCESS_DENIED);
         }
         known.count += 1;
         known.local = local.map(str::to_owned).or_else(|| known.local.take());
@@ -120,7 +137,7 @@ impl Clients {
         if let Some(Lost { since, .. }) = known.lost.take() {
             register.lost.remove(&(since, oxid));
         }
-        true
+        Ok(oxid)
     }
 
     /// A client has made a call over a network, as this principal where it has proved that. False where the process is another's.
@@ -219,17 +236,16 @@ pub(crate) struct Presence {
 }
 
 impl Presence {
-    /// Counts a connection. `None` where the process that it comes from is another one than that which is known.
+    /// Counts a connection, until the value is dropped. See [`Clients::enter`].
     pub(crate) fn enter(
         runtime: &'static Runtime,
-        oxid: u64,
+        oxid: impl FnOnce() -> Result<u64, Status>,
         peer: &Peer,
         local: Option<&str>,
         group: Option<&Arc<Group<Fellowship>>>,
-    ) -> Option<Self> {
-        let is_lost = AtomicBool::new(false);
-        // Made only where it was counted: dropping it counts down.
-        runtime.clients().enter(oxid, peer, local, group).then(|| Self { runtime, oxid, is_lost })
+    ) -> Result<Self, Status> {
+        let oxid = runtime.clients().enter(oxid, peer, local, group)?;
+        Ok(Self { runtime, oxid, is_lost: AtomicBool::new(false) })
     }
 
     /// Whether the process is that of who makes its calls. Of one of this host the kernel has said whose it is.

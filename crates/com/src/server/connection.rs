@@ -178,7 +178,8 @@ impl Service for Connection {
         let (answer, client) = binding::answer(pdu, self.runtime.oxid(), Transfers::FLAT)?;
         match (&self.caller, client) {
             (None, Some(client)) => {
-                let presence = Presence::enter(self.runtime, client, &self.peer, self.local.as_deref(), None)?;
+                let presence =
+                    Presence::enter(self.runtime, || Ok(client), &self.peer, self.local.as_deref(), None).ok()?;
                 let principal = self.proved.as_ref().map(|proved| &proved.principal);
                 if !presence.prove(&self.peer, principal) {
                     security::log_denial(&self.peer, Denial::Proof);

@@ -7,7 +7,7 @@ use obvia_rpc::status::Status;
 use obvia_via::window::Peer;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Users for whom the associations of one group make calls.
+/// The maximum number of users with names for whom the associations of one group make calls at a time.
 const USERS_MAX: usize = 64;
 
 /// The client process of a group, known by its host, or by its number on this host. It makes calls for users, each of whom is a client of its own: a user
@@ -41,5 +41,10 @@ impl Fellowship {
         let client = runtime::draw().map_err(|_| Status::REMOTE_NO_MEMORY)?;
         users.push((user.cloned(), client));
         Ok(client)
+    }
+
+    /// Removes the user of a client that is gone.
+    pub(super) fn forget(&self, client: u64) {
+        self.users.lock().unwrap_or_else(PoisonError::into_inner).retain(|(_, known)| *known != client);
     }
 }

@@ -59,7 +59,7 @@ pub struct Mapper {
     last: u64,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Numbered {
     number: u64,
     registrant: Registrant,
@@ -269,10 +269,18 @@ impl Mapper {
             self.entries.retain(|known| !entries.iter().any(|it| known.is(registrant, it.object, &it.tower)));
             return Ok(None);
         }
-        if entries.len() > self.room_for(registrant) {
+        // Bounds the work: each insertion looks at all entries.
+        if entries.len() > REGISTERED_MAX {
             return Ok(Some(CANNOT_PERFORM));
         }
-        Ok(entries.into_iter().find_map(|entry| self.insert(registrant, entry, replaces).err()))
+        // Entries may replace known ones and each other, so only the insertions show the room that
+        // they need.
+        let before = self.entries.clone();
+        let failed = entries.into_iter().find_map(|entry| self.insert(registrant, entry, replaces).err());
+        if failed.is_some() {
+            self.entries = before;
+        }
+        Ok(failed)
     }
 
     /// Executes ept_lookup.

@@ -131,16 +131,26 @@ fn lookups_go_on_where_they_stopped() {
 
 /// Returns the arguments of an ept_insert or ept_delete of one entry.
 fn change(tower: &Tower, annotation: &str) -> Vec<u8> {
+    change_all(&[(0, tower)], annotation)
+}
+
+/// Returns the arguments of an ept_insert or ept_delete of entries with these objects and towers.
+fn change_all(entries: &[(u128, &Tower)], annotation: &str) -> Vec<u8> {
     let mut stub = Vec::new();
     let mut writer = Writer::new(&mut stub, ByteOrder::Little);
-    writer.u32(1);
-    writer.u32(1);
-    writer.uuid(Uuid(0));
-    writer.u32(REFERENT);
-    writer.u32(0);
-    writer.u32(annotation.len() as u32);
-    writer.bytes(annotation.as_bytes());
-    mapper::put_tower(&mut writer, &tower.to_wire());
+    writer.u32(entries.len() as u32);
+    writer.u32(entries.len() as u32);
+    for (at, (object, _)) in entries.iter().enumerate() {
+        writer.align(4);
+        writer.uuid(Uuid(*object));
+        writer.u32(mapper::referent(at));
+        writer.u32(0);
+        writer.u32(annotation.len() as u32);
+        writer.bytes(annotation.as_bytes());
+    }
+    for (_, tower) in entries {
+        mapper::put_tower(&mut writer, &tower.to_wire());
+    }
     writer.align(4);
     writer.u32(1);
     stub
@@ -163,6 +173,27 @@ fn only_some_may_change_what_is_registered() {
     assert_eq!(call(op::DELETE, &HERE, 1), NOT_REGISTERED);
     assert_eq!(call(op::DELETE, &HERE, 2), Status(0));
     assert_eq!(mapper.entries().count(), 0);
+}
+
+#[test]
+fn entries_that_replace_others_need_no_room() {
+    let mut mapper = Mapper::default();
+    for number in 0..REGISTERED_MAX as u128 {
+        mapper.insert(ME, entry(number, tower(1, tcp(1)), ""), false).unwrap();
+    }
+    let all: Vec<_> = mapper.entries().cloned().collect();
+    let mut insert = |objects: &[u128]| {
+        let tower = tower(1, tcp(2));
+        let entries: Vec<_> = objects.iter().map(|object| (*object, &tower)).collect();
+        let results = mapper.call(op::INSERT, &HERE, ByteOrder::Little, &change_all(&entries, "clock\0")).unwrap();
+        (Status(u32::from_le_bytes(*results.first_chunk().unwrap())), mapper.entries().cloned().collect::<Vec<_>>())
+    };
+    // A call that fails at its last entry changes nothing.
+    assert_eq!(insert(&[0, 1, u128::MAX]), (CANNOT_PERFORM, all));
+    let (status, after) = insert(&[0, 1, 1]);
+    assert_eq!((status, after.len()), (Status(0), REGISTERED_MAX));
+    let moved = after.iter().filter(|entry| entry.tower == tower(1, tcp(2))).map(|entry| entry.object.0);
+    assert_eq!(moved.collect::<Vec<_>>(), [0, 1]);
 }
 
 #[test]

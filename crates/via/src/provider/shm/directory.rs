@@ -145,9 +145,17 @@ impl Directory {
 
     /// Returns the opened directory. Opens the path again when the directory was removed.
     fn place(&self) -> Result<Arc<Place>, Error> {
-        let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = || self.place.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = Arc::clone(&lock());
+        if !known.is_removed() {
+            return Ok(known);
+        }
+        // Without the lock: a file system that hangs makes each thread wait once, not in turn.
+        let opened = Place::open(&self.path)?;
+        let mut place = lock();
+        // Another thread may have opened the directory meanwhile.
         if place.is_removed() {
-            *place = Arc::new(Place::open(&self.path)?);
+            *place = Arc::new(opened);
         }
         Ok(Arc::clone(&place))
     }

@@ -5,7 +5,7 @@ use super::received;
 use crate::Error;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
-use rustix::net::{RecvAncillaryBuffer, RecvFlags, ReturnFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
+use rustix::net::{RecvFlags, ReturnFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 use std::io::{IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 
@@ -69,7 +69,7 @@ pub(super) enum Received {
 /// Receives the next packet, if one has arrived.
 pub(super) fn receive(socket: &OwnedFd, bytes: &mut [u8]) -> Result<Received, Error> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(FILES))];
-    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let mut control = received::room(&mut space);
     let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT;
     let got = loop {
         match rustix::net::recvmsg(socket.as_fd(), &mut [IoSliceMut::new(bytes)], &mut control, flags) {

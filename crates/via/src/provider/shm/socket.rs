@@ -6,7 +6,7 @@ use crate::{Deadline, Error, Violation};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
-use rustix::net::{RecvAncillaryBuffer, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
+use rustix::net::{RecvFlags, ReturnFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 use rustix::time::Timespec;
 use std::io::{IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -46,13 +46,15 @@ pub(super) fn receive_with_any(
 ) -> Result<Option<OwnedFd>, Error> {
     await_readable(socket, deadline)?;
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
-    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let mut control = received::room(&mut space);
     let wanted = bytes.len();
     let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT;
     let got = rustix::net::recvmsg(socket, &mut [IoSliceMut::new(bytes)], &mut control, flags)
         .map_err(|errno| failed(socket, "receiving a segment", errno))?;
     let mut files = received::take(&mut control)?;
     match (files.pop(), files.pop()) {
+        // A truncated message had files that the kernel has dropped.
+        _ if got.flags.contains(ReturnFlags::CTRUNC) => Err(Violation::NoSegment.into()),
         (_, Some(_)) => Err(Violation::NoSegment.into()),
         (None, None) if got.bytes == 0 => Err(Violation::NoSegment.into()),
         (file, None) if got.bytes == wanted => Ok(file),

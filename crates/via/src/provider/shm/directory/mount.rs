@@ -1,10 +1,10 @@
-//! What a file is on, as the kernel knows it without asking the file system.
+//! The file system of an open file, as the kernel knows it without calling that file system.
 
 use rustix::fd::{AsRawFd, OwnedFd};
 
-/// Whether a program is the file system that a file is on (FUSE). No, where the kernel shows this process nothing.
+/// Whether a file lies on a file system in user space (FUSE). Returns false when `/proc` is missing.
 pub(super) fn is_in_user_space(file: &OwnedFd) -> bool {
-    // Mounts are those of the thread.
+    // Each thread may have a namespace of mounts of its own.
     let read = |what: &str| std::fs::read_to_string(format!("/proc/thread-self/{what}")).unwrap_or_default();
     let about = read(&format!("fdinfo/{}", file.as_raw_fd()));
     let Some(number) = about.lines().find_map(|line| line.strip_prefix("mnt_id:")) else { return false };
@@ -13,7 +13,8 @@ pub(super) fn is_in_user_space(file: &OwnedFd) -> bool {
     kind.is_some_and(|kind| kind == "fuse" || kind == "fuseblk" || kind.starts_with("fuse."))
 }
 
-/// The type of the file system of a mount, where the line is about that one.
+/// Returns the type of the file system from a line of `mountinfo`, if the line describes the mount
+/// `number`.
 fn kind_of<'a>(line: &'a str, number: &str) -> Option<&'a str> {
     let (mount, system) = line.split_once(" - ")?;
     let is_it = mount.split(' ').next() == Some(number);
