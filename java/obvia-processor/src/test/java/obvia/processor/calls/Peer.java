@@ -31,6 +31,7 @@ final class Peer implements AutoCloseable {
     /** What it runs. */
     static final class Program {
         public static void main(String[] arguments) throws IOException {
+            Obvia.setExceptionTexts(true);
             Obvia.export(new Subject(), Account.class, arguments[0]);
             Obvia.export(new FormsSubject(), Forms.class, arguments[0] + "-forms");
             System.out.println("ready");
