@@ -72,7 +72,7 @@ pub enum ObjRef {
     Handler {
         /// The interface.
         iid: GUID,
-        /// The OID and the interface pointer.
+        /// The interface pointer.
         std: StdObjRef,
         /// The handler class.
         clsid: GUID,
