@@ -120,7 +120,7 @@ pub(crate) fn check<I: Interface>(pointer: &I) -> Result<()> {
 
 /// Whether any thread may use an object that is no proxy.
 ///
-/// Every object of `#[implement]` claims IAgileObject, whatever its fields are, so the claim is
+/// Every object of `#[implement]` claims IAgileObject regardless of its fields, so the claim is
 /// worthless for it; [`IID_CHECKED`] decides instead. Such objects have IInspectable as well.
 /// Objects of other languages are trusted.
 fn may_be_shared(object: &IUnknown) -> bool {

@@ -42,7 +42,7 @@ pub mod code {
     pub const E_NOINTERFACE: HRESULT = HRESULT(0x8000_4002_u32.cast_signed());
     /// A pointer is null that must not be.
     pub const E_POINTER: HRESULT = HRESULT(0x8000_4003_u32.cast_signed());
-    /// A part of this was done (a success).
+    /// Only a part was done; a success code.
     pub const S_FALSE: HRESULT = HRESULT(1);
     /// Not implemented.
     pub const E_NOTIMPL: HRESULT = HRESULT(0x8000_4001_u32.cast_signed());
@@ -51,7 +51,7 @@ pub mod code {
     /// The marshaled object is gone, or the process of an object in an argument is gone
     /// (CO_E_OBJNOTCONNECTED).
     pub const CO_E_OBJNOTCONNECTED: HRESULT = HRESULT(0x8004_01fd_u32.cast_signed());
-    /// There is no such connection, or no connection point for the interface (CONNECT_E_NOCONNECTION).
+    /// The connection or the connection point does not exist (CONNECT_E_NOCONNECTION).
     pub const CONNECT_E_NOCONNECTION: HRESULT = HRESULT(0x8004_0200_u32.cast_signed());
     /// The connection point takes no more sinks (CONNECT_E_ADVISELIMIT).
     pub const CONNECT_E_ADVISELIMIT: HRESULT = HRESULT(0x8004_0201_u32.cast_signed());
@@ -69,7 +69,8 @@ pub mod code {
     pub const CO_E_ERRORINDLL: HRESULT = HRESULT(0x8004_01f9_u32.cast_signed());
     /// No class has the name (CO_E_CLASSSTRING).
     pub const CO_E_CLASSSTRING: HRESULT = HRESULT(0x8004_01f3_u32.cast_signed());
-    /// The server of a class could not be started, or did not register the class (CO_E_SERVER_EXEC_FAILURE).
+    /// The server of a class could not be started, or did not register the class
+    /// (CO_E_SERVER_EXEC_FAILURE).
     pub const CO_E_SERVER_EXEC_FAILURE: HRESULT = HRESULT(0x8008_0005_u32.cast_signed());
     /// Unspecified failure.
     pub const E_FAIL: HRESULT = HRESULT(0x8000_4005_u32.cast_signed());
@@ -85,7 +86,7 @@ pub mod code {
     pub const ERROR_FILE_EXISTS: HRESULT = HRESULT(0x8007_0050_u32.cast_signed());
     /// Access denied.
     pub const E_ACCESSDENIED: HRESULT = HRESULT(0x8007_0005_u32.cast_signed());
-    /// The object's server is gone, or the object is.
+    /// The object or its server is gone.
     pub const RPC_E_DISCONNECTED: HRESULT = HRESULT(0x8001_0108_u32.cast_signed());
     /// The call was cancelled.
     pub const RPC_E_CALL_CANCELED: HRESULT = HRESULT(0x8001_0002_u32.cast_signed());
@@ -345,7 +346,7 @@ pub(crate) fn leave(error: Error) -> HRESULT {
 pub struct Failed(HRESULT);
 
 impl Failed {
-    /// The HRESULT.
+    /// Returns the HRESULT.
     #[inline(always)]
     pub fn code(self) -> HRESULT {
         self.0

@@ -264,7 +264,7 @@ impl Link {
         self.targets.as_ref().map_or(self.proof.as_ref(), |targets| targets.protection())
     }
 
-    /// The OXID of the process at the other end.
+    /// Returns the OXID of the process at the other end.
     #[inline]
     pub(crate) fn oxid(&self) -> u64 {
         self.oxid
@@ -331,7 +331,7 @@ impl Link {
         }
     }
 
-    /// The proxy managers for objects of the process, by OID.
+    /// Returns the proxy managers for objects of the process, by OID.
     pub(crate) fn managers(&self) -> &Mutex<HashMap<u64, ManagerPointer>> {
         &self.process.managers
     }

@@ -52,7 +52,7 @@ pub enum Context {
     NoSharedMemory = 1,
     /// Another host: the process must [listen](crate::listen) on a network.
     DifferentMachine = 2,
-    /// This process.
+    /// The same process.
     InProcess = 3,
     /// Another COM context of this process. There are no such contexts here, so the value equals
     /// `InProcess`.

@@ -80,7 +80,8 @@ impl Proxy {
     /// `this` must be an interface pointer to a proxy, alive for `'a`.
     #[inline(always)]
     pub unsafe fn from_raw<'a>(this: *mut c_void) -> &'a Self {
-        // SAFETY: the caller's promise; a proxy is never moved or written through other paths while it is alive.
+        // SAFETY: the caller's promise; a proxy is never moved or written through other paths while
+        // it is alive.
         unsafe { &*this.cast::<Self>() }
     }
 

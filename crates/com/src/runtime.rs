@@ -195,8 +195,8 @@ impl Runtime {
         &self.exports
     }
 
-    /// Returns the number under which references of a peer are counted that is no obvia process.
-    /// The number is derived from its host, or its process on this host, and its authenticated
+    /// Returns the identity under which references of a peer are counted that is no obvia process.
+    /// The identity is derived from its host, or its process on this host, and its authenticated
     /// principal.
     pub(crate) fn peer(&self, peer: &Peer, principal: Option<&Principal>) -> Client {
         let number = match peer {
@@ -206,7 +206,7 @@ impl Runtime {
         Client::Peer(number.max(1))
     }
 
-    /// Returns the mark by which another process recognises this one, whichever link it uses.
+    /// Returns the mark by which another process recognises this one, regardless of the link.
     pub(crate) fn mark_for(&self, process: u64) -> u64 {
         self.marks.hash_one(process)
     }
@@ -499,7 +499,8 @@ impl Runtime {
         // interface is queried from it.
         let carrier = if reference.iid == info.iid { info } else { registry::find(&reference.iid)? };
         let pointer = import(link, reference.oid, reference.target, reference.public_refs, carrier);
-        // SAFETY: `import` returns a counted interface pointer, which begins with IUnknown's methods.
+        // SAFETY: `import` returns a counted interface pointer, which begins with IUnknown's
+        // methods.
         let proxy = unsafe { IUnknown::from_raw(pointer.as_ptr()) };
         if reference.iid == info.iid { Ok(proxy) } else { crate::exports::query(&proxy, info) }
     }

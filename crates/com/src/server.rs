@@ -166,7 +166,7 @@ enum Via {
     Memory,
     /// Over a network by a virtual interface. Calls must be protected at least at this level.
     Network(Option<Level>),
-    /// As a window of an association.
+    /// By an association, of which the connection is a window.
     Association(Arc<Visitor>, Attribution),
 }
 

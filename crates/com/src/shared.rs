@@ -69,7 +69,7 @@ impl SharedMemory {
     ///
     /// # Errors
     ///
-    /// E_OUTOFMEMORY, also for more than 64 TiB.
+    /// E_OUTOFMEMORY when memory is exhausted, and for more than 64 TiB.
     pub fn new(bytes: usize, access: Access) -> Result<Self> {
         Ok(Self { region: make(bytes, access)? })
     }

@@ -77,7 +77,7 @@ pub const fn pad<const N: usize>(methods: &[StubFn]) -> [StubFn; N] {
 /// The opnum of the first method after those of IUnknown.
 const FIRST_OPNUM: usize = 3;
 
-/// The stub of opnums without a method.
+/// Refuses the call: the stub of opnums without a method.
 unsafe extern "C-unwind" fn refuse(_: *mut c_void, _: &mut ServerCall<'_>) -> Answer {
     Answer::fault(Status::OP_RNG_ERROR)
 }

@@ -61,14 +61,14 @@ pub struct Param {
     pub iid: Option<GUID>,
     /// The permitted range of a number.
     pub range: Option<(i64, i64)>,
-    /// The permitted numbers, if the type is an enumeration; otherwise empty.
+    /// The permitted numbers, where only some are; otherwise empty.
     pub values: &'static [i32],
 }
 
 /// The value of an omitted argument.
 #[derive(Clone, Copy)]
 pub enum Absent {
-    /// None: the argument is required.
+    /// No value: the argument is required.
     Refused,
     /// The zero of the parameter's type, or a VARIANT for a missing argument.
     Zero,

@@ -311,7 +311,7 @@ static ADAPTER: made::IDispatch_Vtbl = made::IDispatch_Vtbl {
     Invoke: adapted,
 };
 
-/// The stub of `Invoke`.
+/// Performs a received call of `Invoke` on an object.
 ///
 /// # Safety
 ///

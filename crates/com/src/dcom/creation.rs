@@ -65,7 +65,8 @@ pub fn create_instance<I: Remote>(class: GUID, server: Option<&str>) -> Result<I
 ///
 /// # Errors
 ///
-/// As for [`create_instance`]; CO_E_DLLNOTFOUND and CO_E_ERRORINDLL for a library that cannot be used.
+/// As for [`create_instance`]; CO_E_DLLNOTFOUND and CO_E_ERRORINDLL for a library that cannot be
+/// used.
 pub fn create_instance_in<I: Remote>(class: GUID, context: ClassContext) -> Result<I> {
     Ok(activate(class, None, Activated::Instance, context, I::INFO)?.cast()?)
 }

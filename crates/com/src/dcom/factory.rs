@@ -44,7 +44,7 @@ impl IClassFactory {
         if object.is_null() {
             return Err(code::E_NOINTERFACE.into());
         }
-        // SAFETY: the call succeeded, so this is a counted pointer of the interface that was asked for.
+        // SAFETY: the call succeeded, so the pointer is a counted one of the requested interface.
         Ok(unsafe { I::from_raw(object) })
     }
 

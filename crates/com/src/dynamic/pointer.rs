@@ -1,7 +1,7 @@
 //! Calls of interface pointers by frames, and objects that are called by frames, for languages
 //! without vtables.
 //!
-//! The frames are FLAT, whatever the transfer syntax of the calls. This module makes the references
+//! The frames are FLAT, regardless of the calls' transfer syntax. This module makes the references
 //! in frames, and takes them up.
 
 use super::{exchange, put};

@@ -43,7 +43,7 @@ impl EndpointMap {
 }
 
 impl OwnInterfaces {
-    /// The counters of the calls over streams.
+    /// Returns the counters of the calls over streams.
     pub(crate) fn counters(&self) -> &Arc<Counters> {
         &self.counters
     }

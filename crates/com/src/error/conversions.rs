@@ -30,7 +30,7 @@ impl From<&str> for Error {
     }
 }
 
-/// As the conversion from `&str`.
+/// The code is E_FAIL, as in the conversion from `&str`.
 impl From<String> for Error {
     fn from(text: String) -> Self {
         Self::new(code::E_FAIL, text)

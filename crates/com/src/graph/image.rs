@@ -319,8 +319,9 @@ impl StubCall<'_, '_> {
     ///
     /// # Errors
     ///
-    /// BAD_STUB_DATA when results are invalid; REMOTE_NO_MEMORY or the error of the connection when
-    /// the reply cannot be written.
+    /// A fault with the HRESULT of the failure: E_POINTER or E_INVALIDARG for invalid results;
+    /// E_OUTOFMEMORY for results that exceed a frame or the connection; E_UNEXPECTED without a
+    /// caller; the error of an object that cannot be marshaled.
     pub unsafe fn respond_graph(
         &mut self,
         result: HRESULT,

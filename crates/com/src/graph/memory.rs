@@ -174,8 +174,8 @@ impl Survey {
         unsafe { self.free_but(|_| false) };
     }
 
-    /// Frees every object except those for whose number `is_spared` returns true. Objects that only
-    /// spared ones reach are freed.
+    /// Frees every object except those for whose number `is_spared` returns true. Objects that
+    /// spared ones reach are freed as well.
     ///
     /// # Safety
     ///

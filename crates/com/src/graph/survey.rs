@@ -375,7 +375,7 @@ impl Survey {
         let bytes = bytes(element, count, self.types);
         let body = self.length + OBJECT_HEADER;
         let end = bytes.and_then(|bytes| body.checked_add(bytes)?.checked_next_multiple_of(OBJECT_ALIGN));
-        // This limit also ends cycles of pointers that must not share objects.
+        // The limit also ends cycles of pointers that must not share objects.
         match (bytes, end.filter(|end| *end <= FRAME_MAX)) {
             (Some(bytes), Some(end)) => {
                 self.objects.push(Found { from, element, count, room, bytes });

@@ -14,7 +14,7 @@ use std::time::Duration;
 /// The time that a process may take to tell its mark.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// A process with objects, whichever bindings lead to it.
+/// A process with objects, however many bindings lead to it.
 #[derive(Default)]
 pub(super) struct Process {
     /// The proxy managers, by OID.

@@ -83,7 +83,7 @@ pub(super) fn listen(runtime: &'static Runtime, wanted: &Wanted, binding: &mut S
     let socket = DatagramSocket::bind(&binding.address, port(binding)?)?;
     binding.endpoint = socket.port().to_string();
     let visitors = Visitors::new(runtime, socket.local_host().map(|host| host.to_string()));
-    // This thread receives for other threads that perform the calls. Polling would take the
+    // The thread receives for other threads that perform the calls. Polling would take the
     // processor from them.
     let window = Options { waiting: Waiting::Block, ..runtime.options() };
     let endpoint = Endpoint::new(socket, Arc::new(visitors), EndpointOptions { window, rundown });

@@ -188,12 +188,12 @@ pub(super) fn sequence_of(protocol: ProtocolSequence) -> Result<&'static Sequenc
 pub(crate) fn told(binding: StringBinding) -> StringBinding {
     match sequence_of(binding.protocol) {
         Ok(sequence) => sequence.told(binding),
-        // This process cannot use the options of such a binding.
+        // The options of such a binding are of no use to this process.
         Err(_) => binding,
     }
 }
 
-/// The `settle` function where any NIC will do.
+/// Accepts any NIC: the `settle` function where the choice does not matter.
 pub(super) fn any(_: &mut Wanted, _: End) -> Result<()> {
     Ok(())
 }

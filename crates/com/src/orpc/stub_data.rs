@@ -291,7 +291,7 @@ impl<'a> Decoder<'a> {
         Ok(self.u32(what)? != 0)
     }
 
-    /// Decodes a pointer that must not be null, whatever its attributes.
+    /// Decodes a pointer that must not be null, regardless of its attributes.
     pub(super) fn reference(&mut self, what: &'static str) -> Result<()> {
         if self.pointer(what)? { Ok(()) } else { Err(Malformed::Null { what }) }
     }

@@ -78,7 +78,7 @@ fn work() {
         is_done = true;
         let links = runtime.links();
         for link in &links {
-            // Where another link leads to the process, the process lives, and its releases go over
+            // If another link leads to the process, the process lives, and its releases go over
             // that link.
             let leads_there = |other: &Arc<Link>| other.leads_where(link) && !other.is_dead();
             if link.is_dead() && links.iter().any(leads_there) {

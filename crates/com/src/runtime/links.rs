@@ -92,7 +92,7 @@ impl Links {
     }
 
     /// Returns the host name by which a process reaches this one over a network, and the level at
-    /// which its calls are protected.
+    /// which this process protects its calls of it.
     pub(super) fn local_to(&self, oxid: u64) -> Option<(String, Option<Level>)> {
         let links = lock(&self.0);
         let locals = links

@@ -259,7 +259,7 @@ impl Admitted {
 
 /// Admits processes of other users over shared memory and `ncalrpc`. The call must precede all
 /// exports and listeners. By default only processes of the same user and of the superuser can
-/// connect, whatever the rules permit.
+/// connect, regardless of the rules.
 ///
 /// The directory of names (`OBVIA_RUNTIME_DIR`) must be searchable for the other users, and belong
 /// to the superuser or to them. Clients trust only servers of their own user and of the superuser.

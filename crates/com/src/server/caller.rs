@@ -136,7 +136,7 @@ impl Caller {
         self.told.as_ref()
     }
 
-    /// The OXID of the caller, where the caller is an obvia process.
+    /// Returns the OXID of the caller, where the caller is an obvia process.
     pub(crate) fn process(&self) -> Option<u64> {
         (!self.is_stranger).then_some(self.oxid)
     }

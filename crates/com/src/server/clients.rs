@@ -37,7 +37,7 @@ pub(crate) struct Clients {
 
 #[derive(Default)]
 struct Register {
-    /// By OXID.
+    /// The clients by OXID.
     known: HashMap<u64, Known>,
     /// The lost clients, ordered by the time of the loss.
     lost: BTreeSet<(Instant, u64)>,
@@ -52,8 +52,8 @@ struct Known {
     local: Option<String>,
     /// The principal that has proved to own the process, if any.
     owner: Option<Arc<Principal>>,
-    /// The group of the client's associations, where the client is no obvia process. The group is
-    /// kept so that a returning client can join it.
+    /// The group of the client's associations, where the client has not introduced itself. The
+    /// group is kept so that a returning client can join it.
     group: Option<Arc<Group<Fellowship>>>,
     count: usize,
     // Invariant: `Some` exactly when there is no connection. `Register::lost` then has the client
@@ -166,8 +166,7 @@ impl Clients {
             return Vec::new();
         }
         let lost = match (end, known.pid) {
-            // The kernel reports that a client of this host is gone, whatever the state of the
-            // network.
+            // The kernel reports that a client of this host is gone, regardless of the network.
             (End::Lost(since), None) => Some(Lost { since, kept: kept(oxid) }).filter(|lost| lost.kept > 0),
             _ => None,
         };
@@ -251,7 +250,7 @@ impl Presence {
         matches!(peer, Peer::Process { .. }) || self.runtime.clients().prove(self.oxid, principal)
     }
 
-    /// The OXID of the client process.
+    /// Returns the OXID of the client process.
     pub(crate) fn oxid(&self) -> u64 {
         self.oxid
     }

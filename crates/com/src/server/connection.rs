@@ -68,12 +68,12 @@ impl Connection {
         }
     }
 
-    /// The peer at the other end.
+    /// Returns the peer at the other end.
     pub(super) fn peer(&self) -> &Peer {
         &self.peer
     }
 
-    /// The host name by which the peer reaches this process.
+    /// Returns the host name by which the peer reaches this process.
     pub(super) fn local(&self) -> Option<&str> {
         self.local.as_deref()
     }

@@ -85,7 +85,7 @@ enum Stage {
     Closed,
     /// A further leg of the authentication.
     Proving(Box<Verifier>),
-    /// None: the authentication has failed.
+    /// No message: the authentication has failed.
     Barred,
 }
 
@@ -151,9 +151,9 @@ impl Gate<'_> {
             // call.
             if let SecurityError::Level(_) = why { code::E_ACCESSDENIED.into() } else { Error::from(why) }
         })?;
-        // The guard is set before the answer is sent, since the client accepts nothing else after
-        // it. The guard is also set before the client is let in, so that no call of a protected
-        // connection goes without it.
+        // The guard is set before the answer is sent, since the client accepts only protected
+        // packets once it has the answer. The guard is also set before the client is let in, so
+        // that no call of a protected connection goes without it.
         guard.map_or(Ok(()), |guard| call.guard(guard))?;
         if let Some(proved) = proved {
             self.connection.is_proved_by(proved);

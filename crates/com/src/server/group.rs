@@ -1,5 +1,5 @@
 //! The state that the associations of a group share: the identity of their client process, for
-//! clients that are no obvia processes.
+//! clients that have not introduced themselves.
 
 use crate::runtime;
 use obvia_rpc::co::{Group, Groups};

@@ -199,7 +199,8 @@ impl Dice {
 struct Person {
     client: Client,
     plan: PingPlan,
-    /// The references that it has, whichever client received them first: IPID to OID and count.
+    /// The references that it has, regardless of the client that received them first: IPID to OID
+    /// and count.
     owned: HashMap<GUID, (u64, u64)>,
     is_alive: bool,
     /// The time at which it last passed a reference on.

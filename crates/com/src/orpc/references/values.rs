@@ -12,7 +12,7 @@ pub enum Client {
     /// Another peer, by a number other than 0 that distinguishes it from other peers. It is alive
     /// as long as it pings.
     Peer(u64),
-    /// This process itself, for the unmarshalers of table-marshaled data. It does not ping.
+    /// The serving process itself, for the unmarshalers of table-marshaled data. It does not ping.
     Table,
 }
 

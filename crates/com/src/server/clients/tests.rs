@@ -60,7 +60,7 @@ fn nobody_waits_for_who_has_nothing_or_ran_on_this_host() {
     let local = Peer::Process { pid: 7, uid: 0 };
     assert!(enter(&clients, 2, &local));
     assert_eq!(leave(&clients, 2, End::Lost(begun), 9), [2]);
-    // The same holds where a connection of the local client came over a network.
+    // A local client is gone as well where its last connection came over a network.
     assert!(enter(&clients, 3, &local) && enter(&clients, 3, &host("near")));
     assert_eq!(leave(&clients, 3, End::InOrder, 9), []);
     assert_eq!(leave(&clients, 3, End::Lost(begun), 9), [3]);
