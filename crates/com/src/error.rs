@@ -340,7 +340,7 @@ pub(crate) fn leave(error: Error) -> HRESULT {
     code
 }
 
-/// A failed HRESULT whose [`Error`] was left for [`recall`]. It fits a register, for the fast path
+/// A failed HRESULT whose [`Error`] was left on the thread. It fits a register, for the fast path
 /// of a call.
 #[derive(Debug)]
 pub struct Failed(HRESULT);

@@ -279,7 +279,7 @@ impl Link {
     }
 
     /// Returns every binding of the peer that is known for certain: the link's own, those of other
-    /// links, and those that the peer told itself.
+    /// links, and those that the peer sent itself.
     pub(crate) fn bindings(&self) -> Vec<StringBinding> {
         let mut known = vec![self.binding()];
         let others = [&self.process.others, &self.process.ways].map(|others| lock(others).clone());
@@ -298,7 +298,7 @@ impl Link {
         matches!(self.address, Address::Name(_))
     }
 
-    /// Records the bindings that the peer itself told.
+    /// Records the bindings that the peer itself has sent.
     pub(crate) fn learn(&self, bindings: &[StringBinding]) {
         *lock(&self.process.others) = bindings.iter().cloned().map(told).collect();
     }

@@ -194,7 +194,7 @@ impl Protection {
 /// Returns the authenticator for clients of this process, if it has accounts.
 pub(crate) fn acceptor() -> Option<Arc<dyn Acceptor>> {
     let accounts = accounts().ok()??;
-    // NTLM tells the server's name for the client's information only, so an empty name is harmless.
+    // NTLM sends the server's name for the client's information only, so an empty name is harmless.
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     Some(Arc::new(NtlmAcceptor::new(ServerNames::of_host(host.trim_end()), accounts)))
 }

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// The time that a process may take to tell its mark.
+/// The time that a process may take to send its mark.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// A process with objects, however many bindings lead to it.
@@ -23,7 +23,7 @@ pub(super) struct Process {
     pub(super) releases: Mutex<Vec<(TargetId, u32)>>,
     /// The bindings by which this process has reached it.
     pub(super) ways: Mutex<Vec<StringBinding>>,
-    /// The bindings that the process told of itself last.
+    /// The bindings of the process that it sent itself, in the latest version.
     pub(super) others: Mutex<Vec<StringBinding>>,
 }
 
@@ -42,7 +42,7 @@ impl Link {
     /// Shares the process state with one of `others` that leads to the same process, before this
     /// link is used. The OXID that both peers claim is not enough: any peer could claim it and
     /// would be given calls of the other's objects. The process proves its identity by its mark for
-    /// this process, which it tells no other process.
+    /// this process, which it sends to no other process.
     pub(crate) fn join(&mut self, others: &[Arc<Self>]) {
         let is_same =
             |other: &&Arc<Self>| self.trusts_as(other) && other.mark().is_some_and(|mark| self.mark() == Some(mark));
@@ -62,7 +62,7 @@ impl Link {
     fn mark(&self) -> Option<u64> {
         let mut known = lock(&self.mark);
         if known.is_none() {
-            // A process that tells no mark counts as a separate process.
+            // A process that sends no mark counts as a separate process.
             *known = thread::with_timeout(PATIENCE, || system::mark(self)).ok();
         }
         *known

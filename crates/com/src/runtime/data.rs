@@ -145,8 +145,8 @@ impl Runtime {
         if !matches!(context, Context::NoSharedMemory | Context::DifferentMachine) {
             return Ok(bindings);
         }
-        // A listener on all addresses is told by the host's name, unless the caller used another
-        // name.
+        // A listener on all addresses is represented by the host's name, unless the caller used
+        // another name.
         let local = server::caller().and_then(|caller| self.clients.local_to(caller.oxid));
         let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
         let leads_there = |binding: &StringBinding| {

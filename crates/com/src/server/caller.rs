@@ -70,7 +70,7 @@ pub(crate) enum Maker {
     Association(Weak<Visitor>, Attribution),
 }
 
-/// The facts that the SCM tells of a client whose call it forwards.
+/// The facts about a client whose call the SCM forwards.
 pub(crate) struct Told {
     /// The binding by which the client reaches the SCM. The client must reach this process at the
     /// same host and with no less protection.
@@ -131,7 +131,7 @@ impl Caller {
         Arc::new(Self { told: Some(Told { heard }), ..Self::new(self.runtime, client, peer, maker, alarm, watch) })
     }
 
-    /// Returns the facts that the SCM told of this caller.
+    /// Returns the facts from the SCM, where the SCM forwarded the caller's call.
     pub(crate) fn told(&self) -> Option<&Told> {
         self.told.as_ref()
     }
