@@ -14,9 +14,9 @@
 //!   of clients that must ping are dropped. References of obvia processes stay until they are
 //!   released or the processes end.
 //!
-//! A client that passes references on and dies or loses them thus delays the release of an object
-//! at most. A client that releases too much cannot take references that it has not passed on. (The
-//! standard has one count of public references, which any client can decrement.)
+//! A client that passes references on and dies or loses them can thus at most delay the release of
+//! an object. A client that releases too much cannot take references that it has not passed on.
+//! (The standard has one count of public references, which any client can decrement.)
 //!
 //! **Identifiers** come from outside: OIDs and IPIDs from the exports, set identifiers from a
 //! source of random numbers that peers cannot predict, since a client that knows a set can change

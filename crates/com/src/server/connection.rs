@@ -88,7 +88,7 @@ impl Connection {
         self.proved.is_some() || self.caller.is_some()
     }
 
-    /// Reports a connection that was lost to its client.
+    /// Records the loss of the connection for its client, if the network failed.
     fn note_end(&self, why: &ViError) {
         if !matches!(why, ViError::Disconnected { why: Ended::Silent | Ended::Reset, .. }) {
             return;
