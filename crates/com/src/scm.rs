@@ -122,7 +122,7 @@ pub(crate) fn idle_timeout() -> Option<Duration> {
     std::env::var(IDLE).ok()?.parse().ok().map(Duration::from_secs)
 }
 
-/// Lets this user's SCM start a server of a class unless one runs. Returns whether a start was
+/// Asks this user's SCM to start a server of a class unless one runs. Returns whether a start was
 /// needed; `None` where there is no SCM.
 pub(crate) fn start(runtime: &'static Runtime, class: &GUID) -> Result<Option<bool>> {
     match runtime.link_at(SERVICE) {

@@ -201,8 +201,8 @@ fn serve_release(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Sta
     answer(call, Ok(Vec::new()))
 }
 
-/// Lets the server count references for a third process, to which this process is about to pass the
-/// pointer.
+/// Asks the server to count references for a third process, to which this process is about to pass
+/// the pointer.
 pub(crate) fn transfer(link: &Link, target: TargetId, to: u64, refs: u32) -> Result<()> {
     let mut request = Vec::with_capacity(24);
     request.extend(target.word().to_le_bytes());
@@ -388,7 +388,7 @@ fn serve_mark(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status
     answer(call, Ok(caller.runtime.mark_for(caller.oxid).to_le_bytes().to_vec()))
 }
 
-/// Lets the server map the region that was sent under this number, if any, after unmapping those
+/// Asks the server to map the region that was sent under this number, if any, after unmapping those
 /// that have ended.
 pub(crate) fn regions(channel: &mut Channel, new: Option<u16>, ended: &[u16]) -> Result<()> {
     let words = [new.unwrap_or(0)].into_iter().chain(ended.iter().copied());

@@ -67,12 +67,12 @@ pub struct Wires {
 }
 
 impl Wires {
-    /// For values whose owner keeps them while the wire forms exist.
+    /// Makes an empty set for values whose owner keeps them while the wire forms exist.
     pub const fn lent() -> Self {
         Self { memory: Vec::new(), objects: Vec::new(), owned: false }
     }
 
-    /// For values whose wire forms the receiver frees.
+    /// Makes an empty set for values whose wire forms the receiver frees.
     pub const fn owned() -> Self {
         Self { memory: Vec::new(), objects: Vec::new(), owned: true }
     }

@@ -346,7 +346,7 @@ pub(crate) fn release(class: &GUID, data: Vec<u8>) -> Result<()> {
     Ok(unsafe { marshaler.ReleaseMarshalData(stream.as_raw()) }.ok()?)
 }
 
-/// Lets an object's own marshaler disconnect other processes.
+/// Disconnects other processes by an object's own marshaler, where it has one.
 pub(super) fn disconnect(object: &IUnknown) -> Result<()> {
     let Some(marshaler) = marshaler_of(object) else { return Ok(()) };
     // SAFETY: by the contract of IMarshal.

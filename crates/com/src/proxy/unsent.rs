@@ -44,7 +44,7 @@ impl Unsent {
         self.0.set(Some(given));
     }
 
-    /// Hands the references over to the server after the request was published. They are taken back
+    /// Transfers the references to the server after the request was published. They are taken back
     /// if the server reports that it did not read the arguments. A server that reports nothing may
     /// have them: it gives them back, or they end with it.
     #[inline(always)]

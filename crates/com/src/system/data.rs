@@ -24,7 +24,7 @@ fn put(found: Exported) -> Vec<u8> {
     [found.target.word().to_le_bytes(), found.oid.to_le_bytes()].concat()
 }
 
-/// Lets the server make marshaled data for one of its interface pointers.
+/// Asks the server to make marshaled data for one of its interface pointers.
 pub(crate) fn keep(link: &Link, target: TargetId) -> Result<Exported> {
     exported(&link.with_home(|home| call(home, OP_KEEP, &target.word().to_le_bytes()))?)
 }
@@ -67,7 +67,7 @@ pub(super) fn serve_unmarshal(call: &mut StubCall<'_, '_>) -> std::result::Resul
     answer(call, outcome)
 }
 
-/// Lets the server release marshaled data.
+/// Asks the server to release marshaled data.
 pub(crate) fn release(link: &Link, data: TargetId) -> Result<()> {
     link.with_home(|home| call(home, OP_RELEASE_DATA, &data.word().to_le_bytes()))?;
     Ok(())

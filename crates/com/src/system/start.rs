@@ -18,7 +18,7 @@ pub(super) const OP_START: u16 = 20;
 /// The length of the header before the error text: the result, and whether a server was started.
 const HEAD: usize = 16;
 
-/// Lets the SCM start a server of a class unless one runs, and waits until it has registered the
+/// Asks the SCM to start a server of a class unless one runs, and waits until it has registered the
 /// class. Returns whether a start was needed.
 pub(crate) fn start(link: &Link, class: &GUID) -> Result<bool> {
     let deadline = thread::deadline().start();
