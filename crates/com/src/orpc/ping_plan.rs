@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 /// The greatest number of objects that one ping adds or removes, so that a ping has only a few
 /// fragments.
 const CHANGES_MAX: usize = 1000;
-/// The number of attempts within one period after a failed ping. Its inverse is also the delay
-/// before a new object is added to the set, in periods.
+/// The number of attempts per period after a failed ping. A new object is announced after the same
+/// fraction of a period.
 const RETRIES: u32 = 4;
 /// The greatest backoff of a server, as an exponent of 2. The server's patience is three periods of
 /// the unmodified length.
