@@ -32,7 +32,7 @@ use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use windows_core::GUID;
 
-/// The reason of a refusal without a reason (C706 12.6.3.1, reason_not_specified).
+/// The reason code of a refusal that names no reason (C706 12.6.3.1, reason_not_specified).
 const REASON_NOT_SPECIFIED: u16 = 0;
 
 /// The interfaces of the targets of another process, while there are proxies for them.
