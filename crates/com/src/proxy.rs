@@ -202,7 +202,7 @@ impl PlainCall {
     ///
     /// # Errors
     ///
-    /// None: `begin` and `prepare` have already checked the connection.
+    /// Never fails: `begin` and `prepare` have already checked the connection.
     #[inline(always)]
     pub fn inline_request(&mut self) -> Result<&mut [u8; INLINE_MAX]> {
         // SAFETY: by the invariant the slot is free; it is lent only through &mut self.
@@ -230,7 +230,7 @@ impl PlainCall {
     ///
     /// # Errors
     ///
-    /// None.
+    /// Never fails.
     #[inline(always)]
     pub fn send(&mut self, opnum: u16, length: usize) -> Result<ReplyView<'_>> {
         // SAFETY: by the invariant; the next call on this thread needs another `PlainCall`.

@@ -374,7 +374,7 @@ pub unsafe fn take_wide(text: *mut u16) -> U16CString {
 ///
 /// # Errors
 ///
-/// None: a negative count yields an empty array.
+/// Never fails: a negative count yields an empty array.
 pub unsafe fn take_array<T: Value, N: TryInto<usize>>(first: *mut T, count: N) -> Result<Vec<T>> {
     let count = count.try_into().unwrap_or(0);
     // SAFETY: the caller's promise.

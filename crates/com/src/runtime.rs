@@ -195,9 +195,9 @@ impl Runtime {
         &self.exports
     }
 
-    /// Returns the identity under which references of a peer are counted that is no obvia process.
-    /// The identity is derived from its host, or its process on this host, and its authenticated
-    /// principal.
+    /// Returns the identity under which the references of a peer are counted, where the peer is no
+    /// obvia process. The identity is derived from the peer's host, or its process on this host, and
+    /// from its authenticated principal.
     pub(crate) fn peer(&self, peer: &Peer, principal: Option<&Principal>) -> Client {
         let number = match peer {
             Peer::Host(host) => self.peers.hash_one((host, principal)),

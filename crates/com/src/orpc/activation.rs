@@ -1,8 +1,9 @@
 //! Activation properties (MS-DCOM 2.2.22): the properties of an activation request and of its
 //! answer.
 //!
-//! Both travel as custom references. Each begins with a header that lists the classes and sizes of
-//! the properties. The properties follow, each serialized separately (MS-RPCE 2.2.6).
+//! Requests and answers travel as custom references. Each begins with a header that lists the
+//! classes and sizes of the properties. The properties follow, each serialized separately
+//! (MS-RPCE 2.2.6).
 
 mod properties;
 

@@ -1,5 +1,5 @@
 //! A call of one of ORPC's interfaces that the SCM forwards to a server process, with its caller.
-//! It travels in a call of the runtime's own, between two processes of one user.
+//! The forwarded call travels in a call of the runtime's own, between two processes of one user.
 
 use super::stub_data::{Body, Decoder, Encoder, Malformed};
 use obvia_rpc::security::{AuthType, Authenticated, Level, Principal};

@@ -153,7 +153,7 @@ impl ErrorInfo {
     ///
     /// # Errors
     ///
-    /// None in practice, since texts are truncated.
+    /// Cannot fail in practice, since texts are truncated.
     pub fn to_extent(&self) -> Result<Extent, Malformed> {
         let data = Encoder::pack(|to| {
             to.u32(0);

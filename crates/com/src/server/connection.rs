@@ -289,7 +289,7 @@ impl Served {
     /// Answers the previous call, if there is one, and waits for the next call. Returns `None` when
     /// the connection has ended.
     ///
-    /// This function is the hand-over to the transport.
+    /// Control passes from the runtime to the transport here.
     pub fn reply_and_wait(&mut self, answer: Answer) -> Option<&mut ServerCall<'static>> {
         match &mut self.call {
             Some(call) if !self.is_oneway => call.publish_inline(answer),
