@@ -1,7 +1,7 @@
 //! The enumerators of connection points and of connections.
 //!
-//! `Next` of an enumerator returns S_FALSE with the remaining elements. Implementations in Rust cannot
-//! return a success code, so the interfaces are declared by their vtables here.
+//! `Next` of an enumerator returns S_FALSE with the remaining elements. Implementations in Rust
+//! cannot return a success code, so the interfaces are declared by their vtables here.
 
 #![allow(non_snake_case, reason = "names are COM's")]
 
