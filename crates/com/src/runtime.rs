@@ -196,8 +196,8 @@ impl Runtime {
     }
 
     /// Returns the identity under which the references of a peer are counted, where the peer is no
-    /// obvia process. The identity is derived from the peer's host, or its process on this host, and
-    /// from its authenticated principal.
+    /// obvia process. The identity is derived from the peer's host, or from its process on this
+    /// host, and from its authenticated principal.
     pub(crate) fn peer(&self, peer: &Peer, principal: Option<&Principal>) -> Client {
         let number = match peer {
             Peer::Host(host) => self.peers.hash_one((host, principal)),
