@@ -1,4 +1,4 @@
-//! Who may call, and what is said of those who may not: obvia.h.
+//! Access rules and the audit of refused callers: obvia.h.
 
 use crate::errors::guarded;
 use crate::security::CallerInfo;
@@ -6,14 +6,14 @@ use com::security::{Access, Caller, admit_other_users, clear_access, set_access,
 use com::{HRESULT, IUnknown, Interface as _, Result, code};
 use std::ffi::{CString, c_char, c_int, c_void};
 
-/// A function of the program's, what it gets, and what ends that.
+/// A function of the program with its context, and the function that releases the context.
 struct Function<F> {
     function: F,
     context: *mut c_void,
     release: Option<unsafe extern "C" fn(context: *mut c_void)>,
 }
 
-// SAFETY: whoever makes one promises that any thread may use it.
+// SAFETY: the program promises that any thread may use the function and its context.
 unsafe impl<F> Send for Function<F> {}
 // SAFETY: as above.
 unsafe impl<F> Sync for Function<F> {}
@@ -21,7 +21,7 @@ unsafe impl<F> Sync for Function<F> {}
 impl<F> Drop for Function<F> {
     fn drop(&mut self) {
         if let Some(release) = self.release {
-            // SAFETY: whoever made it promised that it may be called so, once.
+            // SAFETY: the program promised that the function may be called once with the context.
             unsafe { release(self.context) };
         }
     }
@@ -42,18 +42,20 @@ impl Access for Function<Option<Permits>> {
     fn permits(&self, caller: &Caller) -> bool {
         let mut info = CallerInfo::NOBODY;
         let function = self.function.filter(|_| info.fill(Some(caller.clone())).is_ok());
-        // SAFETY: whoever made the rule promised that any thread may call it so.
+        // SAFETY: the program promised that any thread may call the rule's function with its
+        // context.
         let is_permitted = function.is_some_and(|permits| unsafe { permits(self.context, &raw const info) } != 0);
         info.clear();
         is_permitted
     }
 }
 
-/// The rule that a program passed.
+/// Takes a rule from the program.
 ///
 /// # Safety
 ///
-/// It must be null or a rule, whose function any thread can call with its context until that is released.
+/// `access` must be null or a rule. Any thread must be able to call its function with its context
+/// until the context is released.
 unsafe fn rule(access: *const Callers) -> Result<impl Access> {
     // SAFETY: the caller's promise.
     let callers = unsafe { access.as_ref() };
@@ -66,8 +68,8 @@ unsafe fn rule(access: *const Callers) -> Result<impl Access> {
 ///
 /// # Safety
 ///
-/// `object` must be null or an interface pointer, and `access` null or a rule, whose function any thread can call with its context until that
-/// is released.
+/// `object` must be null or an interface pointer, and `access` must be null or a rule. Any thread
+/// must be able to call the rule's function with its context until the context is released.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_set_access(object: *mut c_void, access: *const Callers) -> HRESULT {
     guarded(|| {
@@ -86,7 +88,8 @@ pub unsafe extern "C" fn obvia_set_access(object: *mut c_void, access: *const Ca
 ///
 /// # Safety
 ///
-/// `access` must be null or a rule, whose function any thread can call with its context until that is released.
+/// `access` must be null or a rule. Any thread must be able to call its function with its context
+/// until the context is released.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_set_default_access(access: *const Callers) -> HRESULT {
     // SAFETY: the caller's promise.
@@ -101,9 +104,9 @@ pub extern "C" fn obvia_admit_other_users() -> HRESULT {
 
 impl Function<Option<Audit>> {
     fn tell(&self, line: String) {
-        // It has no control characters.
+        // A refusal's line has no control characters, so the conversion succeeds.
         if let (Some(audit), Ok(line)) = (self.function, CString::new(line)) {
-            // SAFETY: whoever made it promised that any thread may call it so.
+            // SAFETY: the program promised that any thread may call the function with its context.
             unsafe { audit(self.context, line.as_ptr()) };
         }
     }

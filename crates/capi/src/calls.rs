@@ -1,4 +1,4 @@
-//! What proxies and stubs call: obvia_stub.h.
+//! The functions that proxies and stubs call: obvia_stub.h.
 
 use crate::errors::guarded;
 use com::abi::{self, Answer, Calls, FRAME_MAX, HANDS, Proxy, RawReply, ServerCall, UNKNOWN};
@@ -31,13 +31,13 @@ pub unsafe extern "C" fn obvia_prepare(proxy: *mut c_void, calls: *mut *const Ca
 /// A channel must be at hand for this thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_request(calls: *const Calls, length: usize, bulk: usize) -> *mut c_void {
-    // SAFETY: the caller's promise: the thread's own.
+    // SAFETY: the caller's promise: the value belongs to this thread.
     let calls = unsafe { &*calls };
     // SAFETY: as above.
     match unsafe { calls.request(length, bulk) } {
         Ok(frame) => frame.as_ptr().cast(),
         Err(error) => {
-            // The words wait for obvia_refusal.
+            // The error is left for `obvia_refusal`.
             let _ = abi::fail(error);
             std::ptr::null_mut()
         }
@@ -48,10 +48,10 @@ pub unsafe extern "C" fn obvia_request(calls: *const Calls, length: usize, bulk:
 ///
 /// # Safety
 ///
-/// A channel must be at hand for this thread, and the request's frame be written.
+/// A channel must be at hand for this thread, and the request's frame must be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_exchange(calls: *const Calls, request: u64, target: u64) -> RawReply {
-    // SAFETY: the caller's promise: the thread's own.
+    // SAFETY: the caller's promise: the value belongs to this thread.
     let calls = unsafe { &*calls };
     // SAFETY: as above.
     unsafe { calls.exchange_inline(request as u16, (request >> 32) as usize, target) }
@@ -64,7 +64,7 @@ pub unsafe extern "C" fn obvia_exchange(calls: *const Calls, request: u64, targe
 /// As for [`obvia_exchange`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_send(calls: *const Calls, request: u64, target: u64) {
-    // SAFETY: the caller's promise: the thread's own.
+    // SAFETY: the caller's promise: the value belongs to this thread.
     let calls = unsafe { &*calls };
     // SAFETY: as above.
     unsafe { calls.send(request as u16, (request >> 32) as usize, target) }
@@ -74,7 +74,7 @@ pub unsafe extern "C" fn obvia_send(calls: *const Calls, request: u64, target: u
 ///
 /// # Safety
 ///
-/// The reply must be the thread's last.
+/// The reply must be the last one of the thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_refusal(reply: RawReply) -> HRESULT {
     // SAFETY: the caller's promise.
@@ -85,7 +85,7 @@ pub unsafe extern "C" fn obvia_refusal(reply: RawReply) -> HRESULT {
 ///
 /// # Safety
 ///
-/// `call` must be the call that the stub was called with.
+/// `call` must be the call that the stub received.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_reply_frame(call: *mut ServerCall<'_>, length: usize, bulk: usize) -> *mut c_void {
     // SAFETY: the caller's promise.
@@ -97,7 +97,7 @@ pub unsafe extern "C" fn obvia_reply_frame(call: *mut ServerCall<'_>, length: us
 ///
 /// # Safety
 ///
-/// `call` must be the call that the stub was called with.
+/// `call` must be the call that the stub received.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_make_room(call: *mut ServerCall<'_>, length: usize) -> i32 {
     // SAFETY: the caller's promise.
@@ -109,8 +109,8 @@ pub unsafe extern "C" fn obvia_make_room(call: *mut ServerCall<'_>, length: usiz
 ///
 /// # Safety
 ///
-/// `call` must be the call that the stub was called with, `results` have `end` bytes, and `array` be null or have `count` elements of
-/// `size` bytes.
+/// `call` must be the call that the stub received, `results` must have `end` bytes, and `array`
+/// must be null or have `count` elements of `size` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_lend(
     call: *mut ServerCall<'_>,
@@ -131,12 +131,12 @@ pub unsafe extern "C" fn obvia_lend(
         return Answer::results(code::E_POINTER.0.cast_unsigned(), 0);
     }
     if array.addr() == results.addr() + end {
-        // More than there was room for.
+        // The array begins in the frame but exceeds its room.
         return Answer::results(code::E_UNEXPECTED.0.cast_unsigned(), 0);
     }
     let mut frame = vec![0_u8; end + bytes];
-    // A larger area takes the place of the one that both may lie in, so they are copied first.
-    // SAFETY: the caller's promise, and there is as much room.
+    // The bytes are copied first, since a larger area replaces the one that may contain both
+    // arrays. SAFETY: the caller's promise; the vector has room for all bytes.
     unsafe { frame.as_mut_ptr().copy_from_nonoverlapping(results, end) };
     if bytes != 0 {
         // SAFETY: as above.
@@ -157,10 +157,10 @@ pub unsafe extern "C" fn obvia_lend(
 ///
 /// # Safety
 ///
-/// A channel must be at hand for this thread, and its slot free.
+/// A channel must be at hand for this thread, and its slot must be free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_turn(calls: *const Calls, region: u32, address: *const c_void) -> i32 {
-    // SAFETY: the caller's promise: the thread's own.
+    // SAFETY: the caller's promise: the value belongs to this thread.
     let calls = unsafe { &*calls };
     let (at, is_written) = hand(region);
     // SAFETY: as above.
@@ -172,7 +172,7 @@ pub unsafe extern "C" fn obvia_turn(calls: *const Calls, region: u32, address: *
 ///
 /// # Safety
 ///
-/// `call` must be the call that the stub was called with.
+/// `call` must be the call that the stub received.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_turn_call(call: *mut ServerCall<'_>, region: u32, reference: u64) -> i32 {
     // SAFETY: the caller's promise.
@@ -181,7 +181,7 @@ pub unsafe extern "C" fn obvia_turn_call(call: *mut ServerCall<'_>, region: u32,
     i32::from(call.turn_region(at, is_written, reference))
 }
 
-/// Which array of a method a region is for, and whether that is written.
+/// Splits a region's index into the index of the method's array and whether the array is written.
 fn hand(region: u32) -> (usize, bool) {
     let region = region as usize;
     (region % HANDS, region >= HANDS)
@@ -194,7 +194,7 @@ fn hand(region: u32) -> (usize, bool) {
 /// A channel must be at hand for this thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_shares_memory(calls: *const Calls) -> i32 {
-    // SAFETY: the caller's promise: the thread's own.
+    // SAFETY: the caller's promise: the value belongs to this thread.
     let calls = unsafe { &*calls };
     // SAFETY: as above.
     i32::from(unsafe { calls.shares_memory() })
@@ -217,7 +217,7 @@ pub extern "C" fn obvia_refuse(_: *mut c_void, _: *mut c_void) -> Answer {
 ///
 /// # Safety
 ///
-/// COM's rules for QueryInterface.
+/// As COM requires for QueryInterface.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_proxy_query_interface(
     this: *mut c_void,
@@ -233,7 +233,7 @@ pub unsafe extern "C" fn obvia_proxy_query_interface(
 ///
 /// # Safety
 ///
-/// COM's rules for AddRef.
+/// As COM requires for AddRef.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_proxy_add_ref(this: *mut c_void) -> u32 {
     // SAFETY: the caller's promise.
@@ -244,7 +244,7 @@ pub unsafe extern "C" fn obvia_proxy_add_ref(this: *mut c_void) -> u32 {
 ///
 /// # Safety
 ///
-/// COM's rules for Release.
+/// As COM requires for Release.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_proxy_release(this: *mut c_void) -> u32 {
     // SAFETY: the caller's promise.

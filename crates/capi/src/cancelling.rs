@@ -1,10 +1,10 @@
-//! Cancelling calls of other threads, and seeing in a method that its caller did: obvia.h.
+//! Cancelling calls of other threads, and detecting it in methods: obvia.h.
 
 use com::{Canceller, abi};
 use std::cell::Cell;
 
 thread_local! {
-    /// What the thread's calls were given last.
+    /// The canceller that this thread has set last.
     static SET: Cell<*const Canceller> = const { Cell::new(std::ptr::null()) };
 }
 

@@ -7,27 +7,28 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 thread_local! {
-    /// States that the method uses which runs on this thread for another process. Other calls may end their handles meanwhile.
+    /// The states in use by the method that this thread performs for another process. Other calls
+    /// may end their handles meanwhile.
     static USED: RefCell<Vec<Arc<State>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Ends a state: a function of the program's.
+/// A function of the program that ends a state.
 type Rundown = unsafe extern "C" fn(state: *mut c_void);
 
-/// A state of the program's, and what ends it.
+/// A state of the program, with the function that ends it.
 struct State {
     state: *mut c_void,
     rundown: Rundown,
 }
 
-// SAFETY: whoever makes one promises that any thread may use it.
+// SAFETY: the program promises that any thread may use the state.
 unsafe impl Send for State {}
 // SAFETY: as above.
 unsafe impl Sync for State {}
 
 impl Drop for State {
     fn drop(&mut self) {
-        // SAFETY: whoever made it promised that it may be called so, once.
+        // SAFETY: the program promised that the function may be called once with the state.
         unsafe { (self.rundown)(self.state) };
     }
 }
@@ -36,7 +37,7 @@ impl Drop for State {
 ///
 /// # Safety
 ///
-/// Any thread must be able to call `rundown` with `state`, and `handle` be null or writable.
+/// Any thread must be able to call `rundown` with `state`, and `handle` must be null or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_new_context(
     state: *mut c_void,
@@ -56,7 +57,7 @@ pub unsafe extern "C" fn obvia_new_context(
 ///
 /// # Safety
 ///
-/// `handle` must be null or a handle, and `state` be null or writable.
+/// `handle` must be null or a handle, and `state` must be null or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_context_state(
     handle: *const ContextHandle,
@@ -89,9 +90,9 @@ pub unsafe extern "C" fn obvia_context_state(
 /// `obvia_context_used` in obvia_stub.h.
 #[unsafe(no_mangle)]
 pub extern "C" fn obvia_context_used() {
-    // What is dropped may be a program's own code, which may come here.
+    // The drop may run program code that calls this function again.
     let used = USED.try_with(RefCell::take);
-    // There is nobody to tell.
+    // The function has no result for errors.
     let _ = guarded(|| {
         drop(used);
         Ok(())
@@ -102,7 +103,7 @@ pub extern "C" fn obvia_context_used() {
 ///
 /// # Safety
 ///
-/// `handle` must be null or a handle that is writable.
+/// `handle` must be null or a writable handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_end_context(handle: *mut ContextHandle) -> HRESULT {
     guarded(|| {
@@ -111,7 +112,7 @@ pub unsafe extern "C" fn obvia_end_context(handle: *mut ContextHandle) -> HRESUL
         let state = handle.state::<State>();
         handle.end()?;
         if let Ok(state) = &state {
-            // Whoever ends a handle uses its state no more.
+            // The caller that ends a handle no longer uses its state.
             let _ = USED.try_with(|used| used.borrow_mut().retain(|used| !Arc::ptr_eq(used, state)));
         }
         drop(state);

@@ -1,4 +1,5 @@
-//! Errors: an HRESULT, and words that wait for who asks; and memory that goes from hand to hand.
+//! Errors: an HRESULT, with a text that can be queried; and memory whose ownership passes between
+//! caller and callee.
 
 use com::{Error, HRESULT, Result, abi, code};
 use std::cell::RefCell;
@@ -6,9 +7,9 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 thread_local! {
-    /// What the last question for words was answered with.
+    /// The last result of `obvia_error_text`.
     static TEXT: RefCell<CString> = RefCell::default();
-    /// And the last question for more: description, source and help file.
+    /// The last result of `obvia_get_error_info`: description, source and help file.
     static INFO: RefCell<[CString; 3]> = RefCell::default();
 }
 
@@ -22,7 +23,7 @@ pub struct ErrorInfo {
     help_context: u32,
 }
 
-/// Runs what an entry point does. No panic leaves it.
+/// Runs the body of an entry point, and lets no panic out.
 pub(crate) fn guarded(work: impl FnOnce() -> Result<()>) -> HRESULT {
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(())) => code::S_OK,
@@ -31,11 +32,11 @@ pub(crate) fn guarded(work: impl FnOnce() -> Result<()>) -> HRESULT {
     }
 }
 
-/// A string that a program passed.
+/// Takes a string from the program.
 ///
 /// # Safety
 ///
-/// `text` must be null or end in NUL, and stay for `'a`.
+/// `text` must be null or end in NUL, and stay valid for `'a`.
 pub(crate) unsafe fn text<'a>(text: *const c_char) -> Result<&'a str> {
     if text.is_null() {
         return Err(code::E_POINTER.into());
@@ -57,7 +58,7 @@ pub extern "C" fn obvia_error_text(result: HRESULT) -> *const c_char {
         *kept.borrow_mut() = text;
         kept.borrow().as_ptr()
     };
-    // A thread that ends keeps no words any more.
+    // A thread that is ending cannot keep a text.
     TEXT.try_with(keep).unwrap_or(c"".as_ptr())
 }
 
@@ -99,7 +100,7 @@ pub extern "C" fn obvia_set_exception_texts(are_told: c_int) {
 ///
 /// # Safety
 ///
-/// `info` must be null, or a place for what is known.
+/// `info` must be null or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_get_error_info(result: HRESULT, info: *mut ErrorInfo) {
     let error = abi::error(result);
@@ -109,7 +110,7 @@ pub unsafe extern "C" fn obvia_get_error_info(result: HRESULT, info: *mut ErrorI
         *kept.borrow_mut() = texts;
         kept.borrow().each_ref().map(|text| text.as_ptr())
     };
-    // A thread that ends keeps no words any more.
+    // A thread that is ending cannot keep texts.
     let [description, source, help_file] = INFO.try_with(keep).unwrap_or([c"".as_ptr(); 3]);
     if !info.is_null() {
         // SAFETY: the caller's promise.
@@ -121,12 +122,12 @@ pub unsafe extern "C" fn obvia_get_error_info(result: HRESULT, info: *mut ErrorI
 ///
 /// # Safety
 ///
-/// `info` must be null, or its texts null or end in NUL.
+/// `info` must be null, or its texts must be null or end in NUL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_fail_with(result: HRESULT, info: *const ErrorInfo) -> HRESULT {
     // SAFETY: the caller's promise.
     let Some(info) = (unsafe { info.as_ref() }) else { return result };
-    // SAFETY: as above. What is no text is left out.
+    // SAFETY: as above. A text that is null or not UTF-8 is left out.
     let word = |words: *const c_char| unsafe { text(words) }.unwrap_or_default();
     let error = match word(info.description) {
         "" => result.into(),

@@ -1,4 +1,4 @@
-//! Interfaces as C stubs describe them, made known to the runtime.
+//! Interface descriptions of C stubs, which are registered with the runtime.
 
 use crate::errors::{guarded, text};
 use com::abi::{Description, InterfaceInfo, StubFn, Stubs, VtablePointer, declare_copy};
@@ -29,11 +29,11 @@ pub struct Interface {
     endpoints: *const *const c_char,
 }
 
-// SAFETY: constants, as is what they lead to.
+// SAFETY: the values and the targets of their pointers are constants.
 unsafe impl Sync for Interface {}
 
 impl Interface {
-    /// What stands for an interface whose description the runtime has itself.
+    /// Makes a placeholder for an interface whose description is in the runtime itself.
     pub(crate) const fn of_runtime(name: &'static CStr, iid: GUID) -> Self {
         Self {
             size: size_of::<Self>(),
@@ -68,10 +68,10 @@ pub struct Meaning {
 ///
 /// # Safety
 ///
-/// `file` and the names must be null or end in NUL, and `meanings` lead to `count` of them.
+/// `file` and the names must be null or end in NUL, and `meanings` must lead to `count` of them.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_declare(file: *const c_char, meanings: *const Meaning, count: usize) {
-    // There is nobody to tell.
+    // The function has no result for errors.
     let _ = guarded(|| {
         // SAFETY: the caller's promise.
         let meanings = unsafe { com::rt::slice(meanings, count) };
@@ -86,12 +86,13 @@ pub unsafe extern "C" fn obvia_declare(file: *const c_char, meanings: *const Mea
     });
 }
 
-/// Has the library or the program stay loaded that something lies in.
+/// Keeps the library or program loaded that contains an address.
 fn keep_loaded(address: *const c_void) {
     let mut found = Place { file: null(), base: null(), symbol: null(), start: null() };
-    // SAFETY: a place for what is found; the address is only compared.
+    // SAFETY: `found` is writable; the address is only compared.
     if unsafe { dladdr(address, &raw mut found) } != 0 && !found.file.is_null() {
-        // SAFETY: a string of the loader's. Nothing is loaded by it; what is loaded stays. The program itself is not found, and stays anyway.
+        // SAFETY: the string is the loader's. The call loads nothing and keeps a loaded library.
+        // The program itself is not found by its name, and is never unloaded.
         unsafe { dlopen(found.file, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE) };
     }
 }
@@ -109,20 +110,22 @@ const RTLD_LAZY: c_int = 1;
 const RTLD_NOLOAD: c_int = 4;
 const RTLD_NODELETE: c_int = 0x1000;
 
-// SAFETY: the C library has them with these signatures.
+// SAFETY: the C library has the functions with these signatures.
 unsafe extern "C" {
     fn dladdr(address: *const c_void, found: *mut Place) -> c_int;
     fn dlopen(file: *const c_char, flags: c_int) -> *mut c_void;
 }
 
-/// Descriptions that were made, by the address of what they were made from.
+/// The runtime's descriptions, by the address of their C descriptions.
 static KNOWN: Mutex<Option<HashMap<usize, &'static InterfaceInfo>>> = Mutex::new(None);
 
-/// The runtime's description of an interface, and those of its module made known. Made once, and kept, as C's is a constant.
+/// Returns the runtime's description of an interface, and registers those of its module. The
+/// description is made once and kept, since the C description is a constant.
 ///
 /// # Safety
 ///
-/// `interface` must be null, or a constant that the compiler wrote, as must be what it leads to.
+/// `interface` must be null, or a constant that the compiler generated, with all constants that it
+/// refers to.
 pub(crate) unsafe fn describe(interface: *const Interface) -> Result<&'static InterfaceInfo> {
     if let Some(info) = with_known(|known| known.get(&interface.addr()).copied()) {
         return Ok(info);
@@ -193,7 +196,7 @@ unsafe fn made(
         return Err(Error::new(code::E_INVALIDARG, "the stubs were compiled for another version of libobvia"));
     }
     if given.stubs.is_null() {
-        // One that libobvia itself describes.
+        // The description is in libobvia itself.
         let own = com::events::idl::INTERFACES.iter().copied().find(|own| own.iid == given.iid);
         return own.ok_or_else(|| code::REGDB_E_IIDNOTREG.into());
     }
@@ -206,13 +209,13 @@ unsafe fn made(
         // SAFETY: the caller's promise.
         Some(unsafe { made(known, given.base) }?)
     };
-    // SAFETY: the caller's promise: a table of so many stubs.
+    // SAFETY: the caller's promise: a table of `stub_count` stubs.
     let stubs: &'static [StubFn] = unsafe { std::slice::from_raw_parts(given.stubs, given.stub_count) };
     // SAFETY: the caller's promise.
     let name = unsafe { text(given.name) }?;
     // SAFETY: the caller's promise.
     let idl = unsafe { text(given.idl) }?;
-    // SAFETY: the caller's promise: so many words.
+    // SAFETY: the caller's promise: `ndr_count` words.
     let ndr: &'static [i64] = unsafe { std::slice::from_raw_parts(given.ndr, given.ndr_count) };
     // SAFETY: the caller's promise.
     let endpoints = unsafe { list(given.endpoints) };
@@ -230,7 +233,7 @@ unsafe fn made(
         stubs: Stubs::new(stubs),
         idl,
         ndr,
-        // Registered instead, as they lead to one another.
+        // The module's interfaces are registered instead, since they refer to one another.
         module: &[],
     };
     // SAFETY: the caller's promise: the compiler wrote proxies and stubs for the interface.
@@ -241,7 +244,7 @@ unsafe fn made(
 
 /// # Safety
 ///
-/// `module` must be null, or lead to pointers to constants, the last of which is null.
+/// `module` must be null, or lead to pointers to constants, ending with a null pointer.
 unsafe fn module(
     known: &mut HashMap<usize, &'static InterfaceInfo>,
     module: *const *const Interface,
@@ -255,7 +258,7 @@ unsafe fn module(
     Ok(all)
 }
 
-/// What is in a list that ends in null; nothing for null.
+/// Returns the elements of a list that ends with a null pointer; none for null.
 ///
 /// # Safety
 ///
@@ -270,7 +273,7 @@ unsafe fn list<T>(first: *const *const T) -> Vec<*const T> {
             break;
         }
         all.push(next);
-        // SAFETY: this one was not the last.
+        // SAFETY: the pointer just read was not the last one.
         at = unsafe { at.add(1) };
     }
     all

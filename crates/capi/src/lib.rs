@@ -1,7 +1,7 @@
 //! libobvia: the C interface, as `include/obvia.h` and `include/obvia_stub.h` declare it.
 //!
-//! Those headers are the documentation. Nothing of Rust crosses this border: no panic, no allocation but the C library's, no
-//! type whose layout is not C's.
+//! Those headers are the documentation. The interface exposes nothing specific to Rust: no panics,
+//! no allocations except those of the C library, and no types without C's layout.
 
 pub mod access;
 pub mod calls;

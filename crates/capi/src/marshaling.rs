@@ -1,4 +1,4 @@
-//! Objects that are called over virtual interfaces, and by which way one is called: obvia.h.
+//! Objects that are called over virtual interfaces, and the bindings of objects: obvia.h.
 
 use crate::errors::{guarded, text};
 use crate::runtime::{give, not_null};
@@ -14,7 +14,8 @@ pub static IID_IMarshal: GUID = IMarshal::IID;
 ///
 /// # Safety
 ///
-/// As for [`vi_marshaler`]; `endpoint` must be null or end in NUL, and `marshaler` be null or writable.
+/// As for [`vi_marshaler`]; `endpoint` must be null or end in NUL, and `marshaler` must be null or
+/// writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_vi_marshaler(
     outer: *mut c_void,
@@ -40,7 +41,7 @@ pub unsafe extern "C" fn obvia_vi_marshaler(
 ///
 /// # Safety
 ///
-/// `object` must be null or an interface pointer, and `binding` be null or writable.
+/// `object` must be null or an interface pointer, and `binding` must be null or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_binding_of(object: *mut c_void, binding: *mut *mut c_char) -> HRESULT {
     guarded(|| {

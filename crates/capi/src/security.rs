@@ -1,4 +1,4 @@
-//! Credentials, accounts, and who calls: obvia.h.
+//! Credentials, accounts and callers: obvia.h.
 
 use crate::errors::{guarded, text};
 use com::security::{AccountTable, Caller, Credential, NtHash, Peer, set_accounts, set_credentials};
@@ -55,7 +55,8 @@ pub unsafe extern "C" fn obvia_set_credentials(
 ///
 /// # Safety
 ///
-/// `accounts` must be so many, or null for none, and each of their strings null or end in NUL.
+/// `accounts` must lead to `count` accounts, or be null for none, and each of their strings must be
+/// null or end in NUL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_set_accounts(accounts: *const Account, count: usize) -> HRESULT {
     guarded(|| {
@@ -64,7 +65,7 @@ pub unsafe extern "C" fn obvia_set_accounts(accounts: *const Account, count: usi
         }
         let mut table = AccountTable::default();
         for at in 0..count {
-            // SAFETY: the caller's promise: there are more than that.
+            // SAFETY: the caller's promise: `at` is less than the number of accounts.
             let account = unsafe { accounts.add(at) };
             // SAFETY: as above.
             let account = unsafe { account.read() };
@@ -79,7 +80,7 @@ pub unsafe extern "C" fn obvia_set_accounts(accounts: *const Account, count: usi
     })
 }
 
-/// A string of the C library's for the program.
+/// Copies a text to memory of the C library for the program.
 fn given(text: String) -> Result<*mut c_char> {
     let text = abi::give_text(CString::new(text)?);
     if text.is_null() { Err(code::E_OUTOFMEMORY.into()) } else { Ok(text.cast()) }
@@ -121,7 +122,7 @@ impl CallerInfo {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_get_caller(caller: *mut CallerInfo) -> HRESULT {
     guarded(|| {
-        // SAFETY: the caller's promise; what is there is not looked at.
+        // SAFETY: the caller's promise; the former contents are not read.
         let place = unsafe { caller.cast::<std::mem::MaybeUninit<CallerInfo>>().as_mut() }.ok_or(code::E_POINTER)?;
         let info = place.write(CallerInfo::NOBODY);
         info.fill(com::caller()).inspect_err(|_| info.clear())
@@ -133,7 +134,7 @@ impl CallerInfo {
     pub(crate) fn clear(&mut self) {
         for text in [&mut self.host, &mut self.domain, &mut self.user] {
             let text = std::mem::replace(text, ptr::null_mut());
-            // SAFETY: null, or from the C library's allocator, and nobody has it any more.
+            // SAFETY: null, or from the C library's allocator, and not used again.
             unsafe { abi::release(text.cast()) };
         }
     }

@@ -10,7 +10,7 @@ pub type ServerLoop = unsafe extern "C-unwind" fn(connection: *mut Served, conte
 ///
 /// # Safety
 ///
-/// `function` must be null, or take connections on any thread, with `context`.
+/// `function` must be null, or accept connections on any thread with `context`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_set_server_loop(function: Option<ServerLoop>, context: *mut c_void) {
     let own = function.map(|function| Loop { function, context });
@@ -22,13 +22,13 @@ pub unsafe extern "C" fn obvia_set_server_loop(function: Option<ServerLoop>, con
 ///
 /// # Safety
 ///
-/// `connection` must be one that the loop was given, used by one thread at a time.
+/// `connection` must be one that the loop received, used by one thread at a time.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_reply_and_wait(
     connection: *mut Served,
     answer: Answer,
 ) -> Option<&'static mut ServerCall<'static>> {
-    // SAFETY: the caller's promise. What is returned is used until the next call of this function only.
+    // SAFETY: the caller's promise. The result is used only until the next call of this function.
     let connection: &'static mut Served = unsafe { &mut *connection };
     connection.reply_and_wait(answer)
 }
@@ -48,11 +48,11 @@ pub unsafe extern "C" fn obvia_dispatch_slowly(connection: *mut Served) -> Answe
 ///
 /// # Safety
 ///
-/// `connection` must be one that the loop was given, and not be used again.
+/// `connection` must be one that the loop received, and must not be used again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_close(connection: *mut Served) {
     if !connection.is_null() {
-        // SAFETY: the caller's promise: a box that was handed out.
+        // SAFETY: the caller's promise: a box that the runtime passed to the loop.
         let connection = unsafe { Box::from_raw(connection) };
         connection.close();
     }

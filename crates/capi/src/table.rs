@@ -1,6 +1,7 @@
-//! Methods and structures that tables describe: obvia_table.h.
+//! Methods and structures described by tables: obvia_table.h.
 //!
-//! The tables are made into what the runtime walks by when they are used first, and that is kept, as C's tables are constants.
+//! At first use a table is converted to the runtime's form, which is kept, since the tables are
+//! constants.
 
 use crate::errors::guarded;
 use com::abi::{self, Answer, Element, ElementType, Invoke, Method, ServerCall, words};
@@ -29,10 +30,10 @@ pub struct Table {
     made: AtomicPtr<Method>,
 }
 
-/// Held while a table is made, so that it is made once.
+/// The lock that is held while a table is converted, so that it is converted once.
 static MAKING: Mutex<()> = Mutex::new(());
 
-/// What was made of a table, or is made now.
+/// Returns the converted form of a table, converting the table at first use.
 fn made<T>(kept: &AtomicPtr<T>, make: impl FnOnce() -> Option<T>) -> Result<&'static T> {
     let mut found = kept.load(Ordering::Acquire);
     if found.is_null() {
@@ -44,14 +45,14 @@ fn made<T>(kept: &AtomicPtr<T>, make: impl FnOnce() -> Option<T>) -> Result<&'st
             kept.store(found, Ordering::Release);
         }
     }
-    // SAFETY: a box that was leaked above.
+    // SAFETY: the pointer is from a box that was leaked above.
     Ok(unsafe { &*found })
 }
 
 impl Types {
     /// # Safety
     ///
-    /// The words must be there.
+    /// `words` must lead to `count` words.
     unsafe fn made(&self) -> Result<&'static [ElementType]> {
         // SAFETY: the caller's promise.
         let words = unsafe { std::slice::from_raw_parts(self.words, self.count) };
@@ -62,11 +63,11 @@ impl Types {
 impl Table {
     /// # Safety
     ///
-    /// The words must be there, and the types.
+    /// `words` must lead to `count` words, and `types` to a table of types.
     unsafe fn made(&self) -> Result<&'static Method> {
         let known = self.made.load(Ordering::Acquire);
         if !known.is_null() {
-            // SAFETY: what `made` below kept.
+            // SAFETY: the pointer is one that `made` stored below.
             return Ok(unsafe { &*known });
         }
         // SAFETY: the caller's promise.
@@ -83,7 +84,8 @@ impl Table {
 ///
 /// # Safety
 ///
-/// `proxy` must be a proxy, `method` a table that the compiler wrote, and `arguments` what it says.
+/// `proxy` must be a proxy, `method` must be a table that the compiler generated, and `arguments`
+/// must be as it describes them.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_call_by_table(
     proxy: *mut c_void,
@@ -108,8 +110,8 @@ pub unsafe extern "C" fn obvia_call_by_table(
 ///
 /// # Safety
 ///
-/// `call` must be the call that the stub was called with, `method` a table that the compiler wrote, and `object` what `invoke`
-/// takes.
+/// `call` must be the call that the stub received, `method` must be a table that the compiler
+/// generated, and `object` must be an object that `invoke` accepts.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn obvia_serve_by_table(
     object: *mut c_void,
@@ -129,11 +131,11 @@ pub unsafe extern "C-unwind" fn obvia_serve_by_table(
     unsafe { method.serve(object, call, invoke) }
 }
 
-/// Types, and the one of them that has a number.
+/// Returns the types of a table, and the type with a number.
 ///
 /// # Safety
 ///
-/// `types` must be a table that the compiler wrote.
+/// `types` must be a table that the compiler generated.
 unsafe fn one_of(types: *const Types, kind: u32) -> Result<(&'static [ElementType], Element)> {
     // SAFETY: the caller's promise.
     let table = unsafe { &*types };
@@ -146,11 +148,11 @@ unsafe fn one_of(types: *const Types, kind: u32) -> Result<(&'static [ElementTyp
 ///
 /// # Safety
 ///
-/// `types` must be a table that the compiler wrote, and `first` be null or lead to `count` elements of type `kind`, owned by the
-/// caller.
+/// `types` must be a table that the compiler generated, and `first` must be null or lead to `count`
+/// elements of type `kind`, which the caller owns.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_free_elements(types: *const Types, kind: u32, first: *mut c_void, count: usize) {
-    // There is nobody to tell.
+    // The function has no result for errors.
     let _ = guarded(|| {
         // SAFETY: the caller's promise.
         let (types, element) = unsafe { one_of(types, kind) }?;
@@ -166,7 +168,7 @@ pub unsafe extern "C" fn obvia_free_elements(types: *const Types, kind: u32, fir
 ///
 /// # Safety
 ///
-/// As for [`obvia_free_elements`], wherever the elements are.
+/// As for [`obvia_free_elements`], but the elements themselves may be in any memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_clear_elements(
     types: *const Types,
@@ -192,7 +194,8 @@ pub unsafe extern "C" fn obvia_clear_elements(
 ///
 /// # Safety
 ///
-/// `types` must be a table that the compiler wrote, `first` lead to `count` elements of type `kind`, and `copy` be null or writable.
+/// `types` must be a table that the compiler generated, `first` must lead to `count` elements of
+/// type `kind`, and `copy` must be null or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_copy_elements(
     types: *const Types,

@@ -1,4 +1,4 @@
-//! What bindings of other languages are made of: the runtime by raw pointers. Not for programs.
+//! The runtime by raw pointers, for bindings of other languages. Not for programs.
 
 pub use crate::agile::IID_AGILE_OBJECT;
 pub use crate::dcom::classes::{Activated, register_class_by, register_class_to_networks};
@@ -37,7 +37,7 @@ use obvia_via::RegionView;
 use std::time::Duration;
 use windows_core::{GUID, HRESULT, IUnknown};
 
-/// The user as whom this process runs.
+/// Returns the user id of this process.
 pub fn own_user() -> u32 {
     rustix::process::geteuid().as_raw()
 }
@@ -46,7 +46,7 @@ pub fn own_user() -> u32 {
 ///
 /// # Errors
 ///
-/// When the peer cannot be reached or takes no further call, or the thread's canceller was used.
+/// If the peer cannot be reached or takes no further call, or if the thread's canceller was used.
 pub fn prepare(proxy: &Proxy) -> Result<*const Calls> {
     Calls::with(|calls| {
         calls.prepare(proxy.link())?;
@@ -54,20 +54,21 @@ pub fn prepare(proxy: &Proxy) -> Result<*const Calls> {
     })
 }
 
-/// The HRESULT of a reply whose frame is not as long as the results are; its words wait for [`text`].
+/// Returns the HRESULT of a reply whose frame does not have the length of the results; [`text`]
+/// returns the explanation.
 ///
 /// # Safety
 ///
-/// The reply must be the thread's last.
+/// The reply must be the last one of the thread.
 pub unsafe fn refusal(raw: RawReply) -> HRESULT {
-    // A request that never got a frame left its words, too.
+    // A request without a frame has left an error as well.
     let raw = if raw.frame.is_null() { RawReply { frame: RawReply::NO_FRAME, word: left() } } else { raw };
     // SAFETY: the caller's promise.
     let frame = unsafe { RegionView::new(raw.frame, (raw.word >> 32) as usize) };
     crate::reply::refusal(frame, raw.word as u32).code()
 }
 
-/// The HRESULT of the last error that this thread left words for.
+/// Returns the HRESULT of the last error that was left on this thread.
 fn left() -> u64 {
     u64::from(crate::error::last_code().0.cast_unsigned())
 }
@@ -81,7 +82,7 @@ pub fn export(name: &str, object: &IUnknown, info: &'static InterfaceInfo) -> Re
     export_object(name, object, info)
 }
 
-/// The same for those alone who reach this process over a network: on this host the program itself has the name.
+/// Exports an object only to clients over a network. On this host the program itself has the name.
 ///
 /// # Errors
 ///
@@ -90,7 +91,7 @@ pub fn export_to_networks(name: &str, object: &IUnknown, info: &'static Interfac
     crate::runtime::export_to_networks(name, object, info)
 }
 
-/// As [`crate::connect`]. The result is an interface pointer of the interface described.
+/// As [`crate::connect`]. The result is an interface pointer of the described interface.
 ///
 /// # Errors
 ///
@@ -108,7 +109,7 @@ pub fn serve_interface(uuid: GUID, object: &IUnknown, info: &'static InterfaceIn
     serve_object(uuid, object, info)
 }
 
-/// As [`crate::bind`]. The result is an interface pointer of the interface described.
+/// As [`crate::bind`]. The result is an interface pointer of the described interface.
 ///
 /// # Errors
 ///
@@ -126,7 +127,8 @@ pub fn listen_for(info: &'static InterfaceInfo) -> Result<Vec<String>> {
     listen_at_endpoints(info)
 }
 
-/// As [`crate::dcom::create_instance`] and its kin. The result is an interface pointer of the interface described.
+/// As [`crate::dcom::create_instance`] and the similar functions. The result is an interface
+/// pointer of the described interface.
 ///
 /// # Errors
 ///
@@ -150,7 +152,8 @@ pub fn marshal(object: &IUnknown, info: &'static InterfaceInfo, context: Context
     crate::marshaling::marshal_object(object, info, context, flags)
 }
 
-/// As [`crate::marshaling::unmarshal`]. The result is an interface pointer of the interface described.
+/// As [`crate::marshaling::unmarshal`]. The result is an interface pointer of the described
+/// interface.
 ///
 /// # Errors
 ///
@@ -159,27 +162,27 @@ pub fn unmarshal(bytes: &[u8], info: &'static InterfaceInfo) -> Result<IUnknown>
     crate::marshaling::unmarshal_object(bytes, info)
 }
 
-/// Leaves an error's words for [`text`], and returns its HRESULT.
+/// Leaves an error for [`text`], and returns its HRESULT.
 pub fn fail(error: Error) -> HRESULT {
     leave(error)
 }
 
-/// What led to a failed HRESULT on this thread, in words.
+/// Returns the explanation of a failed HRESULT on this thread.
 pub fn text(result: HRESULT) -> String {
     words(result).to_string()
 }
 
-/// The same as an [`Error`].
+/// Returns the error of a failed HRESULT on this thread.
 pub fn error(result: HRESULT) -> Error {
     words(result)
 }
 
-/// The same as a frame of words (docs/flat.md).
+/// Returns the frame of words for a failed HRESULT on this thread (docs/flat.md).
 pub fn words_frame(result: HRESULT) -> Vec<u8> {
     words(result).to_words().to_frame()
 }
 
-/// As [`crate::SharedMemory::new`]: memory that [`unshare`] ends.
+/// Allocates shared memory, as [`crate::SharedMemory::new`], until [`unshare`] ends it.
 ///
 /// # Errors
 ///
@@ -188,17 +191,19 @@ pub fn share(bytes: usize, access: Access) -> Result<*mut u8> {
     Ok(crate::shared::make(bytes, access)?.start().as_ptr())
 }
 
-/// Ends memory of [`share`]; what is none is left alone.
+/// Ends memory of [`share`]; any other pointer is ignored.
 pub fn unshare(memory: *mut u8) {
     crate::shared::end(memory);
 }
 
-/// Sets how long calls of this thread may take from now on, and returns what it was; `None` stands for what calls have where nobody says otherwise.
+/// Sets the limit on the time of this thread's further calls, and returns the previous limit;
+/// `None` is the default.
 pub fn set_timeout(timeout: Option<Duration>) -> Option<Duration> {
     crate::thread::set_timeout(timeout)
 }
 
-/// Sets who can cancel calls of this thread from now on: see [`Canceller::run`], which does it for a while.
+/// Sets the canceller of this thread's further calls; [`Canceller::run`] does so for a limited
+/// time.
 pub fn set_canceller(canceller: Option<Canceller>) {
     crate::thread::set_canceller(canceller);
 }

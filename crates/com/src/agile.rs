@@ -1,19 +1,20 @@
-//! Interface pointers that go from thread to thread.
+//! Interface pointers that may move between threads.
 
 use crate::automation::{SafeArray, Variant};
 use crate::error::{Error, Result, code};
 use crate::proxy::look_behind;
 use windows_core::{GUID, IInspectable, IUnknown, Interface, interface};
 
-/// IAgileObject: an object that answers for it may be used by any thread.
+/// IAgileObject, the interface of objects that any thread may use.
 pub const IID_AGILE_OBJECT: GUID = GUID::from_u128(0x94ea_2b94_e9cc_49e0_c0ff_ee64_ca8f_5b90);
 
-/// An interface that those objects in Rust alone answer for whose type the compiler has checked: there are vtables of an IDL file's interfaces for
-/// types alone that are `Send`, `Sync` and `'static`. It has no methods of its own.
+/// The interface of objects in Rust whose type the compiler has checked: vtables of an IDL file's
+/// interfaces exist only for types that are `Send`, `Sync` and `'static`. The interface has no
+/// methods of its own.
 pub const IID_CHECKED: GUID = GUID::from_u128(0xac70_c40a_fe8b_47e2_8821_d46b_5b34_6354);
 
-/// [`IID_CHECKED`] for objects of the runtime's own, whose interfaces are in no IDL file. Beside the `implement` of each stands an assertion that its type is
-/// `Send`, `Sync` and `'static`.
+/// [`IID_CHECKED`] for objects of the runtime's own, whose interfaces are in no IDL file. An
+/// assertion beside each `implement` verifies that the type is `Send`, `Sync` and `'static`.
 #[interface("ac70c40a-fe8b-47e2-8821-d46b5b346354")]
 pub(crate) unsafe trait IChecked: IUnknown {}
 
@@ -21,20 +22,23 @@ const _: () = assert!(IChecked::IID.to_u128() == IID_CHECKED.to_u128());
 
 mod sealed {
     pub trait Sealed: Sized {
-        /// A copy of what is to be kept, none of whose objects belongs to a thread.
+        /// Returns a copy, in which no object belongs to a thread.
         fn shared(&self) -> crate::error::Result<Self>;
     }
 }
 
-/// What [`Agile`] can keep: interface pointers, and the values that may have some in them, VARIANT and SAFEARRAY.
+/// The types that [`Agile`] accepts: interface pointers, and VARIANT and SAFEARRAY, which may
+/// contain interface pointers.
 pub trait Shareable: sealed::Sealed {}
 
 impl<T: sealed::Sealed> Shareable for T {}
 
-/// An interface pointer that any thread may use, or a value whose objects any thread may use: to be kept in an object, or given to another thread.
+/// An interface pointer that any thread may use, or a value whose objects any thread may use. An
+/// object can keep it, and another thread can receive it.
 ///
-/// Objects are called by several threads at once, so what they keep must be `Send` and `Sync`, which interface pointers are not: some objects
-/// belong to the thread that made them. Whether this one does is asked once, when it is made agile.
+/// Several threads call objects at once, so the fields of an object must be `Send` and `Sync`.
+/// Interface pointers are not, since some objects belong to the thread that made them.
+/// [`Agile::new`] checks the object once.
 ///
 /// ```
 /// # use obvia::{Agile, IUnknown};
@@ -45,27 +49,30 @@ impl<T: sealed::Sealed> Shareable for T {}
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Agile<T>(
-    // Invariant: its objects are those that `check` lets pass.
+    // Invariant: `check` has accepted all objects in the value.
     T,
 );
 
-// SAFETY: by the invariant any thread may use, and drop, what is kept: it is a pointer, or owns values beside such pointers.
+// SAFETY: by the invariant any thread may use and drop the value: it is an interface pointer, or it
+// owns values and such pointers.
 unsafe impl<T> Send for Agile<T> {}
-// SAFETY: as above: COM's rule for such objects is that several threads may call them at once; values are not changed through `&`.
+// SAFETY: as above: by COM's rules several threads may call such objects at once; values are not
+// changed through `&`.
 unsafe impl<T> Sync for Agile<T> {}
 
 impl<T: Shareable> Agile<T> {
-    /// Keeps a pointer to an object that any thread may use: a proxy, an object in Rust that has an interface of an IDL file's, or one in
-    /// another language that has IAgileObject. Of a VARIANT or a SAFEARRAY a copy is kept, with such objects in it.
+    /// Keeps a pointer to an object that any thread may use: a proxy, an object in Rust with an
+    /// interface of an IDL file, or an object in another language with IAgileObject. A VARIANT or a
+    /// SAFEARRAY with such objects is copied.
     ///
     /// # Errors
     ///
-    /// E_INVALIDARG for other objects; E_OUTOFMEMORY.
+    /// E_INVALIDARG for any other object; E_OUTOFMEMORY.
     pub fn new(value: &T) -> Result<Self> {
         value.shared().map(Self)
     }
 
-    /// The pointer, or the value.
+    /// Returns the pointer or the value.
     pub fn get(&self) -> &T {
         &self.0
     }
@@ -94,7 +101,7 @@ impl sealed::Sealed for SafeArray {
     }
 }
 
-/// Refuses an object that belongs to a thread.
+/// Verifies that an object does not belong to a thread.
 pub(crate) fn check<I: Interface>(pointer: &I) -> Result<()> {
     if look_behind(pointer).is_some() {
         return Ok(());
@@ -111,22 +118,23 @@ pub(crate) fn check<I: Interface>(pointer: &I) -> Result<()> {
     Err(Error::new(code::E_INVALIDARG, format!("the object belongs to a thread: {why}")))
 }
 
-/// Whether an object that is no proxy may be used by any thread.
+/// Whether any thread may use an object that is no proxy.
 ///
-/// Every object that `#[implement]` makes says IAgileObject, whatever is in it: its word counts for nothing, that of the compiler does. Such objects
-/// have IInspectable, too. Objects of other languages are what their authors say.
+/// Every object of `#[implement]` claims IAgileObject regardless of its fields, so the claim is
+/// worthless for it; [`IID_CHECKED`] decides instead. Such objects have IInspectable as well.
+/// Objects of other languages are trusted.
 fn may_be_shared(object: &IUnknown) -> bool {
     answers(object, &IID_CHECKED) || answers(object, &IID_AGILE_OBJECT) && !answers(object, &IInspectable::IID)
 }
 
 fn answers(object: &IUnknown, iid: &GUID) -> bool {
     let mut found = std::ptr::null_mut();
-    // SAFETY: a QueryInterface with a place for one pointer.
+    // SAFETY: a QueryInterface with room for one pointer.
     let result = unsafe { object.query(iid, &mut found) };
     if result.is_err() || found.is_null() {
         return false;
     }
-    // SAFETY: the query succeeded, so this is a counted interface pointer.
+    // SAFETY: the query succeeded, so the pointer is a counted interface pointer.
     drop(unsafe { IUnknown::from_raw(found) });
     true
 }

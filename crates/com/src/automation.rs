@@ -1,4 +1,4 @@
-//! Automation: values that say of which type they are, and calls by name.
+//! Automation: values that carry their type, and calls by name.
 
 mod bstr;
 pub(crate) mod dispatch;
@@ -17,17 +17,17 @@ pub use number::{Currency, Decimal};
 pub use safearray::{Bound, Element, SafeArray};
 pub use variant::{Value, Variant};
 
-/// A member is called.
+/// The flag for the call of a method.
 pub const DISPATCH_METHOD: u16 = 1;
-/// A property is read.
+/// The flag for reading a property.
 pub const DISPATCH_PROPERTYGET: u16 = 2;
-/// A property is set.
+/// The flag for setting a property.
 pub const DISPATCH_PROPERTYPUT: u16 = 4;
-/// A property is set to an object itself, and not to its value.
+/// The flag for setting a property to an object itself rather than to its value.
 pub const DISPATCH_PROPERTYPUTREF: u16 = 8;
-/// The name of the argument that a property is set to.
+/// The DISPID of the argument with a property's new value.
 pub const DISPID_PROPERTYPUT: i32 = -3;
-/// The member that an object's value is.
+/// The DISPID of an object's default member.
 pub const DISPID_VALUE: i32 = 0;
 
 #[cfg(test)]

@@ -1,11 +1,13 @@
-//! Binding: what two processes settle before the first call, with the standard's own units (C706 12.6.4).
+//! Binding: the negotiation of two processes before the first call, with standard PDUs (C706
+//! 12.6.4).
 //!
-//! The first connection and every further one begin with a bind. Its first context is the runtime's interface; its second names
-//! the process that binds, in the lower half of a UUID, and is answered as negotiated. Interfaces follow with alter_context, each
-//! once for a link: a context proposes FLAT, and beside it the fingerprint of the interface as one more transfer syntax. The
-//! server takes FLAT where it has the same fingerprint, and refuses otherwise, with its own fingerprint in the answer. A
-//! server that knows nothing of this refuses both, as the standard has it. Over a stream the standard's transfer syntaxes are
-//! proposed as well.
+//! Every connection begins with a bind. Its first context is the runtime's interface. Its second
+//! context names the client process in the lower half of a UUID, and is answered as negotiated.
+//! Interfaces follow in alter_context PDUs, each once for a link: a context proposes FLAT and, as
+//! one more transfer syntax, the fingerprint of the interface. The server accepts FLAT if its own
+//! fingerprint is the same, and otherwise refuses with its own fingerprint in the answer. A server
+//! that is no obvia process refuses both, by the rules of the standard. Over a stream, standard
+//! transfer syntaxes are proposed as well.
 
 use crate::error::{Error, Result, code};
 use crate::link::endpoint_of;
@@ -23,30 +25,30 @@ use windows_core::{GUID, IUnknown, Interface};
 pub(crate) const RUNTIME: SyntaxId = SyntaxId { uuid: Uuid(0x4be1_0c7a_93d5_4f26_8e0b_6a17_d2c4_f358), version: 1 };
 /// The upper half of the UUID that names a process; the lower half is its OXID.
 const PROCESS: u128 = 0x9d27_5e0f_14c3_4ab6 << 64;
-/// The version of a "transfer syntax" that is a fingerprint.
+/// The version of a "transfer syntax" that stands for a fingerprint.
 const FINGERPRINT_VERSION: u32 = 0x4650_0001;
-/// The version of the identity of a process.
+/// The version of the interface that names a process.
 const PROCESS_VERSION: u32 = 1;
-/// Units travel as frames, which nothing cuts.
+/// The fragment sizes: PDUs travel as frames and are not fragmented.
 const SIZES: FragmentSizes = FragmentSizes::GREATEST;
 
-/// Transfer syntaxes that calls may go in, the best first.
+/// The transfer syntaxes of calls, the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Transfers(&'static [SyntaxId]);
 
 impl Transfers {
-    /// The one that goes through memory.
+    /// The transfer syntax for memory.
     pub(crate) const FLAT: Self = Self(&[FLAT]);
 
-    /// The one that needs no agreement.
+    /// The transfer syntax that needs no negotiation.
     pub(crate) const NDR: Self = Self(&[NDR]);
 
-    /// All that there are. Calls in NDR64 are longer than those in NDR, and no faster.
+    /// All transfer syntaxes. Calls in NDR64 are longer than those in NDR, and no faster.
     const ALL: Self = Self(&[FLAT, NDR, NDR64]);
-    /// What [`Self::named`] takes.
+    /// The names that [`Self::named`] accepts.
     pub(crate) const NAMES: &str = "flat, ndr, ndr64";
 
-    /// What an option of a binding says; empty for all that there are.
+    /// Returns the transfer syntaxes of a binding's option; an empty name means all.
     pub(crate) fn named(name: &str) -> Option<Self> {
         match name {
             "" => Some(Self::ALL),
@@ -57,14 +59,15 @@ impl Transfers {
         }
     }
 
-    /// What a context proposes: these, and the interface's fingerprint.
+    /// Returns the transfer syntaxes that a context proposes: these, and the interface's
+    /// fingerprint.
     pub(crate) fn proposed(self, info: Option<&InterfaceInfo>) -> Vec<SyntaxId> {
         let has_plan = info.is_some_and(|info| !info.ndr.is_empty());
         let usable = self.0.iter().copied().filter(|transfer| *transfer == FLAT || has_plan);
         usable.chain(info.map(|info| fingerprint(info.fingerprint))).collect()
     }
 
-    /// Takes or refuses a context that a client proposes.
+    /// Accepts or refuses a context that a client proposes.
     fn judge(self, context: &Context) -> Outcome {
         let iid = GUID::from_u128(context.interface.uuid.0);
         // IUnknown has no methods of its own that could differ.
@@ -77,14 +80,15 @@ impl Transfers {
         let own = fingerprint(info.fingerprint);
         let is_said = context.transfers.iter().any(|transfer| transfer.version == FINGERPRINT_VERSION);
         let is_same = context.transfers.contains(&own);
-        // Who has the interface from elsewhere knows no fingerprint, and nothing of FLAT.
+        // Clients that are no obvia processes propose no fingerprint, and cannot use FLAT.
         if !is_said && !is_compatible(info, context.interface.version) {
             return Outcome::refused(UNKNOWN_INTERFACE);
         }
         if is_said && !is_same {
             return Outcome { transfer: own, ..Outcome::refused(NO_TRANSFER_SYNTAX) };
         }
-        // ORPC has its own structures in NDR 2.0 (MS-DCOM 2.2), and strangers take that for a reason to have nothing else, or for none.
+        // ORPC's own structures are in NDR 2.0 (MS-DCOM 2.2). Some clients that are no obvia
+        // processes therefore support nothing else for objects, so NDR64 is left out for them.
         let has_ndr64 = is_same || info.plain;
         let usable = |transfer: &&SyntaxId| match **transfer {
             FLAT => is_same,
@@ -95,13 +99,14 @@ impl Transfers {
     }
 }
 
-/// Whether what this process has of an interface serves whoever wants this version (C706 4.2.4.5).
+/// Whether this process's version of an interface is compatible with a client's version (C706
+/// 4.2.4.5).
 fn is_compatible(info: &InterfaceInfo, wanted: u32) -> bool {
     let (major, minor) = info.version;
     major == wanted as u16 && minor >= (wanted >> 16) as u16
 }
 
-/// An interface as contexts name it.
+/// Returns the syntax identifier of an interface in contexts.
 pub(crate) fn syntax_of(info: &InterfaceInfo) -> SyntaxId {
     let (major, minor) = info.version;
     SyntaxId { uuid: Uuid(info.iid.to_u128()), version: u32::from(major) | u32::from(minor) << 16 }
@@ -128,18 +133,18 @@ fn exchange(channel: &mut Channel, bind: &Bind, deadline: Deadline) -> Result<Bi
     Ok(ack)
 }
 
-/// A process, as contexts name it.
+/// Returns the syntax identifier that names a process in contexts.
 const fn process(oxid: u64) -> SyntaxId {
     SyntaxId { uuid: Uuid(PROCESS | oxid as u128), version: PROCESS_VERSION }
 }
 
-/// The process that a context names.
+/// Returns the OXID of the process that a context names.
 fn process_of(syntax: SyntaxId) -> Option<u64> {
     let is_one = syntax.version == PROCESS_VERSION && syntax.uuid.0 >> 64 == PROCESS >> 64;
     is_one.then_some(syntax.uuid.0 as u64)
 }
 
-/// Tells the peer who this process is, and learns who the peer is.
+/// Introduces this process to the peer, and returns the peer's OXID.
 pub(crate) fn introduce(channel: &mut Channel, oxid: u64, deadline: Deadline) -> Result<u64> {
     let context = |id, interface| Context { id, interface, transfers: vec![FLAT] };
     let contexts = vec![context(0, RUNTIME), context(1, process(oxid))];
@@ -155,7 +160,7 @@ pub(crate) fn introduce(channel: &mut Channel, oxid: u64, deadline: Deadline) ->
     number.ok_or_else(|| Error::new(code::RPC_E_INVALID_DATA, "the server does not say which process it is"))
 }
 
-/// Makes sure that both sides mean the same by an interface.
+/// Verifies that both sides describe an interface alike.
 pub(crate) fn alter(
     channel: &mut Channel,
     info: &InterfaceInfo,
@@ -187,19 +192,20 @@ fn differs(info: &InterfaceInfo, theirs: SyntaxId) -> Error {
     Error::new(code::RPC_E_VERSION_MISMATCH, text)
 }
 
-/// A server's answer to a bind or an alter_context, and the process that it named. `None` for what is neither.
+/// Returns a server's answer to a bind or alter_context, and the OXID of the client if the PDU
+/// names one. `None` for any other PDU.
 pub(crate) fn answer(bytes: &[u8], own: u64, transfers: Transfers) -> Option<(Vec<u8>, Option<u64>)> {
     let bind = Bind::from_wire(bytes).ok()?;
     let mut client = None;
     let outcomes = bind.contexts.iter().map(|context| judge(context, own, transfers, &mut client)).collect();
-    // The group is this process: any part of its number that is not zero does.
+    // The association group is this process, identified by any part of its OXID that is not zero.
     let (group, secondary_address) = (own as u32 | 1, endpoint_of(own));
     let Bind { alters, call_id, .. } = bind;
     let ack = BindAck { alters, flags: 0, call_id, sizes: SIZES, group, secondary_address, outcomes };
     Some((ack.to_wire(), client))
 }
 
-/// A server's answer to the bind of a client that it does not let in. `None` for what is none.
+/// Returns a server's refusal of a client's bind. `None` for any other PDU.
 pub(crate) fn refusal(bytes: &[u8]) -> Option<Vec<u8>> {
     let Bind { call_id, .. } = Bind::from_wire(bytes).ok()?;
     let mut refusal = Vec::new();
@@ -207,7 +213,8 @@ pub(crate) fn refusal(bytes: &[u8]) -> Option<Vec<u8>> {
     Some(refusal)
 }
 
-/// What becomes of a context that a client proposes; it may be one that says which process the client is.
+/// Returns the outcome of a context that a client proposes. A context may also name the client
+/// process.
 pub(crate) fn judge(context: &Context, own: u64, transfers: Transfers, client: &mut Option<u64>) -> Outcome {
     match process_of(context.interface) {
         Some(oxid) => {

@@ -1,8 +1,9 @@
-//! The context of a call: how long its caller still waits, and the trace that the call belongs to.
+//! The context of a call: the time that its caller still waits, and the trace of the call.
 //!
-//! Only what somebody has said travels. In the standard's transfer syntaxes these are extents of ORPCTHIS ([`crate::dcom`]). In FLAT only callers
-//! that have said something pay for it: a connection in memory is told the context of the next call by a call of the runtime's own, and over a stream it stands
-//! before the frame (docs/flat.md).
+//! Only explicitly set contexts are sent. In NDR the context is in extents of ORPCTHIS
+//! ([`crate::dcom`]). In FLAT only callers with a context pay for it: on a connection in memory a
+//! call of the runtime's own sends the context of the next call, and over a stream the context
+//! precedes the frame (docs/flat.md).
 
 use crate::orpc::{CallContext, TraceContext};
 use crate::thread::{self, channels};
@@ -10,12 +11,13 @@ use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
 thread_local! {
-    /// The trace that calls of this thread belong to, if any.
+    /// The trace of this thread's calls, if any.
     static TRACE: RefCell<Option<TraceContext>> = const { RefCell::new(None) };
 }
 
-/// Runs `calls` as a part of a trace (W3C Trace Context): calls of objects that they make say so to the peer. A state that is longer than 512 bytes, or is
-/// not printable ASCII, is left out, and a trace one of whose numbers is 0 is none.
+/// Runs `calls` as a part of a trace (W3C Trace Context), which is sent to the peers with calls of
+/// objects. A state that is longer than 512 bytes or not printable ASCII is left out. A trace with
+/// a number that is 0 is ignored.
 pub fn with_trace<R>(trace: TraceContext, calls: impl FnOnce() -> R) -> R {
     struct Restore(Option<TraceContext>);
     impl Drop for Restore {
@@ -27,8 +29,8 @@ pub fn with_trace<R>(trace: TraceContext, calls: impl FnOnce() -> R) -> R {
     calls()
 }
 
-/// The trace that [`with_trace`] has named, or that the method which runs on this thread belongs to. Calls that this thread makes belong to it, too.
-/// `None` where nobody has named one.
+/// Returns the trace of [`with_trace`], or that of the method which runs on this thread. Calls that
+/// this thread makes belong to it as well. `None` without a trace.
 pub fn trace() -> Option<TraceContext> {
     TRACE.try_with(|own| own.borrow().clone()).ok().flatten()
 }
@@ -42,29 +44,29 @@ fn set_trace(trace: Option<TraceContext>) -> Option<TraceContext> {
     before
 }
 
-/// The thread performs a call from here on. Its caller waits so long, if it has said so, and the call belongs to this trace.
+/// Begins a call on this thread, with the time that its caller waits and the trace, if any.
 pub(crate) fn enter(left: Option<Duration>, trace: Option<TraceContext>) {
     set_trace(trace);
     thread::limit_to(left.and_then(|left| Instant::now().checked_add(left)));
 }
 
-/// The thread performs no call any more.
+/// Ends the call on this thread.
 pub(crate) fn leave() {
     set_trace(None);
     thread::limit_to(None);
 }
 
-/// Whether calls of this thread have a context. The time-out that every call has by default makes none.
+/// Whether calls of this thread have a context. The default time limit does not count as one.
 pub(crate) fn is_set() -> bool {
     thread::said_deadline().is_some() || TRACE.try_with(|own| own.borrow().is_some()).unwrap_or(false)
 }
 
-/// The context of calls that this thread makes now.
+/// Returns the context of calls that this thread makes now.
 pub(crate) fn current() -> CallContext {
     CallContext { left: thread::said_deadline().map(|deadline| deadline.start().remaining()), trace: trace() }
 }
 
-/// See [`entered`].
+/// The guard of [`entered`].
 pub(crate) struct Entered(());
 
 impl Drop for Entered {
@@ -73,7 +75,7 @@ impl Drop for Entered {
     }
 }
 
-/// The thread performs a call with this context until what is returned is dropped.
+/// Sets the context of a performed call until the result is dropped.
 pub(crate) fn entered(CallContext { left, trace }: CallContext) -> Entered {
     enter(left, trace);
     Entered(())

@@ -1,7 +1,7 @@
 //! Context handles: states that a server keeps for its clients between their calls (C706 4.2.16.6).
 //!
-//! What travels is a name that the server made up. Nobody but the client that got it can use it, and when that client is gone its
-//! states go, too.
+//! The wire form is a random name. Only the client that received a handle can use it. When the
+//! client is gone, its states are dropped.
 
 use crate::error::{Error, Result, code};
 use crate::runtime::Runtime;
@@ -12,12 +12,13 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use windows_core::GUID;
 
-/// States that a server keeps for one client.
+/// The greatest number of states that a server keeps for one client.
 const CONTEXTS_MAX: usize = 1 << 16;
-/// Who calls objects of its own process.
+/// The client number of calls within the process.
 const NOBODY: u64 = 0;
 
-/// A `[context_handle]`: what a server gives its client for a state that it keeps for it, and the client gives back in further calls.
+/// A `[context_handle]`: the server gives the client a handle for a state, and the client passes
+/// the handle in further calls.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ContextHandle {
@@ -28,7 +29,7 @@ pub struct ContextHandle {
 /// A state, which its last user drops.
 pub(crate) type State = Arc<dyn Any + Send + Sync>;
 
-/// The states that are kept, by client.
+/// The states, by client.
 #[derive(Default)]
 pub(crate) struct Contexts(Mutex<HashMap<u64, HashMap<u128, State>>>);
 
@@ -37,12 +38,13 @@ impl Contexts {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many states are kept for a client.
+    /// Returns the number of states that are kept for a client.
     pub(crate) fn kept_for(&self, client: u64) -> usize {
         self.lock().get(&client).map_or(0, HashMap::len)
     }
 
-    /// A client is gone. What is returned is to be dropped where no lock is held: it runs programs' own code.
+    /// Removes the states of a client that is gone. The result must be dropped while no lock is
+    /// held, since its drop runs programs' code.
     pub(crate) fn end_client(&self, client: u64) -> impl Sized + use<> {
         self.lock().remove(&client)
     }
@@ -65,30 +67,31 @@ fn mismatch() -> Error {
 }
 
 impl ContextHandle {
-    /// No handle.
+    /// The null handle.
     pub const NULL: Self = Self { attributes: 0, uuid: GUID::zeroed() };
 
-    /// A handle as it travels.
+    /// Makes a handle from its wire form.
     pub const fn from_wire(attributes: u32, uuid: GUID) -> Self {
         Self { attributes, uuid }
     }
 
-    /// Attributes and UUID, as they travel.
+    /// Returns the attributes and the UUID of the wire form.
     pub const fn to_wire(self) -> (u32, GUID) {
         (self.attributes, self.uuid)
     }
 
-    /// Whether it is no handle.
+    /// Whether the handle is null.
     pub fn is_null(&self) -> bool {
         *self == Self::NULL
     }
 
-    /// Keeps a state for the caller of the method that runs on this thread. It is dropped when the handle [ends](Self::end), or else when
-    /// the caller's process does, which is what C706 calls the rundown.
+    /// Keeps a state for the caller of the method that runs on this thread. The state is dropped
+    /// when the handle [ends](Self::end), or when the caller's process ends, which C706 calls the
+    /// rundown.
     ///
     /// # Errors
     ///
-    /// E_OUTOFMEMORY when the caller has too many; or why there is no name for it.
+    /// E_OUTOFMEMORY when the caller has too many handles; E_FAIL when no random name can be drawn.
     pub fn new<T: Any + Send + Sync>(state: T) -> Result<Self> {
         Self::keep(Arc::new(state))
     }
@@ -108,11 +111,12 @@ impl ContextHandle {
         Ok(Self { attributes: 0, uuid: GUID::from_u128(uuid) })
     }
 
-    /// The state that was kept.
+    /// Returns the state.
     ///
     /// # Errors
     ///
-    /// RPC_X_SS_CONTEXT_MISMATCH when this process gave the caller no such handle, or keeps a state of another type for it.
+    /// RPC_X_SS_CONTEXT_MISMATCH when this process gave the caller no such handle, or its state has
+    /// another type.
     pub fn state<T: Any + Send + Sync>(&self) -> Result<Arc<T>> {
         self.kept()?.downcast().map_err(|_| mismatch())
     }
@@ -124,7 +128,7 @@ impl ContextHandle {
         own.filter(|_| self.attributes == 0).cloned().ok_or_else(mismatch)
     }
 
-    /// Ends the handle, which is null then, and drops the state, as soon as nobody uses it.
+    /// Ends the handle, which becomes null, and drops the state once it is unused.
     ///
     /// # Errors
     ///

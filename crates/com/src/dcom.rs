@@ -1,7 +1,8 @@
-//! What this process is to peers that speak DCOM ([MS-DCOM]): an object resolver for itself, an exporter whose objects are asked for
-//! further interfaces and counted, and an activator of the classes that it has registered.
+//! The DCOM server side of this process ([MS-DCOM]): an object resolver for itself, an object
+//! exporter, and an activator of its registered classes.
 //!
-//! [`crate::orpc`] has the formats and tables; this says what is answered. Calls come as octets to targets of the runtime's own.
+//! [`crate::orpc`] has the formats and tables; this module has the behaviour. Calls arrive as
+//! octets at targets of the runtime's own.
 
 mod activator;
 pub(crate) mod classes;
@@ -48,15 +49,16 @@ use obvia_rpc::vi_call::{Answer, ServerCall, TargetId};
 use std::sync::Arc;
 use windows_core::GUID;
 
-/// Says how often peers that are no processes of obvia's have to ping the objects that they refer to, and how many pings in a row may not
-/// arrive: two minutes and three where nobody says otherwise (MS-DCOM 3.1.2.2).
+/// Sets the interval at which peers that are no obvia processes must ping the objects that they
+/// refer to, and the number of consecutive pings that may be lost. The defaults are two minutes and
+/// three pings (MS-DCOM 3.1.2.2).
 ///
 /// # Errors
 ///
-/// When the process cannot have a runtime.
+/// If the runtime of the process cannot be made.
 pub fn set_pinging(pinging: Pinging) -> Result<()> {
     Runtime::of_process()?.exports().set_pinging(pinging);
-    // The next time to look may be sooner now.
+    // The next expiry may be earlier now.
     janitor::wake();
     Ok(())
 }
@@ -70,7 +72,7 @@ enum Own {
     ScmActivator = 4,
 }
 
-/// All of them, by their identifiers.
+/// The interfaces that every process has, with their identifiers.
 const ALL: [(Own, &Interface); 5] = [
     (Own::ObjectExporter, &exporter::INTERFACE),
     (Own::RemUnknown, &unknown::INTERFACE),
@@ -79,7 +81,7 @@ const ALL: [(Own, &Interface); 5] = [
     (Own::ScmActivator, &scm::SCM_ACTIVATOR),
 ];
 
-/// Stub data written by hand.
+/// Stub data that handwritten code marshals.
 const OCTETS: Relayed = Relayed { form: Form::Octets, objects: None };
 
 impl Own {
@@ -87,20 +89,24 @@ impl Own {
         ALL.into_iter().find(|(_, interface)| syntax == SyntaxId { uuid: Uuid(interface.id.to_u128()), version: 0 })
     }
 
-    /// Where its calls go. No entry of the object table has generation 0, and index 0 is the runtime's.
+    /// Returns the target of the interface's calls. Entries of the object table never have
+    /// generation 0, and index 0 is the runtime's.
     fn target(self) -> TargetId {
         TargetId { index: self as u32, generation: 0 }
     }
 }
 
-/// What becomes of a context of one of these interfaces; `None` for all others.
+/// Returns the outcome of a presentation context for one of these interfaces; `None` for all
+/// others.
 pub(crate) fn judge(context: &Context) -> Option<Outcome> {
     Own::find(context.interface).map(|_| Outcome::choose(context, &[NDR]))
 }
 
-/// Calls of these interfaces for which another least level holds than for all others. ServerAlive and ServerAlive2 are answered at any level, as clients
-/// learn by them how to prove who they are (MS-DCOM 3.1.2.5.1.6, 3.2.4.1.1.1). Pings need no proof where calls need none: some clients
-/// ping with proofs that fail. Activation has a level of its own, if one is given.
+/// Returns the interfaces and methods whose least level differs from that of all other calls.
+/// ServerAlive and ServerAlive2 are answered at any level, as clients learn from them how to
+/// authenticate (MS-DCOM 3.1.2.5.1.6, 3.2.4.1.1.1). Pings are exempt where no level is required,
+/// since some clients ping with authentication that fails. Activation has a level of its own, if
+/// one is given.
 pub(crate) fn exemptions(least: Option<Level>, activation: Option<Option<Level>>) -> Vec<Exemption> {
     let exemption = |interface: &Interface, opnums, least| {
         let interface = SyntaxId { uuid: Uuid(interface.id.to_u128()), version: 0 };
@@ -114,7 +120,7 @@ pub(crate) fn exemptions(least: Option<Level>, activation: Option<Option<Level>>
     exemptions
 }
 
-/// Whom a call of one of these interfaces is for. `None` for all others.
+/// Returns the target of a call of one of these interfaces; `None` for all other interfaces.
 pub(crate) fn find(
     runtime: &Runtime,
     object: Option<Uuid>,
@@ -125,12 +131,12 @@ pub(crate) fn find(
     Some(if wanted.is_none() || wanted == object { Ok((own.target(), OCTETS)) } else { Err(Status::OBJECT_NOT_FOUND) })
 }
 
-/// The IPID of this process's `IRemUnknown`.
+/// Returns the IPID of this process's `IRemUnknown`.
 fn rem_unknown_of(runtime: &Runtime) -> GUID {
     objref::ipid(Own::RemUnknown.target(), runtime.oxid())
 }
 
-/// Performs a call to one of these interfaces.
+/// Performs a call of one of these interfaces.
 pub(crate) fn perform(call: &mut ServerCall<'_>) -> Answer {
     let (target, opnum) = (TargetId::from_word(call.target()), call.opnum());
     let method = |call: &mut StubCall<'_, '_>| {
@@ -157,7 +163,7 @@ pub(crate) fn perform(call: &mut ServerCall<'_>) -> Answer {
     serve(call, method)
 }
 
-/// Performs a call to one of these interfaces which the host's service passes on for a client of its own.
+/// Performs a call of one of these interfaces that the SCM forwards for its client.
 pub(crate) fn perform_forwarded(caller: &Arc<Caller>, call: &Forwarded) -> std::result::Result<Vec<u8>, Status> {
     let (own, _) = ALL.into_iter().find(|(_, known)| known.id == call.interface).ok_or(Status::UNK_IF)?;
     let heard: StringBinding = call.heard.parse().map_err(|_| Status::BAD_STUB_DATA)?;
@@ -167,7 +173,7 @@ pub(crate) fn perform_forwarded(caller: &Arc<Caller>, call: &Forwarded) -> std::
         let answered = match own {
             Own::ObjectExporter => object_exporter::perform(&client, call.opnum, from),
             Own::Activation => activator::activate(&client, call.opnum, from),
-            // They come to who they are for.
+            // Clients call these interfaces directly.
             Own::RemUnknown | Own::ScmActivator => Err(Status::UNK_IF),
         };
         headers::leave();
@@ -178,26 +184,29 @@ pub(crate) fn perform_forwarded(caller: &Arc<Caller>, call: &Forwarded) -> std::
     })
 }
 
-/// An answer as stub data.
+/// Encodes an answer as stub data.
 fn answer(write: impl FnOnce(&mut Encoder<'_>)) -> std::result::Result<Vec<u8>, Status> {
     Encoder::encode(ByteOrder::Little, write).map_err(|_: Malformed| Status::REMOTE_NO_MEMORY)
 }
 
-/// A call of one of these interfaces.
+/// Decodes a call of one of these interfaces.
 fn request<C: Calls>(opnum: u16, from: &mut Decoder<'_>) -> std::result::Result<C, Status> {
     Ok(C::read(opnum, from)?)
 }
 
-/// How this process is reached by its caller, by the protocol sequences that it names; by all for none.
+/// Returns the bindings of this process for its caller, limited to these protocol sequences; an
+/// empty list means all.
 fn resolved(caller: &Arc<Caller>, protseqs: &[u16]) -> Resolved {
     let runtime = caller.runtime;
     let heard = runtime.heard_by(Some(caller));
-    // Strangers have long left datagrams, and would take them for the best where they know them.
+    // Clients that are no obvia processes no longer use datagrams, and some would prefer them where
+    // they are offered.
     let usable = |protocol: ProtocolSequence| {
         protocol != ProtocolSequence::IpUdp && (protseqs.is_empty() || protseqs.contains(&protocol.tower()))
     };
     let strings = heard.iter().filter(|binding| usable(binding.protocol)).map(tower_of).collect();
-    // Some clients take the hint for what they are to do, and would go on as somebody who has proved nothing.
+    // Some clients use the hint as their own level, and would continue anonymously after
+    // authenticating.
     let own = caller.authenticated().map(|caller| caller.level);
     let level = heard.iter().filter_map(network::level_of).max().max(own);
     Resolved {
@@ -208,23 +217,26 @@ fn resolved(caller: &Arc<Caller>, protseqs: &[u16]) -> Resolved {
     }
 }
 
-/// The security bindings of references for a client: none for processes of obvia's, whose string bindings say it.
+/// Returns the security bindings in references for a client: none for obvia processes, whose string
+/// bindings contain the security.
 pub(crate) fn securities_for(client: Client) -> Vec<SecurityBinding> {
     if matches!(client, Client::Peer(_)) { securities() } else { Vec::new() }
 }
 
-/// The mechanisms by which strangers may prove who they are.
+/// Returns the security bindings for clients that are no obvia processes.
 fn securities() -> Vec<SecurityBinding> {
     let services: &[AuthType] = if security::has_accounts() { &[AuthType::SPNEGO, AuthType::NTLM] } else { &[] };
     services.iter().map(|kind| SecurityBinding { service: kind.0.into(), principal: String::new() }).collect()
 }
 
-/// RPC_C_AUTHN_LEVEL_NONE, or the level that calls have to be protected at (MS-RPCE 2.2.1.1.8).
+/// Returns the authentication hint: RPC_C_AUTHN_LEVEL_NONE, or the least level of calls (MS-RPCE
+/// 2.2.1.1.8).
 fn authn_hint(level: Option<Level>) -> u32 {
     level.map_or(1, |level| level as u32)
 }
 
-/// A way to this process as strangers read it: who calls over TCP is told elsewhere how calls are protected.
+/// Returns a binding in the form for clients that are no obvia processes. Over TCP the options are
+/// omitted, as the security bindings replace them.
 pub(crate) fn tower_of(binding: &StringBinding) -> TowerBinding {
     let options = if binding.protocol == ProtocolSequence::IpTcp { Vec::new() } else { binding.options.clone() };
     TowerBinding::from(&StringBinding { options, object: None, ..binding.clone() })

@@ -1,8 +1,9 @@
-//! From a call to the object and the stub that serve it, without a lock.
+//! Dispatches calls to the object and the stub that serve them, without a lock.
 //!
-//! Each connection keeps copies of the targets that it was asked for, in an array with the places of the object table. A hit is
-//! a bound, which is 0 whenever a target may have gone, and one comparison of index and generation. For the target that was
-//! fetched last it is the comparison alone.
+//! Each connection has copies of the targets that were called on it, in an array with the indices
+//! of the object table. A lookup compares the index with a bound, which is 0 whenever a target may
+//! have been removed, and then compares index and generation. For the target that was fetched last,
+//! one comparison suffices.
 
 use crate::exports::Target;
 use crate::stub::StubFn;
@@ -15,15 +16,15 @@ use std::sync::Arc;
 #[cfg(test)]
 mod tests;
 
-/// What is kept of one target. C sees it, too.
+/// The cached copy of a target. C code shares the layout.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Place {
-    // A number that no call with this place's index has, where the place is vacant.
+    // For a vacant place, a number that no call with this place's index has.
     target: u64,
     object: *mut c_void,
     stubs: *const StubFn,
-    // What an opnum is masked with: the table has one entry more.
+    // The mask for opnums: the table's length minus one.
     mask: usize,
 }
 
@@ -39,34 +40,35 @@ impl Place {
     }
 }
 
-/// What a vacant place has for every opnum.
+/// The stubs of a vacant place.
 static VACANT: [StubFn; 1] = [not_found];
 
 unsafe extern "C-unwind" fn not_found(_: *mut c_void, _: &mut ServerCall<'_>) -> Answer {
     Answer::fault(Status::OBJECT_NOT_FOUND)
 }
 
-/// The targets that one connection has been asked for. C finds the first three fields.
+/// The targets that were called on one connection. C code reads the first three fields.
 #[repr(C)]
 pub(crate) struct Dispatch {
-    // Invariant: that of `watch`, which never says that there are more places than `places`, nor another target than `last` is of;
-    // only this value makes it say anything but that there is none.
+    // Invariant: points to `watch`, whose bound never exceeds the length of `places` and whose
+    // target is only ever that of `last`. Only this value sets anything in the watch but its
+    // invalid state.
     known: *const Watch,
-    // Invariant: the first of `places`.
+    // Invariant: points to the first of `places`.
     first: *const Place,
-    // The place of the target that was fetched last. Invariant: it is vacant, or its target is held: whoever asks for the number by
-    // which the watch says that there is none gets there.
+    // The place of the target that was fetched last. Invariant: the place is vacant, or its target
+    // is held. A call with the number that the watch has in its invalid state also leads here.
     last: Place,
     watch: Arc<Watch>,
-    // The table's removals that the copies have been compared with, and its recalls.
+    // The counts of removals and recalls with which the copies were last compared.
     removals: u64,
     recalls: u64,
-    // Invariant: a place that is not vacant is of the copy with its index.
+    // Invariant: a place that is not vacant belongs to the copy with the same index.
     places: Vec<Place>,
     copies: Vec<Option<Target>>,
 }
 
-// SAFETY: the pointers are to what the value itself owns; targets may be used and dropped by any thread.
+// SAFETY: the pointers lead to memory that the value owns; any thread may use and drop targets.
 unsafe impl Send for Dispatch {}
 
 impl Dispatch {
@@ -84,7 +86,7 @@ impl Dispatch {
         }
     }
 
-    /// Lets everything go, and with it maybe objects.
+    /// Drops all copies, which may be the last references to objects.
     pub(crate) fn clear(&mut self) {
         self.forget_last();
         self.first = std::ptr::null();
@@ -92,28 +94,29 @@ impl Dispatch {
         self.copies.clear();
     }
 
-    /// Before it may be dropped.
+    /// Makes the last place vacant, before its target may be dropped.
     fn forget_last(&mut self) {
         self.last = Place::vacant(0);
         self.watch.invalidate();
     }
 
-    /// What makes the next call take the long way.
+    /// Returns the watch, whose invalidation makes the next call take the slow path.
     pub(crate) fn watch(&self) -> &Arc<Watch> {
         &self.watch
     }
 
-    /// Performs a call if its target is at hand.
+    /// Performs a call if its target is cached.
     #[inline(always)]
     pub(crate) fn perform(&self, call: &mut ServerCall<'_>) -> Option<Answer> {
         let place = self.find(call.target())?;
-        // SAFETY: by the invariant of the places, object and stubs are those of a target that is held.
+        // SAFETY: by the invariant of the places, the object and the stubs belong to a target that
+        // is held.
         Some(unsafe { place.invoke(call) })
     }
 
     #[inline(always)]
     fn find(&self, target: u64) -> Option<&Place> {
-        // SAFETY: kept alive by `watch`.
+        // SAFETY: `watch` keeps the target of the pointer alive.
         let known = unsafe { &*self.known };
         if known.target() == target {
             return Some(&self.last);
@@ -122,15 +125,15 @@ impl Dispatch {
         if index >= known.valid() {
             return None;
         }
-        // SAFETY: by the invariant of the watch there are more places than that.
+        // SAFETY: by the invariant of the watch, the index is less than the number of places.
         let place = unsafe { self.first.add(index as usize) };
         // SAFETY: as above.
         let place = unsafe { &*place };
         (place.target == target).then_some(place)
     }
 
-    /// Performs a call of a target that may be in the table. `admit` says whether this connection's client may call it, which holds until the
-    /// table's copies are recalled.
+    /// Performs a call of a target that may be in the table. `admit` verifies that this
+    /// connection's client may call it. The verdict holds until the table's copies are recalled.
     pub(crate) fn fetch_and_perform(
         &mut self,
         table: &SharedTable<Target>,
@@ -139,13 +142,13 @@ impl Dispatch {
     ) -> Answer {
         let target = TargetId::from_word(call.target());
         match self.fetch(table, target, admit) {
-            // SAFETY: the place is of the target just fetched, and held.
+            // SAFETY: the place belongs to the target that was just fetched and is held.
             Ok(place) => unsafe { place.invoke(call) },
             Err(status) => Answer::fault(status),
         }
     }
 
-    /// Makes a copy of a target, if there is none.
+    /// Copies a target unless a copy exists.
     fn fetch(
         &mut self,
         table: &SharedTable<Target>,
@@ -154,13 +157,15 @@ impl Dispatch {
     ) -> Result<&Place, Status> {
         let at = id.index as usize;
         let look_up = || table.get(id.index, id.generation).map_err(|_| Status::OBJECT_NOT_FOUND);
-        // Where the table has this index, there are no more places than it has.
+        // The index is checked against the table first, so that the number of places does not
+        // exceed that of the table.
         if at >= self.places.len() && look_up().is_ok() {
             self.places.extend((self.places.len()..=at).map(|index| Place::vacant(index as u32)));
             self.copies.resize_with(self.places.len(), || None);
             self.first = self.places.as_ptr();
         }
-        // Whatever is removed from here on invalidates the watch again; what was removed before, the looks below miss.
+        // A removal from here on invalidates the watch again. An earlier removal is found by the
+        // comparisons below.
         self.last = Place::vacant(id.index);
         self.watch.revalidate(id.word(), self.places.len() as u32);
         self.drop_removed(table);
@@ -172,7 +177,8 @@ impl Dispatch {
         outcome.map(|_| &self.last)
     }
 
-    /// The place of a target, fetched unless it is there: something else than a removal may have made the call come this way.
+    /// Returns the place of a target, fetching the target unless the copy exists: a removal is not
+    /// the only reason for the slow path.
     fn place(
         &mut self,
         at: usize,
@@ -183,30 +189,31 @@ impl Dispatch {
         if place.target != id.word() {
             let found = look_up()?;
             *place = Place::new(id, &found);
-            // Dropping an earlier copy may run its author's code.
+            // The drop of the former copy may run program code.
             drop(self.copies[at].replace(found));
         }
         Ok(self.places[at])
     }
 
-    /// Drops every copy of a target that has been taken out of the table, and with it maybe the object.
+    /// Drops every copy of a target that was removed from the table, which may be the last
+    /// reference to the object.
     pub(crate) fn purge(&mut self, table: &SharedTable<Target>) {
         self.forget_last();
         self.drop_removed(table);
     }
 
-    /// Drops every copy. The last place must be vacant.
+    /// Drops all copies. The last place must be vacant.
     fn vacate(&mut self) {
         for (index, place) in self.places.iter_mut().enumerate() {
             *place = Place::vacant(index as u32);
         }
         let mut dropped = std::mem::take(&mut self.copies);
         self.copies.resize_with(dropped.len(), || None);
-        // Which may run their authors' code.
+        // The drop may run program code.
         dropped.clear();
     }
 
-    /// The last place must be vacant.
+    /// Drops the copies of removed targets. The last place must be vacant.
     fn drop_removed(&mut self, table: &SharedTable<Target>) {
         let recalls = table.recalls();
         if std::mem::replace(&mut self.recalls, recalls) != recalls {
@@ -230,15 +237,16 @@ impl Dispatch {
 impl Place {
     /// # Safety
     ///
-    /// The place must be vacant, or its target be held.
+    /// The place must be vacant, or its target must be held.
     #[inline(always)]
     unsafe fn invoke(&self, call: &mut ServerCall<'_>) -> Answer {
         let at = usize::from(call.opnum()) & self.mask;
-        // SAFETY: the mask keeps it within the table.
+        // SAFETY: the mask keeps the index within the table.
         let stub = unsafe { self.stubs.add(at) };
         // SAFETY: as above; tables are never written.
         let stub = unsafe { stub.read() };
-        // SAFETY: the target pairs each interface pointer with the stubs of its interface, and is held.
+        // SAFETY: a target combines an interface pointer with the stubs of its interface, and is
+        // held.
         unsafe { stub(self.object, call) }
     }
 }

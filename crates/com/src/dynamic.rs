@@ -1,8 +1,10 @@
-//! Calls without generated code: the caller lays out the frames, by an interface's text.
+//! Calls without generated code: the caller makes the frames by the IDL text of an interface.
 //!
-//! For tools that call any object. [`interfaces`] and [`describe`] say what there is; `obvia_idl` compiles the text and plans the
-//! frames; an [`Object`] sends them. Nothing here trusts a frame: the server checks requests as it checks everybody's, and
-//! whoever reads a reply has to check it. [`mod@pointer`] has the same for interface pointers, and objects that are called so.
+//! The module is for tools that call arbitrary objects. [`interfaces`] and [`describe`] return the
+//! interfaces of a server and their texts. `obvia_idl` compiles a text and plans the frames, and an
+//! [`Object`] sends them. Frames are not trusted: the server checks requests as for any client, and
+//! the caller must check replies. [`mod@pointer`] has the same for interface pointers, and for
+//! objects that are called by frames.
 
 pub mod pointer;
 
@@ -21,17 +23,17 @@ pub use obvia_ndr::flat::check::{Checked, Flaw, check};
 pub use obvia_ndr::flat::shape;
 use windows_core::{GUID, HRESULT};
 
-/// What makes an interface the same on both sides.
+/// The identity of an interface, which must be the same on both sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// Its IID.
+    /// The IID.
     pub iid: GUID,
-    /// The fingerprint of its text.
+    /// The fingerprint of the text.
     pub fingerprint: u128,
 }
 
 impl Identity {
-    /// What is needed of an interface to ask a server for it.
+    /// Returns the description that is needed to ask a server for the interface.
     fn info(self) -> InterfaceInfo {
         InterfaceInfo::without_vtables(self.description())
     }
@@ -41,23 +43,25 @@ impl Identity {
     }
 }
 
-/// An interface of functions, with what it takes to call those of servers that know nothing of obvia.
+/// An interface of functions, with the data that is needed to call servers that are no obvia
+/// processes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Functions {
-    /// What makes it the same on both sides.
+    /// The identity of the interface.
     pub identity: Identity,
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its version, major and minor.
+    /// The version, major and minor.
     pub version: (u16, u16),
-    /// Its well-known endpoints: string bindings without hosts.
+    /// The well-known endpoints: string bindings without hosts.
     pub endpoints: Vec<String>,
-    /// What its messages are in NDR: the words that `obvia_idl::ndr::words` makes.
+    /// The messages in NDR: the words of `obvia_idl::ndr::words`.
     pub ndr: Vec<i64>,
 }
 
 impl Functions {
-    /// The description that the runtime works with. There is one for each set of values, as long as the process lives.
+    /// Returns the description for the runtime. There is one for each distinct value, for the
+    /// lifetime of the process.
     fn info(&self) -> &'static InterfaceInfo {
         static MADE: Mutex<Vec<(Functions, &'static InterfaceInfo)>> = Mutex::new(Vec::new());
         let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -82,13 +86,13 @@ impl Functions {
 /// An interface that a server knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Known {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its IID.
+    /// The IID.
     pub iid: GUID,
 }
 
-/// One interface of an object in another process. The reference is given back when this is dropped.
+/// One interface of an object in another process. The drop releases the reference.
 pub struct Object {
     link: Arc<Link>,
     target: TargetId,
@@ -96,7 +100,7 @@ pub struct Object {
     iid: GUID,
 }
 
-/// The interfaces that the process behind a name knows, by name.
+/// Returns the interfaces that the process at a name or binding knows, sorted by name.
 ///
 /// # Errors
 ///
@@ -111,18 +115,18 @@ pub fn interfaces(name: &str) -> Result<Vec<Known>> {
     Ok(known.collect())
 }
 
-/// The text of any interface that the process behind a name knows.
+/// Returns the IDL text of an interface that the process at a name or binding knows.
 ///
 /// # Errors
 ///
-/// E_NOINTERFACE when it does not know the interface; otherwise as [`crate::connect`].
+/// E_NOINTERFACE when the process does not know the interface; otherwise as [`crate::connect`].
 pub fn describe(name: &str, iid: &GUID) -> Result<String> {
     let link = Runtime::of_process()?.link_at(name)?;
     system::describe(&link, iid)
 }
 
 impl Object {
-    /// Connects to the object that a process exports by a name, by any interface that the object has.
+    /// Connects to the object that a process exports by a name, with any interface of the object.
     ///
     /// # Errors
     ///
@@ -133,7 +137,8 @@ impl Object {
         Self::of(link, &reference)
     }
 
-    /// Binds to an interface of functions at a string binding, as [`crate::bind`] does: the result is what performs them there.
+    /// Binds to an interface of functions at a string binding, as [`crate::bind`] does. The result
+    /// stands for the object that performs the interface there.
     ///
     /// # Errors
     ///
@@ -145,7 +150,7 @@ impl Object {
         Ok(Self { link, target: reference.target, refs: reference.public_refs, iid: info.iid })
     }
 
-    /// The interface has been agreed on.
+    /// Wraps a reference whose interface has been verified for both sides.
     fn of(link: Arc<Link>, reference: &ObjRef) -> Result<Self> {
         if reference.oxid != link.oxid() {
             return Err(Error::new(code::RPC_E_INVALID_OBJREF, "the reference is to an object of another process"));
@@ -159,11 +164,12 @@ impl Object {
         Self { link, target, refs, iid }
     }
 
-    /// Takes over a reference that came in a reply of this object's: the bytes of an OBJREF.
+    /// Takes ownership of a reference from a reply of this object: the bytes of an OBJREF.
     ///
     /// # Errors
     ///
-    /// RPC_E_INVALID_OBJREF when it is none; or why its process cannot be reached.
+    /// RPC_E_INVALID_OBJREF for malformed bytes; the error of the connection where the object's
+    /// process cannot be reached.
     pub fn adopt(&self, reference: &[u8]) -> Result<Self> {
         let reference = ObjRef::from_wire(reference)?;
         if reference.oxid == self.link.oxid() {
@@ -173,37 +179,40 @@ impl Object {
         Self::of(link, &reference)
     }
 
-    /// Asks for another interface of the object.
+    /// Queries another interface of the object.
     ///
     /// # Errors
     ///
-    /// E_NOINTERFACE when the object does not have it; RPC_E_VERSION_MISMATCH when the server describes it differently.
+    /// E_NOINTERFACE when the object does not have the interface; RPC_E_VERSION_MISMATCH when the
+    /// server describes it differently.
     pub fn query(&self, interface: Identity) -> Result<Self> {
         let target = system::query_interface(&self.link, self.target, &interface.info())?;
         Ok(Self::new(Arc::clone(&self.link), target, system::REFS_PER_QUERY, interface.iid))
     }
 
-    /// The interface.
+    /// Returns the IID.
     pub fn iid(&self) -> GUID {
         self.iid
     }
 
-    /// Calls a method: sends the frame of a request, and returns what the method returned and the frame of its reply.
+    /// Calls a method: sends the frame of a request, and returns the method's HRESULT and the frame
+    /// of its reply.
     ///
-    /// A method that failed has no results. The opnum is the method's number in the vtable, also of functions, where the first one is 3.
+    /// A failed method has no results. The opnum is the method's index in the vtable. The first
+    /// method has opnum 3, also for functions.
     ///
     /// # Errors
     ///
-    /// When the server answers with a fault, the connection fails, or the deadline passes.
+    /// If the server answers with a fault, the connection fails, or the deadline passes.
     pub fn call(&self, opnum: u16, request: &[u8]) -> Result<(HRESULT, Vec<u8>)> {
         exchange(&self.link, self.target, opnum, request)
     }
 
-    /// Sends the request of a oneway method, and waits until the server has taken it up.
+    /// Sends the request of a one-way method, and waits until the server has received it.
     ///
     /// # Errors
     ///
-    /// When the connection fails, or the deadline passes.
+    /// If the connection fails, or the deadline passes.
     pub fn call_oneway(&self, opnum: u16, request: &[u8]) -> Result<()> {
         thread::channels::with_channel(&self.link, |channel| {
             let length = put(channel, request)?;
@@ -213,7 +222,7 @@ impl Object {
     }
 }
 
-/// Sends the frame of a request, and returns what the method returned and the frame of its reply.
+/// Sends the frame of a request, and returns the method's HRESULT and the frame of its reply.
 fn exchange(link: &Arc<Link>, target: TargetId, opnum: u16, request: &[u8]) -> Result<(HRESULT, Vec<u8>)> {
     thread::channels::with_channel(link, |channel| {
         let length = put(channel, request)?;
@@ -224,7 +233,7 @@ fn exchange(link: &Arc<Link>, target: TargetId, opnum: u16, request: &[u8]) -> R
     })
 }
 
-/// Puts a request's frame in its place, and returns its length.
+/// Writes a request's frame to the channel, and returns its length.
 fn put(channel: &mut Channel, request: &[u8]) -> Result<usize> {
     let length = request.len().next_multiple_of(8);
     let frame = channel.request(length, 0, thread::ThreadLimit)?;

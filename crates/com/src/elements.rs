@@ -1,6 +1,8 @@
-//! Arrays that others may write while they are read: no reference to them is ever made.
+//! Arrays that other processes may write while they are read, so that no Rust reference to them may
+//! exist.
 //!
-//! What methods get whose parameters are passed by reference, and what methods lend.
+//! Methods receive them for parameters that are passed by reference, and lend them to their
+//! callers.
 
 use crate::frame::Scalar;
 use crate::thread::channels::Lease;
@@ -9,18 +11,19 @@ use std::cell::RefCell;
 use std::fmt;
 use std::marker::PhantomData;
 
-/// Elements to be read. Each read is one of the element's value at that time; two reads may differ.
+/// An array for reading. Each read returns the element's current value, so two reads may differ.
 #[derive(Clone, Copy)]
 pub struct Elements<'a, T> {
-    // Invariant: readable for `count` elements for 'a, and aligned.
+    // Invariant: aligned, and readable for `count` elements for `'a`.
     first: *const T,
     count: usize,
     life: PhantomData<&'a T>,
 }
 
-/// Elements to be read and written, as [`Elements`].
+/// An array for reading and writing, as [`Elements`].
 pub struct ElementsMut<'a, T> {
-    // Invariant: readable and writable for `count` elements for 'a, and aligned; of this process nobody else writes them meanwhile.
+    // Invariant: aligned, readable and writable for `count` elements for `'a`; no other code of
+    // this process writes them meanwhile.
     first: *mut T,
     count: usize,
     life: PhantomData<&'a mut T>,
@@ -34,50 +37,52 @@ impl<T: Scalar> Elements<'_, T> {
         Self { first, count, life: PhantomData }
     }
 
-    /// How many there are.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether there are none.
+    /// Whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Where they lie.
+    /// Returns the address of the elements.
     pub fn as_ptr(&self) -> *const T {
         self.first
     }
 
-    /// One element. `None` where there are not so many.
+    /// Returns one element; `None` where the index is out of bounds.
     pub fn get(&self, at: usize) -> Option<T> {
         if at >= self.count {
             return None;
         }
-        // SAFETY: inside by the check and the invariant.
+        // SAFETY: in bounds by the check and the invariant.
         let place = unsafe { self.first.add(at) };
-        // SAFETY: as above; any bytes are a number. Volatile, as others may write.
+        // SAFETY: as above; any bytes are a number. The read is volatile, since other processes may
+        // write.
         Some(unsafe { place.read_volatile() })
     }
 
-    /// Every element, read one after the other.
+    /// Returns all elements, each read in its turn.
     pub fn iter(&self) -> impl Iterator<Item = T> {
         (0..self.count).filter_map(|at| self.get(at))
     }
 
-    /// Copies elements from `at` on, as many as `into` has room for, and returns how many.
+    /// Copies elements from `at` on, up to the length of `into`, and returns their number.
     pub fn copy_to(&self, at: usize, into: &mut [T]) -> usize {
         let count = self.count.saturating_sub(at).min(into.len());
         if count > 0 {
-            // SAFETY: inside, as there are more.
+            // SAFETY: in bounds, since `count` is not 0.
             let from = unsafe { self.first.add(at) };
-            // SAFETY: inside by the invariant, and private memory is no part of it; any bytes are numbers.
+            // SAFETY: in bounds by the invariant, and `into` does not overlap; any bytes are
+            // numbers.
             unsafe { from.copy_to(into.as_mut_ptr(), count) };
         }
         count
     }
 
-    /// A copy of all.
+    /// Returns a copy of all elements.
     pub fn to_vec(&self) -> Vec<T> {
         let mut all = vec![crate::rt::zero(); self.count];
         self.copy_to(0, &mut all);
@@ -88,72 +93,73 @@ impl<T: Scalar> Elements<'_, T> {
 impl<'a, T: Scalar> ElementsMut<'a, T> {
     /// # Safety
     ///
-    /// `first` must be readable and writable for `count` elements for the lifetime of the result, and aligned; of this process nobody
-    /// else may write them meanwhile.
+    /// `first` must be aligned, and readable and writable for `count` elements for the lifetime of
+    /// the result. No other code of this process may write them meanwhile.
     pub unsafe fn from_raw(first: *mut T, count: usize) -> Self {
         Self { first, count, life: PhantomData }
     }
 
-    /// How many there are.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether there are none.
+    /// Whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Where they lie.
+    /// Returns the address of the elements.
     pub fn as_mut_ptr(&self) -> *mut T {
         self.first
     }
 
-    /// The same to be read.
+    /// Returns the array for reading.
     pub fn elements(&self) -> Elements<'_, T> {
         Elements { first: self.first, count: self.count, life: PhantomData }
     }
 
-    /// One element. `None` where there are not so many.
+    /// Returns one element; `None` where the index is out of bounds.
     pub fn get(&self, at: usize) -> Option<T> {
         self.elements().get(at)
     }
 
-    /// Writes one element. `None` where there are not so many.
+    /// Writes one element; `None` where the index is out of bounds.
     pub fn set(&mut self, at: usize, value: T) -> Option<()> {
         if at >= self.count {
             return None;
         }
-        // SAFETY: inside by the check and the invariant.
+        // SAFETY: in bounds by the check and the invariant.
         let place = unsafe { self.first.add(at) };
-        // SAFETY: as above. Volatile, as others may read and write.
+        // SAFETY: as above. The write is volatile, since other processes may read and write.
         unsafe { place.write_volatile(value) };
         Some(())
     }
 
-    /// Copies elements to `at` and behind, as many as there is room for, and returns how many.
+    /// Copies elements to `at` and the following places, as far as there is room, and returns their
+    /// number.
     pub fn copy_from(&mut self, at: usize, from: &[T]) -> usize {
         let count = self.count.saturating_sub(at).min(from.len());
         if count > 0 {
-            // SAFETY: inside, as there are more.
+            // SAFETY: in bounds, since `count` is not 0.
             let into = unsafe { self.first.add(at) };
-            // SAFETY: inside by the invariant, and private memory is no part of it.
+            // SAFETY: in bounds by the invariant, and `from` does not overlap.
             unsafe { into.copy_from(from.as_ptr(), count) };
         }
         count
     }
 
-    /// The same for a shorter time.
+    /// Returns the array for a shorter lifetime.
     pub fn reborrow(&mut self) -> ElementsMut<'_, T> {
         ElementsMut { first: self.first, count: self.count, life: PhantomData }
     }
 
-    /// The elements from `at` on, `count` of them. `None` where there are not so many.
+    /// Returns `count` elements from `at` on; `None` where the range is out of bounds.
     pub fn part(self, at: usize, count: usize) -> Option<Self> {
         if at.checked_add(count)? > self.count {
             return None;
         }
-        // SAFETY: inside by the check.
+        // SAFETY: in bounds by the check.
         let first = unsafe { self.first.add(at) };
         Some(Self { first, count, life: PhantomData })
     }
@@ -213,58 +219,61 @@ impl<T: Scalar + fmt::Debug> fmt::Debug for ElementsMut<'_, T> {
     }
 }
 
-/// What a method lends: it writes here what its caller reads in place.
+/// The array that a method lends: the method writes it where its caller reads it in place.
 pub struct Lending<'a, T> {
-    // Invariant: writable for `room` elements for 'a by this process alone, initialised, and aligned.
+    // Invariant: aligned, initialised, and writable for `room` elements for `'a` by this process
+    // alone.
     first: *mut T,
     room: usize,
-    // Invariant: at most `room`, or as many as are in `more`, where that is there.
+    // Invariant: at most `room`; or the length of `more`, where that exists.
     count: usize,
-    // What there was no room for, with all that is before it.
+    // All elements, where they exceed the room.
     more: Option<Box<More<T>>>,
     life: PhantomData<&'a mut T>,
 }
 
-/// Elements of this process's own. In a box, as they are seldom there and take three words.
+/// Elements in this process's own memory. They are boxed, since they are rare and take three words.
 struct More<T>(Vec<T>);
 
 thread_local! {
-    /// What the thread's last method lent that had no room for it.
+    /// The elements that the thread's last method lent and that exceeded the room.
     static MORE: RefCell<Option<Box<dyn Any>>> = const { RefCell::new(None) };
 }
 
 impl<T: Scalar + 'static> Lending<'_, T> {
     /// # Safety
     ///
-    /// `first` must be null, or initialised and writable for `room` elements by nobody else for the lifetime of the result.
+    /// `first` must be null, or initialised and writable for `room` elements exclusively for the
+    /// lifetime of the result.
     pub(crate) unsafe fn new(first: *mut T, room: usize) -> Self {
         let room = if first.is_null() { 0 } else { room };
         Self { first, room, count: 0, more: None, life: PhantomData }
     }
 
-    /// How many elements have been written.
+    /// Returns the number of written elements.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether none has been.
+    /// Whether no element has been written.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Writes an element behind the others.
+    /// Appends an element.
     pub fn push(&mut self, element: T) {
         self.extend_from_slice(&[element]);
     }
 
-    /// Writes elements behind the others. What there is no room for in the caller's sight is copied there when the method ends.
+    /// Appends elements. Elements that exceed the room in memory shared with the caller are copied
+    /// there when the method ends.
     pub fn extend_from_slice(&mut self, elements: &[T]) {
-        // The sum is of numbers of elements that there are, so of such as memory holds.
+        // A sum that overflows exceeds the room as well.
         let count = self.count.checked_add(elements.len()).filter(|count| *count <= self.room);
         let (Some(count), None) = (count, &self.more) else { return self.extend_elsewhere(elements) };
-        // SAFETY: inside by the check.
+        // SAFETY: in bounds by the check.
         let into = unsafe { self.first.add(self.count) };
-        // SAFETY: as above, and nobody else's, so they do not overlap.
+        // SAFETY: as above; the memory is exclusive, so the ranges do not overlap.
         unsafe { into.copy_from_nonoverlapping(elements.as_ptr(), elements.len()) };
         self.count = count;
     }
@@ -272,7 +281,7 @@ impl<T: Scalar + 'static> Lending<'_, T> {
     #[cold]
     fn extend_elsewhere(&mut self, elements: &[T]) {
         let more = self.more.get_or_insert_with(|| {
-            // SAFETY: by the invariants; there is room for as many.
+            // SAFETY: by the invariants; that many elements are initialised.
             let written = unsafe { Elements::from_raw(self.first, self.count) };
             Box::new(More(written.to_vec()))
         });
@@ -280,7 +289,8 @@ impl<T: Scalar + 'static> Lending<'_, T> {
         self.count = more.0.len();
     }
 
-    /// Writes so many elements at once, in place: `fill` gets them as they are, with whatever is in them. Where it panics, there are as many as before.
+    /// Writes `count` elements in place: `fill` receives them with arbitrary contents. If it
+    /// panics, the number of elements is unchanged.
     pub fn fill_with<R>(&mut self, count: usize, fill: impl FnOnce(&mut [T]) -> R) -> R {
         if count > self.room {
             let mut more = zeros(count);
@@ -292,7 +302,7 @@ impl<T: Scalar + 'static> Lending<'_, T> {
         let filled = if count == 0 {
             fill(&mut [])
         } else {
-            // SAFETY: by the invariant, and &mut self.
+            // SAFETY: by the invariant, exclusively through `&mut self`.
             fill(unsafe { std::slice::from_raw_parts_mut(self.first, count) })
         };
         self.more = None;
@@ -300,7 +310,7 @@ impl<T: Scalar + 'static> Lending<'_, T> {
         filled
     }
 
-    /// Where they lie now: there until the thread's next method lends something.
+    /// Returns the address of the elements, valid until the thread's next method lends something.
     #[inline(always)]
     pub(crate) fn finish(self) -> *mut T {
         match self.more {
@@ -319,54 +329,54 @@ fn zeros<T: Scalar>(count: usize) -> Box<More<T>> {
 #[cold]
 #[inline(never)]
 fn keep<T: 'static>(mut more: Vec<T>) -> *mut T {
-    // Not a boxed slice: to move a box says that nobody else has its address.
+    // A boxed slice would not do: moving a box asserts that no other pointer to its memory is used.
     let first = more.as_mut_ptr();
     let mut more = Some(more);
     let kept = MORE.try_with(|kept| kept.replace(more.take().map(|more| Box::new(more) as _)));
     if kept.is_err() {
-        // The thread ends, and whoever called the method has yet to read.
+        // The thread is ending, and the caller of the method has yet to read the elements.
         std::mem::forget(more);
     }
     first
 }
 
-/// What a method lent: to be read as long as this value is there. The server's memory is kept for that long, and further calls of the
-/// thread take another connection.
+/// The array that a method has lent, readable while this value lives. The server's memory is kept
+/// for that time, and further calls of the thread use another connection.
 pub struct Lent<T> {
-    // Invariant: readable for `count` elements as long as `keeper` is, and aligned.
+    // Invariant: aligned, and readable for `count` elements while the keeper lives.
     first: *const T,
     count: usize,
     _keeper: Keeper<T>,
 }
 
-/// What keeps them there. Neither moves what it keeps when it is moved itself.
+/// The owner of lent elements. Moving the owner does not move the elements.
 enum Keeper<T> {
     Own(#[expect(dead_code, reason = "it keeps what is pointed to")] Vec<T>),
     Channel(#[expect(dead_code, reason = "as above")] Lease),
 }
 
 impl<T: Scalar> Lent<T> {
-    /// The elements.
+    /// Returns the elements.
     pub fn elements(&self) -> Elements<'_, T> {
         Elements { first: self.first, count: self.count, life: PhantomData }
     }
 
-    /// How many there are.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether there are none.
+    /// Whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// One element. `None` where there are not so many.
+    /// Returns one element; `None` where the index is out of bounds.
     pub fn get(&self, at: usize) -> Option<T> {
         self.elements().get(at)
     }
 
-    /// A copy of all.
+    /// Returns a copy of all elements.
     pub fn to_vec(&self) -> Vec<T> {
         self.elements().to_vec()
     }
@@ -378,7 +388,8 @@ impl<T: Scalar + fmt::Debug> fmt::Debug for Lent<T> {
     }
 }
 
-/// What a caller has for what a method lends: nothing where the method is in another process, or room in its own.
+/// The caller's room for an array that a method lends: none for a method of another process, or an
+/// array for a method of this process.
 pub struct Borrowing<T> {
     is_proxy: bool,
     room: Vec<T>,
@@ -395,11 +406,11 @@ impl<T: Scalar> Borrowing<T> {
         if self.is_proxy { std::ptr::null_mut() } else { self.room.as_mut_ptr() }
     }
 
-    /// What was lent.
+    /// Returns the lent array.
     ///
     /// # Safety
     ///
-    /// The method must have succeeded, on this thread, just now, and returned these elements.
+    /// The method must just have succeeded on this thread, and returned these elements.
     #[inline(always)]
     pub(crate) unsafe fn lent(self, first: *const T, count: usize) -> Lent<T> {
         if self.is_proxy {
@@ -421,15 +432,15 @@ mod tests {
     use super::*;
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
-    /// What a method lends that has room for three elements.
+    /// Returns the array of a method that has room for three elements.
     fn lent(work: impl FnOnce(&mut Lending<'_, u16>)) -> Vec<u16> {
         let mut room = [0; 3];
-        // SAFETY: as many elements, which nobody else uses.
+        // SAFETY: the array has that many elements, and no other code uses them.
         let mut lending = unsafe { Lending::new(room.as_mut_ptr(), room.len()) };
         work(&mut lending);
         let count = lending.len();
         let first = lending.finish();
-        // SAFETY: so many are there until the thread lends again.
+        // SAFETY: that many elements are valid until the thread lends again.
         unsafe { Elements::from_raw(first, count) }.to_vec()
     }
 

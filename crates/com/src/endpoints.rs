@@ -1,5 +1,6 @@
-//! Endpoints: where interfaces of functions are found, and who says so. An interface has well-known endpoints, by its `[endpoint]` attribute,
-//! or the endpoint mapper of the host knows them, with which servers register (C706 chapter 2, "Endpoints").
+//! The endpoints of interfaces of functions. An interface has well-known endpoints in its
+//! `[endpoint]` attribute, or servers register its endpoints with the endpoint mapper of their host
+//! (C706 chapter 2, "Endpoints").
 
 mod inquiry;
 mod mapper;
@@ -19,18 +20,19 @@ use obvia_rpc::epm::{self, ANY_HOST, Way};
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_rpc::uuid::Uuid;
 
-/// The name of the endpoint mapper of this host for `ncalrpc`.
+/// The name of this host's endpoint mapper for `ncalrpc`.
 const LOCAL_MAPPER: &str = "epmapper";
-/// The option of a binding that says where its host's endpoint mapper is.
+/// The option of a binding with the endpoint of its host's endpoint mapper.
 const MAPPER: &str = "mapper";
 
-/// The endpoint that an interface has by its `[endpoint]` attribute.
+/// Returns the endpoint in an interface's `[endpoint]` attribute.
 fn well_known(info: &InterfaceInfo, protocol: ProtocolSequence) -> Option<String> {
     let bindings = info.endpoints.iter().filter_map(|text| text.parse::<StringBinding>().ok());
     bindings.filter(|binding| binding.protocol == protocol && !binding.endpoint.is_empty()).map(|it| it.endpoint).next()
 }
 
-/// A binding with the endpoint that an interface has there: its own, the interface's, or the one that the endpoint mapper says.
+/// Completes a binding with an endpoint of the interface: the binding's own, the interface's
+/// well-known one, or the one that the endpoint mapper returns.
 pub(crate) fn locate(mut binding: StringBinding, info: &InterfaceInfo) -> Result<StringBinding> {
     let mapper = take_mapper(&mut binding);
     if !binding.endpoint.is_empty() {
@@ -48,18 +50,19 @@ pub(crate) fn locate(mut binding: StringBinding, info: &InterfaceInfo) -> Result
     Ok(binding)
 }
 
-/// Takes the option that is about the mapper out of a binding: nobody else knows it.
+/// Removes the mapper option from a binding, since no other code accepts it.
 fn take_mapper(binding: &mut StringBinding) -> Option<String> {
     let at = binding.options.iter().position(|(option, _)| option == MAPPER)?;
     Some(binding.options.remove(at).1)
 }
 
-/// Whether endpoint mappers know endpoints of a protocol sequence.
+/// Whether endpoint mappers have endpoints of a protocol sequence.
 pub(crate) fn is_mapped(protocol: ProtocolSequence) -> bool {
     any_way(protocol).is_some()
 }
 
-/// The way that the mapper is asked for; `None` for protocol sequences that it knows nothing of.
+/// Returns the wildcard for a query of the mapper; `None` for protocol sequences without entries in
+/// mappers.
 fn any_way(protocol: ProtocolSequence) -> Option<Way> {
     match protocol {
         ProtocolSequence::IpTcp => Some(Way::Tcp(ANY_HOST, 0)),
@@ -69,11 +72,11 @@ fn any_way(protocol: ProtocolSequence) -> Option<Way> {
     }
 }
 
-/// The binding of the endpoint mapper at a host, at the endpoint that is named for it, or at its own.
+/// Returns the binding of the endpoint mapper at a host, with the named or the well-known endpoint.
 fn mapper_of(binding: &StringBinding, endpoint: Option<&str>) -> Result<StringBinding> {
     let (protocol, usual) = match binding.protocol {
         ProtocolSequence::Lrpc => (ProtocolSequence::Lrpc, LOCAL_MAPPER.to_owned()),
-        // Also for what goes as datagrams: every mapper listens there.
+        // Endpoints for datagrams are queried over TCP as well, on which every mapper listens.
         _ => (ProtocolSequence::IpTcp, epm::PORT.to_string()),
     };
     let endpoint = endpoint.map_or(usual, str::to_owned);
@@ -83,12 +86,13 @@ fn mapper_of(binding: &StringBinding, endpoint: Option<&str>) -> Result<StringBi
     Ok(StringBinding::new(protocol, binding.address.clone(), endpoint))
 }
 
-/// Listens where an interface's `[endpoint]` attribute says: on every protocol sequence in it that this program was built with, on all
-/// addresses of the host. Returns the bindings, with the endpoints that were taken.
+/// Listens on the endpoints of an interface's `[endpoint]` attribute: for every protocol sequence
+/// in it that this program was built with, on all addresses of the host. Returns the bindings with
+/// their actual endpoints.
 ///
 /// # Errors
 ///
-/// E_INVALIDARG when the attribute names none; otherwise as for [`crate::listen`].
+/// E_INVALIDARG when the attribute has no usable endpoint; otherwise as for [`crate::listen`].
 pub fn listen_for<I: Remote>() -> Result<Vec<String>> {
     listen_at_endpoints(I::INFO)
 }
@@ -140,7 +144,8 @@ mod tests {
             ("ncacn_ip_tcp:host[,mapper=1135,transfer=ndr]", "ncacn_ip_tcp:host[5000,transfer=ndr]"),
             ("ncacn_vi_udp:host", "ncacn_vi_udp:host[5555]"),
             ("ncalrpc:", "ncalrpc:[any]"),
-            // Mappers know nothing of these, so others say what is missing.
+            // Mappers have no endpoints of these protocol sequences, so the error comes from the
+            // connection.
             ("ncacn_vi_fabric:host", "ncacn_vi_fabric:host"),
             ("ncacn_vi_shm:name", "ncacn_vi_shm:name"),
         ] {
@@ -162,7 +167,7 @@ mod tests {
         assert_eq!(at("ncalrpc:").unwrap(), "ncalrpc:[epmapper]");
         assert_eq!(at("ncalrpc:[,mapper=mine]").unwrap(), "ncalrpc:[mine]");
         assert_eq!(at("ncacn_ip_tcp:host[,mapper=]"), Err(code::E_INVALIDARG));
-        // That is no port, which whoever connects finds out.
+        // The endpoint is no port, which the connection reports.
         assert_eq!(located("ncacn_ip_tcp:host[,mapper=x]", &[]), format!("{:#010x}", code::E_INVALIDARG.0));
     }
 }

@@ -1,4 +1,4 @@
-//! Errors: an HRESULT, and in words what led to it.
+//! Errors: an HRESULT, and a text that explains it.
 
 mod conversions;
 mod panics;
@@ -15,7 +15,7 @@ use windows_core::HRESULT;
 /// The result of a call or of an operation of the runtime.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// An HRESULT with the story behind it, where there is one.
+/// An HRESULT with an explanation, where there is one.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Error {
     code: HRESULT,
@@ -23,8 +23,8 @@ pub struct Error {
     more: Option<Box<More>>,
 }
 
-/// The rest of COM's error information (MS-DCOM 2.2.21). It is apart from the detail: an error of another size costs calls of structures
-/// up to nine instructions more.
+/// The rest of COM's error information (MS-DCOM 2.2.21). It is kept apart from `detail`, since an
+/// error of another size costs calls with structures up to nine instructions more.
 #[derive(Clone, Default, PartialEq, Eq)]
 struct More {
     source: String,
@@ -42,37 +42,39 @@ pub mod code {
     pub const E_NOINTERFACE: HRESULT = HRESULT(0x8000_4002_u32.cast_signed());
     /// A pointer is null that must not be.
     pub const E_POINTER: HRESULT = HRESULT(0x8000_4003_u32.cast_signed());
-    /// A part of this was done (a success).
+    /// Only a part was done; a success code.
     pub const S_FALSE: HRESULT = HRESULT(1);
     /// Not implemented.
     pub const E_NOTIMPL: HRESULT = HRESULT(0x8000_4001_u32.cast_signed());
     /// The object is not registered with its exporter (CO_E_OBJNOTREG).
     pub const CO_E_OBJNOTREG: HRESULT = HRESULT(0x8004_01fb_u32.cast_signed());
-    /// What was marshaled is no longer there, or the process of an object that a call is to pass is gone (CO_E_OBJNOTCONNECTED).
+    /// The marshaled object is gone, or the process of an object in an argument is gone
+    /// (CO_E_OBJNOTCONNECTED).
     pub const CO_E_OBJNOTCONNECTED: HRESULT = HRESULT(0x8004_01fd_u32.cast_signed());
-    /// There is no such connection, or no connection point for the interface (CONNECT_E_NOCONNECTION).
+    /// The connection or the connection point does not exist (CONNECT_E_NOCONNECTION).
     pub const CONNECT_E_NOCONNECTION: HRESULT = HRESULT(0x8004_0200_u32.cast_signed());
     /// The connection point takes no more sinks (CONNECT_E_ADVISELIMIT).
     pub const CONNECT_E_ADVISELIMIT: HRESULT = HRESULT(0x8004_0201_u32.cast_signed());
-    /// The sink is none for the connection point (CONNECT_E_CANNOTCONNECT).
+    /// The sink does not fit the connection point (CONNECT_E_CANNOTCONNECT).
     pub const CONNECT_E_CANNOTCONNECT: HRESULT = HRESULT(0x8004_0202_u32.cast_signed());
-    /// Nobody makes objects of the class (REGDB_E_CLASSNOTREG).
+    /// The class is not registered (REGDB_E_CLASSNOTREG).
     pub const REGDB_E_CLASSNOTREG: HRESULT = HRESULT(0x8004_0154_u32.cast_signed());
-    /// Objects of the class cannot be parts of others (CLASS_E_NOAGGREGATION).
+    /// Objects of the class cannot be aggregated (CLASS_E_NOAGGREGATION).
     pub const CLASS_E_NOAGGREGATION: HRESULT = HRESULT(0x8004_0110_u32.cast_signed());
     /// The library has no such class (CLASS_E_CLASSNOTAVAILABLE).
     pub const CLASS_E_CLASSNOTAVAILABLE: HRESULT = HRESULT(0x8004_0111_u32.cast_signed());
     /// The library of a class cannot be loaded (CO_E_DLLNOTFOUND).
     pub const CO_E_DLLNOTFOUND: HRESULT = HRESULT(0x8004_01f8_u32.cast_signed());
-    /// The library of a class does not have COM's functions (CO_E_ERRORINDLL).
+    /// The library of a class does not export COM's functions (CO_E_ERRORINDLL).
     pub const CO_E_ERRORINDLL: HRESULT = HRESULT(0x8004_01f9_u32.cast_signed());
     /// No class has the name (CO_E_CLASSSTRING).
     pub const CO_E_CLASSSTRING: HRESULT = HRESULT(0x8004_01f3_u32.cast_signed());
-    /// The server of a class could not be started, or did not register the class (CO_E_SERVER_EXEC_FAILURE).
+    /// The server of a class could not be started, or did not register the class
+    /// (CO_E_SERVER_EXEC_FAILURE).
     pub const CO_E_SERVER_EXEC_FAILURE: HRESULT = HRESULT(0x8008_0005_u32.cast_signed());
     /// Unspecified failure.
     pub const E_FAIL: HRESULT = HRESULT(0x8000_4005_u32.cast_signed());
-    /// The method panicked, or something happened that should not be able to.
+    /// The method panicked, or an internal error occurred.
     pub const E_UNEXPECTED: HRESULT = HRESULT(0x8000_ffff_u32.cast_signed());
     /// An argument is wrong.
     pub const E_INVALIDARG: HRESULT = HRESULT(0x8007_0057_u32.cast_signed());
@@ -84,7 +86,7 @@ pub mod code {
     pub const ERROR_FILE_EXISTS: HRESULT = HRESULT(0x8007_0050_u32.cast_signed());
     /// Access denied.
     pub const E_ACCESSDENIED: HRESULT = HRESULT(0x8007_0005_u32.cast_signed());
-    /// The object's server is gone, or the object is.
+    /// The object or its server is gone.
     pub const RPC_E_DISCONNECTED: HRESULT = HRESULT(0x8001_0108_u32.cast_signed());
     /// The call was cancelled.
     pub const RPC_E_CALL_CANCELED: HRESULT = HRESULT(0x8001_0002_u32.cast_signed());
@@ -94,75 +96,76 @@ pub mod code {
     pub const RPC_E_INVALID_DATA: HRESULT = HRESULT(0x8001_000f_u32.cast_signed());
     /// The server answered with a fault.
     pub const RPC_E_SERVERFAULT: HRESULT = HRESULT(0x8001_0105_u32.cast_signed());
-    /// There is no object with this identifier of an interface pointer.
+    /// No object has this interface pointer identifier (IPID).
     pub const RPC_E_INVALID_OBJECT: HRESULT = HRESULT(0x8001_0114_u32.cast_signed());
-    /// The reference names no object.
+    /// The object reference is invalid.
     pub const RPC_E_INVALID_OBJREF: HRESULT = HRESULT(0x8001_011d_u32.cast_signed());
-    /// The interface is described differently on the two sides.
+    /// The two sides describe the interface differently.
     pub const RPC_E_VERSION_MISMATCH: HRESULT = HRESULT(0x8001_0110_u32.cast_signed());
-    /// Nobody serves the name (RPC_S_SERVER_UNAVAILABLE).
+    /// No process serves the name (RPC_S_SERVER_UNAVAILABLE).
     pub const RPC_S_SERVER_UNAVAILABLE: HRESULT = HRESULT(0x8007_06ba_u32.cast_signed());
-    /// The peer does not authenticate this way, or not at all (RPC_S_UNKNOWN_AUTHN_SERVICE).
+    /// The peer does not support this authentication service, or none at all
+    /// (RPC_S_UNKNOWN_AUTHN_SERVICE).
     pub const RPC_S_UNKNOWN_AUTHN_SERVICE: HRESULT = HRESULT(0x8007_06d3_u32.cast_signed());
-    /// A token or a signature of the authentication is wrong (RPC_S_SEC_PKG_ERROR).
+    /// An authentication token or a signature is wrong (RPC_S_SEC_PKG_ERROR).
     pub const RPC_S_SEC_PKG_ERROR: HRESULT = HRESULT(0x8007_0721_u32.cast_signed());
     /// The name is taken (RPC_S_DUPLICATE_ENDPOINT).
     pub const RPC_S_DUPLICATE_ENDPOINT: HRESULT = HRESULT(0x8007_06cc_u32.cast_signed());
     /// The server does not perform the interface (RPC_S_UNKNOWN_IF).
     pub const RPC_S_UNKNOWN_IF: HRESULT = HRESULT(0x8007_06b5_u32.cast_signed());
-    /// The process listens on nothing that could be registered (RPC_S_NO_BINDINGS).
+    /// The process listens at no endpoint that could be registered (RPC_S_NO_BINDINGS).
     pub const RPC_S_NO_BINDINGS: HRESULT = HRESULT(0x8007_06b6_u32.cast_signed());
-    /// The endpoint mapper does not do what it was asked for (EPT_S_CANT_PERFORM_OP).
+    /// The endpoint mapper cannot perform the operation (EPT_S_CANT_PERFORM_OP).
     pub const EPT_S_CANT_PERFORM_OP: HRESULT = HRESULT(0x8007_06d8_u32.cast_signed());
     /// The endpoint mapper knows no endpoint of the interface (EPT_S_NOT_REGISTERED).
     pub const EPT_S_NOT_REGISTERED: HRESULT = HRESULT(0x8007_06d9_u32.cast_signed());
     /// The process performs the interface already (RPC_S_TYPE_ALREADY_REGISTERED).
     pub const RPC_S_TYPE_ALREADY_REGISTERED: HRESULT = HRESULT(0x8007_06b0_u32.cast_signed());
-    /// The context handle is not one that the server gave its caller (RPC_X_SS_CONTEXT_MISMATCH).
+    /// The server did not issue the context handle to its caller (RPC_X_SS_CONTEXT_MISMATCH).
     pub const RPC_X_SS_CONTEXT_MISMATCH: HRESULT = HRESULT(0x8007_06ef_u32.cast_signed());
     /// The process does not know how to call this interface (REGDB_E_IIDNOTREG).
     pub const REGDB_E_IIDNOTREG: HRESULT = HRESULT(0x8004_0155_u32.cast_signed());
-    /// The IID of a late-bound call is not the one that there is (DISP_E_UNKNOWNINTERFACE).
+    /// The IID of a late-bound call is not IID_NULL (DISP_E_UNKNOWNINTERFACE).
     pub const DISP_E_UNKNOWNINTERFACE: HRESULT = HRESULT(0x8002_0001_u32.cast_signed());
-    /// The object has no such member, or not to be used that way.
+    /// The object has no such member, or the member cannot be used that way.
     pub const DISP_E_MEMBERNOTFOUND: HRESULT = HRESULT(0x8002_0003_u32.cast_signed());
-    /// A parameter is unknown, or left out that must be given.
+    /// A parameter is unknown, or a required parameter is missing.
     pub const DISP_E_PARAMNOTFOUND: HRESULT = HRESULT(0x8002_0004_u32.cast_signed());
-    /// A value cannot become one of the type that is wanted.
+    /// A value cannot be converted to the requested type.
     pub const DISP_E_TYPEMISMATCH: HRESULT = HRESULT(0x8002_0005_u32.cast_signed());
     /// The object has no member of that name.
     pub const DISP_E_UNKNOWNNAME: HRESULT = HRESULT(0x8002_0006_u32.cast_signed());
-    /// No value has that type.
+    /// The type of a value is no VARIANT type.
     pub const DISP_E_BADVARTYPE: HRESULT = HRESULT(0x8002_0008_u32.cast_signed());
-    /// The method failed: an EXCEPINFO says how.
+    /// The method failed; an EXCEPINFO describes the failure.
     pub const DISP_E_EXCEPTION: HRESULT = HRESULT(0x8002_0009_u32.cast_signed());
-    /// A value is beyond the range of the type that is wanted.
+    /// A value is beyond the range of the requested type.
     pub const DISP_E_OVERFLOW: HRESULT = HRESULT(0x8002_000a_u32.cast_signed());
     /// An index is outside of its array.
     pub const DISP_E_BADINDEX: HRESULT = HRESULT(0x8002_000b_u32.cast_signed());
-    /// An array is in use.
+    /// An array is locked.
     pub const DISP_E_ARRAYISLOCKED: HRESULT = HRESULT(0x8002_000d_u32.cast_signed());
-    /// There are more arguments than parameters, or fewer.
+    /// The number of arguments differs from that of the parameters.
     pub const DISP_E_BADPARAMCOUNT: HRESULT = HRESULT(0x8002_000e_u32.cast_signed());
-    /// A parameter is left out that must be given.
+    /// A required parameter is missing.
     pub const DISP_E_PARAMNOTOPTIONAL: HRESULT = HRESULT(0x8002_000f_u32.cast_signed());
 }
 
 impl Error {
-    /// An error with words of its own.
+    /// Makes an error with a text.
     pub fn new(code: HRESULT, detail: impl Into<String>) -> Self {
         Self { code, detail: Some(detail.into().into_boxed_str()), more: None }
     }
 
-    /// The same error, with the name of what says so, as COM's error information has it: an object or a component. It reaches callers in other
-    /// processes.
+    /// Returns the same error with its source: the name of the object or component that reports it,
+    /// as in COM's error information. The source reaches callers in other processes.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<String>) -> Self {
         self.more.get_or_insert_default().source = source.into();
         self
     }
 
-    /// The same error, with the place in a help file where more is said.
+    /// Returns the same error with a help file and the context number in it.
     #[must_use]
     pub fn with_help(mut self, file: impl Into<String>, context: u32) -> Self {
         let more = self.more.get_or_insert_default();
@@ -170,17 +173,17 @@ impl Error {
         self
     }
 
-    /// The name of what says so, if there is one.
+    /// Returns the name of the object or component that reports the error, if there is one.
     pub fn source_name(&self) -> Option<&str> {
         self.more.as_deref().map(|more| &*more.source).filter(|source| !source.is_empty())
     }
 
-    /// The help file that says more, and the place in it.
+    /// Returns the help file and the context number in it, if there is one.
     pub fn help(&self) -> Option<(&str, u32)> {
         self.more.as_deref().filter(|more| !more.help_file.is_empty()).map(|more| (&*more.help_file, more.help_context))
     }
 
-    /// An error that a server has told.
+    /// Makes an error from the error information that a server sent.
     pub(crate) fn of_words(code: HRESULT, words: Words) -> Self {
         let Words { description, source, help_file, help_context } = words;
         let detail = Some(description).filter(|text| !text.is_empty()).map(String::into_boxed_str);
@@ -188,23 +191,23 @@ impl Error {
         Self { code, detail, more: Some(Box::new(more)).filter(|more| **more != More::default()) }
     }
 
-    /// What callers in other processes are told.
+    /// Returns the error information that callers in other processes receive.
     pub(crate) fn to_words(&self) -> Words {
         let More { source, help_file, help_context } = self.more.as_deref().cloned().unwrap_or_default();
         Words { description: self.detail().unwrap_or_default().to_owned(), source, help_file, help_context }
     }
 
-    /// The HRESULT.
+    /// Returns the HRESULT.
     pub fn code(&self) -> HRESULT {
         self.code
     }
 
-    /// The same error, told by words that go on with what led to it.
+    /// Returns the same error with a text that `tell` makes from the existing one.
     pub(crate) fn told(&self, tell: impl FnOnce(&str) -> String) -> Self {
         Self::new(self.code, tell(self.detail().unwrap_or_default()))
     }
 
-    /// What led to it, if that is known.
+    /// Returns the explanation, if there is one.
     pub fn detail(&self) -> Option<&str> {
         self.detail.as_deref()
     }
@@ -282,7 +285,7 @@ fn name_of(hresult: HRESULT) -> Option<&'static str> {
 
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A user reads this of the error that `main` returns.
+        // The standard library prints the error that `main` returns in this format.
         fmt::Display::fmt(self, f)
     }
 }
@@ -296,50 +299,54 @@ impl From<HRESULT> for Error {
 }
 
 thread_local! {
-    /// A vtable's method can only return an HRESULT; the words wait here for the wrapper that returns to the caller.
+    /// The last error of this thread. A method returns only an HRESULT through a vtable; the
+    /// wrapper of the call finds the rest here.
     static LAST: RefCell<Option<Left>> = const { RefCell::new(None) };
     /// The connection whose calls this thread performs, or performed last.
     static CONNECTION: RefCell<Option<Alarm>> = const { RefCell::new(None) };
 }
 
-/// From now on this thread performs calls of this connection.
+/// Sets the connection whose calls this thread performs.
 pub(crate) fn enter(connection: &Alarm) {
     let _ = CONNECTION.try_with(|own| own.replace(Some(connection.clone())));
 }
 
-/// The call that this thread performs, by a number that no other call of the connection has. `None` where the thread performs none.
+/// Returns the number of the call that this thread performs, unique within its connection. `None`
+/// where the thread performs no call.
 fn current_call() -> Option<u64> {
     CONNECTION.try_with(|own| own.borrow().as_ref()?.attended()).ok().flatten()
 }
 
-/// Words that were left.
+/// An error that was left for a caller on this thread.
 struct Left {
     error: Error,
-    /// The call that the thread performed.
+    /// The call that the thread performed when the error was left.
     call: Option<u64>,
 }
 
-/// Looks at what was left. `None` on a thread that ends, and has no place for words any more.
+/// Runs `look` with the error that was left. `None` on a thread that is ending and whose
+/// thread-local variable is destroyed.
 fn with_last<R>(look: impl FnOnce(&mut Option<Left>) -> R) -> Option<R> {
     LAST.try_with(|last| look(&mut last.borrow_mut())).ok()
 }
 
-/// Leaves the words of an error for [`recall`], and returns its HRESULT.
+/// Leaves an error for [`recall`], and returns its HRESULT.
 #[cold]
 pub(crate) fn leave(error: Error) -> HRESULT {
     let code = error.code;
-    // A call that succeeds clears no words, as that would cost every call instructions.
+    // Calls that succeed do not clear the error, since that would cost instructions in every call.
     let call = current_call();
     with_last(|last| *last = Some(Left { error, call }));
     code
 }
 
-/// A failed HRESULT whose words wait for whoever makes an [`Error`] of it: an error that fits a register, for the way of a call.
+/// A failed HRESULT whose [`Error`] was left on the thread. It fits a register, for the fast path
+/// of a call.
 #[derive(Debug)]
 pub struct Failed(HRESULT);
 
 impl Failed {
-    /// The HRESULT.
+    /// Returns the HRESULT.
     #[inline(always)]
     pub fn code(self) -> HRESULT {
         self.0
@@ -367,30 +374,31 @@ impl From<Failed> for Error {
     }
 }
 
-/// The HRESULT that words were left for last.
+/// Returns the HRESULT of the error that was left last.
 pub(crate) fn last_code() -> HRESULT {
     with_last(|last| last.as_ref().map(|left| left.error.code)).flatten().unwrap_or(code::E_UNEXPECTED)
 }
 
-/// Forgets words that were left.
+/// Drops the error that was left.
 pub(crate) fn forget() {
     with_last(Option::take);
 }
 
-/// The words that were left for the failed HRESULT of a method while it ran, for its caller.
+/// Returns the error information that was left while a method ran, if it belongs to the HRESULT
+/// that the method returned.
 pub(crate) fn words_for_caller(status: u32) -> Option<Words> {
     let call = current_call();
     let left = with_last(Option::take).flatten().filter(|left| left.call == call)?;
     Some(left.error).filter(|error| error.code == HRESULT(status.cast_signed())).map(|error| error.to_words())
 }
 
-/// The words that were left for a failed HRESULT; they stay.
+/// Returns the error that was left for a failed HRESULT, and keeps it.
 pub(crate) fn words(code: HRESULT) -> Error {
     let left = with_last(|last| last.as_ref().map(|left| left.error.clone())).flatten();
     left.filter(|error| error.code == code).unwrap_or_else(|| code.into())
 }
 
-/// Makes an error of a failed HRESULT, with the words that the proxy left for it.
+/// Makes an error of a failed HRESULT, with the text that the proxy left for it.
 #[cold]
 pub(crate) fn recall(code: HRESULT) -> Error {
     let left = with_last(Option::take).flatten().map(|left| left.error);

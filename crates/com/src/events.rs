@@ -1,7 +1,7 @@
-//! Events: objects that call others which asked for it, by COM's connection points.
+//! Events: calls of objects that have registered for them, by COM's connection points.
 //!
-//! An object that tells of events has a [`ConnectionPoint`] for each interface that it calls, and IConnectionPointContainer by
-//! [`ConnectionPoints`]:
+//! An object with events has a [`ConnectionPoint`] for each interface that it calls, and implements
+//! IConnectionPointContainer by [`ConnectionPoints`]:
 //!
 //! ```ignore
 //! #[implement(ITicker, IConnectionPointContainer)]
@@ -14,7 +14,8 @@
 //! ticker.prices.fire(|sink| sink.OnPrice(name, price));
 //! ```
 //!
-//! Whoever wants them gives it an object that has the interface, a *sink*, and is called for as long as it keeps the [`Connection`]:
+//! A client passes an object with the interface, a *sink*, which is called while the client keeps
+//! the [`Connection`]:
 //!
 //! ```ignore
 //! let connection = obvia::events::advise(&ticker, &IPriceEvents::from(Printer))?;
@@ -35,11 +36,12 @@ pub use objects::ConnectionPoints;
 pub use point::{AnyPoint, ConnectionPoint, Limits};
 
 crate::include_idl! {
-    /// What the compiler writes of `ocidl.idl`, which the code of files that import it refers to.
+    /// The code that the compiler generates from `ocidl.idl`, to which the code of importing files
+    /// refers.
     #[doc(hidden)]
     pub mod idl = "ocidl"
 }
 
-// Objects of windows-core's break Miri's experimental rules of borrowing.
+// Miri's experimental borrowing rules reject the objects of windows-core.
 #[cfg(all(test, not(miri)))]
 mod tests;

@@ -1,7 +1,8 @@
-//! Exports: the objects of this process that others hold references to.
+//! Exports: the objects of this process to which other processes hold references.
 //!
-//! An entry is one interface pointer of one object. It lives as long as somebody holds a reference to it. References are counted for
-//! each client: those of a process of obvia's are dropped at once when it ends, those of other peers when nobody pings the object.
+//! An entry is one interface pointer of one object. It lives while any client holds a reference to
+//! it. References are counted for each client. Those of an obvia process are dropped at once when
+//! it ends, those of other peers when the object's pings cease.
 
 mod data;
 
@@ -25,21 +26,21 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use windows_core::{GUID, IUnknown, Interface};
 
-/// What a call is dispatched to: the interface pointer and the stubs for its interface.
+/// The target of a call: the interface pointer and the stubs for its interface.
 #[derive(Clone)]
 pub(crate) struct Target {
-    /// A pointer of the interface, counted.
+    /// A counted pointer of the interface.
     pub(crate) object: Agile<IUnknown>,
-    /// The stubs of its interface.
+    /// The stubs of the interface.
     pub(crate) stubs: Stubs,
-    /// The name of its interface.
+    /// The name of the interface.
     pub(crate) interface: &'static str,
-    /// The object's: the same for all of its interfaces.
+    /// The identity of the object, which is the same for all of its interfaces.
     pub(crate) identity: usize,
 }
 
 impl Target {
-    /// The interface pointer as the stubs take it.
+    /// Returns the interface pointer for the stubs.
     pub(crate) fn pointer(&self) -> *mut c_void {
         self.object.get().as_raw()
     }
@@ -51,23 +52,23 @@ struct Entry {
 }
 
 struct Books {
-    /// Those that somebody refers to.
+    /// The entries, by target.
     entries: HashMap<TargetId, Entry>,
-    /// Object and interface to entry.
+    /// The target for each object and interface.
     targets: HashMap<(usize, u128), TargetId>,
-    /// Object to OID, and how many entries it has.
+    /// The OID and the number of entries of each object.
     oids: HashMap<usize, (u64, usize)>,
     last_oid: u64,
-    /// What was marshaled for whoever unmarshals it, by the entry that stands for it.
+    /// The marshaled data, by the target of its entry.
     data: HashMap<TargetId, Data>,
-    /// Numbers for such data that has no entry.
+    /// The last number for marshaled data without an entry.
     last_weak: u32,
-    /// Who refers to them, by IPID and OID.
+    /// The references to the entries, by IPID and OID.
     references: References,
 }
 
 impl Books {
-    /// Forgets interface pointers that nobody refers to any more. Returns where they are in the table.
+    /// Removes entries without references. Returns their places in the object table.
     fn forget_all(&mut self, dropped: impl IntoIterator<Item = Dropped>) -> Vec<(u32, u32)> {
         let ipids = dropped.into_iter().flat_map(|dropped| dropped.ipids);
         let targets = ipids.map(|ipid| objref::split_ipid(&ipid).0);
@@ -83,7 +84,7 @@ impl Books {
         let Some(entry) = self.entries.remove(&target) else { return };
         self.data.remove(&target);
         let key = (entry.identity, entry.info.iid.to_u128());
-        // Marshaled data has an entry beside the usual one.
+        // Marshaled data has an entry of its own beside the usual one.
         if self.targets.get(&key) == Some(&target) {
             self.targets.remove(&key);
         }
@@ -96,37 +97,39 @@ impl Books {
     }
 }
 
-/// The table of exported interface pointers, and who holds them.
+/// The table of exported interface pointers, and the references to them.
 pub(crate) struct Exports {
-    /// Read by every dispatch; written when entries come and go.
+    /// The object table, which every dispatch reads, and which is written when entries are added or
+    /// removed.
     pub(crate) table: SharedTable<Target>,
     oxid: u64,
     books: Mutex<Books>,
 }
 
-/// An entry that a reference was taken to.
+/// An entry to which a reference was counted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Exported {
     pub(crate) oid: u64,
     pub(crate) target: TargetId,
 }
 
-/// A reference that only who took it can give back.
+/// A reference that only its owner can release.
 const LOCK: Refs = Refs { public: 0, private: 1 };
 
-/// What no more references can be counted by.
+/// Returns the error for a limit of the reference tables.
 fn refused(status: Status) -> Error {
     Error::new(code::E_OUTOFMEMORY, format!("no more references can be counted: {status}"))
 }
 
 impl Exports {
-    /// Those of the process of this OXID: none yet.
+    /// Makes an empty table for the process of this OXID.
     pub(crate) fn new(oxid: u64) -> Self {
         let books = Books {
             entries: HashMap::new(),
             targets: HashMap::new(),
             oids: HashMap::new(),
-            // Different processes' objects have different OIDs: a resolver has those of many.
+            // The objects of different processes have different OIDs, since a resolver has those of
+            // many processes.
             last_oid: oxid & !u64::from(u32::MAX),
             data: HashMap::new(),
             last_weak: 0,
@@ -143,7 +146,8 @@ impl Exports {
         objref::ipid(target, self.oxid)
     }
 
-    /// Counts `refs` references for `holder` on an object's interface, making the entry where there is none.
+    /// Counts `refs` references for `holder` to an object's interface, making the entry where there
+    /// is none.
     pub(crate) fn add(
         &self,
         object: &IUnknown,
@@ -154,7 +158,7 @@ impl Exports {
         self.add_refs(object, info, holder, Refs::public(refs))
     }
 
-    /// The same, of public and of private ones.
+    /// Counts public and private references for `holder` to an object's interface.
     fn add_refs(
         &self,
         object: &IUnknown,
@@ -164,7 +168,7 @@ impl Exports {
     ) -> Result<Exported> {
         let added = self.enter(object, info, holder, refs)?;
         if let Client::Peer(_) = holder {
-            // There is one more to look after.
+            // The references expire without pings.
             janitor::wake();
         }
         Ok(added)
@@ -185,7 +189,7 @@ impl Exports {
         Ok(found)
     }
 
-    /// Makes an entry, with references of `holder`.
+    /// Makes an entry with references of `holder`.
     fn insert(
         &self,
         books: &mut Books,
@@ -205,7 +209,7 @@ impl Exports {
         let fresh = books.last_oid + 1;
         let oid = books.oids.get(&identity).map_or(fresh, |known| known.0);
         if let Err(status) = books.references.hand_out(oid, self.ipid(target), holder, refs, Instant::now()) {
-            // Not the last reference: whoever asks has one.
+            // The drop does not end the object, since the caller holds a reference.
             drop(self.table.remove(vec![(index, generation)]));
             return Err(refused(status));
         }
@@ -215,30 +219,31 @@ impl Exports {
         Ok(Exported { oid, target })
     }
 
-    /// Counts a reference that `holder` alone can give back, so that an object's interface stays until it does or is gone.
+    /// Counts a reference that only `holder` can release, so that the object's interface stays
+    /// until the holder releases it or is gone.
     pub(crate) fn lock_for(&self, object: &IUnknown, info: &'static InterfaceInfo, holder: Client) -> Result<()> {
         self.add_refs(object, info, holder, LOCK).map(drop)
     }
 
-    /// Takes such a reference back, if there is one.
+    /// Releases such a reference, if there is one.
     pub(crate) fn unlock_for(&self, object: &IUnknown, info: &'static InterfaceInfo, holder: Client) {
         let Ok(identity) = object.cast::<IUnknown>() else { return };
         let target = self.books().targets.get(&(identity.as_raw().addr(), info.iid.to_u128())).copied();
         self.release_refs(holder, target.map(|target| (target, LOCK)));
     }
 
-    /// Counts references for `holder` on an entry that is there.
+    /// Counts references for `holder` to an existing entry.
     pub(crate) fn add_to(&self, target: TargetId, holder: Client, refs: Refs) -> Result<()> {
         let added = self.books().references.add(&self.ipid(target), holder, refs, Instant::now());
         added.ok_or(code::RPC_E_DISCONNECTED)?.map_err(refused)
     }
 
-    /// Takes references back. More than the holder has counts as all it has.
+    /// Releases references. An excess over the holder's references is ignored.
     pub(crate) fn release(&self, holder: Client, batch: impl IntoIterator<Item = (TargetId, u64)>) {
         self.release_refs(holder, batch.into_iter().map(|(target, refs)| (target, Refs::public(refs))));
     }
 
-    /// The same, of public and of private ones.
+    /// Releases public and private references.
     pub(crate) fn release_refs(&self, holder: Client, batch: impl IntoIterator<Item = (TargetId, Refs)>) {
         let mut books = self.books();
         let references = &mut books.references;
@@ -247,12 +252,13 @@ impl Exports {
         let released: Vec<_> = released.collect();
         let gone = books.forget_all(released);
         let gone = self.table.remove(gone);
-        // Dropping an object runs its author's code: never under the lock.
+        // The drop of an object runs program code, which must not run under the lock.
         drop(books);
         drop(gone);
     }
 
-    /// Takes back every reference of a process that is gone. Returns what nobody refers to any more, to be dropped without locks.
+    /// Drops all references of a process that is gone. Returns the targets without further
+    /// references, which must be dropped without locks.
     #[must_use]
     pub(crate) fn drop_client(&self, oxid: u64) -> Vec<Target> {
         let mut books = self.books();
@@ -261,37 +267,37 @@ impl Exports {
         self.table.remove(gone)
     }
 
-    /// How many interface pointers a process refers to.
+    /// Returns the number of interface pointers to which a process has references.
     pub(crate) fn held_by(&self, oxid: u64) -> usize {
         self.books().references.held_by(Client::Process(oxid))
     }
 
-    /// The processes that refer to something.
+    /// Returns the OXIDs of the processes that have references.
     pub(crate) fn processes(&self) -> Vec<u64> {
         self.books().references.processes().collect()
     }
 
-    /// How many interface pointers others refer to.
+    /// Returns the number of interface pointers to which other processes have references.
     pub(crate) fn count(&self) -> usize {
         self.books().entries.len()
     }
 
-    /// How long whoever refers to objects may not be heard of.
+    /// Returns the time for which a client may be silent before its references expire.
     pub(crate) fn patience(&self) -> Duration {
         self.books().references.pinging().patience()
     }
 
-    /// Has peers ping as often as this.
+    /// Sets the pinging parameters of peers.
     pub(crate) fn set_pinging(&self, pinging: Pinging) {
         self.books().references.set_pinging(pinging);
     }
 
-    /// When [`Self::collect`] may have something to do next.
+    /// Returns the time at which [`Self::collect`] may next have work.
     pub(crate) fn due(&self) -> Option<Instant> {
         self.books().references.due()
     }
 
-    /// Takes back what peers hold that have not pinged for too long. Returns what nobody refers to any more.
+    /// Drops the expired references of peers. Returns the targets without further references.
     #[must_use]
     pub(crate) fn collect(&self) -> Vec<Target> {
         let mut books = self.books();
@@ -300,16 +306,17 @@ impl Exports {
         self.table.remove(gone)
     }
 
-    /// A peer pings all objects of a set.
+    /// Performs SimplePing of a peer.
     pub(crate) fn simple_ping(&self, set: u64) -> Status {
         self.books().references.simple_ping(set, Instant::now())
     }
 
-    /// A peer changes a set, or makes one.
+    /// Performs ComplexPing of a peer.
     pub(crate) fn complex_ping(&self, ping: &ComplexPing, client: Client) -> Result<PingAnswer> {
         let references = &mut self.books().references;
         let mut fresh = draw_set()?;
-        // An identifier has few bits. Where most are taken, the last one drawn is refused.
+        // An identifier has few bits. If most are taken, the last one drawn may be in use, and is
+        // refused.
         for _ in 0..DRAWS {
             if !references.has_set(fresh) {
                 break;
@@ -319,33 +326,33 @@ impl Exports {
         Ok(references.complex_ping(ping, client, fresh, Instant::now()))
     }
 
-    /// A peer that has to ping calls an interface pointer, which is as good (MS-DCOM 3.1.1.6.2).
+    /// Records a call of a peer that must ping, which counts as a ping (MS-DCOM 3.1.1.6.2).
     pub(crate) fn note_call(&self, target: TargetId) {
         let ipid = self.ipid(target);
         self.books().references.note_call(&ipid, Instant::now());
     }
 
-    /// The entry's interface, as long as it is there.
+    /// Returns the interface of an entry, if the entry exists.
     pub(crate) fn interface(&self, target: TargetId) -> Option<&'static InterfaceInfo> {
         self.books().entries.get(&target).map(|entry| entry.info)
     }
 
-    /// The entry's interface pointer and stubs, as long as it is there.
+    /// Returns the interface pointer and the stubs of an entry, if the entry exists.
     pub(crate) fn get(&self, target: TargetId) -> Result<Target> {
         Ok(self.table.get(target.index, target.generation).map_err(|_| code::RPC_E_DISCONNECTED)?)
     }
 }
 
-/// Asks an object for an interface by its description.
+/// Queries an object for an interface by its description.
 pub(crate) fn query(object: &IUnknown, info: &InterfaceInfo) -> Result<IUnknown> {
     refuse_rivals(&info.iid)?;
     query_by(object, &info.iid)
 }
 
-/// The same, by its IID alone.
+/// Queries an object for an interface by its IID alone.
 pub(crate) fn query_by(object: &IUnknown, iid: &GUID) -> Result<IUnknown> {
     let mut pointer = std::ptr::null_mut();
-    // SAFETY: a QueryInterface with a place for one pointer.
+    // SAFETY: a QueryInterface with room for one pointer.
     let result = unsafe { object.query(iid, &mut pointer) };
     if result.is_err() {
         return Err(result.into());
@@ -353,6 +360,7 @@ pub(crate) fn query_by(object: &IUnknown, iid: &GUID) -> Result<IUnknown> {
     if pointer.is_null() {
         return Err(code::E_NOINTERFACE.into());
     }
-    // SAFETY: the query succeeded, so this is a counted interface pointer; every one begins with IUnknown's methods.
+    // SAFETY: the query succeeded, so the pointer is a counted interface pointer; every interface
+    // begins with IUnknown's methods.
     Ok(unsafe { IUnknown::from_raw(pointer) })
 }

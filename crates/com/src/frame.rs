@@ -1,8 +1,8 @@
-//! Frames of plain methods: scalars in a fixed block, and arrays of scalars behind it.
+//! Frames of plain methods: scalars in a fixed block, followed by arrays of scalars.
 //!
-//! Where every out-of-line object of a frame is an array whose length the arguments tell, FLAT leaves no freedom: the
-//! arrays follow one another in the order of their slots. So the offset of each is known before it is read, and the
-//! check is that the frame says the same.
+//! Where every out-of-line object of a frame is an array whose length the arguments determine, FLAT
+//! determines the whole layout: the arrays follow one another in the order of their slots. The
+//! offset of each is thus known before it is read, and the check compares the frame with it.
 
 use crate::context::ContextHandle;
 use crate::error::code;
@@ -17,17 +17,19 @@ mod sealed {
 /// A number: every bit pattern is a value, and there is no padding.
 pub trait Scalar: sealed::Sealed + Value {}
 
-/// A value without pointers, as it lies in a frame: at most the padding differs from its bytes in memory.
+/// A value without pointers. Its form in a frame may differ from that in memory in the padding
+/// only.
 ///
 /// # Safety
 ///
-/// A value whose bytes are all zero must be a valid value of the type, and `SIZE` must be its size in memory.
+/// All-zero bytes must be a valid value of the type, and `SIZE` must be its size in memory.
 pub unsafe trait Value: Copy {
-    /// Bytes in a frame, and in memory.
+    /// The size in a frame and in memory, in bytes.
     const SIZE: usize;
-    /// Stores it at `at`, padding as zeros.
+    /// Stores the value at `at`, with zeros as padding.
     fn store(&self, frame: &mut [u8], at: usize);
-    /// Loads it from `at`, each part once. `None` where the frame is too short, or the bytes are no value of the type.
+    /// Loads the value from `at`, each part once. `None` where the frame is too short, or the bytes
+    /// are not a valid value.
     fn load(frame: RegionView<'_>, at: usize) -> Option<Self>;
 }
 
@@ -133,7 +135,7 @@ unsafe impl<T: Value, const N: usize> Value for [T; N] {
     }
 }
 
-/// Rounds up to where an object may begin. `next_multiple_of` takes four instructions more.
+/// Rounds a length up to the alignment of objects. `next_multiple_of` takes four instructions more.
 #[inline(always)]
 pub(crate) const fn aligned(length: usize) -> usize {
     (length + (OBJECT_ALIGN - 1)) & !(OBJECT_ALIGN - 1)
@@ -147,13 +149,13 @@ pub struct Measure {
 }
 
 impl Measure {
-    /// A frame with only its block.
+    /// Begins with a frame that has a block only.
     #[inline(always)]
     pub const fn block(length: usize) -> Self {
         Self { length: aligned(length), bulk: aligned(length) + OBJECT_HEADER }
     }
 
-    /// A frame of `length` bytes, with objects behind a block of `block` bytes.
+    /// Makes the measure of a frame of `length` bytes, with objects after a block of `block` bytes.
     pub(crate) const fn with_objects(block: usize, length: usize) -> Self {
         Self { length, bulk: aligned(block) + OBJECT_HEADER }
     }
@@ -162,10 +164,11 @@ impl Measure {
     ///
     /// # Errors
     ///
-    /// E_OUTOFMEMORY when the frame gets longer than a frame can be.
+    /// E_OUTOFMEMORY when the frame exceeds the greatest length of frames.
     #[inline]
     pub const fn array(self, count: usize, size: usize) -> Result<Self, HRESULT> {
-        // Neither product nor sum can overflow once the factors are no larger than a frame, which has 31 bits.
+        // Neither the product nor the sum can overflow once the factors are within the length of a
+        // frame, which has 31 bits.
         if count > FRAME_MAX || size > FRAME_MAX || self.length > FRAME_MAX {
             return Err(code::E_OUTOFMEMORY);
         }
@@ -176,7 +179,7 @@ impl Measure {
         Ok(Self { length, bulk: self.bulk })
     }
 
-    /// Adds an object of `bytes` bytes, if it is there.
+    /// Adds an object of `bytes` bytes if `there` is true.
     ///
     /// # Errors
     ///
@@ -186,25 +189,25 @@ impl Measure {
         if there { self.array(bytes, 1) } else { Ok(self) }
     }
 
-    /// The length in bytes.
+    /// Returns the length in bytes.
     #[inline(always)]
     pub const fn length(self) -> usize {
         self.length
     }
 
-    /// Where the first object's body is.
+    /// Returns the offset of the first object's body.
     #[inline(always)]
     pub(crate) const fn bulk(self) -> usize {
         self.bulk
     }
 }
 
-/// Where the next array of a frame lies.
+/// The position of the next array in a frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrays(usize);
 
 impl Arrays {
-    /// The first array behind a block.
+    /// Begins with the first array after a block.
     #[inline(always)]
     pub const fn behind(block: usize) -> Self {
         Self(aligned(block))
@@ -217,7 +220,8 @@ impl Arrays {
         body
     }
 
-    /// Writes the slot, the header and the padding of an array, and returns where its elements go.
+    /// Writes the slot, the header and the padding of an array, and returns the offset of its
+    /// elements.
     #[inline]
     pub(crate) fn place(&mut self, frame: &mut [u8], slot: usize, kind: u32, count: usize, bytes: usize) -> usize {
         let body = self.advance(bytes);
@@ -227,8 +231,8 @@ impl Arrays {
         body
     }
 
-    /// Checks the slot and the header of an array, and returns where its elements are. `None` when they are not
-    /// what the block says.
+    /// Checks the slot and the header of an array, and returns the offset of its elements. `None`
+    /// when they do not agree with the block.
     #[inline]
     pub(crate) fn find(
         &mut self,
@@ -246,9 +250,10 @@ impl Arrays {
         (right && self.0 <= frame.len()).then_some(body)
     }
 
-    /// Checks the header of an array whose count only it tells, and returns where its elements are and how many.
+    /// Checks the header of an array whose count is only in the header, and returns the offset and
+    /// the number of its elements.
     ///
-    /// `None` inside for a null slot.
+    /// The inner `None` stands for a null slot.
     pub(crate) fn find_counted(
         &mut self,
         frame: RegionView<'_>,
@@ -269,7 +274,7 @@ impl Arrays {
         0_u64.store(frame, slot);
     }
 
-    /// Where the frame must end.
+    /// Returns the offset at which the frame must end.
     #[inline]
     pub(crate) fn end(self) -> usize {
         self.0
@@ -280,7 +285,8 @@ impl Arrays {
 mod tests {
     use super::*;
 
-    /// The bytes of the first listing in the document about FLAT: an offset, then bytes, then words.
+    /// Returns the bytes of the first listing in the document about FLAT: each line has an offset,
+    /// bytes, and an explanation.
     fn documented() -> Vec<u8> {
         let text = include_str!("../../../docs/flat.md");
         let listing = text.split("```").nth(1).expect("the document has a listing");
@@ -294,7 +300,7 @@ mod tests {
         bytes
     }
 
-    /// The request of the document's example, written as a proxy writes it.
+    /// Returns the request of the document's example, written as a proxy writes it.
     fn written() -> Vec<u8> {
         let measure = Measure::block(16).array(3, 4).expect("it fits");
         let mut frame = vec![0; measure.length()];
@@ -307,7 +313,7 @@ mod tests {
         frame
     }
 
-    /// A frame at an address that peers' frames have.
+    /// Calls `look` with a frame at an aligned address, as in a peer's memory.
     fn with_view<R>(frame: &[u8], look: impl FnOnce(RegionView<'_>) -> R) -> R {
         let mut words = vec![0_u64; frame.len().div_ceil(8)];
         for (word, bytes) in words.iter_mut().zip(frame.chunks(8)) {
@@ -336,7 +342,7 @@ mod tests {
 
     #[test]
     fn every_other_slot_type_and_count_is_refused() {
-        // Slot, type and count: a change of any bit in them.
+        // Every bit of the slot, the type and the count is changed in turn.
         for at in (8..16).chain(16..24) {
             for bit in 0..8 {
                 let mut frame = written();

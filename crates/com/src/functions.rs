@@ -1,7 +1,8 @@
-//! Interfaces of functions, which have no objects: which object of this process performs them, and binding to those of another.
+//! Interfaces of functions, which have no objects: serving them in this process, and binding to
+//! those of another.
 //!
-//! As C706 has it, a server registers what performs an interface, once for all objects and beside that for single object UUIDs; a client
-//! names the server, and perhaps an object UUID, in a string binding.
+//! As in C706, a server registers the performer of an interface, for all object UUIDs or for single
+//! ones. A client names the server, and optionally an object UUID, in a string binding.
 
 use crate::agile::Agile;
 use crate::error::{Error, Result, code};
@@ -16,7 +17,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use windows_core::{GUID, HRESULT, IUnknown, Interface};
 
-/// What of a server is wanted: an interface in a major version, and an object UUID, or 0.
+/// The key of a registration: an interface in a major version, and an object UUID, or 0 for all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Key {
     interface: u128,
@@ -29,7 +30,7 @@ struct Entry {
     info: &'static InterfaceInfo,
 }
 
-/// What this process performs.
+/// The interfaces of functions that this process performs.
 #[derive(Default)]
 pub(crate) struct Functions(Mutex<HashMap<Key, Entry>>);
 
@@ -38,12 +39,13 @@ impl Functions {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What performs an interface for an object UUID, which is 0 where the caller names none: what is registered for that, or else
-    /// what is for all. Its minor version is at least the one that is asked for (C706 4.2.4.5).
+    /// Returns the performer of an interface for an object UUID, which is 0 where the caller names
+    /// none. A registration for the object UUID precedes that for all. The minor version of the
+    /// performer is at least the requested one (C706 4.2.4.5).
     ///
     /// # Errors
     ///
-    /// RPC_S_UNKNOWN_IF where there is none.
+    /// RPC_S_UNKNOWN_IF where there is no such registration.
     pub(crate) fn find(
         &self,
         interface: u128,
@@ -58,14 +60,15 @@ impl Functions {
         Ok((found.performer.clone(), found.info))
     }
 
-    /// All of it, with the object UUIDs that it is performed for: 0 for all.
+    /// Returns all registrations with their object UUIDs, where 0 means all.
     pub(crate) fn all(&self) -> Vec<(&'static InterfaceInfo, u128)> {
         let mut all: Vec<_> = self.lock().iter().map(|(key, entry)| (entry.info, key.object)).collect();
         all.sort_by_key(|(info, object)| (info.name, info.iid.to_u128(), info.version, *object));
         all
     }
 
-    /// The same as text: a line each, name, UUID, version and object UUID apart by tabs.
+    /// Returns the registrations as text: one per line, with name, UUID, version and object UUID
+    /// separated by tabs.
     pub(crate) fn list(&self) -> String {
         let line = |(info, object): (&InterfaceInfo, u128)| {
             let (major, minor) = info.version;
@@ -74,7 +77,7 @@ impl Functions {
         self.all().into_iter().map(line).collect()
     }
 
-    /// As [`Self::find`], by the name that [`name_of`] made.
+    /// Returns the performer for a name that [`name_of`] made.
     pub(crate) fn named(&self, name: &str) -> Result<Agile<IUnknown>> {
         let malformed = || Error::new(code::E_INVALIDARG, "the name of an interface is malformed");
         let mut words = name.split('/').map(|word| u128::from_str_radix(word, 16));
@@ -85,16 +88,16 @@ impl Functions {
     }
 }
 
-/// The beginning of names that stand for interfaces: no name that is exported has it.
+/// The prefix of names that stand for interfaces. Exported names never begin with it.
 pub(crate) const PREFIX: char = '/';
 
-/// The name by which a server is asked for what performs an interface.
+/// Returns the name by which the performer of an interface is resolved.
 fn name_of(info: &InterfaceInfo, object: u128) -> String {
     let version = u32::from(info.version.0) << 16 | u32::from(info.version.1);
     format!("{PREFIX}{:x}/{version:x}/{object:x}", info.iid.to_u128())
 }
 
-/// An interface that this process performs, as long as this lives.
+/// The registration of an interface, for as long as this value lives.
 #[must_use = "the interface is no longer performed when this is dropped"]
 pub struct Serving {
     runtime: &'static Runtime,
@@ -103,27 +106,27 @@ pub struct Serving {
 
 impl Drop for Serving {
     fn drop(&mut self) {
-        // The object's own drop must not run under the lock.
+        // The object's drop must not run under the lock.
         let removed = self.runtime.functions().lock().remove(&self.key);
         drop(removed);
     }
 }
 
-/// Has an object perform an interface without `[object]` in this process, for every caller. Where the process is reached is another
-/// matter: see [`crate::listen`].
+/// Registers an object as the performer of an interface without `[object]` in this process, for
+/// every caller. [`crate::listen`] makes the process reachable.
 ///
-/// Its functions are called by several threads at once, so the object must be safe for that, as objects made by `#[implement]` of `Sync`
-/// types are. Nothing of the object but this interface is reached by those callers.
+/// Several threads call the functions at once, so the object must be thread-safe, as objects made
+/// by `#[implement]` of `Sync` types are. Those callers reach only this interface of the object.
 ///
 /// # Errors
 ///
-/// E_INVALIDARG for an interface of objects, which are [exported](crate::export); RPC_S_TYPE_ALREADY_REGISTERED where
-/// there is one already.
+/// E_INVALIDARG for an interface of objects, which can be [exported](crate::export);
+/// RPC_S_TYPE_ALREADY_REGISTERED where a performer is registered already.
 pub fn serve_interface<I: Remote>(object: I) -> Result<Serving> {
     serve_interface_for(GUID::zeroed(), object)
 }
 
-/// As [`serve_interface`], for those callers whose binding names this object UUID.
+/// As [`serve_interface`], for callers whose binding names this object UUID.
 ///
 /// # Errors
 ///
@@ -148,19 +151,23 @@ pub(crate) fn serve_object(uuid: GUID, object: &IUnknown, info: &'static Interfa
     Ok(Serving { runtime, key })
 }
 
-/// Binds to an interface without `[object]` of the server at a string binding: `ncacn_vi_udp:host[5555]`, or with an object UUID
+/// Binds to an interface without `[object]` of the server at a string binding:
+/// `ncacn_vi_udp:host[5555]`, or with an object UUID
 /// `6b29fc40-ca47-1067-b31d-00dd010662da@ncacn_vi_shm:[name]`.
 ///
-/// A binding that names no endpoint, such as `ncacn_ip_tcp:host`, leads to the one that the interface's `[endpoint]` attribute has for the
-/// protocol sequence, and otherwise to where the endpoint mapper of the host says. That is asked at port 135, or at the one that the option
-/// `mapper` names: `ncacn_ip_tcp:host[,mapper=1135]`; on this host, for `ncalrpc:`, by the name `epmapper`.
+/// A binding without endpoint, such as `ncacn_ip_tcp:host`, uses the endpoint in the interface's
+/// `[endpoint]` attribute for the protocol sequence, or else the one that the host's endpoint
+/// mapper returns. The mapper is queried at port 135, or at the one in the option `mapper`:
+/// `ncacn_ip_tcp:host[,mapper=1135]`. On this host, for `ncalrpc:`, its name is `epmapper`.
 ///
 /// # Errors
 ///
-/// E_INVALIDARG for what is no string binding, and for an interface of objects, to which one [connects](crate::connect);
-/// RPC_S_SERVER_UNAVAILABLE when nobody is there, EPT_S_NOT_REGISTERED when the endpoint mapper knows no endpoint; E_ACCESSDENIED when the
-/// server does not let this process in, or there are no credentials for it; RPC_S_UNKNOWN_IF or E_NOINTERFACE when the server does not perform
-/// the interface; RPC_E_VERSION_MISMATCH when it is described differently on the two sides.
+/// E_INVALIDARG for an invalid string binding, and for an interface of objects, to which one
+/// [connects](crate::connect); RPC_S_SERVER_UNAVAILABLE when no server is there;
+/// EPT_S_NOT_REGISTERED when the endpoint mapper has no endpoint; E_ACCESSDENIED when the server
+/// denies access, or there are no credentials for it; RPC_S_UNKNOWN_IF or E_NOINTERFACE when the
+/// server does not perform the interface; RPC_E_VERSION_MISMATCH when the two sides describe it
+/// differently.
 pub fn bind<I: Remote>(binding: &str) -> Result<I> {
     Ok(bind_object(binding, I::INFO)?.cast()?)
 }
@@ -172,19 +179,20 @@ pub(crate) fn bind_object(binding: &str, info: &'static InterfaceInfo) -> Result
     Runtime::of_process()?.import(&link, &reference, info)
 }
 
-/// The link to the server at a string binding, and a reference to what performs an interface there.
+/// Returns the link to the server at a string binding, and a reference to the performer of an
+/// interface there.
 pub(crate) fn reach(binding: &str, info: &'static InterfaceInfo) -> Result<(Arc<Link>, ObjRef)> {
     check(info)?;
     let located = endpoints::locate(network::parse(binding)?, info)?;
     let (object, binding) = (located.object, located.to_string());
     let runtime = Runtime::of_process()?;
-    // Of whoever is there: by datagrams that may be another process at the next call.
+    // Datagrams may reach another process at the next call, so the server's identity is not used.
     if network::has_no_connections(&located) {
         return reach_stranger(runtime, &binding, Stranger { object, info });
     }
     let link = match runtime.link_at(&binding) {
         Ok(link) => link,
-        // The standard's protocol sequences lead to servers that were made without obvia, too.
+        // Standard protocol sequences also lead to servers that are no obvia processes.
         Err(error) if network::is_standard(&binding) && !SETTLED.contains(&error.code()) => {
             return reach_stranger(runtime, &binding, Stranger { object, info });
         }
@@ -199,7 +207,7 @@ pub(crate) fn reach(binding: &str, info: &'static InterfaceInfo) -> Result<(Arc<
     Ok((link, reference))
 }
 
-/// Errors that a second look would not change: nobody is there, or this process has not been let in.
+/// The errors that a second attempt would not change: no server is there, or it denies access.
 const SETTLED: [HRESULT; 4] = [
     code::RPC_S_SERVER_UNAVAILABLE,
     code::E_ACCESSDENIED,
@@ -207,11 +215,12 @@ const SETTLED: [HRESULT; 4] = [
     code::RPC_S_SEC_PKG_ERROR,
 ];
 
-/// The same for a server that knows nothing of obvia.
+/// Returns the link and the reference for a server that is no obvia process.
 fn reach_stranger(runtime: &'static Runtime, binding: &str, stranger: Stranger) -> Result<(Arc<Link>, ObjRef)> {
     let (address, _) = address_of(binding)?;
     let link = Arc::new(Link::to_stranger(runtime, address, stranger, thread::deadline())?);
-    // What the server would say of itself: there is one target, and references to it are not counted.
+    // The reference that such a server would send: there is one target, whose references are not
+    // counted.
     let target = TargetId { index: 1, generation: 1 };
     let (bindings, securities) = (Vec::new(), Vec::new());
     let reference =
@@ -219,7 +228,7 @@ fn reach_stranger(runtime: &'static Runtime, binding: &str, stranger: Stranger) 
     Ok((link, reference))
 }
 
-/// Refuses interfaces of objects.
+/// Rejects interfaces of objects.
 fn check(info: &InterfaceInfo) -> Result<()> {
     if info.plain {
         return Ok(());

@@ -1,11 +1,12 @@
-//! Structures with pointers: lists, trees, and graphs with sharing and circles.
+//! Structures with pointers: lists, trees, and graphs with sharing and cycles.
 //!
-//! A structure lies in a frame as it lies in memory; only its pointers differ. So there is one description of it
-//! ([`obvia_ndr::flat::shape`]), made by the compiler, and everything here follows it: a survey finds what can be
-//! reached from some parameters, and then it is written to a frame, copied, or freed. What comes in a frame is copied to
-//! private memory and checked there; then offsets become addresses.
+//! A structure has the same layout in a frame as in memory; only its pointers differ. One
+//! description serves both ([`obvia_ndr::flat::shape`]), which the compiler generates. A survey
+//! finds everything that some parameters reach. The result of the survey is written to a frame,
+//! copied, or freed. A received frame is copied to private memory and checked there; then its
+//! offsets become addresses.
 //!
-//! Memory that is passed on to be freed by the receiver consists of one allocation for each object, as COM has it.
+//! Memory that the receiver frees consists of one allocation for each object, as COM requires.
 
 mod image;
 mod memory;
@@ -28,12 +29,12 @@ use crate::error::{Error, code};
 use obvia_ndr::flat::check::Flaw;
 use obvia_ndr::flat::shape::{Block, ElementType};
 
-/// What the parameters of a request or a reply are: made by the compiler.
+/// The layout of a request's or a reply's parameters, which the compiler generates.
 #[derive(Clone, Copy)]
 pub struct Layout {
     /// The parameters.
     pub block: &'static Block,
-    /// The types of the interface.
+    /// The element types of the interface.
     pub types: &'static [ElementType],
 }
 

@@ -1,8 +1,9 @@
 //! Objects: COM interfaces called in process, across processes and across hosts.
 //!
-//! An interface is written in IDL and compiled by `obvia-idl` in a build script. An object that implements it can be
-//! [exported](export) by a name; another process [connects](connect) to the name and has an interface pointer that behaves like
-//! the object's own. Interface pointers may be passed as parameters and results, both ways.
+//! An interface is written in IDL and compiled by `obvia-idl` in a build script. An object with the
+//! interface can be [exported](export) by a name. Another process [connects](connect) to the name
+//! and gets an interface pointer that behaves like the object's own. Interface pointers may be
+//! passed as parameters and results, in both directions.
 //!
 //! A server and a client, with the interface that `calc.idl` declares:
 //!
@@ -28,10 +29,11 @@
 //! }
 //! ```
 //!
-//! In one process a call is a plain call through the object's vtable. Across processes it goes through shared memory, without
-//! the kernel: see the crates below, `obvia-rpc` (calls), `obvia-ndr` (layout) and `obvia-via` (memory).
+//! Within one process a call is a plain call through the object's vtable. Across processes it goes
+//! through shared memory, without the kernel: see the crates below, `obvia-rpc` (calls),
+//! `obvia-ndr` (layout) and `obvia-via` (memory).
 
-// What the compiler writes calls it by this name, here too.
+// Generated code refers to the crate by this name, here as well.
 extern crate self as obvia;
 
 #[doc(hidden)]
@@ -107,7 +109,7 @@ macro_rules! include_idl {
         $crate::include_idl! { mod idl = $name }
         pub use idl::*;
     };
-    // For modules of other names.
+    // The form for a module with another name.
     ($(#[$attribute:meta])* $visibility:vis mod $module:ident = $name:literal) => {
         $(#[$attribute])*
         #[allow(

@@ -1,7 +1,9 @@
-//! A link: what this process shares with one other process whose objects it uses.
+//! A link: the connections and state that this process shares with one other process whose objects
+//! it uses.
 //!
-//! It has one connection of its own, over which references are asked for and given back, and which tells each side at once
-//! when the other ends; and a pool of channels, from which every thread that makes calls takes one.
+//! A link has one home connection, over which references are requested and given back, and whose
+//! end tells each side at once that the other has ended. A link also has a pool of channels, from
+//! which each calling thread takes one.
 
 mod process;
 
@@ -27,13 +29,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use windows_core::GUID;
 
-/// Channels that a pool keeps; further ones are closed when their thread ends.
+/// The greatest number of idle channels in a pool. Further channels are closed when their thread
+/// ends.
 const IDLE_MAX: usize = 32;
 
-/// Attempts at a connection while its association group changes: a server that refuses each group must not keep a client at it.
+/// The greatest number of attempts at a connection while its association group changes. A server
+/// that refuses each group must not occupy a client forever.
 const CONNECT_MAX: u32 = 8;
 
-/// How long one process may keep the janitor from giving references back to others.
+/// The time for which one process may keep the janitor from giving references back to others.
 const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The connections to one process.
@@ -48,17 +52,19 @@ pub(crate) struct Link {
     has_failed: AtomicBool,
     process: Arc<Process>,
     mark: Mutex<Option<u64>>,
-    /// What associations with it have to know; over memory nothing.
+    /// The target descriptions that associations with the process need; `None` for connections by
+    /// shared memory and virtual interfaces.
     targets: Option<Arc<Targets>>,
-    /// How this process proves who it is on each connection, where those are virtual interfaces over a network.
+    /// The protection with which this process authenticates on each virtual interface over a
+    /// network.
     proof: Option<Protection>,
-    /// Where it is no process of obvia's, which has functions and nothing else: what calls of them name.
+    /// The interface and object of a server that is no obvia process and performs functions only.
     stranger: Option<Stranger>,
-    /// Interfaces that both sides are known to mean the same by, with their fingerprints.
+    /// The interfaces that both sides describe alike, with their fingerprints.
     bound: Mutex<HashSet<(u128, u128)>>,
 }
 
-/// A process that was reached, with the connection that it was reached by.
+/// A process that was reached, with its home connection.
 pub(crate) struct Reached {
     pub(crate) oxid: u64,
     pub(crate) home: Channel,
@@ -67,32 +73,32 @@ pub(crate) struct Reached {
 }
 
 impl Reached {
-    /// How calls are protected, if they are.
+    /// Returns the protection of calls, if any.
     pub(crate) fn protection(&self) -> Option<&Protection> {
         self.targets.as_ref().map_or(self.proof.as_ref(), |targets| targets.protection())
     }
 }
 
-/// A server that knows nothing of obvia.
+/// A server that is no obvia process.
 #[derive(Clone, Copy)]
 pub(crate) struct Stranger {
-    /// The object UUID that calls of its functions name, if any.
+    /// The object UUID that calls of the server's functions carry, if any.
     pub(crate) object: Option<Uuid>,
-    /// The interface of its functions.
+    /// The interface of the server's functions.
     pub(crate) info: &'static InterfaceInfo,
 }
 
-/// Where a process is reached.
+/// The address of a process.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Address {
-    /// In the directory of this host, by this name.
+    /// A name in the directory of this host.
     Name(String),
-    /// Over a network.
+    /// A string binding for a network.
     Binding(StringBinding),
 }
 
 impl Address {
-    /// A connection, on which this process has proved who it is where it has to.
+    /// Opens a connection and authenticates on it where required.
     fn connect(
         &self,
         runtime: &'static Runtime,
@@ -126,7 +132,8 @@ impl Address {
         }
     }
 
-    /// What associations with it have to know, where connections are such.
+    /// Returns an empty set of target descriptions where connections to the address are
+    /// associations.
     fn targets(&self) -> Result<Option<Arc<Targets>>> {
         match self {
             Self::Name(_) => Ok(None),
@@ -134,7 +141,7 @@ impl Address {
         }
     }
 
-    /// How this process proves who it is there.
+    /// Returns the protection with which this process authenticates at the address, if any.
     fn proof(&self) -> Result<Option<Protection>> {
         match self {
             Self::Name(_) => Ok(None),
@@ -143,23 +150,23 @@ impl Address {
     }
 }
 
-/// The name of a process's endpoint in the directory.
+/// Returns the name of a process's endpoint in the directory.
 pub(crate) fn endpoint_of(oxid: u64) -> String {
     format!("oxid-{oxid:016x}")
 }
 
-/// The process whose endpoint has this name in the directory.
+/// Returns the OXID of the process whose endpoint has this name in the directory.
 pub(crate) fn oxid_of(endpoint: &str) -> Option<u64> {
     let oxid = u64::from_str_radix(endpoint.strip_prefix("oxid-")?, 16).ok()?;
     (endpoint_of(oxid) == endpoint).then_some(oxid)
 }
 
-/// How processes of this host get to an endpoint in the directory.
+/// Returns the string binding by which processes of this host reach an endpoint in the directory.
 pub(crate) fn local_binding(endpoint: impl Into<String>) -> StringBinding {
     StringBinding::new(ProtocolSequence::ViShm, endpoint, "")
 }
 
-/// The options of a link's own connection: it is seldom used, and not by who measures latency.
+/// Returns the options of a home connection. It is seldom used, and its latency does not matter.
 fn for_home(options: &Options) -> Options {
     Options { waiting: Waiting::Adaptive, quiet: true, ..options.clone() }
 }
@@ -169,7 +176,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Link {
-    /// Connects to an address: an exported name, the endpoint of a process, or a binding. Finds out who is there, too.
+    /// Connects to an exported name, the endpoint of a process, or a binding, and learns the OXID
+    /// of the process there.
     pub(crate) fn reach(runtime: &'static Runtime, address: &Address, deadline: Deadline) -> Result<Reached> {
         let (targets, proof) = (address.targets()?, address.proof()?);
         let options = for_home(&runtime.options());
@@ -177,7 +185,8 @@ impl Link {
         let oxid = binding::introduce(&mut home, runtime.oxid(), deadline)?;
         if let Some(targets) = &targets {
             targets.set_process(oxid);
-            // Whether the server took the proof shows in its answer to a call, and not always before.
+            // The server's answer to a call shows whether it accepted the authentication. Earlier
+            // messages may not show it.
             if targets.protection().is_some() {
                 system::settle(&mut home)?;
             }
@@ -185,7 +194,8 @@ impl Link {
         Ok(Reached { oxid, home, targets, proof })
     }
 
-    /// A server that may know nothing of obvia, and that performs an interface of functions.
+    /// Connects to a server that may be no obvia process and that performs an interface of
+    /// functions.
     pub(crate) fn to_stranger(
         runtime: &'static Runtime,
         address: Address,
@@ -196,7 +206,7 @@ impl Link {
         let home = address.connect(runtime, (targets.as_ref(), proof.as_ref()), &runtime.options(), deadline)?;
         let reached = Reached { oxid: runtime::draw()?, home, targets, proof };
         let link = Self { stranger: Some(stranger), ..Self::open(runtime, address, reached, deadline)? };
-        // It is the first one that calls use.
+        // Connects the channel that the first call will use, so that errors show now.
         link.give_back(link.take_channel(deadline)?);
         Ok(link)
     }
@@ -205,11 +215,12 @@ impl Link {
         self.targets.as_ref().map_or(Transfers::FLAT, |targets| targets.transfers())
     }
 
-    /// The link to the process that was reached by `address`.
+    /// Opens the link to the process that was reached by `address`.
     ///
-    /// What a name's server says of itself proves nothing. So the link goes by the endpoint, which is the process's own: who
-    /// claims to be another process gets none of the calls to it. Over a network the address is all that there is, and the link is
-    /// one to that process at that host.
+    /// The OXID that the server of a name claims proves nothing. The link therefore uses the
+    /// endpoint of that OXID, which belongs to the process itself. A server that claims another
+    /// process's OXID gets none of the calls to that process. Over a network only the address is
+    /// known, and the link is for that OXID at that host.
     pub(crate) fn open(
         runtime: &'static Runtime,
         address: Address,
@@ -248,18 +259,18 @@ impl Link {
         Ok(link)
     }
 
-    /// How calls are protected, if they are.
+    /// Returns the protection of calls, if any.
     pub(crate) fn protection(&self) -> Option<&Protection> {
         self.targets.as_ref().map_or(self.proof.as_ref(), |targets| targets.protection())
     }
 
-    /// The process at the other end.
+    /// Returns the OXID of the process at the other end.
     #[inline]
     pub(crate) fn oxid(&self) -> u64 {
         self.oxid
     }
 
-    /// How this process gets to it, as others are told.
+    /// Returns the binding by which this process reaches the peer, in the form for other processes.
     pub(crate) fn binding(&self) -> StringBinding {
         match &self.address {
             Address::Name(endpoint) => local_binding(endpoint),
@@ -267,11 +278,12 @@ impl Link {
         }
     }
 
-    /// Every way to it that is known for certain: this process's own, and what it said itself.
+    /// Returns every binding of the peer that is known for certain: the link's own, those of other
+    /// links, and those that the peer sent itself.
     pub(crate) fn bindings(&self) -> Vec<StringBinding> {
         let mut known = vec![self.binding()];
         let others = [&self.process.others, &self.process.ways].map(|others| lock(others).clone());
-        // Who protects calls hands on no way on which nobody would.
+        // Bindings that would reach the peer with less protection than this link's are left out.
         let least = self.protection().map(Protection::level);
         for other in others.into_iter().flatten().filter_map(|other| protected(other, least)) {
             if !known.contains(&other) {
@@ -281,22 +293,22 @@ impl Link {
         known
     }
 
-    /// Whether the kernel says who is at the other end.
+    /// Whether the link uses shared memory, where the kernel vouches for the peer.
     fn is_private(&self) -> bool {
         matches!(self.address, Address::Name(_))
     }
 
-    /// The process itself said how to get to it.
+    /// Records the bindings that the peer itself has sent.
     pub(crate) fn learn(&self, bindings: &[StringBinding]) {
         *lock(&self.process.others) = bindings.iter().cloned().map(told).collect();
     }
 
-    /// The host that this process is, as the other one reaches it over a network.
+    /// Returns the host name by which the peer reaches this process over a network.
     pub(crate) fn local(&self) -> Option<&str> {
         self.local.as_deref()
     }
 
-    /// Calls of a target are going to be made.
+    /// Registers a target before calls of it are made.
     pub(crate) fn note_target(&self, target: TargetId, info: &'static InterfaceInfo) {
         match (&self.targets, self.stranger) {
             (Some(targets), None) => targets.insert(target, info, registry::plan(info)),
@@ -305,37 +317,38 @@ impl Link {
         }
     }
 
-    /// The same, where nothing but the interface's identity is known.
+    /// Registers a target of which only the interface's identity is known.
     pub(crate) fn note_frames(&self, target: TargetId, info: &InterfaceInfo) {
         if let Some(targets) = &self.targets {
             targets.insert(target, info, None);
         }
     }
 
-    /// Whoever noted a target calls it no more.
+    /// Unregisters a target that is no longer called.
     pub(crate) fn forget_target(&self, target: TargetId) {
         if let Some(targets) = &self.targets {
             targets.remove(target);
         }
     }
 
-    /// The proxy managers for objects of the process, by object.
+    /// Returns the proxy managers for objects of the process, by OID.
     pub(crate) fn managers(&self) -> &Mutex<HashMap<u64, ManagerPointer>> {
         &self.process.managers
     }
 
     /// Whether the process at the other end is gone.
     pub(crate) fn is_dead(&self) -> bool {
-        // A channel in use is alive, or its user finds out.
+        // A locked home connection is in use. It is alive, or its user notices its end.
         self.home.try_lock().is_ok_and(|home| home.is_ended())
     }
 
-    /// Whether nobody needs it: proxies that go by it have it in hand.
+    /// Whether no references wait to be given back. Proxies hold a reference count of their link,
+    /// so that the link's own count shows them.
     pub(crate) fn is_unused(&self) -> bool {
         lock(&self.process.releases).is_empty()
     }
 
-    /// A channel from the pool, or a new one.
+    /// Takes a channel from the pool, or connects a new one.
     pub(crate) fn take_channel(&self, deadline: Deadline) -> Result<Channel> {
         let mut idle = lock(&self.idle);
         while let Some(channel) = idle.pop() {
@@ -347,7 +360,8 @@ impl Link {
         self.connect(&self.options, deadline)
     }
 
-    /// A new connection. An association joins the group of those before it, or a new group where the server no longer knows that one.
+    /// Opens a connection. An association joins the existing group, or a new group where the server
+    /// no longer knows the existing one.
     fn connect(&self, options: &Options, deadline: Deadline) -> Result<Channel> {
         let deadline = deadline.start();
         let group = || self.targets.as_ref().map(|targets| targets.group().load(Ordering::Acquire));
@@ -355,8 +369,8 @@ impl Link {
         for _ in 1..CONNECT_MAX {
             let outcome = self.connect_once(options, deadline);
             let now = group();
-            // Only a server that refuses a group, or another thread that has joined one, makes a further attempt worth it: an interface that is not
-            // there is not there in any group.
+            // A further attempt helps only where the server refused the group or another thread
+            // joined a group meanwhile. A missing interface is missing in every group.
             let is_over = outcome.as_ref().map_or_else(|error| error.code() != code::E_FAIL, |_| true);
             if is_over || std::mem::replace(&mut joined, now) == now || deadline.is_over() {
                 return outcome;
@@ -373,7 +387,7 @@ impl Link {
             .map_err(|error| if error.code() == code::RPC_S_SERVER_UNAVAILABLE { self.gone() } else { error })?;
         match self.stranger {
             Some(Stranger { info, .. }) => binding::alter(&mut channel, info, self.transfers(), deadline)?,
-            // There may be another process by now, whose objects have the same numbers.
+            // Another process, whose objects have the same numbers, may have the address by now.
             None if binding::introduce(&mut channel, runtime.oxid(), deadline)? != self.oxid => return Err(self.gone()),
             None => {}
         }
@@ -388,7 +402,7 @@ impl Link {
         Error::new(code::RPC_E_DISCONNECTED, text)
     }
 
-    /// Puts a channel back that its thread no longer needs.
+    /// Returns a channel to the pool.
     pub(crate) fn give_back(&self, channel: Channel) {
         let mut idle = lock(&self.idle);
         if !channel.is_closed() && idle.len() < IDLE_MAX {
@@ -396,22 +410,22 @@ impl Link {
         }
     }
 
-    /// Makes a call of the runtime's own over the link's own connection.
+    /// Performs a call of the runtime's own on the home connection.
     pub(crate) fn with_home<R>(&self, work: impl FnOnce(&mut Channel) -> Result<R>) -> Result<R> {
         let mut home = lock(&self.home);
-        // Over a network the connection may have ended, and not the process.
+        // Over a network the connection may have ended without the process.
         if home.is_ended() && self.is_private() {
             return Err(self.gone());
         }
-        // It may also be that a call on it timed out. The new connection is there before the old one goes, so that
-        // the server does not take this client for gone.
+        // A call on the connection may also have timed out. The new connection is made before the
+        // old one closes, so that the server does not consider this client gone.
         if home.is_closed() {
             *home = self.connect(&for_home(&self.options), thread::deadline())?;
         }
         work(&mut home)
     }
 
-    /// Makes sure, once for each interface, that both sides mean the same by it.
+    /// Verifies, once for each interface, that both sides describe the interface alike.
     pub(crate) fn bind(&self, info: &InterfaceInfo) -> Result<()> {
         let key = (info.iid.to_u128(), info.fingerprint);
         if lock(&self.bound).contains(&key) {
@@ -422,18 +436,19 @@ impl Link {
         Ok(())
     }
 
-    /// The fingerprint that an interface is known by on both sides.
+    /// Returns the fingerprint of an interface that has been verified for both sides.
     pub(crate) fn fingerprint(&self, iid: &GUID) -> Option<u128> {
         lock(&self.bound).iter().find(|(bound, _)| *bound == iid.to_u128()).map(|(_, fingerprint)| *fingerprint)
     }
 
-    /// Gives references back to the server, soon, together with others.
+    /// Queues references to be given back to the server soon, in a batch.
     pub(crate) fn release_later(&self, target: TargetId, refs: u32) {
         lock(&self.process.releases).push((target, refs));
         janitor::wake();
     }
 
-    /// A call failed. Where the peer is gone, it may not have come to take the references in the call.
+    /// Records a failed call. If the peer is gone, it may not have received the references in the
+    /// call.
     #[cold]
     pub(crate) fn note_failure(&self, error: &Error) {
         if error.code() == code::RPC_E_DISCONNECTED {
@@ -442,18 +457,19 @@ impl Link {
         }
     }
 
-    /// Whether that happened, and the process at the other end is gone indeed.
+    /// Whether a call has failed since the last time and the process at the other end is gone.
     pub(crate) fn take_failure(&self) -> bool {
         self.is_dead() && self.has_failed.swap(false, Ordering::AcqRel)
     }
 
-    /// Gives back what has been collected. Whether nothing is left.
+    /// Gives back the queued references. Returns whether none is left.
     pub(crate) fn flush_releases(&self) -> bool {
         let batch = std::mem::take(&mut *lock(&self.process.releases));
         let mut parts = batch.chunks(system::RELEASES_MAX);
         while let Some(part) = parts.next() {
             let mut is_sent = false;
-            // What was sent is done, also where the answer is late. A server that has ended has dropped the references.
+            // A sent release counts as done even if its answer is late. A server that has ended has
+            // dropped the references.
             let outcome = thread::with_timeout(RELEASE_TIMEOUT, || system::release(self, part, &mut is_sent));
             if outcome.is_err() && !is_sent && !self.is_dead() {
                 let unsent = part.iter().chain(parts.flatten());

@@ -1,4 +1,5 @@
-//! What processes export: by name on this host, and at string bindings; and which interfaces of functions they perform.
+//! Lists of exports, by name on this host and at string bindings, and of the performed interfaces
+//! of functions.
 
 use crate::endpoints::{self, Registered};
 use crate::error::{Result, code};
@@ -11,7 +12,7 @@ use obvia_rpc::uuid::Uuid;
 use std::time::Duration;
 use windows_core::{GUID, Interface};
 
-/// How long a process may take to say what it exports, where several are asked.
+/// The time that each of several processes may take to answer.
 const ANSWER: Duration = Duration::from_secs(2);
 
 /// A name that a process exports.
@@ -19,23 +20,24 @@ const ANSWER: Duration = Duration::from_secs(2);
 pub struct Listed {
     /// The name.
     pub name: String,
-    /// The process, where it is one of this host.
+    /// The id of the process, where it is one of this host.
     pub pid: Option<u32>,
-    /// The interface that it was exported by, where the process could be asked.
+    /// The interface of the export, where the process has answered.
     pub interface: Option<String>,
-    /// That interface's IID.
+    /// The IID of that interface.
     pub iid: Option<String>,
-    /// The string bindings by which the process is reached, the best first.
+    /// The string bindings of the process, the best first.
     pub bindings: Vec<String>,
-    /// The protocol sequence by which it was asked.
+    /// The protocol sequence by which the process was asked.
     pub over: Option<String>,
 }
 
-/// What the processes of this user export by name.
+/// Returns the names that the processes of this user export.
 ///
 /// # Errors
 ///
-/// When the directory of names cannot be read. A process that does not answer is listed without its interface.
+/// If the directory of names cannot be read. A process that does not answer is listed without its
+/// interface.
 pub fn list() -> Result<Vec<Listed>> {
     let runtime = Runtime::of_process()?;
     let entries = runtime.directory().list()?;
@@ -43,7 +45,7 @@ pub fn list() -> Result<Vec<Listed>> {
     let names = entries.into_iter().filter(|entry| is_for_users(&entry.name));
     Ok(names
         .map(|entry| {
-            // One that does not answer leaves time for the others.
+            // A process that does not answer must leave time for the others.
             let limit = thread::deadline().start().remaining().min(ANSWER);
             let asked = thread::with_timeout(limit, || ask(runtime, &entry.name));
             let told = asked.ok().and_then(|told| told.into_iter().find(|l| l.name == entry.name));
@@ -54,7 +56,7 @@ pub fn list() -> Result<Vec<Listed>> {
         .collect())
 }
 
-/// What the process at a string binding exports by name.
+/// Returns the names that the process at a string binding exports, sorted.
 ///
 /// # Errors
 ///
@@ -65,7 +67,7 @@ pub fn list_at(binding: &str) -> Result<Vec<Listed>> {
     Ok(listed)
 }
 
-/// Everything that the process behind a name or a binding exports.
+/// Returns all exports of the process at a name or a binding.
 fn ask(runtime: &'static Runtime, name: &str) -> Result<Vec<Listed>> {
     let (text, bindings, over) = if runtime.named(name).is_ok() {
         (runtime.list_names(), runtime.list_bindings(runtime.oxid()), ProtocolSequence::ViShm)
@@ -88,7 +90,7 @@ fn ask(runtime: &'static Runtime, name: &str) -> Result<Vec<Listed>> {
     Ok(listed.collect())
 }
 
-/// The IDL text of the interface that a name is exported by, from the running server.
+/// Returns the IDL text of the interface of an export, from the running server.
 ///
 /// # Errors
 ///
@@ -105,7 +107,7 @@ pub fn describe(name: &str) -> Result<String> {
     system::describe(&link, &guid(iid).ok_or(code::RPC_E_INVALID_DATA)?)
 }
 
-/// The GUID that a text spells, with hyphens or without.
+/// Parses a GUID with or without hyphens.
 pub(crate) fn guid(text: &str) -> Option<GUID> {
     let digits: String = text.chars().filter(char::is_ascii_hexdigit).collect();
     u128::from_str_radix(&digits, 16).ok().map(GUID::from_u128)
@@ -114,26 +116,28 @@ pub(crate) fn guid(text: &str) -> Option<GUID> {
 /// An interface of functions that a process performs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Performed {
-    /// Its UUID.
+    /// The UUID.
     pub uuid: GUID,
-    /// Its version, major and minor.
+    /// The version, major and minor.
     pub version: (u16, u16),
-    /// Its name, where the process is one of obvia's or this process knows the interface.
+    /// The name, where the server is an obvia process or this process knows the interface.
     pub interface: Option<String>,
-    /// The object UUID that it is performed for; `None` for all.
+    /// The object UUID; `None` for all.
     pub object: Option<GUID>,
-    /// What users are told about it, where an endpoint mapper was asked.
+    /// The annotation, where an endpoint mapper has answered.
     pub annotation: String,
-    /// The string binding that leads there.
+    /// The string binding of the endpoint.
     pub binding: String,
 }
 
-/// The interfaces of functions that are performed at a string binding: what the process there says, by its management interface where it knows
-/// nothing of obvia. A binding of `ncacn_ip_tcp` or `ncalrpc` without an endpoint stands for all that the endpoint mapper of the host knows.
+/// Returns the interfaces of functions that are performed at a string binding. A server that is no
+/// obvia process is asked by its management interface. A binding of `ncacn_ip_tcp` or `ncalrpc`
+/// without endpoint stands for all entries of the host's endpoint mapper.
 ///
 /// # Errors
 ///
-/// RPC_S_SERVER_UNAVAILABLE when nobody is there, or no endpoint mapper; RPC_S_UNKNOWN_IF for servers without the management interface.
+/// RPC_S_SERVER_UNAVAILABLE when no server or endpoint mapper is there; RPC_S_UNKNOWN_IF for
+/// servers without the management interface.
 pub fn performed_at(binding: &str) -> Result<Vec<Performed>> {
     let parsed = network::parse(binding)?;
     if parsed.endpoint.is_empty() && endpoints::is_mapped(parsed.protocol) {
@@ -172,7 +176,7 @@ fn performed(registered: Registered) -> Performed {
     }
 }
 
-/// What a line of a process of obvia's says; `None` where it says nothing of the kind.
+/// Parses a line from an obvia process; `None` for a malformed line.
 fn told(line: &str, binding: &str) -> Option<Performed> {
     let mut words = line.split('\t');
     let mut word = || words.next();
@@ -188,22 +192,24 @@ fn told(line: &str, binding: &str) -> Option<Performed> {
     })
 }
 
-/// How many interface pointers of objects of this process others refer to. Names and classes are not among them until somebody asks for
-/// them.
+/// Returns the number of interface pointers of this process to which other processes have
+/// references. Names and classes do not count until a client resolves or activates them.
 ///
 /// # Errors
 ///
-/// When the process cannot have a runtime.
+/// If the runtime of the process cannot be made.
 pub fn exported() -> Result<usize> {
     Ok(Runtime::of_process()?.exports().count())
 }
 
-/// The string binding that calls of an object go by; `None` for an object of this process, whose methods are called as they are.
+/// Returns the string binding by which calls of an object go; `None` for an object of this process,
+/// whose methods are called directly.
 pub fn binding_of<I: Remote>(object: &I) -> Option<String> {
     way_to(object)
 }
 
-/// As [`binding_of`], for an interface that is not known. An object that is called by several ways has no one for its IUnknown.
+/// As [`binding_of`], for any interface. An object that is called over several links has no unique
+/// binding for its IUnknown.
 pub fn way_to<I: Interface>(object: &I) -> Option<String> {
     look_behind(object).map(|imported| imported.link.binding().to_string())
 }

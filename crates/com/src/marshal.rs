@@ -1,4 +1,4 @@
-//! What crosses between frames and memory that is the caller's: arrays, strings, and references to objects.
+//! Moves arrays, strings and object references between frames and the caller's memory.
 
 use crate::error::{Error, Result, code};
 use crate::frame::{Arrays, Scalar, Value};
@@ -17,14 +17,14 @@ use obvia_via::RegionView;
 use std::ffi::c_void;
 use windows_core::{GUID, HRESULT, IUnknown, Interface};
 
-/// Which interface of an object is passed.
+/// The interface of an object that is passed.
 #[derive(Clone, Copy)]
 pub enum Wanted {
-    /// One that the method's declaration names.
+    /// An interface that the method's declaration names.
     Known(&'static InterfaceInfo),
-    /// The one with this IID.
+    /// The interface with this IID.
     Iid(GUID),
-    /// Any: what is passed is the object.
+    /// Any interface: the object itself is passed.
     Unknown,
 }
 
@@ -39,8 +39,8 @@ impl Wanted {
     }
 }
 
-/// IUnknown as an interface without methods of its own.
-// SAFETY: proxies of the runtime's own for IUnknown, which has no methods that are served.
+/// The description of IUnknown as an interface without methods of its own.
+// SAFETY: the proxies are the runtime's own for IUnknown, which has no remote methods.
 pub(crate) static UNKNOWN_INFO: InterfaceInfo = unsafe { InterfaceInfo::new(UNKNOWN) };
 
 const UNKNOWN: Description = Description {
@@ -58,7 +58,7 @@ const UNKNOWN: Description = Description {
     module: &[],
 };
 
-/// A reference for the process that a call goes to; empty for a null pointer.
+/// Marshals a reference for the process that a call goes to; empty for a null pointer.
 ///
 /// # Safety
 ///
@@ -66,7 +66,7 @@ const UNKNOWN: Description = Description {
 ///
 /// # Errors
 ///
-/// When the object lacks the interface, or lives in a process that is gone.
+/// If the object lacks the interface, or belongs to a process that is gone.
 pub unsafe fn reference_for_peer(object: *mut c_void, wanted: Wanted, call: &ProxyCall<'_>) -> Result<Vec<u8>> {
     // SAFETY: the caller's promise.
     let Some(object) = (unsafe { IUnknown::from_raw_borrowed(&object) }) else {
@@ -75,14 +75,15 @@ pub unsafe fn reference_for_peer(object: *mut c_void, wanted: Wanted, call: &Pro
     call.reference(object, wanted.info()?)
 }
 
-/// The status of the fault for an object that cannot be passed. It is not RPC_E_DISCONNECTED, which says that the called object is gone and that nobody has
-/// looked at the arguments: see [`Status::is_before_arguments`].
+/// Returns the fault for an object that cannot be passed. RPC_E_DISCONNECTED is replaced, since as
+/// a fault it means that the called object is gone and that the arguments have not been read: see
+/// [`Status::is_before_arguments`].
 pub(crate) fn fault_of(error: &Error) -> Status {
     let code = if error.code() == code::RPC_E_DISCONNECTED { code::CO_E_OBJNOTCONNECTED } else { error.code() };
     Status(code.0.cast_unsigned())
 }
 
-/// A reference for a peer: one that the object writes itself, where it does.
+/// Marshals a reference for a peer: a custom one, where the object marshals itself.
 pub(crate) fn reference_for(object: &IUnknown, info: &'static InterfaceInfo, peer: Client) -> Result<Vec<u8>> {
     let runtime = Runtime::of_process()?;
     match runtime.marshal_custom(object, info, peer)? {
@@ -91,9 +92,10 @@ pub(crate) fn reference_for(object: &IUnknown, info: &'static InterfaceInfo, pee
     }
 }
 
-/// A reference for the process whose call is being answered; empty for a null pointer, and where the method failed.
+/// Marshals a reference for the process whose call is being answered; empty for a null pointer, and
+/// where the method failed.
 ///
-/// Takes the pointer's reference over.
+/// The function takes ownership of the pointer's reference.
 ///
 /// # Safety
 ///
@@ -101,7 +103,7 @@ pub(crate) fn reference_for(object: &IUnknown, info: &'static InterfaceInfo, pee
 ///
 /// # Errors
 ///
-/// The status of the fault when the object cannot be passed.
+/// The fault for an object that cannot be passed.
 pub unsafe fn reference_for_caller(
     object: *mut c_void,
     wanted: Wanted,
@@ -122,7 +124,7 @@ pub unsafe fn reference_for_caller(
     made.map_err(|error: Error| fault_of(&error))
 }
 
-/// The interface pointer that a reference in a frame stands for.
+/// Unmarshals a reference in a frame.
 pub(crate) fn receive(frame: RegionView<'_>, body: usize, count: usize, wanted: Wanted) -> Result<IUnknown> {
     if count > REFERENCE_MAX {
         return Err(Error::new(code::RPC_E_INVALID_OBJREF, "an object reference is too long"));
@@ -132,7 +134,7 @@ pub(crate) fn receive(frame: RegionView<'_>, body: usize, count: usize, wanted: 
     unmarshal(Runtime::of_process()?, &bytes, wanted)
 }
 
-/// The interface pointer that an OBJREF's bytes stand for.
+/// Unmarshals an OBJREF.
 pub(crate) fn unmarshal(runtime: &'static Runtime, bytes: &[u8], wanted: Wanted) -> Result<IUnknown> {
     match parse(bytes)? {
         Any::Custom { clsid, data, .. } => unmarshal_custom(&clsid, data, wanted.info()?),
@@ -143,7 +145,7 @@ pub(crate) fn unmarshal(runtime: &'static Runtime, bytes: &[u8], wanted: Wanted)
     }
 }
 
-/// Writes an array of numbers behind a block.
+/// Writes an array of numbers after a block.
 ///
 /// # Safety
 ///
@@ -166,7 +168,7 @@ pub unsafe fn put_array<T: Scalar>(
     }
 }
 
-/// Writes an array of values behind a block.
+/// Writes an array of values after a block.
 ///
 /// # Safety
 ///
@@ -187,7 +189,7 @@ pub unsafe fn put_values<T: Value>(
     }
 }
 
-/// Writes a value that may be left out behind a block.
+/// Writes an optional value after a block.
 ///
 /// # Safety
 ///
@@ -200,7 +202,8 @@ pub unsafe fn put_optional<T: Value>(frame: &mut [u8], arrays: &mut Arrays, slot
     unsafe { put_values(frame, arrays, slot, kind, 1, from) };
 }
 
-/// Writes a string of `count` characters, the final zero included, behind a block; none when it is null.
+/// Writes a string of `count` characters, including the terminating zero, after a block; a null
+/// pointer for a null string.
 ///
 /// # Safety
 ///
@@ -220,7 +223,7 @@ pub unsafe fn put_text<T: Scalar>(
     unsafe { put_array(frame, arrays, slot, kind, count, from) };
 }
 
-/// Writes a reference behind a block; none when it is empty.
+/// Writes a reference after a block; a null pointer for an empty one.
 pub fn put_reference(frame: &mut [u8], arrays: &mut Arrays, slot: usize, kind: u32, reference: &[u8]) {
     if reference.is_empty() {
         return Arrays::skip(frame, slot);
@@ -229,7 +232,8 @@ pub fn put_reference(frame: &mut [u8], arrays: &mut Arrays, slot: usize, kind: u
     frame[body..body + reference.len()].copy_from_slice(reference);
 }
 
-/// The characters of a string, the final zero included; 0 for a null pointer.
+/// Returns the number of characters of a string, including the terminating zero; 0 for a null
+/// pointer.
 ///
 /// # Safety
 ///
@@ -237,14 +241,14 @@ pub fn put_reference(frame: &mut [u8], arrays: &mut Arrays, slot: usize, kind: u
 ///
 /// # Errors
 ///
-/// E_POINTER for a null pointer where there must be a string.
+/// E_POINTER for a null pointer where the string is not optional.
 pub unsafe fn text_count<T: Value + Default + PartialEq>(text: *const T, optional: bool) -> Result<usize> {
     if text.is_null() {
         return if optional { Ok(0) } else { Err(code::E_POINTER.into()) };
     }
     let mut count = 0;
     loop {
-        // SAFETY: the caller's promise: no zero has been seen yet, so the next character is there.
+        // SAFETY: the caller's promise: no zero has been found yet, so there is another character.
         let place = unsafe { text.add(count) };
         count += 1;
         // SAFETY: as above.
@@ -254,17 +258,18 @@ pub unsafe fn text_count<T: Value + Default + PartialEq>(text: *const T, optiona
     }
 }
 
-// SAFETY: the C library's declarations of them.
+// SAFETY: the declarations are those of the C library.
 unsafe extern "C" {
     fn malloc(size: usize) -> *mut c_void;
     fn calloc(count: usize, size: usize) -> *mut c_void;
     fn free(memory: *mut c_void);
 }
 
-/// The fewest bytes that are asked for: less need not be aligned for every value.
+/// The least size of an allocation in bytes. Smaller ones need not be aligned for every value.
 const LEAST: usize = 16;
 
-/// Memory that one side of a call allocates and the other frees: the C library's, so that every language has it.
+/// Allocates memory that one side of a call allocates and the other frees. It comes from the C
+/// library, which every language can use.
 ///
 /// # Errors
 ///
@@ -275,7 +280,7 @@ pub fn allocate(bytes: usize) -> Result<*mut c_void> {
     if memory.is_null() { Err(code::E_OUTOFMEMORY.into()) } else { Ok(memory) }
 }
 
-/// Such memory, all zeros: as long as nobody writes to it, much of it costs nothing.
+/// Allocates zeroed memory of the C library. Untouched pages cost no memory.
 ///
 /// # Errors
 ///
@@ -286,7 +291,7 @@ pub(crate) fn allocate_zeroed(bytes: usize) -> Result<*mut c_void> {
     if memory.is_null() { Err(code::E_OUTOFMEMORY.into()) } else { Ok(memory) }
 }
 
-/// Frees such memory.
+/// Frees memory of the C library.
 ///
 /// # Safety
 ///
@@ -296,7 +301,7 @@ pub unsafe fn release(memory: *mut c_void) {
     unsafe { free(memory) };
 }
 
-/// An array in memory that whoever receives it frees.
+/// An array of the C library's memory that its receiver frees.
 pub struct OwnedArray<T: Value> {
     // Invariant: null, or from the C library, with `count` initialised elements.
     first: *mut T,
@@ -308,11 +313,12 @@ impl<T: Value> OwnedArray<T> {
         Self { first: std::ptr::null_mut(), count: 0 }
     }
 
-    /// Takes over an array that a method allocated.
+    /// Takes ownership of an array that a method allocated.
     ///
     /// # Safety
     ///
-    /// `first` must be null, or come from the C library's allocator, with `count` elements, and belong to the caller.
+    /// `first` must be null, or come from the C library's allocator with `count` elements that the
+    /// caller owns.
     pub unsafe fn adopt(first: *mut T, count: usize) -> Self {
         Self { first, count: if first.is_null() { 0 } else { count } }
     }
@@ -332,30 +338,30 @@ impl<T: Value> OwnedArray<T> {
         Ok(array)
     }
 
-    /// How many elements there are.
+    /// Returns the number of elements.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// Whether there is no array.
+    /// Whether the array is null.
     pub fn is_null(&self) -> bool {
         self.first.is_null()
     }
 
-    /// The elements.
+    /// Returns the elements.
     pub fn as_slice(&self) -> &[T] {
         // SAFETY: by the invariant.
         unsafe { crate::rt::slice(self.first, self.count) }
     }
 
-    /// Hands the array over.
+    /// Releases ownership of the array.
     pub fn into_raw(self) -> *mut T {
         let first = self.first;
         std::mem::forget(self);
         first
     }
 
-    /// Writes it behind a block.
+    /// Writes the array after a block.
     pub fn place(&self, frame: &mut [u8], arrays: &mut Arrays, slot: usize, kind: u32) {
         if self.first.is_null() {
             return Arrays::skip(frame, slot);
@@ -372,15 +378,16 @@ impl<T: Value> Drop for OwnedArray<T> {
     }
 }
 
-/// A string in memory that whoever receives it frees.
+/// A string of the C library's memory that its receiver frees.
 pub struct OwnedText<T: Value>(pub(crate) OwnedArray<T>);
 
 impl<T: Value + Default + PartialEq> OwnedText<T> {
-    /// Takes over a string that a method allocated.
+    /// Takes ownership of a string that a method allocated.
     ///
     /// # Safety
     ///
-    /// `text` must be null, or come from the C library's allocator, end in a zero, and belong to the caller.
+    /// `text` must be null, or come from the C library's allocator and end in a zero, and the
+    /// caller must own it.
     pub unsafe fn adopt(text: *mut T) -> Self {
         // SAFETY: the caller's promise. Null is allowed, so there is no error.
         let count = unsafe { text_count(text, true) }.unwrap_or(0);
@@ -388,32 +395,32 @@ impl<T: Value + Default + PartialEq> OwnedText<T> {
         Self(unsafe { OwnedArray::adopt(text, count) })
     }
 
-    /// Its characters, the final zero included.
+    /// Returns the number of characters, including the terminating zero.
     pub fn count(&self) -> usize {
         self.0.count()
     }
 
-    /// Whether there is no string.
+    /// Whether the string is null.
     pub fn is_null(&self) -> bool {
         self.0.is_null()
     }
 
-    /// Hands the string over.
+    /// Releases ownership of the string.
     pub fn into_raw(self) -> *mut T {
         self.0.into_raw()
     }
 
-    /// Writes it behind a block.
+    /// Writes the string after a block.
     pub fn place(&self, frame: &mut [u8], arrays: &mut Arrays, slot: usize, kind: u32) {
         self.0.place(frame, arrays, slot, kind);
     }
 }
 
-/// An interface pointer that came as a result.
+/// An interface pointer that was received as a result.
 pub struct OwnedObject(pub(crate) Option<IUnknown>);
 
 impl OwnedObject {
-    /// Hands the pointer over, with its reference.
+    /// Releases ownership of the pointer with its reference.
     pub fn into_raw(self) -> *mut c_void {
         self.0.map_or(std::ptr::null_mut(), Interface::into_raw)
     }

@@ -1,8 +1,9 @@
-//! Marshaling by COM's rules: an interface pointer as bytes, for whoever unmarshals them.
+//! Marshaling by COM's rules: an interface pointer as bytes, for any process that unmarshals them.
 //!
-//! Parameters and results are marshaled by proxies and stubs, and need none of this. [`marshal`] (CoMarshalInterface) is for references
-//! that go some other way: through a file, a message of another protocol, or a table that clients look things up in. The bytes are an OBJREF
-//! (MS-DCOM 2.2.18). [`Context`] says where they go, [`Flags`] how often they are unmarshaled.
+//! Proxies and stubs marshal parameters and results themselves. [`marshal`] (CoMarshalInterface) is
+//! for references that travel by other means: in a file, in a message of another protocol, or in a
+//! table for clients. The bytes are an OBJREF (MS-DCOM 2.2.18). [`Context`] is the destination, and
+//! [`Flags`] the number of times that they are unmarshaled.
 //!
 //! ```no_run
 //! # use obvia::{Remote, marshaling::{self, Context, Flags}};
@@ -41,50 +42,53 @@ use crate::runtime::Runtime;
 use std::ops::BitOr;
 use windows_core::{IUnknown, Interface};
 
-/// Where a reference is unmarshaled (MSHCTX).
+/// The destination of a reference (MSHCTX).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Context {
-    /// In another process of this host.
+    /// Another process of this host.
     Local = 0,
-    /// In another process of this host, which shares no memory with this one.
+    /// Another process of this host that shares no memory with this one.
     NoSharedMemory = 1,
-    /// On another host: the process has to [listen](crate::listen) on a network.
+    /// Another host: the process must [listen](crate::listen) on a network.
     DifferentMachine = 2,
-    /// In this process.
+    /// The same process.
     InProcess = 3,
-    /// In this process, in another context of COM's; there are none here, so it is the same.
+    /// Another COM context of this process. There are no such contexts here, so the value equals
+    /// `InProcess`.
     CrossContext = 4,
 }
 
 impl Context {
-    /// The context of this number.
+    /// Returns the context with this number.
     pub fn from_number(number: u32) -> Option<Self> {
         let all = [Self::Local, Self::NoSharedMemory, Self::DifferentMachine, Self::InProcess, Self::CrossContext];
         all.into_iter().find(|context| *context as u32 == number)
     }
 }
 
-/// How a reference is unmarshaled (MSHLFLAGS).
+/// The manner in which a reference is unmarshaled (MSHLFLAGS).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flags(u32);
 
 impl Flags {
-    /// Once. Where nobody does, and nobody releases it either, it ends when an object would that nobody pings.
+    /// Once. If the reference is neither unmarshaled nor released, it expires like an object
+    /// without pings.
     pub const NORMAL: Self = Self(0);
-    /// Any number of times, until it is released, which keeps the object alive.
+    /// Any number of times until it is released. The reference keeps the object alive.
     pub const TABLE_STRONG: Self = Self(1);
-    /// Any number of times, until it is released, as long as somebody else keeps the object alive.
+    /// Any number of times until it is released, while other references keep the object alive.
     pub const TABLE_WEAK: Self = Self(2);
-    /// Together with another: the object is not to be pinged by peers that have the reference, and does not end when nobody pings.
+    /// A flag beside another: holders of the reference do not ping the object, and it does not
+    /// expire without pings.
     pub const NO_PING: Self = Self(4);
 
-    /// The flags of this number, unless it has others, or says two things at once.
+    /// Returns the flags with this number; `None` for unknown flags or a contradiction.
     pub fn from_number(number: u32) -> Option<Self> {
         (number <= 6 && number & 3 != 3).then_some(Self(number))
     }
 
-    /// COM's number for them.
+    /// Returns COM's number for the flags.
     pub fn number(self) -> u32 {
         self.0
     }
@@ -97,7 +101,7 @@ impl Flags {
         self.0 & 3 != 0
     }
 
-    /// How the books keep what is marshaled so.
+    /// Returns the manner in which the export table keeps the reference.
     pub(crate) fn keeping(self) -> Keeping {
         match self.0 & 3 {
             0 if self.contains(Self::NO_PING) => Keeping::Once(Client::Table),
@@ -116,12 +120,14 @@ impl BitOr for Flags {
     }
 }
 
-/// A reference to an object's interface as bytes (CoMarshalInterface).
+/// Marshals an interface of an object to bytes (CoMarshalInterface).
 ///
 /// # Errors
 ///
-/// E_NOINTERFACE when the object lacks the interface; E_INVALIDARG for a table with an object of another process, and for flags that exclude each
-/// other; E_NOTIMPL for a weak table and an object without weak references; RPC_S_NO_BINDINGS when nothing leads to this process from there.
+/// E_NOINTERFACE when the object lacks the interface; E_INVALIDARG for table marshaling of an
+/// object of another process, and for contradictory flags; E_NOTIMPL for weak table marshaling of
+/// an object without weak references; RPC_S_NO_BINDINGS when the destination cannot reach this
+/// process.
 pub fn marshal<I: Remote>(object: &I, context: Context, flags: Flags) -> Result<Vec<u8>> {
     marshal_object(&object.cast()?, I::INFO, context, flags)
 }
@@ -142,14 +148,15 @@ pub(crate) fn marshal_object(
     }
 }
 
-/// The interface pointer that [`marshal`]ed bytes stand for (CoUnmarshalInterface): in the object's process the object itself.
+/// Unmarshals an interface pointer from [`marshal`]ed bytes (CoUnmarshalInterface). In the object's
+/// process the result is the object itself.
 ///
-/// Data that is not of a table is spent by that, also where the object lacks the interface.
+/// Data that is not for a table is consumed, even where the object lacks the interface.
 ///
 /// # Errors
 ///
-/// RPC_E_INVALID_OBJREF for bytes that are no reference; CO_E_OBJNOTCONNECTED for one that has been spent or released; and whatever keeps the
-/// object's process from being reached.
+/// RPC_E_INVALID_OBJREF for bytes that are no reference; CO_E_OBJNOTCONNECTED for consumed or
+/// released data; the error of the connection where the object's process cannot be reached.
 pub fn unmarshal<I: Remote>(bytes: &[u8]) -> Result<I> {
     Ok(unmarshal_object(bytes, I::INFO)?.cast()?)
 }
@@ -162,7 +169,8 @@ pub(crate) fn unmarshal_object(bytes: &[u8], info: &'static InterfaceInfo) -> Re
     }
 }
 
-/// Gives up what was [`marshal`]ed (CoReleaseMarshalData): by any process, instead of unmarshaling it, or when a table is done with it.
+/// Releases [`marshal`]ed data (CoReleaseMarshalData). Any process may do so instead of
+/// unmarshaling, or when a table entry is removed.
 ///
 /// # Errors
 ///
@@ -174,8 +182,9 @@ pub fn release_marshal_data(bytes: &[u8]) -> Result<()> {
     }
 }
 
-/// Ends what other processes have of an object (CoDisconnectObject): their calls fail with RPC_E_DISCONNECTED, and what was marshaled is
-/// no longer there. The object may be marshaled again; it is another one to them then.
+/// Disconnects an object from all other processes (CoDisconnectObject): their calls fail with
+/// RPC_E_DISCONNECTED, and marshaled data becomes invalid. The object may be marshaled again, with
+/// a new identity for other processes.
 ///
 /// # Errors
 ///
@@ -186,10 +195,10 @@ pub fn disconnect<I: Interface>(object: &I) -> Result<()> {
     Runtime::of_process()?.disconnect(&object)
 }
 
-/// The longest reference of any form: a custom one, with what stands before its data.
+/// The greatest length of a reference of any form: a custom one, with its header.
 pub(crate) const REFERENCE_MAX: usize = DATA_MAX + 48;
 
-/// Reads a reference.
+/// Parses a reference.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Any> {
     let bad = |what: String| Error::new(code::RPC_E_INVALID_OBJREF, format!("an object reference: {what}"));
     let too_long = |max| bad(format!("it has {} bytes; {max} are the most", bytes.len()));

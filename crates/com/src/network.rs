@@ -1,4 +1,5 @@
-//! Networks: what this process reaches others by, and is reached by, besides the shared memory of its host.
+//! Networks: the protocol sequences by which this process reaches others and is reached, besides
+//! the shared memory of its host.
 
 mod dg;
 #[cfg(feature = "fabric")]
@@ -31,20 +32,20 @@ pub use passed::listen_passed;
 pub(crate) use protection::{level_of, protected};
 pub(crate) use sequence::told;
 
-/// The NICs that are open, and the addresses that are listened on.
+/// The open NICs, and the addresses on which the process listens.
 #[derive(Default)]
 pub(crate) struct Network {
     nics: Mutex<Vec<Opened>>,
-    // Of the standard's, those by which this process calls others.
+    // The standard protocol sequences by which this process calls others.
     standard: Mutex<Vec<ProtocolSequence>>,
     activities: dg::Activities,
-    // As others are told.
+    // The bindings on which the process listens, in the form for other processes.
     heard: Mutex<Vec<StringBinding>>,
-    // What objects that are called over virtual interfaces have had listened on, or wanted to.
+    // The endpoints that were opened, or tried, for objects called over virtual interfaces.
     opened: Mutex<Vec<String>>,
 }
 
-/// A NIC, what it was opened with, and its address where it has one only.
+/// A NIC with its options, and its address where it has only one.
 #[derive(Clone)]
 struct Opened {
     wanted: Wanted,
@@ -52,12 +53,12 @@ struct Opened {
     address: Option<IpAddr>,
 }
 
-/// A string binding that a user wrote.
+/// Parses a string binding from a user.
 pub(crate) fn parse(text: &str) -> Result<StringBinding> {
     text.parse().map_err(|why| Error::new(code::E_INVALIDARG, format!("`{text}` is no string binding: {why}")))
 }
 
-/// A string binding of virtual interfaces over a network that a user wrote.
+/// Parses a string binding of virtual interfaces over a network from a user.
 pub(crate) fn parse_vi(text: &str) -> Result<StringBinding> {
     let binding = parse(text)?;
     if Wanted::of(&binding)?.is_over_vi() {
@@ -67,19 +68,19 @@ pub(crate) fn parse_vi(text: &str) -> Result<StringBinding> {
     Err(Error::new(code::E_INVALIDARG, text))
 }
 
-/// An address as providers take it.
+/// Formats an address for providers.
 fn socket_text(binding: &StringBinding) -> String {
     let StringBinding { address, endpoint, .. } = binding;
     if address.contains(':') { format!("[{address}]:{endpoint}") } else { format!("{address}:{endpoint}") }
 }
 
-/// The port that a binding names.
+/// Returns the port in a binding.
 fn port(binding: &StringBinding) -> Result<u16> {
     let why = "the endpoint is no port, a number up to 65535";
     binding.endpoint.parse().map_err(|_| Error::new(code::E_INVALIDARG, format!("`{binding}`: {why}")))
 }
 
-/// Writes into a binding that is to be listened on what it leaves out: every address, and a port of the system's choice.
+/// Completes a binding for listening: all addresses, and a port that the system chooses.
 fn complete(binding: &mut StringBinding) {
     for (part, default) in [(&mut binding.address, "0.0.0.0"), (&mut binding.endpoint, "0")] {
         if part.is_empty() {
@@ -88,7 +89,7 @@ fn complete(binding: &mut StringBinding) {
     }
 }
 
-/// The places that a binding names; at least one.
+/// Resolves the addresses in a binding; at least one.
 fn places(binding: &StringBinding) -> Result<Vec<SocketAddr>> {
     let bad = |why: &str| Error::new(code::E_INVALIDARG, format!("`{binding}`: {why}"));
     match (binding.address.as_str(), port(binding)?).to_socket_addrs().map(Vec::from_iter) {
@@ -98,7 +99,7 @@ fn places(binding: &StringBinding) -> Result<Vec<SocketAddr>> {
     }
 }
 
-/// What a binding asks for that somebody is to be reached by.
+/// Returns the options of a binding to a peer, which must have an endpoint.
 fn wanted(binding: &StringBinding) -> Result<Wanted> {
     if binding.endpoint.is_empty() {
         return Err(Error::new(code::E_INVALIDARG, format!("the binding `{binding}` names no endpoint: [PORT]")));
@@ -106,29 +107,29 @@ fn wanted(binding: &StringBinding) -> Result<Wanted> {
     Wanted::of(binding)
 }
 
-/// Whether this program was built with a protocol sequence, by its name.
+/// Whether this program was built with the protocol sequence of this name.
 pub(crate) fn is_built(name: &str) -> bool {
     ProtocolSequence::ALL.into_iter().any(|known| known.name() == name && sequence::is_built(known))
 }
 
-/// A connection to whoever is at a binding of a protocol sequence of the standard's.
+/// Connects to a server at a binding of a standard protocol sequence.
 pub(crate) fn stream_to(runtime: &Runtime, binding: &StringBinding, deadline: Deadline) -> Result<Stream> {
     wanted(binding)?;
     stream::open(runtime, binding, deadline)
 }
 
-/// Whether a string binding is of a protocol sequence of the standard's.
+/// Whether a string binding has a standard protocol sequence.
 pub(crate) fn is_standard(text: &str) -> bool {
     let is_standard = |wanted: Wanted| matches!(wanted.sequence.means, Means::Stream | Means::Datagrams);
     parse(text).is_ok_and(|binding| Wanted::of(&binding).is_ok_and(is_standard))
 }
 
-/// Whether calls by a binding go without connections.
+/// Whether calls by a binding use no connections.
 pub(crate) fn has_no_connections(binding: &StringBinding) -> bool {
     Wanted::of(binding).is_ok_and(|wanted| matches!(wanted.sequence.means, Means::Datagrams))
 }
 
-/// What associations with whom a binding leads to have to know, where connections are such.
+/// Returns an empty set of target descriptions where connections to a binding are associations.
 pub(crate) fn targets_of(binding: &StringBinding) -> Result<Option<Targets>> {
     let wanted = Wanted::of(binding)?;
     match wanted.sequence.means {
@@ -138,16 +139,17 @@ pub(crate) fn targets_of(binding: &StringBinding) -> Result<Option<Targets>> {
     }
 }
 
-/// How whoever connects to a binding has to prove who it is, where connections are virtual interfaces.
+/// Returns the protection for authenticating at a binding where connections are virtual interfaces.
 pub(crate) fn proof_of(binding: &StringBinding) -> Result<Option<Protection>> {
     let wanted = Wanted::of(binding)?;
     if wanted.is_over_vi() { protection::protection(&wanted, binding) } else { Ok(None) }
 }
 
-/// NICs that a process opens at most: the bindings of references ask for them, too.
+/// The greatest number of NICs that a process opens. Bindings in received references may open NICs
+/// as well.
 const NICS_MAX: usize = 16;
 
-/// Hosts that stand for every address of this one.
+/// The addresses that stand for every address of this host.
 const ANY: [&str; 3] = ["", "0.0.0.0", "::"];
 
 impl Network {
@@ -155,9 +157,10 @@ impl Network {
         mutex.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The NIC that is wanted for an end: one that is open, or a new one.
+    /// Returns a NIC for an end: an open one that fits, or a new one.
     fn nic(&self, wanted: Wanted, means: NicMeans, end: End) -> Result<Opened> {
-        // Each connection is protected as it has to be, on one NIC.
+        // The protection belongs to each connection, and connections with different protection
+        // share a NIC.
         let mut wanted = wanted.without_protection();
         let sequence = wanted.sequence;
         (means.settle)(&mut wanted, end)?;
@@ -192,7 +195,7 @@ impl Network {
             let nic = self.nic(wanted.clone(), means, End::Peer(place))?.nic;
             match window::connect(&nic, &place.to_string(), options, deadline) {
                 Ok(window) => return Ok(window),
-                // Another address of the same name may do.
+                // Another address of the host may work.
                 Err(error @ (ViError::NotFound { .. } | ViError::System { .. })) => failed = error.into(),
                 Err(error) => return Err(error.into()),
             }
@@ -200,7 +203,7 @@ impl Network {
         Err(failed)
     }
 
-    /// Connects to a process by an association, or so that calls go without one.
+    /// Connects to a process by an association, or for calls without one.
     pub(crate) fn associate(
         &self,
         runtime: &'static Runtime,
@@ -221,7 +224,7 @@ impl Network {
         Ok(window)
     }
 
-    /// Listens. Returns the binding, as others are to be told, with the endpoint that was taken.
+    /// Listens. Returns the binding with its actual endpoint, in the form for other processes.
     fn listen(&self, runtime: &'static Runtime, binding: StringBinding) -> Result<StringBinding> {
         let wanted = Wanted::of(&binding)?;
         let means = match wanted.sequence.means {
@@ -271,9 +274,10 @@ impl Network {
         Ok(binding)
     }
 
-    /// How a peer reaches this process, which is `local` to it, and calls of which are to be protected at this level at least. Where
-    /// nobody has said what to listen on, the process listens on a port of the system's choice: a peer that has a reference must be able to
-    /// call.
+    /// Returns the bindings by which a peer that reaches this process at the address `local` can
+    /// call it with at least this protection. Where the program listens on no such binding, the
+    /// process listens on a port that the system chooses, since the holder of a reference must be
+    /// able to call.
     pub(crate) fn bindings(&self, runtime: &'static Runtime, local: &str, least: Option<Level>) -> Vec<StringBinding> {
         let heard = |network: &Self| -> Vec<_> {
             let leads_here = |binding: &StringBinding| binding.address == local;
@@ -284,14 +288,15 @@ impl Network {
         if !known.is_empty() {
             return known;
         }
-        // Who has said that calls are to be protected means all of them.
+        // The greatest level of any listener applies to all bindings.
         let least = least.max(self.heard(None).iter().filter_map(level_of).max());
         let nics = Self::lock(&self.nics).clone();
         let any = if local.contains(':') { "::" } else { "0.0.0.0" };
         for opened in nics {
             let options = opened.wanted.shared().to_vec();
             let binding = StringBinding { options, ..StringBinding::new(opened.wanted.sequence.protocol, any, "0") };
-            // Without one the peer learns at its first call that this process cannot be reached.
+            // If listening fails, the peer learns at its first call that this process cannot be
+            // reached.
             let _ = protected(binding, least).map(|binding| self.listen_with(runtime, &opened, binding));
         }
         let standard = Self::lock(&self.standard).clone();
@@ -304,13 +309,14 @@ impl Network {
         heard(self)
     }
 
-    /// Makes sure that virtual interfaces lead here, for objects that are called over them: an endpoint that is named, or `ncacn_vi_udp` at each
-    /// address at which this process listens on TCP, and on no virtual interface. So nobody gets in who could not before.
+    /// Opens endpoints of virtual interfaces for objects that are called over them: a named
+    /// endpoint, or `ncacn_vi_udp` at each address at which this process listens on TCP and on no
+    /// virtual interface. Thus no new address becomes reachable.
     pub(crate) fn listen_over_vi(&self, runtime: &'static Runtime, endpoint: &str) -> Result<()> {
         let heard = self.heard(None);
-        // Who has said that calls are to be protected means all of them.
+        // The greatest level of any listener applies to all bindings.
         let least = heard.iter().filter_map(level_of).max();
-        // Until it listens: another thread would do so as well.
+        // The lock is held until the process listens, so that no other thread does the same.
         let mut opened = Self::lock(&self.opened);
         if !endpoint.is_empty() {
             if !opened.iter().any(|known| known == endpoint) {
@@ -328,7 +334,8 @@ impl Network {
         {
             let leads_there = |way: &StringBinding| way.address == address || ANY.contains(&way.address.as_str());
             if !over_vi.iter().any(leads_there) && !opened.contains(&address) {
-                // Where it cannot be had once, it is not tried again: calls go another way.
+                // If an endpoint cannot be opened, there is no further attempt: calls use another
+                // binding.
                 let binding = protected(StringBinding::new(ProtocolSequence::ViUdp, address.as_str(), "0"), least);
                 let _ = binding.map(|binding| self.listen(runtime, binding));
                 opened.push(address);
@@ -337,10 +344,11 @@ impl Network {
         Ok(())
     }
 
-    /// Makes sure that whoever reaches this host by a binding over TCP reaches this process at the same address, and no less protected: by a port
-    /// of the system's choice, where nothing else leads here.
+    /// Listens so that clients which reach this host by a binding over TCP reach this process at
+    /// the same address and with no less protection. The port is chosen by the system where the
+    /// process has no such endpoint yet.
     pub(crate) fn listen_like(&self, runtime: &'static Runtime, binding: &StringBinding) -> Result<()> {
-        // Until it listens: another thread would do so as well.
+        // The lock is held until the process listens, so that no other thread does the same.
         let _opened = Self::lock(&self.opened);
         if !self.heard_like(binding).is_empty() {
             return Ok(());
@@ -350,7 +358,8 @@ impl Network {
         self.listen(runtime, fresh).map(drop)
     }
 
-    /// The bindings that are listened on and lead to the host that this one leads to, by the same protocol sequence and no less protected.
+    /// Returns the bindings of this process with the host and protocol sequence of another binding
+    /// and no less protection.
     pub(crate) fn heard_like(&self, binding: &StringBinding) -> Vec<StringBinding> {
         let is_like = |known: &StringBinding| {
             known.protocol == binding.protocol
@@ -360,7 +369,7 @@ impl Network {
         self.heard(Some(&binding.address)).into_iter().filter(is_like).collect()
     }
 
-    /// The bindings that are listened on, for somebody to whom this process is `local`.
+    /// Returns the bindings of this process for a peer that reaches it at the address `local`.
     pub(crate) fn heard(&self, local: Option<&str>) -> Vec<StringBinding> {
         let mut heard = Self::lock(&self.heard).clone();
         for binding in &mut heard {
@@ -372,28 +381,34 @@ impl Network {
     }
 }
 
-/// Lets processes of other hosts connect to what this process exports: `ncacn_vi_udp:0.0.0.0[5555]`, or without an endpoint to have one
-/// chosen. Returns the binding with the endpoint that was taken.
+/// Listens on a network, so that processes of other hosts can connect to the exports of this
+/// process: `ncacn_vi_udp:0.0.0.0[5555]`. Without an endpoint the system chooses one. Returns the
+/// binding with the actual endpoint.
 ///
-/// Besides `ncacn_vi_udp` there are `ncacn_vi_xdp` and `ncacn_vi_fabric`, where the program was built with the features `xdp` and `fabric`;
-/// docs/xdp.md and docs/fabric.md have their options. `ncacn_ip_tcp` and `ncalrpc:[NAME]` are the standard's: whoever speaks DCE/RPC can
-/// call what is there by [functions](crate::serve_interface), in NDR or NDR64; and so is `ncadg_ip_udp`, by which calls go in NDR: docs/dg.md. Between two processes of obvia calls go in FLAT, unless the
-/// option `transfer` of either end says `ndr` or `ndr64`. A process may listen on several, and what it hands out names all of
-/// them. Options that are the process's own affair, such as `interface=eth0` or `fault=loss=5%`, are not in the binding
-/// returned, and hold for every connection of the protocol sequence that says nothing else.
+/// Other virtual interfaces are `ncacn_vi_xdp` and `ncacn_vi_fabric`, in programs built with the
+/// features `xdp` and `fabric`; docs/xdp.md and docs/fabric.md describe their options.
+/// `ncacn_ip_tcp` and `ncalrpc:[NAME]` are standard protocol sequences: every DCE/RPC client can
+/// call the [interfaces of functions](crate::serve_interface) there, in NDR or NDR64.
+/// `ncadg_ip_udp` is another one, for calls in NDR: docs/dg.md. Between two obvia processes calls
+/// use FLAT, unless the option `transfer` of either end is `ndr` or `ndr64`. A process may listen
+/// on several bindings, and its references contain all of them. Options that concern this process
+/// alone, such as `interface=eth0` or `fault=loss=5%`, are not in the returned binding. They apply
+/// to every connection of the protocol sequence whose binding does not set them.
 ///
-/// Processes of this host reach what is exported without it. `ncacn_vi_shm:[NAME]` gives this one a further name, by which its interfaces
-/// of functions are [bound to](crate::bind).
+/// Processes of this host reach the exports without this call. `ncacn_vi_shm:[NAME]` gives this
+/// process a further name, to which clients of its interfaces of functions can [bind](crate::bind).
 ///
-/// Whoever reaches the address can call every object that is exported, unless it has to prove who it is:
-/// `ncacn_ip_tcp:[5555,security=privacy]` takes calls of those alone who have [accounts](crate::security::set_accounts) and encrypt what they
-/// say. The other levels are `integrity`, at which calls are signed, and `connect`, at which nothing but the connection is, and which alone `ncacn_vi_fabric`
-/// has.
+/// Every client that reaches the address can call every exported object, unless authentication is
+/// required: `ncacn_ip_tcp:[5555,security=privacy]` accepts only calls of clients that have
+/// [accounts](crate::security::set_accounts) and encrypt their calls. The other levels are
+/// `integrity`, for signed calls, and `connect`, for authenticated connections. `ncacn_vi_fabric`
+/// supports only `connect`.
 ///
 /// # Errors
 ///
-/// RPC_S_DUPLICATE_ENDPOINT for a name that is taken; E_INVALIDARG for a binding that is none, for security without accounts, or for a protocol sequence that this program was built without; or why
-/// the address cannot be had.
+/// RPC_S_DUPLICATE_ENDPOINT for a name in use; E_INVALIDARG for an invalid binding, for security
+/// without accounts, or for a protocol sequence that this program was built without; the system's
+/// error where the address is not available.
 ///
 /// ```no_run
 /// # fn main() -> obvia::Result<()> {

@@ -1,7 +1,8 @@
-//! References to objects of obvia's processes: standard OBJREFs (MS-DCOM 2.2.18.4), whose IPIDs say which target of which process it is.
+//! References to objects of obvia processes: standard OBJREFs (MS-DCOM 2.2.18.4), whose IPIDs
+//! contain the target and the OXID.
 //!
-//! The string bindings lead to that process itself, which is its own resolver: for shared memory by the name of its endpoint, over networks
-//! by host and endpoint.
+//! The string bindings lead to the process itself, which is its own resolver: for shared memory by
+//! the name of its endpoint, over networks by host and endpoint.
 
 use crate::error::{Error, Result, code};
 use crate::orpc::{DualStringArray, ObjRef as Any, SecurityBinding, StdObjRef};
@@ -9,29 +10,30 @@ use obvia_rpc::string_binding::StringBinding;
 use obvia_rpc::vi_call::TargetId;
 use windows_core::GUID;
 
-/// The longest reference that is accepted.
+/// The greatest accepted length of a reference.
 pub(crate) const LENGTH_MAX: usize = 4096;
 
-/// A reference to an object of a process of obvia's.
+/// A reference to an object of an obvia process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ObjRef {
     /// The interface.
     pub(crate) iid: GUID,
-    /// References that travel with it: the receiver has to give them back.
+    /// The public references that travel with it, which the receiver must release.
     pub(crate) public_refs: u32,
-    /// The process that has the object.
+    /// The OXID of the process that has the object.
     pub(crate) oxid: u64,
-    /// The object.
+    /// The OID of the object.
     pub(crate) oid: u64,
-    /// The interface pointer, in the table of that process.
+    /// The interface pointer's target in the object table of that process.
     pub(crate) target: TargetId,
-    /// How to get to that process.
+    /// The string bindings of that process.
     pub(crate) bindings: Vec<StringBinding>,
-    /// The mechanisms by which a stranger may prove who it is there; none for processes of obvia's, whose bindings say it.
+    /// The authentication mechanisms for clients that are no obvia processes; empty for obvia
+    /// processes, whose string bindings contain the security.
     pub(crate) securities: Vec<SecurityBinding>,
 }
 
-/// IPID: index, generation and OXID, so that it is unique beyond one process.
+/// Returns an IPID: index, generation and OXID, so that it is unique across processes.
 pub(crate) fn ipid(target: TargetId, oxid: u64) -> GUID {
     let mut bytes = [0; 16];
     bytes[0..8].copy_from_slice(&target.word().to_le_bytes());
@@ -39,13 +41,13 @@ pub(crate) fn ipid(target: TargetId, oxid: u64) -> GUID {
     guid_from_wire(bytes)
 }
 
-/// The interface pointer and the process that an IPID names, if it is one of ours.
+/// Splits an IPID of an obvia process into the target and the OXID.
 pub(crate) fn split_ipid(ipid: &GUID) -> (TargetId, u64) {
     let value = u128::from_le_bytes(guid_to_wire(ipid));
     (TargetId::from_word(value as u64), (value >> 64) as u64)
 }
 
-/// A GUID in its little-endian wire form.
+/// Returns the little-endian wire form of a GUID.
 pub(crate) fn guid_to_wire(guid: &GUID) -> [u8; 16] {
     let mut bytes = [0; 16];
     bytes[0..4].copy_from_slice(&guid.data1.to_le_bytes());
@@ -55,7 +57,7 @@ pub(crate) fn guid_to_wire(guid: &GUID) -> [u8; 16] {
     bytes
 }
 
-/// The GUID of a little-endian wire form.
+/// Returns the GUID of a little-endian wire form.
 pub(crate) fn guid_from_wire(bytes: [u8; 16]) -> GUID {
     let [a, b, c, d, e, f, g, h, data4 @ ..] = bytes;
     GUID {
@@ -71,22 +73,23 @@ fn bad(what: &str) -> Error {
 }
 
 impl ObjRef {
-    /// Which interface pointer it is, with the references that travel with it.
+    /// Returns the STDOBJREF with the references that travel with it.
     pub(crate) fn std(&self) -> StdObjRef {
         let Self { public_refs, oxid, oid, target, .. } = *self;
         StdObjRef { flags: 0, public_refs, oxid, oid, ipid: ipid(target, oxid) }
     }
 
-    /// The reference as bytes.
+    /// Encodes the reference.
     ///
     /// # Errors
     ///
-    /// When there are more bindings than a reference can have.
+    /// If the bindings exceed the length of a reference.
     pub(crate) fn to_wire(&self) -> Result<Vec<u8>> {
         self.to_wire_with(0, None)
     }
 
-    /// The same, with such flags (MS-DCOM 2.2.18.2), and the class that stands for the object in clients that have it.
+    /// Encodes the reference with flags (MS-DCOM 2.2.18.2), and with the handler class for clients
+    /// that have it.
     pub(crate) fn to_wire_with(&self, flags: u32, handler: Option<GUID>) -> Result<Vec<u8>> {
         let (iid, std) = (self.iid, StdObjRef { flags, ..self.std() });
         let resolver = DualStringArray { securities: self.securities.clone(), ..DualStringArray::new(&self.bindings) };
@@ -97,12 +100,12 @@ impl ObjRef {
         Ok(any.to_bytes()?)
     }
 
-    /// Reads a reference; what follows it is passed over.
+    /// Decodes a reference; bytes that follow it are ignored.
     pub(crate) fn from_wire(bytes: &[u8]) -> Result<Self> {
         Self::from_any(&Any::from_bytes(bytes).map_err(|why| bad(&why.to_string()))?)
     }
 
-    /// The reference to an object of a process of obvia's in one of any form.
+    /// Converts an OBJREF of any form with a STDOBJREF of an obvia process.
     pub(crate) fn from_any(any: &Any) -> Result<Self> {
         let (std, resolver) = any.standard().ok_or_else(|| bad("it is a custom one"))?;
         let (target, home) = split_ipid(&std.ipid);

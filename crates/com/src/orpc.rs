@@ -1,23 +1,31 @@
-//! ORPC: how objects are called by DCOM's protocol ([MS-DCOM]): its formats, its own interfaces, and the tables behind them.
+//! ORPC: calls of objects by DCOM's protocol ([MS-DCOM]): its formats, its own interfaces, and the
+//! tables behind them.
 //!
-//! Nothing here does input or output or looks at a clock: bytes and times come from the caller. [`ObjRef`] is what travels for an
-//! interface pointer, [`OrpcThis`] and [`OrpcThat`] what stands before the parameters of a call and its results, [`activation`] what is
-//! asked and answered where an object is made. [`object_exporter`], [`rem_unknown`] and [`activator`] are the interfaces that every
-//! process with objects has beside them. [`Oxids`] and [`References`] are what a server remembers, [`PingPlan`] what a client does.
+//! This module does no I/O and reads no clock: bytes and times come from the caller. [`ObjRef`] is
+//! the wire form of an interface pointer. [`OrpcThis`] and [`OrpcThat`] precede the parameters and
+//! the results of a call. [`activation`] has the properties of activation requests and answers.
+//! [`object_exporter`], [`rem_unknown`] and [`activator`] are the interfaces that every process
+//! with objects has in addition. [`Oxids`] and [`References`] are the tables of a server, and
+//! [`PingPlan`] is the state of a client.
 //!
-//! # Who counts
+//! # Reference counting
 //!
-//! What this process exports is counted by [`References`], for all clients:
+//! [`References`] counts the exports of this process, for all clients:
 //!
-//! - An entry of the exports is an interface here, by an IPID that has its target and the OXID in it. Object and interface to target, and target
-//!   to stubs, stay with the exports: no peer has a say in them.
-//! - A process of obvia's is a [`Client::Process`] by its OXID. It does not ping: its connections tell when it is gone, and
-//!   [`References::drop_client`] drops what it had at once.
-//! - Another peer is a [`Client::Peer`], by its host and who it has proved to be; nobody notices when it dies, so what it has lives by pings. The
-//!   finer the distinction, the better are peers protected from each other; where one peer is taken for two, what it gives back as the
-//!   other is only dropped later.
-//! - What [`References`] returns as dropped is what the exports take out of the object table, and drop without locks.
-//! - The calls that processes of obvia make among themselves are their own `IRemUnknown`, and call the same methods of the same table.
+//! - An entry of the exports is one interface here. Its IPID contains the entry's target and the
+//!   OXID. The exports map objects and interfaces to targets, and targets to stubs; peers have no
+//!   influence on them.
+//! - An obvia process is a [`Client::Process`] by its OXID. It does not ping: the end of its
+//!   connections reports that it is gone, and [`References::drop_client`] drops its references at
+//!   once.
+//! - Any other peer is a [`Client::Peer`], by its host and its authenticated principal. Its death
+//!   is not reported, so its references live by pings. The finer the distinction, the better are
+//!   peers protected from each other. Where one peer counts as two, references that it releases
+//!   under the other identity are only dropped later.
+//! - The exports remove the entries that [`References`] returns as dropped from the object table,
+//!   and drop them without locks.
+//! - Obvia processes have calls of their own in place of `IRemUnknown`. These calls use the same
+//!   methods of the same table.
 
 pub mod activation;
 pub mod activator;
@@ -55,7 +63,7 @@ pub use vi_reference::ViReference;
 use obvia_rpc::status::Status;
 use windows_core::GUID;
 
-/// A GUID of the range that COM has for itself: 00000000-0000-0000-C000-000000000046 with another first part.
+/// Returns a GUID of COM's own range: 00000000-0000-0000-C000-000000000046 with another first part.
 pub(crate) const fn com_guid(first: u32) -> GUID {
     GUID { data1: first, data2: 0, data3: 0, data4: [0xc0, 0, 0, 0, 0, 0, 0, 0x46] }
 }
@@ -63,22 +71,23 @@ pub(crate) const fn com_guid(first: u32) -> GUID {
 /// A method of one of ORPC's interfaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Method {
-    /// Its number.
+    /// The opnum.
     pub opnum: u16,
-    /// Its name in \[MS-DCOM\].
+    /// The name in \[MS-DCOM\].
     pub name: &'static str,
 }
 
-/// One of the interfaces that make up ORPC.
+/// One of ORPC's interfaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interface {
-    /// Its UUID; the version is 0.0.
+    /// The UUID; the version is 0.0.
     pub id: GUID,
-    /// Its name.
+    /// The name.
     pub name: &'static str,
-    /// Whether requests begin with ORPCTHIS and name an object: an ORPC interface, not one of RPC alone.
+    /// Whether requests name an object and begin with ORPCTHIS. Such an interface is an ORPC
+    /// interface; the others are RPC interfaces.
     pub has_objects: bool,
-    /// Its methods.
+    /// The methods.
     pub methods: &'static [Method],
 }
 
@@ -88,5 +97,5 @@ pub const INVALID_OXID: Status = Status(0x0000_0776);
 pub const INVALID_OID: Status = Status(0x0000_0777);
 /// The resolver does not know the ping set (OR_INVALID_SET).
 pub const INVALID_SET: Status = Status(0x0000_0778);
-/// The resolver has no place for more (OR_NO_RESOURCES is not on the wire; this is RPC_S_OUT_OF_RESOURCES).
+/// The resolver has no room (OR_NO_RESOURCES is not on the wire; this is RPC_S_OUT_OF_RESOURCES).
 pub const OUT_OF_RESOURCES: Status = Status(0x0000_06b9);

@@ -1,4 +1,4 @@
-//! Plain files that say what this process is to do, or whom it is to believe: nobody else can have written them.
+//! Plain files with configuration or accounts, which no other user may be able to write.
 
 use crate::error::{Error, Result, code};
 use rustix::fs::{Mode, OFlags};
@@ -7,34 +7,35 @@ use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// The longest file.
+/// The greatest length of a file, in bytes.
 const LENGTH_MAX: u64 = 1 << 20;
 
-/// Who may read a file.
+/// The permitted readers of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Readers {
     Everybody,
-    /// Its owner and nobody else: it has secrets.
+    /// The owner only, since the file contains secrets.
     Owner,
 }
 
-/// An error about a file.
+/// Makes an error about a file.
 pub(crate) fn about(path: &Path, what: impl std::fmt::Display) -> Error {
     Error::new(code::E_INVALIDARG, format!("{}: {what}", path.display()))
 }
 
-/// Whether a file or folder is not there.
+/// Whether the error means that a file or folder does not exist.
 pub(crate) fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
-/// Reads a file of this user's or root's; `None` where there is none.
+/// Reads a file of this user or root; `None` where there is none.
 ///
 /// # Errors
 ///
-/// E_INVALIDARG where somebody else can write it, or read it and should not; or for what is no text.
+/// E_INVALIDARG where another user can write the file, or can read it against `readers`; where the
+/// file is not a regular file, is not UTF-8 or is too long; where it cannot be read.
 pub(crate) fn read(path: &Path, readers: Readers) -> Result<Option<String>> {
-    // A pipe of that name keeps nobody waiting.
+    // Without blocking: a pipe of that name must not block the reader.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = match rustix::fs::open(path, flags, Mode::empty()).map_err(io::Error::from) {
         Ok(file) => File::from(file),
@@ -71,7 +72,8 @@ mod tests {
     use rustix::process::Uid;
     use std::os::unix::fs::{PermissionsExt, chown};
 
-    /// A program with rights that its caller does not have believes no file of the caller's, who chose its environment.
+    /// A program with the rights of another user trusts no file of its caller, who chose its
+    /// environment.
     #[test]
     fn files_are_those_of_the_user_whose_rights_the_process_has() {
         if !rustix::process::geteuid().is_root() {
@@ -83,7 +85,7 @@ mod tests {
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
         let other = Uid::from_raw(65_534);
         chown(&path, Some(other.as_raw()), None).unwrap();
-        // The user of a thread alone, as the kernel has it.
+        // Only the effective user of this thread is changed, which the kernel permits.
         let as_of = std::thread::spawn(move || {
             rustix::thread::set_thread_res_uid(other, Uid::ROOT, Uid::ROOT).unwrap();
             read(&path, Readers::Owner)

@@ -1,7 +1,7 @@
-//! Presentation contexts: what associations over streams have to know of the targets of calls.
+//! Presentation contexts: the descriptions of call targets for associations over streams.
 //!
-//! Over a virtual interface the target's number says everything. The standard's units say interface and transfer syntax as well, by
-//! a presentation context, and name an object by its IPID.
+//! Over a virtual interface the number of a target suffices. Standard PDUs also name the interface
+//! and the transfer syntax, by a presentation context, and an object by its IPID.
 
 use crate::binding::{self, Transfers};
 use crate::dcom::{self, HEADERS};
@@ -32,10 +32,10 @@ use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use windows_core::GUID;
 
-/// Refused without a reason (C706 12.6.3.1, reason_not_specified).
+/// The reason code of a refusal that names no reason (C706 12.6.3.1, reason_not_specified).
 const REASON_NOT_SPECIFIED: u16 = 0;
 
-/// The interfaces that the targets of one other process are of, as long as there are proxies for them.
+/// The interfaces of the targets of another process, while there are proxies for them.
 pub(crate) struct Targets {
     transfers: Transfers,
     protection: Option<Protection>,
@@ -49,28 +49,28 @@ struct Known {
     interfaces: HashMap<TargetId, Called>,
 }
 
-/// The interface of a target.
+/// The description of a target.
 struct Called {
     object: Option<Uuid>,
     syntax: SyntaxId,
     transfers: Vec<SyntaxId>,
     interface: Interface,
-    /// How many know the target.
+    /// The number of users of the target.
     users: u32,
 }
 
 impl Targets {
-    /// None yet. Calls go in one of these transfer syntaxes, and are protected where it is said how.
+    /// Makes an empty set for calls in these transfer syntaxes, with this protection.
     pub(crate) fn new(transfers: Transfers, protection: Option<Protection>) -> Self {
         Self { transfers, protection, group: AtomicU32::new(0), known: RwLock::default() }
     }
 
-    /// How calls are protected, if they are.
+    /// Returns the protection of calls, if any.
     pub(crate) fn protection(&self) -> Option<&Protection> {
         self.protection.as_ref()
     }
 
-    /// The transfer syntaxes that calls go in.
+    /// Returns the transfer syntaxes of calls.
     pub(crate) fn transfers(&self) -> Transfers {
         self.transfers
     }
@@ -79,12 +79,12 @@ impl Targets {
         change(&mut self.known.write().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// The process has said who it is.
+    /// Sets the OXID with which the process has introduced itself.
     pub(crate) fn set_process(&self, oxid: u64) {
         self.change(|known| known.oxid = oxid);
     }
 
-    /// Somebody will call this target of the process.
+    /// Adds a user of a target.
     pub(crate) fn insert(&self, target: TargetId, info: &InterfaceInfo, plan: Option<&'static Plan>) {
         self.change(|known| {
             let object = Some(Uuid(objref::ipid(target, known.oxid).to_u128()));
@@ -99,7 +99,7 @@ impl Targets {
         });
     }
 
-    /// Somebody will call functions of a server that is no process of obvia's.
+    /// Adds a user of functions of a server that is no obvia process.
     pub(crate) fn insert_functions(&self, target: TargetId, object: Option<Uuid>, info: &'static InterfaceInfo) {
         self.insert(target, info, registry::plan(info));
         self.change(|known| {
@@ -109,7 +109,7 @@ impl Targets {
         });
     }
 
-    /// One of those will not any more.
+    /// Removes a user of a target.
     pub(crate) fn remove(&self, target: TargetId) {
         self.change(|known| {
             if let Entry::Occupied(mut called) = known.interfaces.entry(target) {
@@ -148,7 +148,7 @@ impl Routes for Targets {
     }
 }
 
-/// The runtime's own interface.
+/// The description of the runtime's own interface.
 const OWN: Interface = Interface { form: Form::Frames, objects: Some(&HEADERS) };
 
 fn interface_of(info: &InterfaceInfo, plan: Option<&'static Plan>) -> Interface {
@@ -156,26 +156,29 @@ fn interface_of(info: &InterfaceInfo, plan: Option<&'static Plan>) -> Interface 
     Interface { form: plan.map_or(Form::Frames, Form::Planned), objects }
 }
 
-/// What an association over a stream is told about this process, and what it learns of its client.
+/// The server side of an association over a stream: the view of this process, and the identity of
+/// the client.
 pub(crate) struct Visitor {
     runtime: &'static Runtime,
     transfers: Transfers,
     peer: Peer,
     local: Option<String>,
-    /// As the client has said itself.
+    /// The client, if it has introduced itself.
     presence: OnceLock<Presence>,
-    /// The users who call for a client that has said nothing of itself. Each is a client with a name of its own.
+    /// The principals of a client that has not introduced itself. Each counts as a client with a
+    /// number of its own.
     users: Mutex<Vec<(Option<Arc<Principal>>, Presence)>>,
     /// The group of the association.
     group: OnceLock<Arc<Group<Fellowship>>>,
     membership: OnceLock<Membership>,
-    /// Whether the client is the one whose process it says it is, as its first call shows.
+    /// Whether the client's principal owns the claimed process, as verified at the first call.
     is_proved: OnceLock<bool>,
     admitted: Admitted,
 }
 
 impl Visitor {
-    /// A client that has not said yet who it is. Its calls go in one of these transfer syntaxes.
+    /// Makes the server side for a client that has not introduced itself. Its calls use one of
+    /// these transfer syntaxes.
     pub(crate) fn new(runtime: &'static Runtime, stream: &Stream, transfers: Transfers) -> Self {
         let (peer, local) = (stream.peer().clone(), stream.local_host().map(str::to_owned));
         Self::from(runtime, peer, local, transfers)
@@ -192,12 +195,13 @@ impl Visitor {
         self.users.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// True where the client has said nothing of itself, and a user of it has called.
+    /// Whether the client has not introduced itself, but a principal of it has called.
     fn is_stranger(&self) -> bool {
         self.presence.get().is_none() && !self.users().is_empty()
     }
 
-    /// The process that calls, if it has said so, or the first of its users who has called.
+    /// Returns the client process, if it has introduced itself, or the first of its principals that
+    /// has called.
     pub(crate) fn client(&self) -> Option<Identity> {
         let said = self.presence.get().map(|presence| Identity { oxid: presence.oxid(), is_stranger: false });
         let first = || self.users().first().map(|(_, presence)| Identity { oxid: presence.oxid(), is_stranger: true });
@@ -236,8 +240,8 @@ impl Visitor {
         Ok(name)
     }
 
-    /// What performs an interface of functions. The client's are the references to it, and what it keeps for the client; one that has not
-    /// said who it is gets a name.
+    /// Returns the performer of an interface of functions. The reference to it is counted for the
+    /// client; a client that has not introduced itself gets a client number.
     fn find_function(
         &self,
         object: Option<Uuid>,
@@ -248,16 +252,17 @@ impl Visitor {
         let found = self.runtime.functions().find(syntax.uuid.0, version, object.map_or(0, |uuid| uuid.0));
         let not_found = if object.is_some() { Status::OBJECT_NOT_FOUND } else { Status::UNK_IF };
         let (performer, info) = found.map_err(|_| not_found)?;
-        // What performs functions is there as long as the client.
+        // The performer is exported for the lifetime of the client.
         let holder = Client::Process(self.name(caller)?);
         let exported = self.runtime.exports().add(performer.get(), info, holder, 1);
         let target = exported.map_err(|error| Status(error.code().0.cast_unsigned()))?.target;
         Ok((target, interface_of(info, registry::plan(info))))
     }
 
-    /// Refuses whoever says that it is another's process.
+    /// Rejects a client that claims another principal's process.
     fn prove(&self, caller: Option<&Authenticated>) -> Result<(), Status> {
-        // Users of a client that has said nothing of itself have names of their own.
+        // The principals of a client that has not introduced itself have client numbers of their
+        // own.
         let Some(presence) = self.presence.get() else { return Ok(()) };
         let principal = caller.map(|caller| &caller.principal);
         let is_proved = *self.is_proved.get_or_init(|| presence.prove(&self.peer, principal));
@@ -323,7 +328,7 @@ impl Interfaces for Visitor {
         }
         self.name(caller)?;
         let info = self.runtime.exports().interface(target).ok_or(Status::OBJECT_NOT_FOUND)?;
-        // Of what its context says: by that the arguments are translated.
+        // The interface must be that of the context, by which the arguments are translated.
         if info.iid.to_u128() == interface.uuid.0 {
             Ok((target, interface_of(info, registry::plan(info))))
         } else {
@@ -356,7 +361,7 @@ impl Interfaces for Visitor {
 impl Joins for Visitor {
     fn join(&self, wanted: u32) -> Option<Joined> {
         let group = self.runtime.clients().join(wanted, &self.peer)?;
-        // An association is bound once.
+        // An association is bound only once.
         let group = self.group.get_or_init(|| group);
         Some(Joined { number: group.number(), place: Arc::clone(group) as Arc<_> })
     }
@@ -368,7 +373,7 @@ impl Witness for Visitor {
     }
 }
 
-/// The clients of an endpoint for datagrams, none of which has a connection.
+/// The clients of an endpoint for datagrams, which have no connections.
 #[derive(Clone)]
 pub(crate) struct Visitors {
     runtime: &'static Runtime,
@@ -376,7 +381,7 @@ pub(crate) struct Visitors {
 }
 
 impl Visitors {
-    /// Those of an endpoint that is `local` to them, where that is known.
+    /// Makes the clients of an endpoint that they reach at the address `local`, where it is known.
     pub(crate) fn new(runtime: &'static Runtime, local: Option<String>) -> Self {
         Self { runtime, local }
     }
@@ -391,7 +396,8 @@ impl fmt::Debug for Visitors {
 impl Clients for Visitors {
     fn admit(&self, host: Host) -> Option<Arc<dyn Interfaces>> {
         let host = host.to_string();
-        // Who listens at all addresses answers from the one that the system would call that host from. Nothing is sent for this.
+        // An endpoint on all addresses answers from the one by which the system reaches the host.
+        // No packet is sent to find it.
         let routed = || DatagramSocket::connect(&host, 1).ok()?.local_host().map(|local| local.to_string());
         let local = self.local.clone().or_else(routed);
         Some(Arc::new(Visitor::from(self.runtime, Peer::Host(host), local, Transfers::NDR)))

@@ -1,8 +1,9 @@
-//! The client's end of a call: proxies that look like the object.
+//! The client's end of a call: proxies that stand for objects.
 //!
-//! One proxy manager stands for one object of another process; it has one interface proxy for each interface that was asked
-//! for. An interface proxy begins with a pointer to the vtable that the compiler made, so to its holder it is an interface
-//! pointer like any other. There is one for each way to the process by which the interface came, and what is asked through it goes that way.
+//! One proxy manager stands for one object of another process. It has one interface proxy for each
+//! requested interface. An interface proxy begins with a pointer to a vtable, so its holder uses it
+//! as any interface pointer. There is a separate interface proxy for each link by which the
+//! interface came, and queries through it use that link.
 
 mod known;
 mod unsent;
@@ -26,10 +27,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use unsent::Unsent;
 use windows_core::{GUID, HRESULT, IUnknown, IUnknown_Vtbl, Interface};
 
-/// What is no target.
+/// The target of an identity proxy, which has no target of its own.
 const NOTHING: TargetId = TargetId { index: u32::MAX, generation: 0 };
 
-/// The first three methods of every proxy.
+/// The IUnknown methods of every proxy.
 pub const UNKNOWN: IUnknown_Vtbl = IUnknown_Vtbl { QueryInterface: query_interface, AddRef: add_ref, Release: release };
 
 static UNKNOWN_VTABLE: IUnknown_Vtbl = UNKNOWN;
@@ -37,48 +38,50 @@ static UNKNOWN_VTABLE: IUnknown_Vtbl = UNKNOWN;
 /// The vtable of proxies for IUnknown alone.
 pub(crate) const UNKNOWN_POINTER: VtablePointer = VtablePointer((&raw const UNKNOWN_VTABLE).cast());
 
-/// An interface proxy: what an interface pointer to an object elsewhere points to.
+/// An interface proxy, to which an interface pointer to a remote object points.
 #[repr(C)]
 pub struct Proxy {
-    // Read by callers through the interface pointer.
+    // Callers read the vtable through the interface pointer.
     vtable: VtablePointer,
-    // What calls compare and send: the link's address, and the target's word. C code reads them here.
+    // The link's address and the target's word, which calls compare and send. C code reads them at
+    // these offsets.
     link_address: usize,
     target_word: u64,
     target: TargetId,
     link: Arc<Link>,
-    // Invariant: the manager owns this proxy, so it outlives it.
+    // Invariant: the manager owns this proxy and outlives it.
     manager: NonNull<ProxyManager>,
     info: &'static InterfaceInfo,
-    // References to `target` that this process holds at the server.
+    // The number of references to `target` that this process holds at the server.
     public_refs: AtomicU32,
 }
 
-/// One object of another process.
+/// The proxy manager for one object of another process.
 pub(crate) struct ProxyManager {
     references: AtomicU32,
     oid: u64,
-    // Boxed, since interface pointers are their addresses.
+    // Boxed, since the addresses of the proxies are interface pointers.
     #[expect(clippy::vec_box, reason = "a proxy must not move")]
     proxies: Mutex<Vec<Box<Proxy>>>,
 }
 
-/// A manager in the table of a link.
+/// A pointer to a manager in the table of a link.
 #[derive(Clone, Copy)]
 pub(crate) struct ManagerPointer(NonNull<ProxyManager>);
 
-// SAFETY: a manager may be used by any thread: its count is atomic, its proxies are behind a lock.
+// SAFETY: any thread may use a manager: its count is atomic, and its proxies are behind a lock.
 unsafe impl Send for ManagerPointer {}
 
 impl Proxy {
-    /// The proxy behind the `this` of a proxy's vtable.
+    /// Returns the proxy behind the `this` pointer of a proxy's method.
     ///
     /// # Safety
     ///
     /// `this` must be an interface pointer to a proxy, alive for `'a`.
     #[inline(always)]
     pub unsafe fn from_raw<'a>(this: *mut c_void) -> &'a Self {
-        // SAFETY: the caller's promise; a proxy is never moved or written through other paths while it is alive.
+        // SAFETY: the caller's promise; a proxy is never moved or written through other paths while
+        // it is alive.
         unsafe { &*this.cast::<Self>() }
     }
 
@@ -101,11 +104,11 @@ impl Proxy {
         })
     }
 
-    /// A call, if it can begin at once; else [`Self::prepare`] comes first.
+    /// Begins a call if the link's channel is at hand. `None` requires [`Self::prepare`] first.
     ///
     /// # Safety
     ///
-    /// The thread must begin no other call before this one is made.
+    /// The thread must begin no other call before this call is made.
     #[inline(always)]
     pub unsafe fn begin(&self) -> Option<PlainCall> {
         Calls::with(|calls| {
@@ -113,14 +116,16 @@ impl Proxy {
         })
     }
 
-    /// Makes ready for a call. Where that fails, the HRESULT; its words wait for the wrapper.
+    /// Puts a channel of the link at hand for a call. Returns the HRESULT of a failure, whose text
+    /// the wrapper recalls.
     #[cold]
     #[inline(never)]
     pub fn prepare(&self) -> Option<HRESULT> {
         Calls::with(|calls| calls.prepare(&self.link)).err().map(leave)
     }
 
-    /// Makes a call whose marshaling may run code of others, which may make calls on this thread itself.
+    /// Makes a call whose marshaling may run foreign code, which may itself make calls on this
+    /// thread.
     #[inline]
     pub fn call_with_objects(&self, work: impl FnOnce(&mut ProxyCall<'_>) -> Result<HRESULT>) -> HRESULT {
         let call = |channel: &mut Channel| {
@@ -130,11 +135,11 @@ impl Proxy {
         with_channel(&self.link, call).unwrap_or_else(leave)
     }
 
-    /// Takes the region that an array lies in in hand: see [`Calls::turn_region`].
+    /// Selects the region that contains an array: see [`Calls::turn_region`].
     ///
     /// # Safety
     ///
-    /// [`Self::begin`] must have returned a call, and that not be made.
+    /// [`Self::begin`] must have returned a call that has not been made yet.
     #[cold]
     #[inline(never)]
     pub unsafe fn turn_region(&self, at: usize, is_written: bool, address: usize) -> bool {
@@ -142,14 +147,15 @@ impl Proxy {
         Calls::with(|calls| unsafe { calls.turn_region(at, is_written, address) })
     }
 
-    /// Whether arrays could be passed by reference at all.
+    /// Whether arrays can be passed by reference to this peer.
     ///
     /// # Safety
     ///
     /// As for [`Self::turn_region`].
     #[cold]
     pub unsafe fn shares_memory(&self) -> bool {
-        // SAFETY: the caller's promise. Where the channel is gone by now, the next one is of the same kind.
+        // SAFETY: the caller's promise. If the channel was dropped meanwhile, the next one is of
+        // the same kind.
         Calls::with(|calls| calls.has(self.link_address) && unsafe { calls.shares_memory() })
     }
 
@@ -163,16 +169,17 @@ impl Proxy {
     }
 }
 
-/// A call in its proxy, over the channel at hand.
+/// A call over the channel at hand.
 pub struct PlainCall {
-    // Invariant: the thread's own; a channel is at hand, with its slot free, until the call has been sent.
+    // Invariant: belongs to this thread; a channel is at hand with a free slot until the call has
+    // been sent.
     calls: NonNull<Calls>,
     target: u64,
 }
 
 impl PlainCall {
-    /// Makes the call: `work` marshals, sends and unmarshals, and runs nobody else's code meanwhile. Its error becomes the
-    /// HRESULT, its words wait for the wrapper.
+    /// Makes the call. `work` marshals, sends and unmarshals, and runs no foreign code meanwhile.
+    /// Its error becomes the HRESULT, whose text the wrapper recalls.
     #[inline(always)]
     pub fn make(mut self, work: impl FnOnce(&mut Self) -> std::result::Result<HRESULT, Failed>) -> HRESULT {
         work(&mut self).unwrap_or_else(Failed::code)
@@ -180,32 +187,33 @@ impl PlainCall {
 
     #[inline(always)]
     fn calls(&self) -> &Calls {
-        // SAFETY: by the invariant; it lives as long as the thread, which this value does not leave.
+        // SAFETY: by the invariant; `Calls` lives as long as the thread, which this value does not
+        // leave.
         unsafe { self.calls.as_ref() }
     }
 
-    /// The reference to an array, if it lies in the region in hand.
+    /// Returns the reference to an array if the array lies in the selected region.
     #[inline(always)]
     pub fn refer(&self, at: usize, is_written: bool, address: usize) -> Option<u64> {
         self.calls().region(at, is_written).reference(address)
     }
 
-    /// The place for a request's frame that fits a slot.
+    /// Returns the slot for a request's frame that fits a slot.
     ///
     /// # Errors
     ///
-    /// None: what can go wrong has been seen to before.
+    /// Never fails: `begin` and `prepare` have already checked the connection.
     #[inline(always)]
     pub fn inline_request(&mut self) -> Result<&mut [u8; INLINE_MAX]> {
         // SAFETY: by the invariant the slot is free; it is lent only through &mut self.
         Ok(unsafe { &mut *self.calls().slot() })
     }
 
-    /// The place for a request's frame.
+    /// Returns the memory for a request's frame.
     ///
     /// # Errors
     ///
-    /// When the connection is gone or full, and when the frame is too long for the connection.
+    /// If the connection is gone or full, or if the frame is too long for the connection.
     #[inline]
     pub fn request(&mut self, measure: Measure) -> Result<&mut [u8]> {
         if measure.length() <= INLINE_MAX {
@@ -213,20 +221,21 @@ impl PlainCall {
         }
         // SAFETY: by the invariant.
         let mut frame = unsafe { self.calls().request(measure.length(), measure.bulk()) }?;
-        // SAFETY: a frame of the channel at hand, lent only through &mut self.
+        // SAFETY: a frame of the channel at hand, lent only through `&mut self`.
         Ok(unsafe { frame.as_mut() })
     }
 
-    /// Publishes the request and waits for its reply. One that could not be got looks like one of a method that failed.
+    /// Publishes the request and waits for its reply. A failed exchange looks like the reply of a
+    /// method that failed.
     ///
     /// # Errors
     ///
-    /// None.
+    /// Never fails.
     #[inline(always)]
     pub fn send(&mut self, opnum: u16, length: usize) -> Result<ReplyView<'_>> {
-        // SAFETY: by the invariant; the next call on this thread needs another PlainCall.
+        // SAFETY: by the invariant; the next call on this thread needs another `PlainCall`.
         let raw = unsafe { self.calls().exchange(opnum, aligned(length), self.target) };
-        // SAFETY: of an exchange, and not used beyond this call.
+        // SAFETY: the reply comes from an exchange, and is not used beyond this call.
         Ok(unsafe { ReplyView::from_raw(raw) })
     }
 
@@ -238,7 +247,7 @@ impl PlainCall {
     }
 }
 
-/// A call in its proxy, over a channel that was taken out of its place.
+/// A call over a channel that was taken from its place at hand.
 pub struct ProxyCall<'a> {
     channel: &'a mut Channel,
     target: TargetId,
@@ -247,26 +256,27 @@ pub struct ProxyCall<'a> {
 }
 
 impl ProxyCall<'_> {
-    /// A reference to an object in the request. It is taken back if the server does not get it.
+    /// Marshals a reference to an object in the request. The reference is taken back if the server
+    /// does not receive it.
     pub(crate) fn reference(&self, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Vec<u8>> {
         self.unsent.reference(object, info, self.oxid)
     }
 
-    /// The place for a request's frame that fits a slot.
+    /// Returns the slot for a request's frame that fits a slot.
     ///
     /// # Errors
     ///
-    /// When the connection is gone or full.
+    /// If the connection is gone or full.
     #[inline(always)]
     pub fn inline_request(&mut self) -> Result<&mut [u8; INLINE_MAX]> {
         Ok(self.channel.inline_request(thread::ThreadLimit)?)
     }
 
-    /// The place for a request's frame.
+    /// Returns the memory for a request's frame.
     ///
     /// # Errors
     ///
-    /// As [`Self::inline_request`], and when the frame is too long for the connection.
+    /// As [`Self::inline_request`], and if the frame is too long for the connection.
     #[inline]
     pub fn request(&mut self, measure: Measure) -> Result<&mut [u8]> {
         Ok(self.channel.request(measure.length(), measure.bulk(), thread::ThreadLimit)?)
@@ -276,7 +286,7 @@ impl ProxyCall<'_> {
     ///
     /// # Errors
     ///
-    /// When the server answers with a fault, the connection fails, or the deadline passes.
+    /// If the server answers with a fault, the connection fails, or the deadline passes.
     #[inline(always)]
     pub fn send(&mut self, opnum: u16, length: usize) -> Result<ReplyView<'_>> {
         let length = aligned(length);
@@ -293,19 +303,19 @@ impl ProxyCall<'_> {
     }
 }
 
-/// The manager of an object, with a reference counted for the caller, if there is one.
+/// Returns the manager of an object, if there is one, with a reference counted for the caller.
 fn take_known(managers: &HashMap<u64, ManagerPointer>, oid: u64) -> Option<ManagerPointer> {
     managers.get(&oid).copied().filter(|known| {
         // SAFETY: a manager removes itself from this table, under its lock, before it is freed.
         let references = unsafe { &(*known.0.as_ptr()).references };
-        // A manager whose count has reached zero is on its way out.
+        // A manager whose count has reached zero is being destroyed.
         references
             .fetch_update(Ordering::AcqRel, Ordering::Acquire, |count| (count > 0).then_some(count + 1))
             .is_ok_and(is_counted)
     })
 }
 
-/// The proxy for an object, as long as somebody has one.
+/// Returns the identity proxy for an object, if the object has a manager.
 pub(crate) fn find(link: &Link, oid: u64) -> Option<IUnknown> {
     let managers = link.managers().lock().unwrap_or_else(PoisonError::into_inner);
     let manager = take_known(&managers, oid)?;
@@ -319,9 +329,9 @@ pub(crate) fn find(link: &Link, oid: u64) -> Option<IUnknown> {
     Some(unsafe { IUnknown::from_raw(identity.as_ptr()) })
 }
 
-/// Makes a proxy for an interface pointer of another process, or finds the one that is there.
+/// Returns the interface proxy for a target, making it where there is none.
 ///
-/// `public_refs` references of `target` now belong to it.
+/// The proxy takes over `public_refs` references of `target`.
 pub(crate) fn import(
     link: &Arc<Link>,
     oid: u64,
@@ -337,11 +347,12 @@ pub(crate) fn import(
         fresh
     });
     drop(managers);
-    // The reference just taken, or the one it was born with, goes to the caller.
+    // The caller gets the reference that was just taken or that a new manager begins with.
     // SAFETY: the reference keeps the manager alive.
     let proxies = unsafe { &(*manager.0.as_ptr()).proxies };
     let mut proxies = proxies.lock().unwrap_or_else(PoisonError::into_inner);
-    // Of the interface as well: a server may say that one target is two interfaces, but a vtable is one.
+    // The interface is compared as well, since a server may claim two interfaces for one target but
+    // a proxy has one vtable.
     let is_it = |proxy: &Proxy| proxy.target == target && proxy.info.is_same(info) && Arc::ptr_eq(&proxy.link, link);
     if let Some(proxy) = proxies.iter().find(|proxy| is_it(proxy)) {
         proxy.public_refs.fetch_add(public_refs, Ordering::AcqRel);
@@ -355,14 +366,14 @@ pub(crate) fn import(
     pointer
 }
 
-/// Takes one of the references that a proxy's process holds, to be sent home with the object.
+/// Takes one of the references that a proxy holds at the server, to be sent home with the object.
 pub(crate) fn split_reference(object: &IUnknown, own: u64) -> Result<Option<Imported>> {
     let Some(imported) = look_behind(object) else { return Ok(None) };
-    // SAFETY: only a proxy has something behind it.
+    // SAFETY: `look_behind` returns `Some` for proxies only.
     let proxy = unsafe { Proxy::from_raw(object.as_raw()) }.targeted();
     let split = |refs: u32| refs.checked_sub(1).filter(|&left| left > 0);
     if proxy.public_refs.fetch_update(Ordering::AcqRel, Ordering::Acquire, split).is_err() {
-        // The last stays with the proxy.
+        // The last reference stays with the proxy.
         system::transfer(&imported.link, imported.target, own, system::REFS_PER_QUERY)?;
         proxy.public_refs.fetch_add(system::REFS_PER_QUERY - 1, Ordering::AcqRel);
     }
@@ -370,13 +381,15 @@ pub(crate) fn split_reference(object: &IUnknown, own: u64) -> Result<Option<Impo
 }
 
 impl Proxy {
-    /// The proxy itself, or, of the identity, which has no target, one of the object's that has.
+    /// Returns this proxy. For the identity, which has no target, returns another proxy of the
+    /// object whose link is alive, if possible.
     fn targeted(&self) -> &Self {
         let proxies = self.manager().proxies.lock().unwrap_or_else(PoisonError::into_inner);
         match proxies.split_first() {
             Some((identity, others)) if std::ptr::eq(&raw const **identity, self) => {
                 let alive = others.iter().find(|proxy| !proxy.link.is_dead());
-                // SAFETY: proxies are added and never taken away while their manager lives, which this one keeps alive.
+                // SAFETY: proxies are added and never removed while their manager lives, and `self`
+                // keeps the manager alive.
                 alive.or_else(|| others.first()).map_or(self, |other| unsafe { NonNull::from(&**other).as_ref() })
             }
             _ => self,
@@ -384,10 +397,11 @@ impl Proxy {
     }
 }
 
-/// More references than this are none that anybody needs: who forgets them on purpose is not to get to 0.
+/// The greatest legitimate reference count. A client that leaks references on purpose must not make
+/// the count wrap to 0.
 const REFERENCES_MAX: u32 = u32::MAX / 2;
 
-/// Ends the process rather than have a count go round.
+/// Aborts the process if the count could overflow.
 fn is_counted(before: u32) -> bool {
     if before > REFERENCES_MAX {
         std::process::abort();
@@ -396,7 +410,7 @@ fn is_counted(before: u32) -> bool {
 }
 
 impl ProxyManager {
-    /// Counts one more reference, and returns how many there are.
+    /// Adds one reference and returns the new count.
     fn count(&self) -> u32 {
         let before = self.references.fetch_add(1, Ordering::Relaxed);
         is_counted(before);
@@ -406,9 +420,9 @@ impl ProxyManager {
     fn create(link: &Arc<Link>, oid: u64) -> NonNull<Self> {
         let manager = Box::new(Self { references: AtomicU32::new(1), oid, proxies: Mutex::new(Vec::with_capacity(2)) });
         let manager = NonNull::from(Box::leak(manager));
-        // The identity: what a query for IUnknown returns, whichever interface is asked.
+        // The identity, which every query for IUnknown returns.
         let identity = Proxy::new(&marshal::UNKNOWN_INFO, NOTHING, link, manager);
-        // SAFETY: just made, and nobody else knows it.
+        // SAFETY: the manager was just made and is not shared yet.
         let proxies = unsafe { &(*manager.as_ptr()).proxies };
         proxies.lock().unwrap_or_else(PoisonError::into_inner).push(identity);
         manager
@@ -417,7 +431,7 @@ impl ProxyManager {
     /// Finds or makes the proxy for an interface, and counts a reference for the caller.
     fn query(&self, asked: &Proxy, iid: &GUID) -> Result<NonNull<c_void>> {
         registry::refuse_rivals(iid)?;
-        // The identity has no way of its own.
+        // The identity has no link of its own.
         let through = asked.targeted();
         let proxies = self.proxies.lock().unwrap_or_else(PoisonError::into_inner);
         let is_it = |proxy: &Proxy| {
@@ -434,7 +448,7 @@ impl ProxyManager {
             return Err(code::E_NOINTERFACE.into());
         }
         let found = system::query_interface(&through.link, through.target, info)?;
-        // Counts a reference for the caller, and keeps the object's identity.
+        // `import` counts a reference for the caller and keeps the object's identity.
         Ok(import(&through.link, self.oid, found, system::REFS_PER_QUERY, info))
     }
 }
@@ -443,7 +457,8 @@ unsafe extern "system" fn query_interface(this: *mut c_void, iid: *const GUID, o
     if iid.is_null() || out.is_null() {
         return code::E_POINTER;
     }
-    // SAFETY: in the vtables of proxies only, so `this` is one, and its caller holds it.
+    // SAFETY: the function is in the vtables of proxies only, so `this` is a proxy, and its caller
+    // holds it.
     let proxy = unsafe { Proxy::from_raw(this) };
     // SAFETY: not null, and by the contract of QueryInterface readable.
     let iid = unsafe { *iid };
@@ -458,26 +473,30 @@ unsafe extern "system" fn query_interface(this: *mut c_void, iid: *const GUID, o
 }
 
 unsafe extern "system" fn add_ref(this: *mut c_void) -> u32 {
-    // SAFETY: in the vtables of proxies only, so `this` is one, and its caller holds it.
+    // SAFETY: the function is in the vtables of proxies only, so `this` is a proxy, and its caller
+    // holds it.
     let proxy = unsafe { Proxy::from_raw(this) };
     proxy.manager().count()
 }
 
 unsafe extern "system" fn release(this: *mut c_void) -> u32 {
-    // SAFETY: in the vtables of proxies only, so `this` is one, and its caller holds it until this call.
+    // SAFETY: the function is in the vtables of proxies only, so `this` is a proxy, and its caller
+    // holds it until this call.
     let manager = unsafe { Proxy::from_raw(this) }.manager;
     // SAFETY: alive until the count below reaches zero.
     let references = unsafe { &(*manager.as_ptr()).references };
     let left = references.fetch_sub(1, Ordering::Release) - 1;
     if left == 0 {
         std::sync::atomic::fence(Ordering::Acquire);
-        // SAFETY: the count reached zero, which it does once, since `import` does not raise it from zero.
+        // SAFETY: the count reached zero, which happens once, since `take_known` does not raise it
+        // from zero.
         unsafe { destroy(manager) };
     }
     left
 }
 
-/// Takes a manager out of its link's table, frees it, and gives its references back to the server.
+/// Removes a manager from its link's table, frees it, and queues its references to be given back to
+/// the server.
 ///
 /// # Safety
 ///
@@ -496,7 +515,7 @@ unsafe fn destroy(manager: NonNull<ProxyManager>) {
         managers.remove(&oid);
     }
     drop(managers);
-    // SAFETY: made by Box::leak, no longer in the table, and nobody holds a reference.
+    // SAFETY: made by `Box::leak`, no longer in the table, and without references.
     let manager = unsafe { Box::from_raw(manager.as_ptr()) };
     let proxies = manager.proxies.into_inner().unwrap_or_else(PoisonError::into_inner);
     for proxy in &proxies {

@@ -1,4 +1,4 @@
-//! What the compiler tells the runtime about each interface, and which interfaces this process knows.
+//! The interface descriptions of the compiler, and the interfaces that this process knows.
 
 mod declared;
 
@@ -20,56 +20,60 @@ use windows_core::{GUID, Interface};
 /// An interface's description.
 #[derive(Clone, Copy)]
 pub struct Description {
-    /// The interface's name.
+    /// The name.
     pub name: &'static str,
-    /// Its IID.
+    /// The IID.
     pub iid: GUID,
-    /// Its version, major and minor.
+    /// The version, major and minor.
     pub version: (u16, u16),
-    /// The first 16 bytes of SHA-256 over its canonical text: both sides of a binding must have the same.
+    /// The first 16 bytes of SHA-256 over the canonical text, which must be the same on both sides
+    /// of a binding.
     pub fingerprint: u128,
-    /// Whether it is one of functions, without objects, which [`crate::serve_interface`] and [`crate::bind`] are for.
+    /// Whether the interface has functions without objects, for [`crate::serve_interface`] and
+    /// [`crate::bind`].
     pub plain: bool,
-    /// Where its servers are found if nobody says otherwise: string bindings without hosts.
+    /// The default endpoints of its servers: string bindings without hosts.
     pub endpoints: &'static [&'static str],
-    /// The interface that it extends; `None` for IUnknown itself.
+    /// The base interface; `None` for IUnknown itself.
     pub base: Option<&'static InterfaceInfo>,
-    /// The vtable of its proxies.
+    /// The vtable of the proxies.
     pub proxy: VtablePointer,
-    /// Its stubs, inherited methods included.
+    /// The stubs, including those of inherited methods.
     pub stubs: Stubs,
-    /// Its text in IDL, with the types that it uses.
+    /// The IDL text, with the types that it uses.
     pub idl: &'static str,
-    /// What its messages are in NDR, as words: `obvia_ndr::ndr::Plan` reads them.
+    /// The messages in NDR, as words that `obvia_ndr::ndr::Plan` reads.
     pub ndr: &'static [i64],
-    /// Every interface of the same IDL file and of the files it imports.
+    /// All interfaces of the same IDL file and of the files that it imports.
     pub module: &'static [&'static InterfaceInfo],
 }
 
-/// An interface as the compiler describes it: one `static` for each, in the generated module. Calls are made by the vtable, and served by the
-/// stubs, that it names, so nothing but what the compiler writes makes one.
-// Invariant: what `new` asks for.
+/// An interface as the compiler describes it: one `static` for each, in the generated module. Calls
+/// use its vtable and its stubs, so only generated code may make one.
+// Invariant: the requirements of `new`.
 pub struct InterfaceInfo(Description);
 
 impl InterfaceInfo {
-    /// An interface that is described so.
+    /// Makes the description of an interface.
     ///
     /// # Safety
     ///
-    /// `proxy` must be a vtable of the interface that `iid` and `fingerprint` stand for, in its binary form, made for [`crate::rt::Proxy`] and for
-    /// nothing else; the stubs must call methods of that vtable. Both must live as long as the program.
+    /// `proxy` must be a vtable of the interface of `iid` and `fingerprint`, in its binary form,
+    /// made for [`crate::rt::Proxy`] and for nothing else. The stubs must call methods of that
+    /// vtable. Both must live as long as the program.
     pub const unsafe fn new(description: Description) -> Self {
         Self(description)
     }
 
-    /// An interface of which there are no proxies here, and that nothing here performs: what servers are asked for by frames.
+    /// Makes the description of an interface without proxies and stubs, for calls by frames.
     pub(crate) fn without_vtables(description: Description) -> Self {
         let (proxy, stubs) = (crate::proxy::UNKNOWN_POINTER, Stubs::NONE);
-        // SAFETY: whoever has it makes no proxies by it, as a target's frames are all that it is asked for.
+        // SAFETY: no proxies are made with this description, since its targets are only called by
+        // frames.
         unsafe { Self::new(Description { proxy, stubs, ..description }) }
     }
 
-    /// Whether both stand for the same interface: then the vtable of one is as good as the other's.
+    /// Whether both describe the same interface, so that their vtables are interchangeable.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.iid == other.iid && self.fingerprint == other.fingerprint
     }
@@ -92,21 +96,21 @@ unsafe impl Sync for VtablePointer {}
 // SAFETY: as above.
 unsafe impl Send for VtablePointer {}
 
-/// An interface that calls can cross processes by: the compiler implements it for each interface it sees.
+/// An interface for calls across processes, implemented by generated code.
 ///
 /// # Safety
 ///
 /// `INFO` must describe this interface: its proxy vtable must be a `Self::Vtable` made for
 /// [`crate::rt::Proxy`], and its stubs must call methods of that vtable.
 pub unsafe trait Remote: Interface {
-    /// What the compiler knows about the interface.
+    /// The interface description.
     const INFO: &'static InterfaceInfo;
 }
 
-/// An interface that was made known.
+/// A registered interface.
 struct Known {
     info: &'static InterfaceInfo,
-    /// Another interface of this process that has its IID.
+    /// The name of another interface of this process with the same IID.
     rival: Option<&'static str>,
 }
 
@@ -114,12 +118,14 @@ static KNOWN: RwLock<Option<HashMap<u128, Known>>> = RwLock::new(None);
 /// Whether any interface has a rival.
 static HAS_RIVALS: AtomicBool = AtomicBool::new(false);
 
-/// Makes the interfaces of an IDL file known, so that objects can be asked for them.
+/// Registers the interfaces of an IDL file, so that objects can be queried for them.
 ///
-/// Exporting, connecting and passing an interface do this for the whole file that declares it, and for the files it
-/// imports. It is needed only for interfaces of other files that an object is asked for by `cast`.
+/// Exporting, connecting and passing an interface register the whole file that declares it, and the
+/// files that it imports. The function is only needed for interfaces of other files that `cast`
+/// queries.
 ///
-/// An IID that stands for two interfaces in one process leads to neither of them from then on: whoever asks for it is told so.
+/// If two interfaces in one process have the same IID, both become unusable, and every use reports
+/// the conflict.
 pub fn register(interfaces: &[&'static InterfaceInfo]) {
     let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
     let has = |info: &&InterfaceInfo| {
@@ -147,7 +153,8 @@ pub fn register(interfaces: &[&'static InterfaceInfo]) {
     }
 }
 
-/// Refuses an IID that stands for two interfaces in this process: a vtable of one must not be taken for the other's.
+/// Rejects an IID that stands for two interfaces in this process, since their vtables must not be
+/// confused.
 pub(crate) fn refuse_rivals(iid: &GUID) -> Result<()> {
     if !HAS_RIVALS.load(Ordering::Acquire) {
         return Ok(());
@@ -165,13 +172,13 @@ pub(crate) fn refuse_rivals(iid: &GUID) -> Result<()> {
     ))
 }
 
-/// Makes known what one interface's file declares.
+/// Registers all interfaces of an interface's file.
 pub(crate) fn register_module(info: &'static InterfaceInfo) {
     register(&[info]);
     register(info.module);
 }
 
-/// Finds an interface by its IID.
+/// Returns an interface by its IID.
 pub(crate) fn find(iid: &GUID) -> Result<&'static InterfaceInfo> {
     refuse_rivals(iid)?;
     let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
@@ -185,17 +192,18 @@ pub(crate) fn find(iid: &GUID) -> Result<&'static InterfaceInfo> {
     })
 }
 
-/// Every interface that was made known.
+/// Returns all registered interfaces.
 pub(crate) fn known() -> Vec<&'static InterfaceInfo> {
     let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
     known.as_ref().map(|known| known.values().map(|known| known.info).collect()).unwrap_or_default()
 }
 
-/// The plan for an interface's messages in NDR, read when it is first asked for. `None` where the interface has none.
+/// Returns the plan for an interface's messages in NDR, which is read at first use. `None` where
+/// the interface has none.
 pub(crate) fn plan(info: &'static InterfaceInfo) -> Option<&'static Plan> {
     static PLANS: Mutex<BTreeMap<usize, Option<&'static Plan>>> = Mutex::new(BTreeMap::new());
     let mut plans = PLANS.lock().unwrap_or_else(PoisonError::into_inner);
-    // Descriptions live as long as the program, and so do their plans.
+    // Descriptions live as long as the program, so their plans may do so as well.
     let read = || Plan::read(info.ndr).map(|plan| &*Box::leak(Box::new(plan)));
     *plans.entry((&raw const *info).addr()).or_insert_with(read)
 }

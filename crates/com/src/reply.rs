@@ -1,4 +1,4 @@
-//! A reply in its proxy: checked, and handed to the caller.
+//! The reply of a call in its proxy: checks, and copies to the caller.
 
 use crate::error::{Error, Failed, Result, code, forget, recall};
 use crate::frame::{Arrays, Scalar, Value, aligned};
@@ -15,7 +15,7 @@ use windows_core::HRESULT;
 pub struct ReplyView<'a> {
     frame: RegionView<'a>,
     status: u32,
-    // Where the results may be objects: whose.
+    // The OXID of the server, where the results may be objects.
     oxid: u64,
 }
 
@@ -26,61 +26,61 @@ impl<'a> ReplyView<'a> {
 
     /// # Safety
     ///
-    /// `raw` must be what an exchange returned, and stay for `'a`.
+    /// `raw` must be the result of an exchange, and its frame must stay valid for `'a`.
     #[inline(always)]
     pub(crate) unsafe fn from_raw(raw: RawReply) -> Self {
-        // SAFETY: the caller's promise: a frame of that length, or nothing at an aligned address.
+        // SAFETY: the caller's promise: a frame of that length, or no memory at an aligned address.
         let frame = unsafe { RegionView::new(raw.frame, (raw.word >> 32) as usize) };
         Self { frame, status: raw.word as u32, oxid: 0 }
     }
 
-    /// What the method returned.
+    /// Returns the method's HRESULT.
     #[inline(always)]
     pub fn result(&self) -> HRESULT {
         HRESULT(self.status.cast_signed())
     }
 
-    /// Whether the method failed; then there are no results.
+    /// Whether the method failed, so that there are no results.
     #[inline]
     pub fn failed(&self) -> bool {
         self.status.cast_signed() < 0
     }
 
-    /// The process that answered.
+    /// Returns the OXID of the server.
     pub(crate) fn peer(&self) -> u64 {
         self.oxid
     }
 
-    /// The frame, whatever is in it.
+    /// Returns the frame without any check.
     pub(crate) fn whole(&self) -> RegionView<'a> {
         self.frame
     }
 
-    /// The frame of results that lie in a block of `length` bytes and nowhere else.
+    /// Returns the frame of results that consist of a block of `length` bytes.
     ///
     /// # Errors
     ///
-    /// What the method failed with; RPC_E_INVALID_DATA when the frame has another length.
+    /// The failure of the method; RPC_E_INVALID_DATA when the frame has another length.
     #[inline(always)]
     pub fn block(&self, length: usize) -> std::result::Result<RegionView<'a>, Failed> {
         if self.frame.len() == aligned(length) { Ok(self.frame) } else { Err(refusal(self.frame, self.status)) }
     }
 
-    /// The frame of results with arrays behind a block of `length` bytes.
+    /// Returns the frame of results with arrays after a block of `length` bytes.
     ///
     /// # Errors
     ///
-    /// What the method failed with; RPC_E_INVALID_DATA when the frame is shorter.
+    /// The failure of the method; RPC_E_INVALID_DATA when the frame is shorter than the block.
     #[inline(always)]
     pub fn frame(&self, length: usize) -> std::result::Result<RegionView<'a>, Failed> {
         if self.frame.len() >= aligned(length) { Ok(self.frame) } else { Err(refusal(self.frame, self.status)) }
     }
 
-    /// An array that the method lends, behind a block of `length` bytes.
+    /// Returns an array that the method lends, after a block of `length` bytes.
     ///
     /// # Errors
     ///
-    /// RPC_E_INVALID_DATA when there are not just so many elements.
+    /// RPC_E_INVALID_DATA when the number of elements is not exactly `count`.
     #[inline(always)]
     pub fn lent<T: Scalar>(&self, length: usize, count: Option<usize>) -> Result<*mut T> {
         let block = aligned(length);
@@ -88,11 +88,11 @@ impl<'a> ReplyView<'a> {
         if bytes != self.frame.len().wrapping_sub(block) {
             return Err(invalid_reply());
         }
-        // SAFETY: the frame ends there, or behind it.
+        // SAFETY: the frame has at least the block's length.
         Ok(unsafe { self.frame.as_ptr().add(block) }.cast::<T>().cast_mut())
     }
 
-    /// Copies a returned array to where the caller wants it.
+    /// Copies a returned array to the caller's memory.
     ///
     /// # Safety
     ///
@@ -100,7 +100,7 @@ impl<'a> ReplyView<'a> {
     ///
     /// # Errors
     ///
-    /// RPC_E_INVALID_DATA when the array is not what slot and count say.
+    /// RPC_E_INVALID_DATA when the array does not agree with its slot and count.
     #[inline]
     pub unsafe fn copy_out<T: Scalar>(
         &self,
@@ -111,12 +111,12 @@ impl<'a> ReplyView<'a> {
         into: *mut T,
     ) -> Result<()> {
         let body = arrays.find(self.frame, slot, kind, count, size_of::<T>()).ok_or_else(invalid_reply)?;
-        // SAFETY: the caller's promise; bytes have no validity of their own, and any bytes make a valid scalar.
+        // SAFETY: the caller's promise; any bytes are valid bytes, and valid scalars.
         let bytes = unsafe { std::slice::from_raw_parts_mut(into.cast::<u8>(), count * size_of::<T>()) };
         self.frame.copy_to(body, bytes).ok_or_else(invalid_reply)
     }
 
-    /// Loads a returned array of values that have to be checked one by one.
+    /// Loads a returned array of values that must be checked individually.
     ///
     /// # Safety
     ///
@@ -124,7 +124,7 @@ impl<'a> ReplyView<'a> {
     ///
     /// # Errors
     ///
-    /// As [`Self::copy_out`], and when an element is no value of its type.
+    /// As [`Self::copy_out`], and when an element is not a valid value.
     pub unsafe fn copy_values<T: Value>(
         &self,
         arrays: &mut Arrays,
@@ -145,11 +145,11 @@ impl<'a> ReplyView<'a> {
         Ok(())
     }
 
-    /// Copies a returned string to memory of the caller's.
+    /// Copies a returned string to memory of the C library.
     ///
     /// # Errors
     ///
-    /// RPC_E_INVALID_DATA when the slot names no string, or the string does not end in zero.
+    /// RPC_E_INVALID_DATA when the slot leads to no string, or the string does not end in a zero.
     pub fn take_text<T: Scalar + Value + PartialEq + Default>(
         &self,
         arrays: &mut Arrays,
@@ -163,11 +163,11 @@ impl<'a> ReplyView<'a> {
         Ok(OwnedText(array))
     }
 
-    /// Copies a returned array to memory of the caller's. `count` is what another result says.
+    /// Copies a returned array to memory of the C library. `count` is the number in another result.
     ///
     /// # Errors
     ///
-    /// RPC_E_INVALID_DATA when the array is not what slot and count say.
+    /// RPC_E_INVALID_DATA when the array does not agree with its slot and count.
     pub fn take_array<T: Value>(
         &self,
         arrays: &mut Arrays,
@@ -191,11 +191,11 @@ impl<'a> ReplyView<'a> {
         OwnedArray::from_iter(count, |at| T::load(frame, body + at * T::SIZE).ok_or_else(invalid_reply))
     }
 
-    /// Makes an interface pointer of a returned reference.
+    /// Unmarshals a returned reference.
     ///
     /// # Errors
     ///
-    /// When the reference is none, or its object cannot be reached.
+    /// If the reference is malformed, or its object cannot be reached.
     pub fn take_object(&self, arrays: &mut Arrays, slot: usize, kind: u32, wanted: Wanted) -> Result<OwnedObject> {
         let frame = self.frame;
         let found = arrays.find_counted(frame, slot, kind, 1).ok_or_else(invalid_reply)?;
@@ -207,7 +207,7 @@ impl<'a> ReplyView<'a> {
         Ok(OwnedObject(Some(object?)))
     }
 
-    /// Checks that the arrays end where the frame ends.
+    /// Verifies that the arrays end where the frame ends.
     ///
     /// # Errors
     ///
@@ -218,7 +218,8 @@ impl<'a> ReplyView<'a> {
     }
 }
 
-/// Why a frame is not as long as the results. Takes no reference, so that replies stay in registers.
+/// Returns the reason why a frame does not have the length of the results. The function takes no
+/// reference, so that replies stay in registers.
 #[cold]
 #[inline(never)]
 pub(crate) fn refusal(frame: RegionView<'_>, status: u32) -> Failed {
@@ -226,7 +227,7 @@ pub(crate) fn refusal(frame: RegionView<'_>, status: u32) -> Failed {
     if frame.as_ptr() == RawReply::NO_FRAME {
         recall(result).into()
     } else if result.0 < 0 && frame.is_empty() {
-        // The method said no words, and those of an earlier call are none of this one's.
+        // The method left no error text, and that of an earlier call does not belong to this call.
         forget();
         result.into()
     } else {
@@ -234,7 +235,8 @@ pub(crate) fn refusal(frame: RegionView<'_>, status: u32) -> Failed {
     }
 }
 
-/// Takes back the references that `sender` gave up when it sent an object home. They lasted until the object was here.
+/// Releases the references that `sender` gave up when it sent an object home. They kept the object
+/// alive until it was unmarshaled here.
 pub(crate) fn settle_return(sender: impl FnOnce() -> Option<Client>) {
     if let Some((target, refs)) = thread::take_return()
         && let Some(sender) = sender()

@@ -1,4 +1,4 @@
-//! What generated code uses. Not for hand-written code: it changes with the compiler.
+//! The runtime of generated code. Not for handwritten code: it changes with the compiler.
 
 pub use crate::agile::IID_CHECKED;
 pub use crate::automation::dispatch::IDispatch_Vtbl;
@@ -40,30 +40,30 @@ use crate::reply::invalid_reply;
 use std::ffi::{CStr, CString};
 use widestring::{U16CStr, U16CString};
 
-/// Turns what a vtable's method returned into a result.
+/// Converts the HRESULT of a vtable's method to a result.
 ///
 /// # Errors
 ///
-/// The HRESULT when it is a failure, with the words that a proxy left for it.
+/// The HRESULT when it is a failure, with the text that a proxy left for it.
 #[inline(always)]
 pub fn check(result: HRESULT) -> Result<()> {
     if result.0 < 0 { Err(recall(result)) } else { Ok(()) }
 }
 
-/// Turns a method's error into what a vtable's method returns.
+/// Converts a method's error to the HRESULT of a vtable's method.
 #[cold]
 pub fn fail(error: crate::Error) -> HRESULT {
     crate::error::leave(error)
 }
 
-/// What a caller gets whose array does not lie in shared memory, though it has to.
+/// Returns the error for a caller whose array must lie in shared memory but does not.
 #[cold]
 pub fn not_shared() -> HRESULT {
     let words = "the array of a [map] parameter does not lie in shared memory that its method may use";
     crate::error::leave(Error::new(code::E_INVALIDARG, words))
 }
 
-/// What a caller has for what a method lends: nothing where the method is a proxy's.
+/// Makes the caller's room for an array that a method lends: none for a proxy.
 #[inline(always)]
 pub fn borrowing<T: Scalar>(is_proxy: bool, room: usize) -> (Borrowing<T>, *mut T) {
     let mut borrowing = Borrowing::new(is_proxy, room);
@@ -71,15 +71,15 @@ pub fn borrowing<T: Scalar>(is_proxy: bool, room: usize) -> (Borrowing<T>, *mut 
     (borrowing, first)
 }
 
-/// What a method lent.
+/// Returns the array that a method has lent.
 ///
 /// # Safety
 ///
-/// The method must have succeeded, on this thread, just now, and returned these elements.
+/// The method must just have succeeded on this thread, and returned these elements.
 ///
 /// # Errors
 ///
-/// RPC_E_INVALID_DATA for what cannot be a number of elements.
+/// RPC_E_INVALID_DATA for an invalid number of elements.
 #[inline(always)]
 pub unsafe fn lent<T: Scalar>(
     borrowing: Borrowing<T>,
@@ -91,11 +91,12 @@ pub unsafe fn lent<T: Scalar>(
     Ok(unsafe { borrowing.lent(first, count) })
 }
 
-/// What a method writes into that lends.
+/// Makes the array that a method lends.
 ///
 /// # Safety
 ///
-/// `first` must lead to null, or to room for so many elements that nobody else writes for the lifetime of the result.
+/// `first` must lead to null, or to room for `room` elements that no other code writes for the
+/// lifetime of the result.
 #[inline(always)]
 pub unsafe fn lending<'a, T: Scalar + 'static>(first: *mut *mut T, room: usize) -> crate::Lending<'a, T> {
     // SAFETY: the caller's promise.
@@ -104,13 +105,13 @@ pub unsafe fn lending<'a, T: Scalar + 'static>(first: *mut *mut T, room: usize) 
     unsafe { crate::Lending::new(first, room) }
 }
 
-/// Where a method's lent elements lie, when it is over.
+/// Returns the address of a method's lent elements, when the method has ended.
 #[inline(always)]
 pub fn finish_lending<T: Scalar + 'static>(lending: crate::Lending<'_, T>) -> *mut T {
     lending.finish()
 }
 
-/// Turns a method's outcome without results into what a vtable's method returns.
+/// Converts the outcome of a method without results to the HRESULT of a vtable's method.
 #[inline(always)]
 pub fn finish(outcome: Result<()>) -> HRESULT {
     match outcome {
@@ -119,17 +120,17 @@ pub fn finish(outcome: Result<()>) -> HRESULT {
     }
 }
 
-/// The number of elements of an array, as the parameter that says it.
+/// Converts an array's length to the type of its count parameter.
 ///
 /// # Errors
 ///
-/// E_INVALIDARG when there are more than the parameter can say.
+/// E_INVALIDARG when the length exceeds the type.
 #[inline(always)]
 pub fn count<T: TryFrom<usize>>(length: usize) -> Result<T> {
     T::try_from(length).map_err(|_| code::E_INVALIDARG.into())
 }
 
-/// The vtable of an interface pointer.
+/// Returns the vtable of an interface pointer.
 ///
 /// # Safety
 ///
@@ -142,7 +143,7 @@ pub unsafe fn vtable<'a, V>(object: *mut c_void) -> &'a V {
     unsafe { &*vtable }
 }
 
-/// The implementation behind the `this` of a vtable that `#[implement]` made.
+/// Returns the implementation behind the `this` pointer of a vtable of `#[implement]`.
 ///
 /// # Safety
 ///
@@ -155,11 +156,12 @@ pub unsafe fn identity<'a, Identity, const OFFSET: isize>(this: *mut c_void) -> 
     unsafe { &*start.cast::<Identity>() }
 }
 
-/// An array parameter as a slice. A null pointer is an empty array.
+/// Returns an array parameter as a slice. A null pointer is an empty array.
 ///
 /// # Safety
 ///
-/// `first` must be null, or readable for `count` elements for `'a`, and nobody may write them.
+/// `first` must be null, or readable for `count` elements for `'a`, and no code may write them
+/// meanwhile.
 #[inline(always)]
 pub unsafe fn slice<'a, T>(first: *const T, count: usize) -> &'a [T] {
     if first.is_null() || count == 0 {
@@ -169,11 +171,11 @@ pub unsafe fn slice<'a, T>(first: *const T, count: usize) -> &'a [T] {
     unsafe { std::slice::from_raw_parts(first, count) }
 }
 
-/// An array parameter as a slice that may be written. A null pointer is an empty array.
+/// Returns an array parameter as a mutable slice. A null pointer is an empty array.
 ///
 /// # Safety
 ///
-/// `first` must be null, or writable for `count` elements for `'a`, exclusively.
+/// `first` must be null, or exclusively writable for `count` elements for `'a`.
 #[inline(always)]
 pub unsafe fn slice_mut<'a, T>(first: *mut T, count: usize) -> &'a mut [T] {
     if first.is_null() || count == 0 {
@@ -183,44 +185,44 @@ pub unsafe fn slice_mut<'a, T>(first: *mut T, count: usize) -> &'a mut [T] {
     unsafe { std::slice::from_raw_parts_mut(first, count) }
 }
 
-/// A value whose bytes are all zero.
+/// Returns the value whose bytes are all zero.
 #[inline(always)]
 pub fn zero<T: Value>() -> T {
-    // SAFETY: whoever implements Value promises that this is a value.
+    // SAFETY: the implementer of `Value` promises that all-zero bytes are a value.
     unsafe { std::mem::zeroed() }
 }
 
-/// An argument in the block of a request.
+/// Loads an argument from the block of a request.
 ///
 /// # Errors
 ///
-/// Bad stub data when the bytes are no value of the type.
+/// BAD_STUB_DATA when the bytes are not a valid value.
 #[inline(always)]
 pub fn argument<T: Value>(frame: RegionView<'_>, at: usize) -> std::result::Result<T, Status> {
     T::load(frame, at).ok_or(Status::BAD_STUB_DATA)
 }
 
-/// Refuses an argument outside its `[range]`.
+/// Verifies that an argument is within its `[range]`.
 ///
 /// # Errors
 ///
-/// Bad stub data.
+/// BAD_STUB_DATA.
 #[inline]
 pub fn argument_in_range(value: i64, least: i64, most: i64) -> std::result::Result<(), Status> {
     if (least..=most).contains(&value) { Ok(()) } else { Err(Status::BAD_STUB_DATA) }
 }
 
-/// A result in the block of a reply.
+/// Loads a result from the block of a reply.
 ///
 /// # Errors
 ///
-/// RPC_E_INVALID_DATA when the bytes are no value of the type.
+/// RPC_E_INVALID_DATA when the bytes are not a valid value.
 #[inline(always)]
 pub fn value<T: Value>(frame: RegionView<'_>, at: usize) -> Result<T> {
     T::load(frame, at).ok_or_else(invalid_reply)
 }
 
-/// Refuses a result outside its `[range]`.
+/// Verifies that a result is within its `[range]`.
 ///
 /// # Errors
 ///
@@ -230,7 +232,7 @@ pub fn in_range(value: i64, least: i64, most: i64) -> Result<()> {
     if (least..=most).contains(&value) { Ok(()) } else { Err(invalid_reply()) }
 }
 
-/// Refuses to send an argument outside its `[range]`.
+/// Verifies before sending that an argument is within its `[range]`.
 ///
 /// # Errors
 ///
@@ -243,7 +245,7 @@ pub fn given_in_range(value: i64, least: i64, most: i64) -> Result<()> {
     Err(Error::new(code::E_INVALIDARG, format!("an argument is {value}, and may be {least} to {most}")))
 }
 
-/// A count as a number of elements.
+/// Converts a count to a number of elements; `None` where it is negative or too large.
 #[inline(always)]
 pub fn elements<T: TryInto<usize>>(count: T) -> Option<usize> {
     count.try_into().ok()
@@ -264,26 +266,26 @@ pub fn claimed_of(count: Option<i64>) -> usize {
     count.map_or(usize::MAX, claimed)
 }
 
-/// The outcome of an expression as a number of elements.
+/// Converts the value of an expression to a number of elements.
 #[inline]
 pub fn elements_of(count: Option<i64>) -> Option<usize> {
     usize::try_from(count?).ok()
 }
 
-/// A union's discriminant as a number of any type.
+/// Converts a union's discriminant to `i64`.
 #[inline]
 pub fn discriminant<T: TryInto<i64>>(value: T) -> i64 {
-    // No arm is for what is more.
+    // No arm has a discriminant beyond `i64`.
     value.try_into().unwrap_or(i64::MAX)
 }
 
-/// What whoever gives a union gets whose arm is not the one that its discriminant chooses.
+/// Returns the error for a union whose active arm does not match its discriminant.
 #[cold]
 pub fn wrong_arm() -> Error {
     Error::new(code::E_INVALIDARG, "the union has another arm than its discriminant says")
 }
 
-/// Refuses more elements than there is room for.
+/// Verifies that the number of used elements is within the room.
 ///
 /// # Errors
 ///
@@ -293,7 +295,7 @@ pub fn at_most(used: Option<usize>, room: usize) -> Result<usize> {
     used.filter(|&used| used <= room).ok_or_else(invalid_reply)
 }
 
-/// Refuses an array of another length than the other parameters say.
+/// Verifies that an array's length agrees with the other parameters.
 ///
 /// # Errors
 ///
@@ -306,7 +308,7 @@ pub fn check_length(length: usize, wanted: Option<usize>) -> Result<()> {
     Err(Error::new(code::E_INVALIDARG, "an array's length is not what the other parameters say"))
 }
 
-/// Refuses an array of which more is used than there is.
+/// Verifies that the used length of an array is within its size.
 ///
 /// # Errors
 ///
@@ -318,17 +320,17 @@ pub fn check_used(used: Option<usize>, room: Option<usize>) -> Result<()> {
     }
 }
 
-/// A string parameter as Rust has it.
+/// Returns a string parameter.
 ///
 /// # Safety
 ///
-/// `text` must be null or end in a zero, and stay for `'a`.
+/// `text` must be null or end in a zero, and stay valid for `'a`.
 pub unsafe fn text<'a>(text: *const u8) -> Option<&'a CStr> {
     // SAFETY: the caller's promise; not null.
     (!text.is_null()).then(|| unsafe { CStr::from_ptr(text.cast()) })
 }
 
-/// A string parameter of 16-bit characters as Rust has it.
+/// Returns a string parameter of 16-bit characters.
 ///
 /// # Safety
 ///
@@ -338,11 +340,12 @@ pub unsafe fn wide<'a>(text: *const u16) -> Option<&'a U16CStr> {
     (!text.is_null()).then(|| unsafe { U16CStr::from_ptr_str(text) })
 }
 
-/// A string that a method returned, and that is freed here.
+/// Takes a string that a method returned, and frees its memory.
 ///
 /// # Safety
 ///
-/// `text` must be null, or come from the C library's allocator, end in a zero, and belong to the caller.
+/// `text` must be null, or come from the C library's allocator and end in a zero, and the caller
+/// must own it.
 pub unsafe fn take_text(text: *mut u8) -> CString {
     // SAFETY: the caller's promise.
     let taken = unsafe { self::text(text) }.map(CStr::to_owned).unwrap_or_default();
@@ -351,7 +354,7 @@ pub unsafe fn take_text(text: *mut u8) -> CString {
     taken
 }
 
-/// A string of 16-bit characters that a method returned, and that is freed here.
+/// Takes a string of 16-bit characters that a method returned, and frees its memory.
 ///
 /// # Safety
 ///
@@ -364,15 +367,16 @@ pub unsafe fn take_wide(text: *mut u16) -> U16CString {
     taken
 }
 
-/// An array that a method returned, and that is freed here.
+/// Takes an array that a method returned, and frees its memory.
 ///
 /// # Safety
 ///
-/// `first` must be null, or come from the C library's allocator with `count` elements, and belong to the caller.
+/// `first` must be null, or come from the C library's allocator with `count` elements, and the
+/// caller must own it.
 ///
 /// # Errors
 ///
-/// RPC_E_INVALID_DATA when the count is negative.
+/// Never fails: a negative count yields an empty array.
 pub unsafe fn take_array<T: Value, N: TryInto<usize>>(first: *mut T, count: N) -> Result<Vec<T>> {
     let count = count.try_into().unwrap_or(0);
     // SAFETY: the caller's promise.
@@ -380,15 +384,15 @@ pub unsafe fn take_array<T: Value, N: TryInto<usize>>(first: *mut T, count: N) -
     Ok(array.as_slice().to_vec())
 }
 
-/// An interface pointer that a method returned.
+/// Takes an interface pointer that a method returned.
 ///
 /// # Safety
 ///
-/// `object` must be null, or an interface pointer of interface `I` that belongs to the caller.
+/// `object` must be null, or an interface pointer of interface `I` that the caller owns.
 ///
 /// # Errors
 ///
-/// E_POINTER when it is null.
+/// E_POINTER for a null pointer.
 pub unsafe fn take_object<I: Interface>(object: *mut c_void) -> Result<I> {
     if object.is_null() {
         return Err(Error::new(code::E_POINTER, "the method returned no object"));
@@ -397,23 +401,25 @@ pub unsafe fn take_object<I: Interface>(object: *mut c_void) -> Result<I> {
     Ok(unsafe { I::from_raw(object) })
 }
 
-/// A string for the caller, who frees it; null when there is no memory.
+/// Allocates a string for the caller, who frees it; null when memory is exhausted.
 pub fn give_text(text: CString) -> *mut u8 {
     give_array(text.as_bytes_with_nul())
 }
 
-/// A string of 16-bit characters for the caller, who frees it; null when there is no memory.
+/// Allocates a string of 16-bit characters for the caller, who frees it; null when memory is
+/// exhausted.
 pub fn give_wide(text: U16CString) -> *mut u16 {
     give_array(text.as_slice_with_nul())
 }
 
-/// An array for the caller, who frees it; null when there is no memory.
+/// Allocates an array for the caller, who frees it; null when memory is exhausted.
 pub fn give_array<T: Value>(values: &[T]) -> *mut T {
     let Ok(first) = allocate(size_of_val(values)) else {
         return std::ptr::null_mut();
     };
     let first = first.cast::<T>();
-    // SAFETY: as many bytes were allocated, aligned for every value, and fresh, so nothing overlaps.
+    // SAFETY: the allocation has as many bytes, is aligned for every value, and is fresh, so that
+    // the ranges do not overlap.
     unsafe { std::ptr::copy_nonoverlapping(values.as_ptr(), first, values.len()) };
     first
 }

@@ -1,4 +1,4 @@
-//! The runtime of a process: its identity, what it exports, and the processes that it is linked with.
+//! The runtime of a process: its identity, its exports, and its links to other processes.
 
 pub(crate) mod data;
 mod ending;
@@ -44,7 +44,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 use windows_core::{IUnknown, Interface};
 
-/// References that travel with an interface pointer, as DCOM has it.
+/// The reference count that travels with an interface pointer, as in DCOM.
 const REFS_PER_POINTER: u32 = 5;
 
 /// One exported name.
@@ -54,10 +54,12 @@ struct Name {
     _listener: Option<Arc<Listener>>,
 }
 
-/// How long one of several ways to a process may take to come about: nobody waits for all of them where the first is barred.
+/// The limit on each but the last of several bindings of a process, so that an unreachable binding
+/// does not use up the whole deadline.
 const ATTEMPT: Duration = Duration::from_secs(3);
 
-/// Where a name or a string binding leads, and which name is meant there, if it says so.
+/// Returns the address that a name or a string binding denotes, and the exported name in it, if
+/// any.
 pub(crate) fn address_of(text: &str) -> Result<(Address, Option<String>)> {
     if !StringBinding::is_meant(text) {
         return Ok((Address::Name(text.to_owned()), Some(text.to_owned())));
@@ -69,37 +71,37 @@ pub(crate) fn address_of(text: &str) -> Result<(Address, Option<String>)> {
         return Ok((Address::Name(name.clone()), Some(name)));
     }
     binding.options.retain(|(option, _)| option != "name");
-    // The object is what is asked for there.
+    // The object UUID is resolved by the process at the address.
     binding.object = None;
     Ok((Address::Binding(binding), name))
 }
 
-/// Whether a text is a string binding, rather than a name: `ncacn_vi_udp:host[5555]`.
+/// Whether a text is a string binding rather than a name: `ncacn_vi_udp:host[5555]`.
 pub fn is_string_binding(text: &str) -> bool {
     StringBinding::is_meant(text)
 }
 
-/// Bindings, the best first.
+/// Returns the bindings in the order of preference, the best first.
 fn in_order(bindings: &[StringBinding]) -> impl Iterator<Item = &StringBinding> {
     let of = |protocol| bindings.iter().filter(move |binding| binding.protocol == protocol);
     ProtocolSequence::ALL.into_iter().flat_map(of)
 }
 
-/// What a process has one of.
+/// The state of the process.
 pub(crate) struct Runtime {
     oxid: u64,
     directory: Directory,
     exports: Exports,
-    /// Makes numbers of peers.
+    /// Derives the numbers of peers that are no obvia processes.
     peers: RandomState,
-    /// Makes marks for other processes.
+    /// Derives the marks for other processes.
     marks: RandomState,
     clients: Clients,
     links: Links,
     network: Network,
     names: Mutex<HashMap<String, Name>>,
     endpoint: Mutex<Option<Arc<Listener>>>,
-    /// Further names in the directory that this process is reached by.
+    /// The listeners of further names in the directory by which this process is reached.
     endpoints: Mutex<Vec<Arc<Listener>>>,
     functions: Functions,
     own_interfaces: OwnInterfaces,
@@ -114,9 +116,9 @@ pub(crate) struct Runtime {
 static RUNTIME: OnceLock<Result<Runtime>> = OnceLock::new();
 static WAITING: AtomicU8 = AtomicU8::new(Waiting::Adaptive as u8);
 
-/// Chooses how this process waits on connections that are made from now on, in calls and for calls.
+/// Sets how this process waits on connections that are made from now on, in calls and for calls.
 ///
-/// Adaptive where this is not called: it polls for some tens of microseconds, then sleeps.
+/// The default is adaptive waiting: polling for some tens of microseconds, then sleeping.
 pub fn set_waiting(waiting: Waiting) {
     WAITING.store(waiting as u8, Ordering::Relaxed);
 }
@@ -125,7 +127,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A number that no other process draws: its identity.
+/// Draws a random number that is unique among processes: the OXID of a process, for example.
 pub(crate) fn draw() -> Result<u64> {
     let mut bytes = [0; 8];
     rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
@@ -133,16 +135,16 @@ pub(crate) fn draw() -> Result<u64> {
     Ok(u64::from_le_bytes(bytes))
 }
 
-/// Draws of an identifier for a ping set, at most, until one is free.
+/// The greatest number of draws until an identifier for a ping set is free.
 pub(crate) const DRAWS: usize = 16;
 
-/// What a ping set is to be called. Some clients in the field send it as a number of 16 bits.
+/// Draws the identifier of a ping set. Some clients in the field send it as a number of 16 bits.
 pub(crate) fn draw_set() -> Result<u64> {
     Ok((draw()? & u64::from(u16::MAX)).max(1))
 }
 
 impl Runtime {
-    /// The runtime of this process, made at first use.
+    /// Returns the runtime of this process, which is made at first use.
     pub(crate) fn of_process() -> Result<&'static Self> {
         let made = RUNTIME.get_or_init(|| {
             obvia_rpc::vi_call::set_words(error::words_for_caller);
@@ -172,7 +174,7 @@ impl Runtime {
         made.as_ref().map_err(Clone::clone)
     }
 
-    /// The runtime of this process, where it has one.
+    /// Returns the runtime of this process, if it has been made.
     pub(crate) fn made() -> Option<&'static Self> {
         RUNTIME.get()?.as_ref().ok()
     }
@@ -193,8 +195,9 @@ impl Runtime {
         &self.exports
     }
 
-    /// A peer that is no process of obvia's, as one who holds references: by its host, or its process on this one, and who it has proved
-    /// to be.
+    /// Returns the identity under which the references of a peer are counted, where the peer is no
+    /// obvia process. The identity is derived from the peer's host, or from its process on this
+    /// host, and from its authenticated principal.
     pub(crate) fn peer(&self, peer: &Peer, principal: Option<&Principal>) -> Client {
         let number = match peer {
             Peer::Host(host) => self.peers.hash_one((host, principal)),
@@ -203,7 +206,7 @@ impl Runtime {
         Client::Peer(number.max(1))
     }
 
-    /// By what another process recognises this one, by whichever way it reaches it.
+    /// Returns the mark by which another process recognises this one, regardless of the link.
     pub(crate) fn mark_for(&self, process: u64) -> u64 {
         self.marks.hash_one(process)
     }
@@ -240,7 +243,8 @@ impl Runtime {
         &self.clients
     }
 
-    /// A client is gone. Drop what is returned where no lock is held: that runs programs' own code.
+    /// Removes the state of a client that is gone. The result must be dropped while no lock is
+    /// held, since its drop runs programs' code.
     pub(crate) fn end_client(&self, oxid: u64) -> impl Sized + use<> {
         (self.exports.drop_client(oxid), self.contexts.end_client(oxid))
     }
@@ -254,14 +258,14 @@ impl Runtime {
         Options { waiting, ..Options::default() }
     }
 
-    /// Makes sure that other processes can reach this one.
+    /// Makes this process reachable for other processes.
     fn serve(&'static self) -> Result<()> {
         let mut endpoint = lock(&self.endpoint);
         if endpoint.is_none() {
             let listener = Arc::new(self.directory.bind(&endpoint_of(self.oxid))?);
             accept_on(self, Arc::clone(&listener))?;
             *endpoint = Some(listener);
-            // Whoever has clients has somebody to look after what they leave.
+            // The janitor cleans up after clients that end.
             janitor::wake();
         }
         Ok(())
@@ -272,13 +276,13 @@ impl Runtime {
         lock(&self.endpoint).is_some()
     }
 
-    /// Has this process be reached by a further name in the directory of this host, as long as it lives.
+    /// Listens on a further name in the directory of this host for the lifetime of the process.
     pub(crate) fn listen_by_name(&'static self, name: &str) -> Result<()> {
         lock(&self.endpoints).push(self.bind_name(name)?);
         Ok(())
     }
 
-    /// The same, until the listener is closed.
+    /// Listens on a further name in the directory of this host until the listener is closed.
     pub(crate) fn bind_name(&'static self, name: &str) -> Result<Arc<Listener>> {
         self.serve()?;
         let listener = Arc::new(self.directory.bind(name)?);
@@ -286,7 +290,7 @@ impl Runtime {
         Ok(listener)
     }
 
-    /// The link to the process behind a name or an address.
+    /// Returns the link to the process at a name or an address.
     pub(crate) fn link_by_address(&'static self, address: Address) -> Result<Arc<Link>> {
         let reached = Link::reach(self, &address, thread::deadline())?;
         let key = (reached.oxid, Place::of(&address, &reached));
@@ -295,17 +299,18 @@ impl Runtime {
         }
         let (link, is_fresh) = self.links.add(key, Link::open(self, address, reached, thread::deadline())?);
         if is_fresh {
-            // Who has links has somebody to close them.
+            // The janitor closes links.
             janitor::wake();
         }
         Ok(link)
     }
 
-    /// The link to the process that a reference leads to: one that is there, or by the best binding that works.
+    /// Returns the link to the process of a reference: an existing one, or one by the best binding
+    /// that works.
     pub(crate) fn link_to(&'static self, oxid: u64, bindings: &[StringBinding]) -> Result<Arc<Link>> {
         let mut over_network = in_order(bindings).filter(|binding| binding.protocol != ProtocolSequence::ViShm);
         let known = |binding: &StringBinding| self.links.known_by(oxid, binding);
-        // Whoever chose a network for this process stays with it.
+        // An existing network link takes precedence over shared memory: the program chose it.
         if let Some(known) = over_network.find_map(known) {
             return Ok(known);
         }
@@ -318,13 +323,15 @@ impl Runtime {
                 if let Some(known) = self.links.known(&(oxid, None)) {
                     return Ok(known);
                 }
-                // Before anything is connected: whoever makes up a reference does not say whom this process talks to.
+                // The check comes before any connection is made, so that a forged reference cannot
+                // choose the peer of this process.
                 if binding.address != endpoint_of(oxid) {
                     return Err(others());
                 }
                 Address::Name(binding.address.clone())
             } else {
-                // Whoever sends a reference has no say in what is this process's own affair.
+                // The sender of a reference does not decide the options that are this process's
+                // own.
                 Address::Binding(told(binding.clone()))
             };
             let limit = if left == 0 { Duration::MAX } else { ATTEMPT };
@@ -333,19 +340,20 @@ impl Runtime {
             match &outcome {
                 Ok(link) if link.oxid() == oxid => return outcome,
                 Ok(_) => return Err(others()),
-                // Of another host, or out of reach this way.
+                // The binding is of another host, or cannot be reached.
                 Err(_) => {}
             }
         }
         outcome
     }
 
-    /// The process that is meant by a name or a string binding.
+    /// Returns the link to the process that a name or a string binding denotes.
     pub(crate) fn link_at(&'static self, text: &str) -> Result<Arc<Link>> {
         self.link_by_address(address_of(text)?.0)
     }
 
-    /// The process that is meant by a name or a string binding, and the name that it exports.
+    /// Returns the link to the process that a name or a string binding denotes, and the exported
+    /// name.
     pub(crate) fn find(&'static self, text: &str) -> Result<(Arc<Link>, String)> {
         let (address, wanted) = address_of(text)?;
         let link = self.link_by_address(address)?;
@@ -365,17 +373,18 @@ impl Runtime {
         }
     }
 
-    /// Every link, for the janitor.
+    /// Returns all links, for the janitor.
     pub(crate) fn links(&self) -> Vec<Arc<Link>> {
         self.links.all()
     }
 
-    /// Closes links that nobody has in hand and that are of no use.
+    /// Closes links without users for which `is_useless` returns true.
     pub(crate) fn close_links(&self, is_useless: impl Fn(&Link) -> bool) {
         drop(self.links.take_unused(is_useless));
     }
 
-    /// The object exported by a name, or that performs an interface by that interface's name.
+    /// Returns the object exported by a name, or the one that performs an interface of functions,
+    /// by the interface's name.
     pub(crate) fn named(&self, name: &str) -> Result<Agile<IUnknown>> {
         if let Some(interface) = name.strip_prefix(functions::PREFIX) {
             return self.functions.named(interface);
@@ -384,7 +393,7 @@ impl Runtime {
         Ok(names.get(name).ok_or(code::RPC_E_DISCONNECTED)?.object.clone())
     }
 
-    /// What is exported by name: a line each.
+    /// Returns the exported names, one per line, with their interfaces.
     pub(crate) fn list_names(&self) -> String {
         let mut text = String::new();
         let names = lock(&self.names);
@@ -397,7 +406,7 @@ impl Runtime {
         text
     }
 
-    /// A reference to an object of this process, with references counted for `client`.
+    /// Marshals an object of this process, with references counted for `client`.
     pub(crate) fn marshal_own(
         &'static self,
         object: &IUnknown,
@@ -418,7 +427,7 @@ impl Runtime {
         })
     }
 
-    /// A reference to an object, wherever it is, for `client`.
+    /// Marshals an object of any process for `client`.
     pub(crate) fn marshal(
         &'static self,
         object: &IUnknown,
@@ -426,7 +435,8 @@ impl Runtime {
         client: Client,
     ) -> Result<ObjRef> {
         let interface = crate::exports::query(&behind(object), info)?;
-        // Strangers cannot be told of to other processes, so what is there goes through this one.
+        // Servers that are no obvia processes cannot be named to other processes, so their objects
+        // are called through this process.
         let (Some(imported), Client::Process(process)) = (look_behind(&interface), client) else {
             return self.marshal_own(&interface, info, client);
         };
@@ -446,11 +456,13 @@ impl Runtime {
         })
     }
 
-    /// The interface pointer that a reference stands for: a proxy, or the object itself when it is of this process.
+    /// Returns the interface pointer that a reference stands for: a proxy, or the object itself
+    /// where it is of this process.
     pub(crate) fn unmarshal(&'static self, reference: &ObjRef, info: &'static InterfaceInfo) -> Result<IUnknown> {
         registry::register_module(info);
         if reference.oxid == self.oxid {
-            // None came with it where its sender waits until this process has it.
+            // The count is 0 where the sender keeps its own reference until this process has the
+            // object.
             if reference.public_refs > 0 {
                 thread::note_return(reference.target, reference.public_refs.into());
             }
@@ -461,7 +473,8 @@ impl Runtime {
         self.import(&link, reference, info)
     }
 
-    /// The interface pointer that a reference stands for which came over a link: by the way that was asked for, even if there is a better one.
+    /// Returns the interface pointer for a reference that came over a link. The proxy uses this
+    /// link, even if there is a better binding.
     pub(crate) fn adopt(
         &'static self,
         link: &Arc<Link>,
@@ -475,17 +488,19 @@ impl Runtime {
         self.import(link, reference, info)
     }
 
-    /// The proxy for a reference to an object of the process behind a link.
+    /// Returns the proxy for a reference to an object of the process behind a link.
     pub(crate) fn import(
         &self,
         link: &Arc<Link>,
         reference: &ObjRef,
         info: &'static InterfaceInfo,
     ) -> Result<IUnknown> {
-        // A reference that came without counts of its own: the sender knew that the receiver is the object's home.
+        // A reference to another interface of the object is imported as such, and the wanted
+        // interface is queried from it.
         let carrier = if reference.iid == info.iid { info } else { registry::find(&reference.iid)? };
         let pointer = import(link, reference.oid, reference.target, reference.public_refs, carrier);
-        // SAFETY: `import` returns a counted interface pointer, which begins with IUnknown's methods.
+        // SAFETY: `import` returns a counted interface pointer, which begins with IUnknown's
+        // methods.
         let proxy = unsafe { IUnknown::from_raw(pointer.as_ptr()) };
         if reference.iid == info.iid { Ok(proxy) } else { crate::exports::query(&proxy, info) }
     }

@@ -1,8 +1,9 @@
-//! Activation on this host: which classes are registered, in plain files, and the service that starts their servers on demand.
+//! Activation on this host: the registrations of classes in plain files, and the SCM that starts
+//! their servers on demand.
 //!
-//! A process that makes objects of a class has a name for the class in the directory of this user's servers, as long as it lives and has the
-//! class registered. So whoever looks for a running server finds it without the service, which keeps nothing in mind but what it is
-//! starting: it may be killed and started again at any time.
+//! A process that has registered a class listens on a name for the class in the directory of this
+//! user's servers. Clients thus find a running server without the SCM. The SCM keeps no state but
+//! the servers that it is starting, and may be killed and restarted at any time.
 
 mod folders;
 mod launch;
@@ -26,52 +27,54 @@ use std::sync::{Arc, Once};
 use std::time::Duration;
 use windows_core::{GUID, HRESULT};
 
-/// The name of the service in the directory of this user's servers.
+/// The name of the SCM in the directory of this user's servers.
 const SERVICE: &str = "scm";
-/// How the names of processes begin that make objects of a class.
+/// The prefix of the names by which servers of a class are found.
 const CLASS: &str = "class-";
 
-/// How often a server is started that ends before it has made an object.
+/// The greatest number of starts of a server that ends before it has made an object.
 const STARTS_MAX: usize = 3;
-/// How long a server that is about to come, or to go, is left alone.
+/// The pause before the next attempt while a server is starting or ending.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// In the environment of a server that the service starts: which pipe its standard error is until it has registered its class.
+/// The environment variable with the inode of the pipe that is a started server's standard error
+/// until it has registered its class.
 const STARTED: &str = "OBVIA_STARTED";
-/// How long a server stays when nobody uses it, in seconds, where its registration says so.
+/// The environment variable with a server's idle timeout in seconds, where its registration has
+/// one.
 const IDLE: &str = "OBVIA_IDLE_TIMEOUT";
 
-/// A class of which a process of this user makes objects.
+/// A class that a process of this user has registered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Running {
-    /// Which.
+    /// The CLSID.
     pub class: GUID,
-    /// The process, where it could be read.
+    /// The id of the process, where it could be read.
     pub pid: Option<u32>,
 }
 
-/// The name in the directory of who makes objects of a class.
+/// Returns the name in the directory by which the server of a class is found.
 pub(crate) fn class_endpoint(class: &GUID) -> String {
     format!("{CLASS}{:032x}", class.to_u128())
 }
 
-/// The class that such a name is for.
+/// Returns the class for such a name.
 fn class_of(endpoint: &str) -> Option<GUID> {
     let digits = endpoint.strip_prefix(CLASS)?;
     let class = GUID::from_u128(u128::from_str_radix(digits, 16).ok()?);
     (class_endpoint(&class) == endpoint).then_some(class)
 }
 
-/// Whether a name in the directory is one of these.
+/// Whether a name in the directory belongs to the SCM or to a server of a class.
 pub(crate) fn is_own_name(name: &str) -> bool {
     name == SERVICE || class_of(name).is_some()
 }
 
-/// The classes of which processes of this user make objects now.
+/// Returns the classes that processes of this user have registered now.
 ///
 /// # Errors
 ///
-/// When the directory of names cannot be read.
+/// If the directory of names cannot be read.
 pub fn running() -> Result<Vec<Running>> {
     let entries = Runtime::of_process()?.directory().list()?;
     Ok(entries
@@ -80,17 +83,17 @@ pub fn running() -> Result<Vec<Running>> {
         .collect())
 }
 
-/// The process of this user's service for activation, if there is one.
+/// Returns the id of the process that is this user's SCM, if there is one.
 ///
 /// # Errors
 ///
-/// When the directory of names cannot be read.
+/// If the directory of names cannot be read.
 pub fn service() -> Result<Option<u32>> {
     let entries = Runtime::of_process()?.directory().list()?;
     Ok(entries.into_iter().find(|entry| entry.name == SERVICE).and_then(|entry| entry.pid))
 }
 
-/// Has this process be found as one that makes objects of a class. `None` where another one is found already.
+/// Listens on the name of a class. Returns `None` where another process already listens on it.
 pub(crate) fn announce(runtime: &'static Runtime, class: &GUID) -> Result<Option<Arc<Listener>>> {
     let listener = match runtime.bind_name(&class_endpoint(class)) {
         Err(error) if error.code() == code::RPC_S_DUPLICATE_ENDPOINT => None,
@@ -101,24 +104,26 @@ pub(crate) fn announce(runtime: &'static Runtime, class: &GUID) -> Result<Option
     Ok(listener)
 }
 
-/// The service that started this process may end before it from here on, and does not listen to its standard error any longer: that goes
-/// where the standard output does, which is the service's own standard error.
+/// Detaches this process from the SCM that started it: it may outlive the SCM, and its standard
+/// error no longer goes to the SCM's pipe but to its standard output, which is the SCM's own
+/// standard error.
 fn leave_service() {
     let pipe = std::env::var(STARTED).ok().and_then(|pipe| pipe.parse().ok());
     let own = rustix::fs::fstat(io::stderr()).ok().map(|found| found.st_ino);
     if pipe.is_some() && pipe == own {
-        // Otherwise what is written is lost when the service ends.
+        // Without this, output would be lost when the SCM ends.
         let _ = rustix::stdio::dup2_stderr(io::stdout());
         let _ = rustix::process::set_parent_process_death_signal(None);
     }
 }
 
-/// How long this process is to stay when nobody uses it, where its registration says so.
+/// Returns the idle timeout of this process, where its registration has one.
 pub(crate) fn idle_timeout() -> Option<Duration> {
     std::env::var(IDLE).ok()?.parse().ok().map(Duration::from_secs)
 }
 
-/// Has this user's service start a server of a class, if none runs. Whether it had to be started; `None` where there is no service.
+/// Asks this user's SCM to start a server of a class unless one runs. Returns whether a start was
+/// needed; `None` where there is no SCM.
 pub(crate) fn start(runtime: &'static Runtime, class: &GUID) -> Result<Option<bool>> {
     match runtime.link_at(SERVICE) {
         Ok(link) => system::start::start(&link, class).map(Some),
@@ -127,8 +132,9 @@ pub(crate) fn start(runtime: &'static Runtime, class: &GUID) -> Result<Option<bo
     }
 }
 
-/// Does something by a process that makes objects of a class: one that runs, or that `start` has started where `attempt` finds none. `start` says
-/// whether it had to, and both are to end by this thread's deadline.
+/// Performs `attempt` by a server of a class: a running one, or one that `start` has started after
+/// `attempt` found none. `start` returns whether a start was needed. Both must end by this thread's
+/// deadline.
 pub(crate) fn by_server<R>(attempt: impl Fn() -> Result<R>, start: impl Fn(Deadline) -> Result<bool>) -> Result<R> {
     let deadline = thread::deadline().start();
     let mut starts = 0;
@@ -142,18 +148,20 @@ pub(crate) fn by_server<R>(attempt: impl Fn() -> Result<R>, start: impl Fn(Deadl
         }
         match thread::with(deadline, || start(deadline))? {
             true => starts += 1,
-            // It was there a moment ago: another process has started it, or it is ending.
+            // The server was there a moment ago, so another process has started it, or it is
+            // ending.
             false => std::thread::sleep(PAUSE),
         }
     }
 }
 
-/// Whether a server that answers so may just have ended, or be about to: another one can be started.
+/// Whether the error may mean that the server has just ended or is about to, so that a new one can
+/// be started.
 fn may_be_ending(result: HRESULT) -> bool {
     [code::RPC_S_SERVER_UNAVAILABLE, code::RPC_E_DISCONNECTED, code::REGDB_E_CLASSNOTREG].contains(&result)
 }
 
-/// What a class that nobody makes objects of is refused with.
+/// Returns the error for a class without a server.
 pub(crate) fn unknown(class: &GUID, why: &str) -> Error {
     Error::new(code::REGDB_E_CLASSNOTREG, format!("the class {{{class:?}}} {why}"))
 }

@@ -1,10 +1,11 @@
-//! Security of calls: who calls, and who may; over networks and `ncalrpc` the credentials that this process shows to others, and the
-//! accounts that it checks others' against.
+//! Security of calls: authentication and authorisation of callers, the credentials that this
+//! process presents, and the accounts by which it verifies clients, over networks and `ncalrpc`.
 //!
-//! A client says in a binding how its calls are to be protected, `ncacn_ip_tcp:host[port,security=privacy]`, and a server in what it
-//! [listens](crate::listen) on how they have to be at least. `docs/security-of-calls.md` has the whole.
+//! A client selects the protection of its calls in a binding,
+//! `ncacn_ip_tcp:host[port,security=privacy]`. A server selects the least protection in the
+//! bindings that it [listens](crate::listen) on. `docs/security-of-calls.md` describes the whole.
 //!
-//! Who may call which object of those who get through to this process, or have objects made, is said by [rules](set_access).
+//! [Rules](set_access) decide which authenticated callers may call an object or activate a class.
 
 mod access;
 mod audit;
@@ -33,24 +34,25 @@ pub use obvia_rpc::security::credentials::{AccountTable, Accounts, BadAccounts, 
 pub use obvia_rpc::security::{AuthType, Authenticated, Level, NtHash, Principal};
 pub use obvia_via::window::Peer;
 
-/// The environment variable with the file that has the accounts of a process which [sets](set_accounts) none: lines `USER = HASH`, as
-/// [`AccountTable`] reads them.
+/// The environment variable with the file of accounts for a process that [sets](set_accounts) none.
+/// The file has lines `USER = HASH`, in the format of [`AccountTable`].
 pub const ACCOUNTS_VARIABLE: &str = "OBVIA_ACCOUNTS";
 
 static CREDENTIALS: RwLock<Option<Shown>> = RwLock::new(None);
 
 thread_local! {
-    /// Those of [`with_credentials`].
+    /// The credentials of [`with_credentials`].
     static OF_THREAD: RefCell<Option<Shown>> = const { RefCell::new(None) };
 }
 
 static ACCOUNTS: RwLock<Option<Arc<dyn Accounts>>> = RwLock::new(None);
 
-/// Says whose credentials this process shows to servers by bindings that ask for [security](crate::listen), from now on. What it is
-/// connected to already keeps those that it was connected with.
+/// Sets the credentials that this process presents to servers by bindings that ask for
+/// [security](crate::listen), from now on. Existing connections keep their credentials.
 ///
-/// A [`Credential`] is itself one for every server; whoever has several, or does not want to show one to whoever a reference leads to,
-/// decides by the server's principal name: `host/` and its address, unless the binding says another by `spn`.
+/// A [`Credential`] is the same for every server. A program with several credentials, or with one
+/// that must not be presented to arbitrary servers, implements [`Credentials`] and decides by the
+/// server's principal name: `host/` and its address, unless the binding has another one in `spn`.
 ///
 /// # Example
 ///
@@ -64,10 +66,11 @@ pub fn set_credentials(credentials: impl Credentials + 'static) {
     *CREDENTIALS.write().unwrap_or_else(PoisonError::into_inner) = Some(Shown(Arc::new(credentials)));
 }
 
-/// Runs `work`, whose connections show these credentials instead of [this process's](set_credentials): those that this thread makes. What is
-/// connected with them keeps them, and is nobody else's connection: those that show other ones have their own.
+/// Runs `work` on this thread with these credentials instead of [those of the
+/// process](set_credentials). Connections made by it keep the credentials, and are not shared with
+/// calls under other credentials.
 pub fn with_credentials<R>(credentials: &Arc<dyn Credentials>, work: impl FnOnce() -> R) -> R {
-    /// Puts back what was there, also where `work` panics.
+    /// Restores the previous credentials, even if `work` panics.
     struct Former(Option<Shown>);
 
     impl Drop for Former {
@@ -81,33 +84,35 @@ pub fn with_credentials<R>(credentials: &Arc<dyn Credentials>, work: impl FnOnce
     work()
 }
 
-/// Says who may call this process where it is authenticated, from the next connection on. Where nobody says so, it is who has an account in the
-/// file that [the environment](ACCOUNTS_VARIABLE) names.
+/// Sets the accounts by which this process authenticates its clients, from the next connection on.
+/// The default is the file that [the environment](ACCOUNTS_VARIABLE) names.
 ///
-/// Without accounts nobody is. With them, every client over a stream or a network's virtual interface may authenticate itself; that it must, and at which level at least,
-/// says the option `security` of what this process [listens](crate::listen) on.
+/// Without accounts no client is authenticated. With accounts every client over a stream or a
+/// network's virtual interface may authenticate. The option `security` of a binding that this
+/// process [listens](crate::listen) on makes it mandatory, and sets the least level.
 pub fn set_accounts(accounts: impl Accounts + 'static) {
     *ACCOUNTS.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(accounts));
 }
 
-/// Who called a method.
+/// The caller of a method.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Caller {
-    /// The process, where it is one of this host and the kernel told which; else the host, by its address.
+    /// The process, where the kernel vouches for a process of this host; otherwise the host, by its
+    /// address.
     pub peer: Peer,
-    /// Who it has proved to be, and how the call was protected. `None` where nobody asked: over shared memory and datagrams, and
-    /// where neither side wanted security.
+    /// The authenticated principal and the protection of the call. `None` where no authentication
+    /// took place: over shared memory and datagrams, and where neither side asked for security.
     pub authenticated: Option<Authenticated>,
 }
 
-/// Who called the method that runs on this thread. `None` where none does that was called from another process: calls within the process
-/// change nothing.
+/// Returns the caller of the method that runs on this thread. `None` where no method runs that was
+/// called from another process; calls within the process do not change the result.
 pub fn caller() -> Option<Caller> {
     server::caller().map(|caller| caller.shown())
 }
 
-/// Credentials, the same only with themselves.
+/// Credentials, which are equal only to themselves.
 #[derive(Clone)]
 struct Shown(Arc<dyn Credentials>);
 
@@ -137,7 +142,7 @@ impl fmt::Debug for Shown {
     }
 }
 
-/// How a client protects its calls of one other process, on each connection to it.
+/// The protection of a client's calls to one other process, on each connection to it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Protection {
     level: Level,
@@ -147,11 +152,11 @@ pub(crate) struct Protection {
 }
 
 impl Protection {
-    /// Protection by the credentials that this process has.
+    /// Returns the protection with the current credentials.
     ///
     /// # Errors
     ///
-    /// E_ACCESSDENIED where it has none.
+    /// E_ACCESSDENIED where there are no credentials.
     pub(crate) fn new(level: Level, kind: AuthType, principal: String) -> Result<Self> {
         let of_process = || CREDENTIALS.read().unwrap_or_else(PoisonError::into_inner).clone();
         let credentials =
@@ -167,12 +172,12 @@ impl Protection {
         self.level
     }
 
-    /// A security context for a new association.
+    /// Begins a security context for a new association.
     pub(crate) fn begin(&self) -> Result<Security> {
         self.begin_at(self.level)
     }
 
-    /// A proof of who this process is, to a server that was called at a place.
+    /// Begins an authentication over virtual interfaces, to a server that was called at `place`.
     pub(crate) fn prove(&self, place: &str) -> Result<Prover> {
         Ok(Prover::new(self.begin_at(CONTEXT_LEVEL)?, self.level, place))
     }
@@ -186,19 +191,20 @@ impl Protection {
     }
 }
 
-/// What authenticates clients of this process, if it has accounts.
+/// Returns the authenticator for clients of this process, if it has accounts.
 pub(crate) fn acceptor() -> Option<Arc<dyn Acceptor>> {
     let accounts = accounts().ok()??;
-    // What NTLM calls the server is for the client's eyes alone: without a name, it is one of no name.
+    // NTLM sends the server's name for the client's information only, so an empty name is harmless.
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     Some(Arc::new(NtlmAcceptor::new(ServerNames::of_host(host.trim_end()), accounts)))
 }
 
-/// The accounts of this process: those that it has set, or else those of the file that its environment names.
+/// Returns the accounts of this process: those that it has set, or else those of the file that its
+/// environment names.
 ///
 /// # Errors
 ///
-/// What is wrong with the file.
+/// If the file cannot be read, is readable by others, or is malformed.
 pub(crate) fn accounts() -> Result<Option<Arc<dyn Accounts>>> {
     static NAMED: LazyLock<Result<Option<Arc<dyn Accounts>>>> = LazyLock::new(|| {
         let named = std::env::var_os(ACCOUNTS_VARIABLE).filter(|path| !path.is_empty());
@@ -208,7 +214,7 @@ pub(crate) fn accounts() -> Result<Option<Arc<dyn Accounts>>> {
     if set.is_some() { Ok(set) } else { NAMED.clone() }
 }
 
-/// The accounts of a file; none where it is not there.
+/// Returns the accounts of a file; `None` where the file does not exist.
 fn read_accounts(path: &Path) -> Result<Option<Arc<dyn Accounts>>> {
     let Some(text) = plain_file::read(path, Readers::Owner)? else { return Ok(None) };
     let table: AccountTable = text.parse().map_err(|error: BadAccounts| plain_file::about(path, error))?;

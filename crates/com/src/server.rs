@@ -1,4 +1,5 @@
-//! The serving side: connections are accepted, and each is served by a thread of its own, or by a loop of the program's.
+//! The server side of connections. Each accepted connection is served by a thread of its own, or by
+//! a loop that the program owns.
 
 mod caller;
 mod clients;
@@ -31,10 +32,10 @@ use std::time::Duration;
 #[cfg(test)]
 mod tests;
 
-/// How long a listener that failed is left alone.
+/// The pause of an accepting thread after its listener failed.
 const BREATHER: Duration = Duration::from_millis(50);
 
-/// Accepts connections on a listener until it is closed, on a thread of its own.
+/// Accepts connections over shared memory on a thread of its own until the listener is closed.
 pub(crate) fn accept_on(runtime: &'static Runtime, listener: Arc<Listener>) -> Result<()> {
     let accept = move || {
         loop {
@@ -45,7 +46,8 @@ pub(crate) fn accept_on(runtime: &'static Runtime, listener: Arc<Listener>) -> R
                 }
                 Err(ViError::TimedOut) => {}
                 Err(ViError::Cancelled) => return,
-                // Out of file descriptors, most likely: the peers in the queue wait until some are free.
+                // Most likely the process is out of file descriptors. Peers stay in the queue until
+                // some are free.
                 Err(_) => std::thread::sleep(BREATHER),
             }
         }
@@ -53,7 +55,8 @@ pub(crate) fn accept_on(runtime: &'static Runtime, listener: Arc<Listener>) -> R
     start_accepting(accept)
 }
 
-/// Accepts connections over a network as long as the process lives. Calls by them are to be protected at this level at least.
+/// Accepts virtual interface connections over a network for the lifetime of the process. Their
+/// calls must be protected at least at the level `least`.
 pub(crate) fn accept_from(
     runtime: &'static Runtime,
     nic: Nic,
@@ -79,20 +82,21 @@ pub(crate) fn accept_from(
     start_accepting(accept)
 }
 
-/// What associations over streams are accepted on.
+/// The settings with which associations over streams are accepted.
 #[derive(Clone, Debug)]
 pub(crate) struct Terms {
-    /// Calls go in one of these transfer syntaxes.
+    /// The transfer syntaxes that calls may use.
     pub(crate) transfers: Transfers,
-    /// They are protected at this level at least.
+    /// The least authentication level of calls.
     pub(crate) least: Option<Level>,
-    /// The least level of activation, where it is another than that of calls.
+    /// The least authentication level of activation calls, where it differs from that of other
+    /// calls.
     pub(crate) activation: Option<Option<Level>>,
-    /// What clients are told to use for further associations.
+    /// The secondary address: the endpoint that clients use for further associations.
     pub(crate) endpoint: String,
 }
 
-/// Accepts associations over streams as long as the process lives.
+/// Accepts associations over streams for the lifetime of the process.
 pub(crate) fn accept_streams(runtime: &'static Runtime, listener: StreamListener, terms: Terms) -> Result<()> {
     let accept = move || {
         loop {
@@ -109,7 +113,8 @@ pub(crate) fn accept_streams(runtime: &'static Runtime, listener: StreamListener
     start_accepting(accept)
 }
 
-/// Does something again and again as long as the process lives, on a thread of its own.
+/// Repeats `work` on a thread of its own for the lifetime of the process, with a pause after each
+/// failure.
 pub(crate) fn attend(
     name: &str,
     mut work: impl FnMut() -> std::result::Result<(), ViError> + Send + 'static,
@@ -144,24 +149,24 @@ fn visited(runtime: &'static Runtime, stream: Stream, terms: Terms) -> std::resu
     Ok(Caught { window, via: Via::Association(visitor, attribution) })
 }
 
-/// Serves a further window of an association.
+/// Serves a further window of an existing association.
 pub(crate) fn serve_lane(runtime: &'static Runtime, window: Window, visitor: Arc<Visitor>, attribution: Attribution) {
     start_service(runtime, move || Some(Caught { window, via: Via::Association(visitor, attribution) }));
 }
 
-/// A connection to be served.
+/// An accepted connection that is to be served.
 struct Caught {
     window: Window,
     via: Via,
 }
 
-/// How a connection came about.
+/// The way in which a connection was accepted.
 enum Via {
-    /// By shared memory: the kernel has said who is there.
+    /// Over shared memory: the kernel vouches for the peer process.
     Memory,
-    /// By a virtual interface over a network. Calls are to be protected at this level at least.
+    /// Over a network by a virtual interface. Calls must be protected at least at this level.
     Network(Option<Level>),
-    /// It is one of an association's.
+    /// By an association, of which the connection is a window.
     Association(Arc<Visitor>, Attribution),
 }
 
@@ -182,15 +187,16 @@ fn start_thread(name: &str, work: impl FnOnce() + Send + 'static) -> Result<()> 
     Ok(())
 }
 
-/// Serves the connection that `complete` makes, on a thread of its own: a peer that greets slowly holds up nobody else.
+/// Serves the connection that `complete` makes, on a thread of its own, so that a slow greeting
+/// delays no other peer.
 fn start_service(runtime: &'static Runtime, complete: impl FnOnce() -> Option<Caught> + Send + 'static) {
     let serve = move || {
-        // A peer that does not get through the greeting has no connection to lose.
+        // A peer that fails the greeting has no connection to lose.
         if let Some(Caught { window, via }) = complete() {
             runtime.clients().watch(window.alarm());
             connection::serve_connection(runtime, window, via);
         }
     };
-    // Without a thread the peer's connection closes, which it notices at once.
+    // If no thread can be started, the connection closes, which the peer notices at once.
     let _ = std::thread::Builder::new().name("obvia-serve".to_owned()).spawn(serve);
 }

@@ -1,4 +1,5 @@
-//! Memory of this process that calls pass by reference: made here, mapped by those processes that it is passed to.
+//! Memory of this process that calls pass by reference: it is made here, and mapped by the
+//! processes that receive it.
 
 use crate::elements::{Elements, ElementsMut};
 use crate::error::Result;
@@ -10,31 +11,33 @@ use std::collections::{BTreeMap, HashSet};
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The hands of a thread: for regions that peers read, and for those that they write.
+/// The selected regions of a thread: those that peers read, and those that they write.
 pub(crate) type Hands = [Hand; 2 * HANDS];
 
 #[expect(clippy::declare_interior_mutable_const, reason = "each thread has its own")]
 pub(crate) const NO_HANDS: Hands = [const { Hand::new() }; 2 * HANDS];
 
-/// What the processes may do with memory that it is passed to.
+/// The access of other processes to the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// They read it. The kernel lets them do nothing else.
+    /// Read access only, which the kernel enforces.
     Read,
-    /// They read and write it, at any time from when it was first passed to them until it ends here.
+    /// Read and write access, at any time from when the memory is first passed until it ends here.
     Write,
 }
 
-/// Memory that methods get by reference, not as a copy, where an array of a `zero_copy` parameter lies in it.
+/// Memory from which arrays of `zero_copy` parameters are passed by reference instead of being
+/// copied.
 ///
-/// It is page-aligned, zeroed, and uses pages as they are touched. A process that it is passed to maps all of it and keeps it
-/// until some call after this value was dropped; so what lies in one piece of it is for the same eyes.
+/// The memory is page-aligned and zeroed, and untouched pages cost no memory. A process that
+/// receives it maps all of it, and keeps the mapping until some call after this value was dropped.
+/// All parts of one piece therefore become visible to the same processes.
 #[derive(Debug)]
 pub struct SharedMemory {
     region: Arc<Known>,
 }
 
-/// A region in the books of the process.
+/// A region in the table of the process.
 #[derive(Debug)]
 pub(crate) struct Known {
     region: OwnRegion,
@@ -43,7 +46,7 @@ pub(crate) struct Known {
 
 #[derive(Default)]
 struct Books {
-    /// By the address of their first byte.
+    /// The regions, by their start address.
     regions: BTreeMap<usize, Arc<Known>>,
     made: u64,
     threads: Vec<HandsPointer>,
@@ -51,7 +54,8 @@ struct Books {
 
 struct HandsPointer(NonNull<Hands>);
 
-// SAFETY: leads to atomic words, of a thread that takes it from the books before it ends.
+// SAFETY: the pointer leads to atomic words of a thread that removes it from the table before the
+// thread ends.
 unsafe impl Send for HandsPointer {}
 
 static BOOKS: Mutex<Option<Books>> = Mutex::new(None);
@@ -61,42 +65,45 @@ fn books() -> MutexGuard<'static, Option<Books>> {
 }
 
 impl SharedMemory {
-    /// Memory of so many bytes.
+    /// Allocates memory.
     ///
     /// # Errors
     ///
-    /// E_OUTOFMEMORY, also for more than 64 TiB.
+    /// E_OUTOFMEMORY when memory is exhausted, and for more than 64 TiB.
     pub fn new(bytes: usize, access: Access) -> Result<Self> {
         Ok(Self { region: make(bytes, access)? })
     }
 
-    /// Its first byte. Peers may write it while this process reads, where they may write at all: atomics or volatile
-    /// accesses are the way to use it then.
+    /// Returns the start address. If peers have write access, they may write while this process
+    /// reads, so accesses must be atomic or volatile.
     pub fn as_ptr(&self) -> *mut u8 {
         self.region.start().as_ptr()
     }
 
-    /// How many bytes it has.
+    /// Returns the length in bytes.
     pub fn len(&self) -> usize {
         self.region.region.length()
     }
 
-    /// Whether it has none: it always has some.
+    /// Whether the length is 0, which it never is.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Elements in it, `count` of them from the byte at `offset` on. `None` where there are not so many, or not aligned.
+    /// Returns `count` elements from the byte at `offset` on; `None` where the range is out of
+    /// bounds or not aligned.
     pub fn elements<T: Scalar>(&self, offset: usize, count: usize) -> Option<Elements<'_, T>> {
         let first = self.place::<T>(offset, count)?;
-        // SAFETY: inside, aligned, and there as long as the value.
+        // SAFETY: in bounds and aligned; the memory lives as long as the value.
         Some(unsafe { Elements::from_raw(first, count) })
     }
 
-    /// The same to be written. Of this process nobody else has elements of it meanwhile.
+    /// Returns `count` elements for writing. No other code of this process has elements of the
+    /// memory meanwhile.
     pub fn elements_mut<T: Scalar>(&mut self, offset: usize, count: usize) -> Option<ElementsMut<'_, T>> {
         let first = self.place::<T>(offset, count)?;
-        // SAFETY: inside, aligned, there as long as the value, and nobody else's by &mut self.
+        // SAFETY: in bounds and aligned; the memory lives as long as the value, and access is
+        // exclusive through `&mut self`.
         Some(unsafe { ElementsMut::from_raw(first, count) })
     }
 
@@ -105,12 +112,12 @@ impl SharedMemory {
         if end > self.len() || !offset.is_multiple_of(align_of::<T>()) {
             return None;
         }
-        // SAFETY: inside by the check.
+        // SAFETY: in bounds by the check.
         Some(unsafe { self.as_ptr().add(offset) }.cast())
     }
 }
 
-/// Makes memory that is in the books of the process until its [`end`].
+/// Allocates memory that stays in the table of the process until its [`end`].
 pub(crate) fn make(bytes: usize, access: Access) -> Result<Arc<Known>> {
     let region = OwnRegion::new(bytes, access == Access::Write)?;
     let mut books = books();
@@ -127,22 +134,22 @@ impl Drop for SharedMemory {
     }
 }
 
-/// Ends the memory that begins there. What is no such memory is left alone.
+/// Ends the memory that begins at an address. Any other address is ignored.
 pub(crate) fn end(start: *mut u8) {
     let mut books = books();
     let Some(books) = books.as_mut() else { return };
     let ended = books.regions.remove(&start.addr());
     if ended.is_some() {
-        // Before its addresses can be other memory's.
+        // The selections are cleared before the addresses can be reused by other memory.
         for thread in &books.threads {
-            // SAFETY: of a thread that has not ended.
+            // SAFETY: the pointer belongs to a thread that has not ended.
             let hands = unsafe { thread.0.as_ref() };
             hands.iter().filter(|hand| hand.begins_at(start.addr())).for_each(Hand::empty);
         }
     }
 }
 
-/// The memory that an address lies in.
+/// Returns the memory that contains an address.
 pub(crate) fn find(address: usize) -> Option<Arc<Known>> {
     let books = books();
     let (start, known) = books.as_ref()?.regions.range(..=address).next_back()?;
@@ -158,7 +165,8 @@ impl Known {
         self.region.is_writable()
     }
 
-    /// Takes it in one of a thread's hands, if it has not ended meanwhile.
+    /// Selects the region for one array position of a thread, unless it has ended meanwhile.
+    /// Returns whether it did.
     pub(crate) fn take_in_hand(&self, hand: &Hand, number: u16, hands: &Hands) -> bool {
         let mut books = books();
         let books = books.get_or_insert_default();
@@ -175,15 +183,15 @@ impl Known {
     }
 }
 
-/// A thread ends.
+/// Removes a thread that ends.
 pub(crate) fn leave(hands: &Hands) {
     if let Some(books) = books().as_mut() {
         books.threads.retain(|known| known.0 != NonNull::from(hands));
     }
 }
 
-/// The number by which the peer of a channel knows a region: it is given the region if it has not got it yet. Runs `let_go` before it
-/// takes from the peer what it had.
+/// Returns the number of a region at the peer of a channel, sending the region where the peer does
+/// not have it. Calls `let_go` before the peer unmaps other regions.
 pub(crate) fn number_for(channel: &mut Channel, region: &Known, let_go: impl Fn()) -> Option<u16> {
     if !channel.shares_memory() {
         return None;
@@ -209,7 +217,7 @@ fn number_at(at: usize) -> u16 {
     at as u16 + 1
 }
 
-/// Takes regions out of a channel's books that are no more, and returns their numbers.
+/// Removes ended regions from a channel's table, and returns their numbers.
 fn take_ended(channel: &mut Channel) -> Vec<u16> {
     let books = books();
     let alive: HashSet<u64> = books.iter().flat_map(|books| books.regions.values()).map(|known| known.id).collect();
@@ -223,7 +231,8 @@ fn take_ended(channel: &mut Channel) -> Vec<u16> {
     ended
 }
 
-/// A free place in a channel's books; where all are taken, that of another region, and its number.
+/// Returns a free place in a channel's table; where all are taken, the place of another region,
+/// with its number.
 fn free_place(channel: &mut Channel, id: u64) -> (usize, Option<u16>) {
     let given = channel.given_regions();
     if let Some(at) = given.iter().position(Option::is_none) {

@@ -1,8 +1,9 @@
-//! The server's end of a call: what generated stubs work with.
+//! The server's end of a call: the support for generated stubs.
 //!
-//! A stub checks the request's frame once, copies what the method gets out of the caller's memory, calls the method
-//! through the object's vtable, and writes the results where the caller reads them. Arrays that go both ways are copied
-//! from the request straight into the reply, which only this process can write; the method works on them there.
+//! A stub checks the request's frame once, copies the arguments from the caller's memory, calls the
+//! method through the object's vtable, and writes the results to memory that the caller reads. [in,
+//! out] arrays are copied from the request straight into the reply, which only this process can
+//! write, and the method works on them there.
 
 mod lent;
 
@@ -21,35 +22,38 @@ use std::cell::RefCell;
 use std::ffi::c_void;
 use windows_core::{HRESULT, IUnknown, Interface};
 
-/// A stub of one method: unmarshals, calls the method of `object`, and says what the caller gets.
+/// The stub of one method: unmarshals the arguments, calls the method of `object`, and returns the
+/// answer for the caller.
 ///
-/// Any language's: C's calling convention. A Rust stub's panic goes on to the connection's thread, which ends with it.
+/// Stubs have C's calling convention and may be in any language. A panic of a Rust stub unwinds to
+/// the connection's thread and ends it.
 ///
 /// # Safety
 ///
-/// `object` must be a live interface pointer of the interface whose stub this is.
+/// `object` must be a live interface pointer of the stub's interface.
 pub type StubFn = unsafe extern "C-unwind" fn(object: *mut c_void, call: &mut ServerCall<'_>) -> Answer;
 
-/// The stubs of an interface, by opnum. There are as many as a power of two, so that a mask keeps every opnum among them; those
-/// that are no method's refuse.
+/// The stubs of an interface, by opnum. Their number is a power of two, so that a mask keeps every
+/// opnum in bounds. Stubs of opnums without a method refuse the call.
 #[derive(Clone, Copy, Debug)]
 pub struct Stubs(&'static [StubFn]);
 
 impl Stubs {
-    /// No methods but IUnknown's, which are not called across processes.
+    /// The stubs of an interface with IUnknown's methods only, which are not called across
+    /// processes.
     pub const NONE: Self = Self(&[refuse]);
 
-    /// The table that [`pad`] made.
+    /// Makes the stubs from a table of [`pad`].
     ///
     /// # Panics
     ///
-    /// When the number of stubs is no power of two.
+    /// If the number of stubs is not a power of two.
     pub const fn new(padded: &'static [StubFn]) -> Self {
         assert!(padded.len().is_power_of_two(), "a mask must keep opnums within the table");
         Self(padded)
     }
 
-    /// The table: its length is a power of two.
+    /// Returns the table, whose length is a power of two.
     pub(crate) const fn padded(self) -> &'static [StubFn] {
         self.0
     }
@@ -59,7 +63,7 @@ impl Stubs {
 ///
 /// # Panics
 ///
-/// When there are more methods than that.
+/// If there are too many methods.
 pub const fn pad<const N: usize>(methods: &[StubFn]) -> [StubFn; N] {
     let mut all: [StubFn; N] = [refuse; N];
     let mut at = 0;
@@ -70,15 +74,15 @@ pub const fn pad<const N: usize>(methods: &[StubFn]) -> [StubFn; N] {
     all
 }
 
-/// The opnum of the first method that is not IUnknown's.
+/// The opnum of the first method after those of IUnknown.
 const FIRST_OPNUM: usize = 3;
 
-/// What calls of an opnum get that is no method's.
+/// Refuses the call: the stub of opnums without a method.
 unsafe extern "C-unwind" fn refuse(_: *mut c_void, _: &mut ServerCall<'_>) -> Answer {
     Answer::fault(Status::OP_RNG_ERROR)
 }
 
-/// Runs a stub's body: where it fails, the method was not called, or its results cannot be sent.
+/// Runs the body of a stub. If it fails, the method was not called, or its results cannot be sent.
 #[inline(always)]
 pub fn serve<'b>(
     call: &mut ServerCall<'b>,
@@ -98,17 +102,18 @@ fn fault(status: Status) -> Answer {
 }
 
 thread_local! {
-    /// Private memory for arguments, kept from call to call so that calls do not allocate.
+    /// The thread's private memory for arguments, kept from call to call so that calls do not
+    /// allocate.
     static SCRATCH: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Private memory larger than this is given back by the next call that needs less.
+/// The size in bytes above which private memory is freed by the next call that needs less.
 const SCRATCH_KEPT: usize = 4 << 20;
 
 /// A call in its stub.
 pub struct StubCall<'a, 'b> {
     call: &'a mut ServerCall<'b>,
-    // Words of the thread's scratch memory that hold arguments of this call.
+    // The number of words of the scratch memory that this call uses.
     used: usize,
 }
 
@@ -118,43 +123,44 @@ impl<'a, 'b> StubCall<'a, 'b> {
         Self { call, used: 0 }
     }
 
-    /// The request's frame, for a method whose arguments lie in a block of `length` bytes and nowhere else.
+    /// Returns the request's frame, for arguments that consist of a block of `length` bytes.
     ///
     /// # Errors
     ///
-    /// Bad stub data when the frame has another length.
+    /// BAD_STUB_DATA when the frame has another length.
     #[inline(always)]
     pub fn block(&self, length: usize) -> Result<RegionView<'b>, Status> {
         let frame = self.call.frame;
         if frame.len() == aligned(length) { Ok(frame) } else { Err(Status::BAD_STUB_DATA) }
     }
 
-    /// The request's frame, for a method with arrays behind a block of `length` bytes.
+    /// Returns the request's frame, for a method with arrays after a block of `length` bytes.
     ///
     /// # Errors
     ///
-    /// Bad stub data when the frame is shorter than the block.
+    /// BAD_STUB_DATA when the frame is shorter than the block.
     #[inline]
     pub fn frame(&self, length: usize) -> Result<RegionView<'b>, Status> {
         let frame = self.call.frame;
         if frame.len() >= aligned(length) { Ok(frame) } else { Err(Status::BAD_STUB_DATA) }
     }
 
-    /// Checks that the arrays end where the frame ends.
+    /// Verifies that the arrays end where the frame ends.
     ///
     /// # Errors
     ///
-    /// Bad stub data when they do not.
+    /// BAD_STUB_DATA when they do not.
     #[inline]
     pub fn end(&self, arrays: Arrays) -> Result<(), Status> {
         if arrays.end() == self.call.frame.len() { Ok(()) } else { Err(Status::BAD_STUB_DATA) }
     }
 
-    /// Copies an `[in]` array out of the caller's memory. The copy lives until the call has been answered.
+    /// Copies an `[in]` array from the caller's memory. The copy is valid until the call has been
+    /// answered.
     ///
     /// # Errors
     ///
-    /// Bad stub data when the array is not what slot and count say.
+    /// BAD_STUB_DATA when the array does not agree with its slot and count.
     #[inline]
     pub fn copy_in<T: Scalar>(
         &mut self,
@@ -173,11 +179,12 @@ impl<'a, 'b> StubCall<'a, 'b> {
         Ok(bytes.as_ptr().cast())
     }
 
-    /// An array that lies in memory which the caller shares, by the reference at `slot`.
+    /// Returns an array in memory that the caller shares, by the reference at `slot`.
     ///
     /// # Errors
     ///
-    /// Bad stub data when the caller has no such memory there, or not so much. What is [no count](crate::rt::claimed) is more than there is.
+    /// BAD_STUB_DATA when the range is not within such memory. An [invalid
+    /// count](crate::rt::claimed) exceeds any memory.
     #[inline(always)]
     pub fn by_reference<T: Scalar>(
         &mut self,
@@ -197,7 +204,7 @@ impl<'a, 'b> StubCall<'a, 'b> {
         found.map(std::ptr::with_exposed_provenance_mut).ok_or(Status::BAD_STUB_DATA)
     }
 
-    /// Copies an [in, out] array out of the caller's memory, for the method to change.
+    /// Copies an [in, out] array from the caller's memory, for the method to change.
     ///
     /// # Errors
     ///
@@ -212,11 +219,11 @@ impl<'a, 'b> StubCall<'a, 'b> {
         Ok(self.copy_in::<T>(arrays, slot, kind, count)?.cast_mut())
     }
 
-    /// Loads an array of values that have to be checked one by one.
+    /// Loads an array of values that must be checked individually.
     ///
     /// # Errors
     ///
-    /// As [`Self::copy_in`], and when an element is no value of its type.
+    /// As [`Self::copy_in`], and when an element is not a valid value.
     pub fn values_in<T: Value>(
         &mut self,
         arrays: &mut Arrays,
@@ -229,7 +236,7 @@ impl<'a, 'b> StubCall<'a, 'b> {
         (0..count).map(|at| T::load(frame, body + at * T::SIZE).ok_or(Status::BAD_STUB_DATA)).collect()
     }
 
-    /// Loads a value that may be left out.
+    /// Loads an optional value.
     ///
     /// # Errors
     ///
@@ -241,11 +248,11 @@ impl<'a, 'b> StubCall<'a, 'b> {
         Ok(self.values_in(arrays, slot, kind, 1)?.pop())
     }
 
-    /// Makes an interface pointer of a reference.
+    /// Unmarshals a reference.
     ///
     /// # Errors
     ///
-    /// When the reference is none, or its object cannot be reached.
+    /// If the reference is malformed, or its object cannot be reached.
     pub fn object_in(
         &mut self,
         arrays: &mut Arrays,
@@ -263,11 +270,12 @@ impl<'a, 'b> StubCall<'a, 'b> {
         object.map(|object| Received(Some(object))).map_err(|error| marshal::fault_of(&error))
     }
 
-    /// Room for an array that the method fills, zeroed.
+    /// Returns zeroed memory for an array that the method fills.
     ///
     /// # Errors
     ///
-    /// Out of memory when a reply could not hold it all: a few bytes of a caller's do not make this process fill gigabytes.
+    /// REMOTE_NO_MEMORY when the array exceeds the longest reply, so that a small request cannot
+    /// make this process allocate gigabytes.
     pub fn room<T: Value>(&self, count: usize) -> Result<Vec<T>, Status> {
         if count.saturating_mul(T::SIZE) > self.reply_max() {
             return Err(Status::REMOTE_NO_MEMORY);
@@ -275,11 +283,11 @@ impl<'a, 'b> StubCall<'a, 'b> {
         Ok(vec![crate::rt::zero(); count])
     }
 
-    /// Copies a NUL-terminated string out of the caller's memory; a null pointer where the slot is null.
+    /// Copies a NUL-terminated string from the caller's memory; a null pointer for a null slot.
     ///
     /// # Errors
     ///
-    /// Bad stub data when the slot names no string, or the string does not end in NUL.
+    /// BAD_STUB_DATA when the slot leads to no string, or the string does not end in NUL.
     pub fn text_in<T: Scalar + Default + PartialEq>(
         &mut self,
         arrays: &mut Arrays,
@@ -296,25 +304,27 @@ impl<'a, 'b> StubCall<'a, 'b> {
             return Err(bad);
         }
         let text: *const T = self.copy_in(arrays, slot, kind, count)?;
-        // SAFETY: `copy_in` returned the address of `count` elements in the scratch memory, which outlives the call.
+        // SAFETY: `copy_in` returned the address of `count` elements in the scratch memory, which
+        // outlives the call.
         let last = unsafe { text.add(count - 1) };
         // SAFETY: as above; any bit pattern is a valid scalar.
         if unsafe { last.read() } == T::default() { Ok(text) } else { Err(bad) }
     }
 
-    /// The longest frame that the reply may have.
+    /// Returns the greatest length of the reply's frame.
     pub(crate) fn reply_max(&self) -> usize {
         self.call.reply_max()
     }
 
-    /// Private memory for this call.
+    /// Returns private memory for this call.
     fn scratch(&mut self, bytes: usize) -> &mut [u8] {
         let start = self.used;
         let end = start + bytes.div_ceil(8);
         let first = SCRATCH.with_borrow_mut(|scratch| {
             if start == 0 {
-                // Every argument lies in the frame, so what is copied out of it is no longer than the frame; each
-                // array rounds up by less than its header. So the memory does not move during the call.
+                // All arguments lie in the frame, so their copies are no longer than the frame:
+                // each array is rounded up by less than its header. Thus the memory does not move
+                // during the call.
                 let needed = self.call.frame.len() / 8 + 1;
                 if scratch.len() < needed {
                     scratch.resize(needed, 0);
@@ -326,66 +336,70 @@ impl<'a, 'b> StubCall<'a, 'b> {
             scratch[start..end].as_mut_ptr()
         });
         self.used = end;
-        // SAFETY: `end - start` words of this thread's memory, which it uses for one call at a time, and this call for
-        // one array; it stays where it is until the next call. Bytes have no alignment or validity of their own.
+        // SAFETY: `end - start` words of this thread's memory, which the thread uses for one call
+        // at a time, and this call for one array. The memory does not move until the next call.
+        // Bytes have no alignment or validity requirements.
         unsafe { std::slice::from_raw_parts_mut(first.cast::<u8>(), bytes) }
     }
 
-    /// The place for the reply's frame.
+    /// Returns the memory for the reply's frame.
     ///
     /// # Errors
     ///
-    /// Out of memory when the reply is longer than the connection allows.
+    /// REMOTE_NO_MEMORY when the reply is longer than the connection allows.
     #[inline]
     pub fn reply(&mut self, measure: Measure) -> Result<ReplyFrame, Status> {
         let frame = self.call.reply(measure.length(), measure.bulk()).map_err(|_| Status::REMOTE_NO_MEMORY)?;
         Ok(ReplyFrame { start: frame.as_mut_ptr(), length: frame.len() })
     }
 
-    /// The place for a reply's frame that fits a slot.
+    /// Returns the slot for a reply's frame that fits a slot.
     #[inline(always)]
     pub fn inline_reply(&mut self) -> &mut [u8; INLINE_MAX] {
-        // SAFETY: the slot is this call's until it has been answered, and lent only through &mut self.
+        // SAFETY: the slot belongs to this call until it has been answered, and is lent only
+        // through `&mut self`.
         unsafe { self.call.reply_slot().as_mut() }
     }
 
-    /// The call below: for what is not a plain method.
+    /// Returns the underlying call, for methods that are not plain.
     pub(crate) fn inner(&mut self) -> &mut ServerCall<'b> {
         self.call
     }
 }
 
-/// The method's HRESULT and the results in the frame that was given out last, so many bytes; where the method failed, nobody gets them.
+/// Returns the answer with the method's HRESULT and the results of `length` bytes in the last reply
+/// frame. If the method failed, the results are not sent.
 #[inline(always)]
 pub fn results(result: HRESULT, length: usize) -> Answer {
     results_unpadded(result, aligned(length))
 }
 
-/// The same where the frame ends with what a method lends.
+/// Returns the answer for a frame that ends with an array that the method lends.
 #[inline(always)]
 pub fn results_unpadded(result: HRESULT, length: usize) -> Answer {
     Answer::results(result.0.cast_unsigned(), length)
 }
 
-/// The method's HRESULT alone.
+/// Returns the answer with the method's HRESULT only.
 #[inline(always)]
 pub fn no_results(result: HRESULT) -> Answer {
     Answer::results(result.0.cast_unsigned(), 0)
 }
 
-/// The reply's frame while the method runs: memory that only this process can write.
+/// The reply's frame while the method runs, in memory that only this process can write.
 pub struct ReplyFrame {
-    // Invariant: `length` bytes of the own send segment, exclusive until the reply is published.
+    // Invariant: `length` bytes of this process's send segment, exclusive until the reply is
+    // published.
     start: *mut u8,
     length: usize,
 }
 
 impl ReplyFrame {
-    /// The frame's bytes.
+    /// Returns the bytes of the frame.
     #[inline]
     pub fn bytes(&mut self) -> &mut [u8] {
-        // SAFETY: by the invariant; initialised shared memory, and exclusive through &mut self: pointers that were
-        // given to the method are used by it only while this value rests.
+        // SAFETY: by the invariant; the shared memory is initialised, and exclusive through `&mut
+        // self`. The method uses the pointers that it received only while this value is not used.
         unsafe { std::slice::from_raw_parts_mut(self.start, self.length) }
     }
 
@@ -396,11 +410,11 @@ impl ReplyFrame {
         self.bytes()[body..].as_mut_ptr().cast()
     }
 
-    /// Places an [in, out] array and fills it from the request; the method changes it in place.
+    /// Places an [in, out] array and copies it from the request; the method changes it in place.
     ///
     /// # Errors
     ///
-    /// Bad stub data when the request's array is not what slot and count say.
+    /// BAD_STUB_DATA when the request's array does not agree with its slot and count.
     #[inline]
     pub fn array_through<T: Scalar>(
         &mut self,
@@ -420,8 +434,8 @@ impl ReplyFrame {
 }
 
 impl ReplyFrame {
-    /// Shortens the last array of the frame, whose first element is at `first`, to `count` elements of `size` bytes, and
-    /// returns the frame's new length.
+    /// Shortens the last array of the frame, whose first element is at `first`, to `count` elements
+    /// of `size` bytes. Returns the new length of the frame.
     pub fn shorten(&mut self, first: *mut u8, count: usize, size: usize) -> usize {
         let body = first.addr() - self.start.addr();
         let end = body + count * size;
@@ -433,17 +447,18 @@ impl ReplyFrame {
     }
 }
 
-/// An interface pointer that came as an argument.
+/// An interface pointer that was received as an argument.
 pub struct Received(Option<IUnknown>);
 
 impl Received {
-    /// The pointer as the method takes it.
+    /// Returns the pointer for the method.
     pub fn as_raw(&self) -> *mut c_void {
         self.0.as_ref().map_or(std::ptr::null_mut(), Interface::as_raw)
     }
 }
 
-/// What a stub that the compiler wrote calls in an object's place, where the methods that travel are not those of the object's vtable `V` in programs.
+/// The stand-in for an object in a call of a generated stub, where the marshaled methods differ
+/// from the methods that programs call. `V` is the vtable with the marshaled methods.
 #[repr(C)]
 pub(crate) struct Adapter<V: 'static> {
     vtable: &'static V,
@@ -455,26 +470,27 @@ impl<V> Adapter<V> {
         Self { vtable, object }
     }
 
-    /// The pointer that the stub takes for the object's.
+    /// Returns the pointer that the stub uses as the object.
     pub(crate) fn as_raw(&mut self) -> *mut c_void {
         (&raw mut *self).cast()
     }
 
-    /// The object.
+    /// Returns the object.
     ///
     /// # Safety
     ///
-    /// `this` must come from [`Self::as_raw`], and the adapter be alive.
+    /// `this` must come from [`Self::as_raw`], and the adapter must be alive.
     pub(crate) unsafe fn object(this: *mut c_void) -> *mut c_void {
         // SAFETY: the caller's promise.
         unsafe { (*this.cast::<Self>()).object }
     }
 }
 
-/// Runs a method's body so that a panic in it becomes E_UNEXPECTED, with words where [`crate::set_panic_texts`] has it so. The panic must not unwind into the
-/// caller, which may be in another language.
+/// Runs a method's body and converts a panic to E_UNEXPECTED, with the text if
+/// [`crate::set_panic_texts`] permits. A panic must not unwind into the caller, which may be in
+/// another language.
 #[inline]
 pub fn guard(method: impl FnOnce() -> HRESULT) -> HRESULT {
-    // The object's state after a panic is its own business, as it is with a poisoned lock.
+    // The object itself is responsible for its state after a panic, as with a poisoned lock.
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(method)).unwrap_or_else(panicked)
 }

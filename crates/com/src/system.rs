@@ -1,6 +1,7 @@
-//! The runtime's own calls: asking for references and giving them back, and saying what is there.
+//! The runtime's own calls: for references, names, interfaces, activation and shared regions.
 //!
-//! They go to a target that every process has. Their frames are blocks without objects, or plain bytes.
+//! The calls go to a target that every process has. Their frames are blocks without objects, or
+//! plain bytes.
 
 pub(crate) mod data;
 pub(crate) mod forward;
@@ -29,7 +30,7 @@ use windows_core::{GUID, HRESULT};
 
 /// The target of the runtime's own calls. No entry of the object table has generation 0.
 pub(crate) const TARGET: TargetId = TargetId { index: 0, generation: 0 };
-/// References that one query brings: further copies of the pointer need no call.
+/// The references that one query returns, so that further copies of the pointer need no call.
 pub(crate) const REFS_PER_QUERY: u32 = 5;
 
 const OP_QUERY: u16 = 3;
@@ -44,16 +45,17 @@ const OP_REGIONS: u16 = 11;
 const OP_FUNCTIONS: u16 = 12;
 const OP_ACTIVATE: u16 = 13;
 const OP_MARK: u16 = 17;
-/// A [`CallContext`], of the next call on the connection. Nobody waits for its answer.
+/// The opnum of a one-way call with the [`CallContext`] of the next call on the connection.
 const OP_CONTEXT: u16 = 25;
 
-/// The most entries that one call gives back. The books are locked meanwhile, so others wait.
+/// The greatest number of entries that one call releases. The exports are locked meanwhile, so
+/// other calls wait.
 pub(crate) const RELEASES_MAX: usize = 1024;
 
-/// The most bytes that an answer of these calls may have.
+/// The greatest length of an answer to these calls, in bytes.
 const ANSWER_MAX: usize = 1 << 20;
 
-/// Performs a call to [`TARGET`].
+/// Performs a call of [`TARGET`].
 pub(crate) fn perform(call: &mut ServerCall<'_>) -> Answer {
     let method = match call.opnum() {
         OP_QUERY => serve_query,
@@ -78,7 +80,7 @@ pub(crate) fn perform(call: &mut ServerCall<'_>) -> Answer {
     serve(call, method)
 }
 
-/// Tells the peer the context of the next call.
+/// Sends the context of the next call to the peer.
 pub(crate) fn say_context(channel: &mut Channel, context: &CallContext) -> Result<()> {
     let length = context.length();
     context.write(channel.request(length, 0, ThreadLimit)?);
@@ -86,7 +88,8 @@ pub(crate) fn say_context(channel: &mut Channel, context: &CallContext) -> Resul
     Ok(())
 }
 
-/// The context of the next call, where this call says it: `Some(None)` where its frame is no context, `None` where it is another call.
+/// Returns the context of the next call if this call carries one: `Some(None)` where its frame is
+/// malformed, `None` for any other call.
 pub(crate) fn context_in(call: &ServerCall<'_>) -> Option<Option<CallContext>> {
     if call.target() != TARGET.word() || call.opnum() != OP_CONTEXT {
         return None;
@@ -141,7 +144,7 @@ fn answer(call: &mut StubCall<'_, '_>, outcome: Result<Vec<u8>>) -> std::result:
     Ok(results(code::S_OK, length))
 }
 
-/// Asks the server for another interface of an object. The references returned belong to the caller.
+/// Queries the server for another interface of an object. The caller owns the returned references.
 pub(crate) fn query_interface(link: &Link, through: TargetId, info: &InterfaceInfo) -> Result<TargetId> {
     link.bind(info)?;
     let mut request = Vec::with_capacity(24);
@@ -167,7 +170,8 @@ fn serve_query(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Statu
     answer(call, outcome)
 }
 
-/// Gives references back. `is_sent` says afterwards whether the server may have heard of it.
+/// Releases references at the server. `is_sent` is set to whether the server may have received the
+/// call.
 pub(crate) fn release(link: &Link, batch: &[(TargetId, u32)], is_sent: &mut bool) -> Result<()> {
     let mut request = Vec::with_capacity(batch.len() * 16);
     for (target, refs) in batch {
@@ -197,7 +201,8 @@ fn serve_release(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Sta
     answer(call, Ok(Vec::new()))
 }
 
-/// Has the server count references for a third process, which this one is about to hand the pointer to.
+/// Asks the server to count references for a third process, to which this process is about to pass
+/// the pointer.
 pub(crate) fn transfer(link: &Link, target: TargetId, to: u64, refs: u32) -> Result<()> {
     let mut request = Vec::with_capacity(24);
     request.extend(target.word().to_le_bytes());
@@ -217,16 +222,16 @@ fn serve_transfer(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, St
     answer(call, outcome.map(|()| Vec::new()))
 }
 
-/// Which references whoever asks for an object by its name makes something of.
+/// The forms of references that a client accepts for a named object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Forms {
-    /// Those by which obvia's own calls are made.
+    /// The forms for obvia's own calls.
     Standard,
-    /// Custom ones, too.
+    /// All forms, including custom references.
     All,
 }
 
-/// Asks the server for the object that it exports by a name.
+/// Resolves an object that the server exports by a name.
 pub(crate) fn resolve(link: &Link, name: &str, info: &InterfaceInfo, forms: Forms) -> Result<Any> {
     link.bind(info)?;
     let mut request = Vec::with_capacity(24 + name.len());
@@ -264,8 +269,8 @@ fn serve_resolve(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Sta
     answer(call, outcome)
 }
 
-/// Asks the server for an object of a class, or for what stands for the class itself. The object may be another process's, where the server is the
-/// service of its host, which need not know the interface.
+/// Activates a class at the server. The object may belong to another process where the server is
+/// the SCM of its host, which need not know the interface.
 pub(crate) fn activate(link: &Link, class: &GUID, wanted: Activated, info: &InterfaceInfo) -> Result<ObjRef> {
     let unknown = match link.bind(info) {
         Err(error) if error.code() == code::E_NOINTERFACE => Some(error),
@@ -275,7 +280,7 @@ pub(crate) fn activate(link: &Link, class: &GUID, wanted: Activated, info: &Inte
     request.extend(guid_to_wire(class));
     request.extend(guid_to_wire(&info.iid));
     request.extend(u64::from(wanted == Activated::ClassObject).to_le_bytes());
-    // A server may have to start. The link's own connection is for calls that take no time.
+    // A server may have to start. The home connection is for calls that return at once.
     let mut channel = link.take_channel(thread::deadline().start())?;
     let answer = call(&mut channel, OP_ACTIVATE, &request);
     link.give_back(channel);
@@ -310,7 +315,8 @@ fn serve_activate(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, St
     answer(call, outcome)
 }
 
-/// Asks the server what it exports by name: a line each, name, interface and IID apart by tabs.
+/// Returns the names that the server exports: one per line, with name, interface and IID separated
+/// by tabs.
 pub(crate) fn list(link: &Link) -> Result<String> {
     let answer = link.with_home(|home| call(home, OP_LIST, &[]))?;
     text(answer)
@@ -321,7 +327,7 @@ fn serve_list(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status
     answer(call, Ok(caller.runtime.list_names().into_bytes()))
 }
 
-/// Asks the server for the text of an interface.
+/// Returns the IDL text of an interface from the server.
 pub(crate) fn describe(link: &Link, iid: &GUID) -> Result<String> {
     let answer = link.with_home(|home| call(home, OP_DESCRIBE, &guid_to_wire(iid)))?;
     text(answer)
@@ -333,7 +339,8 @@ fn serve_describe(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, St
     answer(call, found.map_err(|_| code::E_NOINTERFACE.into()))
 }
 
-/// Asks the server which interfaces it knows: a line each, name and IID apart by a tab.
+/// Returns the interfaces that the server knows: one per line, with name and IID separated by a
+/// tab.
 pub(crate) fn interfaces(link: &Link) -> Result<String> {
     let answer = link.with_home(|home| call(home, OP_INTERFACES, &[]))?;
     text(answer)
@@ -346,7 +353,7 @@ fn serve_interfaces(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, 
     answer(call, Ok(lines.concat().into_bytes()))
 }
 
-/// Asks the server how it is reached: a string binding on each line, the best first.
+/// Returns the string bindings of the server: one per line, the best first.
 pub(crate) fn bindings(link: &Link) -> Result<String> {
     let answer = link.with_home(|home| call(home, OP_BINDINGS, &[]))?;
     text(answer)
@@ -357,7 +364,8 @@ fn serve_bindings(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, St
     answer(call, Ok(caller.runtime.list_bindings(caller.oxid).into_bytes()))
 }
 
-/// Asks the server which interfaces of functions it performs: a line each, name, UUID, version and object UUID apart by tabs.
+/// Returns the interfaces of functions that the server performs: one per line, with name, UUID,
+/// version and object UUID separated by tabs.
 pub(crate) fn functions(link: &Link) -> Result<String> {
     let answer = link.with_home(|home| call(home, OP_FUNCTIONS, &[]))?;
     text(answer)
@@ -368,7 +376,8 @@ fn serve_functions(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, S
     answer(call, Ok(caller.runtime.functions().list().into_bytes()))
 }
 
-/// Asks the server for its mark for this process: the same over every link, and nobody else's.
+/// Returns the server's mark for this process: the same over every link, and different for every
+/// other process.
 pub(crate) fn mark(link: &Link) -> Result<u64> {
     let answer = link.with_home(|home| call(home, OP_MARK, &[]))?;
     Ok(u64::from_le_bytes(*answer.first_chunk().ok_or(code::RPC_E_INVALID_DATA)?))
@@ -379,7 +388,8 @@ fn serve_mark(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status
     answer(call, Ok(caller.runtime.mark_for(caller.oxid).to_le_bytes().to_vec()))
 }
 
-/// Has the server map the region that was handed over by this number, if there is one, and let go of others first.
+/// Asks the server to map the region that was sent under this number, if any, after unmapping those
+/// that have ended.
 pub(crate) fn regions(channel: &mut Channel, new: Option<u16>, ended: &[u16]) -> Result<()> {
     let words = [new.unwrap_or(0)].into_iter().chain(ended.iter().copied());
     let request: Vec<u8> = words.flat_map(|number| u64::from(number).to_le_bytes()).collect();
@@ -405,7 +415,7 @@ fn serve_regions(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Sta
     answer(call, outcome.map(|()| Vec::new()))
 }
 
-/// Waits until the server has taken up what was sent over a channel before.
+/// Waits until the server has processed all earlier messages of a channel.
 pub(crate) fn settle(channel: &mut Channel) -> Result<()> {
     call(channel, OP_LIST, &[]).map(drop)
 }

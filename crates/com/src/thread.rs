@@ -1,4 +1,4 @@
-//! What belongs to a thread: how long its calls may take, who may cancel them, and its channels.
+//! The state of a thread: the limits and the canceller of its calls, and its channels.
 
 pub(crate) mod channels;
 
@@ -11,22 +11,22 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a call may take where nobody says otherwise.
+/// The default limit on the time of a call.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 const UNSAID: Deadline = Deadline::Within(DEFAULT_TIMEOUT);
 
 thread_local! {
-    /// What the thread says itself, if anything.
+    /// The limit that the thread has set, if any.
     static DEADLINE: Cell<Option<Deadline>> = const { Cell::new(None) };
-    /// By when the call that this thread performs must have ended, if its caller has said so.
+    /// The deadline of the call that this thread performs, if its caller sent one.
     static INHERITED: Cell<Option<Instant>> = const { Cell::new(None) };
     static CANCELLER: RefCell<Option<Canceller>> = const { RefCell::new(None) };
-    /// An object of this process that came home, and the references that came with it.
+    /// The object of this process that was unmarshaled last, with the references that came with it.
     static RETURNED: Cell<Option<(TargetId, u64)>> = const { Cell::new(None) };
 }
 
-/// Runs `calls` with another limit on how long each call of this thread may take. Calls of a method end by [`caller_deadline`] even where the limit is
-/// later.
+/// Runs `calls` with another limit on the time of each call of this thread. Calls made by a method
+/// end by [`caller_deadline`] even where the limit is later.
 ///
 /// # Example
 ///
@@ -43,7 +43,8 @@ pub fn with_deadline<R>(deadline: std::time::Instant, calls: impl FnOnce() -> R)
     with(Deadline::At(deadline), calls)
 }
 
-/// Sets how long calls of this thread may take from now on; with `None` nobody has said so. Returns what it was, if it was a length of time.
+/// Sets the limit on the time of this thread's further calls; `None` restores the default. Returns
+/// the previous limit, if it was a length of time.
 pub(crate) fn set_timeout(timeout: Option<Duration>) -> Option<Duration> {
     match replace(timeout.map(Deadline::Within)) {
         Some(Deadline::Within(before)) => Some(before),
@@ -51,20 +52,22 @@ pub(crate) fn set_timeout(timeout: Option<Duration>) -> Option<Duration> {
     }
 }
 
-/// By when the method that runs on this thread must have answered, as its caller has said by [`with_timeout`] or [`with_deadline`]. Calls that
-/// it makes end by then, whatever it says itself. `None` where the caller has not said so or does not wait, and where the thread performs no call.
+/// Returns the deadline of the method that runs on this thread, as its caller has set it by
+/// [`with_timeout`] or [`with_deadline`]. Calls that the method makes end by then even where their
+/// own limit is later. `None` where the caller sent no deadline or does not wait, and where the
+/// thread performs no call.
 pub fn caller_deadline() -> Option<Instant> {
     INHERITED.get()
 }
 
-/// Sets by when calls of this thread must end at the latest, whatever it says itself: what is left of the call that it performs.
+/// Sets the deadline that the performed call imposes on all calls of this thread.
 pub(crate) fn limit_to(end: Option<Instant>) {
     if INHERITED.replace(end) != end {
         channels::prepare_again();
     }
 }
 
-/// Sets what the thread says itself.
+/// Replaces the thread's own limit and returns the previous one.
 fn replace(deadline: Option<Deadline>) -> Option<Deadline> {
     let before = DEADLINE.replace(deadline);
     if before != deadline {
@@ -73,7 +76,7 @@ fn replace(deadline: Option<Deadline>) -> Option<Deadline> {
     before
 }
 
-/// Runs `calls`, each of which, or all of which together, are limited like this.
+/// Runs `calls` with a limit on each of them or on all of them together.
 pub(crate) fn with<R>(deadline: Deadline, calls: impl FnOnce() -> R) -> R {
     struct Restore(Option<Deadline>);
     impl Drop for Restore {
@@ -113,17 +116,18 @@ fn sooner(own: Deadline, end: Instant) -> Deadline {
     }
 }
 
-/// An object of this process came home, with references that its sender gave up.
+/// Records that an object of this process was unmarshaled here, with the references that its sender
+/// gave up.
 pub(crate) fn note_return(target: TargetId, refs: u64) {
     RETURNED.set(Some((target, refs)));
 }
 
-/// The object that came home last, once.
+/// Returns the object of the last [`note_return`], once.
 pub(crate) fn take_return() -> Option<(TargetId, u64)> {
     RETURNED.take()
 }
 
-/// That limit, looked up when a wait asks for it.
+/// The limit of the current thread, evaluated when a wait begins.
 #[derive(Clone, Copy)]
 pub(crate) struct ThreadLimit;
 
@@ -145,15 +149,16 @@ struct CancelState {
 pub struct Canceller(Arc<CancelState>);
 
 impl Canceller {
-    /// A canceller that nobody has used yet.
+    /// Returns an unused canceller.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Runs `calls` on this thread so that [`Self::cancel`] ends them, now and later ones, with RPC_E_CALL_CANCELED.
+    /// Runs `calls` on this thread so that [`Self::cancel`] ends the current one and all later ones
+    /// with RPC_E_CALL_CANCELED.
     ///
-    /// Where one runs within another, the calls are the inner one's. Methods are not interrupted: those in other processes look
-    /// at [`crate::is_cancelled`] if they care.
+    /// In nested calls of this function, the innermost canceller applies. Methods in other
+    /// processes are not interrupted; they can poll [`crate::is_cancelled`].
     pub fn run<R>(&self, calls: impl FnOnce() -> R) -> R {
         struct Restore(Option<Canceller>);
         impl Drop for Restore {
@@ -165,7 +170,7 @@ impl Canceller {
         calls()
     }
 
-    /// Cancels. May be called from any thread, any number of times.
+    /// Cancels the calls. The function may be called from any thread, any number of times.
     pub fn cancel(&self) {
         self.0.cancelled.store(true, Ordering::SeqCst);
         let waiting = self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner);
@@ -183,9 +188,9 @@ impl Canceller {
     }
 }
 
-/// Sets who can cancel calls of this thread from now on, and returns who could.
+/// Sets the canceller of this thread's further calls, and returns the previous one.
 pub(crate) fn set_canceller(canceller: Option<Canceller>) -> Option<Canceller> {
-    // A thread that ends has none any more, and its calls cannot be cancelled.
+    // A thread that is ending has no canceller, and its calls cannot be cancelled.
     let before = CANCELLER.try_with(|current| current.replace(canceller)).ok().flatten();
     if let Some(before) = &before {
         before.set_waiting(None);
@@ -194,21 +199,22 @@ pub(crate) fn set_canceller(canceller: Option<Canceller>) -> Option<Canceller> {
     before
 }
 
-/// A call of this thread begins that `alarm` interrupts: it is registered with the thread's canceller.
+/// Registers the alarm of a beginning call with the thread's canceller.
 ///
 /// # Errors
 ///
-/// When the canceller was used.
+/// If the canceller was used.
 fn register(alarm: Alarm) -> Result<()> {
     let canceller = CANCELLER.try_with(|canceller| canceller.borrow().clone()).ok().flatten();
     let Some(canceller) = canceller else { return Ok(()) };
     canceller.set_waiting(Some(alarm));
-    // Looked at after the alarm is in place, so that a cancel between the two rings it.
+    // The flag is read after the alarm is in place, so that a cancellation in between rings the
+    // alarm.
     if canceller.is_used() { Err(obvia_via::Error::Cancelled.into()) } else { Ok(()) }
 }
 
 /// Whether the thread's calls can be cancelled now.
 fn is_cancellable() -> bool {
-    // A thread that ends has none any more.
+    // A thread that is ending has no canceller.
     CANCELLER.try_with(|canceller| canceller.borrow().is_some()).unwrap_or(false)
 }

@@ -1,17 +1,19 @@
-//! BSTR: a string of UTF-16 that knows its length, in memory that the C library allocates.
+//! BSTR: a string of UTF-16 with its length, in memory of the C library's allocator.
 
 use crate::error::{Error, Result, code};
 use crate::marshal::{allocate, release};
 use std::fmt;
 
-/// Bytes before the characters: the length in bytes is in the last four, so that the characters lie at a multiple of 8.
+/// The number of bytes before the characters. The last four contain the length in bytes; the
+/// characters are aligned to 8.
 const PREFIX: usize = 8;
-/// The length is a u32 of bytes, with room for the zero behind them.
+/// The greatest length in bytes, with room for the terminating zero.
 const BYTES_MAX: usize = i32::MAX as usize - PREFIX - 2;
 
-/// A string as Automation has it: 16-bit units, any of which may be zero, with their length before them and a zero behind.
+/// A string of Automation: 16-bit units, any of which may be zero, with their length before them
+/// and a terminating zero.
 ///
-/// No string at all is an empty one: what allocates it makes no difference to anybody but C.
+/// A null pointer counts as an empty string. Only C code can tell them apart.
 #[repr(transparent)]
 pub struct Bstr(
     // Invariant: null, or from `alloc` and owned.
@@ -20,10 +22,10 @@ pub struct Bstr(
 
 // SAFETY: plain memory with one owner.
 unsafe impl Send for Bstr {}
-// SAFETY: as above; it is not changed through a shared reference.
+// SAFETY: as above; the memory is not changed through a shared reference.
 unsafe impl Sync for Bstr {}
 
-/// Allocates a string of so many bytes, which begins with a copy of `from`, and has zeros behind.
+/// Allocates a string of `bytes` bytes that begins with a copy of `from` and is filled with zeros.
 ///
 /// # Errors
 ///
@@ -34,9 +36,9 @@ pub(crate) fn alloc(from: &[u8], bytes: usize) -> Result<*mut u16> {
     }
     let start = allocate(PREFIX + bytes + 2)?.cast::<u8>();
     let text = start.wrapping_add(PREFIX);
-    // SAFETY: as many bytes were allocated; aligned, as the allocation is.
+    // SAFETY: the allocation has room for the length before the text, at an aligned address.
     unsafe { text.cast::<u32>().wrapping_sub(1).write(bytes as u32) };
-    // SAFETY: as above; fresh memory.
+    // SAFETY: the allocation has room for the text; the memory is fresh.
     unsafe { text.copy_from_nonoverlapping(from.as_ptr(), from.len()) };
     // SAFETY: as above.
     unsafe { text.wrapping_add(from.len()).write_bytes(0, bytes - from.len() + 2) };
@@ -47,38 +49,38 @@ pub(crate) fn alloc(from: &[u8], bytes: usize) -> Result<*mut u16> {
 ///
 /// # Safety
 ///
-/// It must be null, or from [`alloc`] and not be used again.
+/// `text` must be null, or from [`alloc`] and not be used again.
 pub(crate) unsafe fn free(text: *mut u16) {
     if !text.is_null() {
-        // SAFETY: the caller's promise: the allocation begins there.
+        // SAFETY: the caller's promise: the allocation begins `PREFIX` bytes earlier.
         let start = unsafe { text.cast::<u8>().sub(PREFIX) };
         // SAFETY: as above.
         unsafe { release(start.cast()) };
     }
 }
 
-/// How many bytes a string has.
+/// Returns the length of a string in bytes.
 ///
 /// # Safety
 ///
-/// It must be null, or from [`alloc`].
+/// `text` must be null, or from [`alloc`].
 pub(crate) unsafe fn byte_length(text: *const u16) -> usize {
     if text.is_null() {
         return 0;
     }
-    // SAFETY: the caller's promise: the length lies before the characters.
+    // SAFETY: the caller's promise: the length precedes the characters.
     let length = unsafe { text.cast::<u32>().sub(1) };
     // SAFETY: as above.
     unsafe { length.read() as usize }
 }
 
 impl Bstr {
-    /// No string.
+    /// Returns a null string.
     pub const fn new() -> Self {
         Self(std::ptr::null_mut())
     }
 
-    /// A string of these units.
+    /// Makes a string of these units.
     ///
     /// # Errors
     ///
@@ -87,12 +89,12 @@ impl Bstr {
         if units.is_empty() {
             return Ok(Self::new());
         }
-        // SAFETY: the units' own bytes.
+        // SAFETY: the bytes are those of the units.
         let bytes = unsafe { std::slice::from_raw_parts(units.as_ptr().cast::<u8>(), size_of_val(units)) };
         Self::from_bytes(bytes)
     }
 
-    /// Bytes that go as a string: what they mean is known to those who exchange them.
+    /// Makes a string of arbitrary bytes, whose meaning its users agree on.
     ///
     /// # Errors
     ///
@@ -101,7 +103,7 @@ impl Bstr {
         Ok(Self(alloc(bytes, bytes.len())?))
     }
 
-    /// A copy.
+    /// Returns a copy.
     ///
     /// # Errors
     ///
@@ -110,7 +112,7 @@ impl Bstr {
         if self.0.is_null() { Ok(Self::new()) } else { Self::from_bytes(self.as_bytes()) }
     }
 
-    /// The units, without the zero behind them. Of an odd number of bytes the last one is left out.
+    /// Returns the units without the terminating zero. The last byte of an odd number is left out.
     pub fn as_wide(&self) -> &[u16] {
         // SAFETY: by the invariant.
         let count = unsafe { byte_length(self.0) } / 2;
@@ -118,7 +120,7 @@ impl Bstr {
         unsafe { crate::rt::slice(self.0, count) }
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     pub fn as_bytes(&self) -> &[u8] {
         // SAFETY: by the invariant.
         let count = unsafe { byte_length(self.0) };
@@ -126,26 +128,26 @@ impl Bstr {
         unsafe { crate::rt::slice(self.0.cast(), count) }
     }
 
-    /// Whether there are no bytes.
+    /// Whether the string has no bytes.
     pub fn is_empty(&self) -> bool {
         self.as_bytes().is_empty()
     }
 
-    /// Takes over a string.
+    /// Takes ownership of a string.
     ///
     /// # Safety
     ///
-    /// It must be null, or made by this library, and the caller's.
+    /// `text` must be null, or made by this library and owned by the caller.
     pub const unsafe fn from_raw(text: *mut u16) -> Self {
         Self(text)
     }
 
-    /// Hands the string over to whoever frees it.
+    /// Releases ownership of the string to the caller.
     pub fn into_raw(self) -> *mut u16 {
         std::mem::ManuallyDrop::new(self).0
     }
 
-    /// The string's address.
+    /// Returns the address of the units.
     pub const fn as_ptr(&self) -> *const u16 {
         self.0
     }
@@ -166,7 +168,7 @@ impl Default for Bstr {
 
 /// # Panics
 ///
-/// When there is no memory, as with every clone.
+/// If memory is exhausted.
 impl Clone for Bstr {
     fn clone(&self) -> Self {
         self.copy().expect("memory for a string")
@@ -175,7 +177,7 @@ impl Clone for Bstr {
 
 /// # Panics
 ///
-/// When there is no memory, as with every string.
+/// If memory is exhausted.
 impl From<&str> for Bstr {
     fn from(text: &str) -> Self {
         Self::from_wide(&text.encode_utf16().collect::<Vec<_>>()).expect("memory for a string")
@@ -240,7 +242,7 @@ mod tests {
         let bytes = Bstr::from_bytes(b"abc").unwrap();
         assert_eq!(bytes.as_bytes(), b"abc");
         assert_eq!(bytes.as_wide(), [u16::from_le_bytes(*b"ab")]);
-        // SAFETY: what a string of C's would read.
+        // SAFETY: the string was just released by `into_raw`.
         let moved = unsafe { Bstr::from_raw(bytes.into_raw()) };
         assert_eq!(moved.as_bytes(), b"abc");
     }

@@ -1,4 +1,4 @@
-//! IDispatch: an object's members by name.
+//! IDispatch: calls of an object's members by name.
 
 use super::bstr::Bstr;
 use super::variant::Variant;
@@ -14,7 +14,7 @@ use windows_core::{GUID, HRESULT, IUnknown, IUnknown_Vtbl, Interface};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IDispatch(IUnknown);
 
-// SAFETY: a transparent wrapper of an interface pointer whose vtable is the one below.
+// SAFETY: a transparent wrapper of an interface pointer with the vtable below.
 unsafe impl Interface for IDispatch {
     type Vtable = IDispatch_Vtbl;
     const IID: GUID = GUID::from_u128(0x00020400_0000_0000_c000_000000000046);
@@ -22,39 +22,39 @@ unsafe impl Interface for IDispatch {
 
 windows_core::imp::interface_hierarchy!(IDispatch, IUnknown);
 
-/// The arguments of a call by name, as C has them.
+/// The arguments of a call by name, in C's layout.
 #[repr(C)]
 #[derive(Debug)]
 pub struct DispParams {
-    /// The arguments, the last one first; those with names come before all others.
+    /// The arguments in reverse order; named arguments come first.
     pub arguments: *mut Variant,
-    /// Whose the first of them are.
+    /// The DISPIDs of the named arguments.
     pub names: *mut i32,
-    /// How many arguments there are.
+    /// The number of arguments.
     pub count: u32,
-    /// How many of them have names.
+    /// The number of named arguments.
     pub named: u32,
 }
 
-/// How a call by name failed, as C has it.
+/// The description of a failed call by name, in C's layout.
 #[repr(C)]
 #[derive(Debug, Default)]
 pub struct ExcepInfo {
-    /// A number of the object's own, or 0 where `scode` says it.
+    /// An error number of the object's own, or 0 where `scode` is valid.
     pub code: u16,
-    /// Nothing.
+    /// Reserved.
     pub reserved: u16,
-    /// What failed.
+    /// The source of the error.
     pub source: Bstr,
-    /// In words.
+    /// The description of the error.
     pub description: Bstr,
-    /// Where there is more about it.
+    /// The help file.
     pub help_file: Bstr,
-    /// What to look for there.
+    /// The context number in the help file.
     pub help_context: u32,
-    /// Nothing.
+    /// Reserved.
     pub reserved_pointer: usize,
-    /// A function of C's that fills in the rest; this library has none, and calls none.
+    /// A C function that completes the structure; unused by this library.
     pub fill_in: usize,
     /// The HRESULT.
     pub scode: HRESULT,
@@ -90,11 +90,11 @@ pub struct IDispatch_Vtbl {
 }
 
 impl IDispatch {
-    /// The DISPIDs of a member, and of parameters of it.
+    /// Returns the DISPIDs of a member and of its parameters.
     ///
     /// # Errors
     ///
-    /// DISP_E_UNKNOWNNAME where there is none of one of the names; otherwise as for every call.
+    /// DISP_E_UNKNOWNNAME if one of the names is unknown; otherwise as for every call.
     pub fn ids(&self, names: &[&str]) -> Result<Vec<i32>> {
         let wide: Vec<U16CString> = names
             .iter()
@@ -102,7 +102,8 @@ impl IDispatch {
             .collect::<Result<_>>()?;
         let pointers: Vec<*const u16> = wide.iter().map(|name| name.as_ptr()).collect();
         let mut ids = vec![-1; names.len()];
-        // SAFETY: an interface pointer's vtable is its interface's; there are as many places as names.
+        // SAFETY: an interface pointer has its interface's vtable; there is one place for each
+        // name.
         let outcome = unsafe {
             (self.vtable().GetIDsOfNames)(
                 self.as_raw(),
@@ -122,18 +123,19 @@ impl IDispatch {
         }
     }
 
-    /// Uses a member: `flags` says how, by `DISPATCH_METHOD` and its kin. Arguments are in the order of the parameters; those in `named` are
-    /// for the parameters with these DISPIDs.
+    /// Calls a member in the manner of `flags` (`DISPATCH_METHOD` and others). The arguments are in
+    /// the order of the parameters. Those in `named` are for the parameters with these DISPIDs.
     ///
     /// # Errors
     ///
-    /// Why the member's method failed; DISP_E_ codes for calls that do not fit it; otherwise as for every call.
+    /// The error of the member's method; a DISP_E_ code for arguments that do not fit it; otherwise
+    /// as for every call.
     pub fn invoke(&self, id: i32, flags: u16, arguments: &[Variant], named: &[(i32, Variant)]) -> Result<Variant> {
         let (mut names, mut all): (Vec<i32>, Vec<Variant>) = named.iter().cloned().unzip();
         for argument in arguments.iter().rev() {
-            // By reference they lead where the caller's do.
+            // A copy of an argument by reference refers to the caller's value.
             all.push(match argument.target() {
-                // SAFETY: as long as the caller's.
+                // SAFETY: the copy lives no longer than the caller's argument.
                 Some((vt, to)) => unsafe { Variant::by_reference(vt, to.cast()) },
                 None => argument.copy()?,
             });
@@ -145,7 +147,8 @@ impl IDispatch {
             named: names.len() as u32,
         };
         let (mut result, mut exception, mut wrong) = (Variant::new(), ExcepInfo::default(), u32::MAX);
-        // SAFETY: an interface pointer's vtable is its interface's; what is passed lives until the call returns.
+        // SAFETY: an interface pointer has its interface's vtable; the arguments live until the
+        // call returns.
         let outcome = unsafe {
             (self.vtable().Invoke)(
                 self.as_raw(),
@@ -174,7 +177,7 @@ impl IDispatch {
         self.invoke(self.ids(&[name])?[0], DISPATCH_METHOD, arguments, &[])
     }
 
-    /// Reads a property; one with parameters has arguments.
+    /// Reads a property; `arguments` are those of a property with parameters.
     ///
     /// # Errors
     ///
@@ -195,7 +198,7 @@ impl IDispatch {
 }
 
 impl ExcepInfo {
-    /// The error that it tells of, or else what the call ended with.
+    /// Returns the error that the structure describes, or else the outcome of the call.
     fn error(&self, outcome: Error) -> Error {
         let is_told = outcome.code() == code::DISP_E_EXCEPTION && self.scode.0 < 0;
         let failure = if is_told { self.scode } else { outcome.code() };

@@ -1,5 +1,5 @@
-//! IDispatch of objects whose interface the compiler has described: names, arguments and their types are found out here, and the
-//! interface's own methods called.
+//! IDispatch of objects whose interface the compiler has described. The table of the interface
+//! resolves names and converts arguments, and the interface's own methods are called.
 
 use super::dispatch::{DispParams, ExcepInfo, IDispatch_Vtbl};
 use super::variant::Variant;
@@ -12,74 +12,75 @@ use std::ffi::c_void;
 use std::mem::ManuallyDrop;
 use windows_core::{GUID, HRESULT, IUnknown, IUnknown_Vtbl, Interface};
 
-/// An interface whose methods are called by name as well.
+/// An interface whose methods can also be called by name.
 pub trait Dual {
-    /// What the compiler says of it.
+    /// The table that the compiler generates.
     const TABLE: &'static Table;
 }
 
-/// What calls by name know of an interface.
+/// The table of an interface for calls by name.
 pub struct Table {
-    /// Its name.
+    /// The name of the interface.
     pub name: &'static str,
-    /// Its methods, inherited ones first.
+    /// The methods, inherited ones first.
     pub members: &'static [Member],
 }
 
-/// A method, or one of a property's.
+/// A method, or an accessor of a property.
 pub struct Member {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
-    /// Its DISPID.
+    /// The DISPID.
     pub id: i32,
-    /// How it is used: one of `DISPATCH_METHOD` and its kin.
+    /// The manner of the call: one of `DISPATCH_METHOD` and its kin.
     pub kind: u16,
-    /// Whether its name is kept from those who ask.
+    /// Whether the name is hidden from GetIDsOfNames.
     pub restricted: bool,
-    /// Its parameters.
+    /// The parameters.
     pub params: &'static [Param],
-    /// Calls it: the addresses of parameters, or what parameters that are pointers lead to.
+    /// The function that calls the method with the addresses of its arguments, or with the pointers
+    /// themselves for parameters that are pointers.
     pub invoke: Invoke,
 }
 
 /// A parameter.
 pub struct Param {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
-    /// Its type; of a pointer, what it leads to.
+    /// The type; for a pointer, the type of its target.
     pub vt: u16,
-    /// Whether it goes in.
+    /// Whether the parameter is an input.
     pub is_in: bool,
-    /// Whether it comes out.
+    /// Whether the parameter is an output.
     pub is_out: bool,
-    /// Whether it is the result.
+    /// Whether the parameter is the result.
     pub is_result: bool,
-    /// What it is when it is left out.
+    /// The value of an omitted argument.
     pub absent: Absent,
-    /// Which interface an object has to have.
+    /// The interface that an object must have.
     pub iid: Option<GUID>,
-    /// What numbers it may be.
+    /// The permitted range of a number.
     pub range: Option<(i64, i64)>,
-    /// Which numbers it may be, where only some.
+    /// The permitted numbers, where only some are; otherwise empty.
     pub values: &'static [i32],
 }
 
-/// What a parameter is when it is left out.
+/// The value of an omitted argument.
 #[derive(Clone, Copy)]
 pub enum Absent {
-    /// It must not be.
+    /// No value: the argument is required.
     Refused,
-    /// The zero of its type; a VARIANT says that it is missing.
+    /// The zero of the parameter's type, or a VARIANT for a missing argument.
     Zero,
     /// A number.
     Int(i64),
-    /// A number with a fraction.
+    /// A floating-point number.
     Float(f64),
     /// A text.
     Text(&'static str),
 }
 
-/// What is wrong with a call by name, and with which of its arguments.
+/// An invalid call by name, with the number of the offending argument.
 struct Wrong {
     error: Error,
     argument: Option<usize>,
@@ -91,7 +92,7 @@ impl From<Error> for Wrong {
     }
 }
 
-/// A parameter's value while a method runs.
+/// The value of a parameter while a method runs.
 struct Cell {
     words: [u64; 3],
     vt: u16,
@@ -108,16 +109,16 @@ impl Cell {
         (&raw mut self.words).cast()
     }
 
-    /// Has it hold a value instead of a zero.
+    /// Stores a value in place of the zero.
     fn set(&mut self, value: Variant) -> Result<()> {
         let vt = self.vt;
-        // SAFETY: room for every value; a zero owns nothing.
+        // SAFETY: the words have room for every value, and the zero in them owns nothing.
         unsafe { vt::write(vt, self.address(), value) }
     }
 
-    /// Takes the value out.
+    /// Takes the value and leaves a zero.
     fn take(&mut self) -> Result<Variant> {
-        // SAFETY: a value of its type.
+        // SAFETY: the words contain a value of this type.
         let value = unsafe { vt::read(self.vt, self.address()) };
         let vt = self.vt;
         // SAFETY: as above.
@@ -129,13 +130,13 @@ impl Cell {
 impl Drop for Cell {
     fn drop(&mut self) {
         let vt = self.vt;
-        // SAFETY: a value of its type, which nobody else has.
+        // SAFETY: the words contain a value of this type, which the cell owns.
         unsafe { vt::clear(vt, self.address()) };
     }
 }
 
 impl Param {
-    /// An argument as the method takes it.
+    /// Converts an argument to the parameter's type.
     fn convert(&self, argument: &Variant) -> Result<Variant> {
         let value = argument.change_type(self.vt)?;
         let number = match value.vt() {
@@ -154,18 +155,18 @@ impl Param {
         Err(Error::new(code::E_INVALIDARG, format!("`{}` cannot be {number}", self.name)))
     }
 
-    /// An object by the interface that the method takes it by.
+    /// Queries an object for the parameter's interface.
     fn object(&self, value: Variant) -> Result<Variant> {
         let (Some(iid), Some(object)) = (self.iid, value.object()) else { return Ok(value) };
         let mut found = std::ptr::null_mut();
-        // SAFETY: a live interface pointer asks for another.
+        // SAFETY: a live interface pointer is queried for another interface.
         unsafe { object.query(&raw const iid, &raw mut found) }.ok()?;
-        // SAFETY: a reference of its own; whatever the interface, it is an IUnknown.
+        // SAFETY: the pointer has a reference of its own, and every interface is an IUnknown.
         let found = unsafe { IUnknown::from_raw(found) };
         Ok(Variant::of_pointer(self.vt, found.into_raw()))
     }
 
-    /// What it is when it is left out.
+    /// Returns the value of an omitted argument.
     fn absent(&self) -> Result<Variant> {
         let value: Variant = match self.absent {
             Absent::Refused => {
@@ -182,9 +183,9 @@ impl Param {
     }
 }
 
-/// A call's arguments, and which parameters they are for.
+/// The arguments of a call, matched to the parameters.
 struct Matched<'a> {
-    /// For each parameter, the argument's number and value.
+    /// The number and the value of the argument for each parameter.
     given: Vec<Option<(usize, &'a Variant)>>,
 }
 
@@ -217,7 +218,7 @@ impl<'a> Matched<'a> {
             })?;
             *place = Some((at, &arguments[at]));
         }
-        // The last comes first.
+        // Unnamed arguments are in reverse order.
         for (at, argument) in arguments.iter().enumerate().skip(names.len()).rev() {
             let position = arguments.len() - 1 - at;
             let place = inputs.get(position).map(|param| &mut given[*param]);
@@ -227,11 +228,11 @@ impl<'a> Matched<'a> {
     }
 }
 
-/// Calls a member, and returns what it returned.
+/// Calls a member and returns its result.
 ///
 /// # Safety
 ///
-/// `object` must be what the member's function takes.
+/// `object` must be an object for the member's function.
 unsafe fn call(
     member: &Member,
     object: *mut c_void,
@@ -252,11 +253,12 @@ unsafe fn call(
         value.and_then(|value| cell.set(value)).map_err(|error| Wrong { error, argument: at })?;
     }
     let mut addresses: Vec<*mut c_void> = cells.iter_mut().map(|cell| cell.address().cast()).collect();
-    // SAFETY: the caller's promise; each address is of a value of the parameter's type, or of a place for one.
+    // SAFETY: the caller's promise; each address leads to a value of the parameter's type, or to
+    // room for one.
     let outcome = unsafe { (member.invoke)(object, addresses.as_mut_ptr()) };
     if outcome.0 < 0 {
         let failed = recall(outcome);
-        // What results it left is not read: a method that fails has none.
+        // The results of a failed method are not read, since it has none.
         let words = failed.detail().map_or_else(|| failed.to_string(), str::to_owned);
         return Err(Wrong { error: Error::new(outcome, words), argument: None });
     }
@@ -268,7 +270,7 @@ unsafe fn call(
             && let Some((vt, to)) = argument.target()
         {
             let value = cell.take()?.change_type(vt)?;
-            // SAFETY: by the promise of whoever made the reference.
+            // SAFETY: the creator of the reference promises a valid value at its target.
             unsafe { vt::clear(vt, to) };
             // SAFETY: as above.
             unsafe { vt::write(vt, to, value) }?;
@@ -315,7 +317,7 @@ unsafe extern "system" fn names<D: Dual>(
         if unsafe { iid.as_ref() }.is_some_and(|iid| *iid != GUID::zeroed()) {
             return code::DISP_E_UNKNOWNINTERFACE;
         }
-        // SAFETY: by COM's rules there are as many names.
+        // SAFETY: by COM's rules there are `count` names.
         let names = unsafe { slice(names, count as usize) };
         // SAFETY: as above.
         let text =
@@ -339,14 +341,14 @@ unsafe extern "system" fn names<D: Dual>(
             if id.is_none() {
                 outcome = code::DISP_E_UNKNOWNNAME;
             }
-            // SAFETY: as many places as names.
+            // SAFETY: the caller has one place for each name.
             unsafe { ids.wrapping_add(at).write(id.unwrap_or(-1)) };
         }
         outcome
     })
 }
 
-/// Names are the same whatever the case of their letters.
+/// Compares names without case.
 fn same(left: &str, right: &str) -> bool {
     left.chars().flat_map(char::to_lowercase).eq(right.chars().flat_map(char::to_lowercase))
 }
@@ -363,7 +365,7 @@ unsafe extern "system" fn invoke<D: Dual>(
     wrong: *mut u32,
 ) -> HRESULT {
     guard(|| {
-        // SAFETY: by COM's rules the caller's pointers are what IDispatch says.
+        // SAFETY: by COM's rules the caller's pointers are as IDispatch defines them.
         if unsafe { iid.as_ref() }.is_some_and(|iid| *iid != GUID::zeroed()) {
             return code::DISP_E_UNKNOWNINTERFACE;
         }
@@ -378,7 +380,7 @@ unsafe extern "system" fn invoke<D: Dual>(
         let given = unsafe { slice(params.arguments.cast_const(), params.count as usize) };
         // SAFETY: as above.
         let names = unsafe { slice(params.names.cast_const(), params.named as usize) };
-        // SAFETY: the vtable is the interface's, and begins with this one.
+        // SAFETY: the interface extends IDispatch, so that `this` has its vtable.
         match unsafe { call(member, this, given, names) } {
             Ok(value) => {
                 if !result.is_null() {
@@ -393,7 +395,7 @@ unsafe extern "system" fn invoke<D: Dual>(
     })
 }
 
-/// Tells a caller what is wrong.
+/// Reports the error of a call to the caller.
 ///
 /// # Safety
 ///
@@ -415,13 +417,13 @@ unsafe fn tell(table: &Table, member: &Member, found: Wrong, exception: *mut Exc
         // SAFETY: the caller's promise.
         unsafe { exception.write(told) };
     }
-    // What is wrong with the call is told by its own code, everything else by an exception.
+    // Errors of the call itself have their own codes; all others become exceptions.
     let is_call = failure.0 >> 16 == code::DISP_E_EXCEPTION.0 >> 16;
     leave(Error::new(if is_call { failure } else { code::DISP_E_EXCEPTION }, words))
 }
 
 impl IDispatch_Vtbl {
-    /// The vtable of an implementation of an interface that extends this one.
+    /// Returns the vtable for an implementation of an interface that extends IDispatch.
     pub const fn dual<Identity: windows_core::IUnknownImpl + Send + Sync + 'static, const OFFSET: isize, D: Dual>()
     -> Self {
         Self {
@@ -434,11 +436,11 @@ impl IDispatch_Vtbl {
     }
 }
 
-/// The value at an address, for a method that only looks at it.
+/// Reads the value at an address without taking ownership, for a method's input.
 ///
 /// # Safety
 ///
-/// A value must be there, which somebody keeps meanwhile.
+/// There must be a value at `at`, and its owner must keep it meanwhile.
 pub unsafe fn look<T>(at: *const c_void) -> ManuallyDrop<T> {
     // SAFETY: the caller's promise; never dropped.
     ManuallyDrop::new(unsafe { at.cast::<T>().read() })

@@ -1,4 +1,4 @@
-//! What generated proxies and stubs do with Automation's types.
+//! Functions that generated proxies and stubs call for Automation's types.
 
 use super::wire::{Automation, Wires};
 use crate::error::{Error, Result, code};
@@ -12,11 +12,11 @@ fn null_pointer() -> Error {
     Error::new(code::E_POINTER, "a parameter that may not be null is null")
 }
 
-/// Has a result be none, as it is when the call fails.
+/// Initialises a result to the default, which remains if the call fails.
 ///
 /// # Safety
 ///
-/// `to` must be null or writable; nothing is freed there.
+/// `to` must be null or writable. An earlier value at `to` is not freed.
 ///
 /// # Errors
 ///
@@ -30,7 +30,7 @@ pub unsafe fn clear_result<T: Automation>(to: *mut T) -> Result<()> {
     Ok(())
 }
 
-/// What travels for an argument.
+/// Converts an argument to its wire form.
 ///
 /// # Safety
 ///
@@ -38,7 +38,7 @@ pub unsafe fn clear_result<T: Automation>(to: *mut T) -> Result<()> {
 ///
 /// # Errors
 ///
-/// E_POINTER for a null pointer; why it cannot travel.
+/// E_POINTER for a null pointer; the error of the conversion.
 pub unsafe fn to_wire<T: Automation>(from: *const T, wires: &mut Wires) -> Result<*mut u8> {
     // SAFETY: the caller's promise.
     unsafe { from.as_ref() }.ok_or_else(null_pointer)?.to_wire(wires)
@@ -51,7 +51,7 @@ fn status(error: &Error) -> Status {
     }
 }
 
-/// An argument that has travelled.
+/// Converts an argument from its wire form.
 ///
 /// # Safety
 ///
@@ -59,17 +59,18 @@ fn status(error: &Error) -> Status {
 ///
 /// # Errors
 ///
-/// Bad stub data for what is no value.
+/// BAD_STUB_DATA for an invalid value.
 pub unsafe fn from_wire<T: Automation>(wire: *const u8) -> std::result::Result<T, Status> {
     // SAFETY: the caller's promise.
     unsafe { T::from_wire(wire) }.map_err(|error| status(&error))
 }
 
-/// What travels for a result, to be freed by whoever sends it; nothing when the method failed.
+/// Converts a result to its wire form, which the caller frees after sending it. Returns null if the
+/// method failed.
 ///
 /// # Errors
 ///
-/// Why it cannot travel.
+/// The error of the conversion.
 pub fn wire_result<T: Automation>(result: HRESULT, value: &T) -> std::result::Result<*mut u8, Status> {
     if result.0 < 0 {
         return Ok(std::ptr::null_mut());
@@ -80,11 +81,11 @@ pub fn wire_result<T: Automation>(result: HRESULT, value: &T) -> std::result::Re
     Ok(made)
 }
 
-/// Frees what travelled for a result.
+/// Frees the wire form of a result.
 ///
 /// # Safety
 ///
-/// `wire` must be null, or lead to an element of that type, which belongs to the caller.
+/// `wire` must be null, or lead to an element of that type that the caller owns.
 pub unsafe fn free_wire(wire: *mut u8, kind: u16, types: &'static [ElementType]) {
     if !wire.is_null() {
         // SAFETY: the caller's promise.

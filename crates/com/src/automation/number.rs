@@ -1,4 +1,4 @@
-//! Numbers of Automation, and what one type of value becomes as another.
+//! The numbers of Automation, and the conversions between types of values.
 
 use super::bstr::Bstr;
 use super::variant::{Value, Variant};
@@ -7,17 +7,17 @@ use crate::error::{Error, Result, code};
 use std::fmt;
 use windows_core::Interface;
 
-/// An amount of money: ten-thousandths.
+/// An amount of money in ten-thousandths.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Currency(pub i64);
 
-/// A number of 96 bits and a sign, divided by a power of ten.
+/// A number of 96 bits with a sign, divided by a power of ten.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Decimal {
-    /// The power: 0 to 28.
+    /// The exponent of the power of ten: 0 to 28.
     pub scale: u8,
-    /// Whether it is less than zero.
+    /// Whether the number is negative.
     pub negative: bool,
     /// The upper 32 bits.
     pub high: u32,
@@ -25,17 +25,17 @@ pub struct Decimal {
     pub low: u64,
 }
 
-/// The greatest power of ten that a DECIMAL is divided by.
+/// The greatest exponent of a DECIMAL's power of ten.
 const SCALE_MAX: u8 = 28;
-/// What a number of 96 bits is less than.
+/// The least number that does not fit 96 bits.
 const DECIMAL_END: u128 = 1 << 96;
 
-/// A number on its way from one type to another.
+/// A number during its conversion between types.
 #[derive(Clone, Copy)]
 enum Number {
-    /// So many, divided by ten to the power.
+    /// An integer divided by a power of ten with this exponent.
     Exact(i128, u8),
-    /// With a fraction of two.
+    /// A binary floating-point number.
     Float(f64),
 }
 
@@ -75,7 +75,7 @@ impl fmt::Display for Currency {
     }
 }
 
-/// A number with a point, without zeros at its end.
+/// Formats a decimal fraction without trailing zeros.
 fn digits(magnitude: u128, scale: u8) -> String {
     let scale = usize::from(scale.min(SCALE_MAX));
     let text = format!("{magnitude:0>width$}", width = scale + 1);
@@ -84,7 +84,7 @@ fn digits(magnitude: u128, scale: u8) -> String {
     if rest.is_empty() { whole.to_owned() } else { format!("{whole}.{rest}") }
 }
 
-/// Divides by ten to a power, to the nearest, and to the even one of two.
+/// Divides by a power of ten and rounds to the nearest integer, ties to even.
 fn divided(value: i128, power: u8) -> i128 {
     let by = 10_i128.pow(power.into());
     let (whole, rest) = (value.div_euclid(by), value.rem_euclid(by));
@@ -118,7 +118,7 @@ impl Number {
         }
     }
 
-    /// A number as it is written: exactly, where it is not too long for that.
+    /// Parses a number exactly, or as a double where it has too many digits or an exponent.
     fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         let (whole, rest) = text.split_once('.').unwrap_or((text, ""));
@@ -139,7 +139,7 @@ impl Number {
             Self::Exact(value, power) => Ok(divided(value, power)),
             Self::Float(value) => {
                 let rounded = value.round_ties_even();
-                // Every integer type is narrower, and NaN is in no range.
+                // Every integer type is narrower than this bound, and NaN fails the comparison.
                 if rounded.abs() < 1e30 { Ok(rounded as i128) } else { Err(overflow()) }
             }
         }
@@ -148,7 +148,8 @@ impl Number {
     fn float(self) -> f64 {
         match self {
             Self::Exact(value, 0) => value as f64,
-            // To the nearest, which a division of two rounded numbers is not always.
+            // The text is parsed to get the nearest double. A division of two rounded numbers might
+            // not be the nearest.
             Self::Exact(value, power) => {
                 let sign = if value < 0 { "-" } else { "" };
                 format!("{sign}{}", digits(value.unsigned_abs(), power)).parse().unwrap_or(f64::NAN)
@@ -157,7 +158,7 @@ impl Number {
         }
     }
 
-    /// So many parts of ten to a power.
+    /// Returns the number in units of a power of ten.
     fn scaled(self, power: u8) -> Result<i128> {
         match self {
             Self::Exact(value, own) if own <= power => {
@@ -171,7 +172,7 @@ impl Number {
     fn decimal(self) -> Result<Decimal> {
         let (value, scale) = match self {
             Self::Exact(value, scale) => (value, scale),
-            // As many digits as a double has.
+            // The shortest text of the double has all of its digits.
             Self::Float(value) => match Self::parse(&value.to_string()) {
                 Some(Self::Exact(value, scale)) => (value, scale),
                 _ => (self.integer()?, 0),
@@ -228,16 +229,17 @@ impl Number {
 }
 
 impl Variant {
-    /// What it is as another type: numbers, booleans and texts become one another, objects another interface, and arrays others element by
-    /// element.
+    /// Converts the value to another type. Numbers, booleans and texts convert to one another,
+    /// objects to another interface, and arrays element by element.
     ///
-    /// Numbers are rounded to the nearest, and to the even one of two. `True` and `False` are texts of booleans; every number but zero is
-    /// true.
+    /// Numbers are rounded to the nearest, ties to even. `True` and `False` are the texts of
+    /// booleans; every number but zero is true.
     ///
     /// # Errors
     ///
-    /// DISP_E_TYPEMISMATCH where it does not become that; DISP_E_OVERFLOW where it is beyond the range; DISP_E_BADVARTYPE for a type that
-    /// nothing has; E_NOINTERFACE for an object without IDispatch.
+    /// DISP_E_TYPEMISMATCH where no such conversion exists; DISP_E_OVERFLOW where the value is
+    /// beyond the range; DISP_E_BADVARTYPE for an invalid type; E_NOINTERFACE for an object without
+    /// IDispatch.
     pub fn change_type(&self, to: u16) -> Result<Self> {
         let from = self.vt();
         if from == to || to == vt::VARIANT || from & !vt::BYREF == to {
@@ -263,12 +265,13 @@ impl Variant {
             (Value::Bool(value), vt::BSTR) => Value::Text(Bstr::from(if *value { "True" } else { "False" })),
             (Value::Text(text), vt::BOOL) if text.to_string().eq_ignore_ascii_case("true") => Value::Bool(true),
             (Value::Text(text), vt::BOOL) if text.to_string().eq_ignore_ascii_case("false") => Value::Bool(false),
-            // A text is as short as one that reads as the same.
+            // The shortest text of the `f32` is used, which has fewer digits than that of the
+            // `f64`.
             (Value::R4(value), vt::BSTR) => Value::Text(Bstr::from(value.to_string().as_str())),
             _ => Number::of(&value, from, to)?.into(to)?,
         };
         let mut made = Self::from(made);
-        // VT_INT and VT_UINT are types of their own to those who ask for them.
+        // VT_INT and VT_UINT are distinct types with the values of VT_I4 and VT_UI4.
         made.set_type(to);
         Ok(made)
     }

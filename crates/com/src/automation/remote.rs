@@ -1,4 +1,5 @@
-//! IDispatch across processes: what programs see of `Invoke` is not what travels, so it is converted here.
+//! IDispatch across processes. The wire form of `Invoke` differs from the program's form, so this
+//! module converts between them.
 
 use super::dispatch::{DispParams, ExcepInfo, IDispatch, IDispatch_Vtbl};
 use super::glue::free_wire;
@@ -16,21 +17,22 @@ use std::ptr::null_mut;
 use windows_core::{GUID, HRESULT, Interface};
 
 crate::include_idl! {
-    /// What the compiler writes of `oaidl.idl`.
+    /// The code that the compiler generates from `oaidl.idl`.
     mod made = "oaidl"
 }
 
 pub use made::{IDispatch_GetIDsOfNames_stub, IDispatch_GetTypeInfo_stub, IDispatch_GetTypeInfoCount_stub};
 
-/// The numbers of wireVARIANT and FLAGGED_WORD_BLOB among the types of IDispatch.
+/// The indices of wireVARIANT and FLAGGED_WORD_BLOB among the types of IDispatch.
 const VARIANT_KIND: u16 = 3;
 const BSTR_KIND: u16 = 4;
 
-/// What distinguishes a failure of FACILITY_DISPATCH from the success that travels for it.
+/// The bit that distinguishes a FACILITY_DISPATCH failure from the success code that travels in its
+/// place.
 const FAILURE: i32 = i32::MIN;
 
-/// What the compiler would know about the interface.
-// SAFETY: vtable and stubs are this interface's.
+/// The interface description that the compiler would generate.
+// SAFETY: the vtable and the stubs are made for this interface.
 pub static INFO: InterfaceInfo = unsafe { InterfaceInfo::new(DESCRIPTION) };
 
 const DESCRIPTION: Description = Description {
@@ -53,7 +55,7 @@ const DESCRIPTION: Description = Description {
     module: &[],
 };
 
-/// As each module that the compiler writes says it of its own.
+/// The declaration that each generated module makes for its interfaces.
 #[cfg(not(miri))]
 static DECLARED: Declared =
     Declared::new("obvia", &[Meaning::new("IDispatch", IDispatch::IID.to_u128(), made::FINGERPRINT)]);
@@ -63,20 +65,20 @@ const _: () = {
     extern "C" fn declare() {
         crate::registry::declare(&DECLARED);
     }
-    // SAFETY: what stands there are functions that are called when the program is loaded.
+    // SAFETY: the section contains function pointers that are called when the program is loaded.
     #[used]
     #[unsafe(link_section = ".init_array")]
     static DECLARE: extern "C" fn() = declare;
 };
 
-// SAFETY: vtable and stubs were made for this interface.
+// SAFETY: the vtable and the stubs are made for this interface.
 unsafe impl crate::registry::Remote for IDispatch {
     const INFO: &'static InterfaceInfo = &INFO;
 }
 
 static PROXY: IDispatch_Vtbl = PROXY_VTABLE;
 
-/// The vtable of proxies, for interfaces that extend this one as well.
+/// The vtable of proxies, also for interfaces that extend IDispatch.
 pub const PROXY_VTABLE: IDispatch_Vtbl = IDispatch_Vtbl {
     base__: crate::proxy::UNKNOWN,
     GetTypeInfoCount: made::IDispatch_GetTypeInfoCount_proxy,
@@ -85,7 +87,7 @@ pub const PROXY_VTABLE: IDispatch_Vtbl = IDispatch_Vtbl {
     Invoke: invoke_proxy,
 };
 
-/// DISPPARAMS as it travels.
+/// The wire form of DISPPARAMS.
 #[repr(C)]
 struct WireParams {
     arguments: *mut *mut u8,
@@ -94,7 +96,7 @@ struct WireParams {
     named: u32,
 }
 
-/// EXCEPINFO as it travels.
+/// The wire form of EXCEPINFO.
 #[repr(C)]
 struct WireException {
     code: u16,
@@ -118,15 +120,15 @@ unsafe extern "system" fn names_proxy(
     lcid: u32,
     ids: *mut i32,
 ) -> HRESULT {
-    // SAFETY: what this function was called with.
+    // SAFETY: the arguments are those of this function.
     unsafe { made::IDispatch_GetIDsOfNames_proxy(this, iid, names.cast(), count, lcid, ids) }
 }
 
-/// A call as it travels, made of what a program has.
+/// The wire form of a call.
 struct Outgoing {
     wires: Wires,
     arguments: Vec<*mut u8>,
-    /// Which arguments are by reference, and what travels for them.
+    /// The indices of arguments by reference, with their wire forms.
     indices: Vec<u32>,
     references: Vec<*mut u8>,
 }
@@ -136,7 +138,7 @@ impl Outgoing {
         let mut made =
             Self { wires: Wires::lent(), arguments: Vec::new(), indices: Vec::new(), references: Vec::new() };
         for (at, argument) in (0..).zip(arguments) {
-            // What is by reference goes both ways, beside the arguments.
+            // Arguments by reference travel both ways, in an array beside the other arguments.
             let by_value = if argument.target().is_some() {
                 made.indices.push(at);
                 made.references.push(made.wires.reference(argument)?);
@@ -162,7 +164,7 @@ unsafe extern "system" fn invoke_proxy(
     wrong: *mut u32,
 ) -> HRESULT {
     guard(|| {
-        // SAFETY: by COM's rules the caller's pointers are what IDispatch says.
+        // SAFETY: by COM's rules the caller's pointers are as IDispatch defines them.
         let Some(params) = (unsafe { arguments.as_ref() }) else { return code::E_POINTER };
         // SAFETY: as above.
         let given = unsafe { slice(params.arguments, params.count as usize) };
@@ -178,7 +180,7 @@ unsafe extern "system" fn invoke_proxy(
         };
         let sent = outgoing.references.clone();
         let mut answer = Incoming { result: null_mut(), exception: no_exception(), wrong: 0 };
-        // SAFETY: what travels was just made; the rest is what this function was called with.
+        // SAFETY: the wire forms were just made; the other arguments are those of this function.
         let outcome = unsafe {
             made::IDispatch_Invoke_proxy(
                 this,
@@ -199,11 +201,11 @@ unsafe extern "system" fn invoke_proxy(
             return outcome;
         }
         let returned: Vec<_> = outgoing.references.iter().zip(&outgoing.indices).collect();
-        // SAFETY: the reply was checked, and what came is this function's.
+        // SAFETY: the reply was checked, and this function owns its values.
         let given_back = unsafe { answer.give_back(given, &returned) };
         for (now, before) in outgoing.references.iter().zip(&sent) {
             if now != before {
-                // SAFETY: what came in the reply.
+                // SAFETY: the value came in the reply and is owned.
                 unsafe { free_wire(*now, VARIANT_KIND, &made::IDispatch_TYPES) };
             }
         }
@@ -229,7 +231,7 @@ const fn no_exception() -> WireException {
     }
 }
 
-/// What a reply brought; freed with this.
+/// The values of a reply, freed on drop.
 struct Incoming {
     result: *mut u8,
     exception: WireException,
@@ -237,17 +239,18 @@ struct Incoming {
 }
 
 impl Incoming {
-    /// Puts what came for arguments by reference where these lead.
+    /// Stores the returned values of arguments by reference at their targets.
     ///
     /// # Safety
     ///
-    /// The arguments must be a caller's, and the others be what came, with the numbers of the arguments they are for.
+    /// The arguments must be the caller's, and `returned` must have the reply's values with the
+    /// indices of their arguments.
     unsafe fn give_back(&self, arguments: &[Variant], returned: &[(&*mut u8, &u32)]) -> Result<()> {
         for (wire, at) in returned {
             let Some((vt, to)) = arguments[**at as usize].target() else { continue };
             // SAFETY: the caller's promise.
             let value = unsafe { to_variant((**wire).cast_const(), 0) }?.change_type(vt)?;
-            // SAFETY: by the promise of whoever made the reference.
+            // SAFETY: the creator of the reference promises a valid value at its target.
             unsafe { vt::clear(vt, to) };
             // SAFETY: as above.
             unsafe { vt::write(vt, to, value) }?;
@@ -290,7 +293,7 @@ impl Incoming {
 
 impl Drop for Incoming {
     fn drop(&mut self) {
-        // SAFETY: what came in the reply, which nobody else has.
+        // SAFETY: the value came in the reply, and this structure owns it.
         unsafe { free_wire(self.result, VARIANT_KIND, &made::IDispatch_TYPES) };
         for text in self.exception.texts {
             // SAFETY: as above.
@@ -299,7 +302,7 @@ impl Drop for Incoming {
     }
 }
 
-/// What the stub calls in an object's place.
+/// The vtable of the adapter that the stub calls in place of the object.
 static ADAPTER: made::IDispatch_Vtbl = made::IDispatch_Vtbl {
     base__: crate::proxy::UNKNOWN,
     GetTypeInfoCount: made::IDispatch_GetTypeInfoCount_proxy,
@@ -308,28 +311,28 @@ static ADAPTER: made::IDispatch_Vtbl = made::IDispatch_Vtbl {
     Invoke: adapted,
 };
 
-/// The stub of `Invoke`.
+/// Performs a received call of `Invoke` on an object.
 ///
 /// # Safety
 ///
-/// `object` must be an interface pointer whose vtable begins as IDispatch's.
+/// `object` must be an interface pointer whose vtable begins with that of IDispatch.
 pub unsafe extern "C-unwind" fn invoke_stub(object: *mut c_void, call: &mut ServerCall<'_>) -> Answer {
     let mut adapter = Adapter::new(&ADAPTER, object);
-    // SAFETY: of an adapter only `Invoke` is called.
+    // SAFETY: the stub calls only `Invoke` of the adapter.
     unsafe { made::IDispatch_Invoke_stub(adapter.as_raw(), call) }
 }
 
-/// The arguments of a call that came, as an object gets them.
+/// The arguments of a received call, in the form for the object.
 struct Received {
     arguments: Vec<Variant>,
-    /// What arguments by reference lead to.
+    /// The targets of arguments by reference.
     held: Vec<Variant>,
 }
 
 impl Received {
     /// # Safety
     ///
-    /// All of it must be what came, checked.
+    /// The arguments must come from a checked request.
     unsafe fn new(params: &WireParams, indices: &[u32], references: &[*mut u8]) -> Result<Self> {
         let count = params.count as usize;
         if params.arguments.is_null() && count > 0 || params.names.is_null() && params.named > 0 {
@@ -349,14 +352,14 @@ impl Received {
             let argument = argument.ok_or_else(|| invalid("there is no such argument by reference"))?;
             let vt = vt & !vt::BYREF;
             let place = if vt == vt::VARIANT { (&raw mut *held).cast() } else { held.place(vt).cast() };
-            // SAFETY: what is held lives as long as the arguments, and is not moved.
+            // SAFETY: `held` lives as long as the arguments, and its elements do not move.
             *argument = unsafe { Variant::by_reference(vt, place) };
         }
         Ok(made)
     }
 }
 
-/// `Invoke` with what travels.
+/// Converts a received `Invoke` and calls the object.
 unsafe extern "system" fn adapted(
     this: *mut c_void,
     id: i32,
@@ -371,7 +374,7 @@ unsafe extern "system" fn adapted(
     indices: *const u32,
     references: *mut c_void,
 ) -> HRESULT {
-    // SAFETY: the stub calls its own adapter, with what it has checked.
+    // SAFETY: the stub calls its own adapter, with checked arguments.
     let object = unsafe { Adapter::<made::IDispatch_Vtbl>::object(this) };
     // SAFETY: as above.
     let params = unsafe { &*params.cast::<WireParams>() };
@@ -391,39 +394,40 @@ unsafe extern "system" fn adapted(
         named: params.named,
     };
     let (mut value, mut told) = (Variant::new(), ExcepInfo::default());
-    // SAFETY: the object has the interface.
+    // SAFETY: the object has the interface IDispatch.
     let invoke = unsafe { vtable::<IDispatch_Vtbl>(object) }.Invoke;
-    // SAFETY: as above; pointers are to what lives here.
+    // SAFETY: as above; the pointers lead to local values.
     let outcome =
         unsafe { invoke(object, id, iid, lcid, flags as u16, &raw mut given, &raw mut value, &raw mut told, wrong) };
-    // A failure has no results, but its words are results here: they travel as a success of the same number.
+    // A failed call has no results, but the exception of a FACILITY_DISPATCH error is one. Such an
+    // error travels as a success code with the same lower bits.
     let is_dispatch = outcome.0 >> 16 == code::DISP_E_EXCEPTION.0 >> 16;
     if outcome.0 < 0 && !is_dispatch {
         return outcome;
     }
     let results = Returned { value: &value, told: &told, arguments: &received.arguments, indices };
-    // SAFETY: the stub's places for results; what came is the method's to replace.
+    // SAFETY: the places are the stub's for results; the method may replace received references.
     if let Err(error) = unsafe { results.put(result.cast(), exception.cast(), references) } {
         return leave(error);
     }
     if is_dispatch { HRESULT(outcome.0 & !FAILURE) } else { outcome }
 }
 
-/// What a method has returned.
+/// The results of a method.
 struct Returned<'a> {
     value: &'a Variant,
     told: &'a ExcepInfo,
     arguments: &'a [Variant],
-    /// Which arguments are by reference.
+    /// The indices of arguments by reference.
     indices: &'a [u32],
 }
 
 impl Returned<'_> {
-    /// Puts what travels for it where the stub wants it, all or nothing.
+    /// Stores the wire forms of all results in the stub's places, or of none on failure.
     ///
     /// # Safety
     ///
-    /// The places must be writable, and the references be what came for the arguments.
+    /// The places must be writable, and the references must be those received for the arguments.
     unsafe fn put(
         &self,
         result: *mut *mut u8,

@@ -8,11 +8,11 @@ use std::ffi::c_void;
 use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Bytes before the descriptor: the last four have the elements' type.
+/// The number of bytes before the descriptor. The last four contain the elements' type.
 const PREFIX: usize = 16;
-/// Dimensions that an array may have.
+/// The greatest number of dimensions.
 pub(crate) const DIMENSIONS_MAX: usize = 64;
-/// Bytes that an array's elements may have.
+/// The greatest size of an array's elements, in bytes.
 pub(crate) const BYTES_MAX: usize = i32::MAX as usize;
 
 /// The elements are strings.
@@ -26,17 +26,18 @@ const FADF_VARIANT: u16 = 0x800;
 /// The type of the elements lies before the descriptor.
 pub(crate) const FADF_HAVEVARTYPE: u16 = 0x80;
 
-/// A dimension.
+/// The bounds of a dimension.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bound {
-    /// How many elements it has.
+    /// The number of elements.
     pub count: u32,
-    /// The index of the first.
+    /// The index of the first element.
     pub lower: i32,
 }
 
-/// An array's descriptor, as C has it. Behind it lie the bounds, the last dimension's first.
+/// The descriptor of an array, in C's layout. The bounds follow it, those of the last dimension
+/// first.
 #[repr(C)]
 struct Descriptor {
     dimensions: u16,
@@ -47,28 +48,31 @@ struct Descriptor {
     bounds: [Bound; 0],
 }
 
-/// An array of Automation's, or none.
+/// An array of Automation, or null.
 ///
-/// An array stays with its thread, as objects in it may: [`Agile`](crate::Agile) keeps one for all threads.
+/// An array stays on its thread, since objects in it may belong to the thread.
+/// [`Agile`](crate::Agile) makes one available to all threads.
 #[repr(transparent)]
 pub struct SafeArray(
-    // Invariant: null, or from `with_bounds` and owned; the elements are values of its type.
+    // Invariant: null, or from `with_bounds` and owned; the elements are values of the array's
+    // type.
     *mut Descriptor,
 );
 
-/// A type of Rust's whose values are elements as they are.
+/// A Rust type with the same representation as elements of an array.
 ///
 /// # Safety
 ///
-/// The elements of an array of type [`VT`](Self::VT) must be `Self`s in memory, and own nothing.
+/// The elements of an array of type [`VT`](Self::VT) must be values of `Self` in memory, and own
+/// nothing.
 pub unsafe trait Element: Copy {
-    /// The elements' type.
+    /// The type of the elements.
     const VT: u16;
 }
 
 macro_rules! elements {
     ($($ty:ty = $vt:ident,)*) => {$(
-        // SAFETY: a number as C has it.
+        // SAFETY: the type is a number in C's representation.
         unsafe impl Element for $ty {
             const VT: u16 = vt::$vt;
         }
@@ -93,16 +97,17 @@ fn bad_index() -> Error {
 }
 
 impl SafeArray {
-    /// No array.
+    /// Returns a null array.
     pub const fn null() -> Self {
         Self(std::ptr::null_mut())
     }
 
-    /// An array of zeros: numbers that are 0, no strings, no objects.
+    /// Makes an array of zeros: the number 0, null strings, or null objects.
     ///
     /// # Errors
     ///
-    /// DISP_E_BADVARTYPE for what no element is; E_INVALIDARG without dimensions, or with too many; E_OUTOFMEMORY.
+    /// DISP_E_BADVARTYPE for a type that elements cannot have; E_INVALIDARG without dimensions, or
+    /// with too many; E_OUTOFMEMORY.
     pub fn with_bounds(vt: u16, bounds: &[Bound]) -> Result<Self> {
         let size = vt::size(vt).filter(|_| vt & (vt::ARRAY | vt::BYREF) == 0).ok_or_else(|| vt::unknown(vt))?;
         if bounds.is_empty() || bounds.len() > DIMENSIONS_MAX {
@@ -113,12 +118,12 @@ impl SafeArray {
         let bytes = bytes.ok_or_else(|| Error::new(code::E_OUTOFMEMORY, "no array is that long"))?;
         let start = allocate_zeroed(PREFIX + size_of::<Descriptor>() + size_of_val(bounds))?.cast::<u8>();
         let descriptor = start.wrapping_add(PREFIX).cast::<Descriptor>();
-        // SAFETY: as many bytes were allocated before the descriptor.
+        // SAFETY: the allocation has `PREFIX` bytes before the descriptor.
         unsafe { descriptor.cast::<u32>().wrapping_sub(1).write(vt.into()) };
         let data = match allocate_zeroed(bytes) {
             Ok(data) => data.cast(),
             Err(error) => {
-                // SAFETY: just allocated.
+                // SAFETY: the memory was just allocated.
                 unsafe { release(start.cast()) };
                 return Err(error);
             }
@@ -131,33 +136,33 @@ impl SafeArray {
             data,
             bounds: [],
         };
-        // SAFETY: as many bytes were allocated; aligned.
+        // SAFETY: the allocation has room for the descriptor at an aligned address.
         unsafe { descriptor.write(made) };
         let to = descriptor.wrapping_add(1).cast::<Bound>();
         for (at, bound) in bounds.iter().rev().enumerate() {
-            // SAFETY: room for as many.
+            // SAFETY: the allocation has room for all bounds.
             unsafe { to.wrapping_add(at).write(*bound) };
         }
         Ok(Self(descriptor))
     }
 
-    /// An array of one dimension, from 0.
+    /// Makes an array of one dimension with lower bound 0.
     ///
     /// # Errors
     ///
     /// E_OUTOFMEMORY.
     pub fn of<T: Element>(elements: &[T]) -> Result<Self> {
         let mut made = Self::vector(T::VT, elements.len())?;
-        // SAFETY: as many elements of that type; fresh memory.
+        // SAFETY: there are as many elements of that type in fresh memory.
         unsafe { made.data_mut().cast::<T>().copy_from_nonoverlapping(elements.as_ptr(), elements.len()) };
         Ok(made)
     }
 
-    /// An array of one dimension, from 0, of these values.
+    /// Makes an array of one dimension with lower bound 0 from these values.
     ///
     /// # Errors
     ///
-    /// As for [`Self::with_bounds`]; DISP_E_TYPEMISMATCH for a value that does not become an element.
+    /// As for [`Self::with_bounds`]; DISP_E_TYPEMISMATCH for a value that cannot be converted.
     pub fn of_variants(vt: u16, elements: &[Variant]) -> Result<Self> {
         let mut made = Self::vector(vt, elements.len())?;
         for (at, element) in elements.iter().enumerate() {
@@ -176,44 +181,45 @@ impl SafeArray {
         unsafe { self.0.as_ref() }
     }
 
-    /// Whether there is no array.
+    /// Whether the array is null.
     pub const fn is_null(&self) -> bool {
         self.0.is_null()
     }
 
-    /// The type of its elements.
+    /// Returns the type of the elements.
     pub fn vt(&self) -> u16 {
         if self.is_null() {
             return vt::EMPTY;
         }
-        // SAFETY: by the invariant: it lies before the descriptor.
+        // SAFETY: by the invariant: the type precedes the descriptor.
         unsafe { self.0.cast::<u32>().wrapping_sub(1).read() as u16 }
     }
 
-    /// The dimensions, as they are indexed: the first is the one whose elements lie beside one another.
+    /// Returns the dimensions in the order of the indices. The elements of the first one are
+    /// adjacent in memory.
     pub fn bounds(&self) -> Vec<Bound> {
         self.stored().iter().rev().copied().collect()
     }
 
-    /// The dimensions as they are stored, the last one first.
+    /// Returns the dimensions in the stored order, the last one first.
     pub(crate) fn stored(&self) -> &[Bound] {
         let Some(descriptor) = self.descriptor() else { return &[] };
         let first = self.0.wrapping_add(1).cast::<Bound>();
-        // SAFETY: by the invariant: behind the descriptor, in the same allocation.
+        // SAFETY: by the invariant: the bounds follow the descriptor in the same allocation.
         unsafe { std::slice::from_raw_parts(first, descriptor.dimensions.into()) }
     }
 
-    /// How many elements there are.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         if self.is_null() { 0 } else { self.stored().iter().map(|bound| bound.count as usize).product() }
     }
 
-    /// Whether there are none.
+    /// Whether the array has no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Bytes of an element.
+    /// Returns the size of an element in bytes.
     pub(crate) fn element_size(&self) -> usize {
         self.descriptor().map_or(0, |descriptor| descriptor.element_size as usize)
     }
@@ -222,7 +228,7 @@ impl SafeArray {
         self.descriptor().map_or(0, |descriptor| descriptor.features)
     }
 
-    /// Where the elements lie.
+    /// Returns the address of the elements.
     pub(crate) fn data(&self) -> *const u8 {
         self.descriptor().map_or(std::ptr::null(), |descriptor| descriptor.data.cast_const())
     }
@@ -231,7 +237,7 @@ impl SafeArray {
         self.descriptor().map_or(std::ptr::null_mut(), |descriptor| descriptor.data)
     }
 
-    /// Which element one with these indices is, in the order in which they lie.
+    /// Returns the position in memory of the element with these indices.
     fn position(&self, indices: &[i32]) -> Result<usize> {
         let bounds = self.stored();
         if indices.len() != bounds.len() {
@@ -247,7 +253,7 @@ impl SafeArray {
         Ok(at)
     }
 
-    /// A copy of the element with these indices, one for each dimension.
+    /// Returns a copy of the element with these indices, one for each dimension.
     ///
     /// # Errors
     ///
@@ -256,21 +262,22 @@ impl SafeArray {
         self.element(self.position(indices)?)
     }
 
-    /// Puts a value in an element's place.
+    /// Replaces an element.
     ///
     /// # Errors
     ///
-    /// DISP_E_BADINDEX; DISP_E_TYPEMISMATCH or DISP_E_OVERFLOW where it does not become one of the elements' type.
+    /// DISP_E_BADINDEX; DISP_E_TYPEMISMATCH or DISP_E_OVERFLOW where the value cannot be converted
+    /// to the elements' type.
     pub fn set(&mut self, indices: &[i32], value: &Variant) -> Result<()> {
         self.put(self.position(indices)?, value)
     }
 
-    /// A copy of an element, by its place in memory.
+    /// Returns a copy of the element at a position in memory.
     pub(crate) fn element(&self, at: usize) -> Result<Variant> {
         if at >= self.len() {
             return Err(bad_index());
         }
-        // SAFETY: within the elements.
+        // SAFETY: the position is within the elements.
         unsafe { vt::read(self.vt(), self.data().wrapping_add(at * self.element_size())) }
     }
 
@@ -281,13 +288,13 @@ impl SafeArray {
         let vt = self.vt();
         let value = value.change_type(vt)?;
         let to = self.data_mut().wrapping_add(at * self.element_size());
-        // SAFETY: an element, which nobody else has.
+        // SAFETY: the place contains an element that the array owns.
         unsafe { vt::clear(vt, to) };
         // SAFETY: as above.
         unsafe { vt::write(vt, to, value) }
     }
 
-    /// Copies of the elements, in the order in which they lie.
+    /// Returns copies of the elements, in the order in memory.
     ///
     /// # Errors
     ///
@@ -296,13 +303,13 @@ impl SafeArray {
         (0..self.len()).map(|at| self.element(at)).collect()
     }
 
-    /// The elements, in the order in which they lie. `None` where they are of another type.
+    /// Returns the elements, in the order in memory; `None` where they have another type.
     pub fn as_slice<T: Element>(&self) -> Option<&[T]> {
-        // SAFETY: by the invariant, and what Element promises.
+        // SAFETY: by the invariant and the promise of `Element`.
         (self.vt() == T::VT).then(|| unsafe { crate::rt::slice(self.data().cast(), self.len()) })
     }
 
-    /// A copy.
+    /// Returns a copy.
     ///
     /// # Errors
     ///
@@ -315,14 +322,14 @@ impl SafeArray {
         if !vt::owns(vt) {
             let mut made = Self::with_bounds(vt, &self.bounds())?;
             let bytes = self.len() * self.element_size();
-            // SAFETY: as many elements of the same type; fresh memory.
+            // SAFETY: there are as many elements of the same type in fresh memory.
             unsafe { made.data_mut().copy_from_nonoverlapping(self.data(), bytes) };
             return Ok(made);
         }
         self.of_type(vt)
     }
 
-    /// The same array with elements of another type.
+    /// Returns an array with the elements converted to another type.
     pub(crate) fn of_type(&self, vt: u16) -> Result<Self> {
         let mut made = Self::with_bounds(vt, &self.bounds())?;
         for at in 0..self.len() {
@@ -331,7 +338,7 @@ impl SafeArray {
         Ok(made)
     }
 
-    /// Refuses objects that belong to a thread.
+    /// Verifies that no element is an object that belongs to a thread.
     pub(crate) fn check_objects(&self) -> Result<()> {
         if !matches!(self.vt(), vt::UNKNOWN | vt::DISPATCH | vt::VARIANT) {
             return Ok(());
@@ -339,11 +346,11 @@ impl SafeArray {
         (0..self.len()).try_for_each(|at| self.element(at)?.check_objects())
     }
 
-    /// Keeps the elements where they are: while it is locked C cannot free or resize the array.
+    /// Locks the array, so that C code cannot free or resize it.
     ///
     /// # Errors
     ///
-    /// E_INVALIDARG where there is no array; E_UNEXPECTED when it is locked too often.
+    /// E_INVALIDARG for a null array; E_UNEXPECTED when the lock count is exhausted.
     pub fn lock(&self) -> Result<()> {
         let locks = &self.descriptor().ok_or(code::E_INVALIDARG)?.locks;
         let counted =
@@ -351,27 +358,27 @@ impl SafeArray {
         counted.map(drop).map_err(|_| Error::new(code::E_UNEXPECTED, "an array is locked too often"))
     }
 
-    /// Undoes a [`Self::lock`].
+    /// Reverts one [`Self::lock`].
     ///
     /// # Errors
     ///
-    /// E_INVALIDARG where there is no array; E_UNEXPECTED when it is not locked.
+    /// E_INVALIDARG for a null array; E_UNEXPECTED when the array is not locked.
     pub fn unlock(&self) -> Result<()> {
         let locks = &self.descriptor().ok_or(code::E_INVALIDARG)?.locks;
         let counted = locks.fetch_update(Ordering::AcqRel, Ordering::Acquire, |count| count.checked_sub(1));
         counted.map(drop).map_err(|_| Error::new(code::E_UNEXPECTED, "an array is not locked"))
     }
 
-    /// Takes over an array.
+    /// Takes ownership of an array.
     ///
     /// # Safety
     ///
-    /// It must be null, or made by this library, and the caller's.
+    /// `array` must be null, or made by this library and owned by the caller.
     pub const unsafe fn from_raw(array: *mut c_void) -> Self {
         Self(array.cast())
     }
 
-    /// Hands the array over to whoever frees it.
+    /// Releases ownership of the array to the caller.
     pub fn into_raw(self) -> *mut c_void {
         std::mem::ManuallyDrop::new(self).0.cast()
     }
@@ -404,7 +411,7 @@ impl Default for SafeArray {
 
 /// # Panics
 ///
-/// When there is no memory, as with every clone.
+/// If memory is exhausted.
 impl Clone for SafeArray {
     fn clone(&self) -> Self {
         self.copy().expect("memory for an array")

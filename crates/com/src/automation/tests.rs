@@ -1,4 +1,4 @@
-//! What values are in memory, and what they become.
+//! Tests of the layout of values and of their conversions.
 
 use super::*;
 use crate::error::code;
@@ -124,7 +124,7 @@ fn references_lead_to_their_values() {
     // SAFETY: as above.
     let variant = unsafe { Variant::by_reference(vt::VARIANT, (&raw mut inner).cast()) };
     assert_eq!(variant.clone().vt(), vt::BSTR);
-    // SAFETY: it leads nowhere, which is no value.
+    // SAFETY: the null pointer is not dereferenced.
     let nowhere = unsafe { Variant::by_reference(vt::I4, std::ptr::null_mut()) };
     assert_eq!(nowhere.value().unwrap_err().code(), code::E_POINTER);
 }

@@ -1,4 +1,4 @@
-//! VARIANT: a value that says of which type it is.
+//! VARIANT: a value that carries its type.
 
 use super::bstr::Bstr;
 use super::dispatch::IDispatch;
@@ -11,28 +11,31 @@ use std::fmt;
 use std::ptr::{null_mut, without_provenance_mut};
 use windows_core::{HRESULT, IUnknown, Interface};
 
-/// A value of one of Automation's types, laid out as in C.
+/// A value of one of Automation's types, in C's layout.
 ///
-/// [`Self::value`] looks at it, [`Self::change_type`] converts it. A variant by reference leads to a value that is somebody else's:
-/// a copy of it is a copy of that value.
+/// [`Self::value`] reads the value, [`Self::change_type`] converts it. A variant by reference leads
+/// to a value that it does not own; a copy of it is a copy of that value.
 ///
-/// A VARIANT stays with its thread, as an object in it may: [`Agile`](crate::Agile) keeps one for all threads.
+/// A VARIANT stays on its thread, since an object in it may belong to the thread.
+/// [`Agile`](crate::Agile) makes one available to all threads.
 #[repr(C, align(8))]
 pub struct Variant {
-    // Invariant: what `data` holds, or leads to, is of this type, and owned unless it is by reference.
+    // Invariant: `data` holds or refers to a value of this type, which is owned unless the variant
+    // is by reference.
     vt: u16,
     reserved: [u16; 3],
-    /// Of pointers, since what has an address keeps its provenance there; anything else is an address to nowhere.
+    /// The type is a pointer so that addresses keep their provenance. Any other value is stored as
+    /// an address without provenance.
     data: [*mut c_void; 2],
 }
 
-/// What a [`Variant`] holds.
+/// The value of a [`Variant`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Value {
-    /// Nothing: what a variable is before it gets a value.
+    /// The value of an uninitialised variable.
     Empty,
-    /// No value, as a database has it.
+    /// The null value of databases.
     Null,
     /// `VT_I1`.
     I1(i8),
@@ -56,7 +59,7 @@ pub enum Value {
     R8(f64),
     /// `VT_BOOL`.
     Bool(bool),
-    /// `VT_ERROR`: an HRESULT, [`Variant::missing`] among others.
+    /// `VT_ERROR`: an HRESULT, for example that of [`Variant::missing`].
     Error(HRESULT),
     /// `VT_CY`.
     Currency(Currency),
@@ -75,66 +78,67 @@ pub enum Value {
 }
 
 impl Variant {
-    /// Nothing.
+    /// Returns an empty variant.
     pub const fn new() -> Self {
         Self { vt: vt::EMPTY, reserved: [0; 3], data: [null_mut(); 2] }
     }
 
-    /// The zero of a type: 0, no string, no object.
+    /// Returns the zero of a type: 0, a null string, or a null object.
     pub(crate) const fn zero(vt: u16) -> Self {
         Self { vt, reserved: [0; 3], data: [null_mut(); 2] }
     }
 
-    /// A value of a type that owns nothing, by its bits.
+    /// Makes a value of a type that owns nothing, from its bits.
     pub(crate) const fn of_bits(vt: u16, bits: u64) -> Self {
         Self::of_pointer(vt, without_provenance_mut(bits as usize))
     }
 
-    /// A value of a type that is a pointer.
+    /// Makes a value of a pointer type.
     pub(crate) const fn of_pointer(vt: u16, pointer: *mut c_void) -> Self {
         Self { vt, reserved: [0; 3], data: [pointer, null_mut()] }
     }
 
-    /// What stands for an optional parameter that is left out.
+    /// Returns the value for an omitted optional argument.
     pub const fn missing() -> Self {
         Self::of_bits(vt::ERROR, code::DISP_E_PARAMNOTFOUND.0.cast_unsigned() as u64)
     }
 
-    /// `VT_NULL`.
+    /// Returns a `VT_NULL`.
     pub const fn null() -> Self {
         Self::zero(vt::NULL)
     }
 
-    /// An HRESULT.
+    /// Makes a value of an HRESULT.
     pub fn error(code: HRESULT) -> Self {
         Self::of_bits(vt::ERROR, code.0.cast_unsigned().into())
     }
 
-    /// A point in time: days since 30 December 1899, whose fraction is the time of day.
+    /// Makes a date: days since 30 December 1899, with the time of day as the fraction.
     pub fn date(days: f64) -> Self {
         Self::of_bits(vt::DATE, days.to_bits())
     }
 
-    /// An object that has IDispatch, or none.
+    /// Makes a value of an object with IDispatch, or of none.
     pub fn dispatch(object: Option<IDispatch>) -> Self {
         Self::of_pointer(vt::DISPATCH, vt::into_raw(object.map(IUnknown::from)))
     }
 
-    /// A value that lies elsewhere, and that whoever gets this may change.
+    /// Makes a reference to a value elsewhere, which the receiver may change.
     ///
     /// # Safety
     ///
-    /// A value of type `vt`, which may be [`vt::VARIANT`], must be at `to` for as long as this lives, and nobody else may use it.
+    /// While the reference lives, there must be a value of type `vt` at `to`, which may be
+    /// [`vt::VARIANT`], and no other code may use it.
     pub unsafe fn by_reference(vt: u16, to: *mut c_void) -> Self {
         Self::of_pointer(vt | vt::BYREF, to)
     }
 
-    /// Its type: one of [`vt`], with [`vt::ARRAY`] and [`vt::BYREF`].
+    /// Returns the type: one of [`vt`], with [`vt::ARRAY`] and [`vt::BYREF`].
     pub const fn vt(&self) -> u16 {
         self.vt
     }
 
-    /// Whether it stands for an optional parameter that is left out.
+    /// Whether the value stands for an omitted optional argument.
     pub fn is_missing(&self) -> bool {
         self.vt == vt::ERROR && self.bits() as u32 == code::DISP_E_PARAMNOTFOUND.0.cast_unsigned()
     }
@@ -143,32 +147,32 @@ impl Variant {
         self.vt = vt;
     }
 
-    /// Where a value of a type lies in a variant.
+    /// Returns the address of a value of a type within the variant.
     pub(crate) const fn place(&mut self, vt: u16) -> *mut u8 {
-        // A DECIMAL lies over all of it: its first two bytes are not its own.
+        // A DECIMAL covers the whole variant, and its first two bytes are the variant's type.
         if vt == vt::DECIMAL { (&raw mut *self).cast() } else { (&raw mut self.data).cast() }
     }
 
-    /// The same, to look at it.
+    /// Returns the address of a value of a type within the variant, for reading.
     pub(crate) const fn data(&self, vt: u16) -> *const u8 {
         if vt == vt::DECIMAL { (&raw const *self).cast() } else { (&raw const self.data).cast() }
     }
 
-    /// The bits of a value of up to 8 bytes.
+    /// Returns the bits of a value of up to 8 bytes.
     pub(crate) fn bits(&self) -> u64 {
         self.data[0].addr() as u64
     }
 
-    /// What it leads to, where it is by reference: the type and the address.
+    /// Returns the type and address of the target, where the variant is by reference.
     pub(crate) fn target(&self) -> Option<(u16, *mut u8)> {
         (self.vt & vt::BYREF != 0).then_some((self.vt & !vt::BYREF, self.data[0].cast()))
     }
 
-    /// A copy: of what it leads to where it is by reference.
+    /// Returns a copy; of the target where the variant is by reference.
     ///
     /// # Errors
     ///
-    /// E_OUTOFMEMORY; DISP_E_BADVARTYPE for a type that nothing has; E_POINTER for a reference to nowhere.
+    /// E_OUTOFMEMORY; DISP_E_BADVARTYPE for an invalid type; E_POINTER for a null reference.
     pub fn copy(&self) -> Result<Self> {
         if let Some((vt, from)) = self.target() {
             if from.is_null() {
@@ -177,7 +181,7 @@ impl Variant {
             if !vt::is_known(self.vt) {
                 return Err(vt::unknown(self.vt));
             }
-            // SAFETY: by the promise of whoever made it.
+            // SAFETY: the creator of the reference promises a valid value at its target.
             return unsafe { vt::read(vt, from) };
         }
         let data = match self.vt {
@@ -190,7 +194,7 @@ impl Variant {
         Ok(Self { vt: self.vt, reserved: self.reserved, data: [data, null_mut()] })
     }
 
-    /// Refuses objects that belong to a thread, and what is somebody else's.
+    /// Verifies that the variant owns its value and that no object in it belongs to a thread.
     pub(crate) fn check_objects(&self) -> Result<()> {
         if self.target().is_some() {
             return Err(Error::new(code::E_INVALIDARG, "a VARIANT by reference is somebody else's"));
@@ -202,23 +206,23 @@ impl Variant {
         }
     }
 
-    /// The string, where it holds one.
+    /// Returns the string, if the value is one.
     pub fn as_bstr(&self) -> Option<&Bstr> {
         // SAFETY: by the invariant; a string is a pointer.
         (self.vt == vt::BSTR).then(|| unsafe { &*(&raw const self.data).cast::<Bstr>() })
     }
 
-    /// The array, where it holds one.
+    /// Returns the array, if the value is one.
     pub fn as_array(&self) -> Option<&SafeArray> {
         let is_array = self.vt & vt::ARRAY != 0 && self.vt & vt::BYREF == 0;
         // SAFETY: by the invariant; an array is a pointer.
         is_array.then(|| unsafe { &*(&raw const self.data).cast::<SafeArray>() })
     }
 
-    /// The object, where it holds one.
+    /// Returns the object, if the value is one.
     pub fn object(&self) -> Option<IUnknown> {
         let is_object = matches!(self.vt, vt::UNKNOWN | vt::DISPATCH);
-        // SAFETY: by the invariant; an interface pointer or null.
+        // SAFETY: by the invariant, the data is an interface pointer or null.
         is_object.then(|| unsafe { &*(&raw const self.data).cast::<Option<IUnknown>>() }).cloned().flatten()
     }
 
@@ -232,7 +236,7 @@ impl Variant {
         }
     }
 
-    /// What it holds, or leads to.
+    /// Returns the value or the target's value.
     ///
     /// # Errors
     ///
@@ -264,7 +268,7 @@ impl Variant {
             vt::UNKNOWN => Value::Unknown(self.object()),
             vt::DISPATCH => {
                 Value::Dispatch(self.object().map(|object| {
-                    // SAFETY: by the invariant: what it holds is an IDispatch.
+                    // SAFETY: by the invariant, the object is an IDispatch.
                     unsafe { IDispatch::from_raw(object.into_raw()) }
                 }))
             }
@@ -294,7 +298,7 @@ impl Default for Variant {
 
 /// # Panics
 ///
-/// Where [`Variant::copy`] fails.
+/// If [`Variant::copy`] fails.
 impl Clone for Variant {
     fn clone(&self) -> Self {
         self.copy().expect("a value that can be copied")
@@ -348,7 +352,8 @@ impl From<Value> for Variant {
     }
 }
 
-/// A type of Rust's that a variant holds as it is: `From` for the variant, and `TryFrom` where a variant can be converted to it.
+/// Implements the conversions between a variant and a Rust type that it can hold: `From` for the
+/// variant, and `TryFrom` for the type.
 macro_rules! held {
     ($($ty:ty, $value:ident, $vt:ident;)*) => {$(
         impl From<$ty> for Variant {

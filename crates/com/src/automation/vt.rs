@@ -1,4 +1,5 @@
-//! What a VARIANT, an element of a SAFEARRAY or a parameter holds: VARTYPE, and values of it in memory.
+//! VARTYPE: the types of VARIANTs, of elements of SAFEARRAYs and of parameters, and operations on
+//! their values in memory.
 
 use super::bstr::Bstr;
 use super::safearray::SafeArray;
@@ -9,7 +10,7 @@ use std::ffi::c_void;
 use std::mem::ManuallyDrop;
 use windows_core::{IUnknown, Interface};
 
-/// Bytes of a value in memory; `None` where nothing has that type.
+/// Returns the size of a value in memory; `None` for an invalid type.
 pub(crate) fn size(vt: u16) -> Option<usize> {
     if vt & (ARRAY | BYREF) != 0 {
         return Some(8).filter(|_| is_known(vt));
@@ -25,24 +26,24 @@ pub(crate) fn size(vt: u16) -> Option<usize> {
     })
 }
 
-/// Whether a VARIANT may say that this is what it holds.
+/// Whether a VARIANT can have this type.
 pub(crate) fn is_known(vt: u16) -> bool {
     let base = vt & !(ARRAY | BYREF);
     match base {
         _ if base & 0xf000 != 0 => false,
         EMPTY | NULL => vt == base,
-        // What a VARIANT holds is no VARIANT itself.
+        // A VARIANT cannot hold another one directly.
         VARIANT => vt != base,
         _ => size(base).is_some(),
     }
 }
 
-/// What is said of a type that this is none of.
+/// Returns the error for an invalid type.
 pub(crate) fn unknown(vt: u16) -> Error {
     Error::new(code::DISP_E_BADVARTYPE, format!("no value has the type {vt:#x}"))
 }
 
-/// A copy of a value in memory.
+/// Returns a copy of a value in memory.
 ///
 /// # Safety
 ///
@@ -54,24 +55,25 @@ pub(crate) unsafe fn read(vt: u16, from: *const u8) -> Result<Variant> {
     }
     let mut made = Variant::zero(vt);
     let bytes = size(vt).ok_or_else(|| unknown(vt))?;
-    // SAFETY: a variant has room for every value but itself; it owns nothing yet.
+    // SAFETY: a variant has room for every value except another variant; the new one owns nothing
+    // yet.
     unsafe { made.place(vt).copy_from_nonoverlapping(from, bytes) };
-    // The bits of a DECIMAL are everything but the first two bytes, which say what the variant is.
+    // The copy of a DECIMAL overwrote the variant's type with the DECIMAL's unused first two bytes.
     made.set_type(vt);
-    // SAFETY: not dropped: a view of what somebody else owns.
+    // SAFETY: the view of a value that it does not own is not dropped.
     let borrowed = ManuallyDrop::new(made);
     borrowed.copy()
 }
 
-/// Puts a value where there is none.
+/// Stores a value in uninitialised memory.
 ///
 /// # Safety
 ///
-/// As many bytes as the type has must be writable at `to`, aligned.
+/// `to` must be aligned and writable for as many bytes as the type has.
 ///
 /// # Errors
 ///
-/// DISP_E_TYPEMISMATCH when the value is of another type.
+/// DISP_E_TYPEMISMATCH when the value has another type.
 pub(crate) unsafe fn write(vt: u16, to: *mut u8, value: Variant) -> Result<()> {
     if vt == VARIANT {
         // SAFETY: the caller's promise.
@@ -83,16 +85,16 @@ pub(crate) unsafe fn write(vt: u16, to: *mut u8, value: Variant) -> Result<()> {
     }
     let bytes = size(vt).ok_or_else(|| unknown(vt))?;
     let mut value = ManuallyDrop::new(value);
-    // SAFETY: the caller's promise; a variant has as many bytes there.
+    // SAFETY: the caller's promise; the variant has that many bytes at `place`.
     unsafe { to.copy_from_nonoverlapping(value.place(vt), bytes) };
     Ok(())
 }
 
-/// Frees what a value owns, and leaves zeros.
+/// Frees the resources of a value, and leaves zeros.
 ///
 /// # Safety
 ///
-/// A value of that type must be at `at`, aligned, and the caller's.
+/// There must be a value of that type at `at`, aligned, which the caller owns.
 pub(crate) unsafe fn clear(vt: u16, at: *mut u8) {
     match vt {
         VARIANT => {
@@ -117,12 +119,12 @@ pub(crate) unsafe fn clear(vt: u16, at: *mut u8) {
     unsafe { at.write_bytes(0, size(vt).unwrap_or(0)) };
 }
 
-/// Whether values of a type own something.
+/// Whether values of a type own resources.
 pub(crate) fn owns(vt: u16) -> bool {
     vt & BYREF == 0 && (vt & ARRAY != 0 || matches!(vt, VARIANT | BSTR | UNKNOWN | DISPATCH))
 }
 
-/// An object as it lies in memory: its address, with a reference of its own.
+/// Returns the memory form of an object: its address, with a reference of its own.
 pub(crate) fn into_raw(object: Option<IUnknown>) -> *mut c_void {
     object.map_or(std::ptr::null_mut(), Interface::into_raw)
 }

@@ -1,7 +1,9 @@
-//! What travels for Automation's types, in memory: the structures of `oaidl.idl`, each an allocation of its own.
+//! The wire forms of Automation's types in memory: the structures of `oaidl.idl`, each an
+//! allocation of its own.
 //!
-//! What comes has been checked as every structure with pointers is: pointers lead to what they are to lead to, and there are as many
-//! elements as counts say. What is left to check here is what only Automation knows.
+//! Received structures have been checked as all structures with pointers are: pointers have valid
+//! targets, and arrays have as many elements as their counts say. This module checks the rules that
+//! are specific to Automation.
 
 use super::bstr::Bstr;
 use super::safearray::{Bound, DIMENSIONS_MAX, FADF_HAVEVARTYPE, SafeArray};
@@ -13,12 +15,12 @@ use std::ffi::c_void;
 use std::mem::ManuallyDrop;
 use windows_core::{GUID, IUnknown, Interface};
 
-/// How deep values may lie in one another.
+/// The greatest depth of nested values.
 const DEPTH_MAX: usize = 32;
-/// What a string says that is none.
+/// The length that a null string has on the wire.
 const NO_TEXT: u32 = u32::MAX;
 
-/// FLAGGED_WORD_BLOB, with its units behind it.
+/// FLAGGED_WORD_BLOB; the units follow.
 #[repr(C)]
 pub(super) struct WireBstr {
     bytes: u32,
@@ -28,7 +30,7 @@ pub(super) struct WireBstr {
 /// wireVARIANT.
 #[repr(C)]
 pub(super) struct WireVariant {
-    /// In units of 8 bytes.
+    /// The size in units of 8 bytes.
     size: u32,
     reserved: u32,
     pub(super) vt: u16,
@@ -36,13 +38,13 @@ pub(super) struct WireVariant {
     arm: [*mut u8; 2],
 }
 
-/// wireSAFEARRAY, with its bounds behind it.
+/// wireSAFEARRAY; the bounds follow.
 #[repr(C)]
 pub(super) struct WireArray {
     dimensions: u16,
     features: u16,
     element_size: u32,
-    /// The elements' type is in the upper half.
+    /// The lock count in the lower half, and the elements' type in the upper half.
     locks: u32,
     padding: u32,
     kind: u64,
@@ -55,27 +57,27 @@ fn invalid(words: &str) -> Error {
     Error::new(code::RPC_E_INVALID_DATA, words)
 }
 
-/// What travels for some values, freed unless it is kept.
+/// The allocations of wire forms, freed unless they are kept.
 pub struct Wires {
     memory: Vec<*mut c_void>,
-    /// References of their own to objects.
+    /// The references to objects that the wire forms own.
     objects: Vec<IUnknown>,
-    /// Whether objects get such references.
+    /// Whether objects in the wire forms get references of their own.
     owned: bool,
 }
 
 impl Wires {
-    /// For values that their owner keeps meanwhile.
+    /// Makes an empty set for values whose owner keeps them while the wire forms exist.
     pub const fn lent() -> Self {
         Self { memory: Vec::new(), objects: Vec::new(), owned: false }
     }
 
-    /// For values whose wire form somebody else frees.
+    /// Makes an empty set for values whose wire forms the receiver frees.
     pub const fn owned() -> Self {
         Self { memory: Vec::new(), objects: Vec::new(), owned: true }
     }
 
-    /// Leaves everything to whoever has the addresses.
+    /// Releases ownership of all wire forms to the holder of the addresses.
     pub fn keep(mut self) {
         self.memory.clear();
         self.objects.drain(..).for_each(std::mem::forget);
@@ -87,10 +89,10 @@ impl Wires {
         Ok(memory.cast())
     }
 
-    /// A pointer by itself.
+    /// Allocates a pointer to `to`.
     pub(super) fn cell(&mut self, to: *mut u8) -> Result<*mut u8> {
         let cell = self.add(size_of::<*mut u8>())?;
-        // SAFETY: as many bytes.
+        // SAFETY: the allocation has room for a pointer.
         unsafe { cell.cast::<*mut u8>().write(to) };
         Ok(cell)
     }
@@ -98,7 +100,7 @@ impl Wires {
     fn object(&mut self, object: *mut u8) -> *mut u8 {
         let raw: *mut c_void = object.cast();
         if self.owned {
-            // SAFETY: an interface pointer of a value's, or null.
+            // SAFETY: the value is an interface pointer or null.
             self.objects.extend(unsafe { IUnknown::from_raw_borrowed(&raw) }.cloned());
         }
         object
@@ -109,7 +111,7 @@ impl Wires {
         let units = bytes.len().div_ceil(2);
         let made = self.add(size_of::<WireBstr>() + units * 2)?;
         let length = if text.as_ptr().is_null() { NO_TEXT } else { bytes.len() as u32 };
-        // SAFETY: as many bytes.
+        // SAFETY: the allocation has room for the structure.
         unsafe { made.cast::<WireBstr>().write(WireBstr { bytes: length, units: units as u32 }) };
         // SAFETY: as above.
         let to = unsafe { made.add(size_of::<WireBstr>()) };
@@ -120,9 +122,9 @@ impl Wires {
 
     fn made(&mut self, vt: u16, arm: [*mut u8; 2], bytes: usize) -> Result<*mut u8> {
         let made = self.add(size_of::<WireVariant>())?;
-        // Its header, the discriminant and what it holds.
+        // The size comprises the header, the discriminant and the value.
         let size = (20 + bytes).div_ceil(8) as u32;
-        // SAFETY: as many bytes.
+        // SAFETY: the allocation has room for the structure.
         unsafe {
             made.cast::<WireVariant>().write(WireVariant { size, reserved: 0, vt, reserved_words: [0; 3], arm });
         }
@@ -133,7 +135,7 @@ impl Wires {
         if depth > DEPTH_MAX {
             return Err(Error::new(code::E_INVALIDARG, "VARIANTs lie too deep in one another"));
         }
-        // What is by reference travels as what it leads to.
+        // A value by reference travels as its target.
         if value.target().is_some() {
             return self.variant(&value.copy()?, depth + 1);
         }
@@ -141,16 +143,16 @@ impl Wires {
         if !vt::is_known(vt) {
             return Err(vt::unknown(vt));
         }
-        // SAFETY: of the value's own type.
+        // SAFETY: the address leads to the value, of the value's own type.
         let (arm, bytes) = unsafe { self.arm(vt, value.data(vt), depth) }?;
         self.made(vt, arm, bytes)
     }
 
-    /// What a union's arm holds for a value, and bytes of what it leads to.
+    /// Returns the arm of the union for a value, and the number of bytes that count for it.
     ///
     /// # Safety
     ///
-    /// A value of that type must be at `from`.
+    /// There must be a value of that type at `from`.
     unsafe fn arm(&mut self, vt: u16, from: *const u8, depth: usize) -> Result<([*mut u8; 2], usize)> {
         let mut arm = [std::ptr::null_mut(); 2];
         if matches!(vt, vt::EMPTY | vt::NULL) {
@@ -167,30 +169,30 @@ impl Wires {
             // SAFETY: the caller's promise.
             let array = unsafe { &*from.cast::<SafeArray>() };
             let made = self.array(array, depth + 1)?;
-            // A PSAFEARRAY leads to a pointer (MS-OAUT 2.2.29.1).
+            // A PSAFEARRAY is a pointer to a pointer (MS-OAUT 2.2.29.1).
             arm[0] = if made.is_null() { made } else { self.cell(made)? };
             return Ok((arm, 44 + array.len() * array.element_size()));
         }
-        // SAFETY: the caller's promise; an arm has 16 bytes.
+        // SAFETY: the caller's promise; an arm has room for 16 bytes.
         unsafe { arm.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(from, bytes) };
         match vt {
             vt::UNKNOWN | vt::DISPATCH => arm[0] = self.object(arm[0]),
-            // The first two bytes are the VARIANT's type in memory.
-            // SAFETY: within the arm.
+            // The first two bytes of a DECIMAL in memory are the VARIANT's type. SAFETY: the write
+            // is within the arm.
             vt::DECIMAL => unsafe { arm.as_mut_ptr().cast::<u16>().write(0) },
             _ => {}
         }
         Ok((arm, bytes))
     }
 
-    /// A value by reference, as it travels in calls by name: with the value that it leads to.
+    /// Returns the wire form of a value by reference in calls by name, including its target.
     pub(super) fn reference(&mut self, value: &Variant) -> Result<*mut u8> {
         let (vt, from) = value.target().filter(|(_, from)| !from.is_null()).ok_or(code::E_POINTER)?;
         if !vt::is_known(value.vt()) {
             return Err(vt::unknown(value.vt()));
         }
         if vt == vt::VARIANT {
-            // SAFETY: by the promise of whoever made the reference.
+            // SAFETY: the creator of the reference promises a valid value at its target.
             let inner = self.variant(unsafe { &*from.cast::<Variant>() }, 1)?;
             let cell = self.cell(inner)?;
             return self.made(value.vt(), [cell, std::ptr::null_mut()], 24);
@@ -198,7 +200,7 @@ impl Wires {
         // SAFETY: as above.
         let (arm, bytes) = unsafe { self.arm(vt, from, 1) }?;
         let cell = self.add(16)?;
-        // SAFETY: as many bytes.
+        // SAFETY: the allocation has room for the arm.
         unsafe { cell.cast::<[*mut u8; 2]>().write(arm) };
         self.made(value.vt(), [cell, std::ptr::null_mut()], bytes + 4)
     }
@@ -212,7 +214,7 @@ impl Wires {
         let each = if is_pointer(kind) { size_of::<*mut u8>() } else { size };
         let elements = self.add(count * each)?;
         for at in 0..count {
-            // SAFETY: an element of the array.
+            // SAFETY: the element is within the array.
             let from = unsafe { array.data().add(at * size) };
             let made = match kind {
                 // SAFETY: as above.
@@ -223,11 +225,11 @@ impl Wires {
                 vt::UNKNOWN | vt::DISPATCH => self.object(unsafe { from.cast::<*mut u8>().read() }),
                 _ => break,
             };
-            // SAFETY: room for as many.
+            // SAFETY: the allocation has room for all elements.
             unsafe { elements.cast::<*mut u8>().wrapping_add(at).write(made) };
         }
         if !is_pointer(kind) {
-            // SAFETY: as many bytes; fresh memory.
+            // SAFETY: there are as many bytes in fresh memory.
             unsafe { elements.copy_from_nonoverlapping(array.data(), count * size) };
         }
         let bounds = array.stored();
@@ -243,7 +245,7 @@ impl Wires {
             elements,
             iid: GUID::zeroed(),
         };
-        // SAFETY: as many bytes.
+        // SAFETY: the allocation has room for the structure and its bounds.
         unsafe { made.cast::<WireArray>().write(wire) };
         // SAFETY: as above.
         let to = unsafe { made.add(size_of::<WireArray>()) };
@@ -256,13 +258,13 @@ impl Wires {
 impl Drop for Wires {
     fn drop(&mut self) {
         for memory in &self.memory {
-            // SAFETY: from `add`, and not given away.
+            // SAFETY: the memory is from `add` and has not been released.
             unsafe { release(*memory) };
         }
     }
 }
 
-/// What elements of a type are on the wire: `SF_TYPE`.
+/// Returns the wire type of elements: `SF_TYPE`.
 const fn kind_of(vt: u16) -> Option<u16> {
     Some(match vt {
         vt::BSTR | vt::UNKNOWN | vt::DISPATCH | vt::VARIANT => vt,
@@ -278,11 +280,11 @@ const fn is_pointer(kind: u16) -> bool {
     matches!(kind, vt::BSTR | vt::UNKNOWN | vt::DISPATCH | vt::VARIANT)
 }
 
-/// Where a pointer leads.
+/// Returns the target of a pointer.
 ///
 /// # Safety
 ///
-/// A pointer must be at `at`.
+/// There must be a pointer at `at`.
 const unsafe fn pointer(at: *const u8) -> *const u8 {
     // SAFETY: the caller's promise.
     unsafe { at.cast::<*const u8>().read() }
@@ -300,7 +302,7 @@ pub(super) unsafe fn to_bstr(wire: *const u8) -> Result<Bstr> {
     if (found.bytes as usize).div_ceil(2) != found.units as usize {
         return Err(invalid("a BSTR has not as many bytes as it says"));
     }
-    // SAFETY: the units lie behind.
+    // SAFETY: the units follow the structure.
     let bytes = unsafe { crate::rt::slice(wire.wrapping_add(size_of::<WireBstr>()), found.bytes as usize) };
     Bstr::from_bytes(bytes)
 }
@@ -320,19 +322,19 @@ pub(super) unsafe fn to_variant(wire: *const u8, depth: usize) -> Result<Variant
     let vt = found.vt & !vt::BYREF;
     let from: *const u8 = (&raw const found.arm).cast();
     if found.vt & vt::BYREF == 0 {
-        // SAFETY: the check has seen that the arm is the type's.
+        // SAFETY: the check has verified that the arm has the value's type.
         return unsafe { of_arm(vt, from, depth) };
     }
     if found.arm[0].is_null() {
         return Err(invalid("a VARIANT by reference leads nowhere"));
     }
     if vt == vt::VARIANT {
-        // SAFETY: as above: a pointer to a pointer to another.
+        // SAFETY: as above: a pointer to a pointer to another VARIANT.
         let inner = unsafe { pointer(found.arm[0]) };
         // SAFETY: as above.
         return unsafe { to_variant(inner, depth + 1) };
     }
-    // SAFETY: as above: a pointer to what the arm would hold.
+    // SAFETY: as above: a pointer to the value that the arm would hold.
     unsafe { of_arm(vt, found.arm[0], depth) }
 }
 
@@ -355,7 +357,7 @@ unsafe fn of_arm(vt: u16, from: *const u8, depth: usize) -> Result<Variant> {
         let array = if cell.is_null() {
             cell
         } else {
-            // SAFETY: as above: where another pointer is.
+            // SAFETY: as above: the cell contains another pointer.
             unsafe { pointer(cell) }
         };
         // SAFETY: as above.
@@ -381,13 +383,13 @@ unsafe fn to_array(wire: *const u8, depth: usize) -> Result<SafeArray> {
     }
     // The upper half is padding.
     let kind = found.kind as u16;
-    // An array of objects of one interface is one of objects.
+    // An array of objects with one interface is treated as an array of objects.
     let kind = if kind == 0x8000 | vt::UNKNOWN { vt::UNKNOWN } else { kind };
     let vt = if found.features & FADF_HAVEVARTYPE != 0 { (found.locks >> 16) as u16 } else { kind };
     if kind_of(vt) != Some(kind) {
         return Err(invalid("a SAFEARRAY's elements are of another type than it says"));
     }
-    // SAFETY: the bounds lie behind.
+    // SAFETY: the bounds follow the structure.
     let stored = unsafe { crate::rt::slice(wire.wrapping_add(size_of::<WireArray>()).cast::<Bound>(), dimensions) };
     let product = stored.iter().try_fold(1_usize, |product, bound| product.checked_mul(bound.count as usize));
     if product != Some(count) || found.elements.is_null() && count > 0 {
@@ -397,7 +399,7 @@ unsafe fn to_array(wire: *const u8, depth: usize) -> Result<SafeArray> {
     let mut made = SafeArray::with_bounds(vt, &bounds)?;
     let size = made.element_size();
     if !is_pointer(kind) {
-        // SAFETY: as many elements, of numbers of that size.
+        // SAFETY: both arrays have as many elements, numbers of that size.
         unsafe { made.data_mut().copy_from_nonoverlapping(found.elements, count * size) };
         return Ok(made);
     }
@@ -413,30 +415,30 @@ unsafe fn to_array(wire: *const u8, depth: usize) -> Result<SafeArray> {
             // SAFETY: the caller's promise: an interface pointer, or null.
             _ => unsafe { vt::read(vt, from) }?,
         };
-        // SAFETY: within the elements, which are zeros.
+        // SAFETY: the position is within the elements, which are zeros.
         unsafe { vt::write(vt, made.data_mut().wrapping_add(at * size), element) }?;
     }
     Ok(made)
 }
 
-/// A type that is something else in memory than on the wire.
+/// A type whose wire form differs from its memory form.
 pub trait Automation: Default {
-    /// What travels for it.
+    /// Converts the value to its wire form.
     ///
     /// # Errors
     ///
-    /// E_OUTOFMEMORY; why it cannot travel.
+    /// E_OUTOFMEMORY; the error of a value that has no wire form.
     fn to_wire(&self, wires: &mut Wires) -> Result<*mut u8>;
 
-    /// What has travelled.
+    /// Converts a value from its wire form.
     ///
     /// # Safety
     ///
-    /// `wire` must be null, or lead to what `oaidl.idl` says travels for it.
+    /// `wire` must be null, or lead to the wire form of `oaidl.idl`.
     ///
     /// # Errors
     ///
-    /// E_OUTOFMEMORY; RPC_E_INVALID_DATA for what is no such value.
+    /// E_OUTOFMEMORY; RPC_E_INVALID_DATA for an invalid value.
     unsafe fn from_wire(wire: *const u8) -> Result<Self>;
 }
 
@@ -478,8 +480,8 @@ impl Automation for SafeArray {
     }
 }
 
-/// A value that a method looks at: its owner keeps it.
+/// Returns a view of a value that its owner keeps, for a method's input.
 pub fn lent<T: Automation>(value: &T) -> ManuallyDrop<T> {
-    // SAFETY: a copy of the bits that is never dropped.
+    // SAFETY: the copy of the bits is never dropped.
     ManuallyDrop::new(unsafe { std::ptr::read(value) })
 }

@@ -1,5 +1,6 @@
-//! `IActivation` and `IRemoteSCMActivator` (MS-DCOM 3.1.2.5.2): others have objects made of the classes that are registered here, or, where this
-//! process is the host's service, of those whose servers it starts.
+//! `IActivation` and `IRemoteSCMActivator` (MS-DCOM 3.1.2.5.2): clients activate the classes that
+//! are registered in this process. Where this process is the SCM, clients also activate those whose
+//! servers it starts.
 
 use super::classes::Activated;
 use super::{answer, request, resolved};
@@ -15,7 +16,7 @@ use std::io::Write;
 use std::sync::Arc;
 use windows_core::{GUID, HRESULT, IUnknown};
 
-/// The mode of a RemoteActivation that asks for the class object (MODE_GET_CLASS_OBJECT).
+/// The mode of a RemoteActivation for the class object (MODE_GET_CLASS_OBJECT).
 const CLASS_OBJECT: u32 = u32::MAX;
 
 impl Activated {
@@ -24,7 +25,7 @@ impl Activated {
     }
 }
 
-/// What is asked of a class, as the older of the two interfaces has it.
+/// Returns an activation request in the form of the older interface.
 pub(crate) fn asked(
     this: OrpcThis,
     class: GUID,
@@ -53,7 +54,7 @@ pub(super) fn activate(
     answer(|to| results.write(to))
 }
 
-/// Where there is no object.
+/// Returns the results of a failed activation.
 fn nothing(asked: &RemoteActivation, result: HRESULT) -> RemoteActivationResults {
     RemoteActivationResults {
         that: OrpcThat::default(),
@@ -76,7 +77,7 @@ pub(super) fn perform(
 ) -> std::result::Result<Vec<u8>, Status> {
     let (this, properties, wanted) = match request(opnum, from)? {
         Request::GetClassObject { this, properties } => (this, properties, Activated::ClassObject),
-        // No object of another host can be a part of one here.
+        // Aggregation across processes is impossible.
         Request::CreateInstance { outer: Some(_), .. } => return refusal(code::CLASS_E_NOAGGREGATION),
         Request::CreateInstance { this, properties, .. } => (this, properties, Activated::Instance),
     };
@@ -96,7 +97,8 @@ fn refusal(result: HRESULT) -> std::result::Result<Vec<u8>, Status> {
     answer(|to| response.write(to))
 }
 
-/// What is answered to properties: first the references, then how to get to the process.
+/// Returns the activation properties that answer a request: first the references, then the bindings
+/// of the process.
 fn reply(caller: &Arc<Caller>, this: OrpcThis, properties: &[u8], wanted: Activated) -> Result<Vec<u8>> {
     let properties = Properties::from_request(properties)?;
     let instantiation = properties.instantiation()?;
@@ -119,7 +121,8 @@ fn reply(caller: &Arc<Caller>, this: OrpcThis, properties: &[u8], wanted: Activa
     Ok(Properties::new(vec![Property::PropsOut(out), Property::ScmReply(reply)]).to_answer()?)
 }
 
-/// A class's object, or a new one of it: for each interface a reference, or why there is none, and how to get to the process that has it.
+/// Activates a class. Returns for each interface a reference or an error, and the bindings of the
+/// process that has the object.
 fn provide(caller: &Arc<Caller>, asked: &RemoteActivation) -> Result<RemoteActivationResults> {
     let runtime = caller.runtime;
     if scm::is_for(caller) && !runtime.classes().has(&asked.class) {
@@ -128,7 +131,7 @@ fn provide(caller: &Arc<Caller>, asked: &RemoteActivation) -> Result<RemoteActiv
     runtime.rules().check_class(&asked.class, || caller.shown())?;
     if let Some(told) = caller.told() {
         runtime.network().listen_like(runtime, &told.heard).inspect_err(|error| {
-            // The client is told the code alone, and can do nothing about it.
+            // The client receives only the code and cannot act on the text.
             let _ = writeln!(
                 std::io::stderr(),
                 "obvia: {} cannot be listened on for {}: {error}",
@@ -164,7 +167,7 @@ fn marshal(caller: &Arc<Caller>, object: &IUnknown, iid: &GUID) -> Result<Vec<u8
     caller.marshal(object, info)?.to_wire()
 }
 
-/// What became of the whole: it went well if one interface is there.
+/// Returns the overall result: success if at least one interface was found.
 fn summary(interfaces: &[(HRESULT, Option<Vec<u8>>)]) -> HRESULT {
     let is_there = interfaces.iter().any(|(_, reference)| reference.is_some());
     let first = interfaces.first().map_or(code::E_NOINTERFACE, |(result, _)| *result);

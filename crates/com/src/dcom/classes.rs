@@ -1,4 +1,4 @@
-//! Classes of which this process makes objects for others.
+//! The classes that this process has registered, and whose objects it makes for other processes.
 
 use super::factory::Factory;
 use crate::agile::Agile;
@@ -14,49 +14,50 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use windows_core::{GUID, IUnknown};
 
-/// How often a process looks whether anybody uses it.
+/// The limits on the interval at which a process checks whether it is unused.
 const LOOK_MIN: Duration = Duration::from_millis(5);
 const LOOK_MAX: Duration = Duration::from_millis(500);
 
-/// Makes objects of a class.
+/// A function that makes objects of a class.
 type Maker = dyn Fn() -> Result<IUnknown> + Send + Sync;
 
-/// A class that is registered.
+/// A registered class.
 #[derive(Clone)]
 struct Class {
     make: Arc<Maker>,
-    /// What stands for the class.
+    /// The class object.
     object: Agile<IUnknown>,
-    /// By which processes of this host find it, where no other process is found instead.
+    /// The listener by which processes of this host find the class; `None` where another process is
+    /// found instead.
     listener: Option<Arc<Listener>>,
 }
 
-/// What is asked for of a class.
+/// The kind of object that a client wants of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Activated {
-    /// What stands for the class itself.
+    /// The class object.
     ClassObject,
     /// A new object.
     Instance,
 }
 
-/// What is registered, and who uses it.
+/// The registered classes and their use.
 #[derive(Default)]
 pub(crate) struct Classes(Mutex<Table>);
 
 #[derive(Default)]
 struct Table {
-    /// By class identifier.
+    /// The classes by CLSID.
     classes: HashMap<u128, Class>,
-    /// Objects that are being made, and programs' own reasons to stay.
+    /// The number of activations in progress and of server locks.
     busy: usize,
-    /// When there last was such a thing.
+    /// The time at which the last of them ended.
     used: Option<Instant>,
-    /// The process is about to end, and makes no objects any more.
+    /// Whether the process is about to end and makes no further objects.
     is_ending: bool,
 }
 
-/// An object that others asked for. As long as this lives, the process does not take itself for unused.
+/// An activated object. While this value lives, the process does not count as unused.
 pub(crate) struct Provided<'a> {
     object: Agile<IUnknown>,
     _busy: Busy<'a>,
@@ -68,7 +69,7 @@ impl Provided<'_> {
     }
 }
 
-/// A reason to stay.
+/// A reason for the process to stay alive.
 struct Busy<'a>(&'a Classes);
 
 impl Drop for Busy<'_> {
@@ -79,7 +80,8 @@ impl Drop for Busy<'_> {
     }
 }
 
-/// Keeps a process that [serves until nobody uses it](serve_until_idle), as long as this lives (CoAddRefServerProcess).
+/// Keeps alive a process that [serves until it is unused](serve_until_idle), as long as this value
+/// lives (CoAddRefServerProcess).
 #[must_use = "the process may end when this is dropped"]
 pub struct ServerLock {
     _busy: Busy<'static>,
@@ -106,11 +108,12 @@ impl Classes {
         self.lock().classes.contains_key(&class.to_u128())
     }
 
-    /// Makes an object of a class, or finds what stands for the class.
+    /// Makes an object of a class, or returns its class object.
     ///
     /// # Errors
     ///
-    /// REGDB_E_CLASSNOTREG; why there is no object.
+    /// REGDB_E_CLASSNOTREG if the class is not registered or the process is about to end; the error
+    /// of the function that makes objects.
     pub(crate) fn activate(&self, class: &GUID, wanted: Activated) -> Result<Provided<'_>> {
         let mut table = self.lock();
         if table.is_ending {
@@ -119,7 +122,7 @@ impl Classes {
         let found = table.classes.get(&class.to_u128()).cloned();
         let Class { make, object, .. } = found.ok_or_else(|| scm::unknown(class, "is not registered here"))?;
         table.busy += 1;
-        // What is made is made by its author's code: not under the lock.
+        // The program's function must not run under the lock.
         drop(table);
         let busy = Busy(self);
         let object = match wanted {
@@ -129,20 +132,21 @@ impl Classes {
         Ok(Provided { object, _busy: busy })
     }
 
-    /// Ends the service of all classes, if nobody has used any for so long, nor refers to any object.
+    /// Ends the service of all classes if none has been used for `idle` and no object is
+    /// referenced. Returns whether it did.
     fn end_unused(&self, idle: Duration, is_unused: impl FnOnce() -> bool) -> bool {
         let mut table = self.lock();
         if table.busy > 0 || table.used.is_some_and(|used| used.elapsed() < idle) || !is_unused() {
             return false;
         }
         table.is_ending = true;
-        // Who looks for a server from now on finds none, and has one started.
+        // From now on a client finds no server and has a new one started.
         table.classes.values_mut().filter_map(|class| class.listener.take()).for_each(|listener| listener.close());
         true
     }
 }
 
-/// A class of which others have objects made by this process, as long as this lives.
+/// A registered class. Clients can activate the class while this value lives.
 #[must_use = "nobody can have objects made any more when this is dropped"]
 pub struct ClassRegistration {
     runtime: &'static Runtime,
@@ -161,19 +165,22 @@ impl Drop for ClassRegistration {
         if let Some(listener) = removed.as_ref().and_then(|class| class.listener.clone()) {
             listener.close();
         }
-        // Dropping what makes objects runs its author's code: not under the lock.
+        // The drop of the program's function must not run under the lock.
         drop(removed);
     }
 }
 
-/// Has others make objects of a class in this process (CoRegisterClassObject): those who ask at an address that it
-/// [listens](crate::listen) on, and processes of this user on this host. `make` is called for each, by any thread. Objects may be asked for every
-/// interface of the IDL file that declares `I`, and of those that it imports.
+/// Registers a class for other processes (CoRegisterClassObject): for clients at the addresses that
+/// this process [listens](crate::listen) on, and for processes of this user on this host. Any
+/// thread may call `make`, once for each object. Clients may query the objects for every interface
+/// of the IDL file that declares `I`, and of the files that it imports.
 ///
-/// Where several processes of a user register a class, those of this host who name no server find the first of them.
+/// Where several processes of a user register a class, clients on this host that name no server
+/// find the first of them.
 ///
-/// `object` stands for the class itself: those who ask for the class object (CoGetClassObject) get it. Without one they get an
-/// [`IClassFactory`](super::IClassFactory), which makes objects and has this process stay (IClassFactory::LockServer).
+/// `object` is the class object, which CoGetClassObject returns to clients. The default is an
+/// [`IClassFactory`](super::IClassFactory), which makes objects and keeps this process alive
+/// (IClassFactory::LockServer).
 ///
 /// # Errors
 ///
@@ -186,7 +193,8 @@ pub fn register_class<I: Remote>(
     register_class_by(class, object, I::INFO, move || Ok(make()?.cast()?))
 }
 
-/// As [`register_class`], for objects whose IDL file is that of the interface described.
+/// As [`register_class`], for objects whose interfaces are those of the IDL file that `info`
+/// describes.
 ///
 /// # Errors
 ///
@@ -198,7 +206,8 @@ pub fn register_class_by(
     make: impl Fn() -> Result<IUnknown> + Send + Sync + 'static,
 ) -> Result<ClassRegistration> {
     let registration = register_class_to_networks(class, object, info, make)?;
-    // It is dropped where that fails. Who finds it can have objects made already.
+    // The registration is dropped where this fails. Clients can activate the class as soon as it is
+    // announced.
     let runtime = registration.runtime;
     let listener = scm::announce(runtime, &class)?;
     if let Some(known) = runtime.classes().lock().classes.get_mut(&class.to_u128()) {
@@ -207,7 +216,7 @@ pub fn register_class_by(
     Ok(registration)
 }
 
-/// The same for those alone who reach this process over a network: on this host somebody else is found.
+/// Registers a class only for clients over a network. On this host clients find another process.
 ///
 /// # Errors
 ///
@@ -232,23 +241,25 @@ pub fn register_class_to_networks(
     }
 }
 
-/// Keeps this process from ending when nobody uses it: see [`serve_until_idle`].
+/// Keeps this process from ending as unused: see [`serve_until_idle`].
 ///
 /// # Errors
 ///
-/// When the process cannot have a runtime.
+/// If the runtime of the process cannot be made.
 pub fn lock_server() -> Result<ServerLock> {
     Ok(ServerLock { _busy: Runtime::of_process()?.classes().stay() })
 }
 
-/// Serves until nobody has used this process for so long: nobody refers to an object of it, has one made, or [keeps it](lock_server). The
-/// `idle-timeout` of its class's registration counts instead of `idle`, where it was started on demand and there is one.
+/// Serves until this process has been unused for the idle time: no object is referenced or being
+/// made, and no [lock](lock_server) exists. The `idle-timeout` of the class's registration replaces
+/// `idle` where the process was started on demand.
 ///
-/// When this returns, no more objects are made, and the next who wants one has a new server started.
+/// When this function returns, no more objects are made, and the next client has a new server
+/// started.
 ///
 /// # Errors
 ///
-/// When the process cannot have a runtime.
+/// If the runtime of the process cannot be made.
 pub fn serve_until_idle(idle: Duration) -> Result<()> {
     let runtime = Runtime::of_process()?;
     let idle = scm::idle_timeout().unwrap_or(idle);

@@ -1,4 +1,5 @@
-//! Having objects of classes made: by this process, by libraries that it loads, by processes of this host, and by other hosts.
+//! Activation of classes: in this process, in shared libraries, in processes of this host, and on
+//! other hosts.
 
 use super::classes::Activated;
 use crate::error::{Error, Result, code};
@@ -11,7 +12,7 @@ use std::ops::BitOr;
 use std::path::Path;
 use windows_core::{GUID, IUnknown, Interface};
 
-/// Where objects of a class may be made (CLSCTX).
+/// The contexts in which objects of a class may be made (CLSCTX).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClassContext(u32);
 
@@ -25,12 +26,12 @@ impl ClassContext {
     /// Anywhere (CLSCTX_SERVER).
     pub const ALL: Self = Self(0x15);
 
-    /// The contexts of these numbers of CLSCTX; others are left out.
+    /// Makes a set of contexts from CLSCTX bits; unknown bits are dropped.
     pub const fn from_bits(bits: u32) -> Self {
         Self(bits & Self::ALL.0)
     }
 
-    /// Whether all that another one allows is allowed.
+    /// Whether this set contains all contexts of another one.
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
@@ -44,29 +45,33 @@ impl BitOr for ClassContext {
     }
 }
 
-/// Has an object of a class made (CoCreateInstanceEx): by the process at `server`, a name that it exports or a string binding, as one
-/// [connects](crate::connect) to. Where none is named, in this process if it has registered the class; otherwise by what is
-/// [registered](crate::scm) on this host: a process that runs, or one that the host's service starts.
+/// Makes an object of a class (CoCreateInstanceEx) in the process at `server`, which is an exported
+/// name or a string binding as for [`connect`](crate::connect). Without `server`, this process
+/// makes the object if it has registered the class. Otherwise the [registrations](crate::scm) on
+/// this host decide: a running process, or one that the SCM starts.
 ///
 /// # Errors
 ///
-/// REGDB_E_CLASSNOTREG where nobody makes objects of the class; CO_E_SERVER_EXEC_FAILURE when its server could not be started; E_NOINTERFACE
-/// when they have no such interface; why there is no object; otherwise as for [`crate::connect`].
+/// REGDB_E_CLASSNOTREG where the class is not registered; CO_E_SERVER_EXEC_FAILURE when its server
+/// could not be started; E_NOINTERFACE when the object has no such interface; the server's error
+/// where it made no object; otherwise as for [`crate::connect`].
 pub fn create_instance<I: Remote>(class: GUID, server: Option<&str>) -> Result<I> {
     Ok(activate(class, server, Activated::Instance, ClassContext::ALL, I::INFO)?.cast()?)
 }
 
-/// Has an object of a class made by what is [registered](crate::scm) on this host, and in one of these contexts: by a shared library, by a process
-/// of this user, or by another host, whichever is the first that there is. Where this process has registered the class, it makes the object.
+/// Makes an object of a class that is [registered](crate::scm) on this host, in the first of these
+/// contexts that the registration provides: a shared library, a process of this user, or another
+/// host. Where this process has registered the class, it makes the object itself.
 ///
 /// # Errors
 ///
-/// As for [`create_instance`]; CO_E_DLLNOTFOUND and CO_E_ERRORINDLL for a library that cannot be used.
+/// As for [`create_instance`]; CO_E_DLLNOTFOUND and CO_E_ERRORINDLL for a library that cannot be
+/// used.
 pub fn create_instance_in<I: Remote>(class: GUID, context: ClassContext) -> Result<I> {
     Ok(activate(class, None, Activated::Instance, context, I::INFO)?.cast()?)
 }
 
-/// Finds what stands for a class (CoGetClassObject), as [`create_instance`] does for its objects.
+/// Returns the class object of a class (CoGetClassObject), found as by [`create_instance`].
 ///
 /// # Errors
 ///
@@ -75,11 +80,12 @@ pub fn class_object<I: Remote>(class: GUID, server: Option<&str>) -> Result<I> {
     Ok(activate(class, server, Activated::ClassObject, ClassContext::ALL, I::INFO)?.cast()?)
 }
 
-/// The class that is registered by a name on this host (CLSIDFromProgID), whatever the case of its letters.
+/// Returns the class that is registered under a name on this host (CLSIDFromProgID). Case is
+/// ignored.
 ///
 /// # Errors
 ///
-/// CO_E_CLASSSTRING for a name that no registration has.
+/// CO_E_CLASSSTRING where no registration has the name.
 pub fn class_named(name: &str) -> Result<GUID> {
     let has_name = |class: &scm::Class| class.name.as_ref().is_some_and(|known| known.eq_ignore_ascii_case(name));
     let mut known = scm::classes().into_iter().filter_map(|(_, class)| class.ok());
@@ -87,7 +93,7 @@ pub fn class_named(name: &str) -> Result<GUID> {
     known.find(has_name).map(|class| class.id).ok_or_else(unknown)
 }
 
-/// An object of a class, or what stands for the class, for a caller who wants the interface described.
+/// Returns an object or the class object of a class, with the described interface.
 ///
 /// # Errors
 ///
@@ -111,7 +117,7 @@ pub(crate) fn activate(
     }
 }
 
-/// What somebody wants of a class.
+/// An activation request.
 struct Sought {
     runtime: &'static Runtime,
     class: GUID,
@@ -120,14 +126,14 @@ struct Sought {
 }
 
 impl Sought {
-    /// The object, by the process at a name or a string binding.
+    /// Activates the class in the process at a name or a string binding.
     fn at(&self, server: &str) -> Result<IUnknown> {
         let link = self.runtime.link_at(server)?;
         let reference = system::activate(&link, &self.class, self.wanted, self.info)?;
         if reference.oxid == link.oxid() || reference.oxid == self.runtime.oxid() {
             return self.runtime.adopt(&link, &reference, self.info);
         }
-        // Who was asked has had it made by another process.
+        // The process has forwarded the activation to another one.
         let link = self.runtime.link_to(reference.oxid, &reference.bindings)?;
         if let Err(error) = link.bind(self.info) {
             link.release_later(reference.target, reference.public_refs);
@@ -136,7 +142,7 @@ impl Sought {
         self.runtime.adopt(&link, &reference, self.info)
     }
 
-    /// The object, by what is registered on this host.
+    /// Activates the class as it is registered on this host.
     fn registered(&self, context: ClassContext) -> Result<IUnknown> {
         let (registered, path) = scm::find(&self.class)?.unzip();
         let registered = registered.as_ref();
@@ -158,8 +164,8 @@ impl Sought {
         }
     }
 
-    /// The object, by a process of this user: one that runs, or that the service starts, where a registration at this path says that there is a
-    /// program.
+    /// Activates the class in a process of this user: a running one, or one that the SCM starts,
+    /// where `program` is the path of a registration with a program.
     fn by_process(&self, program: Option<&Path>) -> Result<IUnknown> {
         let start = |_| {
             let Some(path) = program else {
@@ -176,7 +182,7 @@ impl Sought {
     }
 }
 
-/// How the service of a host is reached, or who else a registration names.
+/// Returns the string binding of the SCM on a host, or the registration's own string binding.
 fn binding_of(host: &str) -> String {
     if StringBinding::is_meant(host) { host.to_owned() } else { format!("ncacn_ip_tcp:{host}[{}]", epm::PORT) }
 }

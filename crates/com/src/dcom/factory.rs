@@ -1,6 +1,7 @@
-//! IClassFactory: what makes objects of a class, for its own process and for others.
+//! IClassFactory: makes objects of a class, for its own process and for others.
 //!
-//! Programs call two methods; two others travel (Windows' unknwn.idl: RemoteCreateInstance, RemoteLockServer). They are converted here.
+//! Programs call two methods, and two other methods are marshaled (Windows' unknwn.idl:
+//! RemoteCreateInstance, RemoteLockServer). This module converts between them.
 
 #![allow(non_snake_case, missing_docs, reason = "names are COM's; the macro hands on no documentation of methods")]
 
@@ -22,31 +23,32 @@ use windows_core::{GUID, HRESULT, IUnknown, IUnknownImpl as _, Interface, implem
 /// COM's IClassFactory.
 #[interface("00000001-0000-0000-c000-000000000046")]
 pub unsafe trait IClassFactory: IUnknown {
-    /// Makes an object, as a part of another one where `outer` is not null.
+    /// Makes an object, as part of an aggregate where `outer` is not null.
     pub unsafe fn CreateInstance(&self, outer: *mut c_void, iid: *const GUID, object: *mut *mut c_void) -> HRESULT;
-    /// Keeps the server, or no longer.
+    /// Adds or removes a lock on the server.
     pub unsafe fn LockServer(&self, lock: i32) -> HRESULT;
 }
 
 impl IClassFactory {
-    /// Has an object made.
+    /// Makes an object.
     ///
     /// # Errors
     ///
-    /// E_NOINTERFACE when it has no such interface; why there is no object; otherwise as for every call.
+    /// E_NOINTERFACE when the object has no such interface; the server's error where it made no
+    /// object; otherwise as for every call.
     pub fn create_instance<I: Remote>(&self) -> Result<I> {
         registry::register_module(I::INFO);
         let mut object = null_mut();
-        // SAFETY: the pointers are good for the call, and the object is to be a part of none.
+        // SAFETY: the pointers are valid during the call, and no outer object is passed.
         check(unsafe { self.CreateInstance(null_mut(), &I::IID, &mut object) })?;
         if object.is_null() {
             return Err(code::E_NOINTERFACE.into());
         }
-        // SAFETY: the call succeeded, so this is a counted pointer of the interface that was asked for.
+        // SAFETY: the call succeeded, so the pointer is a counted one of the requested interface.
         Ok(unsafe { I::from_raw(object) })
     }
 
-    /// Has the server stay, or lets it end. It stays until it has been let go as often as it was told to stay.
+    /// Adds or removes a lock on the server. The server stays until each lock has been removed.
     ///
     /// # Errors
     ///
@@ -58,12 +60,12 @@ impl IClassFactory {
 }
 
 crate::include_idl! {
-    /// What the compiler writes of `class_factory.idl`.
+    /// The code that the compiler generates from `class_factory.idl`.
     mod made = "class_factory"
 }
 
-/// What the compiler would know about the interface.
-// SAFETY: vtable and stubs are this interface's.
+/// The interface description that the compiler would generate.
+// SAFETY: the vtable and the stubs are made for this interface.
 pub(crate) static INFO: InterfaceInfo = unsafe { InterfaceInfo::new(DESCRIPTION) };
 
 const DESCRIPTION: Description = Description {
@@ -76,13 +78,13 @@ const DESCRIPTION: Description = Description {
     base: None,
     proxy: VtablePointer((&raw const PROXY).cast()),
     stubs: Stubs::new(&pad::<8>(&[create_stub, lock_stub])),
-    // The text has a uuid of nobody's.
+    // The UUID in the IDL text is not that of IClassFactory.
     idl: "",
     ndr: made::NDR,
     module: &[],
 };
 
-// SAFETY: vtable and stubs were made for this interface.
+// SAFETY: the vtable and the stubs are made for this interface.
 unsafe impl Remote for IClassFactory {
     const INFO: &'static InterfaceInfo = &INFO;
 }
@@ -101,7 +103,7 @@ unsafe extern "system" fn create_proxy(
 ) -> HRESULT {
     // SAFETY: by the contract of IClassFactory.
     match unsafe { begin(outer, iid, object) } {
-        // SAFETY: what this function was called with.
+        // SAFETY: the arguments are those of this function.
         Ok(iid) => unsafe { made::IClassFactory_RemoteCreateInstance_proxy(this, &raw const iid, object) },
         Err(refused) => refused,
     }
@@ -113,12 +115,12 @@ unsafe extern "system" fn create_proxy(
 ///
 /// # Safety
 ///
-/// `iid` must be null or point to an IID, `object` be null or have room for a pointer.
+/// `iid` must be null or point to an IID; `object` must be null or have room for a pointer.
 unsafe fn begin(outer: *mut c_void, iid: *const GUID, object: *mut *mut c_void) -> std::result::Result<GUID, HRESULT> {
     if iid.is_null() || object.is_null() {
         return Err(code::E_POINTER);
     }
-    // SAFETY: it is not null, and the caller promises the rest.
+    // SAFETY: the pointer is not null, and the caller promises the rest.
     unsafe { object.write(null_mut()) };
     if !outer.is_null() {
         return Err(code::CLASS_E_NOAGGREGATION);
@@ -127,29 +129,29 @@ unsafe fn begin(outer: *mut c_void, iid: *const GUID, object: *mut *mut c_void) 
     Ok(unsafe { iid.read() })
 }
 
-/// A class factory as the stubs that the compiler writes see it: with the methods that travel.
+/// The vtable by which the generated stubs see a class factory, with the marshaled methods.
 static METHODS: made::IClassFactory_Vtbl = made::IClassFactory_Vtbl {
-    // No stub calls these.
+    // The stubs do not call these methods.
     base__: crate::proxy::UNKNOWN,
     RemoteCreateInstance: remote_create,
     RemoteLockServer: remote_lock,
 };
 
-/// The class factory, which the call keeps.
+/// Returns the class factory behind an adapter; it is alive during the call.
 ///
 /// # Safety
 ///
-/// `this` must be what a stub below has made.
+/// `this` must be an adapter that one of the stubs below has made.
 unsafe fn factory(this: *mut c_void) -> Option<IClassFactory> {
     // SAFETY: the caller's promise.
     let object = unsafe { Adapter::<made::IClassFactory_Vtbl>::object(this) };
-    // SAFETY: the stubs are given class factories, which are alive for the call.
+    // SAFETY: the stubs receive class factories, which are alive during the call.
     unsafe { IClassFactory::from_raw_borrowed(&object) }.cloned()
 }
 
 unsafe extern "C-unwind" fn create_stub(object: *mut c_void, call: &mut ServerCall<'_>) -> Answer {
     let mut adapter = Adapter::new(&METHODS, object);
-    // SAFETY: the stub calls its one method of an object whose vtable has it.
+    // SAFETY: the stub calls only the method that it marshals, and the adapter's vtable has it.
     unsafe { made::IClassFactory_RemoteCreateInstance_stub(adapter.as_raw(), call) }
 }
 
@@ -166,23 +168,23 @@ unsafe extern "system" fn remote_create(this: *mut c_void, iid: *const GUID, obj
     };
     // SAFETY: the stub has an IID.
     let wanted = unsafe { iid.read() };
-    // Nothing is made that could not travel.
+    // An object whose interface cannot be marshaled is not made.
     if Wanted::Iid(wanted).info().is_err() {
         return code::E_NOINTERFACE;
     }
     let Ok(own) = factory.cast_object_ref::<Factory>() else {
-        // SAFETY: what this function was called with, and an object that is a part of none.
+        // SAFETY: the arguments are those of this function, and no outer object is passed.
         return unsafe { factory.CreateInstance(null_mut(), iid, object) };
     };
-    // SAFETY: what this function was called with.
+    // SAFETY: the arguments are those of this function.
     unsafe { hand_out(null_mut(), iid, object, |iid| own.make_for_caller(iid)) }
 }
 
-/// Has an object made, and hands out the interface that is asked for: what IClassFactory::CreateInstance does.
+/// Performs IClassFactory::CreateInstance: makes an object and stores the requested interface.
 ///
 /// # Safety
 ///
-/// `iid` must be null or point to an IID, `object` be null or have room for a pointer.
+/// `iid` must be null or point to an IID; `object` must be null or have room for a pointer.
 pub(super) unsafe fn hand_out(
     outer: *mut c_void,
     iid: *const GUID,
@@ -194,10 +196,10 @@ pub(super) unsafe fn hand_out(
         Ok(iid) => iid,
         Err(refused) => return refused,
     };
-    // What panics is the author's code.
+    // The program's code may panic.
     guard(|| match make(&iid) {
         Ok(made) => {
-            // SAFETY: it is not null, and the caller promises the rest.
+            // SAFETY: the pointer is not null, and the caller promises the rest.
             unsafe { object.write(made.into_raw()) };
             code::S_OK
         }
@@ -217,12 +219,12 @@ unsafe extern "system" fn remote_lock(this: *mut c_void, lock: i32) -> HRESULT {
     }
 }
 
-/// What stands for a class that this process has registered without an object for that.
+/// The class object of a class that this process has registered without one.
 #[implement(IClassFactory, IChecked)]
 pub(super) struct Factory {
     runtime: &'static Runtime,
     class: GUID,
-    /// The locks of this process itself.
+    /// The locks that this process itself has added.
     locks: Mutex<Vec<ServerLock>>,
 }
 
@@ -240,7 +242,8 @@ impl Factory {
         query_by(self.runtime.classes().activate(&self.class, Activated::Instance)?.get(), iid)
     }
 
-    /// The same for another process. Whether it may have objects made is looked at each time, since rules change.
+    /// Makes an object for another process. Access is checked on each call, since the rules may
+    /// change.
     fn make_for_caller(&self, iid: &GUID) -> Result<IUnknown> {
         let caller = caller().ok_or(code::E_UNEXPECTED)?;
         self.runtime.rules().check_class(&self.class, || caller.shown())?;
@@ -249,8 +252,8 @@ impl Factory {
 }
 
 impl Factory_Impl {
-    /// Has another process keep this one, or no longer. What keeps it are references to this object: nobody else can give them back, and they end with
-    /// that process.
+    /// Adds or removes a lock of another process. The locks are references to this object, so that
+    /// no other client can remove them and they end with their process.
     fn lock_for_caller(&self, stays: bool) -> Result<()> {
         let holder = caller().ok_or(code::E_UNEXPECTED)?.holder();
         let exports = self.runtime.exports();

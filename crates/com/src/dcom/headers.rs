@@ -1,5 +1,6 @@
-//! ORPCTHIS and ORPCTHAT (MS-DCOM 2.2.13) around calls of objects in the standard's transfer syntaxes: the causality and the trace that a call
-//! belongs to, how long its caller still waits, and why a method failed, in words.
+//! ORPCTHIS and ORPCTHAT (MS-DCOM 2.2.13) around calls of objects in the NDR transfer syntaxes: the
+//! causality and the trace of a call, the time that its caller still waits, and the error
+//! information of a failed method.
 
 use crate::call_context;
 use crate::error;
@@ -15,45 +16,48 @@ use std::cell::Cell;
 use windows_core::{GUID, HRESULT};
 
 thread_local! {
-    /// The causality of the call that this thread performs; 0 for none.
+    /// The causality of the call that this thread performs; 0 without one.
     static CAUSALITY: Cell<u128> = const { Cell::new(0) };
-    /// The causality of the last call that this thread has made by itself; 0 for none yet.
+    /// The causality of the last call that this thread has made outside of any other call; 0 before
+    /// the first.
     static OWN_CAUSALITY: Cell<u128> = const { Cell::new(0) };
 }
 
-/// What stands before arguments and results of calls.
+/// The headers before the arguments and results of calls.
 #[derive(Debug)]
 pub(crate) struct Headers;
 
-/// The only one.
+/// The only instance.
 pub(crate) static HEADERS: Headers = Headers;
 
-/// Takes up what a call says beside its arguments: calls that its method makes belong to its causality.
+/// Applies the header of a request: calls that the method makes belong to its causality.
 pub(super) fn enter(this: &OrpcThis) -> Result<(), Status> {
     if !ComVersion::OURS.performs(this.version) {
         return Err(Status(error::code::RPC_E_VERSION_MISMATCH.0.cast_unsigned()));
     }
     CAUSALITY.set(this.causality.to_u128());
-    // Calls that the method makes are for the one who waits for it.
+    // The method's own calls are limited by the time that its caller waits.
     let left = TimeLeft::find(&this.extents)?;
     call_context::enter(left.map(|TimeLeft(left)| left), TraceContext::find(&this.extents));
-    // What went wrong for somebody else is no business of this caller's.
+    // The last error of another call does not concern this caller.
     error::forget();
     Ok(())
 }
 
-/// The thread performs no call of anybody's any more.
+/// Ends the call that this thread performs.
 pub(super) fn leave() {
     CAUSALITY.set(0);
     call_context::leave();
 }
 
-/// The causality of a call that this thread makes now: that of the call which it performs, or a new one (MS-DCOM 1.3.5).
+/// Returns the causality of a call that this thread makes now: that of the performed call, or a new
+/// one (MS-DCOM 1.3.5).
 fn causality() -> GUID {
     if CAUSALITY.get() != 0 {
         return GUID::from_u128(CAUSALITY.get());
     }
-    // Drawn once, and counted on. Without random numbers the first call is of none.
+    // The first number is drawn, and the others count on. If drawing fails, the first causality is
+    // 0.
     let next = match OWN_CAUSALITY.get() {
         0 => obvia_rpc::dg::relay::draw().map_or(0, |drawn| drawn.0),
         last => last.wrapping_add(1),
@@ -63,7 +67,7 @@ fn causality() -> GUID {
 }
 
 fn append(header: &impl Body, stub: &mut Vec<u8>) {
-    // It has no more extents than were put in here.
+    // Encoding cannot fail, since the number of extents is limited by the caller.
     if let Ok(bytes) = Encoder::encode(ByteOrder::Little, |to| header.write(to)) {
         stub.extend_from_slice(&bytes);
     }
@@ -99,7 +103,7 @@ impl CallHeaders for Headers {
     }
 
     fn forget(&self) {
-        // Nobody waits.
+        // The caller of a one-way call does not wait.
         thread::limit_to(None);
     }
 
@@ -120,7 +124,7 @@ impl CallHeaders for Headers {
     fn read_response(&self, order: ByteOrder, stub: &[u8]) -> Result<(usize, Option<Words>), Status> {
         let from = &mut Decoder::new(stub, order);
         let that = OrpcThat::read(from)?;
-        // Whoever says nothing that can be read says nothing.
+        // Unreadable error information is ignored.
         Ok((from.at(), ErrorInfo::find(&that.extents).ok().flatten().map(words)))
     }
 }
@@ -131,7 +135,7 @@ fn words(info: ErrorInfo) -> Words {
     Words { description, source, help_file, help_context }
 }
 
-/// Words as COM's error information.
+/// Encodes an error's words as COM's error information.
 fn extents(words: Words) -> Option<Extents> {
     let Words { description, source, help_file, help_context } = words;
     let [description, source, help_file] =
@@ -150,7 +154,8 @@ mod tests {
 
     const TRACE: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
-    /// What another thread finds in a request, and what it answers.
+    /// Performs a request on another thread. Returns its limit, its trace, its causality and the
+    /// answer.
     fn performed(stub: &[u8], result: HRESULT) -> (Duration, Option<String>, u128, Vec<u8>) {
         let perform = || {
             let length = HEADERS.read_request(ByteOrder::Little, stub).unwrap();
@@ -161,7 +166,7 @@ mod tests {
             let words = result.is_err().then(|| Words { description, ..Words::default() });
             let mut answer = Vec::new();
             HEADERS.write_response(result.0.cast_unsigned(), words, &mut answer);
-            // The next one knows nothing of this one.
+            // The next call inherits no state of this one.
             assert!(matches!(thread::deadline(), Deadline::Within(thread::DEFAULT_TIMEOUT)) && trace().is_none());
             answer.extend(result.0.to_le_bytes());
             (found.0, found.1, found.2, answer)

@@ -1,4 +1,4 @@
-//! Shared libraries that make objects in the process of who asks for them: loading them, and being one.
+//! Shared libraries that make objects in their client's process: loading them, and being one.
 
 #![allow(non_snake_case, missing_docs, reason = "names are COM's; the macro hands on no documentation of methods")]
 
@@ -17,11 +17,11 @@ use windows_core::{GUID, HRESULT, IUnknown, Interface, implement};
 type GetClassObject = unsafe extern "system" fn(*const GUID, *const GUID, *mut *mut c_void) -> HRESULT;
 type CanUnloadNow = unsafe extern "system" fn() -> HRESULT;
 
-/// A library that was loaded.
+/// A loaded library.
 struct Loaded {
     get_class_object: GetClassObject,
     can_unload: Option<CanUnloadNow>,
-    // Invariant: the functions above are this library's.
+    // Invariant: the functions above belong to this library.
     _library: Library,
 }
 
@@ -32,11 +32,11 @@ pub(crate) struct Libraries(Mutex<HashMap<PathBuf, Arc<Loaded>>>);
 impl Loaded {
     fn new(path: &Path) -> Result<Self> {
         let failed = |code, error: libloading::Error| Error::new(code, format!("{}: {error}", path.display()));
-        // SAFETY: what the library does when it is loaded is its author's affair, whom the registration of the class trusts: its file is this
-        // user's or root's.
+        // SAFETY: the library's initialisation is trusted with the registration of the class, whose
+        // file only this user or root can write.
         let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) };
         let library = library.map_err(|error| failed(code::CO_E_DLLNOTFOUND, error))?;
-        // SAFETY: COM has the function with this signature.
+        // SAFETY: COM defines the function with this signature.
         let get = unsafe { library.get::<GetClassObject>("DllGetClassObject") };
         let get_class_object = *get.map_err(|error| failed(code::CO_E_ERRORINDLL, error))?;
         // SAFETY: as above.
@@ -44,27 +44,28 @@ impl Loaded {
         Ok(Self { get_class_object, can_unload, _library: library })
     }
 
-    /// An interface of what stands for a class.
+    /// Returns an interface of a class object.
     fn class_object(&self, class: &GUID, iid: &GUID) -> Result<IUnknown> {
         // SAFETY: the library is loaded, and the pointers are good for the call.
         pointer(|object| unsafe { (self.get_class_object)(class, iid, object) })
     }
 
-    /// Whether nobody uses anything of it any more.
+    /// Whether no object of the library is in use.
     fn is_unused(&self) -> bool {
         // SAFETY: the library is loaded.
         self.can_unload.is_some_and(|can_unload| unsafe { can_unload() } == code::S_OK)
     }
 }
 
-/// The interface pointer that a function of COM's hands out.
+/// Returns the interface pointer that a COM function stores in its out parameter.
 fn pointer(get: impl FnOnce(*mut *mut c_void) -> HRESULT) -> Result<IUnknown> {
     let mut object = null_mut();
     get(&mut object).ok()?;
     if object.is_null() {
         return Err(code::E_NOINTERFACE.into());
     }
-    // SAFETY: the function succeeded, so this is a counted interface pointer; every one begins with IUnknown's methods.
+    // SAFETY: the function succeeded, so the pointer is a counted interface pointer; every
+    // interface begins with IUnknown's methods.
     Ok(unsafe { IUnknown::from_raw(object) })
 }
 
@@ -77,24 +78,26 @@ impl Libraries {
         if let Some(known) = self.lock().get(path) {
             return Ok(Arc::clone(known));
         }
-        // Loading runs code of the library's: not under the lock. Of two who load it the system has one library.
+        // Loading runs the library's code, which must not run under the lock. If two threads load a
+        // library, the system loads it once.
         let loaded = Arc::new(Loaded::new(path)?);
         Ok(Arc::clone(self.lock().entry(path.to_owned()).or_insert(loaded)))
     }
 
-    /// An interface of an object of a class, or of what stands for the class.
+    /// Returns an interface of a new object of a class, or of the class object.
     pub(super) fn activate(&self, path: &Path, class: &GUID, wanted: Activated, iid: &GUID) -> Result<IUnknown> {
         let loaded = self.load(path)?;
         if wanted == Activated::ClassObject {
             return loaded.class_object(class, iid);
         }
         let factory: IClassFactory = loaded.class_object(class, &IClassFactory::IID)?.cast()?;
-        // SAFETY: the pointers are good for the call, and nothing is made a part of anything.
+        // SAFETY: the pointers are valid during the call, and no outer object is passed.
         pointer(|object| unsafe { factory.CreateInstance(null_mut(), iid, object) })
     }
 
     fn free_unused(&self) {
-        // Nobody gets it from here any more, and nobody is about to ask it for an object.
+        // The library has been taken out of the table, and no thread is about to ask it for an
+        // object.
         let is_idle = |loaded: &Arc<Loaded>| Arc::strong_count(loaded) == 1;
         let idle: Vec<_> = self.lock().extract_if(|_, loaded| is_idle(loaded)).collect();
         for (path, loaded) in idle {
@@ -105,27 +108,29 @@ impl Libraries {
     }
 }
 
-/// Unloads the libraries of classes that say that nobody uses them any more, by DllCanUnloadNow (CoFreeUnusedLibraries).
+/// Unloads the libraries of classes whose DllCanUnloadNow reports that they are unused
+/// (CoFreeUnusedLibraries).
 ///
 /// # Errors
 ///
-/// When the process cannot have a runtime.
+/// If the runtime of the process cannot be made.
 pub fn free_unused_libraries() -> Result<()> {
     crate::runtime::Runtime::of_process()?.libraries().free_unused();
     Ok(())
 }
 
-/// Makes objects of a class: what [`export_classes`](crate::export_classes) has for each.
+/// The function that [`export_classes`](crate::export_classes) has for each class, which makes its
+/// objects.
 #[doc(hidden)]
 pub type Make = fn() -> Result<IUnknown>;
 
-/// An object as who asks for it by class is given it.
+/// Converts a new object to the result of [`Make`].
 #[doc(hidden)]
 pub fn made<I: Interface>(object: Result<I>) -> Result<IUnknown> {
     Ok(object?.cast()?)
 }
 
-/// What stands for a class of a library.
+/// The class object of a class in this library.
 #[implement(IClassFactory)]
 struct Factory(Make);
 
@@ -136,16 +141,17 @@ impl IClassFactory_Impl for Factory_Impl {
     }
 
     unsafe fn LockServer(&self, _: i32) -> HRESULT {
-        // A library in Rust stays.
+        // A library in Rust is never unloaded.
         code::S_OK
     }
 }
 
-/// DllGetClassObject for a library with these classes.
+/// Performs DllGetClassObject for a library with these classes.
 ///
 /// # Safety
 ///
-/// As COM has it: `class` and `iid` must be null or point to GUIDs, `object` be null or have room for a pointer.
+/// As COM requires: `class` and `iid` must be null or point to GUIDs; `object` must be null or have
+/// room for a pointer.
 #[doc(hidden)]
 pub unsafe fn provide(
     classes: &[(GUID, Make)],
@@ -156,17 +162,18 @@ pub unsafe fn provide(
     if class.is_null() {
         return code::E_POINTER;
     }
-    // SAFETY: it is not null, and the caller promises the rest.
+    // SAFETY: the pointer is not null, and the caller promises the rest.
     let class = unsafe { class.read() };
     let Some(&(_, make)) = classes.iter().find(|(known, _)| *known == class) else {
         return code::CLASS_E_CLASSNOTAVAILABLE;
     };
-    // SAFETY: the caller's promise is the same.
+    // SAFETY: the caller makes the same promise.
     unsafe { hand_out(null_mut(), iid, object, |iid| query_by(&IClassFactory::from(Factory(make)).into(), iid)) }
 }
 
-/// Exports DllGetClassObject and DllCanUnloadNow, by which COM's classes are found in a shared library (`crate-type = ["cdylib"]`), with a way
-/// to make an object of each class. A library in Rust says that it has to stay, once it is loaded.
+/// Exports DllGetClassObject and DllCanUnloadNow, by which COM finds classes in a shared library
+/// (`crate-type = ["cdylib"]`), with a function for each class that makes an object. A library in
+/// Rust reports that it must stay loaded.
 ///
 /// ```ignore
 /// obvia::export_classes! {
@@ -176,12 +183,12 @@ pub unsafe fn provide(
 #[macro_export]
 macro_rules! export_classes {
     ($($class:expr => $make:expr),+ $(,)?) => {
-        /// Finds what stands for a class.
+        /// Returns the class object of a class.
         ///
         /// # Safety
         ///
-        /// As COM has it.
-        // SAFETY: the name is COM's, and means nothing else.
+        /// As COM requires.
+        // SAFETY: the name is defined by COM, and no other symbol has it.
         #[unsafe(no_mangle)]
         #[allow(non_snake_case)]
         pub unsafe extern "system" fn DllGetClassObject(
@@ -194,8 +201,8 @@ macro_rules! export_classes {
             unsafe { $crate::dcom::provide(classes, class, iid, object) }
         }
 
-        /// Whether the library may be unloaded: it may not.
-        // SAFETY: the name is COM's, and means nothing else.
+        /// Whether the library may be unloaded: never.
+        // SAFETY: the name is defined by COM, and no other symbol has it.
         #[unsafe(no_mangle)]
         #[allow(non_snake_case)]
         pub extern "system" fn DllCanUnloadNow() -> $crate::HRESULT {

@@ -1,5 +1,5 @@
-//! `IObjectExporter` (MS-DCOM 3.1.2.5.1): this process resolves its own OXID, and its objects are pinged here; where it is the host's service,
-//! those of its user's other processes, too.
+//! `IObjectExporter` (MS-DCOM 3.1.2.5.1): this process resolves its own OXID and receives the pings
+//! of its objects. Where it is the SCM, it does so for the other processes of its user as well.
 
 use super::{answer, request, resolved};
 use crate::orpc::object_exporter::{Request, Resolve, Response};
@@ -34,7 +34,7 @@ pub(super) fn perform(caller: &Arc<Caller>, opnum: u16, from: &mut Decoder<'_>) 
 }
 
 fn resolve(caller: &Arc<Caller>, wanted: &Resolve) -> Result<Resolved, Status> {
-    // Whoever names no protocol sequence has none.
+    // Without a common protocol sequence the caller cannot reach this process.
     let is_reachable = |found: &Resolved| !found.bindings.strings.is_empty();
     if wanted.oxid != caller.runtime.oxid() && scm::is_for(caller) {
         return scm::resolve_for(caller, wanted);
@@ -43,7 +43,8 @@ fn resolve(caller: &Arc<Caller>, wanted: &Resolve) -> Result<Resolved, Status> {
     found.filter(is_reachable).ok_or(INVALID_OXID)
 }
 
-/// The resolver's addresses, without its endpoint, which everybody knows (MS-DCOM 3.1.2.5.1.6).
+/// Returns the addresses of the resolver without its endpoint, which is well known (MS-DCOM
+/// 3.1.2.5.1.6).
 fn own_ways(caller: &Arc<Caller>) -> DualStringArray {
     let ways = resolved(caller, &[]).bindings;
     DualStringArray { strings: ways.strings.iter().map(TowerBinding::without_endpoint).collect(), ..ways }

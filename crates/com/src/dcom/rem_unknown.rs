@@ -1,5 +1,5 @@
-//! `IRemUnknown` and `IRemUnknown2` (MS-DCOM 3.1.1.5.6, 3.1.1.5.7): clients ask for further interfaces of objects, and have their references
-//! counted.
+//! `IRemUnknown` and `IRemUnknown2` (MS-DCOM 3.1.1.5.6, 3.1.1.5.7): clients query objects for
+//! further interfaces, and change their reference counts.
 
 use super::{answer, request, securities_for};
 use crate::error::{Error, Result, code};
@@ -56,7 +56,8 @@ fn code_of(done: Result<()>) -> HRESULT {
     done.map_or_else(|error| error.code(), |()| code::S_OK)
 }
 
-/// What became of each, and of the call: S_OK, or S_FALSE where some failed, or the first error where all did.
+/// Returns the results of all items and of the call: S_OK, S_FALSE where some items failed, or the
+/// first error where all failed.
 fn outcome<T, R>(done: impl Iterator<Item = Result<T>>, tell: impl Fn(Result<T>) -> R) -> (Vec<R>, HRESULT) {
     let (mut count, mut errors, mut first) = (0, 0, code::S_OK);
     let told = done
@@ -77,14 +78,14 @@ fn outcome<T, R>(done: impl Iterator<Item = Result<T>>, tell: impl Fn(Result<T>)
     (told, result)
 }
 
-/// The interface pointer that an IPID names, if it is one of this process's.
+/// Returns the target of an IPID of this process.
 fn target(caller: &Caller, ipid: &GUID) -> Result<TargetId> {
     let (target, oxid) = objref::split_ipid(ipid);
     let is_own = oxid == caller.runtime.oxid() && target.generation != 0;
     if is_own { Ok(target) } else { Err(code::RPC_E_INVALID_OBJECT.into()) }
 }
 
-/// A reference to a further interface of an object, with so many counts.
+/// Returns a reference to a further interface of an object, with `refs` counts.
 fn query(caller: &Arc<Caller>, ipid: &GUID, iid: &GUID, refs: u32) -> Result<ObjRef> {
     let runtime = caller.runtime;
     let object = runtime.exports().get(target(caller, ipid)?).map_err(|_| code::RPC_E_INVALID_OBJECT)?.object;
@@ -103,7 +104,7 @@ fn counts(refs: &InterfaceRef) -> Refs {
 fn add(caller: &Caller, refs: &InterfaceRef) -> Result<()> {
     let target = target(caller, &refs.ipid)?;
     let added = caller.runtime.exports().add_to(target, caller.holder(), counts(refs));
-    // The object is gone, or nobody was ever handed it.
+    // The object is gone, or was never exported.
     added.map_err(
         |error| if error.code() == code::RPC_E_DISCONNECTED { Error::from(code::CO_E_OBJNOTREG) } else { error },
     )

@@ -1,4 +1,4 @@
-//! The table of targets that a connection has at hand: what it holds, and when it looks again.
+//! Tests of a connection's cache of targets: its references, and its invalidation.
 
 use super::*;
 use crate::agile::{Agile, IID_AGILE_OBJECT};
@@ -7,7 +7,7 @@ use crate::stub::Stubs;
 use std::sync::atomic::{AtomicU32, Ordering};
 use windows_core::{GUID, HRESULT, IUnknown, IUnknown_Vtbl, Interface};
 
-/// An object by hand: those that `#[implement]` makes are not what Miri holds for proper.
+/// A handwritten object, since Miri rejects those of `#[implement]`.
 #[repr(C)]
 struct Thing {
     vtable: &'static IUnknown_Vtbl,
@@ -22,7 +22,7 @@ unsafe extern "system" fn query(this: *mut c_void, iid: *const GUID, out: *mut *
     if iid != IUnknown::IID && iid != IID_AGILE_OBJECT {
         return code::E_NOINTERFACE;
     }
-    // SAFETY: in the vtable of things only.
+    // SAFETY: the function is in the vtables of things only.
     unsafe { add_ref(this) };
     // SAFETY: by the contract of QueryInterface.
     unsafe { out.write(this) };
@@ -30,24 +30,24 @@ unsafe extern "system" fn query(this: *mut c_void, iid: *const GUID, out: *mut *
 }
 
 unsafe extern "system" fn add_ref(this: *mut c_void) -> u32 {
-    // SAFETY: in the vtable of things only.
+    // SAFETY: the function is in the vtables of things only.
     let thing = unsafe { &*this.cast::<Thing>() };
     thing.references.fetch_add(1, Ordering::Relaxed) + 1
 }
 
 unsafe extern "system" fn release(this: *mut c_void) -> u32 {
-    // SAFETY: in the vtable of things only.
+    // SAFETY: the function is in the vtables of things only.
     let thing = unsafe { &*this.cast::<Thing>() };
     let left = thing.references.fetch_sub(1, Ordering::AcqRel) - 1;
     if left == 0 {
-        // SAFETY: made by Box::into_raw, and this was the last reference.
+        // SAFETY: made by `Box::into_raw`, and without further references.
         drop(unsafe { Box::from_raw(this.cast::<Thing>()) });
     }
     left
 }
 
 unsafe extern "system" fn query_anything(this: *mut c_void, _: *const GUID, out: *mut *mut c_void) -> HRESULT {
-    // SAFETY: in the vtable of things only.
+    // SAFETY: the function is in the vtables of things only.
     unsafe { add_ref(this) };
     // SAFETY: by the contract of QueryInterface.
     unsafe { out.write(this) };
@@ -86,7 +86,7 @@ fn insert(table: &SharedTable<Target>) -> TargetId {
 }
 
 fn references(target: &Target) -> u32 {
-    // SAFETY: a thing, and held.
+    // SAFETY: the pointer is to a thing that is held.
     let thing = unsafe { &*target.pointer().cast::<Thing>() };
     assert!(std::ptr::eq(thing.vtable, &raw const VTABLE));
     thing.references.load(Ordering::Relaxed)
@@ -126,7 +126,7 @@ fn no_other_word_finds_a_target() {
     }
 }
 
-/// The number by which the watch says that there is none can be asked for, too.
+/// A call may have the number that the watch has in its invalid state.
 #[test]
 fn the_number_of_nobody_leads_to_no_target_that_is_gone() {
     let table = SharedTable::default();
@@ -155,7 +155,7 @@ fn a_removed_target_is_let_go() {
     drop(table.remove([(index, generation)]));
     dispatch.purge(&table);
     assert_eq!(references(&kept), 1);
-    // Whoever has the place next is found by its own number only.
+    // The next target at this index is found by its own number only.
     let next = insert(&table);
     assert_eq!(next.index, index);
     assert!(dispatch.fetch(&table, next, everybody).is_ok());
@@ -186,11 +186,11 @@ fn who_is_not_admitted_gets_nothing_and_recalled_copies_are_asked_about_again() 
     for target in [first, second] {
         assert!(dispatch.fetch(&table, target, everybody).is_ok());
     }
-    // Who was admitted is not asked about again, as long as nothing happens.
+    // An admitted client is not checked again until rules change.
     assert!(dispatch.find(first.word()).is_some() && dispatch.fetch(&table, first, nobody).is_ok());
     table.recall();
     assert!([first, second].iter().all(|target| dispatch.find(target.word()).is_none()));
-    // Whichever is fetched first, the other one is not at hand either.
+    // Fetching one target after a recall does not make the other available.
     assert!(dispatch.fetch(&table, second, everybody).is_ok());
     assert!(dispatch.find(first.word()).is_none());
     assert_eq!(dispatch.fetch(&table, first, nobody).err(), Some(Status::ACCESS_DENIED));

@@ -1,6 +1,8 @@
-//! Interface pointers that are called by frames, and objects that are called so: for languages that have no vtables.
+//! Calls of interface pointers by frames, and objects that are called by frames, for languages
+//! without vtables.
 //!
-//! The frames are FLAT, whatever the calls go by. References in them are made and taken up by what is here.
+//! The frames are FLAT, regardless of the calls' transfer syntax. This module makes the references
+//! in frames, and takes them up.
 
 use super::{exchange, put};
 use crate::error::{Error, Result, code, leave};
@@ -16,25 +18,27 @@ use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{Answer, ServerCall, Words};
 use windows_core::{HRESULT, IUnknown};
 
-/// Where the calls of an interface pointer go.
+/// Returns the target of an interface pointer's calls.
 fn behind(object: &IUnknown) -> Result<Imported> {
     let here = || Error::new(code::E_NOTIMPL, "the object is of this process, and is not called by frames");
     look_behind(object).ok_or_else(here)
 }
 
-/// Calls a method: sends the frame of a request, and returns what the method returned and the frame of its reply, which has to be checked.
+/// Calls a method: sends the frame of a request, and returns the method's HRESULT and the frame of
+/// its reply, which the caller must check.
 ///
-/// A method that failed has no results.
+/// A failed method has no results.
 ///
 /// # Errors
 ///
-/// E_NOTIMPL where the object is one of this process. When the server answers with a fault, the connection fails, or the deadline passes.
+/// E_NOTIMPL for an object of this process. If the server answers with a fault, the connection
+/// fails, or the deadline passes.
 pub fn call(object: &IUnknown, opnum: u16, request: &[u8]) -> Result<(HRESULT, Vec<u8>)> {
     let Imported { link, target, .. } = behind(object)?;
     exchange(&link, target, opnum, request)
 }
 
-/// Sends the request of a oneway method.
+/// Sends the request of a one-way method.
 ///
 /// # Errors
 ///
@@ -48,29 +52,29 @@ pub fn call_oneway(object: &IUnknown, opnum: u16, request: &[u8]) -> Result<()> 
     })
 }
 
-/// Asks an object for another interface.
+/// Queries an object for another interface.
 ///
 /// # Errors
 ///
-/// E_NOINTERFACE where it does not have it.
+/// E_NOINTERFACE where the object does not have the interface.
 pub fn query(object: &IUnknown, info: &'static InterfaceInfo) -> Result<IUnknown> {
     exports::query(object, info)
 }
 
-/// The bytes of a reference in the arguments of a call through an interface pointer.
+/// Marshals a reference for the arguments of a call through an interface pointer.
 ///
 /// # Errors
 ///
-/// When the object lacks the interface, or lives in a process that is gone.
+/// If the object lacks the interface, or belongs to a process that is gone.
 pub fn reference(through: &IUnknown, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Vec<u8>> {
     reference_for(object, info, Client::Process(behind(through)?.link.oxid()))
 }
 
-/// The interface pointer that a reference in the results of a call through another one stands for.
+/// Unmarshals a reference from the results of a call through another interface pointer.
 ///
 /// # Errors
 ///
-/// When it is none, or its object cannot be reached.
+/// If the reference is malformed, or its object cannot be reached.
 pub fn object(through: &IUnknown, reference: &[u8], info: &'static InterfaceInfo) -> Result<IUnknown> {
     let peer = behind(through)?.link.oxid();
     let object = unmarshal(Runtime::of_process()?, reference, Wanted::Known(info));
@@ -78,16 +82,16 @@ pub fn object(through: &IUnknown, reference: &[u8], info: &'static InterfaceInfo
     object
 }
 
-/// The bytes of a reference in the results of the call that this thread performs.
+/// Marshals a reference for the results of the call that this thread performs.
 ///
 /// # Errors
 ///
-/// As for [`reference()`]; E_UNEXPECTED where it performs none.
+/// As for [`reference()`]; E_UNEXPECTED where the thread performs no call.
 pub fn reference_for_caller(object: &IUnknown, info: &'static InterfaceInfo) -> Result<Vec<u8>> {
     server::caller().ok_or(code::E_UNEXPECTED)?.reference(object, info)
 }
 
-/// The interface pointer that a reference in the arguments of the call stands for which this thread performs.
+/// Unmarshals a reference from the arguments of the call that this thread performs.
 ///
 /// # Errors
 ///
@@ -98,8 +102,9 @@ pub fn object_of_caller(reference: &[u8], info: &'static InterfaceInfo) -> Resul
     object
 }
 
-/// Answers a call by frames. `perform` gets the method's number and a copy of the request's frame, which it has to check, and returns what the
-/// method returned and the frame of the results; of a method that failed, the frame of its words (docs/flat.md), if there are any.
+/// Answers a call by frames. `perform` receives the opnum and a copy of the request's frame, which
+/// it must check. It returns the method's HRESULT and the frame of the results; for a failed
+/// method, the frame of its words (docs/flat.md), if any.
 pub fn answer<'r>(
     call: &mut ServerCall<'_>,
     perform: impl FnOnce(u16, &[u8]) -> std::result::Result<(HRESULT, &'r [u8]), Status>,
@@ -110,7 +115,7 @@ pub fn answer<'r>(
         frame.copy_to(0, &mut request).ok_or(Status::BAD_STUB_DATA)?;
         let (result, reply) = perform(call.inner().opnum(), &request)?;
         if result.is_err() {
-            // Nobody gets references: they would have been in the results.
+            // A failed method sends no references, since they would have been in the results.
             server::take_back_sent();
             let words = Words::from_frame(reply).unwrap_or_default();
             return Ok(no_results(leave(Error::of_words(result, words))));

@@ -1,4 +1,5 @@
-//! Questions to servers that need not know of obvia: the endpoint mapper of a host, and the management interface of a server.
+//! Queries of servers that need not be obvia processes: the endpoint mapper of a host, and the
+//! management interface of a server.
 
 use crate::error::{Error, Result, code};
 use crate::network;
@@ -13,10 +14,10 @@ use obvia_via::Deadline;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
-/// Entries that a mapper is listened to for.
+/// The greatest number of entries that are read from a mapper.
 const REGISTERED_MAX: usize = 16 << 10;
 
-/// What a host's endpoint mapper knows.
+/// An entry of a host's endpoint mapper.
 pub(crate) struct Registered {
     pub(crate) interface: SyntaxId,
     pub(crate) object: Uuid,
@@ -31,7 +32,7 @@ pub(super) fn bind_to_mapper(mapper: &StringBinding, deadline: Deadline) -> Resu
     calls.map_err(|error: Error| error.told(|why| format!("the endpoint mapper at {mapper} cannot be asked: {why}")))
 }
 
-/// The endpoint of an interface, by the endpoint mapper of its host.
+/// Queries the endpoint mapper of a host for an endpoint of an interface.
 pub(super) fn map(
     mapper: &StringBinding,
     object: Uuid,
@@ -47,7 +48,8 @@ pub(super) fn map(
     let (order, results) = calls.call(epm::map_request(&wanted, object), deadline)?;
     let found = epm::mapped(order, &results)
         .map_err(|error| Error::from(error).told(|why| format!("{}, at {mapper}: {why}", info.name)))?;
-    // Where the host is, the binding knows better: the mapper may see it from the other side of a translation of addresses.
+    // Only the endpoint is taken from the answer. The mapper may know the host by another address,
+    // on the far side of an address translation.
     let endpoints = found.into_iter().map(|way| match way {
         Way::Tcp(_, port) | Way::Udp(_, port) => port.to_string(),
         Way::Local(name) => name,
@@ -59,7 +61,7 @@ pub(super) fn map(
     })
 }
 
-/// Everything that the endpoint mapper knows that a binding without an endpoint leads to.
+/// Returns all entries of the endpoint mapper for a binding without an endpoint.
 pub(crate) fn registered_at(mut binding: StringBinding, deadline: Deadline) -> Result<Vec<Registered>> {
     let deadline = deadline.start();
     let option = super::take_mapper(&mut binding);
@@ -88,7 +90,7 @@ fn registered(entry: Entry, host: &str) -> Registered {
     Registered { interface: tower.interface, object, annotation, binding }
 }
 
-/// The interfaces that the server at a binding says it has, by its management interface.
+/// Returns the interfaces of the server at a binding, from its management interface.
 pub(crate) fn interfaces_at(binding: &StringBinding, deadline: Deadline) -> Result<Vec<SyntaxId>> {
     let deadline = deadline.start();
     let stream = network::stream_to(Runtime::of_process()?, binding, deadline)?;

@@ -1,4 +1,4 @@
-//! Being the endpoint mapper of a host.
+//! The endpoint mapper service of a host.
 
 use super::own::EndpointMap;
 use crate::error::{Error, Result, code};
@@ -9,10 +9,10 @@ use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_rpc::uuid::{NDR, Uuid};
 use std::net::Ipv4Addr;
 
-/// What the mapper's own entry says.
+/// The annotation of the mapper's own entry.
 const ANNOTATION: &str = "endpoint mapper";
 
-/// The endpoint mapper of a host, which this process is as long as this lives.
+/// The role of this process as the endpoint mapper of its host, for as long as this value lives.
 #[must_use = "the process is no endpoint mapper any more when this is dropped"]
 pub struct EndpointMapper {
     runtime: &'static Runtime,
@@ -20,7 +20,7 @@ pub struct EndpointMapper {
 }
 
 impl EndpointMapper {
-    /// Where it is reached, with the endpoints that were taken.
+    /// Returns the mapper's bindings with their actual endpoints.
     pub fn bindings(&self) -> &[String] {
         &self.bindings
     }
@@ -32,16 +32,18 @@ impl Drop for EndpointMapper {
     }
 }
 
-/// Makes this process the endpoint mapper of its host (C706 appendix O): it listens, tells everybody who asks which endpoints an interface
-/// has, and has servers of this user register through `ncalrpc`. Their entries end with them.
+/// Makes this process the endpoint mapper of its host (C706 appendix O). The mapper listens,
+/// answers queries for the endpoints of interfaces, and accepts registrations from servers of this
+/// user through `ncalrpc`. Entries end with their servers.
 ///
-/// The mapper of a host listens on `ncacn_ip_tcp:0.0.0.0[135]` and `ncalrpc:[epmapper]`; others have to be asked for by clients and servers. It
-/// goes on listening when the mapper is dropped, for whatever else this process performs.
+/// The mapper of a host listens on `ncacn_ip_tcp:0.0.0.0[135]` and `ncalrpc:[epmapper]`. Clients
+/// and servers must name any other binding explicitly. Listening continues after the mapper is
+/// dropped, for the other interfaces of this process.
 ///
 /// # Errors
 ///
-/// RPC_S_DUPLICATE_ENDPOINT where this process is one already; E_INVALIDARG for bindings of protocol sequences which strangers
-/// do not speak; otherwise as for [`crate::listen`].
+/// RPC_S_DUPLICATE_ENDPOINT where this process already is an endpoint mapper; E_INVALIDARG for
+/// protocol sequences other than `ncacn_ip_tcp` and `ncalrpc`; otherwise as for [`crate::listen`].
 pub fn serve_endpoint_mapper(bindings: &[&str]) -> Result<EndpointMapper> {
     let runtime = Runtime::of_process()?;
     for text in bindings {
@@ -62,7 +64,7 @@ pub fn serve_endpoint_mapper(bindings: &[&str]) -> Result<EndpointMapper> {
     Ok(mapper)
 }
 
-/// Has the mapper know itself.
+/// Adds an entry for the mapper itself.
 fn enter(map: &EndpointMap, binding: &StringBinding) -> Result<()> {
     let Some(way) = way_of(binding) else { return Ok(()) };
     let tower = Tower { interface: epm::INTERFACE, transfer: NDR, way };
@@ -70,7 +72,7 @@ fn enter(map: &EndpointMap, binding: &StringBinding) -> Result<()> {
     map.with(|mapper| mapper.insert(Registrant::NOBODY, entry, false)).map_err(Error::from)
 }
 
-/// How a tower says where a process listens; `None` for protocol sequences that the mapper knows nothing of.
+/// Returns the tower form of a binding; `None` for protocol sequences without entries in mappers.
 pub(super) fn way_of(binding: &StringBinding) -> Option<Way> {
     match binding.protocol {
         ProtocolSequence::Lrpc => Some(Way::Local(binding.endpoint.clone())),
@@ -80,7 +82,8 @@ pub(super) fn way_of(binding: &StringBinding) -> Option<Way> {
     }
 }
 
-/// Towers have addresses of IPv4 only. Of others the mapper says its own, as the caller reached it.
+/// Towers have IPv4 addresses only. For any other address the mapper answers with its own, as the
+/// caller reached it.
 fn host_of(binding: &StringBinding) -> [u8; 4] {
     binding.address.parse().unwrap_or(Ipv4Addr::UNSPECIFIED).octets()
 }

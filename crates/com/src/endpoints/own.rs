@@ -1,4 +1,5 @@
-//! The interfaces that this process has beside those that the program performs: management always, the endpoint map where it is asked to.
+//! The interfaces of this process beside those of the program: management always, and the endpoint
+//! map where the process is a mapper.
 
 use crate::binding;
 use crate::runtime::Runtime;
@@ -12,14 +13,14 @@ use obvia_via::window::Peer;
 use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// What is behind them.
+/// The state of these interfaces.
 #[derive(Default)]
 pub(crate) struct OwnInterfaces {
     map: Mutex<Option<Arc<EndpointMap>>>,
     counters: Arc<Counters>,
 }
 
-/// The endpoint map of a host, which this process keeps.
+/// The endpoint map of a host, in the process that is its mapper.
 #[derive(Default)]
 pub(super) struct EndpointMap {
     state: Mutex<State>,
@@ -42,7 +43,7 @@ impl EndpointMap {
 }
 
 impl OwnInterfaces {
-    /// Where what clients over streams do is counted.
+    /// Returns the counters of the calls over streams.
     pub(crate) fn counters(&self) -> &Arc<Counters> {
         &self.counters
     }
@@ -51,7 +52,7 @@ impl OwnInterfaces {
         self.map.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts an endpoint map in place. `None` where there is one already.
+    /// Opens an endpoint map. `None` where one is open already.
     pub(super) fn open(&self) -> Option<Arc<EndpointMap>> {
         let mut map = self.map();
         if map.is_some() {
@@ -60,13 +61,13 @@ impl OwnInterfaces {
         Some(Arc::clone(map.insert(Arc::default())))
     }
 
-    /// Takes it away again.
+    /// Closes the endpoint map.
     pub(super) fn close(&self) {
         self.map().take();
     }
 }
 
-/// A connection as one that registers endpoints, which end with it.
+/// A connection that registers endpoints, which end with it.
 pub(crate) struct Membership {
     map: Arc<EndpointMap>,
     registrant: Registrant,
@@ -86,7 +87,8 @@ impl Drop for Membership {
     }
 }
 
-/// What becomes of a context of one of these interfaces; `None` for all others.
+/// Returns the outcome of a presentation context for one of these interfaces; `None` for all
+/// others.
 pub(crate) fn judge(runtime: &Runtime, context: &Context) -> Option<Outcome> {
     let is_own = match context.interface {
         mgmt::INTERFACE => true,
@@ -96,7 +98,8 @@ pub(crate) fn judge(runtime: &Runtime, context: &Context) -> Option<Outcome> {
     is_own.then(|| Outcome::choose(context, &[NDR]))
 }
 
-/// Performs a call of one of these interfaces; `None` for all others. The peer is a member from when it first registers something.
+/// Performs a call of one of these interfaces; `None` for all others. The first registration makes
+/// the peer a member.
 pub(crate) fn perform(
     runtime: &Runtime,
     call: &IncomingCall<'_>,
@@ -111,7 +114,7 @@ pub(crate) fn perform(
         }
         epm::INTERFACE => {
             let Some(map) = runtime.own_interfaces().map().clone() else { return Some(Err(Status::UNK_IF)) };
-            // Who comes through a socket is one of this host, and noticed when it ends.
+            // A peer through a socket is a process of this host, whose end closes its connection.
             let registrant = is_of_own_user(peer)
                 .then(|| membership.get_or_init(|| Membership::new(&map)))
                 .filter(|membership| Arc::ptr_eq(&membership.map, &map))
@@ -124,17 +127,18 @@ pub(crate) fn perform(
     }
 }
 
-/// The interfaces that this process has for strangers.
+/// Returns the interfaces of this process for clients that are no obvia processes.
 fn interfaces(runtime: &Runtime) -> Vec<SyntaxId> {
     let mut all: Vec<_> = runtime.functions().all().into_iter().map(|(info, _)| binding::syntax_of(info)).collect();
-    // Those that are performed for several objects are next to each other.
+    // An interface that several objects perform has adjacent entries.
     all.dedup();
     all.extend(runtime.own_interfaces().map().is_some().then_some(epm::INTERFACE));
     all.push(mgmt::INTERFACE);
     all
 }
 
-/// Whether somebody could act as this process anyway.
+/// Whether the peer is a process of the same user or of root, which could control this process
+/// anyway.
 fn is_of_own_user(peer: &Peer) -> bool {
     let own = rustix::process::geteuid().as_raw();
     matches!(peer, Peer::Process { uid, .. } if *uid == own || *uid == 0)

@@ -1,4 +1,5 @@
-//! Registering with the endpoint mapper: entries that stand as long as their connection, which is made again when the mapper was.
+//! Registration with the endpoint mapper. The entries last as long as their connection, which is
+//! renewed when the mapper restarts.
 
 use super::LOCAL_MAPPER;
 use super::inquiry::bind_to_mapper;
@@ -16,19 +17,19 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// How long the mapper may take for a change that nobody waits for.
+/// The time that the mapper may take for a change in the background.
 const PATIENCE: Deadline = Deadline::after_secs(2);
-/// How long a mapper that is gone is left alone between two attempts.
+/// The pause between two attempts to reach a mapper that is gone.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Endpoints that are registered with the mapper of the host, as long as this lives.
+/// The registration of endpoints with the mapper of the host, for as long as this value lives.
 #[must_use = "the endpoints are no longer registered when this is dropped"]
 pub struct Registration {
     shared: Arc<Shared>,
     keeper: Option<JoinHandle<()>>,
 }
 
-/// What a registration and the thread that keeps it have in common.
+/// The state that a registration shares with its thread.
 #[derive(Default)]
 struct Shared {
     state: Mutex<State>,
@@ -38,7 +39,7 @@ struct Shared {
 #[derive(Default)]
 struct State {
     is_over: bool,
-    /// On which the thread waits for the mapper's end.
+    /// The connection on which the thread waits for the mapper's end.
     stream: Option<Arc<Stream>>,
 }
 
@@ -47,7 +48,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits before the next attempt. Whether the registration is over.
+    /// Waits before the next attempt. Returns whether the registration is over.
     fn pause(&self) -> bool {
         let waited = self.is_changed.wait_timeout_while(self.lock(), PAUSE, |state| !state.is_over);
         waited.unwrap_or_else(PoisonError::into_inner).0.is_over
@@ -63,21 +64,24 @@ impl Drop for Registration {
         }
         drop(state);
         self.shared.is_changed.notify_all();
-        // Everything that it may still do has a limit. Afterwards nobody is sent here any more.
+        // Every remaining step of the thread has a time limit. Afterwards the mapper sends no more
+        // clients here.
         let _ = self.keeper.take().map(JoinHandle::join);
     }
 }
 
-/// Registers with the endpoint mapper of this host what this process performs at the moment, by all that it listens on with `ncacn_ip_tcp`,
-/// `ncadg_ip_udp` and `ncalrpc`; what is served or listened on later takes another registration. The annotation is what users are told.
+/// Registers the interfaces that this process performs now with the endpoint mapper of this host,
+/// at all of its `ncacn_ip_tcp`, `ncadg_ip_udp` and `ncalrpc` endpoints. Interfaces and endpoints
+/// that are added later need another registration. The annotation is a description for users.
 ///
-/// The mapper is the one at `ncalrpc:[epmapper]`, or at another string binding of `ncalrpc`. Its entries end with this process, however that
-/// ends; where the mapper is started again, they are registered again.
+/// The mapper is the one at `ncalrpc:[epmapper]`, or at another `ncalrpc` binding. The entries end
+/// with this process in any case. When the mapper restarts, they are registered again.
 ///
 /// # Errors
 ///
-/// RPC_S_SERVER_UNAVAILABLE where there is no mapper; RPC_S_NO_BINDINGS where this process listens on nothing of that kind; E_INVALIDARG where
-/// it performs no interface of functions, and for a mapper that is reached otherwise; EPT_S_CANT_PERFORM_OP where the mapper has no room.
+/// RPC_S_SERVER_UNAVAILABLE where there is no mapper; RPC_S_NO_BINDINGS where this process has no
+/// such endpoint; E_INVALIDARG where it performs no interface of functions, and for a mapper with
+/// another protocol sequence; EPT_S_CANT_PERFORM_OP where the mapper has no room.
 pub fn register_endpoints(mapper: Option<&str>, annotation: &str) -> Result<Registration> {
     let runtime = Runtime::of_process()?;
     let mapper = match mapper {
@@ -104,7 +108,7 @@ pub fn register_endpoints(mapper: Option<&str>, annotation: &str) -> Result<Regi
     Ok(Registration { shared, keeper: Some(keeper) })
 }
 
-/// What there is to be registered.
+/// Returns the entries to register.
 fn entries(runtime: &Runtime, annotation: &str) -> Result<Vec<Entry>> {
     let heard = runtime.network().heard(None);
     let ways: Vec<_> = heard.iter().filter_map(way_of).collect();
@@ -142,12 +146,12 @@ fn enter(mapper: &StringBinding, entries: &[Entry], deadline: Deadline) -> Resul
     Ok(calls)
 }
 
-/// Keeps entries registered until the registration is over.
+/// Keeps the entries registered until the registration is over.
 fn keep(shared: &Shared, calls: DirectCalls, mapper: &StringBinding, entries: &[Entry]) {
     let mut calls = Some(calls);
     while !shared.lock().is_over {
         match &calls {
-            // Nothing comes but the end, or a mapper that does not keep to the protocol.
+            // The stream becomes readable when the mapper ends, or when it violates the protocol.
             Some(known) => match known.stream().wait(Deadline::after_secs(3600)) {
                 Err(ViError::TimedOut | ViError::Cancelled) => {}
                 Ok(()) | Err(_) => {
@@ -163,7 +167,7 @@ fn keep(shared: &Shared, calls: DirectCalls, mapper: &StringBinding, entries: &[
         }
     }
     if let Some(mut calls) = calls {
-        // Where this fails, the end of the connection does the same.
+        // If this fails, the end of the connection removes the entries.
         let _ = calls.call(epm::change_request(Change::Delete, entries), PATIENCE);
     }
 }

@@ -30,14 +30,14 @@ impl From<&str> for Error {
     }
 }
 
-/// As from a `&str`.
+/// The code is E_FAIL, as in the conversion from `&str`.
 impl From<String> for Error {
     fn from(text: String) -> Self {
         Self::new(code::E_FAIL, text)
     }
 }
 
-/// The HRESULT is what Windows has for the kind of failure, and E_FAIL where it has none.
+/// The HRESULT is the one that Windows has for the kind of failure, or E_FAIL where it has none.
 impl From<io::Error> for Error {
     fn from(error: io::Error) -> Self {
         let code = match error.kind() {
@@ -53,7 +53,7 @@ impl From<io::Error> for Error {
     }
 }
 
-/// Has errors of wrong values become E_INVALIDARG, with their texts.
+/// Converts errors about invalid values to E_INVALIDARG, with their texts.
 macro_rules! invalid_argument {
     ($($error:ty),* $(,)?) => {$(
         impl From<$error> for Error {
@@ -106,7 +106,7 @@ impl From<ViError> for Error {
     }
 }
 
-/// What the end of an association is, where the two sides did not come to trust each other.
+/// Returns the HRESULT for an association that failed because of its security.
 fn code_of(error: &AssociationError) -> HRESULT {
     match error {
         AssociationError::Refused { reason: BindNak::CHECKSUM } => code::E_ACCESSDENIED,

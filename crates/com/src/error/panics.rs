@@ -1,4 +1,4 @@
-//! The words that callers get of a method that panicked, or threw what it has not declared.
+//! The error texts of methods that panicked, or that threw an undeclared exception.
 
 use super::{Error, code, leave};
 use crate::server::caller;
@@ -7,18 +7,19 @@ use std::any::Any;
 use std::sync::atomic::{AtomicU8, Ordering};
 use windows_core::HRESULT;
 
-/// Whether callers are told: [`UNSAID`], or a `bool`.
+/// Whether callers receive the texts: [`UNSAID`], or a `bool`.
 static ARE_TOLD: AtomicU8 = AtomicU8::new(UNSAID);
-/// Nobody has said whether: it depends on how the code was compiled that fails.
+/// The program has not chosen; the default depends on how the failing code was compiled.
 const UNSAID: u8 = 2;
 
-/// Says whether callers are told the texts of panics, and not only that a method panicked (E_UNEXPECTED). By default they are told in programs built with
-/// debug assertions. Processes of other users and on other hosts are never told: a text may contain values that are not theirs.
+/// Chooses whether callers receive the texts of panics, and not only E_UNEXPECTED. By default they
+/// do in programs built with debug assertions. Processes of other users and on other hosts never
+/// do, since a text may contain confidential values.
 pub fn set_panic_texts(are_told: bool) {
     ARE_TOLD.store(are_told.into(), Ordering::Relaxed);
 }
 
-/// A method has panicked with this.
+/// Converts the payload of a method's panic into an HRESULT, and leaves the text for the caller.
 #[cold]
 #[inline(never)]
 pub(crate) fn panicked(payload: Box<dyn Any + Send>) -> HRESULT {
@@ -36,13 +37,15 @@ fn text_of(payload: &(dyn Any + Send)) -> Option<&str> {
     payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str))
 }
 
-/// Whether the caller may be told the text of a failure that nobody has declared; `by_default` where nobody has said so.
+/// Whether the caller may receive the text of an undeclared failure; `by_default` where the program
+/// has not chosen.
 fn may_tell(by_default: bool) -> bool {
     let said = ARE_TOLD.load(Ordering::Relaxed);
     (if said == UNSAID { by_default } else { said != 0 }) && is_own_user()
 }
 
-/// A method in another language has thrown what it has not declared. Its caller gets the text as that of a panic.
+/// Leaves the error of a method in another language that threw an undeclared exception. The caller
+/// gets the text under the same conditions as that of a panic.
 pub fn unforeseen(result: HRESULT, text: &str, by_default: bool) -> HRESULT {
     leave(if may_tell(by_default) { Error::new(result, text) } else { result.into() })
 }

@@ -1,4 +1,4 @@
-//! Connections as those have them who are called.
+//! The clients' side of connections.
 
 use super::idl::{IConnectionPoint, IConnectionPointContainer};
 use crate::agile::Agile;
@@ -8,20 +8,21 @@ use crate::thread::with_timeout;
 use std::time::Duration;
 use windows_core::{IUnknown, Interface};
 
-/// How long the end of a connection may take, where nobody says otherwise.
+/// The time that the end of a connection may take in a drop.
 const END_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Has a sink called when an object, the source, tells of events (AtlAdvise).
+/// Connects a sink to an object, the source of events (AtlAdvise).
 ///
 /// # Errors
 ///
-/// E_NOINTERFACE for an object without connection points; CONNECT_E_NOCONNECTION when it has none for the sink's interface; why it
-/// takes no further sink; otherwise as for every call.
+/// E_NOINTERFACE for an object without connection points; CONNECT_E_NOCONNECTION when it has none
+/// for the sink's interface; CONNECT_E_ADVISELIMIT or CONNECT_E_CANNOTCONNECT when it refuses the
+/// sink; otherwise as for every call.
 pub fn advise<S: Interface, I: Remote>(source: &S, sink: &I) -> Result<Connection> {
     advise_by(&source.cast()?, I::INFO, &sink.cast()?)
 }
 
-/// As [`advise`], for a sink of the interface described.
+/// As [`advise`], for a sink of the described interface.
 ///
 /// # Errors
 ///
@@ -40,22 +41,23 @@ pub fn advise_by(source: &IUnknown, info: &'static InterfaceInfo, sink: &IUnknow
     Ok(Connection { point: Some(point), cookie })
 }
 
-/// A sink's connection with a source, which ends with this value. When the source is gone, there is nothing to end.
+/// The connection of a sink to a source, which ends with this value. If the source is gone, the
+/// connection has ended already.
 #[derive(Debug)]
 #[must_use = "the connection ends at once when nobody keeps it"]
 pub struct Connection {
-    /// Until it has ended.
+    /// The connection point; `None` after the end.
     point: Option<Agile<IConnectionPoint>>,
     cookie: u32,
 }
 
 impl Connection {
-    /// The number that the connection point knows it by.
+    /// Returns the number that the connection point gave the connection.
     pub fn cookie(&self) -> u32 {
         self.cookie
     }
 
-    /// Ends the connection, and says whether that came about (AtlUnadvise).
+    /// Ends the connection and returns the result (AtlUnadvise).
     ///
     /// # Errors
     ///
@@ -68,7 +70,7 @@ impl Connection {
 impl Drop for Connection {
     fn drop(&mut self) {
         if let Some(point) = self.point.take() {
-            // Whoever wants to know why calls `unadvise`.
+            // The drop ignores errors; `unadvise` reports them.
             let _ = with_timeout(END_TIMEOUT, || point.get().Unadvise(self.cookie));
         }
     }

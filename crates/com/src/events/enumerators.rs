@@ -1,7 +1,7 @@
 //! The enumerators of connection points and of connections.
 //!
-//! Their `Next` returns S_FALSE with what is left, which methods of implementations in Rust have no way to say; so these are declared by their
-//! vtables.
+//! `Next` of an enumerator returns S_FALSE with the remaining elements. Implementations in Rust
+//! cannot return a success code, so the interfaces are declared by their vtables here.
 
 #![allow(non_snake_case, reason = "names are COM's")]
 
@@ -14,13 +14,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use windows_core::{HRESULT, IUnknown, Interface, implement, interface};
 
-/// An enumerator of these connection points.
+/// Returns an enumerator of these connection points.
 pub(super) fn connection_points(all: Vec<IConnectionPoint>) -> Result<IEnumConnectionPoints> {
     let all = all.iter().map(Agile::new).collect::<Result<_>>()?;
     Ok(IUnknown::from(Points(Cursor { all, at: AtomicUsize::new(0) })).cast()?)
 }
 
-/// An enumerator of these connections.
+/// Returns an enumerator of these connections.
 pub(super) fn connections(all: Vec<(Agile<IUnknown>, u32)>) -> Result<IEnumConnections> {
     Ok(IUnknown::from(Connections(Cursor { all: all.into(), at: AtomicUsize::new(0) })).cast()?)
 }
@@ -65,7 +65,7 @@ impl IChecked_Impl for Connections_Impl {}
 
 impl IPoints_Impl for Points_Impl {
     unsafe fn Next(&self, count: u32, to: *mut *mut c_void, fetched: *mut u32) -> HRESULT {
-        // SAFETY: the caller's promise: room for so many, and for one number.
+        // SAFETY: the caller's promise: room for `count` elements, and for one number.
         unsafe { self.0.next(count, to, fetched, |point| point.get().clone().into_raw()) }
     }
 
@@ -87,7 +87,7 @@ impl IConnections_Impl for Connections_Impl {
     unsafe fn Next(&self, count: u32, to: *mut Data, fetched: *mut u32) -> HRESULT {
         let data =
             |(sink, cookie): &(Agile<IUnknown>, u32)| Data { sink: sink.get().clone().into_raw(), cookie: *cookie };
-        // SAFETY: the caller's promise: room for so many, and for one number.
+        // SAFETY: the caller's promise: room for `count` elements, and for one number.
         unsafe { self.0.next(count, to, fetched, data) }
     }
 
@@ -105,7 +105,7 @@ impl IConnections_Impl for Connections_Impl {
     }
 }
 
-/// Hands out an enumerator.
+/// Stores an enumerator in an out parameter.
 ///
 /// # Safety
 ///
@@ -119,14 +119,14 @@ unsafe fn put(to: *mut *mut c_void, made: impl Interface) -> HRESULT {
     code::S_OK
 }
 
-/// What is enumerated, as it was in the beginning, and which is next.
+/// The enumerated elements, as at the beginning, and the index of the next one.
 struct Cursor<T> {
     all: Arc<[T]>,
     at: AtomicUsize,
 }
 
 impl<T> Cursor<T> {
-    /// Goes on by so many, or as far as there are any.
+    /// Advances by `count` elements, or to the end.
     fn advance(&self, count: u32) -> Range<usize> {
         let next = |at: usize| at.saturating_add(count as usize).min(self.all.len());
         let from = self.at.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |at| Some(next(at)));
@@ -136,7 +136,7 @@ impl<T> Cursor<T> {
 
     /// # Safety
     ///
-    /// `to` must be null or have room for `count`, and `fetched` be null or writable.
+    /// `to` must be null or have room for `count` elements; `fetched` must be null or writable.
     unsafe fn next<Raw>(&self, count: u32, to: *mut Raw, fetched: *mut u32, raw: impl Fn(&T) -> Raw) -> HRESULT {
         if to.is_null() || fetched.is_null() && count != 1 {
             return code::E_POINTER;
@@ -144,7 +144,7 @@ impl<T> Cursor<T> {
         let taken = self.advance(count);
         let length = taken.len() as u32;
         for (at, one) in self.all[taken].iter().enumerate() {
-            // SAFETY: no more than `count`, for which there is room.
+            // SAFETY: the index is less than `count`, and there is room for that many.
             let place = unsafe { to.add(at) };
             // SAFETY: as above.
             unsafe { place.write(raw(one)) };

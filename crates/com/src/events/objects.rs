@@ -12,12 +12,12 @@ use crate::error::{Error, Result, code};
 use std::sync::Arc;
 use windows_core::{ComObjectInterface, GUID, IUnknown, IUnknownImpl, implement};
 
-/// Objects that tell of events: `#[implement(ITicker, IConnectionPointContainer)] struct Ticker` is one by
+/// Objects with events: `#[implement(ITicker, IConnectionPointContainer)] struct Ticker` is one by
 /// `impl ConnectionPoints for Ticker_Impl`.
 pub trait ConnectionPoints:
     IUnknownImpl<Impl: Send + Sync + 'static> + ComObjectInterface<IConnectionPointContainer>
 {
-    /// Its connection points, one for each interface.
+    /// Returns the connection points, one for each interface.
     fn connection_points(&self) -> Vec<&dyn AnyPoint>;
 }
 
@@ -33,7 +33,7 @@ impl<T: ConnectionPoints> IConnectionPointContainer_Impl for T {
     }
 }
 
-/// What a container's EnumConnectionPoints returns that has these connection points.
+/// Performs EnumConnectionPoints of a container with these connection points.
 ///
 /// # Errors
 ///
@@ -45,11 +45,12 @@ pub fn enumerate_points<'a>(
     connection_points(points.map(|point| object(point, container)).collect::<Result<_>>()?)
 }
 
-/// What its FindConnectionPoint returns.
+/// Performs FindConnectionPoint of a container with these connection points.
 ///
 /// # Errors
 ///
-/// CONNECT_E_NOCONNECTION where none is for the interface; E_INVALIDARG for a container that belongs to a thread.
+/// CONNECT_E_NOCONNECTION without a point for the interface; E_INVALIDARG for a container that
+/// belongs to a thread.
 pub fn find_point<'a>(
     container: &IConnectionPointContainer,
     mut points: impl Iterator<Item = &'a Arc<Point>>,
@@ -62,7 +63,8 @@ pub fn find_point<'a>(
     object(found, container)
 }
 
-/// A connection point for those who want to be connected. It keeps its container alive, which does not keep it.
+/// Returns a connection point as an object for clients. It keeps its container alive; the container
+/// does not keep it.
 fn object(point: &Arc<Point>, container: &IConnectionPointContainer) -> Result<IConnectionPoint> {
     Ok(PointObject { point: Arc::clone(point), container: Agile::new(container)? }.into())
 }

@@ -1,4 +1,4 @@
-//! Connection points as objects have them.
+//! The sources' side of connection points.
 
 use super::sinks::Point;
 use crate::error::Result;
@@ -9,16 +9,18 @@ use std::sync::Arc;
 use std::time::Duration;
 use windows_core::IUnknown;
 
-/// How much a connection point takes upon itself.
+/// The limits of a connection point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// How many sinks there may be; the next one is CONNECT_E_ADVISELIMIT. 1024.
+    /// The greatest number of sinks; a further one fails with CONNECT_E_ADVISELIMIT. 1024.
     pub sinks: usize,
-    /// How long a sink may take for one event. 5 seconds.
+    /// The time that a sink may take for one event. 5 seconds.
     pub timeout: Duration,
-    /// How many events in a row a sink may fail to answer in time until its connection ends. 3.
+    /// The number of consecutive events without a timely answer after which a sink is disconnected.
+    /// 3.
     pub unanswered: u32,
-    /// How many [posted](ConnectionPoint::post) events may wait for a sink; where there would be more, it loses the oldest. 256.
+    /// The greatest number of [posted](ConnectionPoint::post) events that wait for a sink; beyond
+    /// it the oldest event is lost. 256.
     pub queued: usize,
 }
 
@@ -28,67 +30,72 @@ impl Default for Limits {
     }
 }
 
-/// The sinks for one interface's events, and the way to call them. Copies are the same connection point, and any thread may use them.
+/// The sinks for one interface's events. Clones are the same connection point, and any thread may
+/// use them.
 pub struct ConnectionPoint<I: Remote> {
     point: Arc<Point>,
     interface: PhantomData<fn(&I)>,
 }
 
 impl<I: Remote> ConnectionPoint<I> {
-    /// A connection point without sinks.
+    /// Makes a connection point without sinks.
     pub fn new() -> Self {
         Self::with_limits(Limits::default())
     }
 
-    /// The same, with other limits.
+    /// Makes a connection point without sinks, with other limits.
     pub fn with_limits(limits: Limits) -> Self {
         Self { point: Point::new(I::INFO, limits), interface: PhantomData }
     }
 
-    /// Connects a sink: it is called from now on. Returns the cookie by which the connection is ended.
+    /// Connects a sink, which is called from now on. Returns the cookie for ending the connection.
     ///
     /// # Errors
     ///
-    /// CONNECT_E_CANNOTCONNECT for an object that lacks the interface, or that belongs to a thread; CONNECT_E_ADVISELIMIT when there are
-    /// too many; as for every call when the object is in another process, and cannot be asked.
+    /// CONNECT_E_CANNOTCONNECT for an object that lacks the interface, or that belongs to a thread;
+    /// CONNECT_E_ADVISELIMIT when there are too many sinks; as for every call when an object of
+    /// another process cannot be queried.
     pub fn advise(&self, sink: &I) -> Result<u32> {
         self.point.advise(&sink.cast()?)
     }
 
-    /// Ends a connection: no further call of the sink begins. One that is under way may still run.
+    /// Ends a connection: no further call of the sink begins. A call that is in progress may still
+    /// run.
     ///
     /// # Errors
     ///
-    /// CONNECT_E_NOCONNECTION where there is none by this cookie.
+    /// CONNECT_E_NOCONNECTION for an unknown cookie.
     pub fn unadvise(&self, cookie: u32) -> Result<()> {
         self.point.unadvise(cookie)
     }
 
-    /// How many sinks are connected.
+    /// Returns the number of connected sinks.
     pub fn sinks(&self) -> usize {
         self.point.count()
     }
 
-    /// Calls every sink that is connected now, one after the other, on this thread. Returns how many took it: an event whose method fails
-    /// is the sink's own affair.
+    /// Calls every connected sink in turn, on this thread. Returns the number of sinks whose method
+    /// succeeded; failures of the method have no effect on the source.
     ///
-    /// Each call has a time limit of its own. A sink whose process or object is gone is disconnected, and so is one that has not answered in
-    /// time too often. Nothing is locked meanwhile: sinks may connect and disconnect any, themselves too, by any thread.
+    /// Each call has a time limit of its own. A sink whose process or object is gone is
+    /// disconnected, and so is one that has repeatedly not answered in time. No lock is held
+    /// meanwhile: any thread, including the sinks, may connect and disconnect sinks.
     pub fn fire(&self, event: impl Fn(&I) -> Result<()>) -> usize {
         self.point.fire(&|sink| event(typed(sink)))
     }
 
-    /// Has every sink that is connected now called as by [`fire`](Self::fire), but does not wait for it: each sink has a queue, and a thread that
-    /// calls it while there is something in it. Posted events reach a sink in their order. Returns how many sinks lost an event: where a
-    /// queue is full, its oldest makes room.
+    /// Calls every connected sink as [`fire`](Self::fire) does, but without waiting: each sink has
+    /// a queue, and a thread that calls it while the queue has events. Posted events reach a sink
+    /// in order. Returns the number of sinks that lost an event: a full queue drops its oldest one.
     pub fn post(&self, event: impl Fn(&I) -> Result<()> + Send + Sync + 'static) -> usize {
         self.point.post(&(Arc::new(move |sink: &IUnknown| event(typed(sink))) as _))
     }
 }
 
-/// A sink's pointer as one to its interface.
+/// Returns a sink's pointer with the type of its interface.
 fn typed<I: Remote>(pointer: &IUnknown) -> &I {
-    // SAFETY: an interface's type is transparent around a pointer, as IUnknown's is, and this one was asked for by the interface's IID.
+    // SAFETY: an interface's type is a transparent wrapper of a pointer, as IUnknown is, and the
+    // pointer was queried by the interface's IID.
     unsafe { &*std::ptr::from_ref(pointer).cast() }
 }
 
@@ -119,7 +126,7 @@ mod sealed {
     }
 }
 
-/// A [`ConnectionPoint`], whatever its interface.
+/// A [`ConnectionPoint`] of any interface.
 pub trait AnyPoint: sealed::Sealed {}
 
 impl<I: Remote> sealed::Sealed for ConnectionPoint<I> {

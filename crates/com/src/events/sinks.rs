@@ -1,4 +1,4 @@
-//! What a connection point is whatever its interface: sinks, and how they are called.
+//! Connection points without their interface's type: the sinks, and the calls of sinks.
 
 use super::idl::INTERFACES;
 use super::point::Limits;
@@ -16,15 +16,15 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use windows_core::IUnknown;
 
-/// How long a thread that calls a sink waits for more to tell it.
+/// The time for which the thread of a sink waits for further events.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// What is done with a sink for one event.
+/// An event: the call of a sink.
 pub type Event<'a> = dyn Fn(&IUnknown) -> Result<()> + 'a;
-/// The same, where nobody waits.
+/// A posted event.
 pub type Posted = Arc<dyn Fn(&IUnknown) -> Result<()> + Send + Sync>;
 
-/// A connection point, by the description of its interface.
+/// A connection point, with the description of its interface.
 pub struct Point {
     pub(crate) info: &'static InterfaceInfo,
     limits: Limits,
@@ -39,22 +39,22 @@ struct Sinks {
 
 struct Sink {
     cookie: u32,
-    /// Its pointer to the point's interface.
+    /// The sink's pointer to the interface of the connection point.
     pointer: Agile<IUnknown>,
-    /// The way to its process, where that is another.
+    /// The link to the sink's process, where it is another process.
     link: Option<Arc<Link>>,
     is_connected: AtomicBool,
-    /// Calls, up to the last, that it did not answer in time.
+    /// The number of consecutive calls that the sink did not answer in time.
     unanswered: AtomicU32,
     queue: Mutex<Queue>,
     is_more: Condvar,
 }
 
-/// What a sink has still to be told.
+/// The posted events of a sink.
 #[derive(Default)]
 struct Queue {
     events: VecDeque<Posted>,
-    /// Whether a thread is there that tells it.
+    /// Whether a thread is running that calls the sink.
     has_thread: bool,
 }
 
@@ -62,16 +62,16 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether a call failed because nobody is there any more who could take it.
+/// Whether a call failed because the sink is gone.
 fn is_gone(error: &Error) -> bool {
     [code::RPC_E_DISCONNECTED, code::RPC_S_SERVER_UNAVAILABLE, code::CO_E_OBJNOTCONNECTED].contains(&error.code())
 }
 
 impl Point {
-    /// One without sinks, for the interface described.
+    /// Makes a connection point without sinks, for the described interface.
     pub fn new(info: &'static InterfaceInfo, limits: Limits) -> Arc<Self> {
         register_module(info);
-        // Every process knows them, and one with events says so.
+        // Registers the connection interfaces, which clients of a process with events query.
         register(INTERFACES);
         Arc::new(Self { info, limits, sinks: Mutex::default() })
     }
@@ -81,15 +81,16 @@ impl Point {
             let name = self.info.name;
             Error::new(code::CONNECT_E_CANNOTCONNECT, format!("the sink cannot be called by {name}: {error}"))
         };
-        // The sink may be in another process, so nothing is locked while it is asked.
+        // The sink may be in another process, so the query runs without a lock.
         let pointer = query(sink, self.info)
             .map_err(|error| if error.code() == code::E_NOINTERFACE { cannot(error) } else { error })?;
         let link = look_behind(&pointer).map(|imported| imported.link);
         let pointer = Agile::new(&pointer).map_err(cannot)?;
-        // They are released when nothing is locked.
+        // The sinks are released without a lock.
         let dead: Vec<Arc<Sink>>;
         let mut sinks = lock(&self.sinks);
-        // Nobody may have called them since their processes ended.
+        // Sinks whose processes have ended stay connected until the next event, so they are removed
+        // here.
         let is_full = sinks.all.len() >= self.limits.sinks;
         dead = sinks.all.extract_if(.., |sink| is_full && sink.is_dead()).collect();
         if sinks.all.len() >= self.limits.sinks {
@@ -118,35 +119,37 @@ impl Point {
             return Err(Error::new(code::CONNECT_E_NOCONNECTION, text));
         };
         let sink = sinks.all.remove(at);
-        // The pointer may be released with it, which nobody has to wait for.
+        // The release of the pointer may take time, so it happens without the lock.
         drop(sinks);
         sink.disconnect();
         Ok(())
     }
 
-    /// The sinks that are there: their pointers and cookies.
+    /// Returns the pointers and cookies of the connected sinks.
     pub(crate) fn connections(&self) -> Vec<(Agile<IUnknown>, u32)> {
         lock(&self.sinks).all.iter().map(|sink| (sink.pointer.clone(), sink.cookie)).collect()
     }
 
-    /// How many sinks are connected.
+    /// Returns the number of connected sinks.
     pub fn count(&self) -> usize {
         lock(&self.sinks).all.len()
     }
 
-    /// Calls every sink, one after the other. Returns how many took it.
+    /// Calls every sink in turn. Returns the number of successes.
     pub fn fire(&self, event: &Event<'_>) -> usize {
         let sinks = lock(&self.sinks).all.clone();
         sinks.iter().filter(|sink| self.tell(sink, event)).count()
     }
 
-    /// Has every sink called by a thread of its own. Returns how many lost an event by that.
+    /// Queues an event for every sink, whose own thread calls it. Returns the number of sinks that
+    /// lost an event.
     pub fn post(self: &Arc<Self>, event: &Posted) -> usize {
         let sinks = lock(&self.sinks).all.clone();
         sinks.iter().filter(|sink| self.enqueue(sink, Arc::clone(event))).count()
     }
 
-    /// Calls a sink, unless its connection has ended, and ends that where nobody answers. Returns whether the sink took it.
+    /// Calls a sink unless its connection has ended, and ends the connection if the sink is gone.
+    /// Returns whether the call succeeded.
     fn tell(&self, sink: &Sink, event: &Event<'_>) -> bool {
         if !sink.is_connected.load(Ordering::Acquire) {
             return false;
@@ -162,13 +165,13 @@ impl Point {
             is_gone(&error)
         };
         if is_lost {
-            // Another thread may have found out, too.
+            // Another thread may have disconnected the sink already.
             let _ = self.unadvise(sink.cookie);
         }
         false
     }
 
-    /// Adds an event to what a sink is to be told. Returns whether an event was lost.
+    /// Adds an event to a sink's queue. Returns whether an event was lost.
     fn enqueue(self: &Arc<Self>, sink: &Arc<Sink>, event: Posted) -> bool {
         let mut queue = lock(&sink.queue);
         let oldest = if queue.events.len() >= self.limits.queued { queue.events.pop_front() } else { None };
@@ -184,12 +187,12 @@ impl Point {
         if std::thread::Builder::new().name(name).spawn(move || point.tell_all(&called)).is_ok() {
             return oldest.is_some();
         }
-        // The system has no more threads.
+        // The system has refused a thread.
         *lock(&sink.queue) = Queue::default();
         true
     }
 
-    /// Tells a sink what it has to be told, until there has been nothing for a while.
+    /// Calls a sink with its queued events, until the queue has been empty for a while.
     fn tell_all(&self, sink: &Sink) {
         while let Some(event) = sink.next() {
             let _ = guard(|| {
@@ -201,7 +204,7 @@ impl Point {
 }
 
 impl Sinks {
-    /// A cookie that no sink has.
+    /// Returns an unused cookie.
     fn new_cookie(&mut self) -> u32 {
         loop {
             self.last_cookie = self.last_cookie.wrapping_add(1);
@@ -214,7 +217,7 @@ impl Sinks {
 }
 
 impl Sink {
-    /// Whether its process has ended.
+    /// Whether the sink's process has ended.
     fn is_dead(&self) -> bool {
         self.link.as_ref().is_some_and(|link| link.is_dead())
     }
@@ -222,12 +225,12 @@ impl Sink {
     fn disconnect(&self) {
         self.is_connected.store(false, Ordering::Release);
         let events = std::mem::take(&mut lock(&self.queue).events);
-        // They may hold anything, so they end when nothing is locked.
+        // The drop of the events may run program code, which must not run under the lock.
         drop(events);
         self.is_more.notify_one();
     }
 
-    /// What it is to be told next; `None` when its thread is to end.
+    /// Returns the next event; `None` when the thread must end.
     fn next(&self) -> Option<Posted> {
         let is_idle = |queue: &mut Queue| queue.events.is_empty() && self.is_connected.load(Ordering::Acquire);
         let (mut queue, _) =

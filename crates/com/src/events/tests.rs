@@ -1,4 +1,5 @@
-//! Connection points within one process. `testing/torture/tests/events.rs` has them across processes and hosts.
+//! Tests of connection points within one process. `testing/torture/tests/events.rs` has tests
+//! across processes and hosts.
 
 use super::idl::IConnectionPointContainer;
 use super::*;
@@ -11,7 +12,7 @@ use std::sync::{Arc, Barrier, Mutex, mpsc};
 use std::time::{Duration, Instant};
 use windows_core::{ComObject, implement};
 
-// An interface for sinks that is there already: `Unadvise(n)` is the event `n`.
+// An existing interface serves for sinks: `Unadvise(n)` is the event `n`.
 use super::idl::IConnectionPoint as ISink;
 
 type OnEvent = Box<dyn Fn(u32) -> Result<()> + Send + Sync>;
@@ -41,7 +42,7 @@ fn sink(on_event: impl Fn(u32) -> Result<()> + Send + Sync + 'static) -> ISink {
     Sink(Box::new(on_event)).into()
 }
 
-/// A sink, and the events that it got.
+/// Returns a sink, and the events that it received.
 fn noting() -> (ISink, Arc<Mutex<Vec<u32>>>) {
     let got = Arc::new(Mutex::new(Vec::new()));
     let noted = Arc::clone(&got);
@@ -148,14 +149,14 @@ fn points_and_connections_are_told_one_after_the_other() {
     assert_eq!(told(&other, 9), cookies[1..]);
     all.Reset().unwrap();
     assert_eq!(told(&all, 2), cookies[..2]);
-    // What C and C++ programs go by.
+    // The results are checked in the form that C and C++ programs use.
     let (mut room, mut fetched) = ([std::ptr::null_mut::<c_void>(); 4], 9);
-    // SAFETY: room for two CONNECTDATA.
+    // SAFETY: there is room for two CONNECTDATA.
     let next = |room: *mut *mut c_void, count, fetched| unsafe {
         (all.vtable().Next)(all.as_raw(), count, room.cast(), fetched)
     };
     assert_eq!((next(room.as_mut_ptr(), 2, &raw mut fetched), fetched), (code::S_FALSE, 1));
-    // SAFETY: it was counted for the caller.
+    // SAFETY: the reference was counted for the caller.
     drop(unsafe { IUnknown::from_raw(room[0]) });
     assert_eq!((next(room.as_mut_ptr(), 1, &raw mut fetched), fetched), (code::S_FALSE, 0));
     assert_eq!(next(room.as_mut_ptr(), 2, std::ptr::null_mut()), code::E_POINTER);
@@ -261,7 +262,7 @@ fn posting_waits_for_nobody_and_a_full_queue_loses_its_oldest() {
     assert_eq!(post(0), 0);
     assert_eq!((told.recv_timeout(within), quick_told.recv_timeout(within)), (Ok(0), Ok(0)), "both are called");
     for n in 1..=5 {
-        // The slow sink has 1, 2, 3 waiting; then 4 and 5 in the place of 1 and 2.
+        // The slow sink has 1, 2, 3 waiting; then 4 and 5 replace 1 and 2.
         assert_eq!(post(n), usize::from(n > 3), "{n}");
         assert_eq!(quick_told.recv_timeout(within), Ok(n), "nobody waits for the slow one");
     }
@@ -269,7 +270,7 @@ fn posting_waits_for_nobody_and_a_full_queue_loses_its_oldest() {
         go.send(()).unwrap();
         assert_eq!(told.recv_timeout(within), Ok(n));
     }
-    // What waits for a sink ends with its connection.
+    // Events that wait for a sink are dropped with its connection.
     post(6);
     point.unadvise(cookie).unwrap();
     go.send(()).unwrap();

@@ -1,8 +1,9 @@
-//! What was marshaled for whoever unmarshals it (CoMarshalInterface): nobody knows yet who that will be.
+//! Marshaled data (CoMarshalInterface), whose unmarshaler is not known yet.
 //!
-//! Such data has an entry of its own, so that its IPID says which data it is, and the books say who keeps it: somebody who has to ping, as
-//! nobody does for data that is forgotten, or this process, until it is told to let go. Whoever unmarshals it gets references to the
-//! object's usual entry. Data that does not keep its object alive has a number that is no entry's.
+//! The data has an entry of its own, so that its IPID identifies it. The references to the entry
+//! are held by a client that must ping, so that forgotten data expires, or by this process until
+//! the data is released. The unmarshaler gets references to the object's usual entry. Data that
+//! does not keep its object alive has a number that is no entry's.
 
 use super::{Books, Entry, Exported, Exports, query};
 use crate::agile::Agile;
@@ -14,29 +15,30 @@ use obvia_rpc::vi_call::TargetId;
 use std::sync::MutexGuard;
 use windows_core::{IUnknown, Interface, Weak};
 
-/// The most data that does not keep its object alive.
+/// The greatest number of weakly marshaled data.
 const WEAK_MAX: usize = 1 << 16;
-/// The first number of such data: below are the runtime's own targets of generation 0.
+/// The first number of weakly marshaled data. Lower ones are the runtime's own targets of
+/// generation 0.
 const WEAK_FIRST: u32 = 1 << 16;
 
-/// Data by how it is kept.
+/// Marshaled data, by its manner of keeping.
 pub(super) enum Data {
-    /// By this client, until it is unmarshaled.
+    /// Kept by this client until it is unmarshaled.
     Once(Client),
-    /// Until it is released.
+    /// Kept until it is released.
     Table,
-    /// As well, whether the object is there or not. With the object's identity.
+    /// Kept until it is released, without keeping the object alive; with the object's identity.
     Weak(usize, Weak<IUnknown>),
 }
 
-/// How data is to be kept.
+/// The manner in which marshaled data is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Keeping {
-    /// By this client, until it is unmarshaled.
+    /// By this client until it is unmarshaled.
     Once(Client),
     /// Until it is released.
     Table,
-    /// As well, but without the object.
+    /// Until it is released, without keeping the object alive.
     Weak,
 }
 
@@ -49,7 +51,8 @@ fn spent() -> Error {
 }
 
 impl Exports {
-    /// Makes data of an object's interface. `refs` is what strangers find there who call by it.
+    /// Makes marshaled data for an object's interface. `refs` is the number of references for
+    /// clients that are no obvia processes and call by the data's own IPID.
     pub(crate) fn keep(
         &self,
         object: &IUnknown,
@@ -68,13 +71,13 @@ impl Exports {
         let found = self.insert(&mut books, &interface, Entry { identity, info }, holder, Refs::public(refs))?;
         books.data.insert(found.target, data);
         drop(books);
-        // There is one more to look after.
+        // The references to the data may expire.
         janitor::wake();
         Ok(found)
     }
 
     fn keep_weakly(&self, interface: &IUnknown, identity: usize) -> Result<Exported> {
-        // It may be asked for by any thread.
+        // Any thread may unmarshal the data, so the object must be agile.
         let object = Agile::new(interface)?;
         let text = "the object has no weak references, so a table cannot refer to it weakly";
         let weak = object.get().downgrade().map_err(|_| Error::new(code::E_NOTIMPL, text))?;
@@ -90,7 +93,7 @@ impl Exports {
         Ok(Exported { oid, target })
     }
 
-    /// The object of data, which is spent by that unless it is in a table.
+    /// Returns the object of marshaled data. The data is consumed unless it is table-marshaled.
     pub(crate) fn unmarshal(&self, data: TargetId) -> Result<IUnknown> {
         let books = self.books();
         let is_spent = match books.data.get(&data).ok_or_else(spent)? {
@@ -98,7 +101,7 @@ impl Exports {
             Data::Table => false,
             Data::Weak(_, weak) => {
                 let weak = weak.clone();
-                // It is the author's code that finds the object.
+                // The upgrade runs the object's code, which must not run under the lock.
                 drop(books);
                 return weak.upgrade().ok_or_else(spent);
             }
@@ -110,12 +113,12 @@ impl Exports {
         Ok(object)
     }
 
-    /// Data is not going to be unmarshaled any more.
+    /// Releases marshaled data.
     pub(crate) fn release_data(&self, data: TargetId) -> Result<()> {
         if self.let_go(self.books(), data) { Ok(()) } else { Err(spent()) }
     }
 
-    /// Whether there was such data.
+    /// Releases marshaled data. Returns whether it existed.
     fn let_go(&self, mut books: MutexGuard<'_, Books>, data: TargetId) -> bool {
         let found = books.data.remove(&data);
         let holder = match found {
@@ -127,7 +130,8 @@ impl Exports {
             }
         };
         let all = Refs { public: u64::MAX, private: u64::MAX };
-        // Strangers who call by the data have references of their own.
+        // Clients that are no obvia processes and call by the data's IPID have references of their
+        // own.
         let dropped = books.references.release(&self.ipid(data), holder, all);
         let gone = books.forget_all(dropped);
         let gone = self.table.remove(gone);
@@ -136,7 +140,7 @@ impl Exports {
         true
     }
 
-    /// Nobody refers to an object any more: whoever has a proxy for it is told so when it calls.
+    /// Drops all references to an object. The proxies of other processes fail at their next call.
     pub(crate) fn disconnect(&self, object: &IUnknown) -> Result<()> {
         let identity = identity_of(object)?;
         let mut books = self.books();

@@ -17,18 +17,19 @@ use obvia_rpc::vi_call::Answer;
 use std::mem::MaybeUninit;
 use windows_core::{GUID, HRESULT, IUnknown, Interface};
 
-/// The parameters of a request or a reply, at the offsets that they have in a frame, with pointers for offsets.
+/// The parameters of a request or a reply at their offsets in a frame, with pointers in place of
+/// offsets.
 pub struct Image {
     words: Box<[MaybeUninit<u64>]>,
 }
 
-/// Whether so many bytes at an offset are within others.
+/// Whether a range of bytes is within a length.
 fn is_within(at: usize, bytes: usize, length: usize) -> bool {
     at.checked_add(bytes).is_some_and(|end| end <= length)
 }
 
 impl Image {
-    /// Parameters of so many bytes, all zero.
+    /// Makes parameters with all bytes zero.
     pub fn new(layout: Layout) -> Self {
         let count = (layout.block.size as usize).div_ceil(8);
         Self { words: vec![MaybeUninit::new(0); count].into() }
@@ -42,27 +43,27 @@ impl Image {
         Root { base: self.base(), shape: &layout.block.shape }
     }
 
-    /// Where the parameter at `at` is.
+    /// Returns the address of the parameter at offset `at`.
     ///
     /// # Panics
     ///
-    /// When the parameters are shorter.
+    /// If the parameter extends beyond the block.
     pub fn place<T>(&mut self, at: usize) -> *mut T {
         assert!(is_within(at, size_of::<T>(), self.words.len() * 8), "a parameter lies within the block");
         self.words.as_mut_ptr().cast::<u8>().wrapping_add(at).cast()
     }
 
-    /// Sets a parameter.
+    /// Stores a parameter.
     ///
     /// # Panics
     ///
-    /// When the parameters are shorter.
+    /// If the parameter extends beyond the block.
     pub fn put<T>(&mut self, at: usize, value: T) {
-        // SAFETY: within the words.
+        // SAFETY: `place` checks that the parameter is within the words.
         unsafe { self.place::<T>(at).write_unaligned(value) };
     }
 
-    /// Copies a parameter that is given by a pointer.
+    /// Copies a parameter from a pointer.
     ///
     /// # Safety
     ///
@@ -76,16 +77,18 @@ impl Image {
             return Err(Error::new(code::E_POINTER, "a parameter that may not be null is null"));
         }
         assert!(is_within(at, bytes, self.words.len() * 8), "a parameter lies within the block");
-        // SAFETY: the caller's promise; within the words.
+        // SAFETY: the caller's promise; the assertion checks that the parameter is within the
+        // words.
         unsafe { self.place::<u8>(at).copy_from_nonoverlapping(from.cast(), bytes) };
         Ok(())
     }
 
-    /// Room for `count` elements that the method fills and that are freed with the image; its address is set at `at`.
+    /// Allocates `count` elements for the method to fill, and stores their address at offset `at`.
+    /// The elements are freed with the image.
     ///
     /// # Errors
     ///
-    /// Out of memory.
+    /// REMOTE_NO_MEMORY.
     pub fn room<T>(&mut self, at: usize, count: usize) -> std::result::Result<*mut T, Status> {
         let bytes = count.checked_mul(size_of::<T>()).filter(|bytes| *bytes <= obvia_ndr::flat::FRAME_MAX);
         let mut memory = Allocations::default();
@@ -95,11 +98,11 @@ impl Image {
         Ok(first.cast())
     }
 
-    /// Frees what the parameters lead to.
+    /// Frees everything that the parameters reach.
     ///
     /// # Safety
     ///
-    /// All of it must be owned by the caller, and not be used again.
+    /// The caller must own all of it, and must not use it again.
     pub unsafe fn free(&self, layout: Layout, outer: &[i64]) {
         // SAFETY: the caller's promise.
         let survey = unsafe { Survey::to_free(self.root(layout), layout.types, outer) };
@@ -117,11 +120,11 @@ impl<'c> ProxyCall<'c> {
     ///
     /// # Safety
     ///
-    /// The image must be what the layout says, with pointers to what it says.
+    /// The image must have this layout, and its pointers must have valid targets.
     ///
     /// # Errors
     ///
-    /// As for [`ProxyCall::send`], and when the parameters are not possible.
+    /// As for [`ProxyCall::send`], and if the parameters are invalid.
     pub unsafe fn send_graph(&mut self, opnum: u16, image: &Image, layout: Layout) -> Result<ReplyView<'_>> {
         // SAFETY: the caller's promise.
         let length = unsafe { self.write_graph(image, layout) }?;
@@ -136,7 +139,7 @@ impl<'c> ProxyCall<'c> {
     ///
     /// # Errors
     ///
-    /// When the parameters are not possible, or the connection is gone or full.
+    /// If the parameters are invalid, or if the connection is gone or full.
     pub unsafe fn send_graph_oneway(&mut self, opnum: u16, image: &Image, layout: Layout) -> Result<()> {
         // SAFETY: the caller's promise.
         let length = unsafe { self.write_graph(image, layout) }?;
@@ -159,17 +162,17 @@ impl<'c> ProxyCall<'c> {
         let references = survey.references.iter().map(marshal).collect::<Result<Vec<_>>>()?;
         let laid = survey.lay_out(&references)?;
         let frame = self.request(Measure::with_objects(block, laid.length))?;
-        // SAFETY: just surveyed.
+        // SAFETY: the root has just been surveyed and has not changed.
         unsafe { survey.write(root, &references, &laid, &mut frame[..laid.length], &[]) };
         Ok(laid.length)
     }
 }
 
-/// The results of a call, in memory of the caller's.
+/// The results of a call, in the caller's memory.
 pub struct Results {
     private: Private,
     copies: Allocations,
-    /// Arrays that were copied to where the caller has room for them.
+    /// Arrays whose elements were copied to the caller's own memory.
     spent: Vec<*mut u8>,
 }
 
@@ -178,7 +181,8 @@ impl ReplyView<'_> {
     ///
     /// # Errors
     ///
-    /// RPC_E_INVALID_DATA when it is not what the layout says; when an object cannot be reached.
+    /// RPC_E_INVALID_DATA when the frame does not have the layout; the error of an object reference
+    /// that cannot be unmarshaled.
     pub fn graph(&self, layout: Layout, outer: &[i64]) -> Result<Results> {
         let (mut private, found) = Private::of(self.whole(), layout, outer)?;
         let copies = private.copy_objects(&found, layout.types, Some(Client::Process(self.peer())))?;
@@ -187,27 +191,27 @@ impl ReplyView<'_> {
 }
 
 impl Results {
-    /// Whether the slot at `at` leads somewhere.
+    /// Whether the pointer at offset `at` is not null.
     pub(super) fn has(&mut self, at: usize) -> bool {
         !self.pointer(at).is_null()
     }
 
-    /// Where the slot at `at` leads.
+    /// Returns the pointer at offset `at`.
     ///
     /// # Panics
     ///
-    /// When the results are shorter.
+    /// If the offset is beyond the block.
     pub fn pointer(&mut self, at: usize) -> *mut u8 {
         assert!(is_within(at, 8, self.private.length), "the check has seen the block");
-        // SAFETY: within the frame; the slot holds a pointer by now.
+        // SAFETY: the slot is within the frame, and contains a pointer by now.
         unsafe { self.private.base().wrapping_add(at).cast::<*mut u8>().read_unaligned() }
     }
 
-    /// Hands a result to the caller.
+    /// Copies a result to the caller.
     ///
     /// # Safety
     ///
-    /// `to` must be writable for `bytes` bytes, and `bytes` be the parameter's size.
+    /// `to` must be writable for `bytes` bytes, and `bytes` must be the size of the parameter.
     ///
     /// # Errors
     ///
@@ -217,49 +221,51 @@ impl Results {
             return Err(code::E_POINTER.into());
         }
         assert!(is_within(at, bytes, self.private.length), "the check has seen the block");
-        // SAFETY: within the frame.
+        // SAFETY: the assertion checks that the parameter is within the frame.
         let from = unsafe { self.private.base().add(at) };
         // SAFETY: the caller's promise.
         unsafe { to.cast::<u8>().copy_from_nonoverlapping(from, bytes) };
         Ok(())
     }
 
-    /// Copies an array to where the caller has room for it.
+    /// Copies an array to the caller's memory.
     ///
     /// # Safety
     ///
-    /// `to` must be writable for `count` elements, `T` be the elements' type, and the array have as many.
+    /// `to` must be writable for `count` elements, `T` must be the type of the elements, and the
+    /// array must have that many.
     pub unsafe fn fill<T>(&mut self, at: usize, to: *mut T, count: usize) {
         let from = self.pointer(at);
         if from.is_null() {
             return;
         }
         self.spent.push(from);
-        // There may be none where an array has no elements.
+        // The caller may pass null for an array without elements.
         if !to.is_null() {
             // SAFETY: the caller's promise.
             unsafe { to.cast::<u8>().copy_from_nonoverlapping(from, count * size_of::<T>()) };
         }
     }
 
-    /// Leaves everything to the caller.
+    /// Releases ownership of all results to the caller.
     pub fn keep(mut self) {
         self.copies.keep();
         for memory in &self.spent {
-            // SAFETY: an allocation of its own, whose content the caller has.
+            // SAFETY: the array is an allocation of its own whose content has been copied.
             unsafe { release(memory.cast()) };
         }
     }
 }
 
-/// The arguments of a call, in private memory of the server's.
+/// The arguments of a call, in the server's private memory.
 pub struct Arguments {
     private: Private,
-    /// Objects that need more room than they have in the frame.
+    /// Objects that need more memory than they have in the frame.
     _wider: Vec<Wide>,
-    /// Interface pointers that the arguments show.
+    /// The interface pointers that the arguments refer to.
     _references: Vec<IUnknown>,
-    /// What to free when the call is over, found before the method could set pointers in it: the method may have freed the rest.
+    /// The objects to free after the call. The survey is made before the method runs, since the
+    /// method may change pointers and free other arguments.
     owned: Option<Survey>,
 }
 
@@ -271,11 +277,12 @@ fn refused(error: &Error) -> Status {
 }
 
 impl StubCall<'_, '_> {
-    /// Copies and checks the request's frame, for a method that only reads what it gets.
+    /// Copies and checks the request's frame, for a method that only reads its arguments.
     ///
     /// # Errors
     ///
-    /// Bad stub data when it is not what the layout says; the reason when an object cannot be reached.
+    /// BAD_STUB_DATA when the frame does not have the layout; the error of an object reference that
+    /// cannot be unmarshaled.
     pub fn arguments(&mut self, layout: Layout) -> std::result::Result<Arguments, Status> {
         let made = (|| {
             let (mut private, found) = Private::of(self.inner().frame, layout, &[])?;
@@ -285,8 +292,8 @@ impl StubCall<'_, '_> {
         made.map_err(|error: Error| refused(&error))
     }
 
-    /// Copies and checks the request's frame, for a method that may free and replace what it gets. What `kept` says is
-    /// freed when the call is over; the rest is the method's.
+    /// Copies and checks the request's frame, for a method that may free and replace arguments. The
+    /// arguments of `kept` are freed when the call is over; the method owns the others.
     ///
     /// # Errors
     ///
@@ -296,23 +303,25 @@ impl StubCall<'_, '_> {
             let (mut private, found) = Private::of(self.inner().frame, layout, &[])?;
             private.copy_objects(&found, layout.types, None)?.keep();
             let root = Root { base: private.base(), shape: &kept.block.shape };
-            // SAFETY: made of a frame that was checked, by the same layout.
+            // SAFETY: the memory was made from a checked frame with the same layout.
             let owned = unsafe { Survey::to_free(root, kept.types, &[]) };
             Ok(Arguments { private, _wider: Vec::new(), _references: Vec::new(), owned: Some(owned) })
         })();
         made.map_err(|error: Error| refused(&error))
     }
 
-    /// Writes the reply's frame, and frees what the method returned.
+    /// Writes the reply's frame, and frees the method's results.
     ///
     /// # Safety
     ///
-    /// The image must be what the layout says, and what it leads to must be owned by the caller: by COM's rules, what a
-    /// method returned.
+    /// The image must have this layout, and the caller must own everything it reaches. By COM's
+    /// rules that is so for a method's results.
     ///
     /// # Errors
     ///
-    /// Bad stub data when results are not possible; when the caller is gone.
+    /// A fault with the HRESULT of the failure: E_POINTER or E_INVALIDARG for invalid results;
+    /// E_OUTOFMEMORY for results that exceed a frame or the connection; E_UNEXPECTED without a
+    /// caller; the error of an object that cannot be marshaled.
     pub unsafe fn respond_graph(
         &mut self,
         result: HRESULT,
@@ -322,7 +331,7 @@ impl StubCall<'_, '_> {
     ) -> std::result::Result<Answer, Status> {
         let (root, block) = (image.root(layout), layout.block.size as usize);
         if result.0 < 0 {
-            // SAFETY: the caller's promise. A method that failed has left its results null.
+            // SAFETY: the caller's promise. A failed method has left its results null.
             unsafe { image.free(layout, outer) };
             return Ok(no_results(result));
         }
@@ -335,10 +344,11 @@ impl StubCall<'_, '_> {
                 return Err(refused(&error));
             }
         };
-        // SAFETY: just surveyed.
+        // SAFETY: the root has just been surveyed and has not changed.
         let sent = unsafe { self.write_graph(&survey, root, block, outer) };
-        // By a survey of its own: what is written twice, as it is where pointers of several kinds lead there, was allocated once.
-        // SAFETY: the caller's promise.
+        // The image has a survey of its own for freeing. An object may be written twice where
+        // pointers of several kinds lead to it, but it was allocated once. SAFETY: the caller's
+        // promise.
         unsafe { image.free(layout, outer) };
         let length = sent.map_err(|error| refused(&error))?;
         Ok(results(result, length))
@@ -346,11 +356,11 @@ impl StubCall<'_, '_> {
 
     /// # Safety
     ///
-    /// `survey` must be a survey of `root`.
+    /// `survey` must be of `root`.
     unsafe fn write_graph(&mut self, survey: &Survey, root: Root, block: usize, outer: &[i64]) -> Result<usize> {
         let caller = caller().ok_or(code::E_UNEXPECTED)?;
         let marshal = |reference: &Reference| {
-            // SAFETY: by the promise to the survey, interface pointers are alive, and not null.
+            // SAFETY: by the promise to the survey, interface pointers are alive and not null.
             let object = unsafe { IUnknown::from_raw_borrowed(&reference.object) }.ok_or(code::E_POINTER)?;
             caller.reference(object, wanted(reference.iid).info()?)
         };
@@ -366,11 +376,12 @@ impl StubCall<'_, '_> {
 }
 
 impl Arguments {
-    /// The arguments in a frame that came some other way than a call, for tests.
+    /// Makes the arguments of a frame without a call, for tests.
     ///
     /// # Errors
     ///
-    /// RPC_E_INVALID_DATA when it is not what the layout says; when an object cannot be reached.
+    /// RPC_E_INVALID_DATA when the frame does not have the layout; the error of an object reference
+    /// that cannot be unmarshaled.
     #[doc(hidden)]
     pub fn of_bytes(frame: &[u8], layout: Layout) -> Result<Self> {
         let (mut private, found) = Private::of_bytes(frame, layout, &[])?;
@@ -378,27 +389,28 @@ impl Arguments {
         Ok(Self { private, _wider: wider, _references: references, owned: None })
     }
 
-    /// Where the parameter at `at` is.
+    /// Returns the address of the parameter at offset `at`.
     ///
     /// # Panics
     ///
-    /// When the parameters are shorter.
+    /// If the parameter extends beyond the block.
     pub fn place<T>(&mut self, at: usize) -> *mut T {
         assert!(is_within(at, size_of::<T>(), self.private.length), "the check has seen the block");
         self.private.base().wrapping_add(at).cast()
     }
 
-    /// The parameter at `at`.
+    /// Returns the parameter at offset `at`.
     ///
     /// # Safety
     ///
-    /// It must be of this type.
+    /// The parameter must have this type.
     ///
     /// # Panics
     ///
-    /// When the parameters are shorter.
+    /// If the parameter extends beyond the block.
     pub unsafe fn get<T>(&mut self, at: usize) -> T {
-        // SAFETY: within the frame, which is aligned; the caller's promise.
+        // SAFETY: `place` checks that the parameter is within the aligned frame; the caller
+        // promises its type.
         unsafe { self.place::<T>(at).read() }
     }
 }
@@ -406,7 +418,8 @@ impl Arguments {
 impl Drop for Arguments {
     fn drop(&mut self) {
         if let Some(survey) = self.owned.take() {
-            // SAFETY: every object is an allocation of its own; the method only read what is kept.
+            // SAFETY: every object is an allocation of its own, and the method has only read the
+            // kept arguments.
             unsafe { survey.free() };
         }
     }

@@ -1,4 +1,4 @@
-//! Copies and frees what a survey found, and writes it to a frame.
+//! Copies and frees surveyed objects, and writes them to frames.
 
 use super::survey::{Found, Place, Root, Survey, arm, bytes, kind, own};
 use crate::error::{Error, Result, code};
@@ -10,15 +10,15 @@ use obvia_ndr::flat::{FRAME_MAX, KIND_INTERFACE, OBJECT_ALIGN, OBJECT_HEADER};
 use std::ffi::c_void;
 use windows_core::{IUnknown, Interface};
 
-/// Copies the bytes that are values; what lies between stays as it is.
+/// Copies the bytes of values; padding and pointers at `to` stay unchanged.
 ///
 /// # Safety
 ///
-/// A structure of this shape must be at `from`, and as many bytes must be writable at `to`.
+/// There must be a structure of this shape at `from`, and `to` must be writable for as many bytes.
 pub(super) unsafe fn copy(from: *const u8, to: *mut u8, shape: &'static Shape, outer: &[i64]) {
     for &(at, length) in shape.runs {
         let (from, to) = (from.wrapping_add(at as usize), to.wrapping_add(at as usize));
-        // SAFETY: as above; one is the caller's, the other new.
+        // SAFETY: as above; the ranges do not overlap, since `to` is fresh memory.
         unsafe { to.copy_from_nonoverlapping(from, length as usize) };
     }
     for part in shape.parts {
@@ -48,10 +48,11 @@ impl Survey {
     ///
     /// # Safety
     ///
-    /// As many bytes as the object has must be writable at `to`; they are zeros, and what has no value stays so.
+    /// `to` must be zeroed memory that is writable for the object's bytes. Bytes without values
+    /// stay zero.
     unsafe fn copy_object(&self, found: &Found, to: *mut u8, outer: &[i64]) {
         let Some(ty) = own(found.element, self.types) else {
-            // SAFETY: the caller's promise; characters are values.
+            // SAFETY: the caller's promise; characters have no padding.
             return unsafe { to.copy_from_nonoverlapping(found.from, found.bytes) };
         };
         let (start, size, shape) = match &ty.tail {
@@ -64,7 +65,7 @@ impl Survey {
         };
         let (from, to) = (found.from.wrapping_add(start), to.wrapping_add(start));
         if shape.parts.is_empty() && matches!(shape.runs, [(0, length)] if *length as usize == size) {
-            // SAFETY: as above; nothing but values.
+            // SAFETY: as above; the elements have no padding and no pointers.
             return unsafe { to.copy_from_nonoverlapping(from, found.count * size) };
         }
         for at in (0..found.count).map(|element| element * size) {
@@ -74,7 +75,7 @@ impl Survey {
         }
     }
 
-    /// Where everything goes in a frame, with references of these lengths.
+    /// Lays out a frame with references of these lengths.
     pub(crate) fn lay_out(&self, references: &[Vec<u8>]) -> Result<Laid> {
         let mut laid = Laid { length: self.block, objects: Vec::new(), references: Vec::new() };
         let mut waiting = self.references.iter().zip(references).peekable();
@@ -94,11 +95,11 @@ impl Survey {
         Ok(laid)
     }
 
-    /// Writes a frame: the block, the objects, and the references to other objects, as bytes.
+    /// Writes a frame: the block, the objects, and the references as bytes.
     ///
     /// # Safety
     ///
-    /// `root` must be what was surveyed, and nothing of it may have changed.
+    /// `root` must be the surveyed structure, and nothing of it may have changed.
     pub(crate) unsafe fn write(
         &self,
         root: Root,
@@ -108,13 +109,13 @@ impl Survey {
         outer: &[i64],
     ) {
         frame.fill(0);
-        // SAFETY: the block is as long as its shape says.
+        // SAFETY: the frame begins with the block, which is as long as its shape.
         unsafe { copy(root.base, frame.as_mut_ptr(), root.shape, outer) };
         for (found, &at) in self.objects.iter().zip(&laid.objects) {
             let header = u64::from(kind(found.element)) | (found.count as u64) << 32;
             header.store(frame, at - OBJECT_HEADER);
             let body = frame[at..at + found.bytes].as_mut_ptr();
-            // SAFETY: the caller's promise; as many bytes as the object has.
+            // SAFETY: the caller's promise; the body has the object's bytes.
             unsafe { self.copy_object(found, body, outer) };
         }
         let at = |place: Place| place.holder.map_or(0, |holder| laid.objects[holder]) + place.at;
@@ -128,21 +129,21 @@ impl Survey {
         }
     }
 
-    /// Copies every object to an allocation of its own, and returns the first's address.
+    /// Copies every object to an allocation of its own, and returns the address of the first.
     ///
     /// # Safety
     ///
-    /// What was surveyed must not have changed.
+    /// The surveyed structure must not have changed.
     ///
     /// # Errors
     ///
-    /// E_OUTOFMEMORY; nothing is left behind then.
+    /// E_OUTOFMEMORY; all copies are freed then.
     pub(crate) unsafe fn duplicate(&self) -> Result<*mut u8> {
         let mut copies = Allocations::default();
         for found in &self.objects {
             let room = bytes(found.element, found.room, self.types).ok_or(code::E_OUTOFMEMORY)?;
             let to = copies.add(room)?;
-            // SAFETY: the caller's promise; fresh memory of as many zeros.
+            // SAFETY: the caller's promise; the memory is fresh and zeroed.
             unsafe { self.copy_object(found, to, &[]) };
         }
         for (place, object) in &self.slots {
@@ -162,24 +163,26 @@ impl Survey {
         Ok(first)
     }
 
-    /// Frees every object, and gives every reference back.
+    /// Frees every object, and releases every reference.
     ///
     /// # Safety
     ///
-    /// Objects must each be an allocation of its own, owned by the caller, and nobody may use them again.
+    /// Each object must be an allocation of its own that the caller owns, and none may be used
+    /// again.
     pub(crate) unsafe fn free(self) {
         // SAFETY: the caller's promise.
         unsafe { self.free_but(|_| false) };
     }
 
-    /// The same, but for the objects of these numbers: what they lead to is freed.
+    /// Frees every object except those for whose number `is_spared` returns true. Objects that
+    /// spared ones reach are freed as well.
     ///
     /// # Safety
     ///
     /// As for [`Self::free`].
     pub(crate) unsafe fn free_but(self, is_spared: impl Fn(usize) -> bool) {
         for reference in &self.references {
-            // SAFETY: the caller's promise: the references are the caller's.
+            // SAFETY: the caller's promise: the caller owns the references.
             drop(unsafe { IUnknown::from_raw(reference.object) });
         }
         for (_, found) in self.objects.iter().enumerate().filter(|(index, _)| !is_spared(*index)) {
@@ -189,17 +192,17 @@ impl Survey {
     }
 }
 
-/// Where everything goes in a frame.
+/// The layout of a frame.
 pub(crate) struct Laid {
-    /// The frame's length.
+    /// The length of the frame.
     pub(crate) length: usize,
-    /// The bodies of the objects, and of the references.
+    /// The offsets of the bodies of objects and of references.
     objects: Vec<usize>,
     references: Vec<usize>,
 }
 
 impl Laid {
-    /// Where the next body goes.
+    /// Adds a body at the end and returns its offset.
     fn add(&mut self, bytes: usize) -> usize {
         let body = self.length + OBJECT_HEADER;
         self.length = (body + bytes).next_multiple_of(OBJECT_ALIGN);
@@ -207,28 +210,29 @@ impl Laid {
     }
 }
 
-/// Allocations that are freed unless they are kept, and references in them.
+/// Allocations and references that are freed unless they are kept.
 #[derive(Default)]
 pub(super) struct Allocations {
     pub(super) memory: Vec<*mut u8>,
-    /// Given back with what holds them.
+    /// The references, which are released with their holders.
     pub(super) references: Vec<IUnknown>,
 }
 
 impl Allocations {
-    /// Zeroed memory.
+    /// Allocates zeroed memory.
     pub(super) fn add(&mut self, bytes: usize) -> Result<*mut u8> {
         let memory = allocate_zeroed(bytes)?.cast::<u8>();
         self.memory.push(memory);
         Ok(memory)
     }
 
-    /// Where a pointer goes; `root` is the root's address.
+    /// Returns the address of a pointer; `root` is the address of the root.
     pub(super) fn slot(&self, place: Place, root: *mut u8) -> *mut *mut u8 {
         place.holder.map_or(root, |holder| self.memory[holder]).wrapping_add(place.at).cast()
     }
 
-    /// Frees the objects of a frame that no pointer leads to: the bytes of references, and what was left over.
+    /// Frees the objects of a frame that no pointer leads to: the bytes of references, and
+    /// unreferenced objects.
     pub(super) fn free_unlinked(&mut self, found: &Checked) {
         let mut linked = vec![false; self.memory.len()];
         for slot in found.slots.iter().filter(|slot| slot.iid.is_none()) {
@@ -238,14 +242,14 @@ impl Allocations {
         self.memory.retain(|memory| {
             let keep = linked.next().unwrap_or(true);
             if !keep {
-                // SAFETY: from `allocate`, and no pointer leads there.
+                // SAFETY: the memory is from `allocate_zeroed`, and no pointer leads to it.
                 unsafe { release(memory.cast::<c_void>()) };
             }
             keep
         });
     }
 
-    /// Leaves them to whoever has their addresses.
+    /// Releases ownership of all allocations to the holder of the addresses.
     pub(super) fn keep(&mut self) {
         self.memory.clear();
         self.references.drain(..).for_each(std::mem::forget);
@@ -255,7 +259,7 @@ impl Allocations {
 impl Drop for Allocations {
     fn drop(&mut self) {
         for memory in &self.memory {
-            // SAFETY: from `allocate`, and not given away.
+            // SAFETY: the memory is from `allocate_zeroed` and has not been released.
             unsafe { release(memory.cast::<c_void>()) };
         }
     }

@@ -1,8 +1,9 @@
-//! Methods that tables describe whole: for languages whose proxies and stubs are nothing but a call of this.
+//! Methods that tables describe completely, for languages whose proxies and stubs only call this
+//! module.
 //!
-//! A proxy gives the addresses of its arguments, in the order of the source; a stub is given a function that calls the method
-//! with such addresses. What the caller has behind a pointer that is never null is named by that pointer, everything else by
-//! the address of the parameter.
+//! A proxy passes the addresses of its arguments in the order of the source. A stub passes a
+//! function that calls the method with such addresses. For a pointer that is never null, the
+//! address is the pointer itself; for every other parameter it is the address of the parameter.
 
 use super::Layout;
 use super::image::Image;
@@ -19,21 +20,21 @@ use obvia_rpc::vi_call::{Answer, ServerCall};
 use std::ffi::c_void;
 use windows_core::{GUID, HRESULT};
 
-/// Calls a method of an object with its arguments.
+/// A function that calls a method of an object with the addresses of its arguments.
 pub type Invoke = unsafe extern "C-unwind" fn(object: *mut c_void, arguments: *mut *mut c_void) -> HRESULT;
 
-/// A method as its tables describe it.
+/// A method described by tables.
 pub struct Method {
     words: words::Method,
     types: &'static [ElementType],
-    /// What of a request the method must not free, and what it may have freed.
+    /// The arguments that the method must not free, and those that it may free.
     kept: Block,
     given: Block,
-    /// Whether it may free and replace some of what it gets.
+    /// Whether the method may free and replace arguments.
     changes: bool,
 }
 
-/// Whether something leads elsewhere.
+/// Whether a part contains a pointer.
 fn leads(part: &Part) -> bool {
     let any = |shape: &Shape| shape.parts.iter().any(leads);
     match &part.what {
@@ -44,16 +45,16 @@ fn leads(part: &Part) -> bool {
     }
 }
 
-/// The parts of a block that lie in `size` bytes from `at`.
+/// Returns the parts of a block within `size` bytes from `at`.
 fn parts_at(block: &Block, at: u32, size: u32) -> impl Iterator<Item = Part> {
     let parts = block.shape.parts.iter().copied();
     parts.filter(move |part| part.at >= at && part.at - at < size)
 }
 
 impl Method {
-    /// A method whose objects have these types. `None` where the tables do not fit together.
+    /// Makes a method whose objects have these types. `None` where the tables are inconsistent.
     ///
-    /// What is made lives as long as the process.
+    /// The tables made here are leaked and live as long as the process.
     pub fn new(words: words::Method, types: &'static [ElementType]) -> Option<Self> {
         let of_request = |is_wanted: fn(&Param) -> bool| {
             let wanted = words.params.iter().filter(|param| is_wanted(param));
@@ -75,7 +76,7 @@ impl Method {
         Layout { block, types: self.types }
     }
 
-    /// The array that a slot of the reply's block leads to: how many elements there are, and what they are.
+    /// Returns the number and type of the elements of the array behind a slot of the reply's block.
     fn array(&self, at: u32) -> Option<(Expr, Element)> {
         let part = self.words.reply.shape.parts.iter().find(|part| part.at == at)?;
         match part.what {
@@ -84,12 +85,13 @@ impl Method {
         }
     }
 
-    /// Bytes of the array in the caller's room that a slot of the reply's block leads to. How many elements it has was said before the
-    /// call: what the method makes of the number does not count.
+    /// Returns the size in bytes of the caller's array for a slot of the reply's block. The number
+    /// of elements is that before the call, even if the method changes the number.
     ///
     /// # Errors
     ///
-    /// E_INVALIDARG when there is no such number; E_OUTOFMEMORY when no frame has as many.
+    /// E_INVALIDARG where the number is invalid; E_OUTOFMEMORY where it exceeds the size of a
+    /// frame.
     fn room(&self, at: u32, outer: &[i64]) -> Result<usize> {
         let none = || Error::new(code::E_INVALIDARG, "an array has no possible size");
         let (size, element) = self.array(at).ok_or_else(none)?;
@@ -98,11 +100,11 @@ impl Method {
             .ok_or_else(|| Error::new(code::E_OUTOFMEMORY, "no frame has so many elements"))
     }
 
-    /// What expressions over the reply read that is not in it.
+    /// Returns the values that expressions over the reply read from outside of the reply.
     ///
     /// # Safety
     ///
-    /// The addresses must be those of arguments.
+    /// The addresses must be those of the arguments.
     unsafe fn outer(&self, arguments: &[*mut c_void]) -> Vec<i64> {
         let number = |outer: &Outer| {
             let from = arguments[outer.param].cast_const();
@@ -123,28 +125,28 @@ impl Method {
         self.words.outer.iter().map(number).collect()
     }
 
-    /// Whether a result in the caller's place leads elsewhere.
+    /// Whether a result in the caller's memory contains a pointer.
     fn result_leads(&self, at: u32, size: u32) -> bool {
         parts_at(&self.words.reply, at, size).any(|part| leads(&part))
     }
 }
 
-/// An array that the caller has room for.
+/// An array that the caller has allocated for results.
 struct Room {
-    /// Its slot in the reply.
+    /// The offset of its slot in the reply.
     at: u32,
-    /// Where the caller has it, and how many bytes.
+    /// The address and the size in bytes of the caller's array.
     to: *mut u8,
     bytes: usize,
 }
 
 impl Method {
-    /// Calls the method of an object elsewhere.
+    /// Calls the method of an object through its proxy.
     ///
     /// # Safety
     ///
-    /// `proxy` must be an interface pointer to a proxy, and there must be as many addresses as the method has parameters, each
-    /// of an argument that is what the tables say.
+    /// `proxy` must be an interface pointer to a proxy. There must be one address for each
+    /// parameter of the method, of an argument as the tables describe it.
     pub unsafe fn call(&'static self, proxy: *mut c_void, arguments: *const *mut c_void) -> HRESULT {
         // SAFETY: the caller's promise.
         let arguments = unsafe { std::slice::from_raw_parts(arguments, self.words.params.len()) };
@@ -158,7 +160,7 @@ impl Method {
         proxy.call_with_objects(|call| unsafe { self.exchange(call, arguments) })
     }
 
-    /// Has results that lead elsewhere lead nowhere: by COM's rules they do when the call fails.
+    /// Sets results with pointers to null. By COM's rules they stay null when the call fails.
     ///
     /// # Safety
     ///
@@ -171,7 +173,7 @@ impl Method {
             if let (true, None, Some(at)) = (param.is_place, param.request, param.reply)
                 && self.result_leads(at, param.size)
             {
-                // SAFETY: the caller's promise: the place of a result.
+                // SAFETY: the caller's promise: the address is that of a result of this size.
                 unsafe { to.cast::<u8>().write_bytes(0, param.size as usize) };
             }
         }
@@ -186,7 +188,7 @@ impl Method {
         let mut image = Image::new(request);
         for (param, from) in self.words.params.iter().zip(arguments) {
             if let Some(at) = param.request {
-                // SAFETY: the caller's promise: an argument of that size.
+                // SAFETY: the caller's promise: the argument has this size.
                 unsafe { image.put_from(at as usize, from.cast::<u8>(), param.size as usize) }?;
             }
         }
@@ -203,7 +205,8 @@ impl Method {
         // SAFETY: the caller's promise.
         let answer = unsafe { call.send_graph(self.words.opnum, &image, request) }?;
         if answer.failed() {
-            // The method said no words, and those of an earlier call are none of this one's.
+            // The method left no error text, and that of an earlier call does not belong to this
+            // call.
             forget();
             return Ok(answer.result());
         }
@@ -212,27 +215,28 @@ impl Method {
         if rooms.iter().any(|room| room.bytes > 0 && room.to.is_null() && results.has(room.at as usize)) {
             return Err(invalid_reply());
         }
-        // SAFETY: by COM's rules what is passed [in, out] is the method's to free.
+        // SAFETY: by COM's rules the method may free its [in, out] arguments.
         unsafe { self.free_given(&image) };
         for (param, to) in self.words.params.iter().zip(arguments).filter(|(param, _)| param.is_place) {
             if let Some(at) = param.reply {
-                // SAFETY: the caller's promise: the place of a result of that size.
+                // SAFETY: the caller's promise: the address is that of a result of this size.
                 unsafe { results.give(at as usize, to.cast::<u8>(), param.size as usize) }?;
             }
         }
         for room in &rooms {
-            // SAFETY: the caller's promise; the results were checked to be as many.
+            // SAFETY: the caller's promise; the check of the reply has verified the number of
+            // elements.
             unsafe { results.fill::<u8>(room.at as usize, room.to, room.bytes) };
         }
         results.keep();
         Ok(result)
     }
 
-    /// Refuses parameters that the server would refuse.
+    /// Verifies the ranges of parameters, which the server would verify as well.
     fn check_ranges(&self, image: &Image) -> Result<()> {
         for part in self.words.request.shape.parts {
             if let What::Range(int, least, most) = part.what {
-                // SAFETY: an integer of the block.
+                // SAFETY: the block contains an integer at this offset.
                 let value = unsafe { evaluate(image.base(), &Expr::Member(part.at, int), &[]) };
                 given_in_range(value.unwrap_or(i64::MAX), least, most)?;
             }
@@ -240,7 +244,7 @@ impl Method {
         Ok(())
     }
 
-    /// The arrays that the caller has room for.
+    /// Returns the arrays that the caller has allocated for results.
     ///
     /// # Safety
     ///
@@ -260,11 +264,12 @@ impl Method {
         Ok(rooms)
     }
 
-    /// Frees what the caller gave to be changed; arrays that it has room for are freed as far as they lead elsewhere.
+    /// Frees the [in, out] arguments. Arrays in the caller's own memory are not freed, but
+    /// everything that their elements reach is.
     ///
     /// # Safety
     ///
-    /// All of it must be owned by the caller, and not be used again.
+    /// The caller must own all of it, and must not use it again.
     unsafe fn free_given(&'static self, image: &Image) {
         if !self.changes {
             return;
@@ -288,7 +293,7 @@ impl Method {
     ///
     /// # Safety
     ///
-    /// `object` must be what `invoke` takes.
+    /// `object` must be an object that `invoke` accepts.
     pub unsafe fn serve(&'static self, object: *mut c_void, call: &mut ServerCall<'_>, invoke: Invoke) -> Answer {
         // SAFETY: the caller's promise.
         stub::serve(call, |call| unsafe { self.answer(object, call, invoke) })
@@ -315,28 +320,29 @@ impl Method {
             let given = param.request.map(|at| arguments.place::<u8>(at as usize));
             let place = param.reply.map(|at| image.place::<u8>(at as usize));
             if let (Some(given), Some(place)) = (given, place) {
-                // SAFETY: as many bytes in both blocks.
+                // SAFETY: both blocks have that many bytes for the parameter.
                 unsafe { place.copy_from_nonoverlapping(given, param.size as usize) };
             }
             addresses.push(place.or(given).unwrap_or(std::ptr::null_mut()).cast());
         }
-        // SAFETY: the addresses of arguments that were checked.
+        // SAFETY: the addresses are those of checked arguments.
         let outer = unsafe { self.outer(&addresses) };
         if let Err(status) = self.make_rooms(&mut image, &outer, call.reply_max()) {
-            // SAFETY: nobody else has seen what the method was to change.
+            // SAFETY: the method has not been called, so the arguments are still owned here.
             unsafe { image.free(reply, &outer) };
             return Err(status);
         }
-        // SAFETY: the caller's promise; arguments that were checked.
+        // SAFETY: the caller's promise; the arguments have been checked.
         let result = unsafe { invoke(object, addresses.as_mut_ptr()) };
         if self.words.oneway {
             return Ok(no_results(result));
         }
-        // SAFETY: by COM's rules results are what the interface says, and the caller's.
+        // SAFETY: by COM's rules the results are as the interface describes them, and owned by the
+        // caller.
         unsafe { call.respond_graph(result, &image, reply, &outer) }
     }
 
-    /// Makes room for the arrays that the method fills.
+    /// Allocates the arrays that the method fills.
     fn make_rooms(&self, image: &mut Image, outer: &[i64], most: usize) -> std::result::Result<(), Status> {
         for param in self.words.params.iter().filter(|param| !param.is_place && param.request.is_none()) {
             let Some(at) = param.reply else { continue };
@@ -344,7 +350,7 @@ impl Method {
                 code::E_OUTOFMEMORY => Status::REMOTE_NO_MEMORY,
                 _ => Status::BAD_STUB_DATA,
             })?;
-            // A few bytes of a caller's do not make this process fill gigabytes.
+            // A small request must not make this process allocate gigabytes.
             if bytes > most {
                 return Err(Status::REMOTE_NO_MEMORY);
             }

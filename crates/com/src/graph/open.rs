@@ -1,6 +1,6 @@
-//! Structures that end in an open array: members, and elements behind them in the same allocation.
+//! Structures that end in an open array: members, followed by elements in the same allocation.
 //!
-//! A reference to such a structure is one to its members, from which the elements are reached.
+//! A reference to such a structure refers to its members, and the elements are reached from there.
 
 use super::memory::Allocations;
 use super::owned::{Graph, Owned};
@@ -9,11 +9,12 @@ use obvia_ndr::flat::FRAME_MAX;
 use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
 
-/// Makes a structure of its members, and of the elements that begin at offset `at`.
+/// Makes a structure from its members and from elements that begin at offset `at`.
 ///
 /// # Safety
 ///
-/// The structure must be one of members and such elements only, and its members say how many there are.
+/// The structure must consist of members and such elements only, and its members must contain the
+/// number of elements.
 ///
 /// # Errors
 ///
@@ -23,41 +24,43 @@ pub unsafe fn open<T: Graph, E: Copy>(members: T, at: usize, elements: &[E]) -> 
     let mut memory = Allocations::default();
     let first = memory.add(bytes.max(size_of::<T>()))?;
     memory.keep();
-    // SAFETY: new, and at least as long.
+    // SAFETY: the memory is fresh and large enough for the members.
     unsafe { first.cast::<T>().write(members) };
     let to = first.wrapping_add(at).cast::<E>();
-    // SAFETY: new, and long enough for both.
+    // SAFETY: the memory is fresh and large enough for the members and the elements.
     unsafe { to.copy_from_nonoverlapping(elements.as_ptr(), elements.len()) };
-    // SAFETY: an allocation of the C library's, which leads nowhere.
+    // SAFETY: the structure is an allocation of the C library without pointers.
     unsafe { Owned::adopt(first) }.ok_or_else(|| code::E_OUTOFMEMORY.into())
 }
 
-/// The elements of a structure.
+/// Returns the elements of a structure.
 ///
 /// # Safety
 ///
-/// There must be as many from offset `at`, in the same allocation, and nobody write them while the result lives.
+/// There must be `count` elements from offset `at` in the same allocation, and no code may write
+/// them while the result lives.
 pub unsafe fn behind<T, E>(members: &T, at: usize, count: usize) -> &[E] {
     let first = std::ptr::from_ref(members).wrapping_byte_add(at).cast::<E>();
-    // SAFETY: the caller's promise; they live as long as the members do.
+    // SAFETY: the caller's promise; the elements live as long as the members.
     unsafe { std::slice::from_raw_parts(first, count) }
 }
 
-/// What a caller lent to a method, which may put something else in its place: the caller finds there what it is in the end, also after a
-/// panic.
+/// An argument that a caller lent to a method, which may replace it. The drop stores the final
+/// pointer in the caller's place, even after a panic.
 pub struct Held<T: Graph> {
-    // Invariant: whoever made this may write there.
+    // Invariant: writable by the promise to `new`.
     place: *mut *mut u8,
-    // Invariant: what `place` leads to once this is dropped.
+    // Invariant: the value whose pointer is stored in `place` on drop.
     owned: ManuallyDrop<Owned<T>>,
 }
 
 impl<T: Graph> Held<T> {
-    /// Holds what a place leads to. `None` for null.
+    /// Holds the value that a place leads to. `None` for null.
     ///
     /// # Safety
     ///
-    /// `place` must be writable as long as this lives and nobody else use it, and lead to null, or to what [`Owned::adopt`] takes.
+    /// `place` must be writable and not used otherwise while this value lives. It must contain null
+    /// or a pointer that [`Owned::adopt`] accepts.
     pub unsafe fn new(place: *mut *mut u8) -> Option<Self> {
         // SAFETY: the caller's promise.
         let first = unsafe { place.read() };
@@ -88,16 +91,17 @@ impl<T: Graph> Drop for Held<T> {
     }
 }
 
-/// Takes over what a method left in place of what it was lent.
+/// Takes ownership of the value that a method left in place of the one it was lent.
 ///
 /// # Safety
 ///
-/// As for [`Owned::adopt`]; what `owner` has had is the method's.
+/// As for [`Owned::adopt`]; the method must have taken over the former value of `owner`.
 pub unsafe fn put_owned<T: Graph>(owner: &mut Owned<T>, first: *mut u8) {
     // SAFETY: the caller's promise.
     match unsafe { Owned::adopt(first) } {
         Some(owned) => std::mem::forget(std::mem::replace(owner, owned)),
-        // The object has freed what it was lent, and left nothing: there is no value to go on with.
+        // The object has freed the value that it was lent, and left null. There is no value to
+        // continue with.
         None => std::process::abort(),
     }
 }

@@ -1,4 +1,4 @@
-//! Structures that somebody else made, and that are freed when they are no longer needed.
+//! Structures from elsewhere that are freed when they are dropped.
 
 use super::pointers::{Text, Wide};
 use super::survey::Survey;
@@ -9,29 +9,30 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 use windows_core::{GUID, HRESULT, Interface};
 
-/// What can be owned with everything that it points to: generated for structures with pointers in them.
+/// A type that can be owned with everything that it reaches; generated for structures with
+/// pointers.
 ///
 /// # Safety
 ///
-/// The element type must be what lies at the address of an `Item`, pointers included.
+/// The element type must describe the memory of an `Item`, including its pointers.
 pub unsafe trait Graph {
     /// The structure while it is borrowed.
     type Item<'a>;
-    /// The types among which it is.
+    /// The element types that contain this one.
     const TYPES: &'static [ElementType];
-    /// Which of them it is.
+    /// The type's index among them.
     const ELEMENT: Element;
-    /// Whether whoever looks at it can set pointers in it, or in what it leads to.
+    /// Whether safe code can set pointers in the structure or in anything that it reaches.
     const CAN_CHANGE: bool;
 }
 
-/// Full pointers as they were, and are again when this is dropped: what was set meanwhile may lead to what is not the owner's to free.
+/// The full pointers of a structure, which are restored on drop. Code may have set them to targets
+/// that the owner must not free.
 struct Unchanged(Vec<(*mut *const u8, *const u8)>);
 
 impl Unchanged {
     /// # Safety
-    ///
-    /// `count` items must be at `first`, for as long as this lives.
+    /// There must be `count` items at `first` for as long as this value lives.
     unsafe fn note<T: Graph>(first: *const u8, count: usize) -> Option<Self> {
         if !T::CAN_CHANGE {
             return None;
@@ -45,25 +46,27 @@ impl Unchanged {
 impl Drop for Unchanged {
     fn drop(&mut self) {
         for (place, pointer) in &self.0 {
-            // SAFETY: of an owned object, by the promise to `note`.
+            // SAFETY: the pointer is in an owned object, by the promise to `note`.
             if unsafe { place.read() } != *pointer {
-                // SAFETY: as above; what has been set lies in a `Cell`, so it may be set beside references to it.
+                // SAFETY: as above; the pointer is in a `Cell`, so it may be written despite shared
+                // references.
                 unsafe { place.write(*pointer) };
             }
         }
     }
 }
 
-/// A structure and everything that it points to.
+/// A structure and everything that it reaches.
 ///
-/// Made by a method that returns it; freed when it is dropped. A server makes one with [`Owned::new`].
+/// A method that returns a structure makes one on the client; a server makes one with
+/// [`Owned::new`]. It is freed on drop.
 pub struct Owned<T: Graph> {
-    // Invariant: an object as COM has it: one allocation for each structure, all of them owned.
+    // Invariant: an object by COM's rules: one allocation for each structure, all of them owned.
     first: NonNull<u8>,
     what: PhantomData<T>,
 }
 
-/// Some structures in an array, and everything that they point to.
+/// An array of structures and everything that they reach.
 pub struct OwnedSlice<T: Graph> {
     // Invariant: as for `Owned`, with `count` elements; or null.
     first: *mut u8,
@@ -72,23 +75,26 @@ pub struct OwnedSlice<T: Graph> {
 }
 
 impl<T: Graph> Owned<T> {
-    /// Copies a structure with everything that it points to.
+    /// Copies a structure with everything that it reaches.
     ///
     /// # Errors
     ///
-    /// E_OUTOFMEMORY; E_INVALIDARG when a union has no arm for its discriminant.
+    /// E_OUTOFMEMORY; E_INVALIDARG when a union has no arm for its discriminant, or an array has an
+    /// invalid size.
     pub fn new(item: &T::Item<'_>) -> Result<Self> {
         let from = std::ptr::from_ref(item).cast();
-        // SAFETY: an item is what the implementer of Graph says it is.
+        // SAFETY: the implementer of `Graph` promises that the type describes an item.
         let first = unsafe { duplicate::<T>(from, 1) }?;
         let first = NonNull::new(first).ok_or(crate::error::code::E_OUTOFMEMORY)?;
         Ok(Self { first, what: PhantomData })
     }
 
-    /// Looks at the structure.
+    /// Calls `look` with the structure.
     ///
-    /// A closure, since a structure with full pointers could be made to point at what does not live as long as it does. Those that are set in it
-    /// lead where they did before when it returns: who wants a structure that leads elsewhere makes a [new](Self::new) one within.
+    /// The structure is passed to a closure, since a full pointer in it could be set to a target
+    /// that lives shorter than the structure. All full pointers are restored when the closure
+    /// returns. Code that wants a structure with other targets makes a [new](Self::new) one within
+    /// the closure.
     pub fn with<R>(&self, look: impl for<'b> FnOnce(&'b T::Item<'b>) -> R) -> R {
         // SAFETY: by the invariant.
         let _unchanged = unsafe { Unchanged::note::<T>(self.first.as_ptr(), 1) };
@@ -96,24 +102,24 @@ impl<T: Graph> Owned<T> {
         look(unsafe { self.first.cast::<T::Item<'_>>().as_ref() })
     }
 
-    /// Takes over what a method returned. `None` for null.
+    /// Takes ownership of a method's result. `None` for null.
     ///
     /// # Safety
     ///
-    /// `first` must be null, or lead to a structure of this type that belongs to the caller with everything it points to, each
-    /// an allocation of the C library's.
+    /// `first` must be null, or lead to a structure of this type. The caller must own the structure
+    /// and everything that it reaches, each an allocation of the C library.
     pub unsafe fn adopt(first: *mut u8) -> Option<Self> {
         Some(Self { first: NonNull::new(first)?, what: PhantomData })
     }
 
-    /// Hands the structure over: the pointer leads to an allocation of the C library's.
+    /// Releases ownership of the structure, which is an allocation of the C library.
     pub fn into_raw(self) -> *mut u8 {
         let first = self.first.as_ptr();
         std::mem::forget(self);
         first
     }
 
-    /// The structure's address.
+    /// Returns the structure's address.
     pub fn as_ptr(&self) -> *mut u8 {
         self.first.as_ptr()
     }
@@ -127,28 +133,28 @@ impl<T: Graph> Drop for Owned<T> {
 }
 
 impl<T: Graph> OwnedSlice<T> {
-    /// Copies some structures with everything that they point to.
+    /// Copies structures with everything that they reach.
     ///
     /// # Errors
     ///
     /// As for [`Owned::new`].
     pub fn new(items: &[T::Item<'_>]) -> Result<Self> {
-        // SAFETY: items are what the implementer of Graph says they are.
+        // SAFETY: the implementer of `Graph` promises that the type describes an item.
         let first = unsafe { duplicate::<T>(items.as_ptr().cast(), items.len()) }?;
         Ok(Self { first, count: items.len(), what: PhantomData })
     }
 
-    /// How many there are.
+    /// Returns the number of structures.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether there are none.
+    /// Whether there are no structures.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Looks at the structures, as [`Owned::with`] does.
+    /// Calls `look` with the structures, as [`Owned::with`] does.
     pub fn with<R>(&self, look: impl for<'b> FnOnce(&'b [T::Item<'b>]) -> R) -> R {
         // SAFETY: by the invariant.
         let _unchanged = (!self.first.is_null()).then(|| unsafe { Unchanged::note::<T>(self.first, self.count) });
@@ -156,7 +162,7 @@ impl<T: Graph> OwnedSlice<T> {
         look(unsafe { crate::rt::slice(self.first.cast(), self.count) })
     }
 
-    /// Takes over what a method returned.
+    /// Takes ownership of a method's results.
     ///
     /// # Safety
     ///
@@ -165,7 +171,7 @@ impl<T: Graph> OwnedSlice<T> {
         Self { first, count: if first.is_null() { 0 } else { count }, what: PhantomData }
     }
 
-    /// Hands the structures over.
+    /// Releases ownership of the structures.
     pub fn into_raw(self) -> *mut u8 {
         let first = self.first;
         std::mem::forget(self);
@@ -202,7 +208,7 @@ where
 
 /// # Safety
 ///
-/// `count` items must be at `from`.
+/// There must be `count` items at `from`.
 unsafe fn duplicate<T: Graph>(from: *const u8, count: usize) -> Result<*mut u8> {
     // SAFETY: the caller's promise.
     unsafe { copy_elements(from, T::ELEMENT, count, T::TYPES) }
@@ -210,21 +216,22 @@ unsafe fn duplicate<T: Graph>(from: *const u8, count: usize) -> Result<*mut u8> 
 
 /// # Safety
 ///
-/// `count` items must be at `first`, owned by the caller.
+/// There must be `count` items at `first`, which the caller owns.
 unsafe fn free<T: Graph>(first: *mut u8, count: usize) {
     // SAFETY: the caller's promise.
     unsafe { free_elements(first, T::ELEMENT, count, T::TYPES) };
 }
 
-/// Copies elements of a type with everything that they lead to.
+/// Copies elements of a type with everything that they reach.
 ///
 /// # Safety
 ///
-/// `count` elements must be at `from`.
+/// There must be `count` elements at `from`.
 ///
 /// # Errors
 ///
-/// E_OUTOFMEMORY; E_INVALIDARG when a union has no arm for its discriminant, and when an array has no possible size.
+/// E_OUTOFMEMORY; E_INVALIDARG when a union has no arm for its discriminant, or an array has an
+/// invalid size.
 pub unsafe fn copy_elements(
     from: *const u8,
     element: Element,
@@ -233,15 +240,16 @@ pub unsafe fn copy_elements(
 ) -> Result<*mut u8> {
     // SAFETY: the caller's promise.
     let survey = unsafe { Survey::of_elements(from, element, count, types) }?;
-    // SAFETY: just surveyed.
+    // SAFETY: the elements have just been surveyed and have not changed.
     unsafe { survey.duplicate() }
 }
 
-/// Frees elements of a type with everything that they lead to.
+/// Frees elements of a type with everything that they reach.
 ///
 /// # Safety
 ///
-/// `count` elements must be at `first`, owned by the caller: allocations of the C library's.
+/// There must be `count` elements at `first`, which the caller owns, in allocations of the C
+/// library.
 pub unsafe fn free_elements(first: *mut u8, element: Element, count: usize, types: &'static [ElementType]) {
     // SAFETY: the caller's promise.
     let survey = unsafe { Survey::elements_to_free(first, element, count, types) };
@@ -249,15 +257,15 @@ pub unsafe fn free_elements(first: *mut u8, element: Element, count: usize, type
     unsafe { survey.free() };
 }
 
-/// Frees what elements of a type lead to, but not the elements.
+/// Frees everything that elements of a type reach, but not the elements.
 ///
 /// # Safety
 ///
-/// As for [`free_elements`], wherever the elements are themselves.
+/// As for [`free_elements`], but the elements themselves may be in any memory.
 pub unsafe fn clear_elements(first: *mut u8, element: Element, count: usize, types: &'static [ElementType]) {
     // SAFETY: the caller's promise.
     let survey = unsafe { Survey::elements_to_free(first, element, count, types) };
-    // SAFETY: the caller's promise. The elements are the first object.
+    // SAFETY: the caller's promise. The elements are object 0, which is spared.
     unsafe { survey.free_but(|object| object == 0) };
 }
 
@@ -275,7 +283,7 @@ static WIDES: [ElementType; 1] = [pointers(&[Part {
 }])];
 static OBJECTS: [ElementType; 1] = [pointers(&[Part { at: 0, what: What::Object(Iid::Known(0)) }])];
 
-// SAFETY: a pointer to a string, or null.
+// SAFETY: the type is a pointer to a string, or null.
 unsafe impl Graph for Text<'_> {
     type Item<'a> = Text<'a>;
     const TYPES: &'static [ElementType] = &TEXTS;
@@ -283,7 +291,7 @@ unsafe impl Graph for Text<'_> {
     const CAN_CHANGE: bool = false;
 }
 
-// SAFETY: a pointer to a string, or null.
+// SAFETY: the type is a pointer to a string, or null.
 unsafe impl Graph for Wide<'_> {
     type Item<'a> = Wide<'a>;
     const TYPES: &'static [ElementType] = &WIDES;
@@ -291,7 +299,7 @@ unsafe impl Graph for Wide<'_> {
     const CAN_CHANGE: bool = false;
 }
 
-// SAFETY: an interface pointer, or null.
+// SAFETY: the type is an interface pointer, or null.
 unsafe impl<I: Interface> Graph for Option<I> {
     type Item<'a> = Self;
     const TYPES: &'static [ElementType] = &OBJECTS;
@@ -299,10 +307,10 @@ unsafe impl<I: Interface> Graph for Option<I> {
     const CAN_CHANGE: bool = false;
 }
 
-/// Values that have no pointers in them: their bytes, and what has to be looked at.
+/// Implements `Graph` for values without pointers, with the parts that must be checked.
 macro_rules! values {
     ($($ty:ty: $parts:expr),+ $(,)?) => {$(
-        // SAFETY: a value of this size, all of whose bytes are its own.
+        // SAFETY: a value of this size without padding.
         unsafe impl Graph for $ty {
             type Item<'a> = Self;
             const TYPES: &'static [ElementType] = &[ElementType {

@@ -1,4 +1,5 @@
-//! Structures between the caller's place and memory of their own: where C passes a place, Rust passes an owner.
+//! Moves structures between the caller's place, which C passes, and an owned allocation, which Rust
+//! passes.
 
 use super::memory::Allocations;
 use super::owned::{Graph, Owned, OwnedSlice};
@@ -13,7 +14,7 @@ const fn size<T: Graph>() -> usize {
     size_of::<T::Item<'static>>()
 }
 
-/// A place for a structure that a method fills: zeros.
+/// Allocates a zeroed place for a structure that a method fills.
 ///
 /// # Errors
 ///
@@ -22,7 +23,7 @@ pub fn place_for<T: Graph>() -> Result<*mut u8> {
     places_for::<T>(1)
 }
 
-/// Places for some structures that a method fills: zeros.
+/// Allocates zeroed places for structures that a method fills.
 ///
 /// # Errors
 ///
@@ -35,14 +36,15 @@ pub fn places_for<T: Graph>(count: usize) -> Result<*mut u8> {
     Ok(first)
 }
 
-/// The structure that a method left in a place; none where it failed.
+/// Returns the structure that a method stored in a place; `None` where the method failed.
 ///
 /// # Safety
 ///
-/// The place must come from [`place_for`], and what it leads to belong to the caller.
+/// The place must come from [`place_for`], and the caller must own everything that the structure
+/// reaches.
 pub unsafe fn take_place<T: Graph>(place: *mut u8, result: HRESULT) -> Option<Owned<T>> {
     if result.0 < 0 {
-        // SAFETY: the caller's promise; a method that failed has left nothing there.
+        // SAFETY: the caller's promise; a failed method has stored nothing there.
         unsafe { release(place.cast()) };
         return None;
     }
@@ -50,14 +52,14 @@ pub unsafe fn take_place<T: Graph>(place: *mut u8, result: HRESULT) -> Option<Ow
     unsafe { Owned::adopt(place) }
 }
 
-/// The structures that a method left in some places; none where it failed.
+/// Returns the structures that a method stored in some places; `None` where the method failed.
 ///
 /// # Safety
 ///
-/// As for [`take_place`], with [`places_for`] for at least as many.
+/// As for [`take_place`], with at least `count` places from [`places_for`].
 pub unsafe fn take_places<T: Graph>(first: *mut u8, count: usize, result: HRESULT) -> Option<OwnedSlice<T>> {
     if result.0 < 0 {
-        // SAFETY: the caller's promise; a method that failed has left nothing there.
+        // SAFETY: the caller's promise; a failed method has stored nothing there.
         unsafe { release(first.cast()) };
         return None;
     }
@@ -65,21 +67,22 @@ pub unsafe fn take_places<T: Graph>(first: *mut u8, count: usize, result: HRESUL
     Some(unsafe { OwnedSlice::adopt(first, count) })
 }
 
-/// A structure out of the caller's place, for a method that may put another one in its stead: the caller finds there what it is in the end, also after a
-/// panic.
+/// A structure taken from the caller's place, for a method that may replace it. The drop moves the
+/// final structure back, even after a panic.
 pub struct Lifted<T: Graph> {
-    // Invariant: whoever made this may write there, and what is there until this is dropped needs no freeing.
+    // Invariant: writable by the promise to `new`. The bytes there need no freeing until the drop.
     place: *mut u8,
-    // Invariant: what is put into `place` when this is dropped.
+    // Invariant: the structure that is moved to `place` on drop.
     owned: ManuallyDrop<Owned<T>>,
 }
 
 impl<T: Graph> Lifted<T> {
-    /// Takes a structure out of the caller's place.
+    /// Takes a structure from the caller's place.
     ///
     /// # Safety
     ///
-    /// A structure of this type must be there, and what it leads to must be the caller's to give. Nobody else may use the place as long as this lives.
+    /// There must be a structure of this type at `place`, and the caller must own everything that
+    /// it reaches. No other code may use the place while this value lives.
     ///
     /// # Errors
     ///
@@ -89,9 +92,9 @@ impl<T: Graph> Lifted<T> {
             return Err(Error::new(code::E_POINTER, "a parameter that may not be null is null"));
         }
         let memory = place_for::<T>()?;
-        // SAFETY: as many bytes on both sides.
+        // SAFETY: both places have that many bytes.
         unsafe { memory.copy_from_nonoverlapping(place, size::<T>()) };
-        // SAFETY: moved there.
+        // SAFETY: the structure has been moved to `memory`.
         let owned = unsafe { Owned::adopt(memory) }.ok_or(code::E_OUTOFMEMORY)?;
         Ok(Self { place, owned: ManuallyDrop::new(owned) })
     }
@@ -113,27 +116,27 @@ impl<T: Graph> DerefMut for Lifted<T> {
 
 impl<T: Graph> Drop for Lifted<T> {
     fn drop(&mut self) {
-        // SAFETY: not used again.
+        // SAFETY: the field is not used again.
         let owned = unsafe { ManuallyDrop::take(&mut self.owned) };
         // SAFETY: by the invariant.
         unsafe { lower(owned, self.place) };
     }
 }
 
-/// Puts a structure into the caller's place.
+/// Moves a structure to the caller's place.
 ///
 /// # Safety
 ///
-/// The place must be writable, and what is there needs no freeing.
+/// The place must be writable, and its bytes must need no freeing.
 pub unsafe fn lower<T: Graph>(owned: Owned<T>, place: *mut u8) {
     let memory = owned.into_raw();
     // SAFETY: the caller's promise.
     unsafe { place.copy_from_nonoverlapping(memory, size::<T>()) };
-    // SAFETY: an allocation of its own, whose content was moved.
+    // SAFETY: the memory is an allocation of its own whose content has been moved.
     unsafe { release(memory.cast()) };
 }
 
-/// Puts some structures into the caller's places.
+/// Moves structures to the caller's places.
 ///
 /// # Safety
 ///
@@ -149,9 +152,9 @@ pub unsafe fn lower_slice<T: Graph>(owned: OwnedSlice<T>, places: *mut u8, count
     let bytes = owned.len() * size::<T>();
     let memory = owned.into_raw();
     if !memory.is_null() {
-        // SAFETY: the caller's promise; as many were there.
+        // SAFETY: the caller's promise; both arrays have that many bytes.
         unsafe { places.copy_from_nonoverlapping(memory, bytes) };
-        // SAFETY: an allocation of its own, whose content was moved.
+        // SAFETY: the memory is an allocation of its own whose content has been moved.
         unsafe { release(memory.cast()) };
     }
     Ok(())

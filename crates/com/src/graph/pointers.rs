@@ -1,4 +1,4 @@
-//! Pointers as they lie in structures: eight bytes, null for nothing.
+//! Pointers in structures: eight bytes, or null.
 
 use std::ffi::{CStr, c_void};
 use std::marker::PhantomData;
@@ -16,17 +16,17 @@ pub struct Text<'a>(*const u8, PhantomData<&'a CStr>);
 pub struct Wide<'a>(*const u16, PhantomData<&'a U16CStr>);
 
 impl<'a> Text<'a> {
-    /// The string, if there is one.
+    /// Returns the string, if there is one.
     pub fn get(self) -> Option<&'a CStr> {
-        // SAFETY: made of a string that lives for 'a, or null.
+        // SAFETY: the pointer is null or comes from a string that lives for `'a`.
         unsafe { crate::rt::text(self.0) }
     }
 }
 
 impl<'a> Wide<'a> {
-    /// The string, if there is one.
+    /// Returns the string, if there is one.
     pub fn get(self) -> Option<&'a U16CStr> {
-        // SAFETY: made of a string that lives for 'a, or null.
+        // SAFETY: the pointer is null or comes from a string that lives for `'a`.
         unsafe { crate::rt::wide(self.0) }
     }
 }
@@ -60,7 +60,8 @@ macro_rules! texts {
 }
 texts! { Text, CStr; Wide, U16CStr; }
 
-/// A pointer to the elements of an array, or null. How many there are, the structure says elsewhere.
+/// A pointer to the elements of an array, or null. Another member of the structure contains their
+/// number.
 #[repr(transparent)]
 pub struct Array<'a, T>(*const T, PhantomData<&'a [T]>);
 
@@ -73,33 +74,33 @@ impl<T> Clone for Array<'_, T> {
 impl<T> Copy for Array<'_, T> {}
 
 impl<'a, T> Array<'a, T> {
-    /// A pointer to these elements.
+    /// Makes a pointer to these elements.
     pub const fn new(elements: &'a [T]) -> Self {
         Self(elements.as_ptr(), PhantomData)
     }
 
-    /// A pointer to these elements, or null.
+    /// Makes a pointer to these elements, or null.
     pub fn optional(elements: Option<&'a [T]>) -> Self {
         elements.map_or(Self(std::ptr::null(), PhantomData), Self::new)
     }
 
-    /// The elements, if there are any.
+    /// Returns the elements, if there are any.
     ///
     /// # Safety
     ///
-    /// There must be `count` of them.
+    /// There must be `count` elements.
     pub unsafe fn get(self, count: usize) -> Option<&'a [T]> {
-        // SAFETY: the caller's promise; what is not null lives for 'a.
+        // SAFETY: the caller's promise; elements behind a pointer that is not null live for `'a`.
         (!self.0.is_null()).then(|| unsafe { crate::rt::slice(self.0, count) })
     }
 }
 
-/// An interface pointer as it lies in a structure that borrows it.
+/// Returns the interface pointer for a structure that borrows an object.
 pub fn object_of<I: Interface>(object: Option<&I>) -> *mut c_void {
     object.map_or(std::ptr::null_mut(), I::as_raw)
 }
 
-/// The object that an interface pointer in a structure leads to.
+/// Returns the object of an interface pointer in a structure.
 ///
 /// # Safety
 ///

@@ -1,4 +1,4 @@
-//! Frames that came, in private memory: checked, and made into structures with pointers.
+//! Received frames in private memory: checked, and converted to structures with pointers.
 
 use super::memory::Allocations;
 use super::survey::Place;
@@ -16,14 +16,14 @@ use obvia_via::RegionView;
 use std::collections::HashMap;
 use windows_core::{GUID, IUnknown, Interface};
 
-/// A frame in private memory, aligned for what it holds.
+/// A frame in private memory, aligned for its contents.
 pub(super) struct Private {
-    // Invariant: `length` bytes, or more.
+    // Invariant: has at least `length` bytes.
     memory: Zeros,
     pub(super) length: usize,
 }
 
-/// Memory that is freed with this, all zeros at first: much of it costs nothing until it is written.
+/// Zeroed memory that is freed on drop. Untouched pages cost no memory.
 struct Zeros(*mut u8);
 
 impl Zeros {
@@ -34,7 +34,7 @@ impl Zeros {
 
 impl Drop for Zeros {
     fn drop(&mut self) {
-        // SAFETY: from `allocate_zeroed`, and not used again.
+        // SAFETY: the memory is from `allocate_zeroed`, and is not used again.
         unsafe { release(self.0.cast()) };
     }
 }
@@ -47,7 +47,7 @@ impl Private {
         private.checked(layout, outer)
     }
 
-    /// The same for bytes that nobody else can change.
+    /// Copies and checks a frame that no other process can change.
     pub(super) fn of_bytes(frame: &[u8], layout: Layout, outer: &[i64]) -> Result<(Self, Checked)> {
         let mut private = Self::zeros(frame.len())?;
         private.bytes().copy_from_slice(frame);
@@ -65,7 +65,7 @@ impl Private {
     }
 
     fn bytes(&mut self) -> &mut [u8] {
-        // SAFETY: by the invariant; initialised, and exclusive.
+        // SAFETY: by the invariant; the bytes are initialised, and the reference is exclusive.
         unsafe { std::slice::from_raw_parts_mut(self.memory.0, self.length) }
     }
 
@@ -73,8 +73,8 @@ impl Private {
         self.memory.0
     }
 
-    /// Makes interface pointers of the references, in the order of their slots. `sender` has answered a call with them;
-    /// without, it is the caller of the method that is to run.
+    /// Unmarshals the references, in the order of their slots. The sender is the server that
+    /// answered, or without `sender` the caller of the method that is about to run.
     fn references(&mut self, found: &Checked, sender: Option<Client>) -> Result<Vec<IUnknown>> {
         let runtime = Runtime::of_process()?;
         let slots = found.slots.iter().filter_map(|slot| Some((slot.object, slot.iid?)));
@@ -85,11 +85,12 @@ impl Private {
             settle_return(|| sender.or_else(|| Some(server::caller()?.holder())));
             made
         };
-        // All of them, so that the sender gets back what comes after one that fails.
+        // All references are unmarshaled even after one fails, so that the sender gets the counts
+        // of all back.
         slots.map(make).collect::<Vec<_>>().into_iter().collect()
     }
 
-    /// Copies the objects that need more room than they have in the frame.
+    /// Copies the objects that need more memory than they have in the frame.
     fn make_room(&mut self, found: &Checked, types: &'static [ElementType]) -> Result<Vec<Wide>> {
         let mut wider = Vec::new();
         for (index, room) in rooms(found, types).into_iter().enumerate() {
@@ -97,7 +98,7 @@ impl Private {
             if room > object.bytes as usize {
                 let memory = Zeros::new(room)?;
                 let body = &self.bytes()[object.body as usize..(object.body + object.bytes) as usize];
-                // SAFETY: at least as many bytes, which nobody else has yet.
+                // SAFETY: the new memory has at least that many bytes.
                 unsafe { memory.0.copy_from_nonoverlapping(body.as_ptr(), body.len()) };
                 wider.push(Wide { index, memory });
             }
@@ -105,8 +106,8 @@ impl Private {
         Ok(wider)
     }
 
-    /// Makes pointers of the slots in place. Returns the objects that have their room elsewhere, and the interface pointers, which
-    /// are to live as long.
+    /// Converts the slots to pointers in place. Returns the objects that were moved elsewhere, and
+    /// the interface pointers, which must live as long as the frame.
     pub(super) fn link(
         &mut self,
         found: &Checked,
@@ -129,15 +130,17 @@ impl Private {
             let place =
                 if wider.is_empty() { Place { holder: None, at: slot.at as usize } } else { place_of(found, slot.at) };
             let holder = place.holder.map_or(base, address);
-            // SAFETY: the check found the slot within its holder; aligned, as frames are laid out.
+            // SAFETY: the check has verified that the slot is within its holder; the layout of
+            // frames aligns it.
             unsafe { holder.wrapping_add(place.at).cast::<*mut u8>().write(target) };
         }
         Ok((wider, references))
     }
 
-    /// Copies every object that a pointer leads to, to memory of its own, and makes pointers of the slots.
+    /// Copies every object that a pointer leads to, to memory of its own, and converts the slots to
+    /// pointers.
     ///
-    /// References to other objects are owned by what holds them.
+    /// The holders own their references to other objects.
     pub(super) fn copy_objects(
         &mut self,
         found: &Checked,
@@ -150,7 +153,7 @@ impl Private {
         for (object, room) in found.objects.iter().zip(rooms) {
             let memory = copies.add(room)?;
             let body = &self.bytes()[object.body as usize..(object.body + object.bytes) as usize];
-            // SAFETY: as many bytes were allocated.
+            // SAFETY: the copy has room for at least that many bytes.
             unsafe { memory.copy_from_nonoverlapping(body.as_ptr(), body.len()) };
         }
         let mut objects = references.iter();
@@ -160,7 +163,7 @@ impl Private {
                 Some(_) => objects.next().map_or(std::ptr::null_mut(), |object| object.as_raw().cast()),
             };
             let place = place_of(found, slot.at);
-            // SAFETY: the check found the slot within its holder.
+            // SAFETY: the check has verified that the slot is within its holder.
             unsafe { copies.slot(place, self.base()).write(target) };
         }
         copies.references = references;
@@ -169,21 +172,21 @@ impl Private {
     }
 }
 
-/// An object's copy with room for more.
+/// A copy of an object with more room.
 pub(super) struct Wide {
-    /// Its number.
+    /// The number of the object.
     index: usize,
     memory: Zeros,
 }
 
-/// In which object a slot of a frame is, and where in it.
+/// Returns the object that contains a slot of a frame, and the offset in it.
 fn place_of(found: &Checked, at: u32) -> Place {
     let holder = found.objects.partition_point(|object| object.body <= at).checked_sub(1);
     let start = holder.map_or(0, |holder| found.objects[holder].body);
     Place { holder, at: (at - start) as usize }
 }
 
-/// Bytes in memory of every object: arrays may have room for more than they hold.
+/// Returns the size in memory of every object. Arrays may have more room than elements.
 fn rooms(found: &Checked, types: &'static [ElementType]) -> Vec<usize> {
     let mut rooms: Vec<usize> = found.objects.iter().map(|object| object.bytes as usize).collect();
     let wider = found.slots.iter().map(|slot| (slot.object, slot.room)).chain(found.tails.iter().copied());
@@ -192,7 +195,7 @@ fn rooms(found: &Checked, types: &'static [ElementType]) -> Vec<usize> {
         if room > object.count
             && let Some(own) = object.kind.checked_sub(KIND_FIRST)
         {
-            // What the check let through has a length.
+            // The size exists, as the check has accepted the count.
             rooms[index as usize] = types[own as usize].bytes(room as usize).unwrap_or(object.bytes as usize);
         }
     }

@@ -1,4 +1,4 @@
-//! Finds what can be reached from some structure in memory.
+//! Finds everything that a structure in memory reaches.
 
 use crate::error::{Error, Result, code};
 use obvia_ndr::flat::shape::{Class, Element, ElementType, Expr, Extent, Iid, Int, Part, Shape, What};
@@ -6,31 +6,31 @@ use obvia_ndr::flat::{FRAME_MAX, KIND_FIRST, KIND_TEXT8, KIND_TEXT16, OBJECT_ALI
 use std::collections::HashMap;
 use std::ffi::c_void;
 
-/// Where a survey begins.
+/// The start of a survey.
 #[derive(Clone, Copy)]
 pub(crate) struct Root {
     /// The structure's address.
     pub(crate) base: *const u8,
-    /// What it is made of.
+    /// The structure's shape.
     pub(crate) shape: &'static Shape,
 }
 
-/// An object: what some pointer leads to.
+/// An object: the target of a pointer.
 pub(crate) struct Found {
     pub(crate) from: *const u8,
     pub(crate) element: Element,
-    /// Elements that hold something: those that a frame has.
+    /// The number of used elements, which a frame contains.
     pub(crate) count: usize,
-    /// Elements that there is room for in memory.
+    /// The number of elements for which there is room in memory.
     pub(crate) room: usize,
-    /// Bytes in a frame.
+    /// The size in a frame, in bytes.
     pub(crate) bytes: usize,
 }
 
-/// Where a pointer is: in which object, and how far from its start.
+/// The position of a pointer: its object, and the offset in it.
 #[derive(Clone, Copy)]
 pub(crate) struct Place {
-    /// The object, by its number; none for the root.
+    /// The number of the object; `None` for the root.
     pub(crate) holder: Option<usize>,
     pub(crate) at: usize,
 }
@@ -40,30 +40,30 @@ pub(crate) struct Reference {
     pub(crate) place: Place,
     pub(crate) object: *mut c_void,
     pub(crate) iid: u128,
-    /// How many objects come before it in a frame.
+    /// The number of objects that precede the reference in a frame.
     pub(crate) before: usize,
 }
 
-/// Everything that can be reached.
+/// The result of a survey: everything that is reached.
 pub(crate) struct Survey {
     pub(crate) types: &'static [ElementType],
     pub(crate) objects: Vec<Found>,
-    /// Pointers, and which object each leads to.
+    /// The pointers, each with the number of its target.
     pub(crate) slots: Vec<(Place, usize)>,
     pub(crate) references: Vec<Reference>,
-    /// Bytes of a frame before its objects.
+    /// The number of bytes in a frame before the objects.
     pub(crate) block: usize,
-    /// Bytes of a frame with the objects alone.
+    /// The length of a frame with the objects but without references.
     length: usize,
-    /// Objects that several pointers may lead to, by address and type.
+    /// The objects that several pointers may share, by address and type.
     shared: HashMap<(usize, Element), usize>,
-    /// Whether what is not possible is passed over.
+    /// Whether invalid values are ignored instead of reported.
     is_tolerant: bool,
-    /// Full pointers, null ones too, and where they are: those that safe code can set.
+    /// The full pointers, including null ones, and their addresses. Safe code can set them.
     pub(crate) full: Vec<(*mut *const u8, *const u8)>,
 }
 
-/// The number of a type in an object's header.
+/// Returns the number of a type in an object's header.
 pub(crate) const fn kind(element: Element) -> u32 {
     match element {
         Element::Char => KIND_TEXT8,
@@ -72,7 +72,7 @@ pub(crate) const fn kind(element: Element) -> u32 {
     }
 }
 
-/// One of the interface's own types; none for characters.
+/// Returns the description of a type of the interface; `None` for characters.
 pub(crate) fn own(element: Element, types: &'static [ElementType]) -> Option<&'static ElementType> {
     match element {
         Element::Own(own) => types.get(usize::from(own)),
@@ -80,7 +80,7 @@ pub(crate) fn own(element: Element, types: &'static [ElementType]) -> Option<&'s
     }
 }
 
-/// Bytes of an object with so many elements. `None` where they are more than a frame can have.
+/// Returns the size of an object with `count` elements; `None` where it exceeds a frame.
 pub(crate) fn bytes(element: Element, count: usize, types: &'static [ElementType]) -> Option<usize> {
     match element {
         Element::Char => Some(count),
@@ -93,18 +93,18 @@ pub(crate) fn bytes(element: Element, count: usize, types: &'static [ElementType
 ///
 /// # Safety
 ///
-/// The structure at `base` must be what the expression's shape says.
+/// There must be a structure at `base` that has the members of the expression.
 pub(crate) unsafe fn evaluate(base: *const u8, expr: &Expr, outer: &[i64]) -> Option<i64> {
     let load = |at: u32, int: Int| {
         let mut bytes = [0; 8];
-        // SAFETY: the caller's promise: a member of that many bytes is there.
+        // SAFETY: the caller's promise: there is a member of that many bytes.
         unsafe { base.wrapping_add(at as usize).copy_to_nonoverlapping(bytes.as_mut_ptr(), int.size()) };
         int.extend(u64::from_le_bytes(bytes))
     };
     expr.evaluate(&load, outer)
 }
 
-/// The shape of the arm that a union in memory has.
+/// Returns the shape of the active arm of a union in memory.
 ///
 /// # Safety
 ///
@@ -142,17 +142,16 @@ impl Survey {
         }
     }
 
-    /// Finds everything that can be reached from a structure. In a frame it would lie behind `block` bytes.
+    /// Finds everything that a structure reaches. In a frame the objects follow `block` bytes.
     ///
     /// # Safety
     ///
-    /// The structure at `root` must be what its shape says: pointers that it calls pointers must be null or lead to what the
-    /// shape says they lead to.
-    ///
+    /// The structure at `root` must have its shape: each pointer must be null or lead to a target
+    /// as the shape describes it.
     /// # Errors
     ///
-    /// E_POINTER for a null pointer where there must be none; E_INVALIDARG when a size, a length or a discriminant is not
-    /// possible; E_OUTOFMEMORY when there is more than a frame can hold.
+    /// E_POINTER for a null pointer where null is not allowed; E_INVALIDARG for an invalid size,
+    /// length or discriminant; E_OUTOFMEMORY when the result exceeds a frame.
     pub(crate) unsafe fn of(root: Root, types: &'static [ElementType], block: usize, outer: &[i64]) -> Result<Self> {
         let mut survey = Self::new(types, block);
         // SAFETY: the caller's promise.
@@ -161,7 +160,7 @@ impl Survey {
         Ok(survey)
     }
 
-    /// Finds what there is to free: what is not possible is passed over, and nothing is found twice.
+    /// Finds all memory to free. Invalid values are ignored, and no object is found twice.
     ///
     /// # Safety
     ///
@@ -170,16 +169,16 @@ impl Survey {
         let mut survey = Self { is_tolerant: true, ..Self::new(types, 0) };
         // SAFETY: the caller's promise.
         let found = unsafe { survey.shape(root.base, Place { holder: None, at: 0 }, root.shape, outer) };
-        // Neither can fail.
+        // A tolerant survey does not fail.
         let _ = found.and_then(|()| survey.rest(outer));
         survey
     }
 
-    /// Finds everything that can be reached from some elements, and the elements themselves.
+    /// Finds the elements of an array and everything that they reach.
     ///
     /// # Safety
     ///
-    /// As for [`Self::of`]; `first` must lead to so many elements.
+    /// As for [`Self::of`]; `first` must lead to `count` elements.
     pub(crate) unsafe fn of_elements(
         first: *const u8,
         element: Element,
@@ -192,7 +191,7 @@ impl Survey {
         Ok(survey)
     }
 
-    /// Finds what there is to free of some elements, the first of which is the first object.
+    /// Finds all memory to free of the elements of an array, which are object 0.
     ///
     /// # Safety
     ///
@@ -204,8 +203,8 @@ impl Survey {
         types: &'static [ElementType],
     ) -> Self {
         let mut survey = Self { is_tolerant: true, ..Self::new(types, 0) };
-        // Elements that fit no frame cannot have come from one.
-        // SAFETY: the caller's promise.
+        // An array that exceeds a frame cannot have come from one, so an error is ignored. SAFETY:
+        // the caller's promise.
         let _ = unsafe { survey.begin(first, element, count) };
         survey
     }
@@ -216,17 +215,18 @@ impl Survey {
     unsafe fn begin(&mut self, first: *const u8, element: Element, count: usize) -> Result<()> {
         // SAFETY: the caller's promise.
         let (count, room) = unsafe { self.elements(first, element, count) }?;
-        // What is pointed to from within by a full pointer is the same object.
+        // A full pointer from within to the first element leads to the same object.
         self.shared.insert((first.addr(), element), 0);
         self.push(first, element, count, room)?;
         self.rest(&[])
     }
 
-    /// How many elements hold something, and how many there is room for: a structure with an array at its end counts the array's.
+    /// Returns the number of used elements and the number for which there is room. For a structure
+    /// with an array at its end, these count the array's elements.
     ///
     /// # Safety
     ///
-    /// `count` elements must be at `first`.
+    /// There must be `count` elements at `first`.
     unsafe fn elements(&self, first: *const u8, element: Element, count: usize) -> Result<(usize, usize)> {
         let Some(tail) = own(element, self.types).and_then(|found| found.tail.as_ref()) else {
             return Ok((count, count));
@@ -242,14 +242,15 @@ impl Survey {
             if let Some(found) = own(found.element, self.types) {
                 let mut elements = (0, found.size as usize, &found.shape);
                 if let Some(tail) = &found.tail {
-                    // SAFETY: by the promise to `of`, what a pointer leads to is what its type says.
+                    // SAFETY: by the promise to `of`, the target of a pointer has the pointer's
+                    // type.
                     unsafe { self.shape(from, Place { holder: Some(next), at: 0 }, &found.shape, outer) }?;
                     elements = (tail.at as usize, tail.size as usize, &tail.shape);
                 }
                 let (start, size, shape) = elements;
                 for element in (0..count).take_while(|_| !shape.parts.is_empty()) {
                     let at = start + element * size;
-                    // SAFETY: within the object: it has at least `count` elements.
+                    // SAFETY: the offset is within the object, which has at least `count` elements.
                     let base = unsafe { from.add(at) };
                     // SAFETY: as above.
                     unsafe { self.shape(base, Place { holder: Some(next), at }, shape, outer) }?;
@@ -262,7 +263,7 @@ impl Survey {
 
     /// # Safety
     ///
-    /// A structure of this shape must be at `base`.
+    /// There must be a structure of this shape at `base`.
     unsafe fn shape(&mut self, base: *const u8, place: Place, shape: &'static Shape, outer: &[i64]) -> Result<()> {
         for part in shape.parts {
             // SAFETY: the caller's promise.
@@ -284,7 +285,7 @@ impl Survey {
         match &part.what {
             What::Boolean | What::Enum(_) | What::Range(..) => Ok(()),
             What::Pointer { class, to, extent } => {
-                // SAFETY: the caller's promise: a pointer is there.
+                // SAFETY: the caller's promise: there is a pointer at `here`.
                 let pointer = unsafe { here.cast::<*const u8>().read() };
                 if *class == Class::Full {
                     self.full.push((here.cast_mut().cast(), pointer));
@@ -296,13 +297,13 @@ impl Survey {
                 if pointer.is_null() && !unsafe { is_empty(base, extent, outer) } {
                     return Err(Error::new(code::E_POINTER, "a pointer that may not be null is null"));
                 }
-                // SAFETY: as above; not null, or to nothing.
+                // SAFETY: as above; the pointer is not null, or its array has no elements.
                 let index = unsafe { self.follow(base, pointer, (*class, *to), extent, outer) }?;
                 self.slots.push((place, index));
                 Ok(())
             }
             What::Object(iid) => {
-                // SAFETY: the caller's promise: an interface pointer is there.
+                // SAFETY: the caller's promise: there is an interface pointer at `here`.
                 let object = unsafe { here.cast::<*mut c_void>().read() };
                 if !object.is_null() {
                     // SAFETY: as above.
@@ -315,7 +316,7 @@ impl Survey {
                 for element in 0..*count as usize {
                     let offset = element * *stride as usize;
                     let place = Place { at: place.at + offset, ..place };
-                    // SAFETY: the caller's promise: so many are there.
+                    // SAFETY: the caller's promise: there are `count` structures.
                     let base = unsafe { here.add(offset) };
                     // SAFETY: as above.
                     unsafe { self.shape(base, place, shape, outer) }?;
@@ -332,11 +333,11 @@ impl Survey {
         }
     }
 
-    /// The object that a pointer leads to.
+    /// Returns the number of the object that a pointer leads to, adding it where it is new.
     ///
     /// # Safety
     ///
-    /// As for [`Self::shape`]; `pointer` must lead to what the rest says.
+    /// As for [`Self::shape`]; `pointer` must lead to an object of type `to` and size `extent`.
     unsafe fn follow(
         &mut self,
         base: *const u8,
@@ -355,7 +356,7 @@ impl Survey {
                 unsafe { counts(base, size, length.as_ref(), outer) }?
             }
             Extent::Text => {
-                // SAFETY: the caller's promise: a string ends in a zero.
+                // SAFETY: the caller's promise: the string ends in a zero.
                 let count = unsafe { text_count(pointer, to) };
                 (count, count)
             }
@@ -374,7 +375,7 @@ impl Survey {
         let bytes = bytes(element, count, self.types);
         let body = self.length + OBJECT_HEADER;
         let end = bytes.and_then(|bytes| body.checked_add(bytes)?.checked_next_multiple_of(OBJECT_ALIGN));
-        // Also ends what goes in circles by pointers that nobody else may share.
+        // The limit also ends cycles of pointers that must not share objects.
         match (bytes, end.filter(|end| *end <= FRAME_MAX)) {
             (Some(bytes), Some(end)) => {
                 self.objects.push(Found { from, element, count, room, bytes });
@@ -389,7 +390,7 @@ impl Survey {
 const SIZE: &str = "an array has no possible size";
 const LENGTH: &str = "an array's length is not within its size";
 
-/// How many elements of an array hold something, and how many there is room for.
+/// Returns the number of used elements of an array and the number for which there is room.
 ///
 /// # Safety
 ///
@@ -405,7 +406,7 @@ unsafe fn counts(base: *const u8, size: &Expr, length: Option<&Expr>, outer: &[i
     Ok((used.ok_or_else(|| refused(LENGTH))?, room))
 }
 
-/// Whether an array has no elements: then it needs no address.
+/// Whether an array has no elements, so that a null pointer is valid.
 ///
 /// # Safety
 ///
@@ -418,7 +419,7 @@ unsafe fn is_empty(base: *const u8, extent: &Extent, outer: &[i64]) -> bool {
 
 /// # Safety
 ///
-/// A GUID or what the shape says must be there.
+/// There must be a GUID at the member's offset, if `iid` is a member.
 unsafe fn iid_of(base: *const u8, iid: Iid, outer: &[i64]) -> u128 {
     match iid {
         Iid::Known(iid) => iid,
@@ -428,16 +429,16 @@ unsafe fn iid_of(base: *const u8, iid: Iid, outer: &[i64]) -> u128 {
             // SAFETY: as above.
             unsafe { member.cast::<windows_core::GUID>().read_unaligned() }.to_u128()
         }
-        // One that is not known is nobody's.
+        // An unknown IID matches no interface.
         Iid::Outer(number) => Iid::outer(outer, number).unwrap_or(0),
     }
 }
 
-/// The characters of a string, the final zero included.
+/// Returns the number of characters of a string, including the terminating zero.
 ///
 /// # Safety
 ///
-/// It must end in a zero.
+/// The string must end in a zero.
 unsafe fn text_count(text: *const u8, element: Element) -> usize {
     let counted = if element == Element::Wide {
         // SAFETY: the caller's promise.
@@ -446,6 +447,6 @@ unsafe fn text_count(text: *const u8, element: Element) -> usize {
         // SAFETY: as above.
         unsafe { crate::marshal::text_count(text, false) }
     };
-    // Not null, so there is no error.
+    // The pointer is not null, so there is no error.
     counted.unwrap_or(1)
 }

@@ -1,5 +1,6 @@
-//! What the links to one process have in common. A process may be reached by several ways, but an object of it is one: it has one proxy
-//! manager, whose interface proxies each go by the way by which they came.
+//! The state that the links to one process share. A process may be reached by several bindings, but
+//! each of its objects has one proxy manager. The manager's interface proxies each use the link by
+//! which they came.
 
 use super::{Link, lock};
 use crate::proxy::ManagerPointer;
@@ -10,36 +11,38 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// How long a process may take to say whether it is one that is known.
+/// The time that a process may take to send its mark.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// A process with objects, by whichever ways it is reached.
+/// A process with objects, however many bindings lead to it.
 #[derive(Default)]
 pub(super) struct Process {
-    /// The proxy managers, by object.
+    /// The proxy managers, by OID.
     pub(super) managers: Mutex<HashMap<u64, ManagerPointer>>,
-    /// References that it is to be given back.
+    /// The references that are to be given back to the process.
     pub(super) releases: Mutex<Vec<(TargetId, u32)>>,
-    /// Ways to it that this process has gone.
+    /// The bindings by which this process has reached it.
     pub(super) ways: Mutex<Vec<StringBinding>>,
-    /// Further ways, as it told itself last.
+    /// The bindings of the process that it sent itself, in the latest version.
     pub(super) others: Mutex<Vec<StringBinding>>,
 }
 
 impl Link {
-    /// The process at the other end, as long as somebody has a link to it: whoever says that it is another's process has another number here.
+    /// Returns an identifier of the process, valid while a link to it exists. A peer that only
+    /// claims another process's OXID has a different identifier.
     pub(crate) fn process(&self) -> usize {
         Arc::as_ptr(&self.process).addr()
     }
 
-    /// Whether a link leads to the same process.
+    /// Whether another link leads to the same process.
     pub(crate) fn leads_where(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.process, &other.process)
     }
 
-    /// Finds out whether one of these links leads to the same process, before anybody has this one. That both peers say that they are the same is not
-    /// enough: anybody may say so, and would be given calls of the other's objects. The process shows it by its mark for this one, which
-    /// it tells nobody else.
+    /// Shares the process state with one of `others` that leads to the same process, before this
+    /// link is used. The OXID that both peers claim is not enough: any peer could claim it and
+    /// would be given calls of the other's objects. The process proves its identity by its mark for
+    /// this process, which it sends to no other process.
     pub(crate) fn join(&mut self, others: &[Arc<Self>]) {
         let is_same =
             |other: &&Arc<Self>| self.trusts_as(other) && other.mark().is_some_and(|mark| self.mark() == Some(mark));
@@ -48,18 +51,18 @@ impl Link {
         self.note_way();
     }
 
-    /// Whether whoever relies on one of two links may rely on the other: the kernel vouches for processes of this host, and else how calls are
-    /// protected.
+    /// Whether one of two links may be trusted as far as the other. The kernel vouches for
+    /// processes of this host. Other links must have the same protection level.
     fn trusts_as(&self, other: &Self) -> bool {
         let level = |link: &Self| link.protection().map(crate::security::Protection::level);
         self.is_private() || other.is_private() || level(self) == level(other)
     }
 
-    /// By what the process at the other end is recognised.
+    /// Returns the mark by which the process at the other end is recognised.
     fn mark(&self) -> Option<u64> {
         let mut known = lock(&self.mark);
         if known.is_none() {
-            // A process that does not say is one of its own.
+            // A process that sends no mark counts as a separate process.
             *known = thread::with_timeout(PATIENCE, || system::mark(self)).ok();
         }
         *known

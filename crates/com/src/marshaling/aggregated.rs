@@ -1,4 +1,4 @@
-//! The marshaler of objects that are called over virtual interfaces, as a part of objects in other languages: COM's aggregation.
+//! The virtual interface marshaler as a part of objects in other languages, by COM's aggregation.
 
 use super::Specialised;
 use super::interfaces::{IMarshal, IMarshal_Vtbl};
@@ -9,39 +9,42 @@ use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 use windows_core::{ComObject, ComObjectInner, GUID, HRESULT, IUnknown, IUnknown_Vtbl, IUnknownImpl, Interface};
 
-/// A marshaler as a part of an object that was not made by `#[implement]`: the object answers for IMarshal by asking this for it.
+/// A marshaler as a part of an object that was not made by `#[implement]`. The object forwards
+/// queries for IMarshal to it.
 #[repr(C)]
 struct Inner {
-    // The part itself, which the object alone knows: it counts its own references.
+    // The inner unknown, which only the outer object uses: it counts the part's own references.
     unknown: &'static IUnknown_Vtbl,
-    // What others get: it belongs to the object.
+    // The interface for all other code: its IUnknown is that of the outer object.
     marshal: &'static IMarshal_Vtbl,
     references: AtomicU32,
-    // Not counted: the object has this part as long as it lives.
+    // The pointer is not counted, as the outer object keeps this part for its lifetime.
     outer: ManuallyDrop<IUnknown>,
     endpoint: String,
 }
 
-// SAFETY: whoever made it promises that any thread may use the object; all else is `Send`.
+// SAFETY: the caller of `vi_marshaler` promises that any thread may use the object; all other
+// fields are `Send`.
 unsafe impl Send for Inner {}
-// SAFETY: as above; all else is `Sync`.
+// SAFETY: as above; all other fields are `Sync`.
 unsafe impl Sync for Inner {}
 
 static UNKNOWN: IUnknown_Vtbl =
     IUnknown_Vtbl { QueryInterface: query_interface, AddRef: add_ref, Release: release_inner };
 static MARSHAL: IMarshal_Vtbl = IMarshal_Vtbl::new::<Inner, -1>();
 
-/// A marshaler for an object that is no `#[implement]`: an inner object, in COM's words, which `outer` aggregates. The object keeps it, and asks it
-/// for IMarshal where it is asked for that itself. `endpoint` is as for [`Specialised::endpoint`].
+/// Makes a marshaler for an object that was not made by `#[implement]`. In COM's terms it is an
+/// inner object that `outer` aggregates. The object keeps it, and forwards queries for IMarshal to
+/// it. `endpoint` is as for [`Specialised::endpoint`].
 ///
 /// # Safety
 ///
-/// `outer` must be a pointer to the object, which any thread may use. It must have what is returned as long as it lives, and not longer, and give
-/// it to nobody.
+/// `outer` must be a pointer to the object, which any thread may use. The object must keep the
+/// result exactly for its lifetime, and must not hand it out.
 ///
 /// # Errors
 ///
-/// E_INVALIDARG for an endpoint that is none of virtual interfaces.
+/// E_INVALIDARG for an endpoint that is not of virtual interfaces; E_POINTER for a null pointer.
 pub unsafe fn vi_marshaler(outer: *mut c_void, endpoint: &str) -> Result<IUnknown> {
     if !endpoint.is_empty() {
         network::parse_vi(endpoint)?;
@@ -53,13 +56,13 @@ pub unsafe fn vi_marshaler(outer: *mut c_void, endpoint: &str) -> Result<IUnknow
     let outer = ManuallyDrop::new(unsafe { IUnknown::from_raw(outer) });
     let (references, endpoint) = (AtomicU32::new(1), endpoint.to_owned());
     let inner = Box::new(Inner { unknown: &UNKNOWN, marshal: &MARSHAL, references, outer, endpoint });
-    // SAFETY: it begins with a vtable of IUnknown, whose last release frees the box.
+    // SAFETY: the box begins with a vtable of IUnknown, whose last release frees the box.
     Ok(unsafe { IUnknown::from_raw(Box::into_raw(inner).cast()) })
 }
 
 /// # Safety
 ///
-/// `this` must be the part itself, alive for `'a`.
+/// `this` must be the inner unknown, alive for `'a`.
 unsafe fn inner<'a>(this: *mut c_void) -> &'a Inner {
     // SAFETY: the caller's promise.
     unsafe { &*this.cast::<Inner>() }
@@ -69,7 +72,7 @@ unsafe extern "system" fn query_interface(this: *mut c_void, iid: *const GUID, o
     if iid.is_null() || out.is_null() {
         return code::E_POINTER;
     }
-    // SAFETY: in the vtable of the part itself only, and its caller holds it.
+    // SAFETY: the function is in the vtable of the inner unknown only, and its caller holds it.
     let part = unsafe { inner(this) };
     // SAFETY: not null, and by the contract of QueryInterface readable.
     let (pointer, result) = match unsafe { *iid } {
@@ -89,22 +92,23 @@ unsafe extern "system" fn query_interface(this: *mut c_void, iid: *const GUID, o
 }
 
 unsafe extern "system" fn add_ref(this: *mut c_void) -> u32 {
-    // SAFETY: in the vtable of the part itself only, and its caller holds it.
+    // SAFETY: the function is in the vtable of the inner unknown only, and its caller holds it.
     unsafe { inner(this) }.references.fetch_add(1, Ordering::Relaxed) + 1
 }
 
 unsafe extern "system" fn release_inner(this: *mut c_void) -> u32 {
-    // SAFETY: in the vtable of the part itself only, and its caller holds it until this call.
+    // SAFETY: the function is in the vtable of the inner unknown only, and its caller holds it
+    // until this call.
     let left = unsafe { inner(this) }.references.fetch_sub(1, Ordering::Release) - 1;
     if left == 0 {
         fence(Ordering::Acquire);
-        // SAFETY: made by Box::into_raw, and nobody holds a reference.
+        // SAFETY: made by `Box::into_raw`, and without references.
         drop(unsafe { Box::from_raw(this.cast::<Inner>()) });
     }
     left
 }
 
-/// What others get is the object's: its references are the object's own, and so is what it is asked for.
+/// The references and queries of the part's IMarshal are those of the outer object.
 impl IUnknownImpl for Inner {
     type Impl = Self;
 
@@ -126,12 +130,12 @@ impl IUnknownImpl for Inner {
     }
 
     fn AddRef(&self) -> u32 {
-        // SAFETY: the object is there, as its part is.
+        // SAFETY: the outer object lives as long as its part.
         unsafe { (self.outer.vtable().AddRef)(self.outer.as_raw()) }
     }
 
     unsafe fn Release(this: *mut Self) -> u32 {
-        // SAFETY: whoever releases the object holds it until then, and it holds its part.
+        // SAFETY: the caller holds the object until the release, and the object holds its part.
         let outer = unsafe { &(*this).outer };
         let (vtable, object) = (outer.vtable(), outer.as_raw());
         // SAFETY: the caller's promise.
@@ -169,7 +173,7 @@ impl Specialised for Inner {
 mod tests {
     use super::*;
 
-    /// An object that counts its references, and has a marshaler as its part.
+    /// An object that counts its references and aggregates a marshaler.
     #[repr(C)]
     struct Outer {
         unknown: &'static IUnknown_Vtbl,
@@ -178,9 +182,9 @@ mod tests {
     }
 
     unsafe extern "system" fn ask(this: *mut c_void, iid: *const GUID, out: *mut *mut c_void) -> HRESULT {
-        // SAFETY: in the vtable of the object only.
+        // SAFETY: the function is in the vtable of the object only.
         let outer = unsafe { &*this.cast::<Outer>() };
-        // SAFETY: tests ask with an IID, and a place for the pointer.
+        // SAFETY: the tests pass an IID and room for a pointer.
         if unsafe { *iid } == IUnknown::IID {
             outer.references.fetch_add(1, Ordering::Relaxed);
             // SAFETY: as above.
@@ -192,12 +196,12 @@ mod tests {
     }
 
     unsafe extern "system" fn count(this: *mut c_void) -> u32 {
-        // SAFETY: in the vtable of the object only.
+        // SAFETY: the function is in the vtable of the object only.
         unsafe { &*this.cast::<Outer>() }.references.fetch_add(1, Ordering::Relaxed) + 1
     }
 
     unsafe extern "system" fn uncount(this: *mut c_void) -> u32 {
-        // SAFETY: in the vtable of the object only; the test frees it.
+        // SAFETY: the function is in the vtable of the object only; the test frees the object.
         unsafe { &*this.cast::<Outer>() }.references.fetch_sub(1, Ordering::Relaxed) - 1
     }
 
@@ -208,16 +212,16 @@ mod tests {
     fn the_part_is_the_objects() {
         let mut outer = Outer { unknown: &VTABLE, references: AtomicU32::new(1), part: None };
         let object = (&raw mut outer).cast::<c_void>();
-        // SAFETY: the object is there until the end of the test, and drops its part before.
+        // SAFETY: the object lives until the end of the test, and drops its part before.
         let part = unsafe { vi_marshaler(object, "") }.unwrap();
-        // SAFETY: nobody else looks at the object.
+        // SAFETY: no other code uses the object now.
         unsafe { (*object.cast::<Outer>()).part = Some(part.clone()) };
-        // SAFETY: a counted interface pointer would be dropped at the end; this one is not.
+        // SAFETY: the uncounted interface pointer is never dropped.
         let own = ManuallyDrop::new(unsafe { IUnknown::from_raw(object) });
         let marshal: IMarshal = own.cast().unwrap();
         assert_eq!(marshal.cast::<IUnknown>().unwrap().as_raw(), object);
         assert_eq!(marshal.cast::<IMarshal>().unwrap().as_raw(), marshal.as_raw());
-        // The part has an identity of its own, which the object keeps to itself.
+        // The inner unknown has an identity of its own, which only the object uses.
         assert_eq!(part.cast::<IUnknown>().unwrap().as_raw(), part.as_raw());
         assert_ne!(part.as_raw(), object);
         assert_eq!(part.cast::<crate::marshaling::IStream>().unwrap_err().code(), code::E_NOINTERFACE);
@@ -230,7 +234,7 @@ mod tests {
     fn endpoints_are_of_virtual_interfaces() {
         for wrong in ["ncacn_ip_tcp:[5555]", "5555", "ncacn_vi_udp:h[5555,nothing=1]"] {
             let outer = (&raw const VTABLE).cast_mut().cast();
-            // SAFETY: the object is not looked at.
+            // SAFETY: the object is not used.
             let made = unsafe { vi_marshaler(outer, wrong) };
             assert_eq!(made.err().map(|error| error.code()), Some(code::E_INVALIDARG), "{wrong}");
         }

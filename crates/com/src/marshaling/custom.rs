@@ -1,4 +1,5 @@
-//! Custom marshaling: objects that write their references themselves (IMarshal), and the classes that read them.
+//! Custom marshaling: objects that write their own references (IMarshal), and the classes that
+//! unmarshal them.
 
 use super::interfaces::{IMarshal, IMarshal_Impl, ISequentialStream, IStream};
 use super::stream::Memory;
@@ -14,52 +15,54 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use windows_core::{ComObject, GUID, HRESULT, IUnknown, Interface};
 
-/// The class that stands for standard marshaling (CLSID_StdMarshal).
+/// The class for standard marshaling (CLSID_StdMarshal).
 pub const STANDARD: GUID = com_guid(0x17);
-/// The longest data that an object's own marshaler may write.
+/// The greatest length of a custom marshaler's data, in bytes.
 pub const DATA_MAX: usize = 1 << 16;
 
-/// What is to be marshaled, and for where.
+/// The interface that is marshaled, and its destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passing {
     /// The interface.
     pub iid: GUID,
-    /// Where it goes.
+    /// The destination.
     pub context: Context,
-    /// How often it is unmarshaled.
+    /// The manner of unmarshaling.
     pub flags: Flags,
 }
 
-/// IMarshal for objects in Rust: `#[implement(IPoint, IMarshal)] struct Point;` has it by `impl Marshaler for Point_Impl`. The object that
-/// is passed has the first two methods; what is registered with [`register_unmarshaler`] the others.
+/// IMarshal for objects in Rust: `#[implement(IPoint, IMarshal)] struct Point;` has it by `impl
+/// Marshaler for Point_Impl`. The passed object has the first two methods. Objects that are made
+/// for [`register_unmarshaler`] have the others.
 ///
-/// Any thread calls them, several at once.
+/// Any thread calls the methods, several at once.
 pub trait Marshaler: Send + Sync + 'static {
-    /// The class that unmarshals what [`Self::marshal`] writes; [`STANDARD`] where the object is passed like any other.
+    /// Returns the class that unmarshals the data of [`Self::marshal`]; [`STANDARD`] where the
+    /// object is marshaled in the standard way.
     ///
     /// # Errors
     ///
-    /// When the object cannot be passed.
+    /// If the object cannot be marshaled.
     fn class(&self, passing: &Passing) -> Result<GUID>;
 
-    /// What the class is to be given: at most [`DATA_MAX`] bytes.
+    /// Returns the data for the class: at most [`DATA_MAX`] bytes.
     ///
     /// # Errors
     ///
-    /// When the object cannot be passed.
+    /// If the object cannot be marshaled.
     fn marshal(&self, passing: &Passing) -> Result<Vec<u8>>;
 
-    /// An object for what was written. Whoever sent it may have written anything.
+    /// Unmarshals an object from data. The sender may have sent arbitrary bytes.
     ///
     /// # Errors
     ///
-    /// When it is nothing that [`Self::marshal`] writes.
+    /// If the data is not from [`Self::marshal`].
     fn unmarshal(&self, data: &[u8]) -> Result<IUnknown> {
         let _ = data;
         Err(code::E_NOTIMPL.into())
     }
 
-    /// What was written is not going to be unmarshaled.
+    /// Releases data that will not be unmarshaled.
     ///
     /// # Errors
     ///
@@ -69,11 +72,11 @@ pub trait Marshaler: Send + Sync + 'static {
         Ok(())
     }
 
-    /// Others are to lose what they have of the object.
+    /// Disconnects the object from all other processes.
     ///
     /// # Errors
     ///
-    /// When they do not.
+    /// If the object cannot be disconnected.
     fn disconnect(&self) -> Result<()> {
         Ok(())
     }
@@ -99,7 +102,7 @@ unsafe fn read_all(stream: *mut c_void) -> Result<Vec<u8>> {
     let mut length = 0;
     loop {
         let (place, mut read) = (&mut data[length..], 0);
-        // SAFETY: room for as many bytes.
+        // SAFETY: the place has room for that many bytes.
         unsafe { stream.Read(place.as_mut_ptr().cast(), place.len() as u32, &mut read) }.ok()?;
         length += (read as usize).min(place.len());
         if length > DATA_MAX {
@@ -165,7 +168,7 @@ where
         let data = unsafe { passing(iid, context, flags) }.and_then(|passing| self.marshal(&passing));
         // SAFETY: as above; every IStream is an ISequentialStream.
         let Some(stream) = (unsafe { ISequentialStream::from_raw_borrowed(&stream) }) else { return code::E_POINTER };
-        // SAFETY: as many bytes as there are.
+        // SAFETY: the pointer and the length are those of the data.
         let write = |data: Vec<u8>| unsafe { stream.Write(data.as_ptr().cast(), data.len() as u32, &mut 0) };
         data.map_or_else(leave, write)
     }
@@ -211,7 +214,7 @@ fn classes() -> MutexGuard<'static, Option<HashMap<u128, Maker>>> {
     CLASSES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A class that unmarshals, as long as this lives.
+/// A registered class for unmarshaling, for as long as this value lives.
 #[must_use = "references of the class cannot be unmarshaled any more when this is dropped"]
 pub struct UnmarshalerRegistration(GUID);
 
@@ -224,13 +227,13 @@ impl fmt::Debug for UnmarshalerRegistration {
 impl Drop for UnmarshalerRegistration {
     fn drop(&mut self) {
         let removed = classes().as_mut().and_then(|classes| classes.remove(&self.0.to_u128()));
-        // Dropping what makes objects runs its author's code: not under the lock.
+        // The drop of the program's function must not run under the lock.
         drop(removed);
     }
 }
 
-/// Has this process unmarshal references of a class: `make` makes an object that does so, for each. Whoever may call this process, or is called by
-/// it, may have any class that is registered read any bytes.
+/// Registers a class for unmarshaling: `make` makes an object for each reference that names the
+/// class. Every caller and callee of this process may send arbitrary bytes to any registered class.
 ///
 /// # Errors
 ///
@@ -248,7 +251,7 @@ pub fn register_unmarshaler(
     Ok(UnmarshalerRegistration(class))
 }
 
-/// Whether references of a class are the runtime's affair.
+/// Whether the runtime itself handles references of a class.
 fn is_own(class: &GUID) -> bool {
     [STANDARD, ViReference::CLASS].contains(class)
 }
@@ -262,12 +265,12 @@ fn find(class: &GUID) -> Result<IMarshal> {
     found.ok_or_else(unknown)?()
 }
 
-/// The marshaler of an object of this process, if it has one.
+/// Returns the marshaler of an object of this process, if it has one.
 pub(super) fn marshaler_of(object: &IUnknown) -> Option<IMarshal> {
     if look_behind(object).is_some() { None } else { object.cast().ok() }
 }
 
-/// The reference that an object of this process writes itself, if it does.
+/// Returns the custom reference of an object of this process, if it marshals itself.
 pub(crate) fn marshal(
     object: &IUnknown,
     info: &'static InterfaceInfo,
@@ -277,7 +280,8 @@ pub(crate) fn marshal(
     marshal_where(object, info, context, flags, |class| class != STANDARD)
 }
 
-/// The same, of those objects alone that are called over virtual interfaces.
+/// Returns the custom reference of an object that is called over virtual interfaces; `None` for all
+/// others.
 pub(crate) fn marshal_specialised(
     object: &IUnknown,
     info: &'static InterfaceInfo,
@@ -295,24 +299,25 @@ fn marshal_where(
     is_wanted: impl FnOnce(GUID) -> bool,
 ) -> Result<Option<Vec<u8>>> {
     let Some(marshaler) = marshaler_of(object) else { return Ok(None) };
-    // The marshaler knows it by its IID only.
+    // The object's marshaler identifies the interface by its IID only.
     registry::register_module(info);
     let interface = query(object, info)?;
     let (iid, pointer, context, flags) = (&raw const info.iid, interface.as_raw(), context as u32, flags.number());
     let (nothing, mut clsid) = (std::ptr::null(), GUID::zeroed());
-    // SAFETY: by the contract of IMarshal: an IID, a live pointer of that interface, and a place for the class.
+    // SAFETY: by the contract of IMarshal: an IID, a live pointer of that interface, and room for
+    // the class.
     unsafe { marshaler.GetUnmarshalClass(iid, pointer, context, nothing, flags, &mut clsid) }.ok()?;
     if !is_wanted(clsid) {
         return Ok(None);
     }
     let memory = ComObject::new(Memory::with_room(DATA_MAX));
     let stream: IStream = memory.to_interface();
-    // SAFETY: as above, with a stream.
+    // SAFETY: as above, and a live stream.
     unsafe { marshaler.MarshalInterface(stream.as_raw(), iid, pointer, context, nothing, flags) }.ok()?;
     Ok(Some(Any::Custom { iid: info.iid, clsid, data: memory.take_bytes() }.to_bytes()?))
 }
 
-/// The interface pointer that a reference of a class stands for.
+/// Unmarshals a custom reference.
 pub(crate) fn unmarshal(class: &GUID, data: Vec<u8>, info: &'static InterfaceInfo) -> Result<IUnknown> {
     if *class == ViReference::CLASS {
         return specialised::unmarshal(&data, info);
@@ -320,27 +325,28 @@ pub(crate) fn unmarshal(class: &GUID, data: Vec<u8>, info: &'static InterfaceInf
     let marshaler = find(class)?;
     let stream: IStream = Memory::of(data).into();
     let mut object = std::ptr::null_mut();
-    // SAFETY: by the contract of IMarshal: a stream, an IID, and a place for a pointer.
+    // SAFETY: by the contract of IMarshal: a live stream, an IID, and room for a pointer.
     unsafe { marshaler.UnmarshalInterface(stream.as_raw(), &info.iid, &mut object) }.ok()?;
     if object.is_null() {
         return Err(code::E_UNEXPECTED.into());
     }
-    // SAFETY: it succeeded, so this is a counted interface pointer; every one begins with IUnknown's methods.
+    // SAFETY: the call succeeded, so the pointer is a counted interface pointer; every interface
+    // begins with IUnknown's methods.
     Ok(unsafe { IUnknown::from_raw(object) })
 }
 
-/// Gives up what a marshaler has written.
+/// Releases custom data.
 pub(crate) fn release(class: &GUID, data: Vec<u8>) -> Result<()> {
     if *class == ViReference::CLASS {
         return specialised::release(&data);
     }
     let marshaler = find(class)?;
     let stream: IStream = Memory::of(data).into();
-    // SAFETY: by the contract of IMarshal: a stream.
+    // SAFETY: by the contract of IMarshal: a live stream.
     Ok(unsafe { marshaler.ReleaseMarshalData(stream.as_raw()) }.ok()?)
 }
 
-/// Has an object end what others have of it by its own marshaling.
+/// Disconnects other processes by an object's own marshaler, where it has one.
 pub(super) fn disconnect(object: &IUnknown) -> Result<()> {
     let Some(marshaler) = marshaler_of(object) else { return Ok(()) };
     // SAFETY: by the contract of IMarshal.

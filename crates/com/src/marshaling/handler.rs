@@ -1,8 +1,8 @@
-//! Handler marshaling: objects that have a class of their own stand for them in clients. The handler answers some calls itself and has
-//! the proxy for the rest.
+//! Handler marshaling: objects with a handler class of their own in clients. A handler answers some
+//! calls itself and uses the proxy for the others.
 //!
-//! The table says which handler stands for which object, so that an object has one in a process, and that the object itself is
-//! passed where its handler is.
+//! A table maps handlers to objects, so that an object has one handler in a process, and that the
+//! object is passed on where its handler is marshaled.
 
 use super::Context;
 use super::custom::put;
@@ -18,15 +18,17 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak as WeakArc};
 use windows_core::{GUID, HRESULT, IUnknown, IUnknownImpl, Interface, Weak};
 
-/// IStdMarshalInfo for objects in Rust: `#[implement(IStock, IStdMarshalInfo)] struct Stock;` has it by `impl Handled for Stock_Impl`.
+/// IStdMarshalInfo for objects in Rust: `#[implement(IStock, IStdMarshalInfo)] struct Stock;` has
+/// it by `impl Handled for Stock_Impl`.
 ///
 /// Any thread calls the object, several at once.
 pub trait Handled: Send + Sync + 'static {
-    /// The class that stands for the object in clients that have it [registered](register_handler); others use a proxy.
+    /// Returns the handler class for clients that have it [registered](register_handler); other
+    /// clients use a proxy.
     ///
     /// # Errors
     ///
-    /// When there is none for them.
+    /// If there is no handler for this context.
     fn handler(&self, context: Context) -> Result<GUID>;
 }
 
@@ -39,12 +41,13 @@ impl<T: Handled + IUnknownImpl> IStdMarshalInfo_Impl for T {
     }
 }
 
-/// An object of another process: the number that the process goes by, which process it is by what is known of it here, and the object's own number.
+/// The key of an object of another process: the process's OXID, the identifier of the process state
+/// that its links share, and the OID.
 type Object = (u64, usize, u64);
 
 type Maker = Arc<dyn Fn(IUnknown) -> Result<IUnknown> + Send + Sync>;
 
-/// A handler that stands for an object.
+/// The handler of an object.
 struct Standing {
     handler: Weak<IUnknown>,
     identity: usize,
@@ -56,9 +59,9 @@ struct Standing {
 struct Handlers {
     classes: HashMap<u128, Maker>,
     standing: HashMap<Object, Standing>,
-    /// The object that a handler stands for, by the handler's identity.
+    /// The object of each handler, by the handler's identity.
     objects: HashMap<usize, Object>,
-    /// How many may stand before those that are gone are looked for.
+    /// The number of handlers at which the next sweep takes place.
     room: usize,
 }
 
@@ -68,7 +71,7 @@ fn lock() -> MutexGuard<'static, Option<Handlers>> {
     HANDLERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A class of handlers, as long as this lives.
+/// A registered handler class, for as long as this value lives.
 #[must_use = "no more handlers of the class are made when this is dropped"]
 pub struct HandlerRegistration(GUID);
 
@@ -81,18 +84,20 @@ impl fmt::Debug for HandlerRegistration {
 impl Drop for HandlerRegistration {
     fn drop(&mut self) {
         let removed = lock().as_mut().and_then(|handlers| handlers.classes.remove(&self.0.to_u128()));
-        // Dropping what makes handlers runs its author's code: not under the lock.
+        // The drop of the program's function must not run under the lock.
         drop(removed);
     }
 }
 
-/// Has this process make handlers of a class for the objects that name it. `make` is given the proxy, which the handler keeps, and returns the
-/// handler: an object of any thread's, with weak references, as those made by `#[implement]` are. Interfaces that it lacks are the proxy's.
+/// Registers a handler class for the objects that name it. `make` receives the proxy, which the
+/// handler keeps, and returns the handler. A handler must be usable by any thread and have weak
+/// references, as objects made by `#[implement]` do. The proxy provides the interfaces that the
+/// handler lacks.
 ///
 /// # Errors
 ///
-/// E_INVALIDARG for a class that is registered already. Where `make` returns an object that belongs to a thread, that is E_INVALIDARG for whoever was to
-/// have the handler.
+/// E_INVALIDARG for a class that is registered already. If `make` returns an object that belongs to
+/// a thread, unmarshaling fails with E_INVALIDARG.
 pub fn register_handler(
     class: GUID,
     make: impl Fn(IUnknown) -> Result<IUnknown> + Send + Sync + 'static,
@@ -107,12 +112,13 @@ pub fn register_handler(
 }
 
 impl Handlers {
-    /// The handler of an object, as long as there is one.
+    /// Returns the handler of an object, if it is alive.
     fn find(&self, object: Object) -> Option<IUnknown> {
         self.standing.get(&object)?.handler.upgrade()
     }
 
-    /// Forgets handlers that are gone, now and then. Returns those that are not, to be dropped without the lock.
+    /// Removes dead handlers once there are many. Returns the live ones, which must be dropped
+    /// without the lock.
     fn sweep(&mut self) -> Vec<IUnknown> {
         if self.standing.len() < self.room.max(64) {
             return Vec::new();
@@ -134,7 +140,7 @@ fn identity_of(object: &IUnknown) -> Result<usize> {
     Ok(object.cast::<IUnknown>()?.as_raw().addr())
 }
 
-/// The class that an object of this process names for its handlers, or that a handler is of.
+/// Returns the handler class that an object of this process names, or the class of a handler.
 pub(crate) fn class_of(object: &IUnknown, context: Context) -> Option<GUID> {
     if let Some((class, _)) = standing_for(object) {
         return Some(class);
@@ -143,30 +149,30 @@ pub(crate) fn class_of(object: &IUnknown, context: Context) -> Option<GUID> {
         return None;
     }
     let (info, mut class): (IStdMarshalInfo, _) = (object.cast().ok()?, GUID::zeroed());
-    // SAFETY: by the contract of IStdMarshalInfo: a place for the class.
+    // SAFETY: by the contract of IStdMarshalInfo, with room for the class.
     let named = unsafe { info.GetClassForHandler(context as u32, std::ptr::null(), &mut class) };
     (named.is_ok() && class != GUID::zeroed()).then_some(class)
 }
 
-/// The class of a handler, and the object that it stands for. `None` for all other objects.
+/// Returns the class of a handler and the proxy for its object; `None` for all other objects.
 fn standing_for(object: &IUnknown) -> Option<(GUID, IUnknown)> {
     let identity = identity_of(object).ok()?;
     let handlers = lock();
     let handlers = handlers.as_ref()?;
     let at = handlers.objects.get(&identity)?;
     let standing = handlers.standing.get(at).filter(|standing| standing.identity == identity)?;
-    // Another object may have taken the place of a handler that is gone.
+    // Another object may be at the address of a handler that is gone.
     drop(standing.handler.upgrade()?);
     Some((standing.class, proxy::find(&*standing.link.upgrade()?, at.2)?))
 }
 
-/// What is passed where an object is: the proxy that is behind a handler, or the object itself.
+/// Returns the object to marshal: the proxy behind a handler, or the object itself.
 pub(crate) fn behind(object: &IUnknown) -> IUnknown {
     standing_for(object).map_or_else(|| object.clone(), |(_, proxy)| proxy)
 }
 
-/// The handler of a class for an object that a proxy stands for: the one that is there, or a new one. The proxy, where this process has no
-/// such class.
+/// Returns the handler for the object behind a proxy: the existing one, or a new one. Returns the
+/// proxy where this process has no such class.
 pub(crate) fn make(class: &GUID, proxy: IUnknown, info: &'static InterfaceInfo) -> Result<IUnknown> {
     let Some(imported) = look_behind(&proxy) else { return Ok(proxy) };
     let object = (imported.link.oxid(), imported.link.process(), imported.oid);
@@ -179,7 +185,7 @@ pub(crate) fn make(class: &GUID, proxy: IUnknown, info: &'static InterfaceInfo) 
         (Some(found), _) => found,
         (None, Some(maker)) => {
             let made = maker(proxy.cast()?)?;
-            // Any thread may get this handler with the object.
+            // The handler may be given to any thread.
             crate::agile::check(&made)?;
             let text = "a handler must have weak references";
             let weak = made.cast::<IUnknown>()?.downgrade().map_err(|_| Error::new(code::E_NOTIMPL, text))?;

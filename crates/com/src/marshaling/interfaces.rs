@@ -1,4 +1,4 @@
-//! COM's interfaces that have to do with marshaling.
+//! COM's interfaces for marshaling.
 
 #![allow(non_snake_case, missing_docs, reason = "names are COM's; the macro hands on no documentation of methods")]
 
@@ -8,39 +8,39 @@ use windows_core::{GUID, HRESULT, IUnknown, interface};
 /// COM's ISequentialStream.
 #[interface("0c733a30-2a1c-11ce-ade5-00aa0044773d")]
 pub unsafe trait ISequentialStream: IUnknown {
-    /// Reads up to so many bytes.
+    /// Reads up to `count` bytes.
     pub unsafe fn Read(&self, to: *mut c_void, count: u32, read: *mut u32) -> HRESULT;
-    /// Writes so many bytes.
+    /// Writes `count` bytes.
     pub unsafe fn Write(&self, from: *const c_void, count: u32, written: *mut u32) -> HRESULT;
 }
 
 /// COM's IStream.
 #[interface("0000000c-0000-0000-c000-000000000046")]
 pub unsafe trait IStream: ISequentialStream {
-    /// Goes to a place: from the beginning (0), from here (1), from the end (2).
+    /// Sets the position: from the beginning (0), the current position (1), or the end (2).
     pub unsafe fn Seek(&self, by: i64, from: u32, place: *mut u64) -> HRESULT;
-    /// Makes the stream so long.
+    /// Sets the length of the stream.
     pub unsafe fn SetSize(&self, size: u64) -> HRESULT;
     /// Copies bytes to another stream.
     pub unsafe fn CopyTo(&self, to: *mut c_void, count: u64, read: *mut u64, written: *mut u64) -> HRESULT;
-    /// Makes changes of a transaction last.
+    /// Commits a transaction.
     pub unsafe fn Commit(&self, flags: u32) -> HRESULT;
-    /// Undoes changes of a transaction.
+    /// Reverts a transaction.
     pub unsafe fn Revert(&self) -> HRESULT;
     /// Locks bytes.
     pub unsafe fn LockRegion(&self, at: u64, count: u64, kind: u32) -> HRESULT;
     /// Unlocks bytes.
     pub unsafe fn UnlockRegion(&self, at: u64, count: u64, kind: u32) -> HRESULT;
-    /// What the stream is (STATSTG).
+    /// Returns the properties of the stream (STATSTG).
     pub unsafe fn Stat(&self, what: *mut c_void, flags: u32) -> HRESULT;
-    /// Another stream with the same bytes.
+    /// Returns another stream over the same bytes.
     pub unsafe fn Clone(&self, stream: *mut *mut c_void) -> HRESULT;
 }
 
 /// COM's IMarshal. Objects in Rust have it by [`Marshaler`](super::Marshaler).
 #[interface("00000003-0000-0000-c000-000000000046")]
 pub unsafe trait IMarshal: IUnknown {
-    /// The class that unmarshals what [`Self::MarshalInterface`] writes.
+    /// Returns the class that unmarshals the data of [`Self::MarshalInterface`].
     pub unsafe fn GetUnmarshalClass(
         &self,
         iid: *const GUID,
@@ -50,7 +50,7 @@ pub unsafe trait IMarshal: IUnknown {
         flags: u32,
         class: *mut GUID,
     ) -> HRESULT;
-    /// The most bytes that it writes.
+    /// Returns the greatest length of the data.
     pub unsafe fn GetMarshalSizeMax(
         &self,
         iid: *const GUID,
@@ -60,7 +60,7 @@ pub unsafe trait IMarshal: IUnknown {
         flags: u32,
         size: *mut u32,
     ) -> HRESULT;
-    /// Writes a reference.
+    /// Marshals a reference.
     pub unsafe fn MarshalInterface(
         &self,
         stream: *mut c_void,
@@ -70,18 +70,18 @@ pub unsafe trait IMarshal: IUnknown {
         reserved: *const c_void,
         flags: u32,
     ) -> HRESULT;
-    /// Makes an interface pointer of what was written.
+    /// Unmarshals an interface pointer.
     pub unsafe fn UnmarshalInterface(&self, stream: *mut c_void, iid: *const GUID, object: *mut *mut c_void)
     -> HRESULT;
-    /// Gives up what was written.
+    /// Releases marshaled data.
     pub unsafe fn ReleaseMarshalData(&self, stream: *mut c_void) -> HRESULT;
-    /// Ends what others have of the object.
+    /// Disconnects the object from all other processes.
     pub unsafe fn DisconnectObject(&self, reserved: u32) -> HRESULT;
 }
 
-/// COM's IStdMarshalInfo: objects that are passed by a standard reference, for which clients have a class of their own.
+/// COM's IStdMarshalInfo, for objects with standard references and a handler class in clients.
 #[interface("00000018-0000-0000-c000-000000000046")]
 pub unsafe trait IStdMarshalInfo: IUnknown {
-    /// That class.
+    /// Returns the handler class.
     pub unsafe fn GetClassForHandler(&self, context: u32, reserved: *const c_void, class: *mut GUID) -> HRESULT;
 }

@@ -1,7 +1,9 @@
-//! Specialisation over virtual interfaces: objects that are called over them, wherever their processes are reached.
+//! Objects that are called over virtual interfaces, even where their processes are reached by other
+//! bindings as well.
 //!
-//! Such an object has a marshaler of obvia's: its references name the ways over virtual interfaces, and have a standard reference in them for
-//! receivers to whom none of those leads ([`ViReference`]). Where that does not fit, the object is passed like any other.
+//! Such an object has a marshaler of obvia's. Its references contain the bindings of virtual
+//! interfaces, and a standard reference for receivers that can use none of them ([`ViReference`]).
+//! Where that does not fit, the object is marshaled in the standard way.
 
 use super::custom::{Marshaler, Passing, STANDARD};
 use super::{Context, DATA_MAX};
@@ -12,17 +14,19 @@ use crate::registry::InterfaceInfo;
 use crate::runtime::Runtime;
 use windows_core::{GUID, IUnknown, IUnknownImpl, Interface};
 
-/// Objects in Rust that are called over virtual interfaces: `#[implement(ICalc, IMarshal)] struct Calc;` is one by
-/// `impl Specialised for Calc_Impl {}`.
+/// Marks objects in Rust that are called over virtual interfaces: `#[implement(ICalc, IMarshal)]
+/// struct Calc;` is one by `impl Specialised for Calc_Impl {}`.
 pub trait Specialised: Send + Sync + 'static {
-    /// What this process listens on for such objects, once one goes to another host: a string binding of virtual interfaces, as in
-    /// `ncacn_vi_fabric:10.0.0.1`. Where nothing is said, `ncacn_vi_udp` at the addresses where it listens on `ncacn_ip_tcp`, and on no
-    /// virtual interface.
+    /// Returns the endpoint on which this process listens for such objects, once one is passed to
+    /// another host: a string binding of virtual interfaces, as in `ncacn_vi_fabric:10.0.0.1`. The
+    /// default is `ncacn_vi_udp` at the addresses where the process listens on `ncacn_ip_tcp` and
+    /// on no virtual interface.
     fn endpoint(&self) -> &str {
         ""
     }
 
-    /// Whether the object is called over virtual interfaces where it goes; where not, it is passed like any other.
+    /// Whether the object is called over virtual interfaces at the destination. Otherwise it is
+    /// marshaled in the standard way.
     fn is_called_there(&self, passing: &Passing) -> bool {
         let _ = passing;
         true
@@ -41,9 +45,9 @@ impl<T: Specialised + IUnknownImpl> Marshaler for T {
             return Err(Error::new(code::E_INVALIDARG, "there the object is passed by its standard marshaler"));
         }
         let mut object = std::ptr::null_mut();
-        // SAFETY: an IID, and a place for one pointer.
+        // SAFETY: an IID, and room for one pointer.
         unsafe { self.QueryInterface(&IUnknown::IID, &mut object) }.ok()?;
-        // SAFETY: the query succeeded, so this is a counted interface pointer.
+        // SAFETY: the query succeeded, so the pointer is a counted interface pointer.
         let object = unsafe { IUnknown::from_raw(object) };
         let ways = ways(passing, self.endpoint())?;
         let (runtime, info) = (Runtime::of_process()?, Wanted::Iid(passing.iid).info()?);
@@ -60,7 +64,7 @@ impl<T: Specialised + IUnknownImpl> Marshaler for T {
     }
 }
 
-/// Whether there are references of this kind for it: to be unmarshaled once, by another process.
+/// Whether such references are possible: for a single unmarshaling in another process.
 fn is_passed(passing: &Passing) -> bool {
     let is_elsewhere = matches!(passing.context, Context::Local | Context::NoSharedMemory | Context::DifferentMachine);
     is_elsewhere && !passing.flags.is_table()
@@ -76,17 +80,17 @@ fn read(data: &[u8]) -> Result<ViReference> {
     })
 }
 
-/// The interface pointer that such a reference stands for.
+/// Unmarshals such a reference.
 pub(super) fn unmarshal(data: &[u8], info: &'static InterfaceInfo) -> Result<IUnknown> {
     let ViReference { ways, standard } = read(data)?;
     Runtime::of_process()?.unmarshal_by(&standard, &ways, info)
 }
 
-/// Such a reference is not going to be unmarshaled.
+/// Releases such a reference.
 pub(super) fn release(data: &[u8]) -> Result<()> {
     let ViReference { ways, standard } = read(data)?;
     Runtime::of_process()?.release_by(&standard, &ways)
 }
 
-// What was marshaled before fits: references are far shorter than what a marshaler may write.
+// Standard references are far shorter than the greatest length of custom data, so they fit.
 const _: () = assert!(2 * crate::objref::LENGTH_MAX <= DATA_MAX);

@@ -1,4 +1,4 @@
-//! A stream in memory: what marshalers write to and read from.
+//! A stream in memory for marshalers.
 
 use super::interfaces::{ISequentialStream_Impl, IStream, IStream_Impl};
 use crate::error::code;
@@ -6,19 +6,19 @@ use std::ffi::c_void;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use windows_core::{HRESULT, implement};
 
-/// Seeking fails when the place would be before the beginning (STG_E_INVALIDFUNCTION).
+/// The error of a seek to before the beginning (STG_E_INVALIDFUNCTION).
 const INVALID_FUNCTION: HRESULT = HRESULT(0x8003_0001_u32.cast_signed());
-/// No more bytes than so many are taken (STG_E_MEDIUMFULL).
+/// The error of a write beyond the greatest length (STG_E_MEDIUMFULL).
 const MEDIUM_FULL: HRESULT = HRESULT(0x8003_0070_u32.cast_signed());
 
 #[derive(Default)]
 struct Content {
     bytes: Vec<u8>,
-    // Invariant: not beyond the end.
+    // Invariant: not greater than the length.
     at: usize,
 }
 
-/// Bytes in memory, at most so many.
+/// A stream in memory with a greatest length.
 #[implement(IStream)]
 pub(super) struct Memory {
     content: Mutex<Content>,
@@ -26,12 +26,12 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    /// One with these bytes, to be read.
+    /// Makes a stream over these bytes, for reading.
     pub(super) fn of(bytes: Vec<u8>) -> Self {
         Self { max: bytes.len(), content: Mutex::new(Content { bytes, at: 0 }) }
     }
 
-    /// One that takes so many.
+    /// Makes an empty stream with a greatest length.
     pub(super) fn with_room(max: usize) -> Self {
         Self { max, content: Mutex::default() }
     }
@@ -40,13 +40,13 @@ impl Memory {
         self.content.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What has been written.
+    /// Returns the written bytes.
     pub(super) fn take_bytes(&self) -> Vec<u8> {
         std::mem::take(&mut *self.content()).bytes
     }
 }
 
-/// Sets what a caller wants to know, if it does.
+/// Stores an optional result.
 ///
 /// # Safety
 ///
@@ -68,7 +68,8 @@ impl ISequentialStream_Impl for Memory_Impl {
             return code::E_POINTER;
         }
         if !part.is_empty() {
-            // SAFETY: by the contract of Read there is room for `count` bytes, and these are no more.
+            // SAFETY: by the contract of Read there is room for `count` bytes, and the part is no
+            // longer than that.
             unsafe { to.cast::<u8>().copy_from_nonoverlapping(part.as_ptr(), part.len()) };
         }
         let length = part.len() as u32;
@@ -109,7 +110,7 @@ impl IStream_Impl for Memory_Impl {
             _ => return INVALID_FUNCTION,
         };
         let to = i64::try_from(from).ok().and_then(|from| from.checked_add(by)).and_then(|to| usize::try_from(to).ok());
-        // There is nothing behind the end to write to.
+        // Positions after the end are not supported.
         let Some(to) = to.filter(|&to| to <= content.bytes.len()) else { return INVALID_FUNCTION };
         content.at = to;
         // SAFETY: by the contract of Seek.
@@ -167,14 +168,14 @@ mod tests {
         let stream: IStream = memory.to_interface();
         let stream: ISequentialStream = stream.cast().unwrap();
         let mut count = 0;
-        // SAFETY: as many bytes as there are, and a place for their number.
+        // SAFETY: the bytes and their number are valid, and there is room for the count.
         let result = unsafe { stream.Write(b"abcdef".as_ptr().cast(), 6, &mut count) };
         assert_eq!((result, count), (code::S_OK, 6));
         // SAFETY: as above.
         assert_eq!(unsafe { stream.Write(b"ghi".as_ptr().cast(), 3, &mut count) }, MEDIUM_FULL);
         let whole: IStream = stream.cast().unwrap();
         let mut place = 0;
-        // SAFETY: a place for the new place.
+        // SAFETY: there is room for the new position.
         assert_eq!(unsafe { whole.Seek(-2, 2, &mut place) }, code::S_OK);
         assert_eq!(place, 4);
         for (by, from) in [(-1, 0), (7, 0), (i64::MAX, 1), (3, 2), (0, 3)] {
@@ -182,7 +183,7 @@ mod tests {
             assert_eq!(unsafe { whole.Seek(by, from, &mut place) }, INVALID_FUNCTION, "{by} from {from}");
         }
         let mut bytes = [0_u8; 4];
-        // SAFETY: room for four bytes.
+        // SAFETY: there is room for four bytes.
         let result = unsafe { stream.Read(bytes.as_mut_ptr().cast(), 4, &mut count) };
         assert_eq!((result, count, &bytes), (code::S_FALSE, 2, b"ef\0\0"));
         assert_eq!(memory.take_bytes(), b"abcdef");

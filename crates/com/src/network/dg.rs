@@ -1,7 +1,8 @@
-//! `ncadg_ip_udp`: the standard's calls as datagrams. There is no connection that ends: clients show now and then that they are there.
+//! `ncadg_ip_udp`: standard calls as datagrams. Without connections, the end of a client is not
+//! reported, so clients send messages now and then while they live.
 //!
-//! A server has one option, `rundown`: for how many seconds a client may say nothing before it is taken for gone, with its context handles and its
-//! references.
+//! A server has one option, `rundown`: the number of seconds without any message after which a
+//! client counts as gone, with its context handles and its references.
 
 use super::sequence::{Means, Sequence, Wanted};
 use super::{complete, port};
@@ -26,17 +27,17 @@ pub(super) const SEQUENCE: Sequence = Sequence {
     means: Means::Datagrams,
 };
 
-/// How long a client may say nothing: other runtimes show every half minute that they are there.
+/// The default rundown time. Other implementations send a message every half minute.
 const RUNDOWN: Duration = Duration::from_secs(120);
 
-/// This process as servers know it, and what attends to its activities between their calls.
+/// The identity of this process for servers, and the keeper of its activities between calls.
 #[derive(Debug)]
 struct Identity {
     client: Uuid,
     keeper: Arc<Keeper>,
 }
 
-/// What this process is to servers, from the first call on.
+/// The identity of this process for servers, made at the first call.
 #[derive(Debug, Default)]
 pub(super) struct Activities(OnceLock<Identity>);
 
@@ -45,7 +46,7 @@ impl Activities {
         if self.0.get().is_none() {
             let made = Identity { client: relay::draw()?, keeper: Arc::default() };
             let keeper = Arc::clone(&made.keeper);
-            // Of two threads that come here at once, one has made it.
+            // If two threads arrive at once, only the identity of one is used.
             if self.0.set(made).is_ok() {
                 attend("obvia-keep", move || {
                     keeper.round();
@@ -56,7 +57,7 @@ impl Activities {
         self.0.get().ok_or_else(|| code::E_UNEXPECTED.into())
     }
 
-    /// Connects to a server, which notices nothing of it.
+    /// Prepares calls to a server, without sending a message.
     pub(super) fn connect(&self, binding: &StringBinding, targets: &Arc<Targets>, options: &Options) -> Result<Window> {
         let socket = DatagramSocket::connect(&binding.address, port(binding)?)?;
         let Identity { client, keeper } = self.identity()?;
@@ -64,7 +65,7 @@ impl Activities {
     }
 }
 
-/// How long clients may say nothing.
+/// Returns the rundown time of clients.
 fn rundown(wanted: &Wanted) -> Result<Duration> {
     match wanted.value("rundown") {
         "" => Ok(RUNDOWN),
@@ -75,14 +76,15 @@ fn rundown(wanted: &Wanted) -> Result<Duration> {
     }
 }
 
-/// Listens. The binding gets the endpoint that was taken.
+/// Listens, and sets the binding's endpoint to the actual one.
 pub(super) fn listen(runtime: &'static Runtime, wanted: &Wanted, binding: &mut StringBinding) -> Result<()> {
     let rundown = rundown(wanted)?;
     complete(binding);
     let socket = DatagramSocket::bind(&binding.address, port(binding)?)?;
     binding.endpoint = socket.port().to_string();
     let visitors = Visitors::new(runtime, socket.local_host().map(|host| host.to_string()));
-    // Another thread receives for those that perform calls: one that polled would only take the processor from it.
+    // The thread receives for other threads that perform the calls. Polling would take the
+    // processor from them.
     let window = Options { waiting: Waiting::Block, ..runtime.options() };
     let endpoint = Endpoint::new(socket, Arc::new(visitors), EndpointOptions { window, rundown });
     attend("obvia-datagrams", move || endpoint.attend())

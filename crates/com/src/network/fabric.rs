@@ -1,5 +1,5 @@
-//! `ncacn_vi_fabric`. Options: `provider`, libfabric's, which both ends must have the same of, `tcp` where nothing is said; and
-//! `domain`, libfabric's word for the adapter.
+//! `ncacn_vi_fabric`. The option `provider` is libfabric's provider, which must be the same at both
+//! ends; the default is `tcp`. The option `domain` is libfabric's name of the adapter.
 
 use super::protection::{self, OF_CLIENTS};
 use super::sequence::{Means, NicMeans, Open, Sequence, Wanted, any};
@@ -8,7 +8,8 @@ use obvia_rpc::string_binding::ProtocolSequence;
 use obvia_via::Error as ViError;
 use obvia_via::provider::fabric;
 
-/// The provider that libfabric has on every host, and that gets to all others: both ends know it without asking.
+/// The default provider. libfabric has it on every host, and it reaches all other hosts, so both
+/// ends can assume it.
 const PROVIDER: &str = "tcp";
 
 pub(super) const SEQUENCE: Sequence = Sequence {
@@ -19,10 +20,11 @@ pub(super) const SEQUENCE: Sequence = Sequence {
     means: Means::Nic(NicMeans { settle: any, open }),
 };
 
-/// The longest name of a provider.
+/// The greatest length of a provider's name.
 const NAME_MAX: usize = 32;
 
-/// Whether this is a name, and nothing else that libfabric would make something of. It may come from a peer.
+/// Whether a text is a plain provider name without libfabric's special syntax. The text may come
+/// from a peer.
 fn is_name(text: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_;".contains(&byte);
     !text.is_empty() && text.len() <= NAME_MAX && text.bytes().all(is_plain)

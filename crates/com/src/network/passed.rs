@@ -1,4 +1,4 @@
-//! Sockets that a process was started with: systemd's socket activation (sd_listen_fds(3)).
+//! Sockets that a process inherits from its parent: systemd's socket activation (sd_listen_fds(3)).
 
 use super::{Wanted, parse, stream};
 use crate::error::{Error, Result, code};
@@ -9,18 +9,20 @@ use rustix::io::{FdFlags, fcntl_setfd};
 use std::path::Path;
 use std::sync::Once;
 
-/// The number of the first one.
+/// The first inherited file descriptor.
 const FIRST: RawFd = 3;
-/// The most that are taken.
+/// The greatest number of inherited sockets.
 const SOCKETS_MAX: RawFd = 64;
 
-/// Lets processes of other hosts connect, as [`crate::listen`], by the sockets that this process was started with, such as systemd passes to a
-/// service which has a socket unit. `binding` is `ncacn_ip_tcp:` with options alone, which hold for all of them: `ncacn_ip_tcp:[,security=integrity]`.
-/// Returns the bindings, with the addresses and ports of the sockets: none where the process was started with none.
+/// Listens, as [`crate::listen`], on the sockets that this process was started with, such as those
+/// that systemd passes to a service with a socket unit. `binding` is `ncacn_ip_tcp:` with options
+/// only, which apply to all sockets: `ncacn_ip_tcp:[,security=integrity]`. Returns the bindings
+/// with the addresses and ports of the sockets; none where the process inherited no sockets.
 ///
 /// # Errors
 ///
-/// As for [`crate::listen`]; E_INVALIDARG for a binding that names an address or a port, and for what is no socket that is listened on over TCP.
+/// As for [`crate::listen`]; E_INVALIDARG for a binding with an address or a port, and for a
+/// descriptor that is no listening TCP socket.
 pub fn listen_passed(binding: &str) -> Result<Vec<String>> {
     let runtime = Runtime::of_process()?;
     let parsed = parse(binding)?;
@@ -38,13 +40,13 @@ pub fn listen_passed(binding: &str) -> Result<Vec<String>> {
     sockets().into_iter().map(listen).collect()
 }
 
-/// The sockets, for who asks first.
+/// Returns the inherited sockets at the first call, and none afterwards.
 fn sockets() -> Vec<OwnedFd> {
     static TAKEN: Once = Once::new();
     let mut taken = Vec::new();
     TAKEN.call_once(|| {
         let number = |variable| std::env::var(variable).ok()?.parse::<u32>().ok();
-        // A process that has this one's environment is meant by none of it.
+        // A child that merely inherited the environment must not use the variables.
         if number("LISTEN_PID") != Some(std::process::id()) {
             return;
         }
@@ -57,9 +59,10 @@ fn sockets() -> Vec<OwnedFd> {
 }
 
 fn own(number: RawFd) -> OwnedFd {
-    // SAFETY: it is open, who started this process says that it is this process's, and it is taken once.
+    // SAFETY: the descriptor is open, the parent has declared it to be this process's, and it is
+    // taken once.
     let socket = unsafe { OwnedFd::from_raw_fd(number) };
-    // Servers that this process starts have no use for it, and would keep the port.
+    // Servers that this process starts do not need the socket, and would keep the port in use.
     let _ = fcntl_setfd(&socket, FdFlags::CLOEXEC);
     socket
 }

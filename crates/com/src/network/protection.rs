@@ -1,5 +1,6 @@
-//! Options of bindings by which calls are protected: `security` is the level at which a client protects its calls, and the least that a server
-//! takes. How a client authenticates itself is said by `auth`, and to whom by `spn`.
+//! The options of bindings for protection. `security` is the level at which a client protects its
+//! calls, or the least level that a server accepts. `auth` is the client's authentication
+//! mechanism, and `spn` the server's principal name.
 
 use super::sequence::Wanted;
 use crate::error::{Error, Result, code};
@@ -7,18 +8,19 @@ use crate::security::{self, Protection};
 use obvia_rpc::security::{AuthType, Level};
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 
-/// The option that says how calls are protected.
+/// The option with the protection level of calls.
 pub(super) const SECURITY: &str = "security";
-/// Its value where they are not.
+/// The value for no protection.
 const NO_SECURITY: &str = "none";
-/// The option that says how calls of the activator are protected at least.
+/// The option with the least protection level of activation calls.
 pub(super) const ACTIVATION: &str = "activation";
-/// The option with what holds where nothing is said, as both ends have to know it.
+/// The option with its default, which both ends must know.
 pub(super) const SHARED: (&str, &str) = (SECURITY, NO_SECURITY);
-/// What clients say besides.
+/// The further options of clients.
 pub(super) const OF_CLIENTS: [&str; 2] = ["auth", "spn"];
 
-/// The most that a protocol sequence protects calls by; none by nothing. An adapter's packets are its own.
+/// Returns the greatest protection level of a protocol sequence; `None` for no protection.
+/// libfabric's packets cannot be signed or encrypted here.
 fn most(protocol: ProtocolSequence) -> Option<Level> {
     use ProtocolSequence::{IpTcp, Lrpc, ViFabric, ViUdp, ViXdp};
     match protocol {
@@ -28,7 +30,7 @@ fn most(protocol: ProtocolSequence) -> Option<Level> {
     }
 }
 
-/// The level that is wanted, if any.
+/// Returns the level in the options, if any.
 fn level(wanted: &Wanted) -> Result<Option<Level>> {
     level_named(wanted, wanted.value(SECURITY))
 }
@@ -53,7 +55,7 @@ fn level_named(wanted: &Wanted, name: &str) -> Result<Option<Level>> {
     }
 }
 
-/// How a client that uses a binding protects its calls, where it does.
+/// Returns the protection of a client's calls by a binding, if any.
 pub(super) fn protection(wanted: &Wanted, binding: &StringBinding) -> Result<Option<Protection>> {
     let Some(level) = level(wanted)? else { return Ok(None) };
     let kind = match wanted.value("auth") {
@@ -72,7 +74,7 @@ pub(super) fn protection(wanted: &Wanted, binding: &StringBinding) -> Result<Opt
     Protection::new(level, kind, principal).map(Some)
 }
 
-/// The least level that a server takes which listens on a binding.
+/// Returns the least level of a server that listens on a binding.
 pub(super) fn demanded(wanted: &Wanted, binding: &StringBinding) -> Result<Option<Level>> {
     let least = level(wanted)?;
     if security::accounts()?.is_none() && least.is_some() {
@@ -89,8 +91,9 @@ pub(super) fn demanded(wanted: &Wanted, binding: &StringBinding) -> Result<Optio
     Ok(least)
 }
 
-/// The least level at which a server that listens on a binding activates objects, where it is another than that of calls; clients of DCOM activate
-/// them at `connect`, whatever they protect calls by, unless they have been hardened (MS-DCOM 3.2.4.1.1).
+/// Returns the least level of activations by a server that listens on a binding, where it differs
+/// from that of calls. Clients of DCOM activate objects at `connect` regardless of the level of
+/// their calls, unless they have been hardened (MS-DCOM 3.2.4.1.1).
 pub(super) fn activation(wanted: &Wanted, binding: &StringBinding) -> Result<Option<Option<Level>>> {
     let name = wanted.value(ACTIVATION);
     if name.is_empty() {
@@ -106,15 +109,17 @@ pub(super) fn activation(wanted: &Wanted, binding: &StringBinding) -> Result<Opt
     Ok(Some(least))
 }
 
-/// The level that whoever uses a binding has to protect calls at; the greatest for one that is not known here.
+/// Returns the level at which a client of a binding must protect its calls; the greatest for an
+/// unknown level.
 pub(crate) fn level_of(binding: &StringBinding) -> Option<Level> {
     let name = binding.option(SECURITY).filter(|name| *name != NO_SECURITY)?;
     Some(Level::named(name).unwrap_or(Level::Privacy))
 }
 
-/// A binding for somebody who is to protect calls at this level at least: `None` where not so much is protected by it.
+/// Returns a binding for a client that protects calls at least at this level; `None` where its
+/// protocol sequence cannot do so.
 pub(crate) fn protected(mut binding: StringBinding, least: Option<Level>) -> Option<StringBinding> {
-    // Processes of one user and one host have the kernel between them, and nobody else.
+    // Connections by shared memory pass through the kernel of one host only.
     let is_private = binding.protocol == ProtocolSequence::ViShm;
     let Some(least) = least.filter(|least| !is_private && level_of(&binding) < Some(*least)) else {
         return Some(binding);

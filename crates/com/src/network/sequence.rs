@@ -1,4 +1,5 @@
-//! Protocol sequences that this program was built with: which options they have, and what connections of each are made by.
+//! The protocol sequences that this program was built with: their options, and how their
+//! connections are made.
 
 use super::protection::{OF_CLIENTS, SECURITY};
 use super::{dg, stream, udp};
@@ -8,7 +9,8 @@ use obvia_via::Nic;
 use obvia_via::wrap::Conditions;
 use std::net::{IpAddr, SocketAddr};
 
-/// The one list of what there is. Each has a file of its own, which is the only thing that its feature brings.
+/// The list of all protocol sequences. Each has a file of its own, which is all that its feature
+/// adds.
 const BUILT: &[Sequence] = &[
     #[cfg(feature = "fabric")]
     super::fabric::SEQUENCE,
@@ -20,57 +22,58 @@ const BUILT: &[Sequence] = &[
     dg::SEQUENCE,
 ];
 
-/// How a protocol sequence is had.
+/// A protocol sequence with its properties.
 pub(super) struct Sequence {
     pub(super) protocol: ProtocolSequence,
-    /// Options that the two ends must agree on, with what holds where nothing is said. They are part of what peers are told.
+    /// The options that both ends must agree on, with their defaults. They are part of the bindings
+    /// for peers.
     pub(super) shared: &'static [(&'static str, &'static str)],
-    /// Options that are this process's own affair, and that nobody else is told.
+    /// The options that concern this process alone and are not sent to peers.
     pub(super) own: &'static [&'static str],
-    /// The option whose value names something that takes one NIC only.
+    /// The option whose value names a resource that only one NIC can use.
     pub(super) alone: Option<&'static str>,
-    /// What connections are made by.
+    /// The means of connections.
     pub(super) means: Means,
 }
 
-/// What connections of a protocol sequence are made by.
+/// The means of a protocol sequence's connections.
 #[derive(Clone, Copy)]
 pub(super) enum Means {
-    /// A NIC, whose VIs carry windows.
+    /// A NIC whose VIs carry windows.
     Nic(NicMeans),
-    /// A socket, on which the units of an association follow one another.
+    /// A socket that carries the PDUs of an association.
     Stream,
-    /// A socket for datagrams, each of which says what it is about.
+    /// A socket for self-contained datagrams.
     Datagrams,
 }
 
-/// How a NIC is had.
+/// The functions that select and open a NIC.
 #[derive(Clone, Copy)]
 pub(super) struct NicMeans {
-    /// Says which of several NICs it has to be for an end, where the options leave that open.
+    /// Selects one of several NICs for an end, where the options leave the choice open.
     pub(super) settle: fn(&mut Wanted, End) -> Result<()>,
     /// Opens a NIC.
     pub(super) open: fn(&Wanted) -> Result<Open>,
 }
 
-/// A NIC, and its address where it has one and not all of this host.
+/// A NIC, and its address where it does not have all addresses of this host.
 pub(super) type Open = (Nic, Option<IpAddr>);
 
-/// What a NIC is to be near to.
+/// The end by which a NIC is selected.
 #[cfg_attr(not(feature = "xdp"), expect(dead_code, reason = "only some protocol sequences look"))]
 #[derive(Clone, Copy, Debug)]
 pub(super) enum End {
     /// A peer.
     Peer(SocketAddr),
-    /// An address of this host; none for any.
+    /// An address of this host; `None` for any.
     Here(Option<IpAddr>),
 }
 
-/// What a NIC is opened for, and with.
+/// The protocol sequence and the options of a binding or a NIC.
 #[derive(Clone)]
 pub(super) struct Wanted {
     pub(super) sequence: &'static Sequence,
-    /// Options that both ends must agree on, without those that say what holds anyway; by name.
+    /// The options that both ends must agree on, without those at their defaults, sorted by name.
     shared: Vec<(String, String)>,
     own: Vec<(String, String)>,
 }
@@ -80,12 +83,12 @@ impl Sequence {
         self.own.contains(&option)
     }
 
-    /// Whether an option says what would hold without it.
+    /// Whether an option has its default value.
     fn is_idle(&self, (option, value): &(String, String)) -> bool {
         self.shared.contains(&(option.as_str(), value.as_str()))
     }
 
-    /// What holds where nothing is said of an option; empty for nothing.
+    /// Returns the default of an option; empty for none.
     fn idle(&self, option: &str) -> &str {
         self.shared.iter().find(|(known, _)| *known == option).map_or("", |(_, value)| value)
     }
@@ -97,7 +100,7 @@ impl Sequence {
 }
 
 impl Wanted {
-    /// What a binding asks for.
+    /// Returns the options of a binding.
     pub(super) fn of(binding: &StringBinding) -> Result<Self> {
         Self::by(sequence_of(binding.protocol)?, binding)
     }
@@ -116,7 +119,7 @@ impl Wanted {
         Ok(Self { sequence, shared, own })
     }
 
-    /// The same without how calls are protected, which is no business of a NIC's.
+    /// Returns the options without those for protection, which do not concern a NIC.
     pub(super) fn without_protection(mut self) -> Self {
         self.shared.retain(|(option, _)| option != SECURITY);
         self.own.retain(|(option, _)| !OF_CLIENTS.contains(&option.as_str()));
@@ -128,49 +131,50 @@ impl Wanted {
         matches!(self.sequence.means, Means::Nic(_))
     }
 
-    /// The options that peers are told.
+    /// Returns the options that are sent to peers.
     pub(super) fn shared(&self) -> &[(String, String)] {
         &self.shared
     }
 
-    /// The value of an option, or what holds where nothing is said; empty for nothing.
+    /// Returns the value of an option, or its default; empty for none.
     pub(super) fn value(&self, option: &str) -> &str {
         let said = self.shared.iter().chain(&self.own).find(|(known, _)| known == option);
         said.map_or_else(|| self.sequence.idle(option), |(_, value)| value)
     }
 
-    /// Says more of what this process wants.
+    /// Sets an option of this process.
     #[cfg_attr(not(feature = "xdp"), expect(dead_code, reason = "only some protocol sequences have to"))]
     pub(super) fn choose(&mut self, option: &str, value: String) {
         self.own.push((option.to_owned(), value));
     }
 
-    /// Whether a NIC that was opened with this serves whoever wants `other`. Peers know nothing of the options of this process,
-    /// and whoever names none takes what is there.
+    /// Whether a NIC with these options can be used for `other`. Peers do not know the options of
+    /// this process, and an end without such options takes any NIC.
     pub(super) fn serves(&self, other: &Self) -> bool {
         self.sequence.protocol == other.sequence.protocol
             && self.shared == other.shared
             && other.own.iter().all(|option| self.own.contains(option))
     }
 
-    /// What the two cannot both have, if there is such a thing.
+    /// Returns the resource that the two sets of options cannot share, if any.
     pub(super) fn collides(&self, other: &Self) -> Option<&str> {
         let alone = self.sequence.alone.filter(|_| self.sequence.protocol == other.sequence.protocol)?;
         Some(self.value(alone)).filter(|value| *value == other.value(alone))
     }
 
-    /// What conditions are put on the network on purpose, as in `fault=loss=5%`.
+    /// Returns the network conditions to simulate, as in `fault=loss=5%`.
     pub(super) fn fault(&self) -> Result<Option<Conditions>> {
         Some(self.value("fault")).filter(|text| !text.is_empty()).map(|text| Ok(text.parse()?)).transpose()
     }
 }
 
-/// Whether this program was built with a protocol sequence. Shared memory is always there, and has nothing to be listed.
+/// Whether this program was built with a protocol sequence. Shared memory is always available and
+/// has no entry in the list.
 pub(super) fn is_built(protocol: ProtocolSequence) -> bool {
     protocol == ProtocolSequence::ViShm || sequence_of(protocol).is_ok()
 }
 
-/// A protocol sequence that this program was built with.
+/// Returns a protocol sequence that this program was built with.
 pub(super) fn sequence_of(protocol: ProtocolSequence) -> Result<&'static Sequence> {
     BUILT.iter().find(|sequence| sequence.protocol == protocol).ok_or_else(|| {
         let feature = protocol.name().trim_start_matches("ncacn_vi_");
@@ -179,16 +183,17 @@ pub(super) fn sequence_of(protocol: ProtocolSequence) -> Result<&'static Sequenc
     })
 }
 
-/// A binding as others are told it, and as it is taken from others: without options that are a process's own affair.
+/// Returns a binding in the form for other processes, and as received from them: without options
+/// that concern one process alone.
 pub(crate) fn told(binding: StringBinding) -> StringBinding {
     match sequence_of(binding.protocol) {
         Ok(sequence) => sequence.told(binding),
-        // Nobody here could act on its options.
+        // The options of such a binding are of no use to this process.
         Err(_) => binding,
     }
 }
 
-/// Where any NIC does.
+/// Accepts any NIC: the `settle` function where the choice does not matter.
 pub(super) fn any(_: &mut Wanted, _: End) -> Result<()> {
     Ok(())
 }

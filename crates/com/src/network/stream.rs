@@ -1,6 +1,7 @@
 //! `ncacn_ip_tcp` and `ncalrpc`: associations over TCP and over Unix sockets.
 //!
-//! The option `transfer` names the transfer syntax that calls are to go in; without, the two sides take the best one that both have.
+//! The option `transfer` names the transfer syntax of calls; by default the two sides choose the
+//! best one that both support.
 
 use super::port;
 use super::protection::{self, ACTIVATION, OF_CLIENTS, demanded};
@@ -32,7 +33,7 @@ const fn sequence(protocol: ProtocolSequence) -> Sequence {
     }
 }
 
-/// The transfer syntaxes that are wanted.
+/// Returns the transfer syntaxes in the options.
 pub(super) fn transfers(wanted: &Wanted) -> Result<Transfers> {
     let name = wanted.value("transfer");
     Transfers::named(name).ok_or_else(|| {
@@ -40,7 +41,7 @@ pub(super) fn transfers(wanted: &Wanted) -> Result<Transfers> {
     })
 }
 
-/// Connects to a process.
+/// Connects to a process by an association.
 pub(super) fn connect(
     runtime: &Runtime,
     binding: &StringBinding,
@@ -53,7 +54,7 @@ pub(super) fn connect(
     Ok(relay::client(stream, Arc::clone(targets) as Arc<_>, options, security)?)
 }
 
-/// Connects to whoever is there.
+/// Opens a stream to a server.
 pub(super) fn open(runtime: &Runtime, binding: &StringBinding, deadline: Deadline) -> Result<Stream> {
     Ok(match binding.protocol {
         ProtocolSequence::Lrpc => Stream::connect_local(runtime.directory(), &binding.endpoint, deadline)?,
@@ -61,7 +62,7 @@ pub(super) fn open(runtime: &Runtime, binding: &StringBinding, deadline: Deadlin
     })
 }
 
-/// Listens. The binding gets the endpoint that was taken.
+/// Listens, and sets the binding's endpoint to the actual one.
 pub(super) fn listen(runtime: &'static Runtime, wanted: &Wanted, binding: &mut StringBinding) -> Result<()> {
     let terms = terms(wanted, binding)?;
     let listener = if binding.protocol == ProtocolSequence::Lrpc {
@@ -83,7 +84,7 @@ pub(super) fn listen(runtime: &'static Runtime, wanted: &Wanted, binding: &mut S
     accept_streams(runtime, listener, Terms { endpoint: binding.endpoint.clone(), ..terms })
 }
 
-/// Listens on a socket that this process was started with. The binding gets its address and port.
+/// Listens on an inherited socket, and sets the binding's address and port to those of the socket.
 pub(super) fn listen_on(
     runtime: &'static Runtime,
     wanted: &Wanted,
@@ -97,7 +98,7 @@ pub(super) fn listen_on(
     accept_streams(runtime, listener, Terms { endpoint: binding.endpoint.clone(), ..terms })
 }
 
-/// What is to hold for associations; the endpoint is not known yet.
+/// Returns the settings of associations; the endpoint is not known yet.
 fn terms(wanted: &Wanted, binding: &StringBinding) -> Result<Terms> {
     let transfers = transfers(wanted)?;
     let least = demanded(wanted, binding)?;

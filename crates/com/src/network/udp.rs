@@ -1,4 +1,4 @@
-//! `ncacn_vi_udp`. Its one option, `fault`, spoils the network on purpose.
+//! `ncacn_vi_udp`. The only option, `fault`, simulates network faults.
 
 use super::protection::{self, OF_CLIENTS};
 use super::sequence::{Means, NicMeans, Open, Sequence, Wanted, any};

@@ -1,5 +1,6 @@
-//! `ncacn_vi_xdp`. Options, all of them this process's own affair: `interface`, found by the peer's address or one's own where nothing
-//! is said; `mode`, `native` or `generic`, the better one that works where nothing is said; and `fault`.
+//! `ncacn_vi_xdp`. All options concern this process alone: `interface`, by default selected by the
+//! address of the peer or of this process; `mode`, `native` or `generic`, by default the better one
+//! that works; and `fault`.
 
 use super::protection::{self, OF_CLIENTS};
 use super::sequence::{End, Means, NicMeans, Open, Sequence, Wanted};
@@ -21,7 +22,8 @@ fn bad(text: impl Into<String>) -> Error {
     Error::new(code::E_INVALIDARG, text)
 }
 
-/// Finds the interface: the one that the kernel would take to the peer, or that has the address that is to be listened on.
+/// Selects the interface: the one by which the kernel reaches the peer, or the one with the address
+/// to listen on.
 fn settle(wanted: &mut Wanted, end: End) -> Result<()> {
     if !wanted.value("interface").is_empty() {
         return Ok(());
@@ -55,7 +57,7 @@ fn settle(wanted: &mut Wanted, end: End) -> Result<()> {
     Ok(())
 }
 
-/// The address of this host from which the kernel would send to a peer. Nothing is sent.
+/// Returns the address of this host from which the kernel would send to a peer. No packet is sent.
 fn way_to(peer: SocketAddr) -> Result<Ipv4Addr> {
     let asked = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).and_then(|socket| {
         socket.connect(peer)?;

@@ -1,7 +1,9 @@
-//! Activation properties (MS-DCOM 2.2.22): what a client asks of a new object, and what it is told about it.
+//! Activation properties (MS-DCOM 2.2.22): the properties of an activation request and of its
+//! answer.
 //!
-//! Both travel as custom references. In each is a header that says which properties follow and how long each is, then the properties,
-//! each serialized for itself (MS-RPCE 2.2.6).
+//! Requests and answers travel as custom references. Each begins with a header that lists the
+//! classes and sizes of the properties. The properties follow, each serialized separately
+//! (MS-RPCE 2.2.6).
 
 mod properties;
 
@@ -18,48 +20,50 @@ use obvia_ndr::serialization::{self, Values};
 use obvia_rpc::ByteOrder;
 use windows_core::GUID;
 
-/// The class of a custom reference with what is asked (CLSID_ActivationPropertiesIn), and its interface.
+/// The class and the interface of the custom reference in a request (CLSID_ActivationPropertiesIn).
 const CLSID_IN: GUID = com_guid(0x338);
 const IID_IN: GUID = com_guid(0x1a2);
-/// The class of a custom reference with what is answered (CLSID_ActivationPropertiesOut), and its interface.
+/// The class and the interface of the custom reference in an answer
+/// (CLSID_ActivationPropertiesOut).
 const CLSID_OUT: GUID = com_guid(0x339);
 const IID_OUT: GUID = com_guid(0x1a3);
 
-/// Properties that there may be (MAX_ACTPROP_LIMIT, MS-DCOM 2.2.28.1); there is one at least.
+/// The greatest number of properties (MAX_ACTPROP_LIMIT, MS-DCOM 2.2.28.1); the least is one.
 const PROPERTIES_MAX: usize = 10;
-/// Bytes before a serialized value: the common header and its own.
+/// The number of bytes before a serialized value: the common header and its private header.
 const HEADERS: usize = 16;
-/// Where a call comes from: another machine (MSHCTX_DIFFERENTMACHINE).
+/// The origin of a call: another machine (MSHCTX_DIFFERENTMACHINE).
 const DIFFERENT_MACHINE: u32 = 2;
 
-/// A property, by the class that says what it is.
+/// A property, by its class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Property {
-    /// Which class, and which interfaces of it.
+    /// The class and the wanted interfaces.
     Instantiation(InstantiationInfo),
-    /// Miscellaneous wishes.
+    /// Miscellaneous options.
     Special(SpecialProperties),
-    /// What the object is initialized from.
+    /// The source of the object's initial state.
     Instance(InstanceInfo),
-    /// Which protocol sequences the client has.
+    /// The protocol sequences of the client.
     ScmRequest(ScmRequestInfo),
     /// The client's context.
     Context(ActivationContextInfo),
-    /// Where; servers ignore it.
+    /// The location; ignored by servers.
     Location(LocationInfo),
-    /// By whom; servers ignore it.
+    /// The security; ignored by servers.
     Security(SecurityInfo),
-    /// How to get to the process that has the object.
+    /// The bindings of the process that has the object.
     ScmReply(ScmReplyInfo),
     /// The references.
     PropsOut(PropsOutInfo),
-    /// Something else, or something to be ignored that is none of the above: its class and the serialized value.
+    /// Any other property, or an unreadable one that servers ignore: its class and the serialized
+    /// value.
     Other(GUID, Vec<u8>),
 }
 
 impl Property {
-    /// The class that says what it is (MS-DCOM 1.9).
+    /// Returns the class of the property (MS-DCOM 1.9).
     pub fn class(&self) -> GUID {
         com_guid(match self {
             Self::Instantiation(_) => 0x1ab,
@@ -86,7 +90,7 @@ impl Property {
             0x1ad => Self::Instance(read_value(bytes)?),
             0x1aa => Self::ScmRequest(read_value(bytes)?),
             0x1a5 => Self::Context(read_value(bytes)?),
-            // What is to be ignored is no reason to refuse.
+            // A malformed property that servers ignore is no error.
             0x1a4 => read_value(bytes).map_or_else(|_| other(), Self::Location),
             0x1a6 => read_value(bytes).map_or_else(|_| other(), Self::Security),
             0x1b6 => Self::ScmReply(read_value(bytes)?),
@@ -111,16 +115,16 @@ impl Property {
     }
 }
 
-/// All properties of a request or an answer, in their order.
+/// The properties of a request or an answer, in their order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Properties {
-    /// Where the client is, as it says (MSHCTX); nothing that anybody looks at.
+    /// The client's context by its own account (MSHCTX); unused.
     pub destination: u32,
-    /// The properties: one at least, ten at the most.
+    /// The properties: one to ten.
     pub list: Vec<Property>,
 }
 
-/// Looks for a property of a kind that has to be there.
+/// Finds a mandatory property.
 macro_rules! find {
     ($properties:expr, $kind:ident) => {
         $properties
@@ -132,79 +136,80 @@ macro_rules! find {
 }
 
 impl Properties {
-    /// For or from another machine.
+    /// Makes properties for or from another machine.
     pub fn new(list: Vec<Property>) -> Self {
         Self { destination: DIFFERENT_MACHINE, list }
     }
 
-    /// Which class is asked for.
+    /// Returns the class and the wanted interfaces.
     ///
     /// # Errors
     ///
-    /// When that is not said.
+    /// If the property is missing.
     pub fn instantiation(&self) -> Result<&InstantiationInfo, Malformed> {
         find!(self, Instantiation)
     }
 
-    /// Which protocol sequences the client has.
+    /// Returns the protocol sequences of the client.
     ///
     /// # Errors
     ///
-    /// When that is not said.
+    /// If the property is missing.
     pub fn scm_request(&self) -> Result<&ScmRequestInfo, Malformed> {
         find!(self, ScmRequest)
     }
 
-    /// How to get to the process that has the object.
+    /// Returns the bindings of the process that has the object.
     ///
     /// # Errors
     ///
-    /// When that is not said.
+    /// If the property is missing.
     pub fn scm_reply(&self) -> Result<&ScmReplyInfo, Malformed> {
         find!(self, ScmReply)
     }
 
-    /// The references.
+    /// Returns the references.
     ///
     /// # Errors
     ///
-    /// When there are none.
+    /// If the property is missing.
     pub fn props_out(&self) -> Result<&PropsOutInfo, Malformed> {
         find!(self, PropsOut)
     }
 
-    /// As what is asked: the bytes of a custom reference.
+    /// Encodes a request: the bytes of a custom reference.
     ///
     /// # Errors
     ///
-    /// What there is too much of.
+    /// If there are too many properties, or a property is too long.
     pub fn to_request(&self) -> Result<Vec<u8>, Malformed> {
         ObjRef::Custom { iid: IID_IN, clsid: CLSID_IN, data: self.to_bytes()? }.to_bytes()
     }
 
-    /// As what is answered: the bytes of a custom reference. Clients expect [`Property::PropsOut`] first, then [`Property::ScmReply`].
+    /// Encodes an answer: the bytes of a custom reference. Clients expect [`Property::PropsOut`]
+    /// first, then [`Property::ScmReply`].
     ///
     /// # Errors
     ///
-    /// What there is too much of.
+    /// If there are too many properties, or a property is too long.
     pub fn to_answer(&self) -> Result<Vec<u8>, Malformed> {
         ObjRef::Custom { iid: IID_OUT, clsid: CLSID_OUT, data: self.to_bytes()? }.to_bytes()
     }
 
-    /// What is asked.
+    /// Decodes a request.
     ///
     /// # Errors
     ///
-    /// What is wrong with the reference or the properties.
+    /// If the reference or a property is malformed.
     pub fn from_request(reference: &[u8]) -> Result<Self, Malformed> {
         Self::from_reference(reference, CLSID_IN)
     }
 
-    /// What is answered.
+    /// Decodes an answer.
     ///
     /// # Errors
     ///
-    /// What is wrong with the reference or the properties.
+    /// If the reference or a property is malformed.
     pub fn from_answer(reference: &[u8]) -> Result<Self, Malformed> {
         Self::from_reference(reference, CLSID_OUT)
     }
@@ -216,11 +221,11 @@ impl Properties {
         }
     }
 
-    /// Reads the data of the reference: how much there is, the header, the properties.
+    /// Decodes the data of the reference: the size, the header, the properties.
     ///
     /// # Errors
     ///
-    /// What is wrong with it.
+    /// If the data is malformed.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Malformed> {
         let from = &mut Decoder::packed(bytes);
         let size = from.u32("dwSize")?;
@@ -236,11 +241,11 @@ impl Properties {
         Ok(Self { destination: header.destination, list })
     }
 
-    /// The data of the reference.
+    /// Encodes the data of the reference.
     ///
     /// # Errors
     ///
-    /// What there is too much of.
+    /// If there are too many properties, or a property is too long.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Malformed> {
         let properties = self.list.iter().map(Property::to_bytes).collect::<Result<Vec<_>, _>>()?;
         let sizes = properties.iter().map(|property| property.len() as u32);
@@ -250,7 +255,7 @@ impl Properties {
             destination: self.destination,
             properties: self.list.iter().map(Property::class).zip(sizes).collect(),
         };
-        // It says its own length, which does not depend on what it says.
+        // The header contains its own length, which does not depend on the header's values.
         header.header_size = write_value(&header)?.len();
         header.total_size = header.header_size + properties.iter().map(Vec::len).sum::<usize>();
         let header_bytes = write_value(&header)?;
@@ -268,7 +273,7 @@ struct CustomHeader {
     total_size: usize,
     header_size: usize,
     destination: u32,
-    /// Class and size of each.
+    /// The class and the size of each property.
     properties: Vec<(GUID, u32)>,
 }
 
@@ -305,8 +310,8 @@ impl Body for CustomHeader {
     }
 }
 
-/// Reads a serialized value. How long it is was said outside: some clients leave its padding out of the length in its own header, so
-/// that is not looked at (MS-RPCE 2.2.6.2).
+/// Decodes a serialized value. The caller determines its size. The length in the value's own header
+/// is ignored, since some clients leave out the padding (MS-RPCE 2.2.6.2).
 fn read_value<T: Body>(bytes: &[u8]) -> Result<T, Malformed> {
     let order = match Values::read(bytes)?.order() {
         Order::Little => ByteOrder::Little,
@@ -315,7 +320,7 @@ fn read_value<T: Body>(bytes: &[u8]) -> Result<T, Malformed> {
     T::decode(order, bytes.get(HEADERS..).ok_or(serialization::Error::Short)?)
 }
 
-/// A serialized value with its headers and padding, little endian.
+/// Encodes a serialized value with its headers and padding, little endian.
 fn write_value<T: Body>(value: &T) -> Result<Vec<u8>, Malformed> {
     let value = value.encode(ByteOrder::Little)?;
     let mut bytes = Vec::new();

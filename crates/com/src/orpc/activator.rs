@@ -1,4 +1,5 @@
-//! `IActivation` and `IRemoteSCMActivator` (MS-DCOM 3.1.2.5.2): making objects, and getting their first references.
+//! `IActivation` and `IRemoteSCMActivator` (MS-DCOM 3.1.2.5.2): activation of objects with their
+//! first references.
 
 use super::bindings::DualStringArray;
 use super::headers::{ComVersion, OrpcThat, OrpcThis};
@@ -7,7 +8,7 @@ use super::stub_data::{BadCall, Body, Calls, Decoder, Encoder, Malformed};
 use super::{Interface, Method, com_guid};
 use windows_core::{GUID, HRESULT};
 
-/// `IActivation`: one of RPC alone, though its method begins with ORPCTHIS.
+/// `IActivation`: an RPC interface, although its method begins with ORPCTHIS.
 pub const ACTIVATION: Interface = Interface {
     id: GUID::from_u128(0x4d9f_4ab8_7d1c_11cf_861e_0020_af6e_7c57),
     name: "IActivation",
@@ -15,7 +16,7 @@ pub const ACTIVATION: Interface = Interface {
     methods: &[Method { opnum: 0, name: "RemoteActivation" }],
 };
 
-/// `IRemoteSCMActivator`: one of RPC alone, too.
+/// `IRemoteSCMActivator`: another RPC interface.
 pub const SCM_ACTIVATOR: Interface = Interface {
     id: com_guid(0x1a0),
     name: "IRemoteSCMActivator",
@@ -23,29 +24,29 @@ pub const SCM_ACTIVATOR: Interface = Interface {
     methods: &[Method { opnum: 3, name: "RemoteGetClassObject" }, Method { opnum: 4, name: "RemoteCreateInstance" }],
 };
 
-/// Interfaces that may be asked for at once (MAX_REQUESTED_INTERFACES, MS-DCOM 2.2.28.1).
+/// The greatest number of interfaces in one request (MAX_REQUESTED_INTERFACES, MS-DCOM 2.2.28.1).
 pub(super) const INTERFACES_MAX: usize = 0x8000;
-/// Protocol sequences that a client may name (MAX_REQUESTED_PROTSEQS).
+/// The greatest number of protocol sequences in one request (MAX_REQUESTED_PROTSEQS).
 pub(super) const PROTSEQS_MAX: usize = 0x8000;
 
-/// Arguments of RemoteActivation (3.1.2.5.2.3.1).
+/// The arguments of RemoteActivation (3.1.2.5.2.3.1).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteActivation {
     /// The header.
     pub this: OrpcThis,
     /// The class.
     pub class: GUID,
-    /// A file that the object is initialized from.
+    /// The file that initializes the object.
     pub object_name: Option<String>,
-    /// A storage that it is initialized from, as the bytes of a reference.
+    /// The storage that initializes the object, as the bytes of a reference.
     pub storage: Option<Vec<u8>>,
-    /// How far a server may act as the client; to be ignored.
+    /// The impersonation level; ignored.
     pub impersonation: u32,
-    /// 0xffff_ffff where the class object is asked for; otherwise how a file is opened.
+    /// 0xffff_ffff for the class object; otherwise the mode in which a file is opened.
     pub mode: u32,
-    /// The interfaces: one at least.
+    /// The interfaces: at least one.
     pub iids: Vec<GUID>,
-    /// Tower identifiers of the protocol sequences that the client has.
+    /// The tower identifiers of the client's protocol sequences.
     pub protseqs: Vec<u16>,
 }
 
@@ -84,35 +85,35 @@ impl Body for RemoteActivation {
     }
 }
 
-/// Results of RemoteActivation.
+/// The results of RemoteActivation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteActivationResults {
     /// The header.
     pub that: OrpcThat,
-    /// The process that has the object.
+    /// The OXID of the process that has the object.
     pub oxid: u64,
-    /// Ways to it, with endpoints; none where there is no object.
+    /// The bindings of the process, with endpoints; `None` where there is no object.
     pub bindings: Option<DualStringArray>,
-    /// Its `IRemUnknown`.
+    /// The IPID of the process's `IRemUnknown`.
     pub rem_unknown: GUID,
-    /// The least authentication level that it takes (MS-RPCE 2.2.1.1.8); 1 is none.
+    /// The least authentication level of the process (MS-RPCE 2.2.1.1.8); 1 is none.
     pub authn_hint: u32,
-    /// Its version.
+    /// The version of the process.
     pub version: ComVersion,
-    /// Whether there is an object.
+    /// Whether the activation succeeded.
     pub result: HRESULT,
-    /// For each interface whether the object has it, and the bytes of the reference if so.
+    /// Whether the object has each interface, and the bytes of the reference if it does.
     pub interfaces: Vec<(HRESULT, Option<Vec<u8>>)>,
-    /// Whether the call went well: an error_status_t.
+    /// The status of the call: an error_status_t.
     pub status: u32,
 }
 
 impl RemoteActivationResults {
-    /// Reads the results of a call that asked for so many interfaces.
+    /// Decodes the results of a call that asked for `asked` interfaces.
     ///
     /// # Errors
     ///
-    /// What is wrong with them.
+    /// If the results are malformed.
     pub fn read(asked: usize, from: &mut Decoder<'_>) -> Result<Self, Malformed> {
         let (that, oxid) = (OrpcThat::read(from)?, from.u64("pOxid")?);
         let bindings = DualStringArray::read_pointer(from, "ppdsaOxidBindings")?;
@@ -125,7 +126,7 @@ impl RemoteActivationResults {
         Ok(Self { that, oxid, bindings, rem_unknown, authn_hint, version, result, interfaces, status })
     }
 
-    /// Writes the results.
+    /// Encodes the results.
     pub fn write(&self, to: &mut Encoder<'_>) {
         self.that.write(to);
         to.u64(self.oxid);
@@ -145,24 +146,24 @@ fn read_result(from: &mut Decoder<'_>, what: &'static str) -> Result<HRESULT, Ma
     from.u32(what).map(|result| HRESULT(result.cast_signed()))
 }
 
-/// What a client asks of `IRemoteSCMActivator` (3.1.2.5.2.3.2, 3.1.2.5.2.3.3). Properties are the bytes of a reference:
-/// [`super::activation::Properties`].
+/// A call of `IRemoteSCMActivator` (3.1.2.5.2.3.2, 3.1.2.5.2.3.3). The properties are the bytes of
+/// a reference: [`super::activation::Properties`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// Opnum 3: for the class object.
+    /// Opnum 3: activates the class object.
     GetClassObject {
         /// The header.
         this: OrpcThis,
-        /// What exactly.
+        /// The activation properties.
         properties: Option<Vec<u8>>,
     },
-    /// Opnum 4: for a new object.
+    /// Opnum 4: activates a new object.
     CreateInstance {
         /// The header.
         this: OrpcThis,
-        /// The object that it is to be a part of, which no server takes.
+        /// The outer object for aggregation, which no server accepts.
         outer: Option<Vec<u8>>,
-        /// What exactly.
+        /// The activation properties.
         properties: Option<Vec<u8>>,
     },
 }
@@ -206,14 +207,14 @@ impl Calls for Request {
     }
 }
 
-/// What both methods of `IRemoteSCMActivator` answer.
+/// The response of both methods of `IRemoteSCMActivator`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Response {
     /// The header.
     pub that: OrpcThat,
-    /// The references and ways to the object, as the bytes of a reference.
+    /// The references and the bindings of the object, as the bytes of a reference.
     pub properties: Option<Vec<u8>>,
-    /// Whether there is an object.
+    /// Whether the activation succeeded.
     pub result: HRESULT,
 }
 

@@ -1,37 +1,40 @@
-//! DUALSTRINGARRAY (MS-DCOM 2.2.19): how to get to a resolver or exporter, and how calls there are secured.
+//! DUALSTRINGARRAY (MS-DCOM 2.2.19): the bindings of a resolver or exporter, and the security of
+//! its calls.
 
 use super::stub_data::{Body, Decoder, Encoder, Malformed, text};
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 
-/// Words of 16 bits that an array may have.
+/// The greatest length of an array, in words of 16 bits.
 const WORDS_MAX: usize = 1 << 13;
-/// What the second word of a security binding has to be (MS-DCOM 2.2.19.4).
+/// The second word of every security binding (MS-DCOM 2.2.19.4).
 const NO_AUTHORIZATION: u16 = 0xffff;
 
-/// STRINGBINDING (MS-DCOM 2.2.19.3), of whatever protocol sequence there may be.
+/// STRINGBINDING (MS-DCOM 2.2.19.3), of any protocol sequence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TowerBinding {
-    /// The protocol sequence's tower identifier (C706 appendix I), never 0: 7 is `ncacn_ip_tcp`, 8 `ncadg_ip_udp`, 16 `ncalrpc`; those of
-    /// obvia's own are [`ProtocolSequence::tower`].
+    /// The tower identifier of the protocol sequence (C706 appendix I), never 0: 7 is
+    /// `ncacn_ip_tcp`, 8 `ncadg_ip_udp`, 16 `ncalrpc`; [`ProtocolSequence::tower`] has those of
+    /// obvia's own.
     pub tower: u16,
-    /// `host`, or `host[endpoint]`; with options behind the endpoint for protocol sequences of obvia's own.
+    /// `host`, or `host[endpoint]`; obvia's own protocol sequences have options after the endpoint.
     pub address: String,
 }
 
 impl TowerBinding {
-    /// The protocol sequence, where it is one of those that there are here.
+    /// Returns the protocol sequence, if it is supported here.
     pub fn protocol(&self) -> Option<ProtocolSequence> {
         ProtocolSequence::from_tower(self.tower)
     }
 
-    /// The same host without the endpoint, as the endpoint of a resolver is one that everybody knows.
+    /// Returns the binding without its endpoint, since resolvers have a well-known endpoint.
     #[must_use]
     pub fn without_endpoint(&self) -> Self {
         let host = self.address.find('[').map_or(&*self.address, |at| &self.address[..at]);
         Self { tower: self.tower, address: host.to_owned() }
     }
 
-    /// As a string binding. `None` where the protocol sequence is none of those that there are here, or the address none of its own.
+    /// Returns the string binding; `None` where the protocol sequence is not supported here, or the
+    /// address is invalid.
     pub fn to_string_binding(&self) -> Option<StringBinding> {
         format!("{}:{}", self.protocol()?, self.address).parse().ok()
     }
@@ -54,27 +57,27 @@ pub struct SecurityBinding {
     pub principal: String,
 }
 
-/// DUALSTRINGARRAY: string bindings and security bindings, the best of each first.
+/// DUALSTRINGARRAY: string bindings and security bindings, each with the best first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DualStringArray {
-    /// Ways to get there.
+    /// The string bindings.
     pub strings: Vec<TowerBinding>,
-    /// Mechanisms that it takes.
+    /// The accepted authentication mechanisms.
     pub securities: Vec<SecurityBinding>,
 }
 
 impl DualStringArray {
-    /// An array without security bindings.
+    /// Makes an array without security bindings.
     pub fn new<'a>(bindings: impl IntoIterator<Item = &'a StringBinding>) -> Self {
         Self { strings: bindings.into_iter().map(TowerBinding::from).collect(), securities: Vec::new() }
     }
 
-    /// The ways that there are here, too.
+    /// Returns the string bindings whose protocol sequences are supported here.
     pub fn string_bindings(&self) -> impl Iterator<Item = StringBinding> {
         self.strings.iter().filter_map(TowerBinding::to_string_binding)
     }
 
-    /// All words, and how many of them are string bindings.
+    /// Returns all words, and the number of those for string bindings.
     fn words(&self) -> (Vec<u16>, usize) {
         let mut words = Vec::new();
         for binding in &self.strings {
@@ -113,7 +116,8 @@ impl DualStringArray {
         Ok(array)
     }
 
-    /// How much there is and where security bindings begin, then the words: as part of an OBJREF (MS-DCOM 2.2.19.1).
+    /// Decodes the array as part of an OBJREF (MS-DCOM 2.2.19.1): the length, the offset of the
+    /// security bindings, then the words.
     pub(super) fn read_packed(from: &mut Decoder<'_>) -> Result<Self, Malformed> {
         let count = from.count16(WORDS_MAX, "wNumEntries")?;
         let offset = from.u16("wSecurityOffset")?;
@@ -128,7 +132,7 @@ impl DualStringArray {
         words.iter().for_each(|&word| to.u16(word));
     }
 
-    /// What a unique pointer in results leads to, where it leads anywhere.
+    /// Decodes the target of a unique pointer in results, if the pointer is not null.
     pub(super) fn read_pointer(from: &mut Decoder<'_>, what: &'static str) -> Result<Option<Self>, Malformed> {
         if from.pointer(what)? { Self::read(from).map(Some) } else { Ok(None) }
     }
@@ -141,19 +145,21 @@ impl DualStringArray {
     }
 }
 
-/// An empty list is an empty binding before its end: so is the smallest array that the standard has.
+/// Ends a list. An empty list has an empty binding before its end, as in the smallest array of the
+/// standard.
 fn end(words: &mut Vec<u16>, is_empty: bool) {
     words.extend([0].repeat(1 + usize::from(is_empty)));
 }
 
-/// A text with its end, and what follows.
+/// Splits a terminated text from the words.
 fn named<'a>(words: &'a [u16], what: &'static str) -> Result<(String, &'a [u16]), Malformed> {
     let name = text(words, what)?;
     let length = words.iter().position(|&word| word == 0).unwrap_or(words.len());
     Ok((name, &words[length + 1..]))
 }
 
-/// As parameters have it (MS-DCOM 2.2.19.2): a structure that ends in an array, whose length comes first.
+/// The form of parameters (MS-DCOM 2.2.19.2): a conformant structure, whose conformance comes
+/// first.
 impl Body for DualStringArray {
     fn read(from: &mut Decoder<'_>) -> Result<Self, Malformed> {
         let conformance = from.count(WORDS_MAX, "wNumEntries")?;

@@ -1,15 +1,17 @@
-//! The context of a call in FLAT: what the extents [`TimeLeft`](super::TimeLeft) and [`TraceContext`] say in the standard's
-//! transfer syntaxes.
+//! The context of a call in FLAT. In NDR the extents [`TimeLeft`](super::TimeLeft) and
+//! [`TraceContext`] have the same contents.
 
 use super::TraceContext;
 use std::time::Duration;
 
-/// The context of a call in FLAT, as bytes: the time that is left, in microseconds, all ones where nobody has said how long it is; then, where the
-/// call belongs to a trace, its number, its parent's, flags (u16), the length of the state (u16), four zeros, the state, and zeros up to a
-/// multiple of 8. Numbers of traces have their digits' order, all others are little endian.
+/// The context of a call in FLAT. Its bytes begin with the remaining time in microseconds, all ones
+/// where the caller has set no limit. Where the call belongs to a trace, there follow the trace's
+/// number, its parent's, the flags (u16), the length of the state (u16), four zeros, the state, and
+/// zeros up to a multiple of 8. Numbers of traces are in the order of their digits, all others
+/// little endian.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallContext {
-    /// The time that the caller still waits, if it has said so.
+    /// The time that the caller still waits, if it has set a limit.
     pub left: Option<Duration>,
     /// The trace that the call belongs to, if any.
     pub trace: Option<TraceContext>,
@@ -17,20 +19,20 @@ pub struct CallContext {
 
 impl CallContext {
     const NO_TIME: u64 = u64::MAX;
-    /// Bytes before the state.
+    /// The number of bytes before the state.
     const TRACE: usize = 40;
-    /// The longest one, in bytes.
+    /// The greatest length, in bytes.
     pub const LENGTH_MAX: usize = Self::TRACE + TraceContext::STATE_MAX;
 
-    /// Of a call that says nothing.
+    /// The context of a call without limit and trace.
     pub const NONE: Self = Self { left: None, trace: None };
 
-    /// The length in bytes: a multiple of 8.
+    /// Returns the length in bytes: a multiple of 8.
     pub fn length(&self) -> usize {
         self.trace.as_ref().map_or(8, |trace| (Self::TRACE + trace.state.len()).next_multiple_of(8))
     }
 
-    /// Writes it into as many bytes.
+    /// Encodes the context; `bytes` must have its length.
     pub fn write(&self, bytes: &mut [u8]) {
         let micros = |left: Duration| {
             u64::try_from(left.as_micros()).map_or(Self::NO_TIME - 1, |all| all.min(Self::NO_TIME - 1))
@@ -46,7 +48,8 @@ impl CallContext {
         }
     }
 
-    /// Reads it. A trace that is none is left out, as tracing is no reason to refuse a call. `None` where the bytes are no context.
+    /// Decodes a context. An invalid trace is left out, since tracing is no reason to refuse a
+    /// call. `None` where the bytes are malformed.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let (left, rest) = bytes.split_first_chunk()?;
         let left = Some(u64::from_le_bytes(*left)).filter(|left| *left != Self::NO_TIME).map(Duration::from_micros);
@@ -54,7 +57,8 @@ impl CallContext {
         Some(Self { left, trace })
     }
 
-    /// The trace. `None` where the bytes are not laid out as one, `Some(None)` where they are but name none.
+    /// Decodes a trace. `None` where the bytes are malformed, `Some(None)` where they contain an
+    /// invalid trace.
     fn read_trace(bytes: &[u8]) -> Option<Option<TraceContext>> {
         let (trace, rest) = bytes.split_first_chunk()?;
         let (parent, rest) = rest.split_first_chunk()?;
@@ -100,7 +104,7 @@ mod tests {
         let whole = bytes(&sample("a=b"));
         for length in (0..whole.len()).filter(|length| ![8, whole.len()].contains(length)) {
             let read = CallContext::read(&whole[..length]);
-            // Padding may be short.
+            // Missing padding is accepted.
             assert!(read.is_none() || length >= CallContext::TRACE + 3, "{length}: {read:?}");
         }
         assert!(CallContext::read(&[whole.clone(), vec![0; 8]].concat()).is_none());

@@ -1,14 +1,15 @@
-//! ORPC_EXTENT and ORPC_EXTENT_ARRAY (MS-DCOM 2.2.13.1, 2.2.13.2): what calls carry beside their parameters.
+//! ORPC_EXTENT and ORPC_EXTENT_ARRAY (MS-DCOM 2.2.13.1, 2.2.13.2): additional data of calls beside
+//! their parameters.
 
 use super::stub_data::{Body, Decoder, Encoder, Malformed};
 use windows_core::GUID;
 
-/// Extents that a call may have.
+/// The greatest number of extents of a call.
 const EXTENTS_MAX: usize = 32;
-/// The longest extent, in bytes.
+/// The greatest length of an extent, in bytes.
 const EXTENT_MAX: usize = 1 << 16;
 
-/// Data whose format a GUID says. Who does not know it passes it over.
+/// Data whose format is identified by a GUID. Unknown formats are ignored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extent {
     /// The format.
@@ -17,29 +18,29 @@ pub struct Extent {
     pub data: Vec<u8>,
 }
 
-/// Extents of a call or its answer, in their order.
+/// The extents of a call or its answer, in their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Extents(pub Vec<Extent>);
 
 impl Extents {
-    /// The data of the first extent of a format.
+    /// Returns the data of the first extent with a format.
     pub fn find(&self, id: &GUID) -> Option<&[u8]> {
         self.0.iter().find(|extent| extent.id == *id).map(|extent| extent.data.as_slice())
     }
 
-    /// What the unique pointer `extensions` of ORPCTHIS and ORPCTHAT leads to.
+    /// Decodes the target of the unique pointer `extensions` in ORPCTHIS and ORPCTHAT.
     pub(super) fn read_pointer(from: &mut Decoder<'_>, is_there: bool) -> Result<Self, Malformed> {
         if is_there { Self::read(from) } else { Ok(Self::default()) }
     }
 
-    /// Whether there is anything to point to.
+    /// Whether there are extents, so that the pointer is not null.
     pub(super) fn is_there(&self) -> bool {
         !self.0.is_empty()
     }
 }
 
-/// The structure that the pointer leads to, with all that its own pointers lead to. It has a multiple of 8 bytes, and so leaves what
-/// follows at its alignment.
+/// The structure that the pointer leads to, with the targets of its own pointers. Its length is a
+/// multiple of 8 bytes, so that the following data keeps its alignment.
 impl Body for Extents {
     fn read(from: &mut Decoder<'_>) -> Result<Self, Malformed> {
         let count = from.count(EXTENTS_MAX, "ORPC_EXTENT_ARRAY.size")?;
@@ -52,7 +53,7 @@ impl Body for Extents {
         for _ in there.iter().filter(|is_there| **is_there) {
             extents.push(Extent::read(from)?);
         }
-        // The size is of those that are not null.
+        // The size counts the pointers that are not null.
         if extents.len() == count { Ok(Self(extents)) } else { Err(from.wrong("ORPC_EXTENT_ARRAY.size", count as u64)) }
     }
 

@@ -1,28 +1,29 @@
-//! A call of one of ORPC's interfaces that the host's service passes on to the process that it is for, and who has made it. It goes by a call of
-//! the runtime's own, between two processes of one user.
+//! A call of one of ORPC's interfaces that the SCM forwards to a server process, with its caller.
+//! The forwarded call travels in a call of the runtime's own, between two processes of one user.
 
 use super::stub_data::{Body, Decoder, Encoder, Malformed};
 use obvia_rpc::security::{AuthType, Authenticated, Level, Principal};
 use std::sync::Arc;
 use windows_core::GUID;
 
-/// The longest arguments that are passed on: some less than a call of the runtime's own may have.
+/// The greatest length of forwarded arguments: somewhat less than that of the runtime's own calls.
 const STUB_MAX: usize = 1 << 19;
 
-/// A call, and who has made it.
+/// A forwarded call with its caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Forwarded {
     /// The interface.
     pub interface: GUID,
     /// The method.
     pub opnum: u16,
-    /// The process that calls, where it is one of obvia's and has said so.
+    /// The OXID of the calling process, where it is an obvia process that has introduced itself.
     pub process: Option<u64>,
-    /// The host that it calls from.
+    /// The host of the caller.
     pub host: String,
-    /// Who it has proved to be.
+    /// The authenticated principal of the caller.
     pub maker: Option<Authenticated>,
-    /// What the service listens on, by which the call came, as a string binding: with the host as the client knows it.
+    /// The SCM's binding by which the call arrived, as a string binding, with the host as the
+    /// client knows it.
     pub heard: String,
     /// The arguments, little endian.
     pub stub: Vec<u8>,

@@ -1,4 +1,5 @@
-//! ORPCTHIS and ORPCTHAT (MS-DCOM 2.2.13.3, 2.2.13.4): what stands before a call's parameters and before its results.
+//! ORPCTHIS and ORPCTHAT (MS-DCOM 2.2.13.3, 2.2.13.4): the headers of a call's parameters and of
+//! its results.
 
 use super::extents::Extents;
 use super::stub_data::{Body, Decoder, Encoder, Malformed};
@@ -14,11 +15,12 @@ pub struct ComVersion {
 }
 
 impl ComVersion {
-    /// What is spoken here: 5.7.
+    /// The version of this implementation: 5.7.
     pub const OURS: Self = Self { major: 5, minor: 7 };
 
-    /// Whether a server of this version performs calls of a client's: the major version is the same, the minor no higher (MS-DCOM
-    /// 1.7). Otherwise it answers RPC_E_VERSION_MISMATCH.
+    /// Whether a server of this version performs calls of a client: the major version must be equal
+    /// and the client's minor version no higher (MS-DCOM 1.7). Otherwise the server answers
+    /// RPC_E_VERSION_MISMATCH.
     pub fn performs(self, client: Self) -> bool {
         client.major == self.major && client.minor <= self.minor
     }
@@ -35,21 +37,21 @@ impl Body for ComVersion {
     }
 }
 
-/// What stands before a call's parameters.
+/// The header of a call's parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OrpcThis {
     /// The client's version.
     pub version: ComVersion,
-    /// Zero; anything where it is a parameter of activation.
+    /// Zero; any value where it is a parameter of activation.
     pub flags: u32,
-    /// The causality that the call belongs to: the same for all calls that one call led to.
+    /// The causality identifier, which a call shares with all calls that it causes.
     pub causality: GUID,
-    /// What the call carries beside its parameters.
+    /// The extents of the call.
     pub extents: Extents,
 }
 
 impl OrpcThis {
-    /// Of this version, without extents.
+    /// Makes a header of this version without extents.
     pub fn new(causality: GUID) -> Self {
         Self { version: ComVersion::OURS, flags: 0, causality, extents: Extents::default() }
     }
@@ -77,12 +79,12 @@ impl Body for OrpcThis {
     }
 }
 
-/// What stands before a call's results.
+/// The header of a call's results.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OrpcThat {
-    /// Nothing that anybody reads.
+    /// Unused.
     pub flags: u32,
-    /// What the answer carries beside its results.
+    /// The extents of the answer.
     pub extents: Extents,
 }
 

@@ -1,5 +1,5 @@
-//! The extents that are known here: COM's error information, and two of obvia's own, the time that a call has left and the trace that
-//! it belongs to.
+//! The known extents: COM's error information, and two of obvia's own for the remaining time of a
+//! call and its trace.
 
 use super::com_guid;
 use super::extents::{Extent, Extents};
@@ -10,8 +10,8 @@ use std::str::FromStr;
 use std::time::Duration;
 use windows_core::GUID;
 
-/// How long the caller still waits, as a number of microseconds, 64 bits, little endian. Only time that is left has a meaning on
-/// another host, whose clock is another one.
+/// The time that the caller still waits, in microseconds, as 64 bits, little endian. A point in
+/// time would be meaningless on another host, whose clock differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeLeft(pub Duration);
 
@@ -19,17 +19,18 @@ impl TimeLeft {
     /// The format.
     pub const ID: GUID = GUID::from_u128(0x5d2b_9e57_63c1_4f0a_9c55_1b0e_7f3a_2d41);
 
-    /// As an extent. What is more than 64 bits can say is cut off.
+    /// Encodes the extent. Longer times are reduced to the greatest value of 64 bits.
     pub fn to_extent(self) -> Extent {
         let microseconds = u64::try_from(self.0.as_micros()).unwrap_or(u64::MAX);
         Extent { id: Self::ID, data: microseconds.to_le_bytes().to_vec() }
     }
 
-    /// Looks for it among a call's extents. What is longer than it should be is of a later version, which begins the same.
+    /// Finds the extent among those of a call. A longer one is of a later version, which begins in
+    /// the same way.
     ///
     /// # Errors
     ///
-    /// When it is there, but too short.
+    /// If the extent is too short.
     pub fn find(extents: &Extents) -> Result<Option<Self>, Malformed> {
         let Some(data) = extents.find(&Self::ID) else { return Ok(None) };
         let microseconds = Decoder::packed(data).u64("the time that is left")?;
@@ -37,38 +38,38 @@ impl TimeLeft {
     }
 }
 
-/// Which trace a call belongs to, as W3C Trace Context has it. As an extent: the version 0, the flags, the trace, the parent, in the
-/// order of their digits, then the state as ASCII text.
+/// The trace of a call, as in W3C Trace Context. The extent contains the version 0, the flags, the
+/// trace and the parent, in the order of their digits, then the state as ASCII text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceContext {
     /// The trace; never 0.
     pub trace: u128,
-    /// The part of it that the call comes from; never 0.
+    /// The part of the trace from which the call comes; never 0.
     pub parent: u64,
     /// Bit 0: the trace is recorded.
     pub flags: u8,
-    /// What tracing systems add, as the header `tracestate` has it; printable ASCII.
+    /// The additions of tracing systems, as in the header `tracestate`; printable ASCII.
     pub state: String,
 }
 
 impl TraceContext {
     /// The format.
     pub const ID: GUID = GUID::from_u128(0xa17c_44e0_0b8d_4e6f_8a31_d5c9_26f0_7be3);
-    /// The longest state that is passed on, in bytes: what W3C asks for at the least.
+    /// The greatest length of the state in bytes: the least that W3C requires.
     pub(crate) const STATE_MAX: usize = 512;
 
-    /// A trace with these numbers; `None` where one of them is 0. An invalid state is left out.
+    /// Makes a trace context; `None` where one of the numbers is 0. An invalid state is left out.
     pub(crate) fn new(trace: u128, parent: u64, flags: u8, state: &[u8]) -> Option<Self> {
         let state = std::str::from_utf8(state).ok().filter(|state| Self::is_state(state)).unwrap_or_default();
         (trace != 0 && parent != 0).then(|| Self { trace, parent, flags, state: state.to_owned() })
     }
 
-    /// The same without a state that is none; `None` where one of the numbers is 0.
+    /// Returns the context without an invalid state; `None` where one of the numbers is 0.
     pub(crate) fn checked(self) -> Option<Self> {
         Self::new(self.trace, self.parent, self.flags, self.state.as_bytes())
     }
 
-    /// As an extent.
+    /// Encodes the extent.
     pub fn to_extent(&self) -> Extent {
         let mut data = vec![0, self.flags];
         data.extend(self.trace.to_be_bytes());
@@ -77,8 +78,8 @@ impl TraceContext {
         Extent { id: Self::ID, data }
     }
 
-    /// Looks for it among a call's extents. Of another version it is passed over, and a state that is none is left out: tracing is no
-    /// reason to refuse a call (Trace Context 3.2.2, 3.3).
+    /// Finds the extent among those of a call. Another version is ignored, and an invalid state is
+    /// left out: tracing is no reason to refuse a call (Trace Context 3.2.2, 3.3).
     pub fn find(extents: &Extents) -> Option<Self> {
         let ([0, flags], data) = extents.find(&Self::ID)?.split_first_chunk()? else { return None };
         let (trace, data) = data.split_first_chunk()?;
@@ -91,14 +92,14 @@ impl TraceContext {
     }
 }
 
-/// The header `traceparent`, without the state.
+/// Formats the header `traceparent`, without the state.
 impl fmt::Display for TraceContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "00-{:032x}-{:016x}-{:02x}", self.trace, self.parent, self.flags)
     }
 }
 
-/// A text that is no header `traceparent` of version 0.
+/// The error for a text that is no header `traceparent` of version 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BadTraceParent;
 
@@ -114,7 +115,7 @@ impl FromStr for TraceContext {
     type Err = BadTraceParent;
 
     fn from_str(text: &str) -> Result<Self, BadTraceParent> {
-        // Written again it has to be the same: digits in lower case, and no more of them than there are.
+        // The text must equal its own canonical form: lower-case digits, in the exact number.
         let mut parts = text.split('-').skip(1).map(|part| u128::from_str_radix(part, 16).unwrap_or_default());
         let mut part = || parts.next().unwrap_or_default();
         let (trace, parent, flags) = (part(), part() as u64, part() as u8);
@@ -123,18 +124,18 @@ impl FromStr for TraceContext {
     }
 }
 
-/// COM's error information (MS-DCOM 2.2.21.1 to 2.2.21.3): why a method failed, in words.
+/// COM's error information (MS-DCOM 2.2.21.1 to 2.2.21.3): the reason why a method failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ErrorInfo {
     /// The interface whose method failed.
     pub iid: GUID,
-    /// Who says so.
+    /// The source of the error.
     pub source: Option<String>,
-    /// What happened.
+    /// The description of the error.
     pub description: Option<String>,
-    /// Where more is said.
+    /// The help file.
     pub help_file: Option<String>,
-    /// The place in it.
+    /// The context number in the help file.
     pub help_context: u32,
 }
 
@@ -145,14 +146,14 @@ impl ErrorInfo {
     const CLSID: GUID = com_guid(0x31b);
     /// The interface of the reference in it: IErrorInfo.
     const IID: GUID = GUID::from_u128(0x1cf2_b120_547d_101b_8e65_0800_2b2b_d119);
-    /// The longest text, in words of 16 bits: longer ones are cut off.
+    /// The greatest length of a text in words of 16 bits; longer texts are truncated.
     const TEXT_MAX: usize = 4096;
 
-    /// As an extent: a custom reference.
+    /// Encodes the extent: a custom reference.
     ///
     /// # Errors
     ///
-    /// None that could happen, since texts are cut off.
+    /// Cannot fail in practice, since texts are truncated.
     pub fn to_extent(&self) -> Result<Extent, Malformed> {
         let data = Encoder::pack(|to| {
             to.u32(0);
@@ -166,11 +167,12 @@ impl ErrorInfo {
         Ok(Extent { id: Self::ID, data: reference.to_bytes()? })
     }
 
-    /// Looks for it among an answer's extents. A reference to an error object of another class is passed over.
+    /// Finds the extent among those of an answer. A reference to an error object of another class
+    /// is ignored.
     ///
     /// # Errors
     ///
-    /// What is wrong with it.
+    /// If the extent is malformed.
     pub fn find(extents: &Extents) -> Result<Option<Self>, Malformed> {
         let Some(data) = extents.find(&Self::ID) else { return Ok(None) };
         let ObjRef::Custom { clsid: Self::CLSID, data, .. } = ObjRef::from_bytes(data)? else { return Ok(None) };
@@ -183,17 +185,18 @@ impl ErrorInfo {
     }
 }
 
-/// What stands before a text that is there.
+/// The marker before a text that is present.
 const PRESENT: u32 = 0xffff_ffff;
 
 fn put_text(to: &mut Encoder<'_>, text: Option<&str>) {
     let Some(text) = text else { return to.u32(0) };
     let mut words: Vec<u16> = text.encode_utf16().take_while(|&word| word != 0).take(ErrorInfo::TEXT_MAX).collect();
-    // Half a character is none.
+    // The text must not end in half of a surrogate pair.
     if words.last().is_some_and(|last| (0xd800..0xdc00).contains(last)) {
         words.pop();
     }
-    // An even number of words, with one zero or two: whether a reader aligns what follows or does not, it finds it.
+    // The number of words is even, with one zero or two at the end. Thus readers with and without
+    // alignment find the next field.
     words.resize((words.len() + 1).next_multiple_of(2), 0);
     to.u32(PRESENT);
     to.u32(words.len() as u32);

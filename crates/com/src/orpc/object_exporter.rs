@@ -1,4 +1,4 @@
-//! `IObjectExporter` (MS-DCOM 3.1.2.5.1): where processes are, and which objects are still wanted.
+//! `IObjectExporter` (MS-DCOM 3.1.2.5.1): the bindings of processes, and the pings of objects.
 
 use super::bindings::DualStringArray;
 use super::headers::ComVersion;
@@ -8,7 +8,7 @@ use super::{Interface, Method};
 use obvia_rpc::status::Status;
 use windows_core::GUID;
 
-/// The interface: one of RPC alone, which a resolver has.
+/// The interface of a resolver: an RPC interface.
 pub const INTERFACE: Interface = Interface {
     id: GUID::from_u128(0x99fc_fec4_5260_101b_bbcb_00aa_0021_347a),
     name: "IObjectExporter",
@@ -23,51 +23,52 @@ pub const INTERFACE: Interface = Interface {
     ],
 };
 
-/// The methods that say whether a resolver is there: ServerAlive and ServerAlive2.
+/// The opnums of the methods by which a resolver shows that it is alive: ServerAlive and
+/// ServerAlive2.
 pub const SERVER_ALIVE: [u16; 2] = [3, 5];
 
-/// Protocol sequences that a client may name: more than there are.
+/// The greatest number of protocol sequences of a client: more than there are.
 const PROTSEQS_MAX: usize = 256;
 
-/// What a client asks.
+/// A call of a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// Opnum 0: how to get to a process.
+    /// Opnum 0: resolves the bindings of a process.
     ResolveOxid(Resolve),
-    /// Opnum 1: whatever is in a ping set is still wanted.
+    /// Opnum 1: pings all objects of a ping set.
     SimplePing {
         /// The set.
         set: u64,
     },
-    /// Opnum 2: the same, of a set that is changed by it or made.
+    /// Opnum 2: pings a set that it changes or makes.
     ComplexPing(ComplexPing),
-    /// Opnum 3: whether it is there.
+    /// Opnum 3: tests whether the resolver is alive.
     ServerAlive,
-    /// Opnum 4: how to get to a process, and its version.
+    /// Opnum 4: resolves the bindings and the version of a process.
     ResolveOxid2(Resolve),
-    /// Opnum 5: how to get to the resolver.
+    /// Opnum 5: returns the bindings of the resolver.
     ServerAlive2,
 }
 
-/// Arguments of ResolveOxid and ResolveOxid2 (3.1.2.5.1.1).
+/// The arguments of ResolveOxid and ResolveOxid2 (3.1.2.5.1.1).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resolve {
-    /// The process.
+    /// The OXID of the process.
     pub oxid: u64,
-    /// Tower identifiers of the protocol sequences that the client has.
+    /// The tower identifiers of the client's protocol sequences.
     pub protseqs: Vec<u16>,
 }
 
-/// Arguments of ComplexPing (3.1.2.5.1.3).
+/// The arguments of ComplexPing (3.1.2.5.1.3).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ComplexPing {
     /// The set; 0 for a new one.
     pub set: u64,
-    /// The number of the change; what comes later has a higher one.
+    /// The sequence number of the change, which increases.
     pub sequence: u16,
-    /// Objects that come into the set.
+    /// The objects that are added to the set.
     pub added: Vec<u64>,
-    /// Objects that leave it.
+    /// The objects that are removed from the set.
     pub removed: Vec<u64>,
 }
 
@@ -147,27 +148,27 @@ impl Calls for Request {
     }
 }
 
-/// What a resolver answers: an error_status_t comes last everywhere, 0 for success.
+/// The response of a resolver. Each ends with an error_status_t, 0 for success.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Response {
-    /// To opnum 0; the version is not said.
+    /// The response to opnum 0, which contains no version.
     ResolveOxid(Result<Resolved, Status>),
-    /// To opnum 1.
+    /// The response to opnum 1.
     SimplePing(Status),
-    /// To opnum 2.
+    /// The response to opnum 2.
     ComplexPing {
         /// The set.
         set: u64,
-        /// By which power of 2 the client may ping less often.
+        /// The power of 2 by which the client may ping less often.
         backoff: u16,
-        /// Whether it went well.
+        /// The status of the call.
         status: Status,
     },
-    /// To opnum 3.
+    /// The response to opnum 3.
     ServerAlive(Status),
-    /// To opnum 4.
+    /// The response to opnum 4.
     ResolveOxid2(Result<Resolved, Status>),
-    /// To opnum 5: the resolver's version, and ways to it without endpoints.
+    /// The response to opnum 5: the version of the resolver, and its bindings without endpoints.
     ServerAlive2(Result<(ComVersion, DualStringArray), Status>),
 }
 
@@ -175,11 +176,11 @@ pub enum Response {
 const OK: Status = Status(0);
 
 impl Response {
-    /// Reads the results of a method.
+    /// Decodes the results of a method.
     ///
     /// # Errors
     ///
-    /// What is wrong with them.
+    /// If the results are malformed.
     pub fn read(opnum: u16, from: &mut Decoder<'_>) -> Result<Self, BadCall> {
         Ok(match opnum {
             0 => Self::ResolveOxid(read_resolved(from, false)?),
@@ -200,7 +201,7 @@ impl Response {
         })
     }
 
-    /// Writes the results.
+    /// Encodes the results.
     pub fn write(&self, to: &mut Encoder<'_>) {
         match self {
             Self::ResolveOxid(found) => write_resolved(found, to, false),
@@ -226,7 +227,7 @@ fn read_status(from: &mut Decoder<'_>) -> Result<Status, Malformed> {
     from.u32("error_status_t").map(Status)
 }
 
-/// The status that comes last, and what there is if that is success.
+/// Decodes the final status, and returns the value if the status is success.
 fn or_status<T>(from: &mut Decoder<'_>, what: &'static str, value: Option<T>) -> Result<Result<T, Status>, Malformed> {
     match read_status(from)? {
         OK => value.map(Ok).ok_or(Malformed::Null { what }),
@@ -237,7 +238,7 @@ fn or_status<T>(from: &mut Decoder<'_>, what: &'static str, value: Option<T>) ->
 fn read_resolved(from: &mut Decoder<'_>, has_version: bool) -> Result<Result<Resolved, Status>, Malformed> {
     let bindings = DualStringArray::read_pointer(from, "ppdsaOxidBindings")?;
     let (rem_unknown, authn_hint) = (from.guid("pipidRemUnknown")?, from.u32("pAuthnHint")?);
-    // Who does not say it has the first that there was (2.2.11).
+    // A response without version counts as the first version (2.2.11).
     let version = if has_version { ComVersion::read(from)? } else { ComVersion { major: 5, minor: 1 } };
     let resolved = bindings.map(|bindings| Resolved { bindings, rem_unknown, authn_hint, version });
     or_status(from, "ppdsaOxidBindings", resolved)

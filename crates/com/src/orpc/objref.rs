@@ -12,30 +12,30 @@ const CUSTOM: u32 = 4;
 const EXTENDED: u32 = 8;
 /// "VYSN", twice in the extended form.
 const EXTENDED_SIGNATURE: u32 = 0x4e53_5956;
-/// The longest data that a custom reference or a context may have.
+/// The greatest length of the data in a custom reference, or of a context.
 const DATA_MAX: usize = 1 << 20;
 
-/// The object is not to be pinged (SORF_NOPING, MS-DCOM 2.2.18.2).
+/// The flag of an object that must not be pinged (SORF_NOPING, MS-DCOM 2.2.18.2).
 pub const NO_PING: u32 = 0x0000_1000;
 
-/// STDOBJREF (MS-DCOM 2.2.18.1): which interface pointer of which object of which process.
+/// STDOBJREF (MS-DCOM 2.2.18.1): an interface pointer, its object and its process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StdObjRef {
-    /// [`NO_PING`], and others that mean nothing.
+    /// [`NO_PING`], and flags without meaning.
     pub flags: u32,
-    /// References that travel with it: the receiver has to give them back.
+    /// The public references that travel with it, which the receiver must release.
     pub public_refs: u32,
-    /// The process that has the object.
+    /// The OXID of the process that has the object.
     pub oxid: u64,
-    /// The object.
+    /// The OID of the object.
     pub oid: u64,
-    /// The interface pointer.
+    /// The IPID of the interface pointer.
     pub ipid: GUID,
 }
 
 impl Body for StdObjRef {
     fn read(from: &mut Decoder<'_>) -> Result<Self, Malformed> {
-        // Its widest member is aligned to 8, and so is the structure.
+        // The structure is aligned to 8, like its widest member.
         from.align(8, "STDOBJREF")?;
         Ok(Self {
             flags: from.u32("STDOBJREF.flags")?,
@@ -59,52 +59,52 @@ impl Body for StdObjRef {
 /// An interface pointer as bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ObjRef {
-    /// OBJREF_STANDARD (2.2.18.4): a proxy is made from the interface alone.
+    /// OBJREF_STANDARD (2.2.18.4): the client makes a proxy from the interface alone.
     Standard {
         /// The interface.
         iid: GUID,
-        /// Which interface pointer it is.
+        /// The interface pointer.
         std: StdObjRef,
-        /// How to get to the resolver that knows the process.
+        /// The bindings of the resolver that knows the process.
         resolver: DualStringArray,
     },
-    /// OBJREF_HANDLER (2.2.18.5): the client has a class that stands for the object.
+    /// OBJREF_HANDLER (2.2.18.5): the client has a handler class for the object.
     Handler {
         /// The interface.
         iid: GUID,
-        /// Which interface pointer it is.
+        /// The interface pointer.
         std: StdObjRef,
-        /// The class.
+        /// The handler class.
         clsid: GUID,
-        /// How to get to the resolver that knows the process.
+        /// The bindings of the resolver that knows the process.
         resolver: DualStringArray,
     },
-    /// OBJREF_CUSTOM (2.2.18.6): the class named knows what the data means.
+    /// OBJREF_CUSTOM (2.2.18.6): the unmarshaler class interprets the data.
     Custom {
         /// The interface.
         iid: GUID,
-        /// The class.
+        /// The unmarshaler class.
         clsid: GUID,
-        /// What the object's own marshaler wrote.
+        /// The data of the object's own marshaler.
         data: Vec<u8>,
     },
-    /// OBJREF_EXTENDED (2.2.18.7): with the context that the object lives in.
+    /// OBJREF_EXTENDED (2.2.18.7): with the context of the object.
     Extended {
         /// The interface.
         iid: GUID,
-        /// Which interface pointer it is.
+        /// The interface pointer.
         std: StdObjRef,
-        /// How to get to the resolver that knows the process.
+        /// The bindings of the resolver that knows the process.
         resolver: DualStringArray,
-        /// What kind of context it is.
+        /// The kind of the context.
         context_id: GUID,
-        /// The context (2.2.20), as it is; never empty.
+        /// The context (2.2.20), uninterpreted; never empty.
         context: Vec<u8>,
     },
 }
 
 impl ObjRef {
-    /// The interface.
+    /// Returns the IID.
     pub fn iid(&self) -> &GUID {
         match self {
             Self::Standard { iid, .. }
@@ -114,7 +114,8 @@ impl ObjRef {
         }
     }
 
-    /// Which interface pointer it is and how to get to its resolver; custom references have their own ways.
+    /// Returns the interface pointer and the bindings of its resolver; `None` for custom
+    /// references.
     pub fn standard(&self) -> Option<(&StdObjRef, &DualStringArray)> {
         match self {
             Self::Standard { std, resolver, .. }
@@ -124,11 +125,11 @@ impl ObjRef {
         }
     }
 
-    /// Reads a reference. What follows it is passed over.
+    /// Decodes a reference. Bytes that follow it are ignored.
     ///
     /// # Errors
     ///
-    /// What is wrong with it.
+    /// If the reference is malformed.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Malformed> {
         let from = &mut Decoder::packed(bytes);
         from.expect(SIGNATURE, "OBJREF.signature")?;
@@ -147,7 +148,7 @@ impl ObjRef {
             }
             CUSTOM => {
                 let clsid = from.guid("clsid")?;
-                // How long an extension is said to be, and how long the data: both are to be passed over (2.2.18.6).
+                // The lengths of the extension and of the data are ignored (2.2.18.6).
                 from.bytes(8, "cbExtension")?;
                 let data = from.rest();
                 if data.len() > DATA_MAX {
@@ -177,11 +178,11 @@ impl ObjRef {
         Ok(Self::Extended { iid, std, resolver, context_id, context })
     }
 
-    /// The reference as bytes.
+    /// Encodes the reference.
     ///
     /// # Errors
     ///
-    /// What there is too much of.
+    /// If the data or the context is too long.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Malformed> {
         Encoder::pack(|to| {
             let flags = match self {
@@ -206,7 +207,8 @@ impl ObjRef {
                 Self::Custom { clsid, data, .. } => {
                     to.guid(clsid);
                     to.u32(0);
-                    // Nobody reads it; what others write there is this (reserved, 2.2.18.6).
+                    // The field is reserved and never read (2.2.18.6). The value is the one that
+                    // other implementations write.
                     to.check(data.len(), DATA_MAX, "pObjectData");
                     to.u32(data.len() as u32 + 8);
                     to.bytes(data);
@@ -229,15 +231,16 @@ impl ObjRef {
     }
 }
 
-/// The longest reference that a parameter may be.
+/// The greatest length of a reference in a parameter.
 const REFERENCE_MAX: usize = DATA_MAX + (1 << 16);
 
-/// MInterfacePointer behind a unique pointer (MS-DCOM 2.2.14), where it leads anywhere: the bytes of an [`ObjRef`].
+/// Decodes an MInterfacePointer behind a unique pointer (MS-DCOM 2.2.14): the bytes of an
+/// [`ObjRef`]; `None` for a null pointer.
 pub(super) fn read_pointer(from: &mut Decoder<'_>, what: &'static str) -> Result<Option<Vec<u8>>, Malformed> {
     if from.pointer(what)? { read_reference(from, what).map(Some) } else { Ok(None) }
 }
 
-/// MInterfacePointer itself: how many bytes, as the array's length and as a member, and the bytes.
+/// Decodes an MInterfacePointer: the length, as the conformance and as a member, and the bytes.
 pub(super) fn read_reference(from: &mut Decoder<'_>, what: &'static str) -> Result<Vec<u8>, Malformed> {
     let conformance = from.count(REFERENCE_MAX, what)?;
     let count = from.u32("ulCntData")?;
@@ -260,7 +263,7 @@ pub(super) fn write_reference(reference: &[u8], to: &mut Encoder<'_>) {
     to.bytes(reference);
 }
 
-/// A conformant array of unique pointers to MInterfacePointer.
+/// Decodes a conformant array of unique pointers to MInterfacePointer.
 pub(super) fn read_references(
     from: &mut Decoder<'_>,
     count: usize,

@@ -1,5 +1,5 @@
-//! Which process an OXID is and how to get there: what a resolver knows of its own processes (MS-DCOM 3.1.2.1), and what a client
-//! has learnt from resolvers (3.2.1).
+//! The OXID table: the bindings of the processes that a resolver serves (MS-DCOM 3.1.2.1), or that
+//! a client has learnt from resolvers (3.2.1).
 
 use super::bindings::DualStringArray;
 use super::headers::ComVersion;
@@ -8,20 +8,20 @@ use obvia_rpc::status::Status;
 use std::collections::HashMap;
 use windows_core::GUID;
 
-/// How to get to a process that exports objects.
+/// The bindings of a process that exports objects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resolved {
-    /// Ways to it, with endpoints.
+    /// The bindings, with endpoints.
     pub bindings: DualStringArray,
-    /// Its `IRemUnknown`.
+    /// The IPID of the process's `IRemUnknown`.
     pub rem_unknown: GUID,
-    /// The least authentication level that it takes (MS-RPCE 2.2.1.1.8); 1 is none.
+    /// The least authentication level of the process (MS-RPCE 2.2.1.1.8); 1 is none.
     pub authn_hint: u32,
-    /// Its version.
+    /// The version of the process.
     pub version: ComVersion,
 }
 
-/// The OXID table. It takes no more entries than it was made for, so a client's can be one, too.
+/// The OXID table. The number of entries is limited, so that a client can use a table as well.
 #[derive(Clone, Debug)]
 pub struct Oxids {
     entries: HashMap<u64, Resolved>,
@@ -29,16 +29,16 @@ pub struct Oxids {
 }
 
 impl Oxids {
-    /// A table with place for so many.
+    /// Makes a table for `max` entries.
     pub fn new(max: usize) -> Self {
         Self { entries: HashMap::new(), max }
     }
 
-    /// Enters a process, or says anew how to get there.
+    /// Adds a process or replaces its entry.
     ///
     /// # Errors
     ///
-    /// [`OUT_OF_RESOURCES`] when there is no more place.
+    /// [`OUT_OF_RESOURCES`] when the table is full.
     pub fn insert(&mut self, oxid: u64, resolved: Resolved) -> Result<(), Status> {
         if self.entries.len() >= self.max && !self.entries.contains_key(&oxid) {
             return Err(OUT_OF_RESOURCES);
@@ -47,16 +47,17 @@ impl Oxids {
         Ok(())
     }
 
-    /// Forgets a process: it has ended, or is not to be reached as it was said.
+    /// Removes a process that has ended or moved.
     pub fn remove(&mut self, oxid: u64) -> Option<Resolved> {
         self.entries.remove(&oxid)
     }
 
-    /// What ResolveOxid and ResolveOxid2 answer (MS-DCOM 3.1.2.5.1.1): all ways, whatever the client has asked for.
+    /// Returns the answer of ResolveOxid and ResolveOxid2 (MS-DCOM 3.1.2.5.1.1): all bindings,
+    /// regardless of the client's protocol sequences.
     ///
     /// # Errors
     ///
-    /// [`INVALID_OXID`] when there is none of the name.
+    /// [`INVALID_OXID`] for an unknown OXID.
     pub fn resolve(&self, oxid: u64) -> Result<&Resolved, Status> {
         self.entries.get(&oxid).ok_or(INVALID_OXID)
     }

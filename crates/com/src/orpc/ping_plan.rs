@@ -1,7 +1,8 @@
-//! What a client says to a resolver so that its objects stay: who joined and who left since the last ping (MS-DCOM 3.2.6.1).
+//! The pings of a client to a resolver, which keep its objects alive: the objects added and removed
+//! since the last ping (MS-DCOM 3.2.6.1).
 //!
-//! There is one plan for each resolver. It keeps no time of its own and sends nothing: [`PingPlan::next`] says what to send, and
-//! [`PingPlan::answered`] what became of it.
+//! There is one plan for each resolver. It reads no clock and sends nothing: [`PingPlan::next`]
+//! returns the ping to send, and [`PingPlan::answered`] takes the result.
 
 use super::object_exporter::ComplexPing;
 use super::references::Pinging;
@@ -10,48 +11,52 @@ use obvia_rpc::status::Status;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-/// Objects that one ping adds or removes at the most, so that a ping stays one fragment or a few.
+/// The greatest number of objects that one ping adds or removes, so that a ping has only a few
+/// fragments.
 const CHANGES_MAX: usize = 1000;
-/// How often a ping that failed is tried again in a period, and how soon in it a new object is told.
+/// The number of attempts per period after a failed ping. A new object is announced after the same
+/// fraction of a period.
 const RETRIES: u32 = 4;
-/// The most that a server can stretch the period: 2 to the power of this. Its patience is three periods as a client has them.
+/// The greatest backoff of a server, as an exponent of 2. The server's patience is three periods of
+/// the unmodified length.
 const BACKOFF_MAX: u16 = 1;
 
-/// A ping to be sent.
+/// A ping to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ping {
-    /// The set is as it was: SimplePing.
+    /// SimplePing: the set is unchanged.
     Simple {
         /// The set.
         set: u64,
     },
-    /// The set changes, or is made: ComplexPing.
+    /// ComplexPing: the set is changed or made.
     Complex(ComplexPing),
 }
 
-/// The objects of one resolver's processes that this process refers to.
+/// The objects of one resolver's processes to which this process has references.
 #[derive(Clone, Debug)]
 pub struct PingPlan {
-    /// Objects, and how many proxies want each.
+    /// The objects with the number of proxies for each.
     wanted: BTreeMap<u64, usize>,
-    /// What the set has, as far as is known.
+    /// The objects that the set contains, as far as known.
     told: BTreeSet<u64>,
-    /// What was to come into it or to leave it by a ping without an answer: whether it did is not known, and it is said again.
+    /// The objects that an unanswered ping was to add or remove. Their state is unknown, so the
+    /// change is repeated.
     unsure: BTreeSet<u64>,
-    /// 0 while there is none.
+    /// The identifier of the set; 0 without a set.
     set: u64,
     sequence: u16,
-    /// Sent, and not answered yet.
+    /// The ping that was sent and has not been answered.
     open: Option<Ping>,
     pinging: Pinging,
     backoff: u16,
     next: Option<Instant>,
-    /// Pings in a row without an answer.
+    /// The number of consecutive unanswered pings.
     missed: u32,
 }
 
 impl PingPlan {
-    /// A plan without objects.
+    /// Makes a plan without objects.
     pub fn new(pinging: Pinging) -> Self {
         Self {
             wanted: BTreeMap::new(),
@@ -67,8 +72,8 @@ impl PingPlan {
         }
     }
 
-    /// A proxy for an object came to be. The object is told soon, together with others: who handed the reference on may be about to
-    /// end, and its pings with it.
+    /// Adds a proxy for an object. A ping follows soon, together with others: the process that
+    /// passed the reference on may be about to end, and its pings with it.
     pub fn join(&mut self, oid: u64, now: Instant) {
         *self.wanted.entry(oid).or_insert(0) += 1;
         let soon = now + self.pinging.period / RETRIES;
@@ -76,7 +81,7 @@ impl PingPlan {
         self.next = Some(self.next.map_or(soon, |next| if is_told { next } else { next.min(soon) }));
     }
 
-    /// One of the proxies for an object is gone.
+    /// Removes a proxy for an object.
     pub fn leave(&mut self, oid: u64) {
         let Some(count) = self.wanted.get_mut(&oid) else { return };
         *count -= 1;
@@ -85,19 +90,22 @@ impl PingPlan {
         }
     }
 
-    /// When there is something to send next. `None` while there is nothing that the resolver would have to know.
+    /// Returns the time of the next ping; `None` while the resolver needs none.
     pub fn due(&self) -> Option<Instant> {
         self.next.filter(|_| self.open.is_none())
     }
 
-    /// What to send now, if it is time. Until it is answered there is nothing more.
+    /// Returns the ping to send now, if one is due. No further ping is due until its answer
+    /// arrives.
     pub fn next(&mut self, now: Instant) -> Option<Ping> {
         self.due().filter(|due| *due <= now)?;
-        // A number is not used twice in a set: after the last one there is a new set, and the old one ends by itself.
+        // A sequence number is used only once in a set. After the last one a new set is made, and
+        // the old set expires.
         if self.sequence == u16::MAX {
             self.forget_set();
         }
-        // Only a new set passes over what the resolver does not know, so all that can be goes into it at once.
+        // Only a new set ignores unknown objects, so all objects are added to it at once if
+        // possible.
         let max = if self.set == 0 { u16::MAX.into() } else { CHANGES_MAX };
         let is_told = |oid: &u64| self.told.contains(oid) && !self.unsure.contains(oid);
         let added: Vec<u64> = self.wanted.keys().filter(|oid| !is_told(oid)).take(max).copied().collect();
@@ -105,7 +113,7 @@ impl PingPlan {
         let removed = left.take(max).copied().collect();
         let ping = ComplexPing { set: self.set, sequence: self.sequence + 1, added, removed };
         let ping = match ping {
-            // A set that nothing was to be in, or is in any more, is nothing to be told of.
+            // A set without objects is not made.
             ComplexPing { set: 0, added, .. } if added.is_empty() => {
                 self.next = None;
                 return None;
@@ -120,7 +128,8 @@ impl PingPlan {
         Some(ping)
     }
 
-    /// What became of the ping that was sent: the set and the backoff factor of the answer, or its status; `None` where no answer came.
+    /// Takes the result of the last ping: the set and the backoff factor of the answer, or its
+    /// status; `None` where no answer came.
     pub fn answered(&mut self, answer: Option<Result<(u64, u16), Status>>, now: Instant) {
         let Some(ping) = self.open.take() else { return };
         match answer {
@@ -141,19 +150,20 @@ impl PingPlan {
                 let is_settled = self.unsure.is_empty() && self.told.iter().eq(self.wanted.keys());
                 self.next = Some(if is_settled { now + self.period() } else { now });
                 if is_settled && self.wanted.is_empty() {
-                    // An empty set ends by itself.
+                    // An empty set expires.
                     self.forget_set();
                     self.next = None;
                 }
             }
             failure => {
-                // A new set that was made and not heard of ends by itself.
+                // A new set whose answer was lost expires.
                 if let Ping::Complex(ping) = ping
                     && self.set != 0
                 {
                     self.unsure.extend(ping.added.into_iter().chain(ping.removed));
                 }
-                // The resolver has begun anew, or does not know an object and says not which: a new set takes those that it knows.
+                // The resolver has restarted, or does not know one of the objects. A new set takes
+                // those that it knows.
                 if matches!(failure, Some(Err(INVALID_SET | INVALID_OID))) {
                     self.forget_set();
                 }
@@ -174,7 +184,8 @@ impl PingPlan {
         self.pinging.period * (1 << self.backoff)
     }
 
-    /// Whether so many pings in a row got no answer that the resolver has given the objects up, if it lives.
+    /// Whether so many consecutive pings were unanswered that the resolver, if it is alive, has
+    /// dropped the objects.
     pub fn is_lost(&self) -> bool {
         self.missed > RETRIES * self.pinging.missed
     }

@@ -1,21 +1,26 @@
-//! Who refers to which object of this process, and for how long objects wait for clients that say nothing: the OID, IPID and SETID
-//! tables (MS-DCOM 3.1.1.1, 3.1.2.1), as one.
+//! The references of clients to the objects of this process, and the expiry of objects whose
+//! clients are silent: the OID, IPID and SETID tables (MS-DCOM 3.1.1.1, 3.1.2.1), combined in one.
 //!
-//! **References** are counted for each client, public and private ones. A client can give back what it took, and no more: what it says
-//! beyond that is passed over, since it can only be references of others. Public references may be handed on, though, and who got them
-//! so has none in these books. So
+//! **References** are counted for each client, public and private ones. A client can release only
+//! references that it has; any excess is ignored, since it could only be the references of other
+//! clients. But public references may be passed on, and a client that received them in this way has
+//! no count here. Therefore:
 //!
-//! - an interface pointer that nobody has references to is dropped at once: nobody took any that were not given back;
-//! - as long as anyone has, whoever was handed one on is safe, too, while it pings;
-//! - when an object was in no ping set, and in nobody's use, for the patience of [`Pinging`], all references of peers that have to ping are
-//!   dropped. Those of obvia's processes stay until these give them back or end.
+//! - An interface pointer without references is dropped at once, since all references have been
+//!   released.
+//! - As long as any client has references, clients that received references from others are safe,
+//!   too, while they ping.
+//! - When an object was in no ping set and unused for the patience of [`Pinging`], all references
+//!   of clients that must ping are dropped. References of obvia processes stay until they are
+//!   released or the processes end.
 //!
-//! A client that hands references on, and dies or forgets them, thus costs time and nothing else; and one that lies about what it gives
-//! back cannot take away what it has not handed on. (The standard has one count of public references, which any client can
-//! release.)
+//! A client that passes references on and dies or loses them can thus at most delay the release of
+//! an object. A client that releases too much cannot take references that it has not passed on.
+//! (The standard has one count of public references, which any client can decrement.)
 //!
-//! **Identifiers** come from outside: OIDs and IPIDs from who exports, set identifiers from a source of random numbers that peers cannot
-//! foresee, since whoever knows a set can change it.
+//! **Identifiers** come from outside: OIDs and IPIDs from the exports, set identifiers from a
+//! source of random numbers that peers cannot predict, since a client that knows a set can change
+//! it.
 
 use super::object_exporter::ComplexPing;
 use super::{INVALID_OID, INVALID_SET, OUT_OF_RESOURCES};
@@ -34,17 +39,18 @@ pub use values::{Client, Dropped, Limits, PingAnswer, Pinging, Refs};
 #[derive(Debug)]
 struct Object {
     ipids: HashSet<GUID>,
-    /// Sets that it is in.
+    /// The sets that contain the object.
     sets: HashSet<u64>,
-    /// Those holders of its interface pointers, each counted for each, who have to ping.
+    /// The number of holders of its interface pointers that must ping, counted per interface
+    /// pointer.
     peers: usize,
-    /// When it was last heard of, but for pings of sets that it is in.
-    // Invariant: `waiting` has it by this time if it waits, and else not at all.
+    /// The time of the last use, except for pings of sets that contain the object.
+    // Invariant: `waiting` has the object under this time if it waits, and otherwise not at all.
     used: Instant,
 }
 
 impl Object {
-    /// Whether somebody would have to ping it, and nobody does.
+    /// Whether the object depends on pings but is in no set.
     fn waits(&self) -> bool {
         self.sets.is_empty() && self.peers > 0
     }
@@ -53,7 +59,7 @@ impl Object {
 #[derive(Debug)]
 struct Pointer {
     oid: u64,
-    // Invariant: none has no references, and there is one at least.
+    // Invariant: there is at least one holder, and every holder has references.
     holders: HashMap<Client, Refs>,
 }
 
@@ -62,16 +68,16 @@ struct Set {
     maker: Client,
     oids: HashSet<u64>,
     sequence: u16,
-    // Invariant: `quiet` has it by this time.
+    // Invariant: `quiet` has the set under this time.
     pinged: Instant,
 }
 
-/// What is there of a client's.
+/// The entries of one client.
 #[derive(Debug, Default)]
 struct Share {
     ipids: HashSet<GUID>,
     sets: HashSet<u64>,
-    /// Objects in its sets.
+    /// The number of objects in its sets.
     pinged: usize,
 }
 
@@ -81,18 +87,18 @@ pub struct References {
     objects: HashMap<u64, Object>,
     pointers: HashMap<GUID, Pointer>,
     sets: HashMap<u64, Set>,
-    // Invariant: each has something.
+    // Invariant: no share is empty.
     shares: HashMap<Client, Share>,
-    /// Objects that nobody pings, the first to be dropped first.
+    /// The objects without pings, in the order of their expiry.
     waiting: BTreeSet<(Instant, u64)>,
-    /// Sets, the first to end first.
+    /// The sets, in the order of their expiry.
     quiet: BTreeSet<(Instant, u64)>,
     pinging: Pinging,
     limits: Limits,
 }
 
 impl References {
-    /// Tables without entries.
+    /// Makes empty tables.
     pub fn new(pinging: Pinging, limits: Limits) -> Self {
         Self {
             objects: HashMap::new(),
@@ -106,31 +112,33 @@ impl References {
         }
     }
 
-    /// Whether there is nothing in them.
+    /// Whether the tables are empty.
     pub fn is_empty(&self) -> bool {
         self.objects.is_empty() && self.pointers.is_empty() && self.sets.is_empty() && self.shares.is_empty()
     }
 
-    /// The object of an interface pointer, as long as somebody refers to it.
+    /// Returns the object of an interface pointer that has references.
     pub fn oid(&self, ipid: &GUID) -> Option<u64> {
         self.pointers.get(ipid).map(|pointer| pointer.oid)
     }
 
-    /// What a client has of an interface pointer.
+    /// Returns the references of a client to an interface pointer.
     pub fn held(&self, ipid: &GUID, client: Client) -> Refs {
         self.pointers.get(ipid).and_then(|pointer| pointer.holders.get(&client)).copied().unwrap_or_default()
     }
 
-    /// How many interface pointers a client has references to.
+    /// Returns the number of interface pointers to which a client has references.
     pub fn held_by(&self, client: Client) -> usize {
         self.shares.get(&client).map_or(0, |share| share.ipids.len())
     }
 
-    /// Counts references of a client to an interface pointer of an object, which may both be new: it is handed to the client.
+    /// Counts references of a client to an interface pointer of an object, adding both where they
+    /// are new. The interface pointer is passed to the client.
     ///
     /// # Errors
     ///
-    /// [`OUT_OF_RESOURCES`] at a limit, and [`INVALID_OID`] for an interface pointer of another object.
+    /// [`OUT_OF_RESOURCES`] at a limit, and [`INVALID_OID`] for an interface pointer of another
+    /// object.
     pub fn hand_out(&mut self, oid: u64, ipid: GUID, client: Client, refs: Refs, now: Instant) -> Result<(), Status> {
         if self.oid(&ipid).is_some_and(|known| known != oid) {
             return Err(INVALID_OID);
@@ -149,20 +157,23 @@ impl References {
         Ok(())
     }
 
-    /// RemAddRef of one interface pointer (MS-DCOM 3.1.1.5.6.1.2). `None` when nobody refers to it: CO_E_OBJNOTREG. A process of obvia's
-    /// that was handed one by a peer calls this at once.
+    /// Performs RemAddRef of one interface pointer (MS-DCOM 3.1.1.5.6.1.2). `None` for an interface
+    /// pointer without references: CO_E_OBJNOTREG. An obvia process that receives a reference from
+    /// a peer calls this at once.
     pub fn add(&mut self, ipid: &GUID, client: Client, refs: Refs, now: Instant) -> Option<Result<(), Status>> {
         Some(self.hand_out(self.oid(ipid)?, *ipid, client, refs, now))
     }
 
-    /// RemRelease of one interface pointer (3.1.1.5.6.1.3). What the client has not got is passed over.
+    /// Performs RemRelease of one interface pointer (3.1.1.5.6.1.3). References that the client
+    /// does not have are ignored.
     pub fn release(&mut self, ipid: &GUID, client: Client, refs: Refs) -> Option<Dropped> {
         let held = self.pointers.get_mut(ipid)?.holders.get_mut(&client)?;
         *held = held.minus(refs);
         if held.is_none() { self.drop_held(*ipid, client) } else { None }
     }
 
-    /// A client is known to be gone. What it may have handed on to others, who ping the object, stays until they no longer do.
+    /// Removes a client that is gone. Public references that it may have passed on to clients which
+    /// ping the object stay until those pings end.
     pub fn drop_client(&mut self, client: Client, now: Instant) -> Vec<Dropped> {
         let Some(share) = self.shares.get(&client) else { return Vec::new() };
         let (ipids, sets) = (share.ipids.clone(), share.sets.clone());
@@ -179,29 +190,29 @@ impl References {
         merged(dropped)
     }
 
-    /// Nobody refers to an object any more, whatever they had.
+    /// Drops all references to an object.
     pub fn disconnect(&mut self, oid: u64) -> Vec<Dropped> {
         merged(self.drop_holders(oid, |_| true))
     }
 
-    /// Whether there is a set with this identifier.
+    /// Whether a set with this identifier exists.
     pub fn has_set(&self, set: u64) -> bool {
         self.sets.contains_key(&set)
     }
 
-    /// A call came to an interface pointer: somebody uses the object (3.1.1.6.2).
+    /// Records a call of an interface pointer, which counts as a use of the object (3.1.1.6.2).
     pub fn note_call(&mut self, ipid: &GUID, now: Instant) {
         if let Some(oid) = self.oid(ipid) {
             self.settle(oid, Some(now));
         }
     }
 
-    /// SimplePing (3.1.2.5.1.2): 0, or [`INVALID_SET`].
+    /// Performs SimplePing (3.1.2.5.1.2): returns 0, or [`INVALID_SET`].
     pub fn simple_ping(&mut self, set: u64, now: Instant) -> Status {
         if self.ping(set, now) { Status(0) } else { INVALID_SET }
     }
 
-    /// ComplexPing (3.1.2.5.1.3). `fresh` is the identifier that a set made by it will have.
+    /// Performs ComplexPing (3.1.2.5.1.3). `fresh` is the identifier for a new set.
     pub fn complex_ping(&mut self, ping: &ComplexPing, client: Client, fresh: u64, now: Instant) -> PingAnswer {
         let is_new = ping.set == 0;
         let id = if is_new { fresh } else { ping.set };
@@ -210,7 +221,7 @@ impl References {
                 return PingAnswer { set: 0, status };
             }
         } else {
-            // Whoever guesses the number of another's set cannot change it.
+            // A client that guesses the identifier of another's set cannot change the set.
             let own = self.sets.get_mut(&id).filter(|set| set.maker == client);
             let Some(set) = own else { return PingAnswer { set: id, status: INVALID_SET } };
             if is_older(ping.sequence, set.sequence) {
@@ -222,7 +233,7 @@ impl References {
         let mut status = Status(0);
         for &oid in &ping.added {
             match self.join_set(id, oid) {
-                // A new set passes over what is not known.
+                // A new set ignores unknown OIDs.
                 Err(INVALID_OID) if is_new => {}
                 Err(error) => status = error,
                 Ok(()) => {}
@@ -232,7 +243,7 @@ impl References {
         PingAnswer { set: id, status }
     }
 
-    /// The processes of obvia's that have references.
+    /// Returns the OXIDs of the obvia processes that have references.
     pub fn processes(&self) -> impl Iterator<Item = u64> {
         self.shares.keys().filter_map(|client| match client {
             Client::Process(oxid) => Some(*oxid),
@@ -240,28 +251,29 @@ impl References {
         })
     }
 
-    /// How often clients have to ping.
+    /// Returns the pinging parameters of clients.
     pub fn pinging(&self) -> Pinging {
         self.pinging
     }
 
-    /// Has clients ping as often as this from now on.
+    /// Sets the pinging parameters of clients.
     pub fn set_pinging(&mut self, pinging: Pinging) {
         self.pinging = pinging;
     }
 
-    /// When [`Self::collect`] may have something to do next.
+    /// Returns the time at which [`Self::collect`] may next have work.
     pub fn due(&self) -> Option<Instant> {
         let first = [self.waiting.first(), self.quiet.first()].into_iter().flatten().map(|(since, _)| *since).min();
         first.map(|since| since + self.pinging.patience())
     }
 
-    /// Ends sets that nobody pinged, and drops what peers have of objects that nobody pinged or used, for as long as that may be.
+    /// Ends expired sets, and drops the peers' references to objects that have expired without
+    /// pings or use.
     pub fn collect(&mut self, now: Instant) -> Vec<Dropped> {
         let patience = self.pinging.patience();
         let mut dropped = Vec::new();
         while let Some(&(since, set)) = self.quiet.first().filter(|(since, _)| *since + patience <= now) {
-            // That is when its objects were pinged last.
+            // The objects of the set were last pinged at that time.
             self.end_set(set, since);
         }
         while let Some(&(_, oid)) = self.waiting.first().filter(|(since, _)| *since + patience <= now) {
@@ -270,7 +282,7 @@ impl References {
         merged(dropped)
     }
 
-    /// Counts references, whatever the limits are.
+    /// Counts references without regard to the limits.
     fn count(&mut self, oid: u64, ipid: GUID, client: Client, refs: Refs, now: Instant) {
         let fresh = || Object { ipids: HashSet::new(), sets: HashSet::new(), peers: 0, used: now };
         let object = self.objects.entry(oid).or_insert_with(fresh);
@@ -285,7 +297,7 @@ impl References {
         self.settle(oid, Some(now));
     }
 
-    /// Has an object wait or not, as it is now, and from the time on when it was used.
+    /// Updates the time of an object's last use, and whether it waits.
     fn settle(&mut self, oid: u64, used: Option<Instant>) {
         let Some(object) = self.objects.get_mut(&oid) else { return };
         self.waiting.remove(&(object.used, oid));
@@ -295,7 +307,7 @@ impl References {
         }
     }
 
-    /// Takes all references of a client to an interface pointer.
+    /// Removes all references of a client to an interface pointer.
     fn drop_held(&mut self, ipid: GUID, client: Client) -> Option<Dropped> {
         self.forget_share(client, |share| {
             share.ipids.remove(&ipid);
@@ -320,7 +332,7 @@ impl References {
         Some(Dropped { oid, ipids: vec![ipid], is_last })
     }
 
-    /// Takes all references of such clients to an object.
+    /// Removes all references of the selected clients to an object.
     fn drop_holders(&mut self, oid: u64, which: impl Fn(Client) -> bool) -> Vec<Dropped> {
         let ipids = self.objects.get(&oid).into_iter().flat_map(|object| &object.ipids);
         let pointers = ipids.filter_map(|ipid| Some((*ipid, self.pointers.get(ipid)?)));
@@ -329,7 +341,7 @@ impl References {
         held.into_iter().filter_map(|(ipid, client)| self.drop_held(ipid, client)).collect()
     }
 
-    /// Forgets an object without interface pointers.
+    /// Removes an object without interface pointers.
     fn forget_object(&mut self, oid: u64) {
         let sets = self.objects.remove(&oid).map(|object| object.sets).unwrap_or_default();
         for set in sets {
@@ -340,7 +352,7 @@ impl References {
         }
     }
 
-    /// Takes something out of a client's share, and the share when nothing is left.
+    /// Changes a client's share, and removes the share if it is empty.
     fn forget_share(&mut self, client: Client, forget: impl FnOnce(&mut Share)) {
         let Entry::Occupied(mut entry) = self.shares.entry(client) else { return };
         forget(entry.get_mut());
@@ -349,7 +361,7 @@ impl References {
         }
     }
 
-    /// Resets a set's timer. Whether there is one.
+    /// Resets a set's timer. Returns whether the set exists.
     fn ping(&mut self, id: u64, now: Instant) -> bool {
         let Some(set) = self.sets.get_mut(&id) else { return false };
         self.quiet.remove(&(set.pinged, id));
@@ -389,7 +401,7 @@ impl References {
         Ok(())
     }
 
-    /// Takes an object out of a set, where it was pinged last at the time given.
+    /// Removes an object from a set whose last ping was at the given time.
     fn leave_set(&mut self, id: u64, oid: u64, pinged: Instant) {
         let Some(set) = self.sets.get_mut(&id).filter(|set| set.oids.contains(&oid)) else { return };
         set.oids.remove(&oid);
@@ -412,7 +424,7 @@ impl References {
     }
 }
 
-/// A client's share, which may be new.
+/// Returns the share of a client, making it where it is new.
 fn share<'a>(shares: &'a mut HashMap<Client, Share>, limits: &Limits, client: Client) -> Result<&'a mut Share, Status> {
     let count = shares.len();
     match shares.entry(client) {
@@ -422,12 +434,12 @@ fn share<'a>(shares: &'a mut HashMap<Client, Share>, limits: &Limits, client: Cl
     }
 }
 
-/// Whether a change comes after one that was made later (MS-DCOM 3.1.2.5.1.3). Numbers begin anew behind the last one.
+/// Whether a sequence number precedes a known one (MS-DCOM 3.1.2.5.1.3). The numbers wrap around.
 pub(crate) fn is_older(sequence: u16, known: u16) -> bool {
     sequence < known && known - sequence < 1 << 15
 }
 
-/// One entry for each object.
+/// Merges the entries of each object.
 fn merged(dropped: Vec<Dropped>) -> Vec<Dropped> {
     let mut all: Vec<Dropped> = Vec::new();
     let mut places: HashMap<u64, usize> = HashMap::new();

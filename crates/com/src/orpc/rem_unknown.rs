@@ -1,6 +1,7 @@
-//! `IRemUnknown` and `IRemUnknown2` (MS-DCOM 3.1.1.5.6, 3.1.1.5.7): further interfaces of an object, and counting references.
+//! `IRemUnknown` and `IRemUnknown2` (MS-DCOM 3.1.1.5.6, 3.1.1.5.7): queries for further interfaces
+//! of objects, and reference counting.
 //!
-//! Requests follow ORPCTHIS and name the exporter's own IPID; responses follow ORPCTHAT.
+//! Requests follow ORPCTHIS and name the IPID of the exporter itself; responses follow ORPCTHAT.
 
 use super::objref::{StdObjRef, read_references, write_references};
 use super::stub_data::{BadCall, Body, Calls, Decoder, Encoder, Malformed};
@@ -15,7 +16,7 @@ pub const INTERFACE: Interface = Interface {
     methods: INTERFACE_2.methods.split_at(3).0,
 };
 
-/// `IRemUnknown2`, which has the methods of `IRemUnknown`, too.
+/// `IRemUnknown2`, which includes the methods of `IRemUnknown`.
 pub const INTERFACE_2: Interface = Interface {
     id: com_guid(0x143),
     name: "IRemUnknown2",
@@ -28,43 +29,43 @@ pub const INTERFACE_2: Interface = Interface {
     ],
 };
 
-/// REMINTERFACEREF (2.2.23): so many references to an interface pointer.
+/// REMINTERFACEREF (2.2.23): a number of references to an interface pointer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InterfaceRef {
     /// The interface pointer.
     pub ipid: GUID,
-    /// References that may be handed on.
+    /// The references that may be passed on.
     pub public: u32,
-    /// References that only who took them can give back.
+    /// The references that only their owner can release.
     pub private: u32,
 }
 
-/// REMQIRESULT (2.2.24): what became of an interface that was asked for.
+/// REMQIRESULT (2.2.24): the result for a queried interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueryResult {
-    /// Whether the object has it.
+    /// Whether the object has the interface.
     pub result: HRESULT,
-    /// The interface pointer, if so.
+    /// The interface pointer, if it does.
     pub std: StdObjRef,
 }
 
-/// What a client asks.
+/// A call of a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// Opnum 3: for further interfaces.
+    /// Opnum 3: queries for further interfaces.
     QueryInterface {
         /// An interface pointer of the object.
         ipid: GUID,
-        /// How many public references of each.
+        /// The number of public references for each interface.
         refs: u32,
         /// The interfaces.
         iids: Vec<GUID>,
     },
-    /// Opnum 4: for more references.
+    /// Opnum 4: adds references.
     AddRef(Vec<InterfaceRef>),
-    /// Opnum 5: gives references back.
+    /// Opnum 5: releases references.
     Release(Vec<InterfaceRef>),
-    /// Opnum 6: for further interfaces, of objects that may be custom marshaled.
+    /// Opnum 6: queries for further interfaces of objects that may have custom references.
     QueryInterface2 {
         /// An interface pointer of the object.
         ipid: GUID,
@@ -85,7 +86,7 @@ impl Body for InterfaceRef {
     }
 }
 
-/// So many as a count of 16 bits says.
+/// The greatest value of a count of 16 bits.
 const COUNT_MAX: usize = u16::MAX as usize;
 
 fn read_iids(from: &mut Decoder<'_>) -> Result<Vec<GUID>, Malformed> {
@@ -149,25 +150,26 @@ impl Calls for Request {
     }
 }
 
-/// What an exporter answers: an HRESULT comes last everywhere.
+/// The response of an exporter. Each ends with an HRESULT.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Response {
-    /// To opnum 3: one result for each interface; none where the whole call failed.
+    /// The response to opnum 3: one result for each interface; none where the whole call failed.
     QueryInterface(Vec<QueryResult>, HRESULT),
-    /// To opnum 4: one result for each interface pointer.
+    /// The response to opnum 4: one result for each interface pointer.
     AddRef(Vec<HRESULT>, HRESULT),
-    /// To opnum 5.
+    /// The response to opnum 5.
     Release(HRESULT),
-    /// To opnum 6: for each interface whether the object has it, and the bytes of the reference if so.
+    /// The response to opnum 6: whether the object has each interface, and the bytes of the
+    /// reference if it does.
     QueryInterface2(Vec<(HRESULT, Option<Vec<u8>>)>, HRESULT),
 }
 
 impl Response {
-    /// Reads the results of a method that was asked about so many interfaces.
+    /// Decodes the results of a method for `asked` interfaces.
     ///
     /// # Errors
     ///
-    /// What is wrong with them.
+    /// If the results are malformed.
     pub fn read(opnum: u16, asked: usize, from: &mut Decoder<'_>) -> Result<Self, BadCall> {
         Ok(match opnum {
             3 => {
@@ -193,7 +195,7 @@ impl Response {
         })
     }
 
-    /// Writes the results.
+    /// Encodes the results.
     pub fn write(&self, to: &mut Encoder<'_>) {
         let result = match self {
             Self::QueryInterface(results, result) => {
@@ -229,7 +231,7 @@ fn write_result(result: HRESULT, to: &mut Encoder<'_>) {
 
 impl Body for QueryResult {
     fn read(from: &mut Decoder<'_>) -> Result<Self, Malformed> {
-        // It is aligned as what is in it.
+        // The structure is aligned like its members.
         from.align(8, "REMQIRESULT")?;
         Ok(Self { result: read_result(from)?, std: StdObjRef::read(from)? })
     }

@@ -1,7 +1,8 @@
-//! NDR 2.0 as ORPC's own structures need it: numbers at their alignment, arrays, pointers and text, in either byte order.
+//! NDR 2.0 for ORPC's own structures: aligned numbers, arrays, pointers and text, in either byte
+//! order.
 //!
-//! Whatever a peer says, what is read takes no more memory than a small multiple of the bytes that it sent, and every complaint says
-//! which field it is about, by its name in \[MS-DCOM\].
+//! Decoding takes no more memory than a small multiple of the received bytes. Every error names the
+//! field by its name in \[MS-DCOM\].
 
 use super::Interface;
 use crate::error::{Error, code};
@@ -13,46 +14,46 @@ use obvia_rpc::uuid::Uuid;
 use std::fmt;
 use windows_core::GUID;
 
-/// Why bytes are not what they should be. The peer caused it.
+/// An error in received bytes, which the peer has caused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Malformed {
-    /// The bytes end within a field, or before it.
+    /// The bytes end before or within a field.
     Short {
         /// The field.
         what: &'static str,
-        /// Its offset in bytes.
+        /// The offset of the field in bytes.
         at: usize,
     },
-    /// A field has a value that it must not have.
+    /// A field has an invalid value.
     Wrong {
         /// The field.
         what: &'static str,
-        /// The offset behind it in bytes.
+        /// The offset of the field's end in bytes.
         at: usize,
         /// Its value.
         value: u64,
     },
-    /// There are more of something than there may be.
+    /// A count exceeds its limit.
     TooMany {
-        /// The field that says how many, or the array.
+        /// The count field, or the array.
         what: &'static str,
-        /// How many there are.
+        /// The actual number.
         count: u64,
-        /// How many there may be.
+        /// The greatest permitted number.
         max: u64,
     },
-    /// A pointer is null that must not be.
+    /// A pointer is null where null is not permitted.
     Null {
         /// The pointer.
         what: &'static str,
     },
-    /// A text is no UTF-16, or does not end.
+    /// A text is not UTF-16, or is not terminated.
     Text {
         /// The text.
         what: &'static str,
     },
-    /// A property is not there that must be.
+    /// A mandatory property is missing.
     Missing {
         /// The property.
         what: &'static str,
@@ -101,42 +102,42 @@ type Result<T> = std::result::Result<T, Malformed>;
 
 /// The arguments or results of a method, or a part of them.
 pub trait Body: Sized {
-    /// Reads it.
+    /// Decodes the value.
     ///
     /// # Errors
     ///
-    /// What is wrong with the bytes.
+    /// If the bytes are malformed.
     fn read(from: &mut Decoder<'_>) -> Result<Self>;
 
-    /// Writes it.
+    /// Encodes the value.
     fn write(&self, to: &mut Encoder<'_>);
 
-    /// Reads it from stub data of its own. What follows it is passed over.
+    /// Decodes the value from the beginning of stub data. Bytes that follow it are ignored.
     ///
     /// # Errors
     ///
-    /// What is wrong with the bytes.
+    /// If the bytes are malformed.
     fn decode(order: ByteOrder, stub: &[u8]) -> Result<Self> {
         Self::read(&mut Decoder::new(stub, order))
     }
 
-    /// It, as stub data.
+    /// Encodes the value as stub data.
     ///
     /// # Errors
     ///
-    /// What there is too much of.
+    /// If a count exceeds its limit.
     fn encode(&self, order: ByteOrder) -> Result<Vec<u8>> {
         Encoder::encode(order, |to| self.write(to))
     }
 }
 
-/// Why a request is no call, or a response no answer.
+/// The error for an invalid request or response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BadCall {
     /// The interface has no such method.
     Opnum(u16),
-    /// The parameters are not what the method has.
+    /// The parameters are malformed.
     Malformed(Malformed),
 }
 
@@ -166,26 +167,26 @@ impl From<BadCall> for Status {
     }
 }
 
-/// The calls of an interface, each with its arguments.
+/// The calls of an interface with their arguments.
 pub trait Calls: Sized {
     /// The interface.
     const INTERFACE: &'static Interface;
 
-    /// Which method it is.
+    /// Returns the opnum.
     fn opnum(&self) -> u16;
 
-    /// Reads a call's arguments. For an interface with objects, ORPCTHIS was read before.
+    /// Decodes a call's arguments. For an interface with objects, ORPCTHIS has been decoded before.
     ///
     /// # Errors
     ///
-    /// When there is no such method, or what is wrong with the arguments.
+    /// If there is no such method, or the arguments are malformed.
     fn read(opnum: u16, from: &mut Decoder<'_>) -> std::result::Result<Self, BadCall>;
 
-    /// Writes the arguments.
+    /// Encodes the arguments.
     fn write(&self, to: &mut Encoder<'_>);
 }
 
-/// Reads NDR from front to back.
+/// A decoder of NDR.
 #[derive(Clone, Debug)]
 pub struct Decoder<'a> {
     reader: Reader<'a>,
@@ -193,31 +194,31 @@ pub struct Decoder<'a> {
     is_packed: bool,
 }
 
-/// Text of more characters than this is refused.
+/// The greatest length of a text in characters.
 const TEXT_MAX: usize = 1 << 15;
 
 impl<'a> Decoder<'a> {
-    /// Stub data: alignment counts from its first byte.
+    /// Decodes stub data. The alignment is relative to its first byte.
     pub fn new(stub: &'a [u8], order: ByteOrder) -> Self {
         Self { reader: Reader::new(stub, order), order, is_packed: false }
     }
 
-    /// A format that knows no alignment and is little endian wherever it is (MS-DCOM 2.2).
+    /// Decodes a format without alignment that is always little endian (MS-DCOM 2.2).
     pub fn packed(bytes: &'a [u8]) -> Self {
         Self { reader: Reader::new(bytes, ByteOrder::Little), order: ByteOrder::Little, is_packed: true }
     }
 
-    /// The byte order.
+    /// Returns the byte order.
     pub fn order(&self) -> ByteOrder {
         self.order
     }
 
-    /// How many bytes have been read.
+    /// Returns the number of bytes that have been read.
     pub fn at(&self) -> usize {
         self.reader.at()
     }
 
-    /// What has not been read.
+    /// Returns the remaining bytes.
     pub fn rest(&self) -> &'a [u8] {
         self.reader.rest()
     }
@@ -267,35 +268,35 @@ impl<'a> Decoder<'a> {
         self.reader.bytes(count).map_err(|_| short)
     }
 
-    /// A number that has to be this one.
+    /// Decodes a number that must have this value.
     pub(super) fn expect(&mut self, value: u32, what: &'static str) -> Result<()> {
         let found = self.u32(what)?;
         if found == value { Ok(()) } else { Err(self.wrong(what, found)) }
     }
 
-    /// How many elements there are.
+    /// Decodes a number of elements.
     pub(super) fn count(&mut self, max: usize, what: &'static str) -> Result<usize> {
         let count = self.u32(what)?;
         within(count.into(), max, what)
     }
 
-    /// How many elements there are, in 16 bits.
+    /// Decodes a number of elements, in 16 bits.
     pub(super) fn count16(&mut self, max: usize, what: &'static str) -> Result<usize> {
         let count = self.u16(what)?;
         within(count.into(), max, what)
     }
 
-    /// Whether a unique pointer leads anywhere; what it leads to comes later.
+    /// Decodes a unique pointer. Returns whether it is not null; its target follows later.
     pub(super) fn pointer(&mut self, what: &'static str) -> Result<bool> {
         Ok(self.u32(what)? != 0)
     }
 
-    /// A pointer that has to lead somewhere, whatever its attributes say.
+    /// Decodes a pointer that must not be null, regardless of its attributes.
     pub(super) fn reference(&mut self, what: &'static str) -> Result<()> {
         if self.pointer(what)? { Ok(()) } else { Err(Malformed::Null { what }) }
     }
 
-    /// So many elements, each of which has at least `size` bytes.
+    /// Decodes `count` elements of at least `size` bytes each.
     pub(super) fn elements<T>(
         &mut self,
         count: usize,
@@ -303,14 +304,15 @@ impl<'a> Decoder<'a> {
         what: &'static str,
         mut read: impl FnMut(&mut Self) -> Result<T>,
     ) -> Result<Vec<T>> {
-        // Compared before memory is taken for them.
+        // The count is compared before memory is allocated.
         if count > self.rest().len() / size {
             return Err(self.short(what));
         }
         (0..count).map(|_| read(self)).collect()
     }
 
-    /// A conformant array whose length was said before: the length again, and the elements.
+    /// Decodes a conformant array whose length is known: the conformance, which must be equal, and
+    /// the elements.
     pub(super) fn array<T>(
         &mut self,
         count: usize,
@@ -325,7 +327,7 @@ impl<'a> Decoder<'a> {
         self.elements(count, size, what, read)
     }
 
-    /// Text behind a pointer that was there: a conformant varying string.
+    /// Decodes the text behind a pointer: a conformant varying string.
     pub(super) fn text(&mut self, what: &'static str) -> Result<String> {
         let max = self.count(TEXT_MAX, what)?;
         self.expect(0, what)?;
@@ -335,7 +337,7 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// Text up to the first zero, which has to be there.
+/// Decodes text up to its terminating zero.
 pub(super) fn text(words: &[u16], what: &'static str) -> Result<String> {
     let end = words.iter().position(|&word| word == 0).ok_or(Malformed::Text { what })?;
     String::from_utf16(&words[..end]).map_err(|_| Malformed::Text { what })
@@ -348,28 +350,28 @@ fn within(count: u64, max: usize, what: &'static str) -> Result<usize> {
     }
 }
 
-/// Writes NDR. What there is too much of is said at the end.
+/// An encoder of NDR. Counts that exceed their limits are reported at the end.
 #[derive(Debug)]
 pub struct Encoder<'a> {
     writer: Writer<'a>,
     order: ByteOrder,
     is_packed: bool,
-    /// Stands for the next pointer that is not null; nothing else is ever read of it.
+    /// The referent identifier of the next pointer. Its only significance is that it is not null.
     referent: u32,
     excess: Option<Malformed>,
 }
 
 impl Encoder<'_> {
-    /// What `write` writes, as stub data.
+    /// Encodes the output of `write` as stub data.
     ///
     /// # Errors
     ///
-    /// What there is too much of.
+    /// If a count exceeds its limit.
     pub fn encode(order: ByteOrder, write: impl FnOnce(&mut Encoder<'_>)) -> Result<Vec<u8>> {
         Self::run(order, false, write)
     }
 
-    /// What `write` writes, without alignment and little endian (MS-DCOM 2.2).
+    /// Encodes the output of `write` without alignment, little endian (MS-DCOM 2.2).
     pub(super) fn pack(write: impl FnOnce(&mut Encoder<'_>)) -> Result<Vec<u8>> {
         Self::run(ByteOrder::Little, true, write)
     }
@@ -385,7 +387,7 @@ impl Encoder<'_> {
         }
     }
 
-    /// The byte order.
+    /// Returns the byte order.
     pub fn order(&self) -> ByteOrder {
         self.order
     }
@@ -424,13 +426,13 @@ impl Encoder<'_> {
         self.writer.zeros(count);
     }
 
-    /// How many there are, which is more than `max` nowhere.
+    /// Encodes a number of elements, which must not exceed `max`.
     pub(super) fn count(&mut self, count: usize, max: usize, what: &'static str) {
         self.check(count, max, what);
         self.u32(count as u32);
     }
 
-    /// The same in 16 bits.
+    /// Encodes a number of elements in 16 bits, which must not exceed `max`.
     pub(super) fn count16(&mut self, count: usize, max: usize, what: &'static str) {
         self.check(count, max, what);
         self.u16(count as u16);
@@ -442,7 +444,7 @@ impl Encoder<'_> {
         }
     }
 
-    /// A unique pointer.
+    /// Encodes a unique pointer.
     pub(super) fn pointer(&mut self, is_there: bool) {
         if !is_there {
             return self.u32(0);
@@ -451,13 +453,13 @@ impl Encoder<'_> {
         self.referent = self.referent.wrapping_add(4);
     }
 
-    /// A conformant array.
+    /// Encodes a conformant array.
     pub(super) fn array<T>(&mut self, elements: &[T], mut write: impl FnMut(&mut Self, &T)) {
         self.u32(elements.len() as u32);
         elements.iter().for_each(|element| write(self, element));
     }
 
-    /// Text behind a pointer: a conformant varying string with its end.
+    /// Encodes the text behind a pointer: a conformant varying string with its terminating zero.
     pub(super) fn text(&mut self, text: &str, what: &'static str) {
         let words: Vec<u16> = text.encode_utf16().chain([0]).collect();
         self.count(words.len(), TEXT_MAX, what);

@@ -1,4 +1,4 @@
-//! What formats and calls do, by bytes that others made and by those made here.
+//! Tests of formats and calls, with the bytes of other implementations and of this one.
 
 mod formats;
 mod vectors;

@@ -1,30 +1,31 @@
-//! What stands in a custom reference to an object that is called over virtual interfaces.
+//! The data of custom references to objects that are called over virtual interfaces.
 
 use super::bindings::DualStringArray;
 use super::objref::ObjRef;
 use super::stub_data::{Decoder, Encoder, Malformed};
 use windows_core::GUID;
 
-/// A reference to an object that is called over virtual interfaces: the data of an OBJREF_CUSTOM of the class [`Self::CLASS`].
+/// A reference to an object that is called over virtual interfaces: the data of an OBJREF_CUSTOM of
+/// the class [`Self::CLASS`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ViReference {
-    /// How to get to the object's process over virtual interfaces, the best way first.
+    /// The virtual interface bindings of the object's process, the best first.
     pub ways: DualStringArray,
-    /// The object, and how to get to it where none of those leads anywhere. Never a custom reference.
+    /// The reference for receivers that can use none of these bindings. Never a custom reference.
     pub standard: ObjRef,
 }
 
 impl ViReference {
     /// The class of such references.
     pub const CLASS: GUID = GUID::from_u128(0x6d52_40ed_8489_4b62_bab4_55f5_a446_dd55);
-    /// How the data is laid out.
+    /// The version of the data's layout.
     const VERSION: u32 = 1;
 
-    /// Reads the data. What follows it is passed over.
+    /// Decodes the data. Bytes that follow it are ignored.
     ///
     /// # Errors
     ///
-    /// What is wrong with it.
+    /// If the data is malformed.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Malformed> {
         let from = &mut Decoder::packed(bytes);
         from.expect(Self::VERSION, "ViReference.version")?;
@@ -36,11 +37,11 @@ impl ViReference {
         Ok(Self { ways, standard })
     }
 
-    /// The data.
+    /// Encodes the data.
     ///
     /// # Errors
     ///
-    /// What there is too much of.
+    /// If a part is too long.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Malformed> {
         let standard = self.standard.to_bytes()?;
         Encoder::pack(|to| {

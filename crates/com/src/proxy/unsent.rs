@@ -1,4 +1,4 @@
-//! The references in a request, until the server has them: it may never get that far.
+//! The references in a request until the server has received them.
 
 use crate::error::Result;
 use crate::marshaling::release_marshal_data;
@@ -9,20 +9,21 @@ use obvia_rpc::vi_call::{CallError, TargetId};
 use std::cell::Cell;
 use windows_core::IUnknown;
 
-/// References that were counted for the peer of a call, and are taken back if it does not get them. It is one word, which is zero for a call without any.
+/// The references that were counted for the peer of a call. They are taken back if the peer does
+/// not receive them. The value is one word, which is zero for a call without references.
 #[derive(Default)]
 pub(super) struct Unsent(Cell<Option<Box<Given>>>);
 
 struct Given {
     peer: u64,
-    /// To objects of this process.
+    /// References to objects of this process.
     own: Vec<(TargetId, u64)>,
-    /// Written by the objects themselves.
+    /// Custom references, which the objects marshaled themselves.
     custom: Vec<Vec<u8>>,
 }
 
 impl Unsent {
-    /// A reference to an object for the peer.
+    /// Marshals a reference to an object for the peer.
     pub(super) fn reference(&self, object: &IUnknown, info: &'static InterfaceInfo, peer: u64) -> Result<Vec<u8>> {
         let (runtime, client) = (Runtime::of_process()?, Client::Process(peer));
         if let Some(reference) = runtime.marshal_custom(object, info, client)? {
@@ -43,8 +44,9 @@ impl Unsent {
         self.0.set(Some(given));
     }
 
-    /// The request was published. From now on the references are the server's, unless it says that it has looked at no argument. A server that says nothing
-    /// may have them: then it gives them back, or they end with it.
+    /// Transfers the references to the server after the request was published. They are taken back
+    /// if the server reports that it did not read the arguments. A server that reports nothing may
+    /// have them: it gives them back, or they end with it.
     #[inline(always)]
     pub(super) fn is_published(&mut self, error: Option<&CallError>) {
         if self.0.get_mut().is_some() {
@@ -67,7 +69,7 @@ impl Unsent {
 impl Drop for Given {
     fn drop(&mut self) {
         for reference in &self.custom {
-            // There may be nothing to give up, and nobody who would.
+            // The object may hold nothing to release, or its process may be gone.
             let _ = release_marshal_data(reference);
         }
         if !self.own.is_empty()

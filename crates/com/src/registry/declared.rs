@@ -1,7 +1,8 @@
-//! Which interfaces are linked into the program, by all of its modules that the compiler wrote.
+//! The interfaces of all generated modules that are linked into the program.
 //!
-//! A cast asks for an IID and takes the vtable that it gets, without a call of the runtime's in between, so an IID must have one meaning in a
-//! program. The linker does not see when it has two; so each module says what it declares when it is loaded, before anything can be cast.
+//! A cast queries for an IID and uses the vtable of the result without a call of the runtime in
+//! between, so an IID must have one meaning in a program. The linker does not detect a conflict.
+//! Each module therefore declares its interfaces when it is loaded, before any cast.
 
 use super::InterfaceInfo;
 use std::iter::successors;
@@ -9,7 +10,7 @@ use std::ptr::{self, null_mut};
 use std::sync::atomic::{AtomicPtr, Ordering};
 use windows_core::GUID;
 
-/// An interface, and what its IID means in a module.
+/// The meaning of an IID in a module.
 #[derive(Clone, Copy, Debug)]
 pub struct Meaning {
     name: &'static str,
@@ -18,39 +19,40 @@ pub struct Meaning {
 }
 
 impl Meaning {
-    /// An interface's name, its IID, and the fingerprint of its text.
+    /// Makes the meaning of an IID from the interface's name, its IID and the fingerprint of its
+    /// text.
     pub const fn new(name: &'static str, iid: u128, fingerprint: u128) -> Self {
         Self { name, iid, fingerprint }
     }
 }
 
-/// What a module declares.
+/// The declaration of a module.
 #[derive(Debug)]
 pub struct Declared {
     module: &'static str,
     interfaces: &'static [Meaning],
-    // Invariant: null, or another one that is declared, which stays for as long as the program runs.
+    // Invariant: null, or another declaration, which lives as long as the program.
     next: AtomicPtr<Self>,
 }
 
-/// The module that was declared last.
+/// The last declared module.
 static LAST: AtomicPtr<Declared> = AtomicPtr::new(null_mut());
 
 impl Declared {
-    /// The interfaces of a module.
+    /// Makes the declaration of a module's interfaces.
     pub const fn new(module: &'static str, interfaces: &'static [Meaning]) -> Self {
         Self { module, interfaces, next: AtomicPtr::new(null_mut()) }
     }
 }
 
-/// All modules that are declared.
+/// Returns all declared modules.
 fn all() -> impl Iterator<Item = &'static Declared> {
-    // SAFETY: what is in the list is never taken out, and was a `&'static` before.
+    // SAFETY: declarations are never removed from the list, and each was a `&'static` reference.
     let at = |place: &AtomicPtr<Declared>| unsafe { place.load(Ordering::Acquire).as_ref() };
     successors(at(&LAST), move |declared| at(&declared.next))
 }
 
-/// Two interfaces with one IID that are not the same, one of each module.
+/// Returns two interfaces with the same IID that differ, one of each module.
 fn differing<'a>(one: &'a Declared, other: &'a Declared) -> Option<(&'a Meaning, &'a Meaning)> {
     let rival = |own: &'a Meaning| {
         other.interfaces.iter().find(|known| known.iid == own.iid && known.fingerprint != own.fingerprint)
@@ -58,9 +60,10 @@ fn differing<'a>(one: &'a Declared, other: &'a Declared) -> Option<(&'a Meaning,
     one.interfaces.iter().find_map(|own| Some((own, rival(own)?)))
 }
 
-/// Adds a module to those that are linked into the program.
+/// Declares a module that is linked into the program.
 ///
-/// Ends the program where it gives an IID another meaning than a module before: casts would mix up the vtables of the two.
+/// Aborts the program if an IID has another meaning than in an earlier module, since casts would
+/// confuse the vtables of the two.
 pub fn declare(declared: &'static Declared) {
     for other in all() {
         if ptr::eq(other, declared) {
@@ -78,10 +81,11 @@ pub fn declare(declared: &'static Declared) {
     let _ = LAST.fetch_update(Ordering::AcqRel, Ordering::Acquire, added);
 }
 
-/// Adds what a module in another language declares, whose own words may be gone one day: each interface's name, its IID, and the fingerprint of its
-/// text. What is known already is not kept again.
+/// Declares the interfaces of a module in another language, whose own strings may not live as long
+/// as the program: each interface's name, its IID and the fingerprint of its text. Known
+/// declarations are not copied again.
 ///
-/// Ends the program as [`declare`] does.
+/// Aborts the program as [`declare`] does.
 pub fn declare_copy(module: &str, interfaces: &[(&str, GUID, u128)]) {
     let is_known = |(_, iid, fingerprint): &(&str, GUID, u128)| {
         let mut known = all().flat_map(|declared| declared.interfaces);
@@ -108,7 +112,7 @@ fn conflict((module, own): (&str, &Meaning), (other, rival): (&str, &Meaning)) -
     )
 }
 
-/// An interface that is linked into the program with the IID of this one, and is another.
+/// Returns the name of a linked interface that differs but has the same IID.
 pub(super) fn rival_of(info: &InterfaceInfo) -> Option<&'static str> {
     let iid = info.iid.to_u128();
     let mut meanings = all().flat_map(|declared| declared.interfaces);

@@ -1,4 +1,4 @@
-//! References to objects for whoever unmarshals them: what [`crate::marshaling`] makes where an object has no marshaler of its own.
+//! Marshaled data for an unknown unmarshaler: the standard marshaling of [`crate::marshaling`].
 
 use super::{REFS_PER_POINTER, Runtime};
 use crate::error::{Error, Result, code};
@@ -14,15 +14,15 @@ use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use std::cell::Cell;
 use windows_core::{GUID, IUnknown};
 
-/// References in data of a table: who unmarshals it asks for some.
+/// The reference count in table-marshaled data. Each unmarshaler requests its own references.
 const REFS_IN_TABLE: u32 = 0;
 
 thread_local! {
-    /// The process that this thread marshals for, where objects write their own references.
+    /// The process for which this thread marshals, where objects marshal themselves.
     static DESTINATION: Cell<Option<u64>> = const { Cell::new(None) };
 }
 
-/// Marshals for a process.
+/// Runs `marshal` with `process` as the destination.
 fn bound_for<R>(process: u64, marshal: impl FnOnce() -> R) -> R {
     struct Before(Option<u64>);
     impl Drop for Before {
@@ -34,12 +34,13 @@ fn bound_for<R>(process: u64, marshal: impl FnOnce() -> R) -> R {
     marshal()
 }
 
-/// The process that is marshaled for, if it is known.
+/// Returns the process for which this thread marshals, if it is known.
 pub(super) fn destination() -> Option<u64> {
     DESTINATION.get()
 }
 
-/// What stands for an object in this process: a handler, where the reference names one that there is.
+/// Returns the local representative of an object: its handler, where the reference names a known
+/// handler class, or else the proxy.
 pub(crate) fn with_handler(any: &Any, proxy: IUnknown, info: &'static InterfaceInfo) -> Result<IUnknown> {
     match any {
         Any::Handler { clsid, .. } => make_handler(clsid, proxy, info),
@@ -48,7 +49,7 @@ pub(crate) fn with_handler(any: &Any, proxy: IUnknown, info: &'static InterfaceI
 }
 
 impl Runtime {
-    /// A reference to an object, wherever it is, for whoever unmarshals it.
+    /// Marshals an object of any process for an unknown unmarshaler.
     pub(crate) fn marshal_data(
         &'static self,
         object: &IUnknown,
@@ -86,13 +87,15 @@ impl Runtime {
         if self.local_to(process).is_some() { Context::DifferentMachine } else { Context::Local }
     }
 
-    /// The class that stands for an object in a client, if there is one. Strangers know no classes of ours.
+    /// Returns the class of an object's handler in a client, if there is one. Clients that are no
+    /// obvia processes do not know the handler classes.
     pub(crate) fn handler_class_of(&self, object: &IUnknown, client: Client) -> Option<GUID> {
         let Client::Process(process) = client else { return None };
         handler_class_of(object, self.context_of(process))
     }
 
-    /// The reference that an object writes itself for a client, if it does.
+    /// Returns the custom reference of an object that marshals itself for a client; `None`
+    /// otherwise.
     pub(crate) fn marshal_custom(
         &self,
         object: &IUnknown,
@@ -102,7 +105,8 @@ impl Runtime {
         self.written_for(client, |context| marshal_custom(object, info, context, Flags::NORMAL))
     }
 
-    /// The same, where the client is to get the object itself: one that is called over virtual interfaces.
+    /// Returns the custom reference of an object that is called over virtual interfaces; `None`
+    /// otherwise.
     pub(crate) fn marshal_specialised(
         &self,
         object: &IUnknown,
@@ -112,7 +116,8 @@ impl Runtime {
         self.written_for(client, |context| marshal_specialised(object, info, context, Flags::NORMAL))
     }
 
-    /// What is written for a client, where it is. Strangers know no classes of ours.
+    /// Runs `write` with the context of a client. Clients that are no obvia processes do not know
+    /// the unmarshaler classes.
     fn written_for(
         &self,
         client: Client,
@@ -123,12 +128,12 @@ impl Runtime {
         bound_for(process, || write(context))
     }
 
-    /// Data for a client that has the object from this process, on which it is to live by pings.
+    /// Exports an object for a client with references that live by the client's pings.
     pub(crate) fn keep_for(&self, object: &IUnknown, info: &'static InterfaceInfo, holder: Client) -> Result<Exported> {
         self.exports.keep(object, info, Keeping::Once(holder), REFS_PER_POINTER.into())
     }
 
-    /// How this process is reached from there.
+    /// Returns the bindings by which processes in a context reach this process.
     pub(super) fn bindings_there(&'static self, context: Context) -> Result<Vec<StringBinding>> {
         if let Some(process) = destination() {
             return Ok(self.bindings_for(Client::Process(process)));
@@ -140,7 +145,8 @@ impl Runtime {
         if !matches!(context, Context::NoSharedMemory | Context::DifferentMachine) {
             return Ok(bindings);
         }
-        // Who listens at all addresses is found by the host's name where nobody who calls knows better.
+        // A listener on all addresses is represented by the host's name, unless the caller used
+        // another name.
         let local = server::caller().and_then(|caller| self.clients.local_to(caller.oxid));
         let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
         let leads_there = |binding: &StringBinding| {
@@ -156,12 +162,13 @@ impl Runtime {
         Ok(bindings)
     }
 
-    /// The interface pointer that such a reference stands for.
+    /// Returns the interface pointer for marshaled data.
     pub(crate) fn unmarshal_data(&'static self, any: &Any, info: &'static InterfaceInfo) -> Result<IUnknown> {
         self.unmarshal_by(any, &DualStringArray::default(), info)
     }
 
-    /// The same, where one of these ways over virtual interfaces may lead to its process.
+    /// Returns the interface pointer for marshaled data, preferring these virtual interface
+    /// bindings.
     pub(crate) fn unmarshal_by(
         &'static self,
         any: &Any,
@@ -180,12 +187,12 @@ impl Runtime {
         with_handler(any, self.import(&link, &reference, info)?, info)
     }
 
-    /// Such a reference is not going to be unmarshaled.
+    /// Releases marshaled data that will not be unmarshaled.
     pub(crate) fn release_data(&'static self, any: &Any) -> Result<()> {
         self.release_by(any, &DualStringArray::default())
     }
 
-    /// The same, where one of these ways over virtual interfaces may lead to its process.
+    /// Releases marshaled data, preferring these virtual interface bindings.
     pub(crate) fn release_by(&'static self, any: &Any, ways: &DualStringArray) -> Result<()> {
         let reference = ObjRef::from_any(any)?;
         if reference.oxid == self.oxid {
@@ -196,7 +203,7 @@ impl Runtime {
         system::data::release(&*self.link_by(&reference, ways)?, reference.target)
     }
 
-    /// Ends what other processes have of an object of this one.
+    /// Drops all references that other processes hold to an object of this process.
     pub(crate) fn disconnect(&self, object: &IUnknown) -> Result<()> {
         if look_behind(&behind(object)).is_some() {
             return Err(Error::new(code::E_INVALIDARG, "the object lives in another process"));

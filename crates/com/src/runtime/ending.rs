@@ -1,4 +1,4 @@
-//! Servers end when they are told to, and leave nothing behind.
+//! The orderly end of server processes.
 
 use super::Runtime;
 use crate::error::{Error, Result, code};
@@ -8,34 +8,37 @@ use signal_hook::iterator::Signals;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What tells a server to end: a terminal's Ctrl-C, a service manager, and a terminal that is closed.
+/// The signals that end a server: from a terminal's Ctrl-C, from a service manager, and from a
+/// terminal that is closed.
 const WANTED: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 
-/// What a second signal ends a process with, as a shell has it for one that was interrupted.
+/// The exit status of a process that a second signal ends, as shells report an interrupted process.
 const INTERRUPTED: i32 = 128 + SIGINT;
 
 struct Caught {
     signals: Signals,
-    /// Whether the next one ends the process at once.
+    /// Whether the next signal ends the process at once.
     is_ending: Arc<AtomicBool>,
 }
 
 static CAUGHT: Mutex<Option<Caught>> = Mutex::new(None);
 
-/// Serves until the process is told to end. A server's main function that does not care how it ends calls it last; see also [`wait_for_signal`].
+/// Serves until the process is ended. A server's main function that needs no orderly end calls it
+/// last; see also [`wait_for_signal`].
 pub fn wait() -> ! {
     loop {
         std::thread::park();
     }
 }
 
-/// Has SIGINT, SIGTERM and SIGHUP be kept for [`wait_for_signal`] from now on, and not end the process.
+/// Keeps SIGINT, SIGTERM and SIGHUP for [`wait_for_signal`] from now on, instead of letting them
+/// end the process.
 ///
-/// For servers that begin with it, so that a signal while they set out is not lost.
+/// A server that begins with this call loses no signal during its start.
 ///
 /// # Errors
 ///
-/// When the system has no handlers for them.
+/// If the system refuses the signal handlers.
 pub fn catch_signals() -> Result<()> {
     let mut caught = CAUGHT.lock().unwrap_or_else(PoisonError::into_inner);
     if caught.is_none() {
@@ -44,8 +47,9 @@ pub fn catch_signals() -> Result<()> {
     Ok(())
 }
 
-/// Serves until SIGINT, SIGTERM or SIGHUP comes, and then takes this process's names out of the directory: nothing of it is left there. A
-/// server's main function calls it last, and ends in order: whatever it holds is dropped.
+/// Serves until SIGINT, SIGTERM or SIGHUP arrives, and then removes the names of this process from
+/// the directory. A server's main function calls it last and ends in order, so that its values are
+/// dropped.
 ///
 /// ```no_run
 /// fn main() -> obvia::Result<()> {
@@ -55,16 +59,17 @@ pub fn catch_signals() -> Result<()> {
 /// }
 /// ```
 ///
-/// Calls that are being performed are not waited for; their callers are told that the server is gone. A second signal ends the process at
-/// once. One that comes before this is called, and before [`catch_signals`], ends it as the system has it.
+/// Running calls are not awaited; their callers are told that the server is gone. A second signal
+/// ends the process at once. A signal that arrives before this call and before [`catch_signals`]
+/// has its default effect.
 ///
 /// # Errors
 ///
-/// When the system has no handlers for them.
+/// If the system refuses the signal handlers.
 pub fn wait_for_signal() -> Result<()> {
     catch_signals()?;
     let caught = CAUGHT.lock().unwrap_or_else(PoisonError::into_inner).take();
-    // Another thread waits already, and ends what there is.
+    // Another thread waits already, and ends the process.
     let Some(mut caught) = caught else { wait() };
     caught.signals.forever().next();
     caught.is_ending.store(true, Ordering::SeqCst);

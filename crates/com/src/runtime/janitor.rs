@@ -1,4 +1,5 @@
-//! The janitor: a thread that gives references back in batches, and closes links that nobody uses, or whose peer ended.
+//! The janitor: a thread that gives references back in batches, closes links that are unused or
+//! whose peer ended, and collects state of clients that are gone.
 
 use super::Runtime;
 use crate::link::Link;
@@ -6,21 +7,21 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Condvar, Mutex, Once, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long releases wait for others to join them.
+/// The time for which releases wait for others to join their batch.
 const BATCH: Duration = Duration::from_millis(5);
-/// When to try again where a process could not be told.
+/// The time until the next attempt where a process could not be reached.
 const RETRY: Duration = Duration::from_secs(1);
-/// How often unused links are looked for.
+/// The interval between searches for unused links.
 const ROUND: Duration = Duration::from_secs(10);
 
 static PENDING: Mutex<bool> = Mutex::new(false);
 static SIGNAL: Condvar = Condvar::new();
 static START: Once = Once::new();
 
-/// Tells the janitor that there is something to give back, or that a peer has ended.
+/// Wakes the janitor: references wait to be given back, or a peer has ended.
 pub(crate) fn wake() {
     START.call_once(|| {
-        // Without the thread references are given back when the process ends.
+        // Without the thread, references are given back when the process ends.
         let _ = std::thread::Builder::new().name("obvia-janitor".to_owned()).spawn(work);
     });
     let mut pending = PENDING.lock().unwrap_or_else(PoisonError::into_inner);
@@ -30,7 +31,7 @@ pub(crate) fn wake() {
     }
 }
 
-/// How long until what peers hold may have to be collected, or a lost client to be given up.
+/// Returns the time until references without pings or a lost client may have to be collected.
 fn until_due() -> Duration {
     let Ok(runtime) = Runtime::of_process() else { return Duration::MAX };
     let exports = runtime.exports();
@@ -38,13 +39,13 @@ fn until_due() -> Duration {
     due.map_or(Duration::MAX, |due| due.saturating_duration_since(Instant::now()))
 }
 
-/// Processes that have references and no connection, with when that was first seen: somebody handed them the references, and they ended before they
-/// could use them.
+/// Processes that have references but no connection, with the time at which this was first seen.
+/// Such a process received references from other processes, and ended before using them.
 #[derive(Default)]
 struct Absent(HashMap<u64, Instant>);
 
 impl Absent {
-    /// Takes back what those refer to that have not come for too long.
+    /// Drops the references of processes that have been absent for too long.
     fn collect(&mut self, runtime: &Runtime) {
         let (now, patience) = (Instant::now(), runtime.exports().patience());
         let is_here = |oxid: &u64| *oxid == runtime.oxid() || runtime.clients().has(*oxid);
@@ -77,13 +78,14 @@ fn work() {
         is_done = true;
         let links = runtime.links();
         for link in &links {
-            // Where another way leads there, the process goes on, and what it has to be given back is told there.
+            // If another link leads to the process, the process lives, and its releases go over
+            // that link.
             let leads_there = |other: &Arc<Link>| other.leads_where(link) && !other.is_dead();
             if link.is_dead() && links.iter().any(leads_there) {
                 continue;
             }
             is_done &= link.flush_releases();
-            // A client of this process is gone when its own connections say so.
+            // A client of this process is gone only when its own connections end.
             if link.take_failure() && !runtime.clients().has(link.oxid()) {
                 drop(runtime.exports().drop_client(link.oxid()));
             }
@@ -95,7 +97,8 @@ fn work() {
             drop((unpinged, given_up));
             runtime.clients().wake_all();
         }
-        // Somebody may always have something to give back, so a round is not told by that.
+        // The janitor may be woken all the time, so a round is determined by the clock and not by
+        // the timeout of the wait.
         let is_round = looked.elapsed() >= ROUND;
         runtime.close_links(|link| link.is_dead() || is_round && link.is_unused());
         if is_round {

@@ -1,4 +1,4 @@
-//! The links of a process to others, by who they lead to and how.
+//! The links of a process, by their peer process and place.
 
 use super::lock;
 use crate::link::{Address, Link, Reached};
@@ -10,7 +10,8 @@ use obvia_via::window::Peer;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-/// Where the other end of a link is, if it is not in the directory of this host: how it is reached, at which host, and how calls are protected.
+/// The place of a link's peer, where the link does not use the directory of this host: protocol
+/// sequence, host and protection.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) struct Place {
     protocol: ProtocolSequence,
@@ -32,26 +33,26 @@ impl Place {
         self.protection.as_ref().map(Protection::level)
     }
 
-    /// Whether a binding leads there, and asks for no more protection.
+    /// Whether the place matches a binding, with at least the protection that the binding asks for.
     fn serves(&self, binding: &StringBinding) -> bool {
         self.protocol == binding.protocol && self.host == binding.address && self.level() >= level_of(binding)
     }
 }
 
-/// By process, and where that is.
+/// The peer's OXID and its place.
 type Key = (u64, Option<Place>);
 
-/// The links that there are.
+/// The existing links.
 #[derive(Default)]
 pub(super) struct Links(Mutex<HashMap<Key, Arc<Link>>>);
 
 impl Links {
-    /// The link to a process at a place, if there is one.
+    /// Returns the link to a process at a place, if there is one.
     pub(super) fn known(&self, key: &Key) -> Option<Arc<Link>> {
         lock(&self.0).get(key).filter(|known| !known.is_dead()).cloned()
     }
 
-    /// A link to a process by a binding, or by a better protected one.
+    /// Returns a link to a process that matches a binding, or a better protected one.
     pub(super) fn known_by(&self, oxid: u64, binding: &StringBinding) -> Option<Arc<Link>> {
         let links = lock(&self.0);
         let mut all = links.iter().filter(|((known, _), link)| *known == oxid && !link.is_dead());
@@ -59,7 +60,8 @@ impl Links {
         found.map(|(_, link)| Arc::clone(link))
     }
 
-    /// Adds a link, unless another thread was faster. Returns the one that is to be used, and whether it is this.
+    /// Adds a link unless another thread was faster. Returns the link to use, and whether it is the
+    /// new one.
     pub(super) fn add(&self, key: Key, mut fresh: Link) -> (Arc<Link>, bool) {
         loop {
             let others = self.to(key.0);
@@ -68,13 +70,13 @@ impl Links {
             if let Some(known) = links.get(&key).filter(|known| !known.is_dead()) {
                 return (Arc::clone(known), false);
             }
-            // One may have come meanwhile that leads to the same process.
+            // A link to the same process may have been added meanwhile.
             let is_new = |link: &Arc<Link>| !others.iter().any(|other| Arc::ptr_eq(other, link));
             if links.iter().any(|((oxid, _), link)| *oxid == key.0 && !link.is_dead() && is_new(link)) {
                 continue;
             }
             let fresh = Arc::new(fresh);
-            // Another may have ended.
+            // The replaced link, if any, has ended.
             let ended = links.insert(key, Arc::clone(&fresh));
             drop(links);
             drop(ended);
@@ -82,14 +84,15 @@ impl Links {
         }
     }
 
-    /// The links by which a process is reached.
+    /// Returns the links to a process.
     fn to(&self, oxid: u64) -> Vec<Arc<Link>> {
         let links = lock(&self.0);
         let all = links.iter().filter(|((known, _), link)| *known == oxid && !link.is_dead());
         all.map(|(_, link)| Arc::clone(link)).collect()
     }
 
-    /// The host that this process is to another, if it reaches that over a network, and the level at which it protects calls of it.
+    /// Returns the host name by which a process reaches this one over a network, and the level at
+    /// which this process protects its calls of it.
     pub(super) fn local_to(&self, oxid: u64) -> Option<(String, Option<Level>)> {
         let links = lock(&self.0);
         let locals = links
@@ -103,9 +106,10 @@ impl Links {
         lock(&self.0).values().cloned().collect()
     }
 
-    /// Takes out links that nobody has in hand and that are of no use. They are to be dropped where no lock is held.
+    /// Removes the links without users for which `is_useless` returns true. The result must be
+    /// dropped while no lock is held.
     pub(super) fn take_unused(&self, is_useless: impl Fn(&Link) -> bool) -> Vec<Arc<Link>> {
-        // One: the table's. A user's would make it more.
+        // The count is 1 for the table alone; each user adds to it.
         let unused = |link: &Arc<Link>| Arc::strong_count(link) == 1 && is_useless(link);
         let mut links = lock(&self.0);
         let keys: Vec<_> = links.iter().filter(|(_, link)| unused(link)).map(|(key, _)| key.clone()).collect();

@@ -1,4 +1,4 @@
-//! Names that objects are exported by, and connecting to them.
+//! The names by which objects are exported, and connecting to them.
 
 use super::data::with_handler;
 use super::{Name, Runtime, is_string_binding, lock};
@@ -16,12 +16,12 @@ use std::collections::hash_map::Entry;
 use std::sync::Arc;
 use windows_core::{IUnknown, Interface};
 
-/// An exported name. While it lives, other processes can connect to the object by the name.
+/// An exported name. While this value lives, other processes can connect to the object by the name.
 #[must_use = "the name disappears when this is dropped"]
 pub struct Export {
     runtime: &'static Runtime,
     name: String,
-    // Where the name is in the directory of this host.
+    // The listener of the name in the directory of this host.
     listener: Option<Arc<Listener>>,
 }
 
@@ -30,21 +30,21 @@ impl Drop for Export {
         if let Some(listener) = &self.listener {
             listener.close();
         }
-        // The object's own drop must not run under the lock.
+        // The object's drop must not run under the lock.
         let removed = lock(&self.runtime.names).remove(&self.name);
         drop(removed);
     }
 }
 
-/// Lets other processes connect to an object by a name.
+/// Exports an object to other processes by a name.
 ///
-/// The object's methods are called by several threads at once, so it must be safe for that, as objects made by
-/// `#[implement]` of `Sync` types are. The name must be a legal file name without spaces.
+/// Several threads call the object's methods at once, so the object must be thread-safe, as objects
+/// made by `#[implement]` of `Sync` types are. The name must be a legal file name without spaces.
 ///
 /// # Errors
 ///
-/// RPC_S_DUPLICATE_ENDPOINT when a live process serves the name; E_INVALIDARG when it cannot be a name, such as a string binding: those are
-/// [listened](crate::listen) on.
+/// RPC_S_DUPLICATE_ENDPOINT when a live process serves the name; E_INVALIDARG when the text cannot
+/// be a name, such as a string binding, which is for [`listen`](crate::listen).
 ///
 /// ```ignore
 /// let _export = obvia::export("calc", ICalc::from(Calc))?;
@@ -68,7 +68,7 @@ pub(crate) fn export_object(name: &str, object: &IUnknown, info: &'static Interf
     Ok(Export { runtime, name: name.to_owned(), listener: Some(listener) })
 }
 
-/// Refuses a name that whoever connects by it would be led elsewhere by.
+/// Refuses a name that clients would read as a string binding.
 fn check_name(name: &str) -> Result<()> {
     if !is_string_binding(name) {
         return Ok(());
@@ -79,7 +79,7 @@ fn check_name(name: &str) -> Result<()> {
     Err(Error::new(code::E_INVALIDARG, text))
 }
 
-/// The same for those alone who reach this process over a network: on this host somebody else has the name.
+/// Exports an object only to clients over a network. On this host another process has the name.
 pub(crate) fn export_to_networks(name: &str, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Export> {
     check_name(name)?;
     let runtime = Runtime::of_process()?;
@@ -96,16 +96,17 @@ pub(crate) fn export_to_networks(name: &str, object: &IUnknown, info: &'static I
     }
 }
 
-/// Connects to the object that a process of this host exports by a name, or that a string binding names.
+/// Connects to the object that a process of this host exports by a name, or that a string binding
+/// names.
 ///
-/// A string binding is `ncacn_vi_udp:host[port,name=NAME]`; the name may be left out where the process exports only one. In
-/// the process that exports it the result is the object itself.
+/// A string binding is `ncacn_vi_udp:host[port,name=NAME]`; the name may be omitted where the
+/// process exports only one. In the exporting process itself the result is the object.
 ///
 /// # Errors
 ///
-/// RPC_S_SERVER_UNAVAILABLE when nobody serves the name; E_ACCESSDENIED when the server does not let this process in, or there are no credentials
-/// for it; E_NOINTERFACE when the object has no such interface;
-/// RPC_E_VERSION_MISMATCH when the interface is described differently on the two sides.
+/// RPC_S_SERVER_UNAVAILABLE when no process serves the name; E_ACCESSDENIED when the server denies
+/// access or there are no credentials for it; E_NOINTERFACE when the object has no such interface;
+/// RPC_E_VERSION_MISMATCH when the two sides describe the interface differently.
 ///
 /// ```ignore
 /// let calc: ICalc = obvia::connect("calc")?;
@@ -129,12 +130,12 @@ pub(crate) fn connect_object(name: &str, info: &'static InterfaceInfo) -> Result
     }
 }
 
-/// Why a name was not found, where the process that should have it is there: which names it has.
+/// Returns an error that lists the names of a process that is reachable but does not export `name`.
 pub(crate) fn not_there(link: &Link, name: &str, error: Error) -> Error {
     if error.code() != code::RPC_E_DISCONNECTED {
         return error;
     }
-    // Where it does not answer this either, it is gone.
+    // A process that does not answer this call either is gone.
     let Ok(text) = system::list(link) else { return error };
     let names: Vec<&str> = text.lines().filter_map(|line| line.split('\t').next()).collect();
     if names.contains(&name) {

@@ -1,4 +1,5 @@
-//! Objects that are called over virtual interfaces: which ways lead here, and which to others.
+//! Objects that are called over virtual interfaces: the virtual interface bindings of this process
+//! and of others.
 
 use super::data::destination;
 use super::{ATTEMPT, Runtime, lock};
@@ -14,12 +15,14 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// How long a process is not tried over virtual interfaces that could not be reached so.
+/// The time for which a process is not tried again over virtual interfaces that could not be
+/// reached.
 const DETOUR: Duration = Duration::from_secs(60);
-/// The most such processes that are remembered.
+/// The greatest number of such processes that are remembered.
 const DETOURS_MAX: usize = 1024;
 
-/// Processes that could not be reached over virtual interfaces, until when that is taken for granted.
+/// The processes that could not be reached over virtual interfaces, with the time at which the
+/// entry expires.
 #[derive(Default)]
 pub(super) struct Detours(Mutex<HashMap<u64, Instant>>);
 
@@ -38,29 +41,32 @@ impl Detours {
 }
 
 impl Runtime {
-    /// The ways over virtual interfaces that lead here from there, with an endpoint opened for them where there is none.
+    /// Returns the virtual interface bindings of this process for clients in a context. Opens an
+    /// endpoint where there is none.
     pub(crate) fn vi_ways(&'static self, context: Context, endpoint: &str) -> Result<Vec<StringBinding>> {
         self.serve()?;
         if context == Context::Local {
             return Ok(vec![local_binding(endpoint_of(self.oxid))]);
         }
         if let Some(process) = destination() {
-            // Who has to call back is listened for, and the virtual interfaces are beside that.
+            // Opens the endpoints by which the destination calls back, as for any other reference.
+            // The virtual interfaces come in addition.
             self.bindings_for(Client::Process(process));
         }
         self.network.listen_over_vi(self, endpoint)?;
-        // Where nothing leads there, there is no such way either.
+        // An error means that there are no such bindings.
         let bindings = self.bindings_there(context).unwrap_or_default();
-        // Who has said that calls are to be protected means all of them.
+        // The greatest level of any listener applies to all bindings.
         let least = self.network.heard(None).iter().filter_map(level_of).max();
         let ways = super::in_order(&bindings).filter(|binding| is_vi(binding)).cloned();
         Ok(ways.filter_map(|way| protected(way, least)).collect())
     }
 
-    /// The link to the process of a reference: over virtual interfaces where one of these ways leads there, else as the reference says itself.
+    /// Returns the link to the process of a reference: by one of these virtual interface bindings
+    /// where possible, otherwise by the reference's own bindings.
     pub(super) fn link_by(&'static self, reference: &ObjRef, ways: &DualStringArray) -> Result<Arc<Link>> {
         let oxid = reference.oxid;
-        // Who has its calls protected gets none that are not.
+        // A client whose calls are protected uses no binding with less protection.
         let own = self.links.local_to(oxid).and_then(|(_, level)| level);
         let least = reference.bindings.iter().filter_map(level_of).max().max(own);
         let ways = ways.string_bindings().filter(is_vi).filter_map(|way| protected(way, least));
@@ -70,7 +76,7 @@ impl Runtime {
             if let Ok(link) = thread::with_timeout(limit, || self.link_to(oxid, &ways)) {
                 return Ok(link);
             }
-            // Who had no time learned nothing.
+            // A deadline shorter than the limit proves nothing about the process.
             if limit == ATTEMPT {
                 self.detours.add(oxid);
             }

@@ -1,4 +1,4 @@
-//! How a process is reached: by whom, and as what.
+//! The bindings by which different clients reach this process.
 
 use super::{Runtime, in_order};
 use crate::link::{endpoint_of, local_binding};
@@ -9,7 +9,8 @@ use obvia_rpc::security::Level;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 
 impl Runtime {
-    /// The host that this process is to a peer, if it reaches that over a network, and the level at which it protects calls of it.
+    /// Returns the host name by which a peer reaches this process over a network, and the level at
+    /// which this process protects its calls of the peer.
     pub(super) fn local_to(&self, oxid: u64) -> Option<(String, Option<Level>)> {
         let told = || {
             let caller = server::caller().filter(|caller| caller.process() == Some(oxid))?;
@@ -19,7 +20,8 @@ impl Runtime {
         self.links.local_to(oxid).or_else(|| Some((self.clients.local_to(oxid)?, None))).or_else(told)
     }
 
-    /// How a caller reaches this process. Who was sent here by the host's service gets here as it got there.
+    /// Returns the bindings by which a caller reaches this process. Forwarded clients get bindings
+    /// that match the one by which they reached the SCM.
     pub(crate) fn heard_by(&self, caller: Option<&Caller>) -> Vec<StringBinding> {
         match caller.and_then(Caller::told) {
             Some(told) => self.network.heard_like(&told.heard),
@@ -30,8 +32,9 @@ impl Runtime {
         }
     }
 
-    /// The string bindings by which strangers reach the resolver of this process: at the address that the caller has used, or at all of them. Over
-    /// TCP the endpoint is left out, as everybody knows it (MS-DCOM 2.2.19.3).
+    /// Returns the string bindings by which clients that are no obvia processes reach the resolver
+    /// of this process: at the address that the caller has used, or at all addresses. Over TCP the
+    /// endpoint is omitted, since it is well known (MS-DCOM 2.2.19.3).
     fn bindings_for_strangers(&self) -> Vec<StringBinding> {
         let heard = self.heard_by(server::caller().as_deref()).into_iter();
         let heard =
@@ -44,7 +47,7 @@ impl Runtime {
         plain.map(known).collect()
     }
 
-    /// How a peer reaches this process.
+    /// Returns the string bindings by which a client reaches this process.
     pub(crate) fn bindings_for(&'static self, client: Client) -> Vec<StringBinding> {
         let Client::Process(client) = client else { return self.bindings_for_strangers() };
         let mut bindings = vec![local_binding(endpoint_of(self.oxid))];
@@ -54,7 +57,7 @@ impl Runtime {
         bindings
     }
 
-    /// How this process is reached: a string binding on each line, the best first.
+    /// Returns the string bindings of this process, one per line, the best first.
     pub(crate) fn list_bindings(&self, client: u64) -> String {
         let local = self.local_to(client).map(|(local, _)| local);
         let mut bindings = vec![local_binding(endpoint_of(self.oxid))];

@@ -1,4 +1,4 @@
-//! The folders with registrations: this user's, and the system's.
+//! The folders with registrations: those of this user and of the system.
 
 use super::registration::{Class, guid, guid_text};
 use crate::error::{Error, Result, code};
@@ -11,17 +11,18 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use windows_core::GUID;
 
-/// The environment variable with the folders that are looked at instead, apart by colons; the first is the one that is written to.
+/// The environment variable with folders to use instead, separated by colons. Registrations are
+/// written to the first one.
 pub const VARIABLE: &str = "OBVIA_CLASSES";
 
-/// What the folder of a user or a package is called.
+/// The path of the folder within a user's or the system's data directory.
 const FOLDER: &str = "obvia/classes.d";
-/// How the names of registrations end; they begin with the CLSID.
+/// The suffix of the names of registration files, which follows the CLSID.
 const ENDING: &str = ".class";
-/// Registrations of a folder that are read.
+/// The greatest number of registrations that are read from one folder.
 const FILES_MAX: usize = 10_000;
 
-/// The folders, those first whose registrations hold where others have the same class.
+/// Returns the folders in the order of precedence.
 fn folders() -> Vec<PathBuf> {
     let told = |variable: &str| std::env::var_os(variable).filter(|value| !value.is_empty());
     if let Some(all) = told(VARIABLE) {
@@ -37,18 +38,19 @@ fn file_of(folder: &Path, id: &GUID) -> PathBuf {
     folder.join(format!("{}{ENDING}", guid_text(id)))
 }
 
-/// Reads a registration; `None` where there is no such file. Whoever can write it has programs run as this user.
+/// Reads a registration; `None` where there is no such file. Only this user or root may be able to
+/// write it, since its programs run as this user.
 fn read(path: &Path) -> Result<Option<Class>> {
     let Some(text) = plain_file::read(path, Readers::Everybody)? else { return Ok(None) };
     let class = text.parse().map_err(|error: Error| error.told(|what| format!("{}: {what}", path.display())))?;
     Ok(Some(class))
 }
 
-/// The registration of a class, and the file that it is in; `None` for a class that has none.
+/// Returns the registration of a class and its file; `None` for an unregistered class.
 ///
 /// # Errors
 ///
-/// E_INVALIDARG for a registration that is none, or that somebody else could have written.
+/// E_INVALIDARG for an invalid registration, or for one that another user could have written.
 pub fn find(class: &GUID) -> Result<Option<(Class, PathBuf)>> {
     for folder in folders() {
         let path = file_of(&folder, class);
@@ -61,7 +63,7 @@ pub fn find(class: &GUID) -> Result<Option<(Class, PathBuf)>> {
     Ok(None)
 }
 
-/// Every class that is registered, by file: what is wrong with a registration stands in its place.
+/// Returns every registered class with its file, or the error in the registration.
 pub fn classes() -> Vec<(PathBuf, Result<Class>)> {
     let mut found: BTreeMap<u128, (PathBuf, Result<Class>)> = BTreeMap::new();
     for folder in folders() {
@@ -82,17 +84,19 @@ pub fn classes() -> Vec<(PathBuf, Result<Class>)> {
     found.into_values().collect()
 }
 
-/// The class that the name of a registration says.
+/// Returns the CLSID in the name of a registration file.
 fn id_of(name: OsString) -> Option<GUID> {
     let text = name.to_str()?.strip_suffix(ENDING)?;
     guid(text).filter(|id| guid_text(id) == text)
 }
 
-/// Registers a class for this user, instead of what was registered before. Returns the file that was written.
+/// Registers a class for this user, replacing its earlier registration. Returns the file that was
+/// written.
 ///
 /// # Errors
 ///
-/// E_INVALIDARG for what no file can say; or why the file cannot be written.
+/// E_INVALIDARG for values that a registration file cannot contain; an I/O error if the file cannot
+/// be written.
 pub fn install(class: &Class) -> Result<PathBuf> {
     let text = class.to_string();
     if text.parse::<Class>()? != *class {
@@ -107,11 +111,11 @@ pub fn install(class: &Class) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// Writes a file so that others see all of it, or what was there before.
+/// Writes a file atomically: readers see either the old contents or the new ones.
 fn write(folder: &Path, path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     fs::create_dir_all(folder)?;
     let fresh = path.with_extension(format!("{}.new", std::process::id()));
-    // Somebody of the same number has left it.
+    // An earlier process with the same id may have left the file.
     let _ = fs::remove_file(&fresh);
     let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o644).open(&fresh)?;
     let written = file.write_all(bytes).and_then(|()| file.sync_all()).and_then(|()| fs::rename(&fresh, path));
@@ -121,11 +125,11 @@ fn write(folder: &Path, path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     written
 }
 
-/// Takes back a registration of this user's. Returns the file that it was in; `None` where there was none.
+/// Removes a registration of this user. Returns its file; `None` where there was none.
 ///
 /// # Errors
 ///
-/// Why the file cannot be removed.
+/// If the file cannot be removed.
 pub fn remove(class: &GUID) -> Result<Option<PathBuf>> {
     let Some(folder) = folders().into_iter().next() else { return Ok(None) };
     let path = file_of(&folder, class);

@@ -1,4 +1,4 @@
-//! Starting a server, and looking after it: until it has registered its class, and then until it ends.
+//! Starts a server and supervises it: until it has registered its class, and then until it ends.
 
 use super::registration::Program;
 use super::{IDLE, STARTED, class_endpoint};
@@ -15,28 +15,29 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use windows_core::GUID;
 
-/// The longest line of a server's standard error that is kept.
+/// The greatest length of a kept line of a server's standard error, in bytes.
 const LINE_MAX: usize = 1024;
-/// How long one wait for a server takes at most; then comes the next.
+/// The longest single wait for an event of a server. The wait is repeated.
 const WAIT_MAX: Duration = Duration::from_secs(3600);
-/// The time between two looks for a server. The kernel does not report when a socket begins to listen.
+/// The interval between checks for a server. The kernel does not report when a socket begins to
+/// listen.
 const LOOK: Duration = Duration::from_millis(20);
-/// The longest wait for a server's greeting. The next look comes after it.
+/// The longest wait for a server's greeting. The next check comes after it.
 const GREETING_MAX: Duration = Duration::from_secs(1);
-/// What a server that has ended may still have in its pipe.
+/// The greatest number of bytes that are read from the pipe of a server that has ended.
 const REST_MAX: usize = 64 << 10;
 
 /// A server that was started.
 pub(super) struct Launched {
     child: Child,
-    /// Readable when the server has ended.
+    /// The pidfd, which is readable when the server has ended.
     end: OwnedFd,
-    /// Its standard error, as long as it is this pipe.
+    /// The server's standard error, until the pipe is closed.
     errors: Option<PipeReader>,
     last: LastLine,
 }
 
-/// The last line that says something.
+/// The last line with content.
 #[derive(Default)]
 struct LastLine {
     whole: Vec<u8>,
@@ -52,7 +53,7 @@ impl LastLine {
                 }
                 continue;
             }
-            // What Rust says after a panic is no reason.
+            // The note that Rust prints after a panic message gives no reason.
             let says_nothing = self.begun.trim_ascii().is_empty() || self.begun.starts_with(b"note: ");
             if !says_nothing {
                 std::mem::swap(&mut self.whole, &mut self.begun);
@@ -68,12 +69,12 @@ impl LastLine {
     }
 }
 
-/// What happened, or may have.
+/// The events that a wait has reported.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     has_ended: bool,
     has_said: bool,
-    /// Names came into the directory.
+    /// Whether names were added to the directory.
     has_named: bool,
 }
 
@@ -81,7 +82,7 @@ struct Seen {
 pub(super) fn launch(directory: &Directory, class: &GUID, program: &Program) -> Result<Launched> {
     let failed =
         |what: String| Error::new(code::CO_E_SERVER_EXEC_FAILURE, format!("{}: {what}", program.path.display()));
-    // Before it starts, so that nothing is missed.
+    // The watch begins before the start, so that no event is missed.
     let names = directory.watch().map_err(|error| failed(format!("its names cannot be watched for: {error}")))?;
     let mut launched = spawn(program).map_err(|error| failed(format!("cannot be started: {error}")))?;
     let deadline = Deadline::Within(program.start_timeout).start();
@@ -111,18 +112,18 @@ pub(super) fn launch(directory: &Directory, class: &GUID, program: &Program) -> 
     Ok(launched)
 }
 
-/// Whether a server can be called by a name. A locked name is not enough: a process that removes a dead server's files locks the name for a
-/// moment, too.
+/// Whether a server answers at a name. A locked name is not enough: a process that removes a dead
+/// server's files locks the name for a moment, too.
 fn is_there(directory: &Directory, endpoint: &str, patience: Duration) -> bool {
     let options = Options { quiet: true, ..Options::default() };
     match directory.connect(endpoint, &options, Deadline::Within(patience).start()) {
         Err(ViError::NotFound { .. } | ViError::PeerGone { .. } | ViError::TimedOut) => false,
-        // Clients get any other error from the server themselves.
+        // Clients receive any other error from the server itself.
         _ => true,
     }
 }
 
-/// Forgets what came; that something did is all that matters.
+/// Reads and discards all pending events.
 fn empty(watch: &OwnedFd) {
     let mut events = [0; 4096];
     while rustix::io::read(watch, &mut events).is_ok_and(|length| length > 0) {}
@@ -137,13 +138,15 @@ fn spawn(program: &Program) -> io::Result<Launched> {
     if let Some(idle) = program.idle_timeout {
         command.env(IDLE, idle.as_secs().to_string());
     }
-    // It outlives the service, and whoever interrupts that at a terminal does not mean the server.
+    // The server outlives the SCM, and an interrupt of the SCM at a terminal must not reach the
+    // server.
     command.current_dir("/").process_group(0);
     let output = io::stderr().as_fd().try_clone_to_owned()?;
     command.stdin(Stdio::null()).stdout(output).stderr(into);
-    // Until it has registered its class it is nobody's but the service's, and ends with that, however that ends.
+    // Until the server has registered its class, the kernel kills it when the SCM ends.
     let end_with_service = || Ok(set_parent_process_death_signal(Some(Signal::KILL))?);
-    // SAFETY: between fork and exec one system call is made, and nothing else: no memory is taken and no lock.
+    // SAFETY: between fork and exec the closure makes one system call, and neither allocates nor
+    // takes a lock.
     unsafe { command.pre_exec(end_with_service) };
     let mut child = command.spawn()?;
     match pidfd_open(Pid::from_child(&child), PidfdFlags::empty()) {
@@ -157,7 +160,7 @@ fn spawn(program: &Program) -> io::Result<Launched> {
 }
 
 impl Launched {
-    /// Waits until something happens, or for so long.
+    /// Waits until an event arrives or the time is over.
     fn wait(&self, names: Option<&OwnedFd>, span: Duration) -> Seen {
         let none = PollFlags::empty();
         let wanted = [Some(self.end.as_fd()), self.errors.as_ref().map(AsFd::as_fd), names.map(AsFd::as_fd)];
@@ -165,9 +168,9 @@ impl Launched {
             wanted.into_iter().enumerate().filter_map(|(at, place)| Some((at, place?))).collect();
         let mut polled: Vec<PollFd<'_>> =
             places.iter().map(|(_, place)| PollFd::from_borrowed_fd(*place, PollFlags::IN)).collect();
-        // What is too long for the kernel is shorter than its longest.
+        // A time that is too long for the kernel is reduced to the longest wait.
         let span = span.min(WAIT_MAX).try_into().ok();
-        // Where a signal came, nothing has happened yet.
+        // An interrupted wait reports no event.
         let _ = poll(&mut polled, span.as_ref());
         let mut seen = [false; 3];
         for ((at, _), polled) in places.iter().zip(&polled) {
@@ -177,7 +180,7 @@ impl Launched {
         Seen { has_ended, has_said, has_named }
     }
 
-    /// Takes what the server has written to its standard error, and passes it on. How much that was.
+    /// Reads from the server's standard error and forwards the text. Returns the number of bytes.
     fn listen(&mut self) -> usize {
         let mut bytes = [0; 4096];
         let read = self.errors.as_mut().map_or(Ok(0), |errors| errors.read(&mut bytes));
@@ -190,12 +193,12 @@ impl Launched {
             }
         };
         self.last.take(&bytes[..length]);
-        // Where this process has no standard error, nobody wants to know.
+        // Without a standard error of this process the text is lost.
         let _ = io::stderr().write_all(&bytes[..length]);
         length
     }
 
-    /// What the server said last, as a part of a sentence.
+    /// Returns the server's last line as part of an error message.
     fn said(&mut self) -> String {
         let mut rest = 0;
         while rest < REST_MAX && self.wait(None, Duration::ZERO).has_said {
@@ -205,12 +208,12 @@ impl Launched {
     }
 
     fn kill(&mut self) {
-        // It may have ended meanwhile.
+        // The server may have ended meanwhile, so errors are ignored.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 
-    /// Looks after the server until it ends: what it says is passed on, and the kernel is rid of it.
+    /// Supervises the server until it ends: forwards its standard error, and reaps the process.
     pub(super) fn attend(mut self) {
         loop {
             let seen = self.wait(None, WAIT_MAX);

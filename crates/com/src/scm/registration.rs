@@ -1,4 +1,4 @@
-//! The registration of a class: what makes its objects, as a file of lines `key = value` says it.
+//! The registration of a class: the source of its objects, in a file with lines `key = value`.
 
 use crate::error::{Error, Result, code};
 use crate::network;
@@ -10,53 +10,54 @@ use std::str::FromStr;
 use std::time::Duration;
 use windows_core::GUID;
 
-/// How long a server may take from its start until it has registered its class, where its registration says nothing else.
+/// The default time from a server's start until it must have registered its class.
 const START_TIMEOUT: Duration = Duration::from_secs(30);
-/// The longest time that a registration may say, in seconds.
+/// The longest time in a registration, in seconds.
 const SECONDS_MAX: u64 = 86_400;
 
 /// A class that is registered on this host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Class {
-    /// Its identifier (CLSID).
+    /// The class identifier (CLSID).
     pub id: GUID,
-    /// Its name for people and scripts (ProgID).
+    /// The name for people and scripts (ProgID).
     pub name: Option<String>,
-    /// The shared library that makes its objects in the process that asks for them (InprocServer32).
+    /// The shared library that makes objects in the client's process (InprocServer32).
     pub library: Option<PathBuf>,
-    /// The program that makes its objects in a process of its own (LocalServer32).
+    /// The program that makes objects in a process of its own (LocalServer32).
     pub program: Option<Program>,
-    /// The host that has its objects made (RemoteServerName), or the string binding of who does so there.
+    /// The host that makes objects (RemoteServerName), or the string binding of a server there.
     pub host: Option<String>,
-    /// For which clients of other hosts the service has its objects made, and the program started; none where nothing is said.
+    /// The clients of other hosts that may activate the class through the SCM and have the program
+    /// started; empty for none.
     pub remote: Vec<Remote>,
 }
 
-/// Clients of other hosts.
+/// A group of clients of other hosts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Remote {
-    /// All who get through to the service.
+    /// All clients that reach the SCM.
     Everybody,
-    /// Those who have proved to have an account.
+    /// Clients that have authenticated with an account.
     Authenticated,
-    /// Those who have proved to have this one.
+    /// Clients that have authenticated with this account.
     Account(String),
 }
 
 impl Remote {
-    /// Whether a client is one of them.
+    /// Whether a client belongs to the group.
     pub(crate) fn applies_to(&self, client: &Caller) -> bool {
         let known = client.authenticated.as_ref().map(|known| &known.principal);
         match self {
             Self::Everybody => true,
-            // Who is anonymous has proved nothing.
+            // An anonymous principal does not count as authenticated.
             Self::Authenticated => known.is_some_and(|known| !known.user.is_empty()),
             Self::Account(user) => known.is_some_and(|known| known.is_user(user)),
         }
     }
 }
 
-/// How the words of a line begin that names an account.
+/// The prefix of a value that names an account.
 const ACCOUNT: &str = "account ";
 
 impl fmt::Display for Remote {
@@ -72,40 +73,41 @@ impl fmt::Display for Remote {
 impl FromStr for Remote {
     type Err = Error;
 
-    /// Reads what a line says.
+    /// Parses the value of a `remote` line.
     ///
     /// # Errors
     ///
-    /// E_INVALIDARG for anything else.
+    /// E_INVALIDARG for any other text.
     fn from_str(text: &str) -> Result<Self> {
         remote(text).map_err(|wrong| Error::new(code::E_INVALIDARG, format!("`{}` {wrong}", text.escape_debug())))
     }
 }
 
-/// A program that is started when somebody asks for an object of its class.
+/// A program that the SCM starts for activations of its class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
-    /// Its file.
+    /// The path of the program's file.
     pub path: PathBuf,
-    /// What it is told.
+    /// The arguments.
     pub arguments: Vec<String>,
-    /// What its environment has beside that of the service.
+    /// The environment variables that are added to those of the SCM.
     pub environment: Vec<(String, String)>,
-    /// How long it may take until it has registered the class.
+    /// The time within which the program must register the class.
     pub start_timeout: Duration,
-    /// How long it stays when nobody uses it, where it [asks](crate::dcom::serve_until_idle).
+    /// The time after which the unused program ends, if it [asks for
+    /// it](crate::dcom::serve_until_idle).
     pub idle_timeout: Option<Duration>,
 }
 
 impl Program {
-    /// A program that is told nothing.
+    /// Makes a program without arguments.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         let (arguments, environment) = (Vec::new(), Vec::new());
         Self { path: path.into(), arguments, environment, start_timeout: START_TIMEOUT, idle_timeout: None }
     }
 }
 
-/// The GUID that a text spells, in the usual groups, with braces or without.
+/// Parses a GUID in the usual groups, with or without braces.
 pub(crate) fn guid(text: &str) -> Option<GUID> {
     let bare = text.strip_prefix('{').map_or(Some(text), |rest| rest.strip_suffix('}'))?;
     let mut digits = String::new();
@@ -116,12 +118,12 @@ pub(crate) fn guid(text: &str) -> Option<GUID> {
     (bare.len() == 36).then(|| u128::from_str_radix(&digits, 16).ok().map(GUID::from_u128))?
 }
 
-/// A CLSID as registrations write it.
+/// Returns a CLSID in the format of registrations.
 pub(crate) fn guid_text(id: &GUID) -> String {
     format!("{id:?}").to_ascii_lowercase()
 }
 
-/// What the lines so far have said.
+/// The contents of the lines read so far.
 #[derive(Default)]
 struct Said {
     id: Option<GUID>,
@@ -134,14 +136,14 @@ struct Said {
     idle_timeout: Option<Duration>,
     host: Option<String>,
     remote: Vec<Remote>,
-    /// A line that is about a program.
+    /// The number of the first line that applies only to a program.
     about_program: Option<usize>,
 }
 
-/// What is wrong with a value.
+/// The description of an invalid value.
 type Wrong = String;
 
-/// Takes what only one line may say.
+/// Stores the value of a key that may occur only once.
 fn once<T>(place: &mut Option<T>, value: T) -> std::result::Result<(), Wrong> {
     if place.is_some() {
         return Err("is said already".to_owned());
@@ -231,7 +233,7 @@ impl Said {
         }
     }
 
-    /// All of it, if it is enough.
+    /// Returns the class if the lines are complete.
     fn finish(self) -> Result<Class> {
         let incomplete = |text: &str| Error::new(code::E_INVALIDARG, text);
         let id = self.id.ok_or_else(|| incomplete("no line says which class it is: `class = CLSID`"))?;
@@ -255,7 +257,7 @@ impl Said {
 impl FromStr for Class {
     type Err = Error;
 
-    /// Reads a registration. Blank lines and those that begin with `#` say nothing.
+    /// Parses a registration. Blank lines and lines that begin with `#` are ignored.
     ///
     /// # Errors
     ///
@@ -281,7 +283,7 @@ impl FromStr for Class {
     }
 }
 
-/// The lines of a registration, as they are read.
+/// Writes the lines of a registration in the format that is parsed.
 impl fmt::Display for Class {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "class = {}", guid_text(&self.id))?;

@@ -1,5 +1,5 @@
-//! What the service does for clients of other hosts: objects are made for them by servers of this user, which it starts where they do not run,
-//! and which it passes calls of the resolver on to.
+//! The SCM's service for clients of other hosts: activations by servers of this user, which the SCM
+//! starts where they do not run, and resolver calls, which the SCM forwards to them.
 
 mod pings;
 
@@ -26,20 +26,21 @@ use std::sync::Arc;
 use std::time::Duration;
 use windows_core::GUID;
 
-/// How long a server may take to say how it is reached, or that it was pinged.
+/// The time that a server may take to answer a forwarded resolver call or ping.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Whether this process is the service, and a call of the resolver or activator comes from another host: what it does not have itself, servers of
-/// this user may.
+/// Whether this process is the SCM and a resolver or activator call comes from another host, so
+/// that it may be meant for a server of this user.
 pub(crate) fn is_for(caller: &Caller) -> bool {
     let is_serving = caller.runtime.starter().is_serving();
     is_serving && caller.told().is_none() && matches!(caller.peer, Peer::Host(_))
 }
 
-/// A call that is passed on for a client.
+/// Returns a call in the form in which it is forwarded for a client.
 fn forwarded(caller: &Caller, interface: GUID, opnum: u16, stub: Vec<u8>) -> Result<Forwarded> {
     let Peer::Host(host) = caller.peer.clone() else { return Err(code::E_ACCESSDENIED.into()) };
-    // Of several that lead to the same address it is not known which one the client has taken.
+    // If several bindings lead to the same address, the one that the client used is unknown. The
+    // best protected one is taken.
     let ways = caller.runtime.heard_by(Some(caller)).into_iter().filter(|way| way.protocol == ProtocolSequence::IpTcp);
     let way = ways.max_by_key(network::level_of);
     let text = "clients of other hosts have objects made over ncacn_ip_tcp, by the service that listens there";
@@ -47,16 +48,17 @@ fn forwarded(caller: &Caller, interface: GUID, opnum: u16, stub: Vec<u8>) -> Res
     Ok(Forwarded { interface, opnum, process: caller.process(), host, maker: caller.authenticated(), heard, stub })
 }
 
-/// Has an object of a class made by its server, for a client of another host.
+/// Activates a class by its server, for a client of another host.
 ///
 /// # Errors
 ///
-/// REGDB_E_CLASSNOTREG for a class that has no program on this host; E_ACCESSDENIED, and a line in the log, where its registration does not
-/// say that this client may have it started; or why there is no server.
+/// REGDB_E_CLASSNOTREG for a class without program on this host; E_ACCESSDENIED, with an entry in
+/// the audit log, where the registration does not admit the client; the server's error, or that of
+/// its start.
 pub(crate) fn activate_for(caller: &Arc<Caller>, asked: &RemoteActivation) -> Result<RemoteActivationResults> {
     let class = &asked.class;
     let told = |error: Error| {
-        // The client is told no more than the code: what files and programs say is no business of other hosts.
+        // The client receives only the code. The texts of files and programs stay on this host.
         let _ = writeln!(std::io::stderr(), "obvia: no object of {{{class:?}}} for {}: {error}", caller.peer);
         Error::from(error.code())
     };
@@ -83,11 +85,11 @@ pub(crate) fn activate_for(caller: &Arc<Caller>, asked: &RemoteActivation) -> Re
     by_server(activate, |deadline| runtime.starter().start(runtime, class, deadline)).map_err(told)
 }
 
-/// The same for a client that is a process of obvia's: the reference.
+/// Activates a class for a client that is an obvia process, and returns the reference.
 ///
 /// # Errors
 ///
-/// As for [`activate_for`]; or why the object has no such interface.
+/// As for [`activate_for`]; E_NOINTERFACE where the object has no such interface.
 pub(crate) fn reference_for(caller: &Arc<Caller>, class: GUID, wanted: Activated, iid: GUID) -> Result<Vec<u8>> {
     let this = OrpcThis::new(GUID::from_u128(runtime::draw()?.into()));
     let made = activate_for(caller, &asked(this, class, wanted, vec![iid], Vec::new()))?;
@@ -96,21 +98,21 @@ pub(crate) fn reference_for(caller: &Arc<Caller>, class: GUID, wanted: Activated
     reference.ok_or_else(|| result.into())
 }
 
-/// What the server answered with instead of results.
+/// Returns the error for a fault that the server answered with.
 fn faulted(status: Status) -> Error {
     Error::new(code::RPC_E_SERVERFAULT, format!("the server answered with a fault: {status}"))
 }
 
-/// The link to a process of this user.
+/// Returns the link to a process of this user.
 fn link_to(runtime: &'static Runtime, oxid: u64) -> Result<Arc<Link>> {
     runtime.link_to(oxid, &[local_binding(endpoint_of(oxid))])
 }
 
-/// Passes a call of the resolver on to a process of this user.
+/// Forwards a resolver call to a process of this user.
 ///
 /// # Errors
 ///
-/// Where the process is not there, or does not answer.
+/// If the process is gone or does not answer.
 fn resolver_call(caller: &Caller, oxid: u64, request: &Request) -> Result<Response> {
     let opnum = request.opnum();
     let stub = Encoder::encode(ByteOrder::Little, |to| request.write(to))?;
@@ -121,11 +123,11 @@ fn resolver_call(caller: &Caller, oxid: u64, request: &Request) -> Result<Respon
     Response::read(opnum, &mut Decoder::new(&stub, ByteOrder::Little)).map_err(|_| code::RPC_E_INVALID_DATA.into())
 }
 
-/// How a process of this user is reached by a client of another host.
+/// Returns the bindings by which a client of another host reaches a process of this user.
 ///
 /// # Errors
 ///
-/// OR_INVALID_OXID for one that is not there, or that no network leads to.
+/// OR_INVALID_OXID for a process that is gone, or that no network leads to.
 pub(crate) fn resolve_for(caller: &Caller, wanted: &Resolve) -> std::result::Result<Resolved, Status> {
     match resolver_call(caller, wanted.oxid, &Request::ResolveOxid2(wanted.clone())) {
         Ok(Response::ResolveOxid2(found)) => found,

@@ -1,4 +1,5 @@
-//! The service: it starts the server of a class when somebody asks for an object, one at a time, however many ask.
+//! The SCM: it starts the server of a class when a client activates the class. Concurrent
+//! activations share one start.
 
 use super::launch::launch;
 use super::remote::PingSets;
@@ -13,10 +14,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use windows_core::GUID;
 
-/// Servers that are being started at the same time.
+/// The greatest number of servers that are being started at the same time.
 const STARTING_MAX: usize = 64;
 
-/// The service for activation of this user, which this process is as long as this lives.
+/// The role of this process as the user's SCM, for as long as this value lives.
 #[must_use = "nobody has servers started any more when this is dropped"]
 pub struct Service {
     runtime: &'static Runtime,
@@ -36,14 +37,15 @@ impl Drop for Service {
     }
 }
 
-/// Makes this process the one that starts servers for processes of this user, by what is [registered](super::install). Servers go on when it ends.
+/// Makes this process the SCM, which starts servers for processes of this user by what is
+/// [registered](super::install). The servers continue when it ends.
 ///
-/// Where it [listens](crate::listen) on `ncacn_ip_tcp`, it is the service for clients of other hosts as well, for [whom](super::Class::remote) registrations
-/// say.
+/// If this process [listens](crate::listen) on `ncacn_ip_tcp`, it also serves those clients of
+/// other hosts that the registrations [admit](super::Class::remote).
 ///
 /// # Errors
 ///
-/// RPC_S_DUPLICATE_ENDPOINT where there is one already; otherwise as for [`crate::export`].
+/// RPC_S_DUPLICATE_ENDPOINT where an SCM exists already; otherwise as for [`crate::export`].
 pub fn serve() -> Result<Service> {
     let runtime = Runtime::of_process()?;
     let listener = runtime.bind_name(SERVICE)?;
@@ -51,18 +53,18 @@ pub fn serve() -> Result<Service> {
     Ok(Service { runtime, listener })
 }
 
-/// What is being started.
+/// The servers that are being started.
 #[derive(Default)]
 pub(crate) struct Starter {
-    /// By class.
+    /// The running starts, by CLSID.
     attempts: Mutex<HashMap<u128, Arc<Attempt>>>,
-    /// Whether this process is the service.
+    /// Whether this process is the SCM.
     is_serving: AtomicBool,
-    /// Of clients of other hosts.
+    /// The ping sets of clients of other hosts.
     pings: PingSets,
 }
 
-/// A start of a server, for which several may wait.
+/// The start of a server, which several clients may await.
 #[derive(Default)]
 struct Attempt {
     outcome: Mutex<Option<Result<()>>>,
@@ -79,7 +81,7 @@ impl Attempt {
         self.is_over.notify_all();
     }
 
-    /// What became of it; `None` where that is not known by the deadline.
+    /// Waits for the outcome; `None` if the deadline passes before.
     fn wait(&self, deadline: Deadline) -> Option<Result<()>> {
         let waited =
             self.is_over.wait_timeout_while(lock(&self.outcome), deadline.remaining(), |known| known.is_none());
@@ -88,7 +90,7 @@ impl Attempt {
 }
 
 impl Starter {
-    /// Whether this process is the service.
+    /// Whether this process is the SCM.
     pub(crate) fn is_serving(&self) -> bool {
         self.is_serving.load(Ordering::Relaxed)
     }
@@ -97,11 +99,14 @@ impl Starter {
         &self.pings
     }
 
-    /// Starts a server of a class, if none runs, and waits until it has registered the class. Whether that was necessary.
+    /// Starts a server of a class unless one runs, and waits until it has registered the class.
+    /// Returns whether a start was needed.
     ///
     /// # Errors
     ///
-    /// REGDB_E_CLASSNOTREG for a class without a program; CO_E_SERVER_EXEC_FAILURE, with what is known, where the program does not register it.
+    /// E_ACCESSDENIED where this process is not the SCM; REGDB_E_CLASSNOTREG for a class without a
+    /// program; CO_E_SERVER_EXEC_FAILURE, with details, where the program does not register the
+    /// class; RPC_E_TIMEOUT where the deadline passes before.
     pub(crate) fn start(&'static self, runtime: &'static Runtime, class: &GUID, deadline: Deadline) -> Result<bool> {
         if !self.is_serving() {
             return Err(Error::new(code::E_ACCESSDENIED, "this process is no service for activation"));
@@ -118,13 +123,15 @@ impl Starter {
     /// Returns the running start of the class's server, or begins one. `None` if a server runs.
     fn attempt(&'static self, runtime: &'static Runtime, class: &GUID) -> Result<Option<Arc<Attempt>>> {
         let class = *class;
-        // Without the lock, as a file takes as long as its file system likes, and other classes are not to wait for it.
+        // The file is read without the lock, since its file system may be slow and other classes
+        // must not wait.
         let found = folders::find(&class);
         let mut attempts = lock(&self.attempts);
         if let Some(known) = attempts.get(&class.to_u128()) {
             return Ok(Some(Arc::clone(known)));
         }
-        // This look needs the lock: without it an attempt could end between the two checks, and a second server would start.
+        // The check needs the lock: without it an attempt could end between the two checks, and a
+        // second server would start.
         if runtime.directory().is_served(&class_endpoint(&class)) {
             return Ok(None);
         }
@@ -139,7 +146,8 @@ impl Starter {
             let attempt = Arc::clone(&attempt);
             move || {
                 let launched = launch(runtime.directory(), &class, &program);
-                // First the one, then the other: who finds no attempt finds the server.
+                // The attempt is removed before its outcome is published, so that a client that
+                // finds no attempt finds the server.
                 lock(&self.attempts).remove(&class.to_u128());
                 match launched {
                     Ok(launched) => {

@@ -1,7 +1,9 @@
-//! Who may call objects of this process, and who may have objects made by it.
+//! Access control: the rules for calls of objects of this process, and for activations of its
+//! classes.
 //!
-//! A rule is looked up where a call is dispatched, before anything of its arguments is: once for each connection and object, and again when
-//! rules have changed. A call that is refused is [logged](super::set_audit).
+//! A rule is evaluated when a call is dispatched, before its arguments are read: once for each
+//! connection and object, and again after rules have changed. A refused call is
+//! [logged](super::set_audit).
 
 use super::audit::{self, Refused};
 use super::{Authenticated, Caller, Level};
@@ -18,10 +20,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use windows_core::{GUID, IUnknown, Interface, Weak};
 
-/// A rule that says who may call. [`Callers`] are one, and so is every function that answers for a [`Caller`].
+/// A rule that permits callers. [`Callers`] and every function over a [`Caller`] are rules.
 pub trait Access: Send + Sync {
-    /// Whether this caller may call. It is asked on the way of a call, by any thread: it answers from what it knows, and makes no calls
-    /// itself. Its answer is kept for the caller's connection, until the next rule is made. One that panics permits nothing.
+    /// Whether this caller is permitted. Any thread may evaluate the rule during a call, so a rule
+    /// must answer from its own knowledge and make no calls. The answer is kept for the caller's
+    /// connection until rules change. A rule that panics permits nothing.
     fn permits(&self, caller: &Caller) -> bool;
 }
 
@@ -31,7 +34,7 @@ impl<F: Fn(&Caller) -> bool + Send + Sync> Access for F {
     }
 }
 
-/// Callers by who they are known to be: a rule for those to whom one of its lines applies.
+/// A rule that permits the callers to whom at least one of its entries applies.
 ///
 /// # Example
 ///
@@ -55,35 +58,37 @@ enum Line {
 }
 
 impl Callers {
-    /// None yet.
+    /// Returns a rule that permits no caller.
     pub fn nobody() -> Self {
         Self::default()
     }
 
-    /// All that there are.
+    /// Returns a rule that permits all callers.
     pub fn everybody() -> Self {
         Self(vec![Line::Everybody])
     }
 
-    /// Processes of this host that run as this user, as the kernel says it: over shared memory and `ncalrpc`.
+    /// Permits processes of this host that run as this user, as the kernel vouches for them: over
+    /// shared memory and `ncalrpc`.
     #[must_use]
     pub fn with_user(self, uid: u32) -> Self {
         self.with(Line::User(uid))
     }
 
-    /// The same for the user as whom this process runs.
+    /// Permits processes of this host that run as the user of this process.
     #[must_use]
     pub fn with_own_user(self) -> Self {
         self.with_user(rustix::process::geteuid().as_raw())
     }
 
-    /// Whoever has proved to have this account, and protects the call at this level at least. Names of accounts differ by more than case.
+    /// Permits callers that have authenticated with this account and protect the call at least at
+    /// this level. Names of accounts are compared without case.
     #[must_use]
     pub fn with_account(self, user: &str, least: Level) -> Self {
         self.with(Line::Account(user.to_owned(), least))
     }
 
-    /// Whoever comes over a network from this address. Networks are not known to be truthful about that.
+    /// Permits callers over a network from this address. Addresses on a network may be forged.
     #[must_use]
     pub fn with_host(self, address: &str) -> Self {
         self.with(Line::Host(address.to_owned()))
@@ -114,14 +119,17 @@ impl Access for Callers {
     }
 }
 
-/// Says who may call an object of this process from outside of it, by whichever of its interfaces, from the next call on: its own rule
-/// holds instead of [the one for all](set_default_access). For functions the object is the one that performs them.
+/// Sets the rule for calls of an object of this process from outside, by any of its interfaces,
+/// from the next call on. The rule replaces [the default rule](set_default_access) for the object.
+/// The object of an interface of functions is the one that performs them.
 ///
-/// Who may not call it is not given it by a name either. Whoever has got it from somebody else can still ask for its interfaces and count its
-/// references. Calls within the process, and of this process's proxies by others, which go to the object itself, are not asked about.
+/// Callers that the rule refuses do not get the object by a name either. A client that has received
+/// a reference from another process can still query interfaces and change reference counts. Calls
+/// within the process are not checked. Calls by other clients through proxies of this process go to
+/// the object itself and are not checked here.
 ///
-/// The rule ends with the object, where it has weak references as those made by `#[implement]` do; otherwise it keeps the object until
-/// [`clear_access`].
+/// The rule ends with the object if the object has weak references, as those made by `#[implement]`
+/// do. Otherwise the rule keeps the object alive until [`clear_access`].
 ///
 /// # Errors
 ///
@@ -148,72 +156,74 @@ pub fn set_access<I: Interface>(object: &I, access: impl Access + 'static) -> Re
     Ok(())
 }
 
-/// Takes back what was said by [`set_access`]: the rule for all holds for the object again.
+/// Removes the rule of [`set_access`], so that the default rule applies to the object again.
 ///
 /// # Errors
 ///
-/// When the process cannot have a runtime.
+/// If the runtime of the process cannot be made.
 pub fn clear_access<I: Interface>(object: &I) -> Result<()> {
     let identity = object.cast::<IUnknown>()?.as_raw().addr();
     Runtime::of_process()?.change_access(|table| table.objects.remove(&identity));
     Ok(())
 }
 
-/// Says who may call objects and functions of this process that have no [rule of their own](set_access), from the next call on
-/// (CoInitializeSecurity). Everybody may who gets through to it where nobody says otherwise.
+/// Sets the default rule for objects and functions of this process without a [rule of their
+/// own](set_access), from the next call on (CoInitializeSecurity). Without a default rule every
+/// caller that reaches the process is permitted.
 ///
 /// # Errors
 ///
-/// When the process cannot have a runtime.
+/// If the runtime of the process cannot be made.
 pub fn set_default_access(access: impl Access + 'static) -> Result<()> {
     let access: Arc<dyn Access> = Arc::new(access);
     Runtime::of_process()?.change_access(|table| table.all_objects.replace(access));
     Ok(())
 }
 
-/// Says who may have objects of a class made by this process, or get what stands for the class, whether the class is
-/// [registered](crate::dcom::register_class) already or will be. Its own rule holds instead of
-/// [the one for all](set_default_class_access).
+/// Sets the rule for activations of a class in this process, including its class object, whether
+/// the class is [registered](crate::dcom::register_class) already or later. The rule replaces [the
+/// default rule](set_default_class_access) for the class.
 ///
-/// Who may call the objects is another matter: whoever makes them says so by [`set_access`].
+/// Calls of the objects are controlled separately, by [`set_access`].
 ///
 /// # Errors
 ///
-/// When the process cannot have a runtime.
+/// If the runtime of the process cannot be made.
 pub fn set_class_access(class: GUID, access: impl Access + 'static) -> Result<()> {
     let access: Arc<dyn Access> = Arc::new(access);
     Runtime::of_process()?.change_access(|table| table.classes.insert(class.to_u128(), access));
     Ok(())
 }
 
-/// Says who may have objects made of classes that have no [rule of their own](set_class_access). Where nobody says so, it is those who may
-/// [call](set_default_access).
+/// Sets the default rule for activations of classes without a [rule of their
+/// own](set_class_access). Without it the default rule for [calls](set_default_access) applies.
 ///
 /// # Errors
 ///
-/// When the process cannot have a runtime.
+/// If the runtime of the process cannot be made.
 pub fn set_default_class_access(access: impl Access + 'static) -> Result<()> {
     let access: Arc<dyn Access> = Arc::new(access);
     Runtime::of_process()?.change_access(|table| table.all_classes.replace(access));
     Ok(())
 }
 
-/// Whom an association's client was last when it was permitted to call a target, so that it is not asked about each time.
+/// The last verdict about an association's client for each target, so that the rule is not
+/// evaluated for each call.
 #[derive(Default)]
 pub(crate) struct Admitted(Mutex<HashMap<TargetId, Verdict>>);
 
 #[derive(PartialEq, Eq)]
 struct Verdict {
     maker: Option<Authenticated>,
-    /// The rules that it is by: how often they had changed.
+    /// The version of the rules: the number of their changes.
     recalls: u64,
 }
 
-/// How many targets of an association are remembered.
+/// The greatest number of targets that are remembered for an association.
 const ADMITTED_MAX: usize = 1024;
 
 impl Admitted {
-    /// Whether the maker of a call may make it.
+    /// Whether the principal of a call may make it.
     ///
     /// # Errors
     ///
@@ -225,7 +235,7 @@ impl Admitted {
         maker: Option<&Authenticated>,
         peer: &Peer,
     ) -> std::result::Result<(), Status> {
-        // The runtime's own targets are for everybody.
+        // The runtime's own targets are open to every caller.
         if !runtime.rules().is_used() || target.generation == 0 {
             return Ok(());
         }
@@ -234,7 +244,7 @@ impl Admitted {
         if known().get(&target) == Some(&verdict) {
             return Ok(());
         }
-        // Whether it is there is looked at where it is dispatched to.
+        // A missing target is reported when the call is dispatched.
         let Ok(found) = runtime.exports().get(target) else { return Ok(()) };
         let caller = || Caller { peer: peer.clone(), authenticated: maker.cloned() };
         runtime.rules().admit(&found, opnum, caller)?;
@@ -247,16 +257,17 @@ impl Admitted {
     }
 }
 
-/// Has processes of other users connect to this one, over shared memory and `ncalrpc`, before anything is exported or listened on. Otherwise
-/// only those of its own user and the superuser's can, whatever the rules say.
+/// Admits processes of other users over shared memory and `ncalrpc`. The call must precede all
+/// exports and listeners. By default only processes of the same user and of the superuser can
+/// connect, regardless of the rules.
 ///
-/// Their names have to be where others get at them: a directory (`OBVIA_RUNTIME_DIR`) that is the superuser's or theirs, which they may
-/// search. Clients believe no server but their own user's and the superuser's.
+/// The directory of names (`OBVIA_RUNTIME_DIR`) must be searchable for the other users, and belong
+/// to the superuser or to them. Clients trust only servers of their own user and of the superuser.
 ///
 /// # Errors
 ///
-/// E_INVALIDARG before [`set_default_access`] has said who may call, as nobody opens all doors by this alone; and when processes can connect
-/// already.
+/// E_INVALIDARG before [`set_default_access`] has been called, so that this call alone does not
+/// admit every user, and after the process has become reachable.
 pub fn admit_other_users() -> Result<()> {
     let runtime = Runtime::of_process()?;
     let refused = |text| Err(Error::new(code::E_INVALIDARG, text));
@@ -272,10 +283,10 @@ pub fn admit_other_users() -> Result<()> {
     Ok(())
 }
 
-/// What this process has said about its callers.
+/// The access rules of this process.
 #[derive(Default)]
 pub(crate) struct Rules {
-    /// Whether there ever was a rule: without one nobody looks.
+    /// Whether a rule was ever set. Without one no check is made.
     is_used: AtomicBool,
     table: Mutex<Table>,
 }
@@ -283,9 +294,9 @@ pub(crate) struct Rules {
 #[derive(Default)]
 struct Table {
     all_objects: Option<Arc<dyn Access>>,
-    /// By the object's identity.
+    /// The rules of single objects, by the object's identity.
     objects: HashMap<usize, Ruled>,
-    /// How many objects there were after the last look for those that are gone.
+    /// The number of objects after the last sweep.
     swept: usize,
     all_classes: Option<Arc<dyn Access>>,
     classes: HashMap<u128, Arc<dyn Access>>,
@@ -298,7 +309,7 @@ struct Ruled {
     kept: Kept,
 }
 
-/// How it is known that an identity is still the object's.
+/// The evidence that an identity still denotes the same object.
 #[derive(Clone)]
 enum Kept {
     Weak(Weak<IUnknown>),
@@ -306,7 +317,8 @@ enum Kept {
 }
 
 impl Ruled {
-    /// Whether the object is there. That runs its author's code: never under the lock.
+    /// Whether the object is alive. The check runs the object's code, and must not be made under
+    /// the lock.
     fn is_there(&self) -> bool {
         match &self.kept {
             Kept::Weak(weak) => weak.upgrade().is_some(),
@@ -315,16 +327,16 @@ impl Ruled {
     }
 }
 
-/// So many objects with rules are not worth a look whether they are gone.
+/// The least number of objects with rules for a sweep.
 const SWEEP_MIN: usize = 64;
 
 impl Runtime {
-    /// Changes rules, from the next call on.
+    /// Changes the rules, from the next call on.
     fn change_access<R>(&self, change: impl FnOnce(&mut Table) -> R) {
         let before = change(&mut self.rules().table());
         self.rules().is_used.store(true, Ordering::Release);
         self.exports().table.recall();
-        // This may run its author's code: not under the lock.
+        // The drop may run program code, which must not run under the lock.
         drop(before);
     }
 }
@@ -339,7 +351,7 @@ impl Rules {
         self.is_used.load(Ordering::Acquire)
     }
 
-    /// Forgets the rules of objects that are gone, if there are many.
+    /// Removes the rules of objects that are gone, if there are many.
     fn sweep(&self) {
         let table = self.table();
         if table.objects.len() < SWEEP_MIN.max(2 * table.swept) {
@@ -356,7 +368,7 @@ impl Rules {
         table.swept = table.objects.len();
     }
 
-    /// Forgets a rule, unless there is another one for the identity by now.
+    /// Removes a rule, unless the identity has another one by now.
     fn forget(&self, identity: usize, ruled: &Ruled) {
         let mut table = self.table();
         let is_it = |known: &mut Ruled| Arc::ptr_eq(&known.access, &ruled.access);
@@ -365,7 +377,7 @@ impl Rules {
         }
     }
 
-    /// The rule for an object that is there.
+    /// Returns the rule for a live object.
     fn of_object(&self, identity: usize) -> Option<Arc<dyn Access>> {
         loop {
             let table = self.table();
@@ -374,7 +386,7 @@ impl Rules {
             if ruled.is_there() {
                 return Some(ruled.access);
             }
-            // Its place in memory is another object's.
+            // The object is gone, and its address belongs to another one.
             self.forget(identity, &ruled);
         }
     }
@@ -385,11 +397,11 @@ impl Rules {
         own.or(table.all_classes.as_ref()).or(table.all_objects.as_ref()).cloned()
     }
 
-    /// Whether a caller may call a method.
+    /// Verifies that a caller may call a method.
     ///
     /// # Errors
     ///
-    /// ACCESS_DENIED where it may not, which is logged.
+    /// ACCESS_DENIED where it may not; the refusal is logged.
     pub(crate) fn admit(
         &self,
         target: &Target,
@@ -403,11 +415,11 @@ impl Rules {
         Err(Status::ACCESS_DENIED)
     }
 
-    /// Whether a caller may be given an object that it asks for by a name.
+    /// Verifies that a caller may receive an object by a name.
     ///
     /// # Errors
     ///
-    /// E_ACCESSDENIED where it may not, which is logged.
+    /// E_ACCESSDENIED where it may not; the refusal is logged.
     pub(crate) fn check_name(&self, name: &str, object: &IUnknown, caller: impl FnOnce() -> Caller) -> Result<()> {
         if !self.is_used() {
             return Ok(());
@@ -419,11 +431,11 @@ impl Rules {
         Err(Error::new(code::E_ACCESSDENIED, format!("the caller may not call the object {name}")))
     }
 
-    /// Whether a caller may have objects of a class made.
+    /// Verifies that a caller may activate a class.
     ///
     /// # Errors
     ///
-    /// E_ACCESSDENIED where it may not, which is logged.
+    /// E_ACCESSDENIED where it may not; the refusal is logged.
     pub(crate) fn check_class(&self, class: &GUID, caller: impl FnOnce() -> Caller) -> Result<()> {
         if !self.is_used() || permits(self.of_class(class), caller, || Refused::Class(*class)) {
             return Ok(());
@@ -435,7 +447,7 @@ impl Rules {
     }
 }
 
-/// Says that a caller was refused objects of a class.
+/// Logs that a caller was refused the activation of a class.
 pub(crate) fn log_refused_class(caller: Caller, class: &GUID) {
     audit::log(caller, Refused::Class(*class));
 }

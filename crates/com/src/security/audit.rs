@@ -1,4 +1,5 @@
-//! What is said about callers that were refused: a line each, of which one caller cannot bring about more than a few a second.
+//! The audit log of refused callers: one line each, with a limit per caller of a few lines a
+//! second.
 
 use super::{Authenticated, Caller};
 use crate::registry;
@@ -13,37 +14,38 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use windows_core::GUID;
 
-/// A caller that was refused. Its [`Display`](fmt::Display) is a line for a log, without control characters, whatever the caller has said.
+/// A refused request. Its [`Display`](fmt::Display) form is one line for a log, without control
+/// characters even where the caller sent some.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Refusal {
-    /// When.
+    /// The time.
     pub time: SystemTime,
-    /// Who.
+    /// The caller.
     pub caller: Caller,
-    /// What the caller wanted.
+    /// The request.
     pub refused: Refused,
-    /// How many others were refused before, and not told of, because they were too many.
+    /// The number of earlier refusals that were not reported because of the limit.
     pub untold: u64,
 }
 
-/// What a caller was refused.
+/// A refused request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refused {
-    /// To call a method.
+    /// A call of a method.
     Call {
-        /// The object's interface, or the one whose functions are called.
+        /// The interface of the object or of the functions.
         interface: String,
-        /// The method's number as the call has it: of objects the first one after those of IUnknown has 3; so has the first function in FLAT, which
-        /// has 0 in NDR.
+        /// The number of the method in the call. Objects' methods begin with 3, after those of
+        /// IUnknown. Functions begin with 3 in FLAT and with 0 in NDR.
         method: u16,
     },
-    /// To be let in: it did not prove to be who it says.
+    /// A connection whose client failed to authenticate.
     Entry,
-    /// To be given the object that is exported by a name, or what performs an interface.
+    /// Access to an object exported by a name, or to an interface of functions.
     Name(String),
-    /// To have an object of a class made, or to be given what stands for the class.
+    /// The activation of a class, or access to its class object.
     Class(GUID),
 }
 
@@ -73,14 +75,15 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// A time as `2026-11-22T10:59:36Z`.
+/// A time in the format `2026-11-22T10:59:36Z`.
 struct Utc(SystemTime);
 
 impl fmt::Display for Utc {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let seconds = self.0.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         let (days, second) = (seconds / 86_400, seconds % 86_400);
-        // Years from March on, in eras of 400 years, so that the leap day is the last: day 0 is 1 March of the year 0.
+        // Years begin in March, in eras of 400 years, so that the leap day is the last day of a
+        // year. Day 0 is 1 March of the year 0.
         let days = days + 719_468;
         let (era, day) = (days / 146_097, days % 146_097);
         let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
@@ -98,28 +101,29 @@ type Audit = dyn Fn(&Refusal) + Send + Sync;
 
 static AUDIT: RwLock<Option<Arc<Audit>>> = RwLock::new(None);
 
-/// Says who is told of callers that were refused: by the thread that would have performed the call, which goes on when this returns. It is not
-/// told of each where one caller is refused again and again; [`Refusal::untold`] says how many it was not told of.
+/// Sets the function that receives refused requests. The thread that would have performed the call
+/// runs it. If one caller is refused again and again, not every refusal is reported;
+/// [`Refusal::untold`] counts the others.
 ///
-/// Where nobody says otherwise a line is written to the standard error.
+/// By default a line is written to the standard error.
 pub fn set_audit(audit: impl Fn(&Refusal) + Send + Sync + 'static) {
     *AUDIT.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(audit));
 }
 
-/// Says that a caller was refused.
+/// Logs a refused request.
 pub(super) fn log(caller: Caller, refused: Refused) {
     static LIMITS: LazyLock<Limits> = LazyLock::new(Limits::default);
     let Some(untold) = LIMITS.tell(&caller, Instant::now()) else { return };
     let refusal = Refusal { time: SystemTime::now(), caller, refused, untold };
     let audit = AUDIT.read().unwrap_or_else(PoisonError::into_inner).clone();
-    // The caller is refused, whatever becomes of the line.
+    // The caller is refused even if the report fails.
     match audit {
         Some(audit) => drop(catch_unwind(AssertUnwindSafe(|| audit(&refusal)))),
         None => drop(writeln!(std::io::stderr(), "obvia: {refusal}")),
     }
 }
 
-/// An association has refused its client.
+/// Logs a client that its association or gate has refused.
 pub(crate) fn log_denial(peer: &Peer, denial: Denial<'_>) {
     let caller = |maker: Option<&Authenticated>| Caller { peer: peer.clone(), authenticated: maker.cloned() };
     match denial {
@@ -136,25 +140,25 @@ fn name_of(interface: SyntaxId) -> String {
     registry::find(&iid).map_or_else(|_| format!("{{{iid:?}}}"), |info| info.name.to_owned())
 }
 
-/// How many lines one caller may bring about at once.
+/// The greatest number of lines that one caller can cause at once.
 const BURST: u32 = 16;
-/// How long it takes until there may be another one.
+/// The time after which a caller can cause one more line.
 const PER_LINE: Duration = Duration::from_secs(1);
-/// How many callers are told apart, more or less.
+/// The number of buckets over which callers are distributed.
 const CALLERS: usize = 64;
 
-/// How much is said about whom.
+/// The limits on the lines about each caller.
 struct Limits {
-    /// Chooses a caller's bucket, in a way that nobody outside knows.
+    /// Chooses a caller's bucket in a way that callers cannot predict.
     hasher: RandomState,
     buckets: Mutex<[Bucket; CALLERS]>,
 }
 
-/// The lines that some caller may still bring about.
+/// The lines that the callers of a bucket may still cause.
 #[derive(Clone, Copy, Default)]
 struct Bucket {
     used: u32,
-    /// When there was one more the last time.
+    /// The time of the last addition to the bucket.
     filled: Option<Instant>,
     untold: u64,
 }
@@ -166,10 +170,11 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Whether there may be a line about this caller, and how many there were not since the last one.
+    /// Whether a line about this caller may be written; `Some` has the number of lines that were
+    /// suppressed since the last one.
     fn tell(&self, Caller { peer, authenticated }: &Caller, now: Instant) -> Option<u64> {
         let principal = authenticated.as_ref().map(|known| &known.principal);
-        // A user has as many processes as it likes.
+        // A user can start any number of processes, so they share a bucket.
         let number = match peer {
             Peer::Process { uid, .. } => self.hasher.hash_one((uid, principal)),
             Peer::Host(host) => self.hasher.hash_one((host, principal)),
@@ -241,7 +246,7 @@ mod tests {
     #[test]
     fn one_caller_cannot_fill_the_log_nor_keep_others_out_of_it() {
         let (limits, start) = (Limits::default(), Instant::now());
-        // Each call from another process.
+        // Each call comes from another process.
         let lines = (0..1000).filter(|&pid| limits.tell(&caller(1, pid), start).is_some()).count();
         assert_eq!(lines, BURST as usize);
         let others = (2..40).filter(|&uid| limits.tell(&caller(uid, 1), start).is_some()).count();

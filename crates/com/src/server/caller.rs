@@ -1,4 +1,4 @@
-//! The caller of a method: who it is, and which references are on their way to it.
+//! The caller of a method: its identity, and the references in its last response.
 
 use crate::error::{self, Result};
 use crate::exports;
@@ -27,13 +27,13 @@ thread_local! {
     static CALLER: RefCell<Current> = const { RefCell::new(Current(None)) };
 }
 
-/// A thread's caller.
+/// The caller of a thread.
 struct Current(Option<Arc<Caller>>);
 
 impl Current {
     fn leave(&mut self) {
         if let Some(caller) = self.0.take() {
-            // It may have gone on to another thread.
+            // The caller may have moved to another thread.
             let _ = caller.entered.compare_exchange(pthread_self(), 0, Ordering::Relaxed, Ordering::Relaxed);
         }
     }
@@ -45,64 +45,69 @@ impl Drop for Current {
     }
 }
 
-// SAFETY: POSIX has it with this signature; it takes nothing, cannot fail, and changes nothing.
+// SAFETY: POSIX declares the function with this signature; it takes no argument, cannot fail, and
+// has no side effects.
 unsafe extern "C" {
-    /// What this thread is called (POSIX `pthread_t`, which has the size of a pointer on Linux): never 0. In a shared library it takes a
-    /// fraction of the time that a variable of the thread's own does.
+    /// Returns the identifier of this thread (POSIX `pthread_t`, which has the size of a pointer on
+    /// Linux), never 0. In a shared library it takes a fraction of the time that a thread-local
+    /// variable takes.
     safe fn pthread_self() -> usize;
 }
 
-/// Who a client says that it is.
+/// The identity that a client claims.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Identity {
-    /// Its process.
+    /// The OXID of its process.
     pub(crate) oxid: u64,
-    /// Whether it has said nothing, and this process has made the number up.
+    /// Whether the client did not introduce itself, so that this process made the OXID up.
     pub(crate) is_stranger: bool,
 }
 
-/// How it is known who makes calls of a connection.
+/// The source of the authenticated principal of a connection's calls.
 pub(crate) enum Maker {
-    /// Whoever has been authenticated on the connection, if anybody has.
+    /// The principal that was authenticated on the connection, if any.
     Connection(Option<Authenticated>),
-    /// Each call of the association has its own.
+    /// The association, whose calls each have their own principal.
     Association(Weak<Visitor>, Attribution),
 }
 
-/// What the service of the host tells of whom it passes a call on for.
+/// The facts about a client whose call the SCM forwards.
 pub(crate) struct Told {
-    /// How the client reaches the service. It is to reach this process at the same host, and no less protected.
+    /// The binding by which the client reaches the SCM. The client must reach this process at the
+    /// same host and with no less protection.
     pub(crate) heard: StringBinding,
 }
 
-/// What a method can ask about its caller. One for each connection, and for each call that is passed on.
+/// The caller of methods. There is one for each connection, and one for each forwarded call.
 pub(crate) struct Caller {
-    // The thread whose caller it became last, or 0. Invariant: if a thread finds itself here, it is its caller.
+    // The thread whose current caller this is, or 0. Invariant: a thread that finds its identifier
+    // here has this value as its caller.
     entered: AtomicUsize,
     pub(crate) runtime: &'static Runtime,
     pub(crate) oxid: u64,
-    // Whether it is no process of obvia's; the OXID is made up then.
+    // Whether the client is no obvia process, so that its OXID is made up.
     is_stranger: bool,
     pub(crate) peer: Peer,
     maker: Maker,
-    /// What the host's service has told, where it has passed on the call.
+    /// The facts from the SCM, where the SCM forwarded the call.
     told: Option<Told>,
     alarm: Alarm,
-    // The next call takes the long way when this is invalid.
+    // The watch of the connection's dispatch. When it is invalid, the next call takes the slow
+    // path.
     watch: Arc<Watch>,
     /// The references in the last response.
     sent: Mutex<Sent>,
 }
 
-/// The references in a response: the caller does not have them if it gave up the call. Whoever adds to them invalidates the
-/// connection's watch, so that the next call forgets them.
+/// The references in a response. The caller does not have them if it gave up the call. Every
+/// addition invalidates the connection's watch, so that the next call clears them.
 #[derive(Default)]
 struct Sent {
-    /// To objects of this process, counted for the caller.
+    /// References to objects of this process, counted for the caller.
     own: Vec<(Client, TargetId, u64)>,
-    /// To objects of the caller's, which travel home with references of this process.
+    /// References to objects of the caller's process, sent with references that this process held.
     home: Vec<Imported>,
-    /// Written by the objects themselves.
+    /// Custom references, which the objects marshaled themselves.
     custom: Vec<Vec<u8>>,
 }
 
@@ -119,7 +124,7 @@ impl Caller {
         Self { entered, runtime, oxid, is_stranger, peer, maker, told: None, alarm, watch, sent }
     }
 
-    /// The client for which this caller, the host's service, passes on a call.
+    /// Returns the client for which this caller, the SCM, forwards a call.
     pub(crate) fn behind(&self, call: &Forwarded, heard: StringBinding) -> Arc<Self> {
         let client = Identity { oxid: call.process.unwrap_or_default(), is_stranger: call.process.is_none() };
         let (peer, alarm, watch) = (Peer::Host(call.host.clone()), self.alarm.clone(), Arc::clone(&self.watch));
@@ -127,17 +132,17 @@ impl Caller {
         Arc::new(Self { told: Some(Told { heard }), ..Self::new(self.runtime, client, peer, maker, alarm, watch) })
     }
 
-    /// What the host's service has told of this caller.
+    /// Returns the facts from the SCM, where the SCM forwarded the caller's call.
     pub(crate) fn told(&self) -> Option<&Told> {
         self.told.as_ref()
     }
 
-    /// The process, where it is one of obvia's.
+    /// Returns the OXID of the caller, where the caller is an obvia process.
     pub(crate) fn process(&self) -> Option<u64> {
         (!self.is_stranger).then_some(self.oxid)
     }
 
-    /// Whose the references are that the caller of the method that runs gets.
+    /// Returns the client for which the references in the running method's response are counted.
     pub(crate) fn holder(&self) -> Client {
         if self.is_stranger {
             let maker = self.authenticated();
@@ -164,7 +169,7 @@ impl Caller {
         }
     }
 
-    /// Who has proved to be the caller of the method that runs.
+    /// Returns the authenticated principal of the running method's caller.
     pub(crate) fn authenticated(&self) -> Option<Authenticated> {
         match &self.maker {
             Maker::Connection(proved) => proved.clone(),
@@ -172,12 +177,12 @@ impl Caller {
         }
     }
 
-    /// The same for whoever asks.
+    /// Returns the caller as security checks see it.
     pub(crate) fn shown(&self) -> security::Caller {
         security::Caller { peer: self.peer.clone(), authenticated: self.authenticated() }
     }
 
-    /// From now on calls on this thread are this caller's.
+    /// Makes this the caller of the current thread.
     #[inline(always)]
     pub(crate) fn enter(self: &Arc<Self>) {
         if self.entered.load(Ordering::Relaxed) != pthread_self() {
@@ -188,12 +193,12 @@ impl Caller {
     #[cold]
     #[inline(never)]
     fn arrive(self: &Arc<Self>) {
-        // What went wrong for somebody else is no business of this caller's.
+        // The last error of the previous caller does not concern this caller.
         error::forget();
         self.replace();
     }
 
-    /// Does something as a method that another caller has called, and is this one's again then.
+    /// Runs `work` with `other` as the thread's caller, and restores this caller afterwards.
     pub(crate) fn act_for<R>(self: &Arc<Self>, other: &Arc<Self>, work: impl FnOnce() -> R) -> R {
         struct Restore<'a>(&'a Arc<Caller>);
         impl Drop for Restore<'_> {
@@ -215,7 +220,8 @@ impl Caller {
         });
     }
 
-    /// A reference to an object, in the response to the caller: one that the object writes itself, where it does.
+    /// Returns a reference to an object for the response: a custom reference where the object
+    /// marshals itself.
     pub(crate) fn reference(&self, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Vec<u8>> {
         let Some(reference) = self.runtime.marshal_custom(object, info, self.holder())? else {
             let handler = self.runtime.handler_class_of(object, self.holder());
@@ -224,7 +230,7 @@ impl Caller {
         Ok(self.note_custom(reference))
     }
 
-    /// The reference of an object that is called over virtual interfaces, in the response to the caller.
+    /// Returns the reference for the response of an object that is called over virtual interfaces.
     pub(crate) fn specialised(&self, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Option<Vec<u8>>> {
         let reference = self.runtime.marshal_specialised(object, info, self.holder())?;
         Ok(reference.map(|reference| self.note_custom(reference)))
@@ -235,14 +241,15 @@ impl Caller {
         reference
     }
 
-    /// A standard reference to an object, in the response to the caller.
+    /// Returns a standard reference to an object for the response.
     pub(crate) fn marshal(&self, object: &IUnknown, info: &'static InterfaceInfo) -> Result<ObjRef> {
         let holder = self.holder();
         let mut reference = self.runtime.marshal(object, info, holder)?;
         if reference.oxid == self.runtime.oxid() {
             self.note(|sent| sent.own.push((holder, reference.target, reference.public_refs.into())));
         } else if reference.oxid == self.oxid {
-            // The method's pointer is dropped when the response is out, which must not be the last of it.
+            // The method drops its pointer when the response has been sent. The reference to the
+            // caller's object must outlive that pointer.
             let interface = exports::query(&behind(object), info)?;
             if let Some(imported) = split_reference(&interface, self.runtime.oxid())? {
                 reference.public_refs = 1;
@@ -252,7 +259,7 @@ impl Caller {
         Ok(reference)
     }
 
-    /// References have been counted for the caller, and are in the response.
+    /// Records references in the response that have been counted for the caller.
     pub(crate) fn note_sent(&self, target: TargetId, refs: u64) {
         let holder = self.holder();
         self.note(|sent| sent.own.push((holder, target, refs)));
@@ -267,16 +274,17 @@ impl Caller {
         std::mem::take(&mut self.sent.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The caller calls again, so it has taken the last response.
+    /// Clears the references of the last response: the caller calls again, so it has received that
+    /// response.
     pub(crate) fn has_taken(&self) {
         drop(self.take_sent());
     }
 
-    /// Takes back the references of a response that the caller did not get.
+    /// Takes back the references of a response that the caller did not receive.
     pub(crate) fn take_back(&self) {
         let sent = self.take_sent();
         for reference in &sent.custom {
-            // There may be nothing to give up, and nobody who would.
+            // The object may hold nothing to release, or its process may be gone.
             let _ = release_marshal_data(reference);
         }
         if sent.own.is_empty() && sent.home.is_empty() {
@@ -299,14 +307,17 @@ pub(crate) fn take_back_sent() {
     }
 }
 
-/// The caller of the method that runs on this thread, if it was called from another process.
+/// Returns the caller of the method that runs on this thread, if the call came from another
+/// process.
 pub(crate) fn caller() -> Option<Arc<Caller>> {
     CALLER.try_with(|current| current.borrow().0.clone()).ok().flatten()
 }
 
-/// Whether the caller of the method that runs on this thread no longer waits for it: it gave up, or ended.
+/// Whether the caller of the method that runs on this thread no longer waits for it, because it
+/// gave up or ended.
 ///
-/// Long methods look now and then. In a method that was called in its own process this is always false.
+/// Long methods should poll this function. In a method that was called in its own process it always
+/// returns false.
 pub fn is_cancelled() -> bool {
     caller().is_some_and(|caller| caller.alarm.is_closed())
 }

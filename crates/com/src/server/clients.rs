@@ -1,7 +1,9 @@
-//! The clients of this process: which are connected, and which have been lost and may come back.
+//! The clients of this process: those that are connected, and those whose connections were lost and
+//! that may come back.
 //!
-//! A client is gone when its last connection ends in order. A client of this host is gone however its last connection ends. A network that breaks does not
-//! say that a client is gone: what it holds is kept for it as long as objects wait for pings (MS-DCOM 3.1.2.2).
+//! A client is gone when its last connection ends in order. A client of this host is gone however
+//! its last connection ends. A broken network does not prove that a client is gone: its references
+//! and states are kept for as long as objects wait for pings (MS-DCOM 3.1.2.2).
 
 use super::{Fellowship, gate};
 use crate::runtime::{Runtime, janitor};
@@ -17,10 +19,11 @@ use std::time::{Duration, Instant};
 #[cfg(test)]
 mod tests;
 
-/// Clients that have been lost and may come back: of all hosts, and of one.
+/// The greatest number of lost clients that may come back, over all hosts and for one host.
 const LOST_MAX: usize = 1024;
 const LOST_BY_HOST_MAX: usize = 64;
-/// References and states that are kept for all of those, as many as two clients may have, and for those of one host.
+/// The greatest number of references and states that are kept for all lost clients, and for those
+/// of one host. The total equals what two clients may have.
 const KEPT_MAX: usize = 1 << 17;
 const KEPT_BY_HOST_MAX: usize = KEPT_MAX / 2;
 
@@ -35,46 +38,48 @@ pub(crate) struct Clients {
 
 #[derive(Default)]
 struct Register {
-    /// By OXID.
+    /// The clients by OXID.
     known: HashMap<u64, Known>,
-    /// Those that have been lost, the first one first.
+    /// The lost clients, ordered by the time of the loss.
     lost: BTreeSet<(Instant, u64)>,
 }
 
-/// A client: what is known of it for certain, and its connections.
+/// A client: its verified properties and the number of its connections.
 #[derive(Default)]
 struct Known {
     pid: Option<u32>,
     host: Option<String>,
-    /// The host that this process is to it.
+    /// The host name by which the client reaches this process.
     local: Option<String>,
-    /// Whose it is, where somebody has proved that it is theirs.
+    /// The principal that has proved to own the process, if any.
     owner: Option<Arc<Principal>>,
-    /// The group of its associations, where it has said nothing of itself. The group is kept so that the client can join it when it comes back.
+    /// The group of the client's associations, where the client has not introduced itself. The
+    /// group is kept so that a returning client can join it.
     group: Option<Arc<Group<Fellowship>>>,
     count: usize,
-    // Invariant: it is there just when there is no connection. `Register::lost` has the client by this time then.
+    // Invariant: `Some` exactly when there is no connection. `Register::lost` then has the client
+    // under this time.
     lost: Option<Lost>,
 }
 
 #[derive(Clone, Copy)]
 struct Lost {
     since: Instant,
-    /// References and states that are kept for it.
+    /// The number of references and states that are kept for the client.
     kept: usize,
 }
 
-/// How a connection has ended.
+/// The way in which a connection has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
-    /// The peer said so, or its kernel did.
+    /// The peer or its kernel reported the end.
     InOrder,
-    /// The network did not get through, at this time.
+    /// The network failed, at this time.
     Lost(Instant),
 }
 
 impl Register {
-    /// Takes a client out.
+    /// Removes a client.
     fn remove(&mut self, oxid: u64) {
         let Some(known) = self.known.remove(&oxid) else { return };
         if let Some(Lost { since, .. }) = known.lost {
@@ -85,8 +90,9 @@ impl Register {
         }
     }
 
-    /// The lost client that has to make room for others. Where its host has too many lost clients, or too much is kept for them, it is the first of
-    /// that host; otherwise the same goes for all hosts together.
+    /// Returns the lost client that must make room for others. Where its host exceeds the limit of
+    /// lost clients or of kept state, it is the earliest client of that host. Otherwise the limits
+    /// over all hosts are applied in the same way.
     fn surplus(&self, host: &Option<String>) -> Option<u64> {
         let all = || self.lost.iter().filter_map(|(_, oxid)| Some((*oxid, self.known.get(oxid)?)));
         let own = || all().filter(|(_, known)| known.host == *host);
@@ -97,7 +103,7 @@ impl Register {
     }
 }
 
-/// What is kept for lost clients.
+/// Returns the number of references and states that are kept for lost clients.
 fn kept<'a>(clients: impl Iterator<Item = (u64, &'a Known)>) -> usize {
     clients.filter_map(|(_, known)| known.lost).map(|lost| lost.kept).fold(0, usize::saturating_add)
 }
@@ -140,7 +146,8 @@ impl Clients {
         Ok(oxid)
     }
 
-    /// A client has made a call over a network, as this principal where it has proved that. False where the process is another's.
+    /// Records the principal that authenticated a client's call over a network. Returns false where
+    /// the process belongs to another principal.
     fn prove(&self, oxid: u64, principal: Option<&Arc<Principal>>) -> bool {
         let mut register = self.register();
         let known = register.known.entry(oxid).or_default();
@@ -150,23 +157,24 @@ impl Clients {
         known.owner.as_ref() == principal
     }
 
-    /// Whether a process is connected, or may come back.
+    /// Whether a process is connected or may come back.
     pub(crate) fn has(&self, oxid: u64) -> bool {
         self.register().known.contains_key(&oxid)
     }
 
-    /// The host that this process is to a client.
+    /// Returns the host name by which a client reaches this process.
     pub(crate) fn local_to(&self, oxid: u64) -> Option<String> {
         self.register().known.get(&oxid)?.local.clone()
     }
 
-    /// Has an association join a group.
+    /// Adds an association to a group.
     pub(crate) fn join(&self, wanted: u32, peer: &Peer) -> Option<Arc<Group<Fellowship>>> {
         Fellowship::join(&self.groups, wanted, peer)
     }
 
-    /// Ends a connection. Runs `end_client` for each client that is gone now, before it can connect again, and returns what that does. A client that
-    /// was lost is not gone as long as something is `kept` for it.
+    /// Ends a connection. Calls `end_client` for each client that is gone now, before the client
+    /// can connect again, and returns the results. A lost client is not gone while `kept` is
+    /// positive for it.
     fn leave<R>(&self, oxid: u64, end: End, kept: impl Fn(u64) -> usize, end_client: impl Fn(u64) -> R) -> Vec<R> {
         let mut register = self.register();
         let Some(known) = register.known.get_mut(&oxid) else { return Vec::new() };
@@ -175,7 +183,7 @@ impl Clients {
             return Vec::new();
         }
         let lost = match (end, known.pid) {
-            // The kernel has said of a client on this host that it is gone, whatever the network says.
+            // The kernel reports that a client of this host is gone, regardless of the network.
             (End::Lost(since), None) => Some(Lost { since, kept: kept(oxid) }).filter(|lost| lost.kept > 0),
             _ => None,
         };
@@ -194,12 +202,13 @@ impl Clients {
         ended
     }
 
-    /// When a lost client is to be given up next.
+    /// Returns the time at which the next lost client expires.
     pub(crate) fn due(&self, patience: Duration) -> Option<Instant> {
         self.register().lost.first().map(|(since, _)| *since + patience)
     }
 
-    /// Gives up the clients that have been lost for so long. Returns what `end_client` does for each.
+    /// Removes the clients that were lost `patience` ago or earlier. Returns the results of
+    /// `end_client` for each.
     pub(crate) fn give_up<R>(&self, now: Instant, patience: Duration, end_client: impl Fn(u64) -> R) -> Vec<R> {
         let mut register = self.register();
         let mut ended = Vec::new();
@@ -210,25 +219,27 @@ impl Clients {
         ended
     }
 
-    /// Remembers a connection for [`Self::wake_all`], and forgets those that have ended.
+    /// Registers a connection for [`Self::wake_all`], and removes those that have ended.
     pub(super) fn watch(&self, alarm: Alarm) {
         let mut alarms = self.alarms.lock().unwrap_or_else(PoisonError::into_inner);
         alarms.retain(|alarm| !alarm.is_gone());
         alarms.push(alarm);
     }
 
-    /// Has every service thread look whether it keeps objects that are no longer exported.
+    /// Wakes every service thread to purge the objects that are no longer exported.
     pub(crate) fn wake_all(&self) {
         let mut alarms = self.alarms.lock().unwrap_or_else(PoisonError::into_inner);
         alarms.retain(|alarm| !alarm.is_gone());
         let all = alarms.clone();
         drop(alarms);
-        // Without the lock: who rings may be the last to hold a connection, and an association's client leaves with it, which wakes everybody.
+        // The lock is released before: `ring` may drop the last reference to a connection, whose
+        // end drops an association's client, which calls `wake_all` again.
         all.iter().for_each(Alarm::ring);
     }
 }
 
-/// A connection of a client that has said who it is, or has been given a name. Without one nobody is there to hold references.
+/// A connection of a client that has introduced itself or was given a number. References can be
+/// held only by such a client.
 pub(crate) struct Presence {
     runtime: &'static Runtime,
     oxid: u64,
@@ -248,17 +259,18 @@ impl Presence {
         Ok(Self { runtime, oxid, is_lost: AtomicBool::new(false) })
     }
 
-    /// Whether the process is that of who makes its calls. Of one of this host the kernel has said whose it is.
+    /// Verifies that the caller's principal owns the claimed process. For a process of this host
+    /// the kernel has vouched already.
     pub(crate) fn prove(&self, peer: &Peer, principal: Option<&Arc<Principal>>) -> bool {
         matches!(peer, Peer::Process { .. }) || self.runtime.clients().prove(self.oxid, principal)
     }
 
-    /// Which process it is.
+    /// Returns the OXID of the client process.
     pub(crate) fn oxid(&self) -> u64 {
         self.oxid
     }
 
-    /// The connection has ended because the network did not get through.
+    /// Records that the connection ended because the network failed.
     pub(crate) fn note_loss(&self) {
         self.is_lost.store(true, Ordering::Relaxed);
     }
@@ -272,13 +284,14 @@ impl Drop for Presence {
         let kept = |oxid| runtime.exports().held_by(oxid) + runtime.contexts().kept_for(oxid);
         let gone = runtime.clients().leave(oxid, end, kept, |oxid| runtime.end_client(oxid));
         let has_gone = !gone.is_empty();
-        // Objects end where no lock is held.
+        // The objects are dropped while no lock is held.
         drop(gone);
         if has_gone {
             runtime.clients().wake_all();
         }
         if has_gone || is_lost {
-            // A lost client is to be given up some time. One that is gone may have been a server of this process, too.
+            // The janitor must expire a lost client later. A client that is gone may also have been
+            // a server of this process.
             janitor::wake();
         }
     }

@@ -1,4 +1,4 @@
-//! One connection, and who takes its calls: the runtime's loop, or one that the program owns.
+//! One connection and its dispatch: by the runtime's loop, or by a loop that the program owns.
 
 use super::caller::{Caller, Identity, Maker};
 use super::{Presence, Via, gate};
@@ -21,8 +21,9 @@ use std::ffi::c_void;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What performs calls of a target of the runtime's own; `None` for all others. No entry of the object table has generation 0. Those that are
-/// DCOM's are for associations, whose relay alone names them.
+/// Returns the function that performs calls of the runtime's own targets; `None` for all other
+/// targets. Entries of the object table never have generation 0. DCOM's targets are valid only on
+/// associations, whose relay alone names them.
 fn own(target: TargetId, has_relay: bool) -> Option<fn(&mut ServerCall<'_>) -> Answer> {
     match target {
         system::TARGET => Some(system::perform),
@@ -31,22 +32,23 @@ fn own(target: TargetId, has_relay: bool) -> Option<fn(&mut ServerCall<'_>) -> A
     }
 }
 
-/// One connection and what it is served with.
+/// One connection with its dispatch state.
 #[repr(C)]
 pub(super) struct Connection {
-    // Where C code finds it.
+    // C code reads this field at offset 0.
     dispatch: Dispatch,
     runtime: &'static Runtime,
     caller: Option<Arc<Caller>>,
-    // As the client has said by a unit on this connection, or to an association that this is a connection of.
+    // The client, as introduced by a PDU on this connection. `None` on a connection of an
+    // association, whose visitor has the client.
     presence: Option<Presence>,
     visit: Option<(Arc<Visitor>, Attribution)>,
-    // Who the client has proved to be on this connection.
+    // The principal that has authenticated on this connection.
     proved: Option<Authenticated>,
     peer: Peer,
     local: Option<String>,
     alarm: Alarm,
-    /// Of the next call of an object.
+    /// The call context for the next call of an object.
     context: Option<CallContext>,
 }
 
@@ -66,27 +68,27 @@ impl Connection {
         }
     }
 
-    /// Who is at the other end.
+    /// Returns the peer at the other end.
     pub(super) fn peer(&self) -> &Peer {
         &self.peer
     }
 
-    /// The host that this process is to it.
+    /// Returns the host name by which the peer reaches this process.
     pub(super) fn local(&self) -> Option<&str> {
         self.local.as_deref()
     }
 
-    /// The client has proved who it is.
+    /// Records that the client has authenticated.
     pub(super) fn is_proved_by(&mut self, proved: Authenticated) {
         self.proved = Some(proved);
     }
 
-    /// Whether the client has proved or said who it is.
+    /// Whether the client has authenticated or introduced itself.
     pub(super) fn is_let_in(&self) -> bool {
         self.proved.is_some() || self.caller.is_some()
     }
 
-    /// The connection has ended.
+    /// Records the loss of the connection for its client, if the network failed.
     fn note_end(&self, why: &ViError) {
         if !matches!(why, ViError::Disconnected { why: Ended::Silent | Ended::Reset, .. }) {
             return;
@@ -98,7 +100,7 @@ impl Connection {
         }
     }
 
-    /// From now on calls are this client's.
+    /// Attributes further calls to this client.
     fn adopt(&mut self, client: Identity) {
         let watch = Arc::clone(self.dispatch.watch());
         let maker = match &self.visit {
@@ -111,7 +113,8 @@ impl Connection {
         self.caller = Some(caller);
     }
 
-    /// A call of the runtime's own, the first one of a target, or the first one after something has happened.
+    /// Performs a call of the runtime's own targets, the first call of a target, or the first call
+    /// after the watch was invalidated.
     #[cold]
     #[inline(never)]
     fn dispatch_slowly(&mut self, call: &mut ServerCall<'_>) -> Answer {
@@ -127,10 +130,10 @@ impl Connection {
                 let Self { dispatch, runtime, caller, visit, .. } = self;
                 let opnum = call.opnum();
                 let admit = |target: &Target| match caller {
-                    // The association has asked, of each call.
+                    // The association has already checked each of its calls.
                     _ if visit.is_some() => Ok(()),
                     Some(caller) => runtime.rules().admit(target, opnum, || caller.shown()),
-                    // Nobody calls who has not said who it is.
+                    // A client must introduce itself before it calls.
                     None => Err(Status::PROTOCOL_ERROR),
                 };
                 dispatch.fetch_and_perform(&runtime.exports().table, call, admit)
@@ -143,7 +146,8 @@ impl Connection {
         }
     }
 
-    /// Notes the context of the next call, which takes the long way because of it.
+    /// Stores the context of the next call and invalidates the watch, so that this call takes the
+    /// slow path.
     fn expect(&mut self, context: Option<CallContext>) -> Answer {
         self.context = context;
         self.dispatch.watch().invalidate();
@@ -153,7 +157,7 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        // Before the client may be gone.
+        // The cached objects must go before the client may be gone.
         self.dispatch.clear();
     }
 }
@@ -169,7 +173,7 @@ impl Service for Connection {
 
     fn is_oneway(&mut self) {
         if let Some(context) = &mut self.context {
-            // Nobody waits.
+            // The caller of a one-way call does not wait for results.
             context.left = None;
         }
     }
@@ -188,7 +192,7 @@ impl Service for Connection {
                 self.presence = Some(presence);
                 self.adopt(Identity { oxid: client, is_stranger: false });
             }
-            // Who has said who it is does not become somebody else; who has not may not go on.
+            // A client cannot change its identity, and cannot go on without one.
             (Some(known), Some(client)) if known.oxid != client => return None,
             (None, None) => return None,
             _ => {}
@@ -207,25 +211,28 @@ impl Service for Connection {
     }
 }
 
-/// A loop of the program's, which takes the calls of the connection that it is given, and closes it.
+/// A loop that the program owns. The loop takes the calls of a connection and closes the
+/// connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Loop {
-    /// Is called on a thread of each connection's own. The connection may go on to another thread.
+    /// The function that is called for each connection, on a thread of its own. The connection may
+    /// move to another thread.
     pub function: unsafe extern "C-unwind" fn(connection: *mut Served, context: *mut c_void),
-    /// What the function gets.
+    /// The context that is passed to the function.
     pub context: *mut c_void,
 }
 
-// SAFETY: whoever sets a loop promises that any thread may call it with its context.
+// SAFETY: the caller of `set_loop` promises that any thread may call the function with its context.
 unsafe impl Send for Loop {}
 
 static LOOP: Mutex<Option<Loop>> = Mutex::new(None);
 
-/// Has connections that are accepted from now on served by a loop of the program's; by the runtime's again with `None`.
+/// Sets the loop that serves connections accepted from now on; `None` restores the runtime's own
+/// loop.
 ///
 /// # Safety
 ///
-/// The function must take what it is given by any thread, as long as the process lives.
+/// The function must accept connections on any thread, for the lifetime of the process.
 pub unsafe fn set_loop(function: Option<Loop>) {
     *LOOP.lock().unwrap_or_else(PoisonError::into_inner) = function;
 }
@@ -250,50 +257,54 @@ pub(super) fn serve_connection(runtime: &'static Runtime, mut window: Window, vi
     };
     let window = NonNull::from(Box::leak(Box::new(window)));
     let served = Box::new(Served { connection, call: None, is_oneway: false, window });
-    // SAFETY: whoever set the loop promised that it takes connections.
+    // SAFETY: the caller of `set_loop` promised that the function takes connections.
     unsafe { (own.function)(Box::into_raw(served), own.context) };
 }
 
-/// A connection that a loop of the program's serves. It ends with [`Served::close`].
+/// A connection that a loop of the program serves. The loop ends it with [`Served::close`].
 #[repr(C)]
 pub struct Served {
     connection: Connection,
-    // Invariant: refers to `window`, and is gone before anything is received by that.
+    // Invariant: refers to `window`, and is dropped before `window` receives again.
     call: Option<ServerCall<'static>>,
-    /// Whether the caller of `call` waits for no answer.
+    /// Whether `call` is a one-way call, which gets no answer.
     is_oneway: bool,
-    // Invariant: a leaked box of this value's own. Not a box, since `call` refers to it.
+    // Invariant: a leaked box that this value owns. The field is no `Box`, since `call` refers to
+    // it.
     window: NonNull<Window>,
 }
 
-// SAFETY: what the pointer leads to is owned, and may be sent; the parts of a call that are pointers are to its memory.
+// SAFETY: the pointer leads to an owned window, which may be sent; the pointers in a call refer to
+// that window's memory.
 unsafe impl Send for Served {}
 
 impl Served {
     /// Ends the connection.
     pub fn close(self) {
         let Self { connection, window, .. } = self;
-        // SAFETY: by the invariant; nothing refers to it any more.
+        // SAFETY: by the invariant; nothing refers to the window any more.
         drop(unsafe { Box::from_raw(window.as_ptr()) });
         drop(connection);
     }
 
-    /// Answers the call that was taken last, if there is one, and waits for the next one. `None` when the connection has ended.
+    /// Answers the previous call, if there is one, and waits for the next call. Returns `None` when
+    /// the connection has ended.
     ///
-    /// This is the hand-over to the transport.
+    /// Control passes from the runtime to the transport here.
     pub fn reply_and_wait(&mut self, answer: Answer) -> Option<&mut ServerCall<'static>> {
         match &mut self.call {
             Some(call) if !self.is_oneway => call.publish_inline(answer),
             Some(_) => {
                 self.call = None;
-                // SAFETY: by the invariant; nothing refers to it.
+                // SAFETY: by the invariant; the call that referred to the window has been dropped.
                 unsafe { self.window.as_mut() }.rx.release();
             }
             None => {}
         }
         self.call = None;
         loop {
-            // SAFETY: by the invariant; what is received is gone before the next turn, by that of `call`.
+            // SAFETY: by the invariant of `call`, a received call is dropped before the next
+            // iteration.
             let is_oneway = match vi_call::receive(unsafe { self.window.as_mut() }, &mut self.call) {
                 Ok(Arrived::Call(_)) => false,
                 Ok(Arrived::Oneway(_)) => {
@@ -302,7 +313,7 @@ impl Served {
                 }
                 Ok(Arrived::Other(message, tx)) => {
                     let attended = vi_call::serve_other(&mut self.connection, &message, tx);
-                    // SAFETY: by the invariant; nothing refers to it.
+                    // SAFETY: by the invariant; no call refers to the window.
                     if attended.settle(unsafe { self.window.as_mut() }).is_err() {
                         return None;
                     }
@@ -325,7 +336,7 @@ impl Served {
         }
     }
 
-    /// Performs the call that was taken last, whose target is not at hand.
+    /// Performs the current call where its target is not in the dispatch cache.
     pub fn dispatch_slowly(&mut self) -> Answer {
         let Self { connection, call, .. } = self;
         call.as_mut().map_or(Answer::fault(Status::PROTOCOL_ERROR), |call| connection.dispatch_slowly(call))

@@ -1,5 +1,5 @@
-//! The gate of a connection over a network: a client that proves who it is does so before anything else, and one that has to may do nothing else
-//! before.
+//! The gate of a connection over a network. A client authenticates before its first call. A client
+//! that is required to authenticate may make no other call until then.
 
 use super::connection::Connection;
 use crate::error::{Error, Result, code};
@@ -15,15 +15,16 @@ use obvia_via::{Deadline, Error as ViError};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How long a client may take for its proof.
+/// The time that a client may take for its authentication.
 const PATIENCE: Deadline = Deadline::after_secs(10);
-/// How long it may take for its first word where it need not prove anything; then it is waited for again.
+/// The time of one wait for the first message of a client that need not authenticate. The wait is
+/// repeated.
 const IDLE: Deadline = Deadline::after_secs(60);
-/// Connections before gates, of all hosts and of one.
+/// The greatest number of connections that wait at their gates, over all hosts and for one host.
 const WAITING_MAX: usize = 256;
 const WAITING_OF_HOST_MAX: usize = 128;
 
-/// How many connections have a proof before them, by host.
+/// The number of connections that must still authenticate, by host.
 #[derive(Default)]
 pub(super) struct Waiting(Mutex<HashMap<String, usize>>);
 
@@ -32,7 +33,7 @@ impl Waiting {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts one more. False where there are too many.
+    /// Counts one more connection. Returns false where the limit has been reached.
     fn enter(&self, host: &str) -> bool {
         let mut waiting = self.lock();
         let of_host = waiting.get(host).copied().unwrap_or_default();
@@ -54,7 +55,7 @@ impl Waiting {
     }
 }
 
-/// A connection that has been counted.
+/// A connection that is counted in `waiting` until this value is dropped.
 struct Counted {
     waiting: &'static Waiting,
     host: String,
@@ -66,33 +67,35 @@ impl Drop for Counted {
     }
 }
 
-/// A connection before its gate.
+/// A connection that has not passed its gate.
 struct Gate<'a> {
     runtime: &'static Runtime,
     connection: &'a mut Connection,
     least: Level,
     stage: Stage,
-    /// By when it has to be through, and its place among those that have to be.
+    /// The deadline of the authentication, and the connection's count among the waiting ones.
     proof: Option<(Deadline, Counted)>,
 }
 
-/// What a client may do before its gate.
+/// The messages that a client may send before its gate.
 enum Stage {
-    /// What it likes: it need not prove anything.
+    /// Any message: authentication is optional.
     Open,
-    /// Begin a proof.
+    /// The first leg of an authentication.
     Closed,
-    /// Go on with it.
+    /// A further leg of the authentication.
     Proving(Box<Verifier>),
-    /// Nothing: it has failed.
+    /// No message: the authentication has failed.
     Barred,
 }
 
-/// Serves a connection until its client has said who it is, with a proof where it has to protect its calls at a least level.
+/// Serves a connection until its client has introduced itself. A client must authenticate where its
+/// calls must be protected at a least level.
 ///
 /// # Errors
 ///
-/// Why the connection is to be ended.
+/// The reason why the connection must be ended: too many connections wait, the deadline of the
+/// authentication passed, or the connection failed.
 pub(super) fn pass(
     runtime: &'static Runtime,
     window: &mut Window,
@@ -116,7 +119,8 @@ pub(super) fn pass(
 }
 
 impl Gate<'_> {
-    /// The time for a proof begins to run. False where too many others have one before them.
+    /// Starts the deadline of the authentication. Returns false where too many connections are
+    /// waiting already.
     fn begin(&mut self) -> bool {
         let Peer::Host(host) = self.connection.peer().clone() else { return false };
         let waiting = &self.runtime.clients().waiting;
@@ -130,7 +134,7 @@ impl Gate<'_> {
         security::log_denial(self.connection.peer(), denial);
     }
 
-    /// Takes a leg of a proof, which came by a call. Returns what answers it.
+    /// Processes one leg of the authentication, which arrived in a call. Returns the answering leg.
     fn judge(&mut self, leg: &[u8], call: &ServerCall<'_>) -> Result<Vec<u8>> {
         let mut verifier = match std::mem::replace(&mut self.stage, Stage::Barred) {
             Stage::Proving(verifier) => verifier,
@@ -143,10 +147,13 @@ impl Gate<'_> {
         };
         let Verdict { answer, proved, guard } = verifier.answer(leg).map_err(|why| {
             self.deny(Denial::Proof);
-            // As over streams, where it is told at the first call.
+            // The code is the same as over streams, where the client learns of it at its first
+            // call.
             if let SecurityError::Level(_) = why { code::E_ACCESSDENIED.into() } else { Error::from(why) }
         })?;
-        // Before the answer: whoever has that takes nothing else any more. And before anybody is let in: who is to be under a key is.
+        // The guard is set before the answer is sent, since the client accepts only protected
+        // packets once it has the answer. The guard is also set before the client is let in, so
+        // that no call of a protected connection goes without it.
         guard.map_or(Ok(()), |guard| call.guard(guard))?;
         if let Some(proved) = proved {
             self.connection.is_proved_by(proved);
@@ -163,7 +170,7 @@ impl Service for Gate<'_> {
             return system::attend(call, |leg, call| self.judge(leg, call));
         }
         if let Stage::Open = self.stage {
-            // Nobody calls who has not said who it is.
+            // A client must introduce itself before it calls.
             return Answer::fault(Status::PROTOCOL_ERROR);
         }
         self.deny(Denial::Call { interface: None, opnum, maker: None });

@@ -1,4 +1,5 @@
-//! What the associations of a group have in common: their client process, where it has said nothing of itself.
+//! The state that the associations of a group share: the identity of their client process, for
+//! clients that have not introduced themselves.
 
 use crate::runtime;
 use obvia_rpc::co::{Group, Groups};
@@ -10,8 +11,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The maximum number of users with names for whom the associations of one group make calls at a time.
 const USERS_MAX: usize = 64;
 
-/// The client process of a group, known by its host, or by its number on this host. It makes calls for users, each of whom is a client of its own: a user
-/// who knows the number of a group cannot use what is kept for another user.
+/// The client process of a group, identified by its host, or by its process id on this host. Each
+/// principal for whom it makes calls counts as a separate client. Thus a principal that knows the
+/// number of a group cannot use the state of another principal.
 #[derive(Debug)]
 pub(crate) struct Fellowship {
     peer: Peer,
@@ -19,17 +21,19 @@ pub(crate) struct Fellowship {
 }
 
 impl Fellowship {
-    /// The group that a client asks for, or a new group for 0. `None` where there is no such group, or it is another client's.
+    /// Returns the group that a client asks for, or a new group where `wanted` is 0. `None` where
+    /// the group does not exist or belongs to another client.
     pub(super) fn join(groups: &Groups<Self>, wanted: u32, peer: &Peer) -> Option<Arc<Group<Self>>> {
         if wanted == 0 {
-            // The number is no secret, but need not be guessed easily.
+            // The number is no secret, but it should be hard to guess.
             let first = runtime::draw().ok()? as u32;
             return Some(groups.found(Some(first), Self { peer: peer.clone(), users: Mutex::default() }));
         }
         groups.find(wanted).filter(|group| group.shared().peer == *peer)
     }
 
-    /// The client that makes calls for a user, or for nobody in particular: a number that this process makes up.
+    /// Returns the client number for a principal, or for anonymous calls without one. This process
+    /// makes the number up.
     pub(crate) fn client(&self, user: Option<&Arc<Principal>>) -> Result<u64, Status> {
         let mut users = self.users.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, client)) = users.iter().find(|(known, _)| known.as_ref() == user) {

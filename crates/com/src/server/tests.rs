@@ -1,4 +1,4 @@
-//! Connections that end while others look at them.
+//! Tests of connections that end during a wake-up.
 
 use super::Clients;
 use obvia_via::Error;
@@ -7,7 +7,8 @@ use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// A relay whose owner lets go of its connection just when somebody rings, and whose end wakes everybody, as that of an association does.
+/// A relay that drops its window as soon as its alarm rings, and that calls `wake_all` when it is
+/// dropped, as an association's relay does.
 struct Leaving {
     clients: Arc<Clients>,
     window: Arc<Mutex<Option<Window>>>,

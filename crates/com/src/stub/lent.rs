@@ -1,4 +1,4 @@
-//! Arrays that methods lend: they lie behind the reply's block, where the caller reads them.
+//! Arrays that methods lend: they follow the reply's block, in memory that the caller reads.
 
 use super::{StubCall, StubFn};
 use crate::frame::{Scalar, aligned};
@@ -6,24 +6,26 @@ use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{Answer, ServerCall};
 use std::ffi::c_void;
 
-/// Bytes of a reply with a block of `length` bytes and so many lent elements behind it.
+/// Returns the length of a reply with a block of `length` bytes and `count` lent elements.
 #[inline(always)]
 fn lent_bytes<T>(length: usize, count: usize) -> Option<usize> {
     count.checked_mul(size_of::<T>())?.checked_add(aligned(length))
 }
 
-/// Room behind a reply's block of `length` bytes for so many elements that the method lends. `None` where it has to be made.
+/// Returns room for `room` lent elements after a reply's block of `length` bytes; `None` where the
+/// room must be made by [`lend_again`].
 #[inline(always)]
 pub fn lend<T: Scalar>(call: &mut ServerCall<'_>, length: usize, room: usize) -> Option<*mut T> {
     let frame = call.reply_at_hand(lent_bytes::<T>(length, room)?)?;
     Some(frame[aligned(length)..].as_mut_ptr().cast())
 }
 
-/// Makes that room, and runs the stub again, which has done nothing yet. A fault where the caller is gone, or bears no such frame.
+/// Makes the room, and runs the stub again, which has had no effect yet. Returns a fault where the
+/// caller is gone, or its memory is too small for the frame.
 ///
 /// # Safety
 ///
-/// `object` must be what the stub was called with.
+/// `object` must be the object with which the stub was called.
 #[cold]
 #[inline(never)]
 pub unsafe fn lend_again<T: Scalar>(
@@ -42,17 +44,17 @@ pub unsafe fn lend_again<T: Scalar>(
 }
 
 impl StubCall<'_, '_> {
-    /// The bytes of a reply's block of `length` bytes, and how long the reply is: the method has lent so many elements, which lie in
-    /// the `room` that [`lend`] gave, or elsewhere.
+    /// Returns the bytes of a reply's block of `length` bytes, and the length of the reply. The
+    /// method has lent `count` elements, in the `room` of [`lend`] or elsewhere.
     ///
     /// # Safety
     ///
-    /// `given` must be what [`lend`] gave for this reply; `first` must be that, or readable for `count` elements and no part of
-    /// the reply.
+    /// `given` must be the result of [`lend`] for this reply; `first` must be the same pointer, or
+    /// readable for `count` elements outside of the reply.
     ///
     /// # Errors
     ///
-    /// As [`lend_again`]; and bad stub data for what cannot be a number of elements.
+    /// As [`lend_again`]; BAD_STUB_DATA for an invalid number of elements.
     #[inline(always)]
     pub unsafe fn lent<T: Scalar>(
         &mut self,
@@ -70,9 +72,9 @@ impl StubCall<'_, '_> {
         if count > room {
             return Err(Status::BAD_STUB_DATA);
         }
-        // SAFETY: the reply's block is before what was given.
+        // SAFETY: the reply's block precedes the room.
         let start = unsafe { given.cast::<u8>().sub(block) };
-        // SAFETY: as above; nothing else refers to it, and &mut self.
+        // SAFETY: as above; the block is exclusive through `&mut self`.
         let frame = unsafe { std::slice::from_raw_parts_mut(start, block) };
         frame.fill(0);
         Ok((frame, block + count * size_of::<T>()))
@@ -80,7 +82,7 @@ impl StubCall<'_, '_> {
 
     /// # Safety
     ///
-    /// `first` must be readable for `count` elements, and no part of the reply.
+    /// `first` must be readable for `count` elements outside of the reply.
     #[cold]
     #[inline(never)]
     unsafe fn lent_from_elsewhere<T: Scalar>(
@@ -93,7 +95,7 @@ impl StubCall<'_, '_> {
         let frame = self.call.reply_in_area(bytes).ok_or(Status::REMOTE_NO_MEMORY)?;
         let (results, array) = frame.split_at_mut(block);
         if count > 0 {
-            // SAFETY: the caller's promise; the frame has as many bytes.
+            // SAFETY: the caller's promise; the frame has room for that many bytes.
             unsafe { first.copy_to_nonoverlapping(array.as_mut_ptr().cast(), count) };
         }
         results.fill(0);

@@ -1,4 +1,4 @@
-//! Calls about objects that were marshaled for whoever unmarshals them.
+//! The calls for marshaled data.
 
 use super::{REFS_PER_QUERY, answer, call, guid_from, target_from, who};
 use crate::error::{Result, code};
@@ -24,7 +24,7 @@ fn put(found: Exported) -> Vec<u8> {
     [found.target.word().to_le_bytes(), found.oid.to_le_bytes()].concat()
 }
 
-/// Has the server make data of one of its interface pointers.
+/// Asks the server to make marshaled data for one of its interface pointers.
 pub(crate) fn keep(link: &Link, target: TargetId) -> Result<Exported> {
     exported(&link.with_home(|home| call(home, OP_KEEP, &target.word().to_le_bytes()))?)
 }
@@ -35,7 +35,8 @@ pub(super) fn serve_keep(call: &mut StubCall<'_, '_>) -> std::result::Result<Ans
     let outcome = (|| {
         let exports = caller.runtime.exports();
         let (object, info) = (exports.get(target)?.object, exports.interface(target));
-        // The caller may end before anybody unmarshals it, and nobody may ever do so: as with peers that have to ping.
+        // The caller may end before the data is unmarshaled, and the data may never be unmarshaled.
+        // Its references expire like those of peers that must ping.
         let maker = caller.authenticated();
         let holder = caller.runtime.peer(&caller.peer, maker.as_ref().map(|maker| &*maker.principal));
         let found = caller.runtime.keep_for(object.get(), info.ok_or(code::RPC_E_DISCONNECTED)?, holder)?;
@@ -44,7 +45,7 @@ pub(super) fn serve_keep(call: &mut StubCall<'_, '_>) -> std::result::Result<Ans
     answer(call, outcome)
 }
 
-/// Takes data for this process. The references returned belong to the caller.
+/// Unmarshals data for this process. The caller owns the returned references.
 pub(crate) fn unmarshal(link: &Link, data: TargetId, info: &InterfaceInfo) -> Result<Exported> {
     link.bind(info)?;
     let request = [data.word().to_le_bytes().as_slice(), &guid_to_wire(&info.iid)].concat();
@@ -66,7 +67,7 @@ pub(super) fn serve_unmarshal(call: &mut StubCall<'_, '_>) -> std::result::Resul
     answer(call, outcome)
 }
 
-/// Has the server drop data.
+/// Asks the server to release marshaled data.
 pub(crate) fn release(link: &Link, data: TargetId) -> Result<()> {
     link.with_home(|home| call(home, OP_RELEASE_DATA, &data.word().to_le_bytes()))?;
     Ok(())

@@ -1,4 +1,5 @@
-//! A call between processes of one user: the host's service passes on what somebody of another host has asked it, and for whom.
+//! The call by which the SCM forwards a call of a client of another host to a server process of the
+//! same user.
 
 use super::{answer, call, start, who};
 use crate::dcom;
@@ -13,14 +14,14 @@ use obvia_rpc::vi_call::Answer;
 
 pub(super) const OP_FORWARD: u16 = 21;
 
-/// What an answer has before the results: a status, and how long they are.
+/// The length of the header before the results: the status and the length.
 const HEAD: usize = 8;
 
-/// Passes a call on. Returns what it was answered with: results, or the status of a fault.
+/// Forwards a call. Returns its results, or the status of a fault.
 pub(crate) fn forward(link: &Link, forwarded: &Forwarded) -> Result<std::result::Result<Vec<u8>, Status>> {
     let request = forwarded.encode(ByteOrder::Little)?;
     let deadline = thread::deadline().start();
-    // Making an object takes as long as its author's code does.
+    // An activation may take arbitrarily long.
     let mut channel = link.take_channel(deadline)?;
     let answer = call(&mut channel, OP_FORWARD, &request)?;
     link.give_back(channel);
@@ -38,7 +39,7 @@ pub(super) fn serve_forward(call: &mut StubCall<'_, '_>) -> std::result::Result<
     let mut request = vec![0; frame.len()];
     frame.copy_to(0, &mut request).ok_or(Status::BAD_STUB_DATA)?;
     let caller = who()?;
-    // Whoever says for whom it asks is believed.
+    // The caller's account of its client is trusted, so the caller must be of the same user.
     if !start::is_of_own_user(&caller.peer) {
         let refused = Error::new(code::E_ACCESSDENIED, "calls are passed on by processes of the same user and host");
         return answer(call, Err(refused));

@@ -1,4 +1,4 @@
-//! The call by which a client proves who it is on a connection over a network, before anything else.
+//! The call by which a client authenticates on a connection over a network, before any other call.
 
 use super::{answer, call};
 use crate::error::{Result, code};
@@ -12,7 +12,7 @@ use std::net::IpAddr;
 
 pub(crate) const OP_PROVE: u16 = 24;
 
-/// Proves who this process is, and has the server prove that it knows the password, too.
+/// Authenticates this process, and verifies that the server knows the password, too.
 pub(crate) fn prove(channel: &mut Channel, protection: &Protection) -> Result<()> {
     let Peer::Host(host) = channel.peer() else { return Err(code::E_UNEXPECTED.into()) };
     let mut prover = protection.prove(&place_of(&host))?;
@@ -25,13 +25,14 @@ pub(crate) fn prove(channel: &mut Channel, protection: &Protection) -> Result<()
     }
 }
 
-/// What a host is called in proofs: the same on both sides, however each of them writes it.
+/// Returns the name of a host in the authentication, which is the same on both sides even if their
+/// notations differ.
 pub(crate) fn place_of(host: &str) -> String {
     let (address, _zone) = host.split_once('%').unwrap_or((host, ""));
     address.parse::<IpAddr>().map_or_else(|_| host.to_owned(), |address| address.to_canonical().to_string())
 }
 
-/// Answers a leg of a proof by what `judge` says to it.
+/// Answers a leg of an authentication with the result of `judge`.
 pub(crate) fn attend(
     call: &mut ServerCall<'_>,
     judge: impl FnOnce(&[u8], &ServerCall<'_>) -> Result<Vec<u8>>,

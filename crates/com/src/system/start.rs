@@ -1,4 +1,4 @@
-//! A call to the service for activation: have the server of a class started.
+//! The call by which a client lets the SCM start the server of a class.
 
 use super::{answer, call, guid_from, text, who};
 use crate::error::{Error, Result, code};
@@ -15,15 +15,16 @@ use windows_core::{GUID, HRESULT};
 
 pub(super) const OP_START: u16 = 20;
 
-/// What an answer has before the words: the result, and whether a server was started.
+/// The length of the header before the error text: the result, and whether a server was started.
 const HEAD: usize = 16;
 
-/// Has the service start a server of a class, if none runs, and waits until it has registered the class. Whether it had to be started.
+/// Asks the SCM to start a server of a class unless one runs, and waits until it has registered the
+/// class. Returns whether a start was needed.
 pub(crate) fn start(link: &Link, class: &GUID) -> Result<bool> {
     let deadline = thread::deadline().start();
     let patience = u64::try_from(deadline.remaining().as_millis()).unwrap_or(u64::MAX);
     let request = [guid_to_wire(class).as_slice(), &patience.to_le_bytes()].concat();
-    // The link's own connection is for calls that take no time.
+    // The home connection is for calls that return at once.
     let mut channel = link.take_channel(deadline)?;
     let answer = call(&mut channel, OP_START, &request)?;
     link.give_back(channel);
@@ -40,7 +41,7 @@ pub(super) fn serve_start(call: &mut StubCall<'_, '_>) -> std::result::Result<An
     let (class, patience) = (guid_from(frame, 0)?, frame.load_u64(16).ok_or(Status::BAD_STUB_DATA)?);
     let caller = who()?;
     let outcome = if is_of_own_user(&caller.peer) {
-        // The last tenth is for the answer's way.
+        // The last tenth of the time is left for the transmission of the answer.
         let patience = Duration::from_millis(patience - patience / 10);
         caller.runtime.starter().start(caller.runtime, &class, Deadline::Within(patience).start())
     } else {
@@ -54,7 +55,8 @@ pub(super) fn serve_start(call: &mut StubCall<'_, '_>) -> std::result::Result<An
     answer(call, Ok([head.as_slice(), words.as_bytes()].concat()))
 }
 
-/// Whether somebody is a process of this user, or of the superuser's: others may be let in for what they call.
+/// Whether a peer is a process of this user or of the superuser. Others may be connected for other
+/// calls.
 pub(super) fn is_of_own_user(peer: &Peer) -> bool {
     let own = rustix::process::geteuid().as_raw();
     matches!(peer, Peer::Process { uid, .. } if [own, 0].contains(uid))

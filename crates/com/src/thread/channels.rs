@@ -1,8 +1,9 @@
-//! The channels of a thread: taken from the pools of links, kept from call to call.
+//! The channels of a thread, taken from the pools of links and kept from call to call.
 //!
-//! The one used last lies at hand, with the place for the next request: a call over it begins with one comparison, and no
-//! count is taken, as no code but the transport's runs before its reply is there. Calls whose arguments or results are objects
-//! run code of others in between, which may make calls itself; they take the channel out for themselves.
+//! The last used channel is at hand together with the slot for the next request. A call over it
+//! begins with one comparison and takes no reference count, since only the transport's code runs
+//! before the reply arrives. Calls with objects as arguments or results run foreign code in
+//! between, which may make calls itself. Such calls take their channel out.
 
 use super::{ThreadLimit, deadline, is_cancellable, register};
 use crate::call_context;
@@ -20,21 +21,23 @@ use std::ptr::{self, NonNull};
 use std::sync::{Arc, Weak};
 use windows_core::HRESULT;
 
-/// The channel at hand. One for each thread; C code sees its first fields.
+/// The thread's channel at hand. C code reads the first fields.
 #[repr(C)]
 pub struct Calls {
-    /// The link whose channel it is, by its address; 0 where a call has to prepare first.
+    /// The address of the link that the channel belongs to; 0 where a call must prepare first.
     link: Cell<usize>,
-    // Invariant: while `link` is not 0, the slot of the next request, nobody else's until that is published.
+    // Invariant: while `link` is not 0, the slot of the next request, used by this thread alone
+    // until the request is published.
     slot: Cell<*mut [u8; INLINE_MAX]>,
-    // Invariant: each is empty, or of a region that the peer of the channel at hand has mapped; those of the second half of one
-    // that it may write.
+    // Invariant: each entry is empty, or a region that the peer of the channel at hand has mapped.
+    // The entries of the second half are of regions that the peer may write.
     regions: Hands,
-    // Invariant: null, or a leaked box that belongs to this place. Never null while `link` is not 0.
+    // Invariant: null, or a leaked box that this field owns. Never null while `link` is not 0.
     owned: Cell<*mut Owned>,
-    /// Whether it is at hand for one call only: see [`has_to_prepare`].
+    /// Whether the channel is at hand for one call only: see [`has_to_prepare`].
     once: Cell<bool>,
-    /// The lease on the last reply of the channel at hand, which makes no call meanwhile; 0 where there is none.
+    /// The number of the lease on the last reply of the channel at hand, which makes no call
+    /// meanwhile; 0 without a lease.
     lease: Cell<u64>,
     /// The number of the last lease.
     leases: Cell<u64>,
@@ -54,17 +57,17 @@ thread_local! {
             }
         };
     static OTHERS: Others = const { Others(RefCell::new(Vec::new())) };
-    /// The same, for calls that are made when the thread ends, and has given `OTHERS` up.
+    /// The channels of calls that are made while the thread ends, when `OTHERS` is destroyed.
     static LAST: Others = const { Others(RefCell::new(Vec::new())) };
     static LEASED: Leased = const { Leased(RefCell::new(Vec::new())) };
 }
 
-/// A channel that this thread has taken from a link's pool. It goes back when the thread ends.
+/// A channel from a link's pool. The channel is returned when the thread ends.
 struct Owned {
-    // Keeps the link's address from being another's.
+    // The weak reference keeps the link's address from being reused.
     link: Weak<Link>,
     channel: Channel,
-    /// Whether a canceller may have interrupted it by mistake, after its call.
+    /// Whether a canceller may have interrupted the channel too late, after its call.
     alarmed: bool,
 }
 
@@ -73,7 +76,7 @@ impl Owned {
         ptr::eq(self.link.as_ptr(), link)
     }
 
-    /// The thread does not need it any more.
+    /// Returns the channel to its link's pool.
     fn give_back(self) {
         if let Some(link) = self.link.upgrade() {
             link.give_back(self.channel);
@@ -81,7 +84,7 @@ impl Owned {
     }
 }
 
-/// The thread's channels but for the one at hand.
+/// The thread's channels except the one at hand.
 #[expect(clippy::vec_box, reason = "the boxes move between here and CALLS")]
 struct Others(RefCell<Vec<Box<Owned>>>);
 
@@ -90,14 +93,15 @@ impl Drop for Others {
         let at_hand = Calls::with(Calls::take_from_hand);
         Calls::with(|calls| shared::leave(&calls.regions));
         let all = self.0.take().into_iter().chain(at_hand);
-        // Where the thread ends with a canceller set, that may yet interrupt what the thread has used.
+        // If the thread ends with a canceller set, the canceller may still interrupt the channels
+        // that the thread used.
         all.filter(|owned| !owned.alarmed).for_each(|owned| owned.give_back());
     }
 }
 
 impl Others {
-    /// Runs `work` with the thread's own. `None` where the thread ends, and has given all of its channels back: what is at hand then is closed with
-    /// the process.
+    /// Runs `work` with the thread's own channels. `None` where the thread is ending and has
+    /// returned all channels. A channel that is at hand then closes with the process.
     fn with<R>(work: impl FnOnce(&RefCell<Vec<Box<Owned>>>) -> R) -> Option<R> {
         let mut work = Some(work);
         let mut run = |others: &Self| work.take().map(|work| work(&others.0));
@@ -106,17 +110,17 @@ impl Others {
     }
 }
 
-/// The thread's channels whose last replies are leased, by lease, when they are no longer at hand.
+/// The channels with leased replies that are no longer at hand, by lease.
 struct Leased(RefCell<Vec<(u64, Box<Owned>)>>);
 
 impl Drop for Leased {
     fn drop(&mut self) {
-        // Whoever outlives the thread's channels still reads there.
+        // Values that outlive the thread's channels may still read the replies there.
         self.0.take().into_iter().for_each(std::mem::forget);
     }
 }
 
-/// A call that has been published: when the transport panics, its channel is no longer at hand.
+/// A guard for a published call. If the transport panics, the channel is no longer at hand.
 struct Unanswered<'a>(&'a Calls);
 
 impl Drop for Unanswered<'_> {
@@ -125,18 +129,19 @@ impl Drop for Unanswered<'_> {
     }
 }
 
-/// What a reply is, before anybody has looked at it. C sees it, too.
+/// A reply that has not been examined. C code shares the layout.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct RawReply {
     /// The results' frame; [`RawReply::NO_FRAME`] where the call failed on its way.
     pub frame: *const u8,
-    /// The method's or the failed call's HRESULT below, the length of the frame above.
+    /// The HRESULT of the method or of the failed call in the lower half, the length of the frame
+    /// in the upper half.
     pub word: u64,
 }
 
 impl RawReply {
-    /// No memory, but aligned like a frame.
+    /// A dangling pointer with the alignment of a frame.
     pub const NO_FRAME: *const u8 = ptr::without_provenance(8);
 
     fn failed(result: HRESULT) -> Self {
@@ -145,29 +150,30 @@ impl RawReply {
 }
 
 impl Calls {
-    /// Runs `work` with the thread's own.
+    /// Runs `work` with the current thread's `Calls`.
     #[inline(always)]
     pub(crate) fn with<R>(work: impl FnOnce(&Self) -> R) -> R {
         CALLS.with(work)
     }
 
-    /// Whether the channel at hand is of this link.
+    /// Whether the channel at hand belongs to this link.
     #[inline(always)]
     pub(crate) fn has(&self, link: usize) -> bool {
         self.link.get() == link
     }
 
-    /// The place for the next request's frame, if it fits a slot.
+    /// Returns the slot for the next request, for frames that fit it.
     #[inline(always)]
     pub(crate) fn slot(&self) -> *mut [u8; INLINE_MAX] {
         self.slot.get()
     }
 
-    /// Puts a channel of `link` at hand, for one call at least, and makes its slot free.
+    /// Puts a channel of `link` at hand, for one call at least, and frees its slot.
     ///
     /// # Errors
     ///
-    /// When the peer cannot be reached or takes no further call, or the thread's canceller was used.
+    /// If the peer cannot be reached or takes no further call, or if the thread's canceller was
+    /// used.
     #[cold]
     #[inline(never)]
     pub(crate) fn prepare(&self, link: &Arc<Link>) -> Result<()> {
@@ -178,7 +184,7 @@ impl Calls {
         Ok(())
     }
 
-    /// The place for a request's frame of any length, on the channel at hand.
+    /// Returns the memory for a request's frame of any length, on the channel at hand.
     ///
     /// # Safety
     ///
@@ -193,18 +199,18 @@ impl Calls {
         Ok(NonNull::from(channel.request(length, bulk, ThreadLimit)?))
     }
 
-    /// Publishes the request, and waits for its reply: the transport's part of a call.
+    /// Publishes the request and waits for its reply. This is the transport's part of a call.
     ///
     /// # Safety
     ///
-    /// A channel must be at hand. The reply's frame is there until the thread's next call.
+    /// A channel must be at hand. The reply's frame is valid until the thread's next call.
     #[inline(never)]
     pub unsafe fn exchange(&self, opnum: u16, length: usize, target: u64) -> RawReply {
         // SAFETY: the caller's promise.
         unsafe { self.exchange_inline(opnum, length, target) }
     }
 
-    /// The same for a caller that is such a function itself.
+    /// As [`Self::exchange`], inlined into a caller that is itself such an outlined function.
     ///
     /// # Safety
     ///
@@ -230,14 +236,15 @@ impl Calls {
         raw
     }
 
-    /// The regions in hand: that for the array `at` of a method, among those that are read or those that are written.
+    /// Returns the selected region for the array `at` of a method, for an array that is read or one
+    /// that is written.
     #[inline(always)]
     pub(crate) fn region(&self, at: usize, is_written: bool) -> &Hand {
         &self.regions[hand_at(at, is_written)]
     }
 
-    /// Takes the region that an address lies in in hand, and lets the peer have it. False where it cannot be passed by
-    /// reference, or is in hand already.
+    /// Selects the region that contains an address and maps it at the peer. Returns false where the
+    /// array cannot be passed by reference, or where the region is already selected.
     ///
     /// # Safety
     ///
@@ -252,7 +259,8 @@ impl Calls {
         if hand.begins_at(region.start().as_ptr().addr()) {
             return false;
         }
-        // So that it leaves the list of threads when it ends.
+        // Registers the thread's destructor, which removes the thread from the list of threads when
+        // it ends.
         if Others::with(|_| ()).is_none() {
             return false;
         }
@@ -270,7 +278,7 @@ impl Calls {
         number.is_some_and(|number| region.take_in_hand(hand, number, &self.regions))
     }
 
-    /// Whether the peer can be given regions at all.
+    /// Whether regions can be shared with the peer.
     ///
     /// # Safety
     ///
@@ -291,16 +299,16 @@ impl Calls {
         channel.oneway(TargetId::from_word(target), opnum, length);
         match channel.request_slot() {
             Some(slot) if !self.once.get() => self.slot.set(slot.as_ptr()),
-            // The next call has to be registered, or waits until there is room.
+            // The next call must be registered, or must wait for room.
             _ => self.link.set(0),
         }
     }
 
-    /// The channel at hand.
+    /// Returns the channel at hand.
     ///
     /// # Safety
     ///
-    /// There must be one, and nobody else use it for `'a`.
+    /// A channel must be at hand, and no other reference to it may be used during `'a`.
     #[inline(always)]
     unsafe fn channel<'a>(&self) -> &'a mut Channel {
         // SAFETY: by the invariant of `owned`, and the caller's promise.
@@ -308,7 +316,8 @@ impl Calls {
         &mut owned.channel
     }
 
-    /// A call has no reply: its channel goes, unless it was the server who said so.
+    /// Ends a call without a reply. The channel is dropped unless the server itself reported the
+    /// failure.
     #[cold]
     #[inline(never)]
     #[expect(clippy::boxed_local, reason = "it comes in a register")]
@@ -329,7 +338,7 @@ impl Calls {
         self.link.set(0);
         self.regions.iter().for_each(Hand::empty);
         let owned = self.owned.replace(ptr::null_mut());
-        // SAFETY: by the invariant a leaked box, and it is no longer in its place.
+        // SAFETY: by the invariant a leaked box, and the field no longer owns it.
         let owned = (!owned.is_null()).then(|| unsafe { Box::from_raw(owned) })?;
         let lease = self.lease.take();
         if lease == 0 {
@@ -337,13 +346,14 @@ impl Calls {
         }
         let mut leased = Some((lease, owned));
         if LEASED.try_with(|others| others.0.borrow_mut().extend(leased.take())).is_err() {
-            // As when they are dropped.
+            // The channel is leaked, as in the drop of `Leased`.
             std::mem::forget(leased);
         }
         None
     }
 
-    /// Puts a channel at hand, and what was there among the others. Without the slot of its next request a call has to prepare.
+    /// Puts a channel at hand, and moves the previous one to the others. Without the slot of its
+    /// next request, the next call must prepare.
     fn put_at_hand(&self, owned: Box<Owned>, slot: Option<NonNull<[u8; INLINE_MAX]>>) {
         let before = self.take_from_hand();
         if let Some(slot) = slot {
@@ -356,12 +366,13 @@ impl Calls {
     }
 }
 
-/// Whether each call of this thread has to prepare: those that can be cancelled are registered, and those with a context say it.
+/// Whether each call of this thread must prepare: cancellable calls are registered, and calls with
+/// a context send it.
 fn has_to_prepare() -> bool {
     is_cancellable() || call_context::is_set()
 }
 
-/// A channel of the link: one of this thread's, one of the link's pool, or a new one; out of its place.
+/// Takes out a channel of the link: one of this thread's, one of the link's pool, or a new one.
 fn obtain(link: &Arc<Link>) -> Result<Box<Owned>> {
     let at_hand = Calls::with(Calls::take_from_hand);
     let found = match at_hand {
@@ -397,33 +408,34 @@ fn obtain(link: &Arc<Link>) -> Result<Box<Owned>> {
     Ok(owned)
 }
 
-/// Tells the peer the context of the next call. Where the next call has none, the peer is told that only if it was told one before. A relay's units
-/// have the context themselves.
+/// Sends the peer the context of the next call. Where the next call has none, the peer is told so
+/// only if it still has an earlier context. A relay's requests carry the context themselves.
 fn say_context(channel: &mut Channel) -> Result<()> {
     let is_set = call_context::is_set();
     if !is_set && !*channel.has_context() || channel.is_relayed() {
         return Ok(());
     }
     system::say_context(channel, &if is_set { call_context::current() } else { CallContext::NONE })?;
-    // The peer that was not told keeps what it was told before.
+    // If the call failed, the peer keeps the earlier context, and so does this flag.
     *channel.has_context() = is_set;
     Ok(())
 }
 
-/// The context of this thread's calls has changed: the next one says it.
+/// Makes the next call of this thread prepare and send its changed context.
 pub(crate) fn prepare_again() {
     Calls::with(|calls| {
         calls.link.set(0);
         if calls.lease.get() != 0 {
-            // The lease would put the channel back at hand as it was.
+            // The end of the lease would put the channel back at hand as it was.
             let leased = calls.take_from_hand();
             debug_assert!(leased.is_none());
         }
     });
 }
 
-/// The thread's canceller has changed: the next call finds its channel the slow way, where it is registered. If the one before was
-/// used, channels that it may have interrupted too late must not be used: another call would be taken for the cancelled one.
+/// Reacts to a change of the thread's canceller: the next call prepares and registers its channel.
+/// If the previous canceller was used, it may have interrupted channels too late. Such channels
+/// must not be used again, since another call on them would be taken for the cancelled one.
 pub(super) fn change_canceller(was_cancelled: bool) {
     let at_hand = Calls::with(Calls::take_from_hand);
     Others::with(|others| {
@@ -437,11 +449,12 @@ pub(super) fn change_canceller(was_cancelled: bool) {
     });
 }
 
-/// Lends this thread's channel of a link to `work`, taking one from the link's pool where there is none yet.
+/// Lends this thread's channel of a link to `work`, with one from the link's pool where the thread
+/// has none.
 ///
 /// # Errors
 ///
-/// When the peer cannot be reached, or the thread's canceller was used.
+/// If the peer cannot be reached, if the thread's canceller was used, or if `work` fails.
 pub(crate) fn with_channel<R>(link: &Arc<Link>, work: impl FnOnce(&mut Channel) -> Result<R>) -> Result<R> {
     let mut taken = Taken(Some(obtain(link)?));
     let channel = &mut taken.0.as_mut().ok_or(crate::code::E_UNEXPECTED)?.channel;
@@ -454,12 +467,13 @@ pub(crate) fn with_channel<R>(link: &Arc<Link>, work: impl FnOnce(&mut Channel) 
     outcome
 }
 
-/// A channel taken out of its place; dropping this puts it back, also when a call panics.
+/// A channel that was taken out; its drop puts it back, even when a call panics.
 struct Taken(Option<Box<Owned>>);
 
 impl Drop for Taken {
     fn drop(&mut self) {
-        // A broken one goes, and one that may have a response to come: the server learns from its end that nobody waits any more.
+        // A broken channel is closed, and so is one whose response may still come: the end of the
+        // connection tells the server that the caller no longer waits.
         if let Some(owned) = self.0.take()
             && !owned.channel.is_broken()
             && !std::thread::panicking()
@@ -470,18 +484,18 @@ impl Drop for Taken {
     }
 }
 
-/// Keeps the last reply of this thread as it is, which lies where its channel is: further calls take another one. Of this thread
-/// alone, as it is put back when this is dropped.
+/// A lease on the last reply of this thread, which lies in its channel's memory: further calls use
+/// another channel. A lease belongs to its thread, since its drop puts the channel back.
 pub(crate) struct Lease {
     number: u64,
-    /// What [`Calls::link`] was.
+    /// The value of [`Calls::link`] before the lease.
     link: usize,
-    // What is leased belongs to a thread.
+    // Leased memory belongs to one thread.
     thread: PhantomData<*const ()>,
 }
 
 impl Lease {
-    /// A lease on the reply to the last call, which was made by the channel at hand.
+    /// Leases the reply of the last call, which used the channel at hand.
     #[inline(always)]
     pub(crate) fn take() -> Self {
         Calls::with(|calls| {
@@ -507,7 +521,7 @@ impl Drop for Lease {
     }
 }
 
-/// A lease ends whose channel has made place for another one.
+/// Ends a lease whose channel is no longer at hand.
 #[cold]
 #[inline(never)]
 fn end_elsewhere(number: u64) {
@@ -516,9 +530,9 @@ fn end_elsewhere(number: u64) {
         let at = leased.iter().position(|(lease, _)| *lease == number)?;
         Some(leased.swap_remove(at).1)
     };
-    // A thread that ends has neither.
+    // A thread that is ending has neither.
     let owned = LEASED.try_with(find).ok().flatten();
-    // One that a canceller may yet interrupt is not used again.
+    // A channel that a canceller may still interrupt is not used again.
     let owned = owned.filter(|owned| !owned.alarmed);
     Others::with(|others| others.borrow_mut().extend(owned));
 }

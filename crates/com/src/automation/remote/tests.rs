@@ -1,4 +1,4 @@
-//! What travels, as the compiler lays it out, and as others write it.
+//! Tests of the wire form of calls: its layout, and compatibility with other implementations.
 
 use super::*;
 use crate::automation::Value;
@@ -8,7 +8,7 @@ use obvia_ndr::flat::shape::{Element, What};
 use obvia_ndr::ndr::{Format, Order, Plan, Syntax};
 
 const LAYOUT: Layout = Layout { block: &made::IDispatch_Invoke_REQUEST, types: &made::IDispatch_TYPES };
-/// Where DISPPARAMS lies in the request's block.
+/// The offset of DISPPARAMS in the request's block.
 const PARAMS: usize = 32;
 
 #[test]
@@ -27,7 +27,7 @@ fn what_travels_lies_as_the_compiler_lays_it_out() {
     assert_eq!(texts.count(), 1, "pointers to BSTRs");
 }
 
-/// What impacket writes, a name and the stub data.
+/// Returns the calls that impacket writes: a name and the stub data of each.
 fn vectors() -> impl Iterator<Item = (&'static str, Vec<u8>)> {
     let text = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testing/vectors/automation/invoke.txt"));
     let lines = text.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(' '));
@@ -43,7 +43,7 @@ fn frame_of(stub: &[u8], format: Format) -> Vec<u8> {
     frame
 }
 
-/// The arguments in a frame, as an object gets them, and their names.
+/// Returns the arguments in a frame, in the form for an object, and their names.
 fn received(frame: &[u8]) -> Result<(Vec<Variant>, Vec<i32>)> {
     let mut arguments = Arguments::of_bytes(frame, LAYOUT)?;
     // SAFETY: the frame was checked.
@@ -73,7 +73,7 @@ fn what_impacket_calls_is_understood_and_written_alike() {
             other => panic!("{other}"),
         };
         assert_eq!((values.as_slice(), names.as_slice()), (expected, named), "{name}");
-        // Only referents' identifiers and padding differ, and who reads them takes any.
+        // The results differ only in referent identifiers and padding, which readers ignore.
         let mut written = Vec::new();
         plan.method(6).unwrap().encode_request(&plan, format, &frame, &mut written).unwrap();
         assert_eq!(written.len(), stub.len(), "{name}");
@@ -101,7 +101,7 @@ fn damaged_calls_are_refused_or_are_others() {
         let mut frame = frames[at % frames.len()].clone();
         for _ in 0..=random(&mut state) % 3 {
             let place = random(&mut state) as usize % frame.len();
-            // Often a value that means something.
+            // The new byte is often a plausible value.
             frame[place] = match random(&mut state) % 4 {
                 0 => 0,
                 1 => 0x20,
@@ -111,13 +111,13 @@ fn damaged_calls_are_refused_or_are_others() {
         }
         match received(&frame) {
             Ok((arguments, _)) => {
-                // What came is a value: it can be looked at, copied and sent.
+                // A received value can be read, copied and sent.
                 for argument in arguments {
                     let copied = argument.copy().unwrap();
                     copied.value().unwrap();
                     let mut wires = Wires::lent();
                     let wire = copied.to_wire(&mut wires).unwrap();
-                    // SAFETY: just made.
+                    // SAFETY: the wire form was just made.
                     let again = unsafe { Variant::from_wire(wire) }.unwrap();
                     assert_eq!(format!("{again:?}"), format!("{copied:?}"));
                 }

@@ -1,4 +1,4 @@
-//! The properties themselves (MS-DCOM 2.2.22.2).
+//! The activation properties (MS-DCOM 2.2.22.2).
 
 use super::HEADERS;
 use crate::orpc::activator::{INTERFACES_MAX, PROTSEQS_MAX};
@@ -8,16 +8,16 @@ use crate::orpc::objref::{read_reference, read_references, write_reference, writ
 use crate::orpc::stub_data::{Body, Decoder, Encoder, Malformed};
 use windows_core::{GUID, HRESULT};
 
-/// InstantiationInfoData (2.2.22.2.1): which class, and which interfaces of it.
+/// InstantiationInfoData (2.2.22.2.1): the class and the wanted interfaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstantiationInfo {
     /// The class.
     pub class: GUID,
-    /// In which way it is to be there (CLSCTX); nothing that has to be looked at.
+    /// The contexts in which the object may run (CLSCTX); servers need not check them.
     pub context: u32,
     /// ACTVFLAGS.
     pub flags: u32,
-    /// The interfaces: one at least.
+    /// The interfaces: at least one.
     pub iids: Vec<GUID>,
     /// The client's version.
     pub version: ComVersion,
@@ -29,7 +29,8 @@ impl InstantiationInfo {
         Self { class, context: 0, flags: 0, iids, version: ComVersion::OURS }
     }
 
-    /// What it says of itself: the headers of a serialized value, its members up to the array's length, the array, and padding.
+    /// Returns the length that the structure contains: the headers of a serialized value, the
+    /// members, the array with its conformance, and padding.
     fn serialized_length(&self) -> usize {
         HEADERS + (52 + 16 * self.iids.len()).next_multiple_of(8)
     }
@@ -65,20 +66,21 @@ impl Body for InstantiationInfo {
     }
 }
 
-/// SpecialPropertiesData (2.2.22.2.2), in either of its two forms; what differs between them means nothing.
+/// SpecialPropertiesData (2.2.22.2.2), in either of its two forms, which differ in reserved fields
+/// only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpecialProperties {
-    /// The logon that the object is to be made in; 0xffff_ffff for any.
+    /// The logon session for the object; 0xffff_ffff for any.
     pub logon: u32,
-    /// Whether one is named.
+    /// Whether a session is given.
     pub has_logon: bool,
-    /// Nothing that has to be looked at.
+    /// The default authentication level; servers need not check it.
     pub authn_level: u32,
-    /// A partition, where one is named.
+    /// The partition, if one is given.
     pub partition: Option<GUID>,
-    /// In which way the object is to be there (CLSCTX), as first asked for.
+    /// The contexts in which the object may run (CLSCTX), as first requested.
     pub context: u32,
-    /// Bit 0: in the logon at the console.
+    /// Bit 0: in the console session.
     pub flags: u32,
 }
 
@@ -97,7 +99,7 @@ impl Body for SpecialProperties {
         let partition = Some(from.guid("guidPartition")?).filter(|_| has_partition);
         from.u32("dwPRTFlags")?;
         let (context, flags) = (from.u32("dwOrigClsctx")?, from.u32("dwFlags")?);
-        // What follows is reserved: 36 bytes in one form, 32 in the other.
+        // The rest is reserved: 36 bytes in one form, 32 in the other.
         Ok(Self { logon, has_logon, authn_level, partition, context, flags })
     }
 
@@ -117,12 +119,12 @@ impl Body for SpecialProperties {
     }
 }
 
-/// InstanceInfoData (2.2.22.2.3): what the object is initialized from.
+/// InstanceInfoData (2.2.22.2.3): the source of the object's initial state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InstanceInfo {
-    /// A file.
+    /// A file name.
     pub file: Option<String>,
-    /// How it is opened (STGM).
+    /// The mode in which the file is opened (STGM).
     pub mode: u32,
     /// A storage, as the bytes of a reference.
     pub storage: Option<Vec<u8>>,
@@ -134,7 +136,7 @@ impl Body for InstanceInfo {
         let (has_table, has_storage) = (from.pointer("ifdROT")?, from.pointer("ifdStg")?);
         let file = if has_file { Some(from.text("fileName")?) } else { None };
         if has_table {
-            // To be ignored, but before what is not.
+            // The table reference is ignored, but precedes the storage.
             read_reference(from, "ifdROT")?;
         }
         let storage = if has_storage { Some(read_reference(from, "ifdStg")?) } else { None };
@@ -155,12 +157,13 @@ impl Body for InstanceInfo {
     }
 }
 
-/// ScmRequestInfoData with customREMOTE_REQUEST_SCM_INFO (2.2.22.2.4): which protocol sequences the client has.
+/// ScmRequestInfoData with customREMOTE_REQUEST_SCM_INFO (2.2.22.2.4): the protocol sequences of
+/// the client.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScmRequestInfo {
-    /// How far a server may act as the client; to be ignored.
+    /// The impersonation level; ignored.
     pub impersonation: u32,
-    /// Tower identifiers.
+    /// The tower identifiers.
     pub protseqs: Vec<u16>,
 }
 
@@ -194,9 +197,9 @@ impl Body for ScmRequestInfo {
 /// ActivationContextInfoData (2.2.22.2.5): contexts, as the bytes of references.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ActivationContextInfo {
-    /// The client's.
+    /// The context of the client.
     pub client: Option<Vec<u8>>,
-    /// The one that the object's is made after.
+    /// The prototype of the object's context.
     pub prototype: Option<Vec<u8>>,
 }
 
@@ -226,16 +229,16 @@ impl Body for ActivationContextInfo {
     }
 }
 
-/// LocationInfoData (2.2.22.2.6), which has to be there and is ignored.
+/// LocationInfoData (2.2.22.2.6), which is mandatory and ignored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LocationInfo {
     /// A machine.
     pub machine: Option<String>,
     /// A process.
     pub process: u32,
-    /// An apartment in it.
+    /// An apartment of the process.
     pub apartment: u32,
-    /// A context in that.
+    /// A context of the apartment.
     pub context: u32,
 }
 
@@ -259,12 +262,12 @@ impl Body for LocationInfo {
     }
 }
 
-/// SecurityInfoData with COSERVERINFO (2.2.22.2.7), which should not be there and is ignored.
+/// SecurityInfoData with COSERVERINFO (2.2.22.2.7), which should not be sent and is ignored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SecurityInfo {
-    /// Zero.
+    /// Reserved: zero.
     pub flags: u32,
-    /// The server as the client calls it.
+    /// The name of the server, as the client uses it.
     pub server: Option<String>,
 }
 
@@ -280,7 +283,7 @@ impl Body for SecurityInfo {
         let has_name = from.pointer("pwszName")?;
         from.pointer("pdwReserved")?;
         from.u32("dwReserved2")?;
-        // Whatever the reserved pointers lead to comes behind the name.
+        // The targets of the reserved pointers follow the name.
         let server = if has_name { Some(from.text("pwszName")?) } else { None };
         Ok(Self { flags, server })
     }
@@ -299,18 +302,19 @@ impl Body for SecurityInfo {
     }
 }
 
-/// ScmReplyInfoData with customREMOTE_REPLY_SCM_INFO (2.2.22.2.8): how to get to the process that has the object.
+/// ScmReplyInfoData with customREMOTE_REPLY_SCM_INFO (2.2.22.2.8): the bindings of the process that
+/// has the object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScmReplyInfo {
-    /// The process.
+    /// The OXID of the process.
     pub oxid: u64,
-    /// Ways to it, with endpoints.
+    /// The bindings, with endpoints.
     pub bindings: DualStringArray,
-    /// Its `IRemUnknown`.
+    /// The IPID of the process's `IRemUnknown`.
     pub rem_unknown: GUID,
-    /// The least authentication level that it takes (MS-RPCE 2.2.1.1.8); 1 is none.
+    /// The least authentication level of the process (MS-RPCE 2.2.1.1.8); 1 is none.
     pub authn_hint: u32,
-    /// Its version.
+    /// The version of the process.
     pub version: ComVersion,
 }
 
@@ -340,21 +344,21 @@ impl Body for ScmReplyInfo {
     }
 }
 
-/// What became of one interface that was asked for.
+/// The result for a wanted interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutInterface {
     /// The interface.
     pub iid: GUID,
-    /// Whether the object has it.
+    /// Whether the object has the interface.
     pub result: HRESULT,
-    /// The bytes of the reference, if so.
+    /// The bytes of the reference, if it does.
     pub reference: Option<Vec<u8>>,
 }
 
 /// PropsOutInfo (2.2.22.2.9): the references.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PropsOutInfo {
-    /// Each interface, in the order in which they were asked for; one at least.
+    /// The wanted interfaces in the order of the request; at least one.
     pub interfaces: Vec<OutInterface>,
 }
 

@@ -1,4 +1,5 @@
-//! Many random lives of clients, honest and otherwise: no object is lost that an honest client refers to, and in the end nothing is left.
+//! Random simulations of honest and malicious clients: no object is lost to an honest client, and
+//! no entry is left at the end.
 
 use super::{Client, Dropped, Limits, PingAnswer, Pinging, References, Refs};
 use crate::orpc::object_exporter::ComplexPing;
@@ -10,7 +11,7 @@ use windows_core::GUID;
 
 const ALICE: Client = Client::Peer(1);
 const BOB: Client = Client::Peer(2);
-/// A process whose end is noticed.
+/// A process whose end is reported.
 const CAROL: Client = Client::Process(1);
 const OK: Status = Status(0);
 
@@ -23,7 +24,7 @@ fn seconds(count: u64) -> Duration {
 }
 
 impl References {
-    /// Whether the tables agree with one another.
+    /// Verifies the consistency of the tables.
     fn check(&self) {
         for (oid, object) in &self.objects {
             assert!(!object.ipids.is_empty(), "an object without interface pointers");
@@ -70,13 +71,13 @@ fn what_is_given_back_is_dropped_at_once() {
     assert_eq!(tables.add(&ipid(70), ALICE, Refs::public(2), now), Some(Ok(())));
     assert_eq!(tables.add(&ipid(72), ALICE, Refs::public(2), now), None);
     assert_eq!(tables.hand_out(8, ipid(70), BOB, Refs::public(1), now), Err(INVALID_OID));
-    // Bob has none of the first, and lies.
+    // Bob has no references to the first interface pointer, and releases some nevertheless.
     assert_eq!(tables.release(&ipid(70), BOB, Refs::public(100)), None);
     assert_eq!(tables.release(&ipid(70), ALICE, Refs::public(6)), None);
     assert_eq!(tables.held(&ipid(70), ALICE), Refs::public(1));
     let dropped = tables.release(&ipid(70), ALICE, Refs::public(100));
     assert_eq!(dropped, Some(Dropped { oid: 7, ipids: vec![ipid(70)], is_last: false }));
-    // A private reference is not a public one.
+    // A private reference does not count as a public one.
     assert_eq!(tables.release(&ipid(71), BOB, Refs::public(100)), None);
     let dropped = tables.release(&ipid(71), BOB, Refs { public: 0, private: 2 });
     assert_eq!(dropped, Some(Dropped { oid: 7, ipids: vec![ipid(71)], is_last: true }));
@@ -88,7 +89,7 @@ fn what_nobody_pings_is_dropped_in_time() {
     let (mut tables, now) = tables();
     tables.hand_out(7, ipid(70), ALICE, Refs::public(5), now).unwrap();
     tables.hand_out(8, ipid(80), CAROL, Refs::public(5), now).unwrap();
-    // What peers have ends, what processes have does not.
+    // References of peers expire, those of processes do not.
     tables.hand_out(8, ipid(80), ALICE, Refs::public(5), now).unwrap();
     tables.hand_out(8, ipid(81), ALICE, Refs::public(5), now).unwrap();
     assert_eq!(tables.due(), Some(now + seconds(360)));
@@ -110,7 +111,7 @@ fn sets_keep_their_objects_as_long_as_they_are_pinged() {
     for oid in [7, 8] {
         tables.hand_out(oid, ipid(oid * 10), ALICE, Refs::public(5), now).unwrap();
     }
-    // A new set passes over what is not known.
+    // A new set ignores unknown OIDs.
     let made = ComplexPing { set: 0, sequence: 1, added: vec![7, 8, 9], removed: vec![] };
     assert_eq!(tables.complex_ping(&made, ALICE, 99, now + seconds(300)), PingAnswer { set: 99, status: OK });
     assert_eq!(tables.simple_ping(98, now), INVALID_SET);
@@ -119,7 +120,7 @@ fn sets_keep_their_objects_as_long_as_they_are_pinged() {
     let change = |sequence, added, removed| ComplexPing { set: 99, sequence, added, removed };
     let at = now + seconds(900);
     assert_eq!(tables.complex_ping(&change(5, vec![9], vec![8]), ALICE, 0, at).status, INVALID_OID);
-    // One that was late: nothing comes of it.
+    // A late change has no effect.
     assert_eq!(tables.complex_ping(&change(4, vec![8], vec![7]), ALICE, 0, at + seconds(300)).status, OK);
     tables.check();
     assert_eq!(tables.collect(now + seconds(1259)), []);
@@ -174,7 +175,7 @@ fn numbers_of_changes_begin_anew() {
     assert!(!super::is_older(0, u16::MAX) && super::is_older(u16::MAX - 1, u16::MAX));
 }
 
-/// Lives that are tried. The interpreter of Rust is slow.
+/// The number of simulations. Miri is slow.
 const SEEDS: u64 = if cfg!(miri) { 1 } else { 40 };
 
 /// SplitMix64.
@@ -198,12 +199,13 @@ impl Dice {
 struct Person {
     client: Client,
     plan: PingPlan,
-    /// References that it has indeed, whoever they were handed to: IPID to OID and count.
+    /// The references that it has, regardless of the client that received them first: IPID to OID
+    /// and count.
     owned: HashMap<GUID, (u64, u64)>,
     is_alive: bool,
-    /// When it last handed something on.
+    /// The time at which it last passed a reference on.
     handed_on: Option<Instant>,
-    /// Pings lost in a row.
+    /// The number of consecutive lost pings.
     lost: u32,
 }
 
@@ -225,7 +227,7 @@ impl Person {
         }
     }
 
-    /// One of those that it has, and some of the references.
+    /// Returns one of its interface pointers, and some of the references.
     fn some(&self, dice: &mut Dice) -> Option<(GUID, u64, u64)> {
         let mut all: Vec<_> = self.owned.iter().collect();
         all.sort_by_key(|(ipid, _)| ipid.to_u128());
@@ -238,7 +240,7 @@ impl Person {
 struct World {
     tables: References,
     people: Vec<Person>,
-    /// Objects of the server: as long as they are exported, their OID, and their interface pointers.
+    /// The objects of the server: their OID while they are exported, and their interface pointers.
     objects: Vec<(Option<u64>, [Option<GUID>; 2])>,
     numbers: u64,
     now: Instant,
@@ -284,7 +286,7 @@ impl World {
         }
     }
 
-    /// The server hands references to someone, exporting the object where it is not.
+    /// Lets the server pass references to a client, exporting the object where it is not exported.
     fn hand_out(&mut self, to: usize) {
         let (at, interface, count) = (self.dice.below(6) as usize, self.dice.below(2) as usize, 1 + self.dice.below(5));
         let numbers = (self.fresh(), self.fresh());
@@ -322,7 +324,7 @@ impl World {
                     self.hand_on(who, other, ipid, oid, count);
                 }
             }
-            // Who has handed something on lives until the other has pinged.
+            // A client that has passed a reference on lives until the receiver has pinged.
             10 if self.people[who].handed_on.is_none_or(|at| at + seconds(300) < now) && self.dice.below(8) == 0 => {
                 self.people[who].is_alive = false;
                 let is_noticed = matches!(client, Client::Process(_));
@@ -335,7 +337,8 @@ impl World {
         }
     }
 
-    /// One client hands references to another. Processes tell the server at once, peers tell it nothing.
+    /// Passes references from one client to another. Processes tell the server at once, peers do
+    /// not.
     fn hand_on(&mut self, from: usize, to: usize, ipid: GUID, oid: u64, count: u64) {
         let (giver, taker, refs) = (self.people[from].client, self.people[to].client, Refs::public(count));
         let (is_silent, now) = (matches!((giver, taker), (Client::Peer(_), Client::Peer(_))), self.now);
@@ -351,7 +354,7 @@ impl World {
         self.people[to].take(ipid, oid, count, now);
     }
 
-    /// Someone who has nothing says anything.
+    /// Makes arbitrary calls as a client without references.
     fn lie(&mut self) {
         let liar = Client::Peer(100 + self.dice.below(2));
         let number = 1 + self.dice.below(self.numbers + 1);
@@ -364,13 +367,14 @@ impl World {
             added: oids.to_vec(),
             removed: oids[1..].to_vec(),
         };
-        // Sets have numbers that nobody can guess; a set of the liar's own would only keep objects.
+        // Identifiers of sets cannot be guessed. A set of the malicious client's own could only
+        // keep objects alive.
         if ping.set != 0 && ping.set < 1 << 32 {
             assert_eq!(self.tables.complex_ping(&ping, liar, 0, self.now).status, INVALID_SET);
         }
     }
 
-    /// Sends the pings that are due, some of which, or their answers, get lost.
+    /// Sends the pings that are due. Some pings or answers are lost.
     fn ping(&mut self) {
         for at in 0..self.people.len() {
             let fresh = 1 << 32 | self.fresh();
@@ -420,7 +424,7 @@ fn no_reference_is_lost_and_none_is_left() {
             world.act();
             world.step();
         }
-        // In the end some give back what they have, and others just end.
+        // At the end some clients release their references, and others just end.
         for at in 0..world.people.len() {
             while world.people[at].is_alive
                 && world.dice.below(50) != 0
@@ -438,7 +442,7 @@ fn no_reference_is_lost_and_none_is_left() {
                 world.note_dropped(dropped);
             }
         }
-        // A set that is emptied by its last ping ends a period of patience later.
+        // A set that its last ping empties ends after the period of patience.
         for _ in 0..200 {
             world.step();
         }
@@ -463,7 +467,7 @@ fn plans_say_what_changed_since_the_last_ping() {
     let at = now + seconds(30);
     assert_eq!(plan.next(at), complex(0, 1, &[7], &[]));
     assert_eq!((plan.next(at), plan.due()), (None, None));
-    // No answer: the same again, with another number.
+    // Without an answer the ping is repeated with another number.
     plan.answered(None, at);
     let at = at + seconds(30);
     assert_eq!(plan.next(at), complex(0, 2, &[7], &[]));
@@ -477,7 +481,7 @@ fn plans_say_what_changed_since_the_last_ping() {
     plan.join(9, at);
     let at = at + seconds(30);
     assert_eq!(plan.next(at), complex(99, 3, &[9], &[7]));
-    // The resolver has forgotten the set: a new one.
+    // The resolver has forgotten the set, so a new one is made.
     plan.answered(Some(Err(INVALID_SET)), at);
     let at = at + seconds(30);
     assert_eq!(plan.next(at), complex(0, 1, &[9], &[]));

@@ -1,65 +1,67 @@
-//! What the tables of references are asked with and what they answer.
+//! The values that the tables of references accept and return.
 
 use obvia_rpc::status::Status;
 use std::time::Duration;
 use windows_core::GUID;
 
-/// Who holds references.
+/// A holder of references.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Client {
-    /// A process of obvia's, by its OXID. Its end is noticed, so it does not ping.
+    /// An obvia process, by its OXID. Its end is reported, so it does not ping.
     Process(u64),
-    /// Another peer, by whatever number but 0 tells it from others where it called. It is there as long as it pings.
+    /// Another peer, by a number other than 0 that distinguishes it from other peers. It is alive
+    /// as long as it pings.
     Peer(u64),
-    /// This process itself, for whoever comes with what it has written down. It does not ping either.
+    /// The serving process itself, for the unmarshalers of table-marshaled data. It does not ping.
     Table,
 }
 
 impl Client {
-    /// Has what a client that is gone may have handed on, and what is on its way to nobody knows whom.
+    /// The holder of references that a dead client may have passed on, and of marshaled references
+    /// whose receiver is unknown.
     pub(crate) const NOBODY: Self = Self::Peer(0);
 
-    /// Whether what it has ends when nobody pings.
+    /// Whether the client's references expire without pings.
     pub(super) fn lives_by_pings(self) -> bool {
         matches!(self, Self::Peer(_))
     }
 }
 
-/// How often clients ping and how often they may fail to.
+/// The parameters of pinging.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pinging {
     /// The time between two pings.
     pub period: Duration,
-    /// Pings in a row that may not arrive.
+    /// The number of consecutive pings that may be lost.
     pub missed: u32,
 }
 
 impl Pinging {
-    /// How long a client may say nothing.
+    /// Returns the time for which a client may be silent.
     pub fn patience(&self) -> Duration {
         self.period * self.missed
     }
 }
 
-/// Two minutes, three times (MS-DCOM 3.1.2.2).
+/// Two minutes and three pings (MS-DCOM 3.1.2.2).
 impl Default for Pinging {
     fn default() -> Self {
         Self { period: Duration::from_secs(120), missed: 3 }
     }
 }
 
-/// How much there may be.
+/// The limits of the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Objects.
+    /// The number of objects.
     pub objects: usize,
-    /// Clients that hold references or have sets.
+    /// The number of clients that hold references or have sets.
     pub clients: usize,
-    /// Interface pointers that one client has references to.
+    /// The number of interface pointers to which one client has references.
     pub interfaces_per_client: usize,
-    /// Sets that one client has made.
+    /// The number of sets of one client.
     pub sets_per_client: usize,
-    /// Objects in all of these sets, each counted in each.
+    /// The number of objects in all sets of one client, counted in each set.
     pub pinged_per_client: usize,
 }
 
@@ -75,17 +77,17 @@ impl Default for Limits {
     }
 }
 
-/// Numbers of references.
+/// The numbers of references.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Refs {
-    /// Those that may be handed on.
+    /// The references that may be passed on.
     pub public: u64,
-    /// Those that only who took them can give back.
+    /// The references that only their owner can release.
     pub private: u64,
 }
 
 impl Refs {
-    /// Public references alone.
+    /// Returns public references only.
     pub fn public(count: u64) -> Self {
         Self { public: count, private: 0 }
     }
@@ -105,22 +107,22 @@ impl Refs {
     }
 }
 
-/// Interface pointers that nobody refers to any more.
+/// Interface pointers that have no more references.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dropped {
     /// The object.
     pub oid: u64,
     /// Its interface pointers.
     pub ipids: Vec<GUID>,
-    /// Whether these were the last, and the OID is gone with them.
+    /// Whether these were the last ones, so that the OID is gone as well.
     pub is_last: bool,
 }
 
-/// What a ComplexPing is answered with.
+/// The answer to a ComplexPing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PingAnswer {
-    /// The set: a new one where none was named.
+    /// The set: a new one where the ping named none.
     pub set: u64,
-    /// 0, or what went wrong; what could be done is done.
+    /// 0, or an error; the possible changes have been made nevertheless.
     pub status: Status,
 }

@@ -1,4 +1,4 @@
-//! Formats in both byte orders, and what is refused.
+//! Tests of the formats in both byte orders, and of their errors.
 
 use super::{CID, CLSID, IID, IPID, OXID, SET, array, std};
 use crate::orpc::activation::{
@@ -21,7 +21,7 @@ use windows_core::HRESULT;
 
 const ORDERS: [ByteOrder; 2] = [ByteOrder::Little, ByteOrder::Big];
 
-/// Written and read again it is the same, and no shorter form of it can be read.
+/// Verifies that a value survives encoding and decoding, and that no shorter form can be decoded.
 fn round_trips<T: PartialEq + std::fmt::Debug, E: std::fmt::Debug>(
     value: &T,
     write: impl Fn(&T, &mut Encoder<'_>),
@@ -54,7 +54,7 @@ fn headers_round_trip() {
     body_round_trips(&OrpcThis::new(CID));
     body_round_trips(&OrpcThis { extents: extents(), ..OrpcThis::new(CID) });
     body_round_trips(&OrpcThat { flags: 3, extents: extents() });
-    // What follows is where it is without extents: at a multiple of 8.
+    // With and without extents the next field is at a multiple of 8.
     let length = |this: OrpcThis| this.encode(ByteOrder::Little).unwrap().len();
     assert_eq!(length(OrpcThis::new(CID)), 32);
     assert_eq!(length(OrpcThis { extents: extents(), ..OrpcThis::new(CID) }) % 8, 0);
@@ -107,14 +107,14 @@ fn error_information_is_read_aligned_or_not() {
     };
     let extent = info.to_extent().unwrap();
     assert_eq!(ErrorInfo::find(&Extents(vec![extent.clone()])), Ok(Some(info)));
-    // The reference's header is 48 bytes. Each part of the data begins at a multiple of 4.
+    // The reference has a header of 48 bytes. Each part of the data begins at a multiple of 4.
     let ObjRef::Custom { data, .. } = ObjRef::from_bytes(&extent.data).unwrap() else { panic!("{extent:?}") };
     assert_eq!((data.len(), &data[24..28]), (24 + 4 + 12 + 12 + 4 + 12 + 48 + 4, &[0xff; 4][..]));
     for length in 48..extent.data.len() {
         let cut = Extent { id: ErrorInfo::ID, data: extent.data[..length].to_vec() };
         assert!(ErrorInfo::find(&Extents(vec![cut])).is_err(), "{length} bytes");
     }
-    // Whatever is too long is cut, not within a character.
+    // A long text is truncated, but not within a character.
     let long = ErrorInfo { description: Some("\u{1f600}".repeat(5000)), ..ErrorInfo::default() };
     let found = ErrorInfo::find(&Extents(vec![long.to_extent().unwrap()])).unwrap().unwrap();
     assert_eq!(found.description, Some("\u{1f600}".repeat(2048)));
@@ -135,7 +135,7 @@ fn string_bindings_come_back_from_arrays() {
     assert_eq!(array.strings[0].address, "10.0.0.1[5000]");
     body_round_trips(&array);
     assert_eq!(array.string_bindings().collect::<Vec<_>>(), bindings);
-    // One of a protocol sequence that is not there, and one with an address that is none.
+    // The array now has an unsupported protocol sequence and an invalid address.
     let mut more = array;
     more.strings[0].tower = 0x1f;
     more.strings[1].address = "[".to_owned();
@@ -157,7 +157,7 @@ fn what_is_passed_on_comes_with_who_has_asked_it() {
     };
     body_round_trips(&call);
     body_round_trips(&Forwarded { process: None, maker: None, stub: Vec::new(), ..call.clone() });
-    // There is no level 7.
+    // Level 7 does not exist.
     let mut bytes = call.encode(ByteOrder::Little).unwrap();
     let level = bytes.windows(4).rposition(|word| word == 6_u32.to_le_bytes()).unwrap();
     bytes[level] = 7;
@@ -169,7 +169,7 @@ fn what_is_passed_on_comes_with_who_has_asked_it() {
 fn the_smallest_array_is_the_standards() {
     let bytes = DualStringArray::default().encode(ByteOrder::Little).unwrap();
     assert_eq!(bytes, [4, 0, 0, 0, 4, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
-    // Wine writes an array without entries.
+    // Wine writes an array without any words.
     assert_eq!(DualStringArray::decode(ByteOrder::Little, &[0; 8]), Ok(DualStringArray::default()));
     let outside = [2, 0, 0, 0, 2, 0, 3, 0, 0, 0, 0, 0];
     let wrong = Malformed::Wrong { what: "wSecurityOffset", at: 0, value: 3 };
@@ -227,7 +227,7 @@ fn answers_of_interfaces_round_trip() {
     for (opnum, asked, answer) in &answers {
         round_trips(answer, Unknown::write, |from| Unknown::read(*opnum, *asked, from));
     }
-    // An answer about more interfaces than were asked for is none.
+    // An answer for more interfaces than were queried is malformed.
     let bytes = Encoder::encode(ByteOrder::Little, |to| answers[0].2.write(to)).unwrap();
     assert!(Unknown::read(3, 1, &mut Decoder::new(&bytes, ByteOrder::Little)).is_err());
 }
@@ -298,11 +298,11 @@ fn properties_round_trip() {
     for length in 0..bytes.len() {
         assert!(Properties::from_answer(&bytes[..length]).is_err(), "{length} bytes");
     }
-    // An answer is no request.
+    // An answer is rejected as a request.
     assert!(Properties::from_request(&bytes).is_err());
 }
 
-/// Not a property of the standard's.
+/// A class that is no standard property.
 const OTHER: windows_core::GUID = IID;
 
 #[test]
@@ -310,11 +310,13 @@ fn properties_say_how_long_they_are() {
     let asked = Properties::new(vec![Property::Instantiation(InstantiationInfo::new(CLSID, vec![IID]))]);
     let bytes = asked.to_bytes().unwrap();
     let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
-    // dwSize and dwReserved; the header's own headers; totalSize, headerSize.
+    // The fields are dwSize and dwReserved, the headers of the header, then totalSize and
+    // headerSize.
     let (total, header) = (word(24), word(28));
     assert_eq!((word(0), total), (bytes.len() - 8, bytes.len() - 8));
     let serialized = &bytes[8 + header..];
-    // thisSize stands behind class, flags and counts: 16 + 5 * 4 + 4 bytes, after 16 of headers.
+    // The field thisSize follows the class, the flags and the counts: 16 + 5 * 4 + 4 bytes, after
+    // 16 of headers.
     assert_eq!(u32::from_le_bytes(serialized[16 + 40..16 + 44].try_into().unwrap()) as usize, serialized.len());
     assert_eq!((header % 8, serialized.len() % 8), (0, 0));
     let none = Properties::new(Vec::new()).to_bytes().unwrap();
@@ -325,7 +327,7 @@ fn properties_say_how_long_they_are() {
 
 #[test]
 fn counts_are_compared_before_memory_is_taken() {
-    // 65535 interfaces, 4 bytes.
+    // The count is 65535 interfaces, in 4 bytes.
     let bytes = [&[0; 20][..], &[0xff, 0xff, 0, 0, 0xff, 0xff, 0, 0, 1, 2, 3, 4]].concat();
     let read = rem_unknown::Request::read(3, &mut Decoder::new(&bytes, ByteOrder::Little));
     assert_eq!(read, Err(BadCall::Malformed(Malformed::Short { what: "iids", at: 28 })));

@@ -1,4 +1,4 @@
-//! Bytes that impacket and scapy wrote: `testing/interop/dcom_vectors.py` makes them.
+//! Tests with bytes of impacket and scapy, which `testing/interop/dcom_vectors.py` generates.
 
 use super::{CID, CLSID, IID, IPID, OID, OXID, SET, array, std};
 use crate::orpc::activation::{
@@ -22,7 +22,7 @@ fn vector(name: &str) -> Vec<u8> {
     (0..digits.len()).step_by(2).map(|at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap()).collect()
 }
 
-/// Whether both are the same but for what nobody reads: the numbers of pointers, and what padding is made of.
+/// Whether two encodings are equal except for referent identifiers and the contents of padding.
 fn is_same(ours: &[u8], theirs: &[u8]) -> bool {
     const PADDING: [u8; 5] = [0xaa, 0xab, 0xbf, 0xce, 0xfa];
     let mut at = 0;
@@ -58,7 +58,7 @@ fn references_are_read_and_written_as_impacket_does() {
     }
 }
 
-/// A call without an object: its arguments are all that there is.
+/// Verifies a call without object header: its arguments are the whole stub data.
 fn check<C: Calls + PartialEq + std::fmt::Debug>(name: &str, call: &C, has_this: bool) {
     let theirs = vector(name);
     let from = &mut Decoder::new(&theirs, ByteOrder::Little);
@@ -124,7 +124,7 @@ fn calls_to_exporters_are_read_and_written_as_impacket_does() {
 fn answers_of_exporters_are_read_and_written_as_impacket_does() {
     use rem_unknown::{QueryResult, Response};
     let mut theirs = vector("rem_query_interface_results");
-    // ORPCTHAT, the pointer, and then what impacket takes for padding: the length of the array.
+    // ORPCTHAT and the pointer are followed by the conformance, which impacket treats as padding.
     theirs[12..16].copy_from_slice(&1_u32.to_le_bytes());
     let from = &mut Decoder::new(&theirs, ByteOrder::Little);
     let that = OrpcThat::read(from).unwrap();
@@ -157,7 +157,7 @@ fn properties_of_answers_are_read_as_impacket_writes_them() {
 fn remote_activation_is_read_and_written_as_impacket_does() {
     let theirs = vector("remote_activation");
     let read = RemoteActivation::decode(ByteOrder::Little, &theirs).unwrap();
-    // It leaves ORPCTHIS as it was made: with an array of no extents.
+    // The call has an ORPCTHIS with an array of no extents.
     let expected = RemoteActivation {
         this: OrpcThis::new(GUID::zeroed()),
         class: CLSID,
@@ -174,7 +174,7 @@ fn remote_activation_is_read_and_written_as_impacket_does() {
     assert!(is_same(&ours[header + 4..], &theirs[header + 4 + array..]), "{ours:02x?}\n{theirs:02x?}");
 }
 
-/// The properties that a client sent to make an object, or get one that makes them.
+/// Returns the properties of a client's activation request.
 fn activation(name: &str) -> Properties {
     let theirs = vector(name);
     let is_class_object = name.ends_with("get_class_object") || name.ends_with("GetClassObject");
@@ -186,14 +186,14 @@ fn activation(name: &str) -> Properties {
         other => panic!("{name}: {other:?}"),
     };
     assert_eq!(*properties.0, OrpcThis { flags: 1, ..OrpcThis::new(CID) });
-    // What carries the properties is written as it was read.
+    // The request with the properties is written as it was read.
     let ours = Encoder::encode(ByteOrder::Little, |to| call.write(to)).unwrap();
     assert!(
         is_same(&ours, &theirs[..ours.len()]) && theirs.len() - ours.len() < 4,
         "{name}:\n{ours:02x?}\n{theirs:02x?}"
     );
     let properties = Properties::from_request(properties.1.as_ref().unwrap()).unwrap();
-    // And what is written of them is read again.
+    // The written properties can be read again.
     assert_eq!(Properties::from_request(&properties.to_request().unwrap()).as_ref(), Ok(&properties));
     properties
 }
@@ -232,7 +232,7 @@ fn properties_are_read_as_scapy_writes_them() {
             Property::ScmRequest(ScmRequestInfo { impersonation: 2, protseqs: vec![7] }),
         ]);
         assert_eq!(properties, expected);
-        // IContext, by the class that marshals contexts (MS-DCOM 1.9).
+        // The client context is an IContext, with the class that marshals contexts (MS-DCOM 1.9).
         let class = GUID::from_u128(0x0000_033b_0000_0000_c000_0000_0000_0046);
         let iid = GUID::from_u128(0x0000_01c0_0000_0000_c000_0000_0000_0046);
         let context = ObjRef::from_bytes(&context).unwrap();

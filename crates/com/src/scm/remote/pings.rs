@@ -1,5 +1,6 @@
-//! Ping sets of clients of other hosts, whose objects are in several processes of this user. A set has a part in each of these, which is a set of
-//! that process's own: what its objects live by is kept there, and here only which parts there are.
+//! The ping sets of clients of other hosts, whose objects are in several processes of this user. A
+//! set has a part in each of these processes, which is a ping set of that process. The parts keep
+//! the OIDs; this module only knows which parts exist.
 
 use super::resolver_call;
 use crate::error::{Result, code};
@@ -15,13 +16,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use windows_core::HRESULT;
 
-/// Sets that there may be, and that one client may have made.
+/// The greatest number of sets, in total and per client.
 const SETS_MAX: usize = 1 << 14;
 const SETS_PER_CLIENT: usize = 64;
 
 const DONE: Status = Status(0);
 
-/// The sets.
+/// The ping sets.
 #[derive(Default)]
 pub(crate) struct PingSets(Mutex<HashMap<u64, Set>>);
 
@@ -32,12 +33,13 @@ struct Set {
     parts: Arc<Mutex<Parts>>,
 }
 
-/// What a set has in each process. Locked while it is pinged there: changes of one set come one after the other.
+/// The parts of a set. They are locked during a ping, so that changes of one set are applied in
+/// sequence.
 #[derive(Default)]
 struct Parts {
-    /// By process, the number of the set there.
+    /// The identifier of the part in each process, by OXID.
     sets: HashMap<u64, u64>,
-    /// The number of the last change.
+    /// The sequence number of the last change.
     sequence: u16,
 }
 
@@ -45,13 +47,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The part of an OID that is its process's.
+/// Returns the upper half of an OID or OXID, which identifies the process.
 fn upper(number: u64) -> u32 {
     (number >> 32) as u32
 }
 
 impl PingSets {
-    /// A client pings all objects of a set.
+    /// Pings all objects of a set.
     pub(crate) fn simple_ping(&self, caller: &Caller, set: u64) -> Status {
         let Some(parts) = self.pinged(set, None) else { return INVALID_SET };
         let mut parts = lock(&parts);
@@ -62,7 +64,7 @@ impl PingSets {
         status
     }
 
-    /// A client changes a set, or makes one.
+    /// Changes a set, or makes a new one.
     pub(crate) fn complex_ping(&self, caller: &Caller, ping: &ComplexPing) -> PingAnswer {
         let is_new = ping.set == 0;
         let made = if is_new { self.make(caller, ping.sequence) } else { Ok(ping.set) };
@@ -78,11 +80,12 @@ impl PingSets {
         if status == INVALID_SET {
             self.forget(set);
         }
-        // A new set passes over what is not known.
+        // A new set ignores unknown OIDs.
         PingAnswer { set, status: if is_new && status == INVALID_OID { DONE } else { status } }
     }
 
-    /// The parts of a set, which is pinged now: of one that this client has made, where one is named.
+    /// Returns the parts of a set, and records the ping. If a client is given, the set must be that
+    /// client's.
     fn pinged(&self, set: u64, maker: Option<Client>) -> Option<Arc<Mutex<Parts>>> {
         let mut sets = lock(&self.0);
         let found = sets.get_mut(&set).filter(|set| maker.is_none_or(|maker| set.maker == maker))?;
@@ -94,11 +97,11 @@ impl PingSets {
         lock(&self.0).remove(&set);
     }
 
-    /// Makes a set without parts. Its number.
+    /// Makes a set without parts, and returns its identifier.
     fn make(&self, caller: &Caller, sequence: u16) -> std::result::Result<u64, Status> {
         let (maker, patience) = (caller.holder(), caller.runtime.exports().patience());
         let mut sets = lock(&self.0);
-        // What is in the others' processes ends there, by itself.
+        // The parts of expired sets expire in their processes.
         sets.retain(|_, set| set.pinged.elapsed() < patience);
         let own = sets.values().filter(|set| set.maker == maker).count();
         if sets.len() >= SETS_MAX || own >= SETS_PER_CLIENT {
@@ -117,7 +120,7 @@ impl PingSets {
 }
 
 impl Parts {
-    /// Changes the parts of a set that a change is about, and pings all others.
+    /// Applies a change to the affected parts, and pings all others.
     fn change(&mut self, caller: &Caller, ping: &ComplexPing) -> Status {
         if is_older(ping.sequence, self.sequence) {
             return DONE;
@@ -139,7 +142,7 @@ impl Parts {
                 None if change.added.is_empty() => DONE,
                 None => INVALID_OID,
             };
-            // That the set is not what the client takes it for is worse than that an object is not there.
+            // An invalid set takes precedence over an invalid OID.
             if status != DONE && outcome != INVALID_SET {
                 outcome = status;
             }
@@ -148,7 +151,8 @@ impl Parts {
         if self.ping(caller, others) == INVALID_SET { INVALID_SET } else { outcome }
     }
 
-    /// The processes that changes are about, by the upper parts of their OIDs: of this user, and known or found by their names.
+    /// Returns the processes that a change affects, by the upper halves of their OIDs: known ones,
+    /// and those of this user found by their names.
     fn processes(&self, caller: &Caller, changes: &HashMap<u32, ComplexPing>) -> HashMap<u32, u64> {
         let own = caller.runtime.oxid();
         let known = self.sets.keys().copied().chain([own]).map(|oxid| (upper(oxid), oxid));
@@ -184,7 +188,8 @@ impl Parts {
         }
     }
 
-    /// Pings such parts. INVALID_SET where one is no longer there, though its process is.
+    /// Pings the selected parts. Returns INVALID_SET where a part is gone although its process
+    /// lives.
     fn ping(&mut self, caller: &Caller, which: impl Fn(&u64) -> bool) -> Status {
         let mut status = DONE;
         self.sets.retain(|oxid, set| {
@@ -204,7 +209,7 @@ impl Parts {
     }
 }
 
-/// Has a process perform a ping: this one, or another.
+/// Performs a ping in this process or another one.
 fn ask(caller: &Caller, oxid: u64, request: Request) -> Result<Response> {
     let exports = caller.runtime.exports();
     Ok(match request {
@@ -217,7 +222,7 @@ fn ask(caller: &Caller, oxid: u64, request: Request) -> Result<Response> {
     })
 }
 
-/// Whether a process that cannot be reached has ended, and its objects with it.
+/// Whether an unreachable process has ended, so that its objects are gone.
 fn is_gone(result: HRESULT) -> bool {
     [code::RPC_S_SERVER_UNAVAILABLE, code::RPC_E_DISCONNECTED].contains(&result)
 }

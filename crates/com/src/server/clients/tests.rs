@@ -1,4 +1,4 @@
-//! Clients that are lost and come back, and those that do not, by a clock that nobody waits for.
+//! Tests of lost clients, some of which come back, with made-up times instead of waiting.
 
 use super::{Clients, End, KEPT_BY_HOST_MAX, LOST_BY_HOST_MAX, LOST_MAX};
 use obvia_via::window::Peer;
@@ -14,7 +14,8 @@ fn enter(clients: &Clients, oxid: u64, peer: &Peer) -> bool {
     clients.enter(|| Ok(oxid), peer, None, None).is_ok()
 }
 
-/// Ends a connection of a client for which so much is kept. Returns who is gone by that.
+/// Ends a connection of a client for which `kept` references and states are kept. Returns the
+/// clients that are gone then.
 fn leave(clients: &Clients, oxid: u64, end: End, kept: usize) -> Vec<u64> {
     clients.leave(oxid, end, |_| kept, |oxid| oxid)
 }
@@ -41,12 +42,12 @@ fn a_client_that_was_lost_is_given_up_in_time_and_not_before() {
     let give_up = |now| clients.give_up(now, PATIENCE, |oxid| oxid);
     assert_eq!(clients.due(PATIENCE), Some(begun + PATIENCE));
     assert_eq!(give_up(begun + PATIENCE - Duration::from_nanos(1)), []);
-    // Nobody comes back in its place.
+    // A client at another host cannot take the lost client's place.
     assert!(!enter(&clients, 1, &host("elsewhere")));
     assert!(enter(&clients, 1, &far));
     assert_eq!((clients.due(PATIENCE), give_up(begun + PATIENCE)), (Some(later + PATIENCE), vec![]));
     assert_eq!((give_up(later + PATIENCE), clients.has(1), clients.has(2)), (vec![2], true, false));
-    // It is lost once more: its time begins anew.
+    // The client is lost once more, and its time begins anew.
     assert_eq!(leave(&clients, 1, End::Lost(later + PATIENCE), 1), []);
     assert_eq!((give_up(later + PATIENCE), give_up(later + 2 * PATIENCE)), (vec![], vec![1]));
 }
@@ -59,13 +60,13 @@ fn nobody_waits_for_who_has_nothing_or_ran_on_this_host() {
     let local = Peer::Process { pid: 7, uid: 0 };
     assert!(enter(&clients, 2, &local));
     assert_eq!(leave(&clients, 2, End::Lost(begun), 9), [2]);
-    // Also where it was reached over a network, too.
+    // A local client is gone as well where its last connection came over a network.
     assert!(enter(&clients, 3, &local) && enter(&clients, 3, &host("near")));
     assert_eq!(leave(&clients, 3, End::InOrder, 9), []);
     assert_eq!(leave(&clients, 3, End::Lost(begun), 9), [3]);
 }
 
-/// Has clients of a host lost one after the other. Returns who is gone by that.
+/// Loses clients of a host one after the other. Returns the clients that are gone then.
 fn lose(clients: &Clients, peer: &Peer, oxids: impl Iterator<Item = u64>, kept: usize, begun: Instant) -> Vec<u64> {
     let lose = |oxid| {
         assert!(enter(clients, oxid, peer));

@@ -1,4 +1,5 @@
-//! Gates: clients that prove nothing, prove it wrongly, and do something else first.
+//! Tests of gates: clients that do not authenticate, fail to authenticate, or send other messages
+//! first.
 
 use super::*;
 use crate::security::{AccountTable, Credential, NtHash, set_accounts};
@@ -26,7 +27,7 @@ fn one_host_does_not_take_every_place() {
 
 const LIMIT: Deadline = Deadline::after_secs(30);
 
-/// A connection to this process, which takes nobody without a proof.
+/// Connects to this process at an endpoint that requires authentication.
 fn connect() -> Channel {
     static AT: LazyLock<String> = LazyLock::new(|| {
         set_accounts(AccountTable::default().with("anna", NtHash::of_password("secret")));
@@ -50,7 +51,7 @@ fn next(prover: &mut Prover, answer: &[u8]) -> Vec<u8> {
     }
 }
 
-/// What becomes of a call with these bytes: the answer, or the status of a fault or of what the call returned.
+/// Makes a call with these bytes. Returns the answer, or the status of the fault or of the call.
 fn call(channel: &mut Channel, target: TargetId, opnum: u16, bytes: &[u8]) -> std::result::Result<Vec<u8>, u32> {
     channel.request(bytes.len(), 0, LIMIT).unwrap().copy_from_slice(bytes);
     match channel.call(target, opnum, bytes.len(), LIMIT) {
@@ -72,7 +73,7 @@ fn leg(channel: &mut Channel, bytes: &[u8]) -> std::result::Result<Vec<u8>, u32>
 const DENIED: u32 = code::E_ACCESSDENIED.0.cast_unsigned();
 const BROKEN: u32 = code::RPC_S_SEC_PKG_ERROR.0.cast_unsigned();
 
-/// A proof, begun and answered as far as its seal.
+/// Authenticates up to the seal, and returns the seal.
 fn as_far_as_the_seal(channel: &mut Channel) -> Vec<u8> {
     let mut prover = prover();
     let challenge = leg(channel, &prover.begin().unwrap()).unwrap();
@@ -81,7 +82,7 @@ fn as_far_as_the_seal(channel: &mut Channel) -> Vec<u8> {
     next(&mut prover, &made)
 }
 
-/// A bind of a client that names a process.
+/// Sends a bind that introduces a process.
 fn bind(channel: &mut Channel) -> crate::Result<u64> {
     binding::introduce(channel, 0x1234_5678, LIMIT)
 }
@@ -100,11 +101,11 @@ fn nothing_is_looked_at_before_the_proof() {
         let refused = call(&mut channel, target, opnum, bytes);
         assert_eq!(refused, Err(Status::ACCESS_DENIED.0), "method {opnum} of {target:?}");
     }
-    // Nobody is answered, and the connection is none the worse for it.
+    // A one-way call gets no answer, and its refusal leaves the connection intact.
     channel.request(8, 0, LIMIT).unwrap().fill(0xff);
     channel.oneway(TargetId { index: 0, generation: 1 }, 3, 8);
     assert_eq!(bind(&mut channel).unwrap_err().code(), code::E_ACCESSDENIED);
-    // It can still be proved, and then it is another client's.
+    // The client can still authenticate, and is let in afterwards.
     let seal = as_far_as_the_seal(&mut channel);
     assert_eq!(bind(&mut channel).unwrap_err().code(), code::E_ACCESSDENIED);
     assert_eq!(call(&mut channel, system::TARGET, 7, &[]), Err(Status::ACCESS_DENIED.0));
@@ -120,7 +121,7 @@ fn nothing_is_looked_at_before_the_proof() {
 fn who_fails_gets_no_second_try_on_a_connection() {
     let wrong_seal = [1, 4, 0, 0, 16, 0, 0, 0].into_iter().chain([0; 16]).collect::<Vec<u8>>();
     let mut channel = connect();
-    // What is far too long is not even taken for a leg.
+    // A leg that is far too long is rejected before it counts as one.
     assert_eq!(leg(&mut channel, &vec![0; 32 << 10]), Err(Status::BAD_STUB_DATA.0));
     for bytes in [vec![], vec![0xff; 64], wrong_seal.clone()] {
         let mut channel = connect();
@@ -143,7 +144,7 @@ fn who_leaves_in_the_middle_of_a_proof_leaves_nothing_behind() {
     }
 }
 
-/// One connection's proof is worth nothing on another.
+/// The legs of one connection's authentication are worthless on another connection.
 #[test]
 #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
 fn legs_of_another_connection_prove_nothing() {
@@ -160,7 +161,7 @@ fn who_takes_its_time_is_cut_off() {
     let [silent, mut slow, mut busy] = [(); 3].map(|()| connect());
     leg(&mut slow, &prover().begin().unwrap()).unwrap();
     let end = Instant::now() + 3 * PATIENCE.remaining();
-    // What is refused buys no time.
+    // Refused calls do not extend the deadline.
     while !(silent.is_ended() && slow.is_ended() && busy.is_ended()) {
         assert!(Instant::now() < end, "connections without a proof stay");
         let has_room = busy.request(0, 0, LIMIT).is_ok();
