@@ -152,7 +152,7 @@ pub struct TypeInfo {
     pub version: (u16, u16),
     /// Its TYPEFLAGS.
     pub flags: u32,
-    /// What is said of it.
+    /// The UUID, version, flags and help text for type libraries.
     pub help: Help,
     /// Its bytes in memory.
     pub size: u32,
@@ -193,7 +193,7 @@ pub struct Function {
     pub params: Vec<Parameter>,
     /// How many of the last parameters may be left out without a default; -1 where the last takes all that follows.
     pub optional: i16,
-    /// What is said of it.
+    /// The UUID, version, flags and help text for type libraries.
     pub help: Help,
 }
 
@@ -223,7 +223,7 @@ pub struct Variable {
     pub ty: TypeDesc,
     /// What there is of it.
     pub place: Place,
-    /// What is said of it.
+    /// The UUID, version, flags and help text for type libraries.
     pub help: Help,
 }
 

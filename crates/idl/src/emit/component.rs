@@ -14,7 +14,7 @@ pub struct Component {
 /// An interface's own methods.
 #[derive(Clone, Debug)]
 pub struct Interface {
-    /// Its name.
+    /// The interface's name.
     pub name: String,
     /// Its methods, in the order of the source.
     pub methods: Vec<Method>,
@@ -25,7 +25,7 @@ pub struct Interface {
 pub struct Method {
     /// Its name in the IDL.
     pub name: String,
-    /// The comment before it.
+    /// The documentation comment before the method.
     pub doc: String,
     /// Its declaration, without what ends it.
     pub declaration: String,
