@@ -89,7 +89,7 @@ pub enum TypeKind {
 pub struct StructDecl {
     /// The tag.
     pub tag: Option<Ident>,
-    /// The members; `None` for a mere mention.
+    /// The members. `None` if the structure is only named.
     pub members: Option<Vec<Member>>,
     /// The attributes before `struct`.
     pub attributes: Vec<Attribute>,
