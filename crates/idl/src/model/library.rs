@@ -108,7 +108,7 @@ pub struct Dispinterface {
 pub enum DispMembers {
     /// The dispinterface's own properties, which have no methods, and its own methods.
     Own(Vec<DispMember>, Vec<DispMember>),
-    /// Those of an interface.
+    /// The members of an interface.
     Of(InterfaceId),
 }
 
