@@ -46,7 +46,7 @@ pub enum Count {
     /// One element.
     One,
     /// The number that the first expression gives. The second one gives the number of valid
-    /// elements.
+    /// All elements up to the first zero.
     Counted(Expr, Option<Expr>),
     /// Up to the first zero.
     Text,
