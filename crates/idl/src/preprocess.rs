@@ -27,7 +27,7 @@ pub(crate) struct Output {
 pub(crate) enum Asked {
     /// Insert the text of a file here.
     Include(String, Span),
-    /// That this file's text comes no second time.
+    /// Do not insert this file again.
     Once,
 }
 

@@ -36,7 +36,7 @@ pub enum Element {
     Char,
     /// A character of 16 bits.
     Wide,
-    /// One of the interface's own types, by its place among them.
+    /// One of the interface's types, by its index.
     Own(usize),
 }
 

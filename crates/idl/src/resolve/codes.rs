@@ -19,8 +19,8 @@ fn beside(name: &str, what: &str, is_taken: impl Fn(&str) -> bool) -> String {
 }
 
 impl Resolver<'_> {
-    /// Gives methods with the name of their interface another one, and parameters with that of a type or a constant. Callers do not see the
-    /// latter: what they pass has no name.
+    /// Renames methods with the name of their interface, and parameters with the name of a type or
+    /// a constant. Parameters are positional, so callers do not notice.
     pub(super) fn name_in_code(&mut self) {
         let model = &mut self.model;
         let types = model.structs.iter().map(|found| &found.name).chain(model.unions.iter().map(|found| &found.name));

@@ -104,7 +104,7 @@ pub(super) mod vt {
 }
 
 /// Returns the hash of a name, which selects its chain and is half of its comparison key. The hash
-/// ignores case. With `folds` it also equates letters that languages in Latin script sort alike.
+/// ignores case. With `folds` it also equates W with V and Y with U.
 pub(super) fn name_hash(name: &str, folds: bool) -> u16 {
     let fold = |byte: u8| match byte.to_ascii_uppercase() {
         b'W' if folds => b'V',
