@@ -209,13 +209,13 @@ fn draw_field(out: &mut Writer, model: &Model, trial: &Trial<'_>, field: &Field)
     }
 }
 
-/// The field for what a parameter brings, or brings back.
+/// Returns the field of a parameter's argument or result.
 fn field<'t>(trial: &'t Trial<'_>, param: &ParamPlan<'_>, is_result: bool) -> Option<&'t Field> {
     let name = field_name(param, is_result);
     trial.fields.iter().find(|field| field.name == name && field.is_result == is_result)
 }
 
-/// A call, and what must come of it.
+/// Writes the function that makes a call and checks its results.
 fn try_call(out: &mut Writer, model: &Model, interface: &str, trial: &Trial<'_>) {
     let method = &trial.plan.method.name;
     out.line(format!("static void {interface}_{method}_try({interface} *object, uint64_t call)"));
@@ -252,7 +252,7 @@ fn try_call(out: &mut Writer, model: &Model, interface: &str, trial: &Trial<'_>)
     out.line("}");
 }
 
-/// Declares the place for a result.
+/// Declares the variable for a result.
 fn got(out: &mut Writer, model: &Model, trial: &Trial<'_>, param: &ParamPlan<'_>) {
     let name = format!("{}_got", param.param.name);
     let argument = field(trial, param, false).map(|field| format!("want.{}", field.name));
@@ -280,12 +280,12 @@ fn got(out: &mut Writer, model: &Model, trial: &Trial<'_>, param: &ParamPlan<'_>
     }
 }
 
-/// What the caller gives for a parameter.
+/// Returns the argument for a parameter.
 fn given(param: &ParamPlan<'_>) -> String {
     let (got, argument) = (format!("{}_got", param.param.name), format!("want.{}", field_name(param, false)));
     match (&param.passing, param.param.direction.is_out()) {
         (Passing::Place(Type::Fixed(..)), true) => got,
-        // Arrays of arrays are no pointers to const: see `parameters`.
+        // The targets of arrays of arrays are not const: see `parameters`.
         (Passing::Place(Type::Fixed(element, _)), false) if matches!(**element, Type::Fixed(..)) => {
             format!("test_changeable({argument})")
         }
@@ -299,7 +299,7 @@ fn given(param: &ParamPlan<'_>) -> String {
     }
 }
 
-/// A method of the object.
+/// Writes a method of the object.
 fn method(out: &mut Writer, model: &Model, interface: &str, trial: &Trial<'_>) {
     let name = &trial.plan.method.name;
     let named: fn(&str) -> String =

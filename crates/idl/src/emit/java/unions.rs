@@ -25,7 +25,7 @@ struct Arm<'a> {
 }
 
 impl Arm<'_> {
-    /// The labels of a `switch`.
+    /// Returns the labels of a `switch`.
     fn labels(&self, union: &Union) -> String {
         if self.cases.is_empty() { "default".to_owned() } else { format!("case {}", numbers(union, self.cases)) }
     }

@@ -310,11 +310,11 @@ pub(super) fn give(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param
 
 /// The number of elements of a result.
 pub(super) enum Elements {
-    /// As many as an expression over the parameters says.
+    /// The number that an expression over the parameters gives.
     Said(Arith),
-    /// As many as the caller has room for.
+    /// The number that the caller has room for.
     Room,
-    /// At most that many: zeros stand for the rest.
+    /// At most the number that the caller has room for. Zeros fill the rest.
     AtMostRoom,
 }
 
