@@ -385,7 +385,7 @@ pub enum Direction {
     In,
     /// From the object.
     Out,
-    /// Both ways.
+    /// In both directions.
     InOut,
 }
 

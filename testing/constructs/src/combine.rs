@@ -7,11 +7,11 @@ pub struct What {
     pub name: &'static str,
     /// The declarations that the construct needs. `@` stands for a unique name.
     declared: &'static str,
-    /// Its attributes, where it stands.
+    /// The attributes in the place of the construct.
     attributes: &'static str,
-    /// Its type, and what stands before its name.
+    /// The type, with the stars before the name.
     ty: &'static str,
-    /// Whether it is among those that a quick run has.
+    /// Whether a quick run includes the construct.
     is_quick: bool,
 }
 

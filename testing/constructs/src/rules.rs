@@ -6,7 +6,7 @@ use crate::combine::{Case, Whose};
 /// The part of the compiler that refuses a combination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Who {
-    /// The compiler, for every language.
+    /// The first stages, for every language.
     Compiler,
     Rust,
     C,

@@ -148,6 +148,6 @@ fn c_and_cpp_take_all_of_it() {
 #[test]
 fn java_takes_all_of_it() {
     let (place, files) = files(Who::Java, "constructs-java");
-    // Where there is no JDK, that has been said.
+    // A missing JDK has already been reported.
     let _ = Classes::build(&place.join("built"), &files, None);
 }

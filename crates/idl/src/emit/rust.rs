@@ -44,7 +44,7 @@ pub fn wire(compilation: &Compilation) -> String {
 ///
 /// # Errors
 ///
-/// Those of [`emit`].
+/// The errors of [`emit`].
 pub fn runtime(compilation: &Compilation) -> Result<String, Vec<crate::Diagnostic>> {
     emit(compilation).map(|text| public(&text))
 }

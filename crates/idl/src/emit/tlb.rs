@@ -59,7 +59,7 @@ pub fn library(compilation: &Compilation) -> Result<(TypeLibrary, Vec<Diagnostic
 ///
 /// # Errors
 ///
-/// Those of [`library`], and libraries that do not fit the format.
+/// The errors of [`library`], and libraries that do not fit the format.
 pub fn emit(compilation: &Compilation) -> Result<(Vec<u8>, Vec<Diagnostic>), Vec<Diagnostic>> {
     let (library, warnings) = library(compilation)?;
     match typelib::write(&library) {

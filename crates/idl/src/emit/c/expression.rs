@@ -75,7 +75,7 @@ fn arith(plan: &MethodPlan<'_>, value_of: &Arith, side: Side, wrong: &str) -> St
                 "%" => "obvia_remainder",
                 "<<" => "obvia_shift_left",
                 ">>" => "obvia_shift_right",
-                // These operators always have a value.
+                // The remaining operators always have a value.
                 operator => return format!("(int64_t)({left} {operator} {right})"),
             };
             format!("{function}({left}, {right}, &{wrong})")
