@@ -166,7 +166,7 @@ impl Compiler {
     ///
     /// # Errors
     ///
-    /// As [`Self::check`].
+    /// The errors of [`Self::check`].
     pub fn check_text(&self, path: &Path, text: &str) -> Result<Compilation, Failure> {
         self.check_bytes(path, text.as_bytes().to_vec())
     }

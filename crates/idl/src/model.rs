@@ -56,7 +56,7 @@ pub struct Model {
     /// [`automation`](crate::automation).
     pub built_in: Brought,
     /// The number of leading entries of each table that built-in files declare, those of
-    /// [`Self::built_in`] included. The runtime has the code for them.
+    /// `built_in` included. The runtime has the code for them.
     pub brought: Brought,
     /// Structures whose members are not declared, and the types that lead to one. The value is that
     /// structure. Only `[local]` methods may use these types.

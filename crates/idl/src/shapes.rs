@@ -46,9 +46,10 @@ pub enum Count {
     /// One element.
     One,
     /// The number that the first expression gives. The second one gives the number of valid
-    /// All elements up to the first zero.
+    /// The number that the first expression gives. The second one gives the number of valid
+    /// elements.
     Counted(Expr, Option<Expr>),
-    /// Up to the first zero.
+    /// All elements up to the first zero.
     Text,
 }
 

@@ -224,7 +224,7 @@ fn files_that_are_read_have_few_enough_bytes() {
     let path = |name: &str| folder.join(name);
     let write = |name: &str, text: &str| std::fs::write(path(name), text).expect("the folder can be written to");
     let said = |name: &str| Compiler::new().check(&path(name)).expect_err("it is too much").to_string();
-    // The files are sparse: they are larger than any disk space they take.
+    // The files are sparse, so that they take no space on the disk.
     for name in ["sparse.idl", "sparse.h"] {
         let file = std::fs::File::create(path(name)).expect("the folder can be written to");
         file.set_len(1 << 33).expect("files may have holes");

@@ -220,8 +220,8 @@ fn what_is_made_of_a_file_is_bounded() {
     let library = TypeLibrary { types: vec![record; 200], ..TypeLibrary::default() };
     let mut bytes = typelib::write(&library).unwrap();
     assert_eq!(read(&bytes), library);
-    // All types' places are changed to the first type's members, and the bytes of the other members
-    // are cut off.
+    // The place of every type's members is set to that of the first type, and the members of the
+    // other types are cut off.
     let types = 0x54 + 200 * 4 + 15 * 16;
     let first: [u8; 4] = bytes[types + 4..types + 8].try_into().unwrap();
     let second: [u8; 4] = bytes[types + 0x68..types + 0x6c].try_into().unwrap();

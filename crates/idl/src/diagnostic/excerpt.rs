@@ -7,7 +7,7 @@ use std::ops::Range;
 
 /// The length in bytes of the longest line that is shown whole.
 const LINE_MAX: usize = 240;
-/// The number of bytes between the starts and ends of the shown lines, at most.
+/// The size in bytes of the lines from the first shown one to the last shown one, at most.
 const STRETCH_MAX: usize = 4096;
 /// The number of bytes of a longer line that are shown before a place and from it on.
 const AROUND: (usize, usize) = (40, 100);

@@ -27,7 +27,7 @@ pub struct Library {
     pub lcid: u32,
     /// The help file.
     pub help_file: Option<String>,
-    /// The libraries that it imports.
+    /// The libraries that this library imports.
     pub imports: Vec<ImportLib>,
     /// The library's declarations, in the order of the source.
     pub declared: Vec<Declared>,

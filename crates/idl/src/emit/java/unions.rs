@@ -19,7 +19,7 @@ struct Arm<'a> {
     field: Option<&'a Field>,
     /// The record's name, after the union's name.
     name: String,
-    /// Whether the record holds the discriminant, because the arm has several.
+    /// Whether the record holds the discriminant, since the arm does not have exactly one.
     has_which: bool,
     member: String,
 }
