@@ -15,12 +15,12 @@ use std::collections::HashSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// The number of files that one compilation may read.
+/// The maximum number of files that one compilation may read.
 const FILES_MAX: usize = 1000;
-/// The number of bytes that the files of one compilation may have. A file that is included again
-/// counts again.
+/// The maximum number of bytes that the files of one compilation may have. A file that is included
+/// again counts again.
 const BYTES_MAX: usize = 16 << 20;
-/// The length of a chain of imports.
+/// The maximum length of a chain of imports.
 const IMPORT_DEPTH_MAX: usize = 64;
 
 /// Common imports whose declarations the compiler has built in.

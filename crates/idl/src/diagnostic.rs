@@ -7,7 +7,8 @@ use annotate_snippets::{Group, Level, Renderer};
 use excerpt::Excerpt;
 use std::fmt;
 
-/// The number of findings of one kind that are shown. Later ones mostly follow from the first.
+/// The maximum number of findings of one kind that are shown. Later ones mostly follow from the
+/// first.
 pub(crate) const TOLD_MAX: usize = 100;
 
 /// The severity of a finding.

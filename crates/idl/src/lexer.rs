@@ -47,7 +47,7 @@ impl Token {
     }
 }
 
-/// The length of a name, in characters.
+/// The maximum length of a name, in characters.
 const NAME_MAX: usize = 1024;
 
 /// Punctuation of more than one character, longest first.

@@ -13,10 +13,10 @@ use crate::lexer::{Token, TokenKind};
 use crate::source::{Sources, Span};
 use crate::syntax::{Noted, SyntaxKind};
 
-/// The depth of nested types, parentheses and interfaces in a file.
+/// The maximum depth of nested types, parentheses and interfaces in a file.
 const DEPTH_MAX: usize = 64;
 
-/// The number of dimensions, and of stars, in a declaration.
+/// The maximum number of dimensions, and of stars, in a declaration.
 const LEVELS_MAX: usize = 16;
 
 /// The parser could not continue. An error has been reported.

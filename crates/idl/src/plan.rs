@@ -21,7 +21,7 @@ use std::collections::{HashMap, HashSet};
 /// The opnum of the first method after IUnknown's.
 pub const FIRST_OPNUM: usize = 3;
 
-/// The number of bytes of a frame that fit into a slot of the transport.
+/// The maximum number of bytes of a frame that fit into a slot of the transport.
 pub const INLINE_MAX: u32 = 112;
 
 /// Returns the type number of a string with these characters.

@@ -37,9 +37,9 @@ pub(crate) type Macros = HashMap<String, Vec<Token>>;
 /// The macros that are defined before a file is read. Conditions test MIDL's version.
 pub(crate) const PREDEFINED: [(&str, i64); 1] = [("__midl", 801)];
 
-/// The depth of nested macro replacements.
+/// The maximum depth of nested macro replacements.
 const DEPTH_MAX: usize = 16;
-/// The number of tokens that the macros of a file may produce in all.
+/// The maximum number of tokens that the macros of a file may produce in all.
 const REPLACED_MAX: usize = 100_000;
 
 struct Condition {

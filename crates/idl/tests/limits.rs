@@ -17,7 +17,7 @@ const SLOWER_MAX: u32 = 20;
 const GRACE: Duration = Duration::from_secs(5);
 /// The time after which a compilation counts as endless.
 const PATIENCE: Duration = Duration::from_secs(200);
-/// The number of bytes of output for each byte of IDL.
+/// The maximum number of bytes of output for each byte of IDL.
 const LARGER_MAX: usize = 2_000;
 /// The number of bytes of output that every file may produce.
 const LARGE: usize = 4 << 20;

@@ -5,9 +5,9 @@ use annotate_snippets::{AnnotationKind, Group, Origin, Snippet};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// The length in bytes of the longest line that is shown whole.
+/// The maximum length in bytes of a line that is shown whole.
 const LINE_MAX: usize = 240;
-/// The size in bytes of the lines from the first shown one to the last shown one, at most.
+/// The maximum size in bytes of the lines from the first shown one to the last shown one.
 const STRETCH_MAX: usize = 4096;
 /// The number of bytes of a longer line that are shown before a place and from it on.
 const AROUND: (usize, usize) = (40, 100);

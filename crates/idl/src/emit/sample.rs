@@ -5,7 +5,7 @@ use crate::model::{Arith, Base, Enum, Field, Model, PointerClass, Type};
 use crate::plan::MethodPlan;
 use crate::preprocess::apply;
 
-/// The number of elements that a sample spells out for an array that must not be empty.
+/// The maximum number of elements that a sample spells out for an array that must not be empty.
 const ELEMENTS_MAX: i64 = 64;
 
 /// The reason why there is no sample of an argument.

@@ -7,7 +7,7 @@ use crate::lexer::{Token, TokenKind};
 use crate::preprocess::precedence;
 use crate::syntax::SyntaxKind;
 
-/// The number of binary operators in an expression. Each one is a level of the AST.
+/// The maximum number of binary operators in an expression. Each one is a level of the AST.
 const OPERATORS_MAX: usize = 500;
 
 impl Parser<'_> {

@@ -87,7 +87,7 @@ pub(super) const ON_METHODS: [&str; 22] = [
     "immediatebind",
 ];
 
-/// The number of methods of an interface, inherited ones included.
+/// The maximum number of methods of an interface, inherited ones included.
 const METHODS_MAX: usize = 1024;
 
 impl Resolver<'_> {

@@ -10,24 +10,24 @@ use crate::model::{InterfaceId, Measure, Method, Model, Param, StructId, Type, U
 use crate::plan::{in_place, kinds};
 use crate::source::Span;
 
-/// The size in bytes of a value, and of all values of a call.
+/// The maximum size in bytes of a value, and of all values of a call.
 const SIZE_MAX: u32 = 1 << 30;
-/// The depth of nested structures and unions.
+/// The maximum depth of nested structures and unions.
 const DEPTH_MAX: u32 = 64;
-/// The number of members of a structure. Members of nested structures count each time.
+/// The maximum number of members of a structure. Members of nested structures count each time.
 const WEIGHT_MAX: u32 = 1 << 14;
-/// The number of arrays and pointers in a type, those of typedefs included.
+/// The maximum number of arrays and pointers in a type, those of typedefs included.
 const LEVELS_MAX: usize = 32;
-/// The number of base interfaces of an interface.
+/// The maximum number of base interfaces of an interface.
 pub(super) const BASES_MAX: usize = 64;
-/// The number of direct members of a structure, and of arms of a union.
+/// The maximum number of direct members of a structure, and of arms of a union.
 pub(super) const MEMBERS_MAX: usize = 1024;
-/// The number of parameters of a method.
+/// The maximum number of parameters of a method.
 pub(super) const PARAMETERS_MAX: usize = 250;
 /// The number of members in all types of a file and in all values that its methods pass. Each byte
 /// of the file permits one more.
 const FILE_LEAST: usize = 1 << 16;
-/// The number of types that all structures and unions of a file lead to, added up.
+/// The maximum number of types that all structures and unions of a file lead to, added up.
 const REACH_MAX: usize = 1 << 20;
 
 impl Resolver<'_> {

@@ -7,12 +7,12 @@ use crate::model::{Direction, Extent, Model, Param, PointerClass, Transfer, Type
 use crate::plan::{is_any_bits, is_plain};
 use crate::source::Span;
 
-/// The number of read arrays that a method may pass by reference, and also the number of written
-/// ones.
+/// The maximum number of read arrays that a method may pass by reference, and also the number of
+/// written ones.
 const REFERENCES_MAX: usize = 4;
 /// The default room in bytes for the elements that a method lends.
 const LENT_BYTES: u32 = 4096;
-/// The number of elements for which there may be room.
+/// The maximum number of elements for which there may be room.
 const LENT_MAX: i64 = 1 << 24;
 
 impl Resolver<'_> {

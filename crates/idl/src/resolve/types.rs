@@ -8,7 +8,7 @@ use crate::diagnostic::Diagnostic;
 use crate::model::{Arith, Base, Extent, Object, Pointer, PointerClass, Type, Varying};
 use crate::source::Span;
 
-/// The number of elements of a fixed array.
+/// The maximum number of elements of a fixed array.
 const FIXED_MAX: i64 = 1 << 24;
 
 /// The kind of declaration that a type belongs to.

@@ -9,15 +9,16 @@ use super::{
 use obvia_ndr::vartype;
 use std::fmt;
 
-/// The size of a file in bytes.
+/// The maximum size of a file in bytes.
 const FILE_MAX: usize = 32 << 20;
-/// The number of bytes of output for each byte of the file. Names and texts count at each use.
+/// The maximum number of bytes of output for each byte of the file. Names and texts count at each
+/// use.
 const MADE_MAX: usize = 64;
 /// The number of bytes of output that small files may produce.
 const MADE_LEAST: usize = 1 << 16;
-/// The depth of pointers to pointers and of arrays of arrays.
+/// The maximum depth of pointers to pointers and of arrays of arrays.
 const DEPTH_MAX: usize = 16;
-/// The number of dimensions of an array.
+/// The maximum number of dimensions of an array.
 const DIMENSIONS_MAX: u16 = 64;
 
 /// An error in a file, with its place.

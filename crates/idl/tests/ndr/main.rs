@@ -8,7 +8,7 @@ use obvia_idl::{Compilation, Compiler};
 use obvia_ndr::ndr::{Error, Format, Numbers, Order, Plan, Syntax};
 use std::path::{Path, PathBuf};
 
-/// The size of a frame in bytes, at most.
+/// The maximum size of a frame in bytes.
 const FRAME_MAX: usize = 1 << 24;
 
 /// All forms of stub data.

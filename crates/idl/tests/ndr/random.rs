@@ -12,7 +12,7 @@ use std::ops::Range;
 
 /// The number of frames for each message of a method.
 const ROUNDS: u64 = 80;
-/// The number of elements in an array of a random frame, at most.
+/// The maximum number of elements in an array of a random frame.
 const COUNT_MAX: i64 = 40;
 /// The number of objects in a frame after which pointers become null.
 const OBJECTS_MAX: usize = 60;

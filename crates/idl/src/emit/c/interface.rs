@@ -11,7 +11,7 @@ use crate::plan::{
     FIRST_OPNUM, MethodPlan, ParamPlan, Passing, in_place, kind_of, kinds, plans, stub_table_length, text_kind,
 };
 
-/// The length in bytes of a string literal that C guarantees to support.
+/// The maximum length in bytes of a string literal that C guarantees to support.
 const LITERAL_MAX: usize = 4095;
 /// The number of words of a plan in a line.
 const WORDS_IN_LINE: usize = 24;
