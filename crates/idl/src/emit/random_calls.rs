@@ -11,7 +11,7 @@ use crate::plan::{INLINE_MAX, MethodPlan, ParamPlan, Passing, in_place, plan};
 use crate::preprocess::apply;
 use obvia_ndr::flat::OBJECT_HEADER;
 
-/// The bytes of array elements in a call for each counting parameter, at most.
+/// The maximum size in bytes of the array elements in a call, for each counting parameter.
 const ARRAY_BYTES: i64 = 8192;
 /// The size in bytes of a value that is not a conformant array. Several values are on one stack.
 const VALUE_BYTES: u32 = 0x1_0000;

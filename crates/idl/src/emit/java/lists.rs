@@ -1,4 +1,4 @@
-//! Writes of linked lists: structures whose last pointer leads to the next structure.
+//! Linked lists: structures whose last pointer leads to the next structure.
 
 use super::members::{self, Seen, place, seen};
 use super::structures::Members;

@@ -214,8 +214,8 @@ fn fits(out: &mut Writer, found: &Union, variants: &[Variant<'_>]) {
     out.line("}");
 }
 
-/// Returns the way in which the C union is borrowed for reading. A union without pointers is not
-/// borrowed for long.
+/// Returns the reference by which the C union is read. The value of a union without pointers does
+/// not borrow the union.
 fn borrow(model: &Model, found: &Union) -> &'static str {
     if form::is_plain_union(model, found) { "&" } else { "&'s " }
 }
