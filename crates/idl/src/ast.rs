@@ -1,22 +1,22 @@
-//! The syntax of a file, as the parser found it: names are not resolved yet.
+//! The syntax of a file as the parser reads it. Names are not resolved.
 
 use crate::source::Span;
 
-/// A name in its place.
+/// A name and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ident {
     /// The name.
     pub name: String,
-    /// Where it stands.
+    /// The identifier's place in the source.
     pub span: Span,
 }
 
 /// An expression.
 #[derive(Clone, Debug)]
 pub struct Expr {
-    /// What it is.
+    /// The expression's kind.
     pub kind: ExprKind,
-    /// Where it stands.
+    /// The expression's place in the source.
     pub span: Span,
 }
 
@@ -25,13 +25,13 @@ pub struct Expr {
 pub enum ExprKind {
     /// An integer.
     Int(i64),
-    /// A number with a fraction.
+    /// A floating-point number.
     Float(f64),
     /// A character.
     Char(char),
-    /// A text.
+    /// A string.
     Text(String),
-    /// A name: a constant, an enumerator, a parameter or a member.
+    /// The name of a constant, an enumerator, a parameter or a member.
     Name(String),
     /// `-`, `+`, `~`, `!`, or `*` on a pointer parameter.
     Unary(&'static str, Box<Expr>),
@@ -44,31 +44,31 @@ pub enum ExprKind {
 /// One attribute.
 #[derive(Clone, Debug)]
 pub struct Attribute {
-    /// Its name.
+    /// The attribute's name.
     pub name: Ident,
-    /// Its arguments; `None` where one is left out, as in `size_is(, n)`.
+    /// The attribute's arguments. `None` for an omitted one, as in `size_is(, n)`.
     pub arguments: Vec<Option<Expr>>,
-    /// What stands between its parentheses, for attributes whose arguments are no expressions.
+    /// The text between the parentheses, for attributes whose arguments are not expressions.
     pub raw: String,
-    /// From its name to its closing parenthesis.
+    /// The attribute's place in the source, from its name to its closing parenthesis.
     pub span: Span,
 }
 
 /// A type as written, without pointers and dimensions.
 #[derive(Clone, Debug)]
 pub struct TypeSpec {
-    /// What it is.
+    /// The type's kind.
     pub kind: TypeKind,
-    /// Whether `const` stands with it.
+    /// Whether the type is `const`.
     pub constant: bool,
-    /// Where it stands.
+    /// The type's place in the source.
     pub span: Span,
 }
 
 /// The kinds of types.
 #[derive(Clone, Debug)]
 pub enum TypeKind {
-    /// A base type, normalised: `unsigned long`, `wchar_t`, `void`.
+    /// A base type under its normal name: `unsigned long`, `wchar_t`, `void`.
     Base(&'static str),
     /// A name of a type.
     Named(String),
@@ -80,7 +80,7 @@ pub enum TypeKind {
     Enum(EnumDecl),
     /// `BSTR` and `VARIANT`.
     Automation(&'static str),
-    /// `SAFEARRAY(T)`: the type of its elements, and whether a star follows it.
+    /// `SAFEARRAY(T)`: the element type, and whether a star follows.
     SafeArray(Box<TypeSpec>, bool),
 }
 
@@ -89,20 +89,20 @@ pub enum TypeKind {
 pub struct StructDecl {
     /// The tag.
     pub tag: Option<Ident>,
-    /// The members; `None` for a mere mention.
+    /// The members. `None` if the structure is only named.
     pub members: Option<Vec<Member>>,
     /// The attributes before `struct`.
     pub attributes: Vec<Attribute>,
 }
 
-/// Members of one type.
+/// Members that are declared with one type.
 #[derive(Clone, Debug)]
 pub struct Member {
-    /// Its attributes.
+    /// The member's attributes.
     pub attributes: Vec<Attribute>,
-    /// Its type.
+    /// The member's type.
     pub spec: TypeSpec,
-    /// Its name, pointers and dimensions; `None` for an empty arm.
+    /// The member's name, pointers and dimensions. `None` for an empty arm.
     pub declarator: Option<Declarator>,
 }
 
@@ -111,9 +111,10 @@ pub struct Member {
 pub struct UnionDecl {
     /// The tag.
     pub tag: Option<Ident>,
-    /// `switch (type name)`, for an encapsulated union, and the name of the union in it.
+    /// The discriminant's type and name and the union's member name, for an encapsulated union
+    /// (`switch (type name)`).
     pub switch: Option<(Box<TypeSpec>, Ident, Option<Ident>)>,
-    /// The arms; `None` for a mere mention.
+    /// The arms. `None` if the union is only named.
     pub arms: Option<Vec<Arm>>,
     /// The attributes before `union`.
     pub attributes: Vec<Attribute>,
@@ -122,13 +123,13 @@ pub struct UnionDecl {
 /// One arm of a union.
 #[derive(Clone, Debug)]
 pub struct Arm {
-    /// The values that choose it.
+    /// The discriminants that select the arm.
     pub cases: Vec<Expr>,
-    /// Whether every other value chooses it.
+    /// Whether the arm is the default arm.
     pub default: bool,
-    /// What it holds.
+    /// The arm's content.
     pub member: Option<Member>,
-    /// Where it stands.
+    /// The arm's place in the source.
     pub span: Span,
 }
 
@@ -137,7 +138,7 @@ pub struct Arm {
 pub struct EnumDecl {
     /// The tag.
     pub tag: Option<Ident>,
-    /// The values; `None` for a mere mention.
+    /// The values. `None` if the enumeration is only named.
     pub values: Option<Vec<(Ident, Option<Expr>)>>,
     /// The attributes before `enum`.
     pub attributes: Vec<Attribute>,
@@ -155,58 +156,58 @@ pub enum Dimension {
 /// A name with its pointers and dimensions.
 #[derive(Clone, Debug)]
 pub struct Declarator {
-    /// How many stars stand before the name.
+    /// The number of stars before the name.
     pub pointers: u8,
     /// The name.
     pub name: Ident,
-    /// The dimensions behind the name.
+    /// The dimensions after the name.
     pub dimensions: Vec<Dimension>,
-    /// From the first star to the last bracket.
+    /// The declarator's place in the source, from the first star to the last bracket.
     pub span: Span,
 }
 
 /// A parameter.
 #[derive(Clone, Debug)]
 pub struct Param {
-    /// Its attributes.
+    /// The parameter's attributes.
     pub attributes: Vec<Attribute>,
-    /// Its type.
+    /// The parameter's type.
     pub spec: TypeSpec,
-    /// Its name, pointers and dimensions.
+    /// The parameter's name, pointers and dimensions.
     pub declarator: Declarator,
 }
 
 /// A method.
 #[derive(Clone, Debug)]
 pub struct Method {
-    /// Its attributes.
+    /// The method's attributes.
     pub attributes: Vec<Attribute>,
-    /// What it returns, and how many stars stand before its name.
+    /// The type of the result, and the number of stars before the method's name.
     pub returns: (TypeSpec, u8),
-    /// Its name.
+    /// The method's name.
     pub name: Ident,
-    /// Its parameters.
+    /// The method's parameters.
     pub params: Vec<Param>,
-    /// The comment before it.
+    /// The documentation comment before the method.
     pub doc: String,
 }
 
 /// An interface.
 #[derive(Clone, Debug)]
 pub struct InterfaceDecl {
-    /// Its attributes.
+    /// The interface's attributes.
     pub attributes: Vec<Attribute>,
-    /// Its name.
+    /// The interface's name.
     pub name: Ident,
-    /// The interface that it extends.
+    /// The base interface.
     pub base: Option<Ident>,
-    /// What it declares; `None` for a forward declaration.
+    /// The interface's contents. `None` for a forward declaration.
     pub items: Option<Vec<Item>>,
-    /// The comment before it.
+    /// The documentation comment before the interface.
     pub doc: String,
 }
 
-/// What a file or an interface declares.
+/// A declaration in a file or an interface.
 #[derive(Clone, Debug)]
 pub enum Item {
     /// `import "a.idl", "b.idl";`
@@ -223,7 +224,7 @@ pub enum Item {
     Interface(InterfaceDecl),
     /// A method, in an interface.
     Method(Method),
-    /// `library L { ... }`: what it declares counts as if it stood outside.
+    /// `library L { ... }`. Its declarations count as if they were outside the library.
     Library(LibraryDecl),
     /// `importlib("a.tlb");`
     ImportLib(String, Span),
@@ -233,66 +234,66 @@ pub enum Item {
     Dispinterface(DispinterfaceDecl),
 }
 
-/// A library, and what it declares.
+/// A library and its declarations.
 #[derive(Clone, Debug)]
 pub struct LibraryDecl {
-    /// Its attributes.
+    /// The library's attributes.
     pub attributes: Vec<Attribute>,
-    /// Its name.
+    /// The library's name.
     pub name: Ident,
-    /// What stands in it.
+    /// The library's declarations.
     pub items: Vec<Item>,
 }
 
-/// A class of objects, and the interfaces that they have.
+/// A class of objects and its interfaces.
 #[derive(Clone, Debug)]
 pub struct CoclassDecl {
-    /// Its attributes.
+    /// The class's attributes.
     pub attributes: Vec<Attribute>,
-    /// Its name.
+    /// The class's name.
     pub name: Ident,
     /// The interfaces, each with its attributes.
     pub interfaces: Vec<(Vec<Attribute>, Ident)>,
 }
 
-/// An interface that is called by name only.
+/// A dispinterface: an interface that is called by name only.
 #[derive(Clone, Debug)]
 pub struct DispinterfaceDecl {
-    /// Its attributes.
+    /// The dispinterface's attributes.
     pub attributes: Vec<Attribute>,
-    /// Its name.
+    /// The dispinterface's name.
     pub name: Ident,
-    /// What it has; `None` for a forward declaration.
+    /// The dispinterface's members. `None` for a forward declaration.
     pub members: Option<DispinterfaceMembers>,
 }
 
-/// What an interface that is called by name has.
+/// The members of a dispinterface.
 #[derive(Clone, Debug)]
 pub enum DispinterfaceMembers {
-    /// Properties and methods of its own.
+    /// The dispinterface's own properties and methods.
     Own(Vec<Member>, Vec<Method>),
-    /// Those of an interface.
+    /// The members of an interface.
     Of(Ident),
 }
 
-/// What a side file says of an interface, by the names that the interface's own file declares.
+/// The attributes that a side file adds to an interface and to its methods.
 #[derive(Clone, Debug)]
 pub struct SideInterface {
-    /// The attributes to add to it.
+    /// The attributes to add to the interface.
     pub attributes: Vec<Attribute>,
-    /// Its name.
+    /// The interface's name.
     pub name: Ident,
-    /// What is said of its methods.
+    /// The methods to which the side file adds attributes.
     pub methods: Vec<SideMethod>,
 }
 
-/// What a side file says of a method.
+/// The attributes that a side file adds to a method.
 #[derive(Clone, Debug)]
 pub struct SideMethod {
-    /// The attributes to add to it.
+    /// The attributes to add to the method.
     pub attributes: Vec<Attribute>,
-    /// Its name.
+    /// The method's name.
     pub name: Ident,
-    /// The parameters that are mentioned, and the attributes to add to each.
+    /// The parameters that are mentioned, each with the attributes to add to it.
     pub params: Vec<(Vec<Attribute>, Ident)>,
 }

@@ -1,29 +1,31 @@
-//! Automation's types: what they are in memory, what travels for them, and what calls by name know of methods.
+//! Automation's types: their form in memory, the types that travel for them, and the properties of
+//! methods that are called by name.
 //!
-//! What travels is declared in `oaidl.idl`, as MS-OAUT has it; so the transfer syntaxes need to know nothing of it. Between that and
-//! memory the runtime converts.
+//! `oaidl.idl` declares the types that travel, as MS-OAUT defines them, so that the transfer
+//! syntaxes need not know Automation. The runtime converts between these types and the form in
+//! memory.
 
 use crate::model::{Base, Extent, Model, Object, Param, PointerClass, Type};
 use obvia_ndr::vartype as vt;
 
-/// The name of the file that the compiler brings along.
+/// The name of the built-in file.
 pub const FILE: &str = "oaidl.idl";
-/// Its text.
+/// The text of the built-in file.
 pub const TEXT: &str = include_str!("oaidl.idl");
 
-/// What a parameter is in memory.
+/// The type of a parameter in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Memory {
     /// `BSTR`.
     Bstr,
     /// `VARIANT`.
     Variant,
-    /// `SAFEARRAY`, of elements of this VARTYPE.
+    /// `SAFEARRAY` with elements of this VARTYPE.
     SafeArray(u16),
 }
 
 impl Memory {
-    /// The name of the type that travels for it.
+    /// Returns the name of the type that travels for this one.
     pub const fn wire(self) -> &'static str {
         match self {
             Self::Bstr => "wireBSTR",
@@ -32,12 +34,12 @@ impl Memory {
         }
     }
 
-    /// Whether a parameter is one by value, and not a pointer to one.
+    /// Whether a parameter is passed by value, and not by reference pointer.
     pub fn is_by_value(self, param: &Param) -> bool {
         !matches!(&param.ty, Type::Pointer(pointer) if pointer.class == PointerClass::Ref)
     }
 
-    /// Its VARTYPE.
+    /// Returns the type's VARTYPE.
     pub const fn vt(self) -> u16 {
         match self {
             Self::Bstr => vt::BSTR,
@@ -47,49 +49,50 @@ impl Memory {
     }
 }
 
-/// How a member is used by name.
+/// The way in which a call by name uses a member.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
-    /// It is called.
+    /// A method call.
     #[default]
     Method,
-    /// A property is read.
+    /// Reads a property.
     Get,
-    /// A property is set.
+    /// Sets a property.
     Put,
-    /// A property is set to an object.
+    /// Sets a property to an object.
     PutRef,
 }
 
-/// What calls by name know of a method.
+/// The properties of a method for calls by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Member {
-    /// Its name: a property's methods share one.
+    /// The member's name. The methods of a property share one name.
     pub name: String,
-    /// Its DISPID, where the file says it.
+    /// The member's DISPID, if the file gives one.
     pub id: Option<i32>,
-    /// How it is used.
+    /// The way in which the member is used.
     pub kind: Kind,
-    /// Whether those who call by name are not to see it.
+    /// Whether the member is hidden from callers by name.
     pub restricted: bool,
-    /// The bits that its attributes stand for in type libraries.
+    /// The flags of the member's attributes in type libraries.
     pub flags: u32,
-    /// What type libraries say of it to people.
+    /// The help text in type libraries.
     pub help: crate::typelib::Help,
 }
 
-/// What calls by name have for a parameter.
+/// The type of a parameter for calls by name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variant {
-    /// Its VARTYPE; of a pointer, what it leads to.
+    /// The VARTYPE. For a pointer, that of its target.
     pub vt: u16,
-    /// Whether it may be left out.
+    /// Whether callers may omit the parameter.
     pub optional: bool,
-    /// What it is then.
+    /// The value of an omitted parameter.
     pub default: Option<crate::model::Value>,
 }
 
-/// The VARTYPE of what lies in memory by itself, or behind one pointer. `named` is how the file calls it.
+/// Returns the VARTYPE of a value, or of the target of one reference pointer. `named` is the name
+/// of its type in the file.
 pub(crate) fn vartype(model: &Model, ty: &Type, named: Option<&str>) -> Option<u16> {
     Some(match (ty, named) {
         (Type::Pointer(pointer), _) if pointer.class == PointerClass::Ref && pointer.extent == Extent::One => {
@@ -123,12 +126,13 @@ pub(crate) fn vartype(model: &Model, ty: &Type, named: Option<&str>) -> Option<u
     })
 }
 
-/// The DISPID of a method that has none in the file, by its place among an interface's own; `depth` counts the interface's ancestors.
+/// Returns the DISPID of a method for which the file gives none. `at` is its index among the
+/// interface's own methods, and `depth` the number of the interface's ancestors.
 pub(crate) fn usual_id(depth: usize, at: usize) -> i32 {
     ((0x6000 | depth as u32) << 16 | at as u32).cast_signed()
 }
 
-/// How IDL writes the type of an array's elements.
+/// Returns the name that IDL has for the element type of an array.
 pub(crate) const fn element_name(vartype: u16) -> &'static str {
     match vartype {
         vt::I1 => "small",
@@ -157,12 +161,12 @@ pub(crate) const fn element_name(vartype: u16) -> &'static str {
 const IDISPATCH: u128 = 0x00020400_0000_0000_c000_000000000046;
 
 impl Model {
-    /// The same as [`Self::is_dispatch`], in Automation's own file, too.
+    /// Like [`Self::is_dispatch`], but valid within Automation's own file too.
     pub fn extends_dispatch(&self, id: crate::model::InterfaceId) -> bool {
         self.lineage(id).first().is_some_and(|first| self.interfaces[first.0].uuid == IDISPATCH)
     }
 
-    /// Whether an interface is IDispatch, or extends it.
+    /// Whether an interface is IDispatch or extends it.
     pub fn is_dispatch(&self, id: crate::model::InterfaceId) -> bool {
         self.lineage(id).first().is_some_and(|first| self.is_built_in(*first))
     }

@@ -1,7 +1,9 @@
-//! Canonical text: an interface and the types it uses, written in one way only; and the fingerprint of that text.
+//! Canonical text: the one normal form of an interface and the types that it uses, and the
+//! fingerprint of that text.
 //!
-//! Two compilations give the same text exactly when they mean the same by the interface: names and values are in it, comments,
-//! order of declarations, spelling of types and names of typedefs are not. The text is itself IDL.
+//! Two compilations give the same text exactly if the interface means the same in both. Names and
+//! values are part of the text. Comments, the order of declarations, the spelling of types and the
+//! names of typedefs are not. The text is valid IDL.
 
 use crate::automation::{FILE, Kind, Member, element_name};
 use crate::model::{
@@ -22,11 +24,11 @@ struct Closure {
     enums: BTreeSet<EnumId>,
     interfaces: BTreeSet<InterfaceId>,
     contexts: bool,
-    /// Whether something is of the file that the compiler brings along.
+    /// Whether the closure contains a declaration of Automation's built-in file.
     built_in: bool,
 }
 
-/// The canonical text of an interface.
+/// Returns the canonical text of an interface.
 pub fn text(model: &Model, id: InterfaceId) -> String {
     let mut closure = Closure::default();
     let own: Vec<InterfaceId> = model.lineage(id).into_iter().filter(|id| !model.is_built_in(*id)).collect();
@@ -51,7 +53,7 @@ pub fn text(model: &Model, id: InterfaceId) -> String {
     for id in sorted(&closure.enums, |id| &model.enums[id.0].name) {
         printer.enumeration(&mut out, id);
     }
-    // A structure that holds another by value follows it.
+    // A structure follows those that it contains by value.
     let mut done = HashSet::new();
     for id in sorted(&closure.structs, |id| &model.structs[id.0].name) {
         let _ = writeln!(out, "struct {};", model.structs[id.0].name);
@@ -71,7 +73,7 @@ pub fn text(model: &Model, id: InterfaceId) -> String {
     out + &body
 }
 
-/// The first 16 bytes of SHA-256 over the canonical text.
+/// Returns the fingerprint of an interface: the first 16 bytes of SHA-256 over the canonical text.
 pub fn fingerprint(model: &Model, id: InterfaceId) -> u128 {
     let digest = Sha256::digest(text(model, id).as_bytes());
     let mut bytes = [0; 16];
@@ -86,7 +88,7 @@ fn sorted<'a, T: Copy + Ord>(set: &BTreeSet<T>, name: impl Fn(T) -> &'a String) 
 }
 
 impl Closure {
-    /// Leaves out what the compiler declares itself, and says whether there was such.
+    /// Removes the built-in declarations, and returns whether the closure contains any.
     fn take_built_in(&mut self, model: &Model) -> bool {
         let known = model.built_in;
         let before = (self.structs.len(), self.unions.len(), self.interfaces.len());
@@ -113,12 +115,12 @@ impl Closure {
 /// Writes the model's parts as IDL.
 struct Printer<'a> {
     model: &'a Model,
-    /// Names for pointers that are not [unique] and that others point to: only a typedef can say so. An inner one comes
-    /// before those that point to it.
+    /// Typedefs of inner pointers that are not [unique], since only a typedef can state the class
+    /// of an inner pointer. A typedef comes before those that use it.
     aliases: RefCell<Vec<String>>,
 }
 
-/// A GUID in its usual form.
+/// Returns a GUID in its usual form.
 pub(crate) fn uuid_text(value: u128) -> String {
     let hex = format!("{value:032x}");
     format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
@@ -137,9 +139,10 @@ impl Printer<'_> {
         let _ = writeln!(out, "typedef {said}enum {{\n{}\n}} {};", values.join(",\n"), found.name);
     }
 
-    /// Declares a structure or a union behind those that it contains, and behind unions that it points to.
+    /// Declares a structure or a union, after those that it contains and after unions that it
+    /// points to.
     fn declare(&self, out: &mut String, ty: &Type, done: &mut HashSet<Type>) {
-        // Unions may point to one another in chains that are as long as a file.
+        // An explicit stack: chains of unions that point to one another may be as long as a file.
         let mut next = vec![(ty, false)];
         while let Some((ty, is_ready)) = next.pop() {
             match ty {
@@ -247,7 +250,7 @@ impl Printer<'_> {
                     Transfer::Frame => None,
                     Transfer::ZeroCopy => Some("zero_copy".to_owned()),
                     Transfer::Map => Some("map".to_owned()),
-                    // For how many there is room is the server's own affair.
+                    // The room in the reply concerns only the server.
                     Transfer::Lend(_) => Some("lend".to_owned()),
                 });
                 if dual {
@@ -257,7 +260,7 @@ impl Printer<'_> {
                     return automation(param, memory, &attributes);
                 }
                 let text = self.declaration(declared(param), &param.name, param.range, attributes, &names, true);
-                // What calls by name have for it says only the name of its type.
+                // The VARTYPE decides only the name of the parameter's type.
                 match param.variant.as_ref().filter(|_| dual).map(|variant| variant.vt) {
                     Some(vt::BOOL) => text.replacen("short ", "VARIANT_BOOL ", 1),
                     Some(vt::DATE) => text.replacen("double ", "DATE ", 1),
@@ -321,7 +324,7 @@ impl Printer<'_> {
         format!("{attributes}{base} {stars}{name}{dimensions}")
     }
 
-    /// The name of a pointer's type.
+    /// Returns the name of the typedef for a pointer, and adds the typedef if it is new.
     fn alias(&self, pointer: &Pointer) -> String {
         let (target, star) = match &pointer.to {
             Type::Pointer(inner) => (self.alias(inner), ""),
@@ -400,11 +403,11 @@ fn class(class: PointerClass) -> &'static str {
 
 fn operand_text(operand: &Operand, names: &[&str]) -> String {
     let name = names.get(operand.index).copied().unwrap_or("?");
-    // A REFIID is a pointer by nature, and named without a star.
+    // A REFIID is a pointer itself, and is named without a star.
     if operand.deref && operand.base != Base::Guid { format!("*{name}") } else { name.to_owned() }
 }
 
-/// What is said of a member that is called by name.
+/// Returns the attributes of a member for calls by name.
 fn member(member: &Member) -> String {
     let kind = match member.kind {
         Kind::Method => "",
@@ -416,7 +419,7 @@ fn member(member: &Member) -> String {
     format!("[id({}){kind}{restricted}] ", member.id.unwrap_or_default())
 }
 
-/// What is said of a parameter that calls by name may leave out.
+/// Returns the attribute of a parameter that callers by name may omit.
 fn optional(param: &Param) -> Option<String> {
     let variant = param.variant.as_ref().filter(|variant| variant.optional)?;
     Some(match &variant.default {
@@ -427,7 +430,7 @@ fn optional(param: &Param) -> Option<String> {
     })
 }
 
-/// A parameter of one of Automation's types.
+/// Returns the declaration of a parameter of one of Automation's types.
 fn automation(param: &Param, memory: Memory, attributes: &[String]) -> String {
     let name = match memory {
         Memory::Bstr => "BSTR".to_owned(),
@@ -438,7 +441,7 @@ fn automation(param: &Param, memory: Memory, attributes: &[String]) -> String {
     format!("[{}] {name} {star}{}", attributes.join(", "), param.name)
 }
 
-/// The type that a parameter is declared with.
+/// Returns the type that a parameter is declared with.
 fn declared(param: &Param) -> &Type {
     match &param.ty {
         Type::Pointer(outer) if param.boxed => &outer.to,
@@ -453,7 +456,7 @@ fn varying_text(varying: &Varying, names: &[&str]) -> String {
     }
 }
 
-/// An expression as text, fully in parentheses.
+/// Returns an expression as text, with all parentheses.
 fn arith(value: &Arith, names: &[&str]) -> String {
     match value {
         Arith::Const(value) => value.to_string(),

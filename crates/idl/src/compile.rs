@@ -1,4 +1,4 @@
-//! Compilation: reading files and what they import, and running every stage over them.
+//! Compilation: reads files and their imports, and runs every stage over them.
 
 use crate::ast::Item;
 use crate::automation;
@@ -15,46 +15,47 @@ use std::collections::HashSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Files that one compilation may read.
+/// The maximum number of files that one compilation may read.
 const FILES_MAX: usize = 1000;
-/// Bytes that the files of one compilation may have, those that are included again counted again.
+/// The maximum number of bytes that the files of one compilation may have. A file that is included
+/// again counts again.
 const BYTES_MAX: usize = 16 << 20;
-/// Imports that may lead from one to the next.
+/// The maximum length of a chain of imports.
 const IMPORT_DEPTH_MAX: usize = 64;
 
-/// Files that everybody imports and that declare what the compiler knows already.
+/// Common imports whose declarations the compiler has built in.
 pub(crate) const BUILT_IN: [&str; 6] =
     ["unknwn.idl", "wtypes.idl", "objidl.idl", "wtypesbase.idl", "unknwnbase.idl", "obvia.idl"];
 
-/// Files that the compiler brings along, each of which imports those before it.
+/// Built-in files. Each imports those before it.
 const BROUGHT: [(&str, &str); 2] = [(automation::FILE, automation::TEXT), (events::FILE, events::TEXT)];
 
-/// A checked file and everything it imports.
+/// A checked file with everything that it imports.
 #[derive(Debug)]
 pub struct Compilation {
-    /// What was declared.
+    /// The declarations.
     pub model: Model,
-    /// Every file that was read.
+    /// The files that were read.
     pub sources: Sources,
-    /// Findings that are no errors.
+    /// Findings that are not errors.
     pub warnings: Vec<Diagnostic>,
-    /// The name of the file compiled, without its directory.
+    /// The name of the compiled file, without its directory.
     pub name: String,
 }
 
 impl Compilation {
-    /// Whether a file is the one of this name that the compiler brings along.
+    /// Whether a file is the built-in file of this name.
     pub(crate) fn is_brought(&self, file: &File, name: &str) -> bool {
         file.role == Role::BuiltIn && file.path == brought_path(name)
     }
 }
 
-/// What a file is called that the compiler brings along, and that is none.
+/// Returns the path under which messages show a built-in file, which is not on disk.
 fn brought_path(name: &str) -> PathBuf {
     PathBuf::from(format!("<{name}>"))
 }
 
-/// How to compile.
+/// The options of a compilation.
 #[derive(Clone, Debug, Default)]
 pub struct Compiler {
     include: Vec<PathBuf>,
@@ -64,70 +65,72 @@ pub struct Compiler {
     java_package: Option<String>,
 }
 
-/// Where the side file of the file that is compiled is.
+/// The source of the compiled file's side file.
 #[derive(Clone, Debug, Default)]
 enum SideFile {
-    /// Where there is one of the same name beside it. Imported files have theirs there.
+    /// The file of the same name beside the compiled file, if there is one. Imported files always
+    /// use theirs.
     #[default]
     Beside,
-    /// A file with a name of its own.
+    /// A file under another name.
     At(PathBuf),
-    /// A text that is taken for a file.
+    /// A text that stands for a file with this path.
     Text(PathBuf, String),
 }
 
 struct Reading<'a> {
     compiler: &'a Compiler,
     sources: Sources,
-    /// Bytes of all files, as often as they are included.
+    /// The number of bytes of all files. A file that is included again counts again.
     bytes: usize,
     diagnostics: Vec<Diagnostic>,
-    /// Files in the order they are to be resolved: imports first.
+    /// The parsed files in the order of resolution: imports first.
     parsed: Vec<(FileId, Vec<Item>)>,
 }
 
 impl Compiler {
-    /// A compiler that looks for imports beside the importing file only.
+    /// Returns a compiler that looks for imports only beside the importing file.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Looks for imports in a directory too.
+    /// Adds a directory in which imports are looked for.
     #[must_use]
     pub fn include(mut self, directory: impl Into<PathBuf>) -> Self {
         self.include.push(directory.into());
         self
     }
 
-    /// Takes attributes that nobody knows for warnings instead of errors.
+    /// Makes unknown attributes warnings instead of errors.
     #[must_use]
     pub fn permissive(mut self, permissive: bool) -> Self {
         self.permissive = permissive;
         self
     }
 
-    /// Takes the side file of the file that is compiled from here, and not from `NAME.acf` beside it.
+    /// Reads the compiled file's side file from `path` instead of `NAME.acf` beside it.
     #[must_use]
     pub fn acf(mut self, path: impl Into<PathBuf>) -> Self {
         self.side = SideFile::At(path.into());
         self
     }
 
-    /// Takes a text for the side file of the file that is compiled, as if it stood in a file.
+    /// Takes `text` as the side file of the compiled file, under the name `path`.
     #[must_use]
     pub fn acf_text(mut self, path: impl Into<PathBuf>, text: impl Into<String>) -> Self {
         self.side = SideFile::Text(path.into(), text.into());
         self
     }
 
-    /// Writes a test program beside the code: `NAME_test.rs` or `NAME_test.cc`, which calls every method with random values.
+    /// Writes a test program beside the code: `NAME_test.rs` or `NAME_test.cc`. The program calls
+    /// every method with random values.
     #[must_use]
     pub fn test(mut self, test: bool) -> Self {
         self.test = test;
         self
     }
 
-    /// Writes Java to this package, and not to one of the file's name.
+    /// Writes Java code into this package instead of one with the file's name.
     #[must_use]
     pub fn java_package(mut self, name: impl Into<String>) -> Self {
         self.java_package = Some(name.into());
@@ -142,11 +145,12 @@ impl Compiler {
         self.test
     }
 
-    /// Checks a file.
+    /// Checks a file and everything that it imports.
     ///
     /// # Errors
     ///
-    /// Everything that is wrong with it, with the sources to show it in.
+    /// All errors in the files, with the sources to show them in. The only error is `unreadable` if
+    /// the file cannot be read.
     pub fn check(&self, path: &Path) -> Result<Compilation, Failure> {
         match bytes_of(path) {
             Ok(bytes) => self.check_bytes(path, bytes),
@@ -158,11 +162,11 @@ impl Compiler {
         }
     }
 
-    /// Checks a text as if it stood in a file.
+    /// Checks a text as the content of a file with this path.
     ///
     /// # Errors
     ///
-    /// As [`Self::check`].
+    /// The errors of [`Self::check`].
     pub fn check_text(&self, path: &Path, text: &str) -> Result<Compilation, Failure> {
         self.check_bytes(path, text.as_bytes().to_vec())
     }
@@ -182,11 +186,11 @@ impl Reading<'_> {
         self.understand(path, file, depth);
     }
 
-    /// Goes through a file whose text is there.
+    /// Parses a file whose text has been added, with its imports and its side file.
     fn understand(&mut self, path: &Path, file: FileId, depth: usize) {
         let length = self.sources.file(file).text.len() as u32;
         let Some(tokens) = self.lexed(file) else { return };
-        // Each file has its own macros; what it includes has them too.
+        // Each file has its own macros, which the files that it includes share.
         let mut macros = Macros::new();
         let Some(tokens) = self.preprocessed(file, tokens, &mut macros) else { return };
         let end = Span { file, start: length, end: length };
@@ -196,11 +200,12 @@ impl Reading<'_> {
         self.parsed.push((file, items));
     }
 
-    /// The tokens of a file that count, with those of the files that it includes. `None` where one of these is no text.
+    /// Returns the significant tokens of a file, with those of the files that it includes. `None`
+    /// if an included file cannot be read or has broken tokens, or if too much is included.
     fn preprocessed(&mut self, file: FileId, tokens: Vec<Token>, macros: &mut Macros) -> Option<Vec<Token>> {
         let mut preprocessor = Preprocessor::new(macros);
         let mut once = HashSet::new();
-        // The files that are being read, what is left of each, and what ends it.
+        // The open files, each with its remaining tokens and the state that ends it.
         let mut open = vec![(file, tokens.into_iter(), 0)];
         while let Some((file, tokens, outer)) = open.last_mut() {
             let mut files = Files { sources: &self.sources, diagnostics: &mut self.diagnostics };
@@ -243,14 +248,15 @@ impl Reading<'_> {
         Some(preprocessor.tokens)
     }
 
-    /// The tokens of a file. `None` where an open quotation or comment, or what is no text, makes nonsense of the rest.
+    /// Returns the tokens of a file. `None` after an error such as an unclosed quotation or
+    /// comment, or binary content, which makes the rest meaningless.
     fn lexed(&mut self, file: FileId) -> Option<Vec<Token>> {
         let before = self.diagnostics.len();
         let tokens = lex(&self.sources.file(file).text, file, &mut self.diagnostics);
         (self.diagnostics.len() == before).then_some(tokens)
     }
 
-    /// Adds a file that another includes.
+    /// Reads and adds a file that another file includes.
     fn include(&mut self, path: &Path, span: Span) -> Option<FileId> {
         let text = match bytes_of(path) {
             Ok(bytes) => self.text(path, bytes)?,
@@ -282,7 +288,8 @@ impl Reading<'_> {
         file
     }
 
-    /// The text of a file. Old files are in the encodings of their time; only comments and texts differ.
+    /// Returns the text of a file. Old files have other encodings, which changes only comments and
+    /// texts.
     fn text(&mut self, path: &Path, bytes: Vec<u8>) -> Option<String> {
         if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
             let error = Diagnostic::nowhere("not-text", format!("{} is in UTF-16", path.display()));
@@ -292,7 +299,7 @@ impl Reading<'_> {
         Some(text_of(bytes))
     }
 
-    /// Reads what a file imports, in its libraries too.
+    /// Reads the imports of a file, those in its libraries included.
     fn imports(&mut self, items: &[Item], depth: usize) {
         for item in items {
             match item {
@@ -303,7 +310,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Reads a file that the compiler brings along, and those that it imports, before all others.
+    /// Adds a built-in file and those that it imports, before all other files.
     fn brought(&mut self, at: usize) {
         if at > 0 {
             self.brought(at - 1);
@@ -316,13 +323,13 @@ impl Reading<'_> {
         let Some(file) = self.added(&path, text.to_owned(), Role::BuiltIn, None) else { return };
         let tokens = lex(text, file, &mut self.diagnostics);
         let end = Span { file, start: text.len() as u32, end: text.len() as u32 };
-        // Macros of files that import it say nothing about it.
+        // Macros of the importing file do not apply to a built-in file.
         let output = preprocess(&tokens, &self.sources, &mut Macros::new(), &mut self.diagnostics);
         let items = Parser::new(&output.tokens, end, &self.sources, &mut self.diagnostics).file();
         self.parsed.insert(at, (file, items));
     }
 
-    /// Adds what the side file of a file says, if it has one.
+    /// Adds the attributes from the side file of a file, if there is one.
     fn side_file(&mut self, path: &Path, items: &mut [Item], macros: &Macros, depth: usize) {
         let (path, text) = match &self.compiler.side {
             SideFile::Text(path, text) if depth == 0 => (path.clone(), Ok(text.clone())),
@@ -344,7 +351,7 @@ impl Reading<'_> {
             }
         };
         let Some(file) = file else { return };
-        // It may use what the file defines, and defines nothing for others.
+        // A side file may use the macros of its IDL file, but its own macros stay local.
         let mut macros = macros.clone();
         let mut found = Vec::new();
         let text = &self.sources.file(file).text;
@@ -362,7 +369,8 @@ impl Reading<'_> {
         self.diagnostics.append(&mut found);
     }
 
-    /// Where a file is that another names. `None` where it need not be, or is not: that is said.
+    /// Returns the path of an imported or included file. `None` for a built-in file, and for a
+    /// missing one, for which an error is reported.
     fn found(&mut self, name: &str, span: Span) -> Option<PathBuf> {
         let from = &self.sources.file(span.file).path;
         let beside = from.parent().unwrap_or_else(|| Path::new("")).join(name);
@@ -386,7 +394,8 @@ impl Reading<'_> {
 
     fn import(&mut self, name: &str, span: Span, depth: usize) {
         let Some(path) = self.found(name, span) else { return };
-        // A file that another has included has been its text, and declared nothing of its own.
+        // A file that was only included has been part of another file, and its own declarations are
+        // still to be read.
         let known = self.sources.find(&path);
         if known.is_some_and(|file| self.sources.file(file).role == Role::Idl) {
             return;
@@ -431,14 +440,14 @@ impl Reading<'_> {
     }
 }
 
-/// The bytes of a file, or so many of them that they are too many.
+/// Returns the bytes of a file, up to one byte more than the limit.
 fn bytes_of(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     std::fs::File::open(path)?.take(BYTES_MAX as u64 + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// Bytes as text, without the mark that some editors put before it.
+/// Returns bytes as text, without a byte order mark. Characters of other encodings become `?`.
 fn text_of(bytes: Vec<u8>) -> String {
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).map(<[u8]>::to_vec).unwrap_or(bytes);
     String::from_utf8(bytes).unwrap_or_else(|error| {

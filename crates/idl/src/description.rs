@@ -1,4 +1,5 @@
-//! Interfaces by the texts that they are described with: [`crate::canonical::text`], as running servers and generated code tell it.
+//! Interfaces by their textual descriptions: [`crate::canonical::text`], as running servers and
+//! generated code report it.
 
 use crate::compile::Compiler;
 use crate::diagnostic::Failure;
@@ -6,31 +7,32 @@ use crate::model::{Interface, InterfaceId, Model};
 use std::fmt::Write;
 use std::path::Path;
 
-/// What such a text declares, and the interface that it describes; `None` where it is of no interface.
+/// Compiles a description. Returns its model and the interface that it describes, or `None` if it
+/// describes no interface.
 ///
-/// `iid_of` has the IIDs of interfaces that the text only names, where they are known.
+/// `iid_of` returns the IIDs of interfaces that the text only names, if known.
 ///
 /// # Errors
 ///
-/// What is wrong with the text.
+/// The errors in the text.
 pub fn interface(
     name: &str,
     text: &str,
     iid_of: impl Fn(&str) -> Option<u128>,
 ) -> Result<Option<(Model, InterfaceId)>, Failure> {
     let whole = format!("{text}{}", announced(text, iid_of));
-    // The text says all of it: files that happen to be named so do not count.
+    // The text is complete: a side file on disk that happens to have this name does not count.
     let model = Compiler::new().acf_text(name, "").check_text(Path::new(name), &whole)?.model;
-    // What an interface builds on comes before it.
+    // The described interface comes after the interfaces that it extends.
     let last = model.interfaces.iter().rposition(|interface| text.contains(&header(interface)));
     Ok(last.map(|at| (model, InterfaceId(at))))
 }
 
-/// Declarations of the interfaces that a text only names, without their methods.
+/// Returns declarations of the interfaces that a text only names, without their methods.
 fn announced(text: &str, iid_of: impl Fn(&str) -> Option<u128>) -> String {
     let names = text.lines().filter_map(|line| line.strip_prefix("interface ")?.strip_suffix(';'));
     names.enumerate().fold(String::new(), |mut declared, (at, name)| {
-        // Only the names matter: an interface that nobody tells has any IID.
+        // Only the names matter: an interface without a known IID gets an arbitrary one.
         let iid = iid_of(name).unwrap_or(at as u128 + 1);
         // Writing to a String cannot fail.
         let _ = writeln!(declared, "[object, uuid({})] interface {name} : IUnknown {{}}", uuid(iid));

@@ -1,4 +1,4 @@
-//! Diagnostics: what is wrong, where, and what to do about it.
+//! Diagnostics: the message, the place and the advice of each finding.
 
 mod excerpt;
 
@@ -7,39 +7,40 @@ use annotate_snippets::{Group, Level, Renderer};
 use excerpt::Excerpt;
 use std::fmt;
 
-/// Findings of one kind that are told: those behind them mostly follow from the first.
+/// The maximum number of findings of one kind that are shown. Later ones mostly follow from the
+/// first.
 pub(crate) const TOLD_MAX: usize = 100;
 
-/// How bad it is.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
-    /// Nothing is emitted.
+    /// An error: no code is written.
     Error,
-    /// Worth a look.
+    /// A warning.
     Warning,
 }
 
-/// One finding.
+/// A finding.
 #[derive(Clone, Debug)]
 pub struct Diagnostic {
-    /// How bad it is.
+    /// The finding's severity.
     pub severity: Severity,
-    /// Its stable name, such as `unknown-type`.
+    /// The finding's stable name, such as `unknown-type`.
     pub code: &'static str,
-    /// What is wrong.
+    /// The message.
     pub message: String,
-    /// Where; nowhere for files that cannot be read.
+    /// The place. `None` for a finding that has no place in a file.
     pub span: Option<Span>,
-    /// What is said under the caret.
+    /// The text under the caret.
     pub label: String,
-    /// Another place that matters, and why.
+    /// Another relevant place, and its text.
     pub related: Option<(Span, String)>,
-    /// What to do.
+    /// The advice.
     pub help: Option<String>,
 }
 
 impl Diagnostic {
-    /// An error at a place.
+    /// Returns an error at a place.
     pub fn error(code: &'static str, span: Span, message: impl Into<String>) -> Self {
         Self {
             severity: Severity::Error,
@@ -52,12 +53,12 @@ impl Diagnostic {
         }
     }
 
-    /// A warning at a place.
+    /// Returns a warning at a place.
     pub fn warning(code: &'static str, span: Span, message: impl Into<String>) -> Self {
         Self { severity: Severity::Warning, ..Self::error(code, span, message) }
     }
 
-    /// An error that is at no place.
+    /// Returns an error without a place.
     pub fn nowhere(code: &'static str, message: impl Into<String>) -> Self {
         Self {
             severity: Severity::Error,
@@ -70,28 +71,28 @@ impl Diagnostic {
         }
     }
 
-    /// Says something under the caret.
+    /// Sets the text under the caret.
     #[must_use]
     pub fn label(mut self, label: impl Into<String>) -> Self {
         self.label = label.into();
         self
     }
 
-    /// Says what to do.
+    /// Sets the advice.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// Points at another place.
+    /// Sets another relevant place.
     #[must_use]
     pub fn related(mut self, span: Span, why: impl Into<String>) -> Self {
         self.related = Some((span, why.into()));
         self
     }
 
-    /// The finding as text: the source line, a caret under the place, what to do.
+    /// Returns the finding as text: the message, the source lines with carets, and the advice.
     pub fn render(&self, sources: &Sources) -> String {
         let level = match self.severity {
             Severity::Error => Level::ERROR,
@@ -114,20 +115,22 @@ impl Diagnostic {
 /// The findings of a compilation that failed, with the sources that they point into.
 #[derive(Debug)]
 pub struct Failure {
-    /// The findings, in the order of the source. Where there are very many, the last one says how many are left out.
+    /// The findings, in the order of the source. If there are too many, the last one gives the
+    /// number of the omitted ones.
     pub diagnostics: Vec<Diagnostic>,
-    /// The files they point into.
+    /// The files that the findings point into.
     pub sources: Sources,
 }
 
 impl Failure {
-    /// Of these findings, the first ones.
+    /// Returns a failure with the first of these findings.
     pub(crate) fn new(diagnostics: Vec<Diagnostic>, sources: Sources) -> Self {
         Self { diagnostics: first_of(diagnostics, "errors"), sources }
     }
 }
 
-/// As many findings as are told, and one that says how many are left out.
+/// Limits a list of findings to [`TOLD_MAX`], and appends one that gives the number of the omitted
+/// ones.
 pub(crate) fn first_of(mut diagnostics: Vec<Diagnostic>, what: &str) -> Vec<Diagnostic> {
     let more = diagnostics.len().saturating_sub(TOLD_MAX);
     if more > 0 {
@@ -150,7 +153,7 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// The known word that is most like an unknown one, if any is like it at all.
+/// Returns the known word that is most like an unknown one, if one is similar enough.
 pub fn most_like<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (word.len() / 2).clamp(1, 3);
     known
@@ -162,7 +165,7 @@ pub fn most_like<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Op
         .map(|(_, candidate)| candidate)
 }
 
-/// How many letters must be added, removed or changed, ignoring case.
+/// Returns the number of letters to add, remove or change, ignoring case.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().map(|letter| letter.to_ascii_lowercase()).collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -1,8 +1,9 @@
-//! Connection points: the standard's interfaces, declared in `ocidl.idl`, which the compiler brings along for files that import it.
+//! Connection points: the standard's interfaces, declared in the built-in file `ocidl.idl`.
 //!
-//! They are as any others, but that the runtime has what the compiler writes of them.
+//! The compiler treats these interfaces like any others, except that the runtime contains the code
+//! for them.
 
-/// The name of the file that the compiler brings along.
+/// The name of the built-in file.
 pub const FILE: &str = "ocidl.idl";
-/// Its text.
+/// The text of the built-in file.
 pub const TEXT: &str = include_str!("ocidl.idl");

@@ -1,24 +1,25 @@
-//! The lexer: text to tokens, losing nothing.
+//! The lexer: splits text into tokens without loss.
 //!
-//! White space, comments and preprocessor lines are tokens too, so the tokens of a file, one after the other, are the file.
+//! White space, comments and preprocessor lines are tokens too, so that the tokens of a file joined
+//! together are the file.
 
 use crate::diagnostic::Diagnostic;
 use crate::source::{FileId, Span};
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenKind {
-    /// A name or a keyword; IDL's keywords are names that mean something in their place.
+    /// A name or a keyword. IDL's keywords are names with a meaning in their place.
     Ident,
     /// A number, with its suffixes.
     Number,
-    /// Text in double quotes.
+    /// A text in double quotes.
     Text,
     /// A character in single quotes.
     Char,
     /// One to three characters of punctuation.
     Punct,
-    /// A UUID where one is expected; made by the parser's asking, see `parser`.
+    /// A UUID. Only the parser, which knows where one is expected, makes this kind.
     Uuid,
     /// Blanks and line ends.
     Space,
@@ -26,27 +27,27 @@ pub enum TokenKind {
     Comment,
     /// A preprocessor line, with its continuations.
     Directive,
-    /// What is none of these.
+    /// Any other character.
     Unknown,
 }
 
 /// A token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token {
-    /// What it is.
+    /// The token's kind.
     pub kind: TokenKind,
-    /// Where it is.
+    /// The token's place in the source.
     pub span: Span,
 }
 
 impl Token {
-    /// Whether the parser passes over it.
+    /// Whether the parser skips the token.
     pub fn is_trivia(&self) -> bool {
         matches!(self.kind, TokenKind::Space | TokenKind::Comment)
     }
 }
 
-/// Characters that a name may have.
+/// The maximum length of a name, in characters.
 const NAME_MAX: usize = 1024;
 
 /// Punctuation of more than one character, longest first.
@@ -57,7 +58,7 @@ struct Lexer<'a> {
     at: usize,
     file: FileId,
     line_start: bool,
-    /// Whether the text has turned out to be none, which is said once.
+    /// Whether the file has turned out to be binary, which is reported once.
     is_binary: bool,
     diagnostics: &'a mut Vec<Diagnostic>,
 }
@@ -72,7 +73,7 @@ pub fn lex(text: &str, file: FileId, diagnostics: &mut Vec<Diagnostic>) -> Vec<T
     tokens
 }
 
-/// Whether a text is a name, as IDL, Rust and C have them.
+/// Whether a text is a valid name in IDL, Rust and C.
 pub fn is_name(text: &str) -> bool {
     let is_inner = |c: char| c.is_ascii_alphanumeric() || c == '_';
     text.starts_with(|c: char| is_inner(c) && !c.is_ascii_digit()) && text.chars().all(is_inner)
@@ -195,7 +196,8 @@ fn is_punct(c: char) -> bool {
     c.is_ascii_punctuation() && !matches!(c, '@' | '`' | '$' | '\\')
 }
 
-/// A preprocessing number as in C: digits, letters, dots, and signs behind an exponent.
+/// Returns the length of a preprocessing number as in C: digits, letters, dots, and signs after an
+/// exponent.
 fn number_length(rest: &str) -> usize {
     let mut before = ' ';
     let hex = rest.starts_with("0x") || rest.starts_with("0X");

@@ -1,10 +1,11 @@
-//! The IDL compiler: MIDL's language in, proxies and stubs out.
+//! The IDL compiler: translates MIDL's language into proxies and stubs.
 //!
-//! Text goes through [`lexer`], `parser` and resolution into a checked [`model`]; [`canonical`] gives each interface its
-//! fingerprint; [`plan`] decides how each method travels; a back end in [`emit`] writes the code. For tools that change or
-//! look at source, [`syntax`] has all of it as a tree.
+//! Text goes through [`lexer`], `parser` and resolution into a checked [`model`]. [`canonical`]
+//! gives each interface its fingerprint. [`plan`] decides how each method's parameters travel. A
+//! back end in [`emit`] writes the code. [`syntax`] has the whole source as a tree, for tools that
+//! read or change it.
 //!
-//! In a build script one line does all:
+//! A build script needs one line:
 //!
 //! ```no_run
 //! obvia_idl::build("calc.idl");
@@ -40,21 +41,22 @@ pub use compile::{Compilation, Compiler};
 use diagnostic::first_of;
 pub use diagnostic::{Diagnostic, Failure, Severity, most_like};
 
-/// Compiles an IDL file in a build script: `OUT_DIR` gets a Rust file of the same name.
+/// Compiles an IDL file in a build script and writes a Rust file of the same name to `OUT_DIR`.
 ///
-/// In the crate: `mod calc { include!(concat!(env!("OUT_DIR"), "/calc.rs")); }`, or [`include`](https://docs.rs/obvia)'s shorter
-/// form `obvia::include_idl!("calc");`.
+/// The crate includes the file with `mod calc { include!(concat!(env!("OUT_DIR"), "/calc.rs")); }`,
+/// or with the shorter form of [`include`](https://docs.rs/obvia), `obvia::include_idl!("calc");`.
 ///
-/// The build script runs again when one of the files that were read changes, and when a side file (`calc.acf`) appears beside
-/// one. For the latter cargo watches the folder; where that has cargo's own output or `.git` in it, it does not, and a first side
-/// file is noticed once its IDL file is touched.
+/// The build script runs again when a file that was read changes, and when a side file (`calc.acf`)
+/// appears beside one. To notice new side files cargo watches the folder. A folder that contains
+/// cargo's output or `.git` is not watched: there, a first side file is noticed only once its IDL
+/// file is touched.
 ///
-/// When the file is wrong, what is wrong goes to the build's output, and the build ends there.
+/// If the file has errors, they go to the build's output and the process exits with status 1.
 pub fn build(file: impl AsRef<Path>) {
     build_with(&Compiler::new(), file);
 }
 
-/// Compiles an IDL file in a build script, as [`build`] does, with a compiler that was told more.
+/// Compiles an IDL file in a build script, as [`build`] does, with the options of `compiler`.
 pub fn build_with(compiler: &Compiler, file: impl AsRef<Path>) {
     let file = file.as_ref();
     let out = PathBuf::from(std::env::var_os("OUT_DIR").unwrap_or_default());
@@ -75,7 +77,7 @@ pub fn build_with(compiler: &Compiler, file: impl AsRef<Path>) {
     }
 }
 
-/// Compiles the files that the compiler brings along, for the runtime's build script.
+/// Compiles the built-in IDL files, for the runtime's build script.
 #[doc(hidden)]
 pub fn build_brought() {
     let out = PathBuf::from(std::env::var_os("OUT_DIR").unwrap_or_default());
@@ -97,17 +99,19 @@ pub fn build_brought() {
     println!("cargo::rerun-if-changed=build.rs");
 }
 
-/// What cargo is to watch: the files that were read, and the folders where a side file may yet appear.
+/// Returns the paths that cargo has to watch: the files that were read, and the folders in which a
+/// side file may appear.
 fn watched(compilation: &Compilation, out: &Path) -> BTreeSet<PathBuf> {
     let mut watched = BTreeSet::new();
-    // What the compiler brings along is no file, and cargo would find it missing every time.
+    // Built-in files are not on disk: cargo would find them missing at every build.
     for file in compilation.sources.files().iter().filter(|file| file.role != source::Role::BuiltIn) {
         watched.insert(file.path.clone());
         let folder = match file.path.parent() {
             Some(folder) if folder != Path::new("") => folder,
             _ => Path::new("."),
         };
-        // A file that is not there would make every build begin anew, and so would a folder that every build or git writes to.
+        // A path that does not exist makes every build run again, and so does a folder that every
+        // build or git writes to.
         let is_written =
             folder.canonicalize().is_ok_and(|folder| out.starts_with(&folder) || folder.join(".git").exists());
         if !is_written && !file.path.with_extension("acf").exists() {
@@ -117,7 +121,7 @@ fn watched(compilation: &Compilation, out: &Path) -> BTreeSet<PathBuf> {
     watched
 }
 
-/// A language that the compiler writes.
+/// A target language of the compiler.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Language {
     /// `NAME.rs`, for the crate `obvia`.
@@ -125,18 +129,20 @@ pub enum Language {
     Rust,
     /// `NAME.h`, `NAME_stubs.c` and `NAME_values.hpp`, for libobvia: for C and C++.
     C,
-    /// A file for each interface, structure and enumeration, in the folder of their package, for obvia-runtime.
+    /// A file for each interface, structure and enumeration, in their package's folder, for
+    /// obvia-runtime.
     Java,
-    /// `NAME.tlb`, a type library, for what calls by name: of what stands in the file's `library`.
+    /// `NAME.tlb`, a type library for calls by name, made of the declarations in the file's
+    /// `library`.
     TypeLibrary,
 }
 
-/// What was compiled, and the files that it was written to.
+/// A compilation and the files that were written for it.
 #[derive(Debug)]
 pub struct Compiled {
-    /// What the file declares.
+    /// The compilation's result: the model, the sources and the warnings.
     pub compilation: Compilation,
-    /// The files, in the order they were written.
+    /// The written files, in the order of writing.
     pub files: Vec<PathBuf>,
 }
 
@@ -144,7 +150,8 @@ pub struct Compiled {
 ///
 /// # Errors
 ///
-/// What is wrong with the file, and what the language's back end cannot do.
+/// The errors in the file, the constructs that the language's back end does not support, and files
+/// that cannot be written.
 pub fn compile_into(
     compiler: &Compiler,
     language: Language,
@@ -168,7 +175,7 @@ pub fn compile_into(
     let mut files = Vec::new();
     for (name, content) in contents {
         let target = directory.join(name);
-        // Where it cannot be made, writing the file says so.
+        // If the folder cannot be created, writing the file reports the error.
         let _ = target.parent().map(std::fs::create_dir_all);
         if let Err(error) = std::fs::write(&target, content) {
             let diagnostic =
@@ -180,7 +187,7 @@ pub fn compile_into(
     Ok(Compiled { compilation, files })
 }
 
-/// The files of a language, and what is in them.
+/// Returns the paths and contents of the files to write for a language.
 fn contents(
     compiler: &Compiler,
     language: Language,

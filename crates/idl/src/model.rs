@@ -1,6 +1,6 @@
-//! The checked model: what a file declares, with every name resolved and every constant evaluated.
+//! The checked model: a file's declarations, with every name resolved and every constant evaluated.
 //!
-//! Back ends read this and nothing else. Types live in tables and are named by their index.
+//! Back ends read the model alone. Types are stored in tables and referred to by index.
 
 mod base;
 mod library;
@@ -18,51 +18,54 @@ pub use reach::Known;
 use crate::source::Span;
 use std::collections::HashMap;
 
-/// A structure, by its place in [`Model::structs`].
+/// A structure, by its index in [`Model::structs`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StructId(pub usize);
-/// A union, by its place in [`Model::unions`].
+/// A union, by its index in [`Model::unions`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct UnionId(pub usize);
-/// An enumeration, by its place in [`Model::enums`].
+/// An enumeration, by its index in [`Model::enums`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EnumId(pub usize);
-/// An interface, by its place in [`Model::interfaces`].
+/// An interface, by its index in [`Model::interfaces`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct InterfaceId(pub usize);
 
-/// Everything that one compilation knows.
+/// The result of one compilation.
 #[derive(Debug, Default)]
 pub struct Model {
     /// Constants, in the order of the source.
     pub consts: Vec<Const>,
-    /// Structures; one that contains another by value comes after it.
+    /// Structures. A structure comes after those that it contains by value.
     pub structs: Vec<Struct>,
     /// Unions.
     pub unions: Vec<Union>,
     /// Enumerations.
     pub enums: Vec<Enum>,
-    /// Interfaces; a base comes before those that extend it.
+    /// Interfaces. A base interface comes before the interfaces that extend it.
     pub interfaces: Vec<Interface>,
-    /// Names that typedefs give, in the order of the source.
+    /// Typedefs, in the order of the source.
     pub typedefs: Vec<Typedef>,
     /// Classes of objects.
     pub coclasses: Vec<Coclass>,
-    /// Interfaces that are called by name only: no code is made of them.
+    /// Interfaces that are called by name only. No code is generated for them.
     pub dispinterfaces: Vec<Dispinterface>,
-    /// Libraries, of which type libraries are made.
+    /// Libraries, from which type libraries are made.
     pub libraries: Vec<Library>,
-    /// How many of each, the first ones, are of Automation's file: see [`automation`](crate::automation).
+    /// The number of leading entries of each table that Automation's file declares: see
+    /// [`automation`](crate::automation).
     pub built_in: Brought,
-    /// How many of each, those included, are of files that the compiler brings along, and that the runtime has code for.
+    /// The number of leading entries of each table that built-in files declare, those of
+    /// `built_in` included. The runtime has the code for them.
     pub brought: Brought,
-    /// Structures of which no members are declared, and what leads to such: which one that is. Only `[local]` methods have them.
+    /// Structures whose members are not declared, and the types that lead to one. The value is that
+    /// structure. Only `[local]` methods may use these types.
     pub opaque: HashMap<Type, StructId>,
-    /// What back ends have found out of the types.
+    /// Facts about the types that back ends have computed.
     pub known: Known,
 }
 
-/// How many types come from files that the compiler brings along.
+/// The number of entries of each kind that built-in files declare.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Brought {
     /// Constants.
@@ -75,7 +78,7 @@ pub struct Brought {
     pub enums: usize,
     /// Interfaces.
     pub interfaces: usize,
-    /// Names.
+    /// Typedefs.
     pub typedefs: usize,
 }
 
@@ -96,67 +99,68 @@ pub enum Type {
     Pointer(Box<Pointer>),
     /// A pointer to an object.
     Interface(Object),
-    /// Nothing.
+    /// No value.
     Void,
 }
 
-/// What kind of object an interface pointer is to.
+/// The kind of object that an interface pointer refers to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Object {
-    /// One of this interface.
+    /// An object with this interface.
     Known(InterfaceId),
     /// Any object.
     Unknown,
-    /// One of the interface whose IID another member or parameter holds.
+    /// An object with the interface whose IID another member or parameter holds.
     IidIs(Operand),
 }
 
-/// What a pointer may be and who else may point there.
+/// The class of a pointer: whether it may be null, and whether other pointers may refer to its
+/// target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PointerClass {
     /// Never null.
     Ref,
-    /// May be null; nobody else points there.
+    /// May be null. No other pointer refers to the target.
     Unique,
-    /// May be null; others may point there, in circles too.
+    /// May be null. Other pointers may refer to the target, in cycles too.
     Full,
 }
 
-/// A pointer, and what it points to.
+/// A pointer with its target.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Pointer {
-    /// Its class.
+    /// The pointer's class.
     pub class: PointerClass,
-    /// What it points to: one value, or the elements of an array or a string.
+    /// The target's type: of one value, or of the elements of an array or a string.
     pub to: Type,
-    /// How many.
+    /// The number of values at the target.
     pub extent: Extent,
 }
 
-/// How many values a pointer points to.
+/// The number of values that a pointer points to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Extent {
-    /// One.
+    /// One value.
     One,
-    /// As many as an expression says; of these, as many are passed as another says.
+    /// The number of elements that an expression gives, of which `length` elements are passed.
     Counted {
-        /// How many there is room for.
+        /// The number of elements that there is room for.
         size: Arith,
-        /// How many are passed, where these are not all.
+        /// The number of elements that are passed, if not all.
         length: Option<Arith>,
     },
-    /// Up to the first zero.
+    /// All elements up to the first zero.
     Text,
 }
 
 /// A member or a parameter that an expression reads.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Operand {
-    /// Its place among the members or parameters.
+    /// The operand's index among the members or parameters.
     pub index: usize,
-    /// Whether it is a pointer whose value is meant, as in `*n`.
+    /// Whether the operand is a pointer whose target is read, as in `*n`.
     pub deref: bool,
-    /// The integer it holds.
+    /// The type of the integer that is read.
     pub base: Base,
 }
 
@@ -194,7 +198,7 @@ impl Arith {
         }
     }
 
-    /// The same expression over other operands.
+    /// Returns the same expression with each operand replaced by `f`.
     #[must_use]
     pub fn over(&self, f: &impl Fn(&Operand) -> Operand) -> Self {
         let of = |value: &Self| Box::new(value.over(f));
@@ -207,7 +211,7 @@ impl Arith {
         }
     }
 
-    /// The parameter or member, if it is nothing else.
+    /// Returns the operand, if the expression is a single parameter or member.
     pub fn plain(&self) -> Option<&Operand> {
         match self {
             Self::Operand(operand) => Some(operand),
@@ -216,22 +220,23 @@ impl Arith {
     }
 }
 
-/// A name of a type, which nothing else refers to: what it stands for is known wherever it is used.
+/// A typedef. Types do not refer to it: every use is replaced by the type it stands for.
 #[derive(Clone, Debug)]
 pub struct Typedef {
     /// The name.
     pub name: String,
-    /// What it stands for; for an interface's further name, a pointer to an object.
+    /// The type that the name stands for. For a further name of an interface, a pointer to an
+    /// object.
     pub ty: Type,
-    /// Whether it names an interface, and not a pointer to an object.
+    /// Whether the name stands for an interface, and not for a pointer to an object.
     pub is_interface: bool,
-    /// Whether type libraries have it as a type of its own, as `[public]` or a UUID says.
+    /// Whether type libraries list it as a type of its own, because of `[public]` or a UUID.
     pub public: bool,
-    /// What is said of it.
+    /// The UUID, version, flags and help text for type libraries.
     pub about: About,
-    /// Where it is declared.
+    /// The typedef's place in the source.
     pub span: Span,
-    /// Whether it is declared in a file that this one imports.
+    /// Whether an imported file declares the typedef.
     pub imported: bool,
 }
 
@@ -249,145 +254,148 @@ pub enum Value {
 /// A constant.
 #[derive(Clone, Debug)]
 pub struct Const {
-    /// Its name.
+    /// The constant's name.
     pub name: String,
-    /// Its type; a text's characters.
+    /// The constant's type. For text, the type of its characters.
     pub base: Option<Base>,
-    /// Its value.
+    /// The constant's value.
     pub value: Value,
-    /// Whether it is declared in a file that this one imports.
+    /// Whether an imported file declares the constant.
     pub imported: bool,
 }
 
-/// A member of a structure, or the content of an arm.
+/// A member of a structure, or the content of a union's arm.
 #[derive(Clone, Debug)]
 pub struct Field {
-    /// Its name.
+    /// The field's name.
     pub name: String,
-    /// Its type.
+    /// The field's type.
     pub ty: Type,
-    /// The name that its type has in the file, by its place in [`Model::typedefs`].
+    /// The field's typedef, by its index in [`Model::typedefs`].
     pub named: Option<usize>,
-    /// The values it may have, where it is limited.
+    /// The least and greatest value, if `[range]` limits the field.
     pub range: Option<(i64, i64)>,
-    /// For a union without a discriminant of its own: what chooses the arm.
+    /// The expression that selects the arm, for a union without a discriminant of its own.
     pub switch: Option<Arith>,
-    /// For an array of fixed size: which of its elements travel in NDR, if not all.
+    /// The elements that travel in NDR, for an array of fixed size of which not all do.
     pub varying: Option<Varying>,
-    /// Where it is declared.
+    /// The field's place in the source.
     pub span: Span,
 }
 
-/// Which elements of an array of fixed size travel in NDR. In memory and in FLAT all are there.
+/// The elements of an array of fixed size that travel in NDR. In memory and in FLAT all elements
+/// are there.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Varying {
-    /// Those up to the first zero: `[string]`.
+    /// The elements up to the first zero: `[string]`.
     Text,
-    /// The first, as many as this says: `[length_is]`.
+    /// The leading elements, as many as the expression gives: `[length_is]`.
     Length(Arith),
 }
 
 /// A structure.
 #[derive(Clone, Debug)]
 pub struct Struct {
-    /// Its name.
+    /// The structure's name.
     pub name: String,
-    /// Its members.
+    /// The structure's members.
     pub fields: Vec<Field>,
-    /// The last member, where it is an array whose length another member holds: element type, size, length.
+    /// The last member, if it is a conformant array: its element type, size and length.
     pub conformant: Option<(Type, Arith, Option<Arith>)>,
-    /// What its members make of it; nothing, until they are known.
+    /// The structure's size and other measures. Default values until the members are known.
     pub measure: Measure,
-    /// What is said of it.
+    /// The UUID, version, flags and help text for type libraries.
     pub about: About,
-    /// Whether it is declared in a file that this one imports.
+    /// Whether an imported file declares the structure.
     pub imported: bool,
-    /// Where it is declared.
+    /// The structure's place in the source.
     pub span: Span,
 }
 
 /// An arm of a union.
 #[derive(Clone, Debug)]
 pub struct Arm {
-    /// The discriminants that choose it; none for the default arm.
+    /// The discriminants that select the arm. Empty for the default arm.
     pub cases: Vec<i64>,
-    /// The names of the cases, where they are names.
+    /// The names of the cases, for cases that are written as names.
     pub labels: Vec<Option<String>>,
-    /// What it holds.
+    /// The arm's content.
     pub field: Option<Field>,
 }
 
 /// A union.
 #[derive(Clone, Debug)]
 pub struct Union {
-    /// Its name.
+    /// The union's name.
     pub name: String,
     /// The discriminant's type.
     pub tag: Type,
-    /// The discriminant's and the union's member names, where the union has a discriminant of its own.
+    /// The member names of the discriminant and of the union, for an encapsulated union.
     pub encapsulated: Option<(String, String)>,
     /// The arms.
     pub arms: Vec<Arm>,
-    /// The arm for every other discriminant: `Some(None)` is an empty one.
+    /// The arm for all other discriminants. `Some(None)` is an empty arm.
     pub default: Option<Option<Field>>,
-    /// What its arms make of it; nothing, until they are known.
+    /// The union's size and other measures. Default values until the arms are known.
     pub measure: Measure,
-    /// What is said of it.
+    /// The UUID, version, flags and help text for type libraries.
     pub about: About,
-    /// Whether it is declared in a file that this one imports.
+    /// Whether an imported file declares the union.
     pub imported: bool,
-    /// Where it is declared.
+    /// The union's place in the source.
     pub span: Span,
 }
 
 /// An enumeration.
 #[derive(Clone, Debug)]
 pub struct Enum {
-    /// Its name.
+    /// The enumeration's name.
     pub name: String,
-    /// Its values.
+    /// The enumeration's values.
     pub values: Vec<(String, i32)>,
-    /// Whether it has 32 bits in NDR, as `[v1_enum]` says, and not 16. In memory and in FLAT each has 32.
+    /// Whether the enumeration has 32 bits in NDR (`[v1_enum]`) instead of 16. In memory and in
+    /// FLAT each enumeration has 32.
     pub v1: bool,
-    /// Whether values may come that it does not list, as `[open]` says: newer peers have more of them. Without `v1` they are those that
-    /// NDR's 16 bits have, from 0 to [`Enum::NARROW_MAX`].
+    /// Whether values that are not listed are valid (`[open]`), since newer peers may know more
+    /// values. Without `v1` the valid values are those that NDR's 16 bits can hold, from 0 to
+    /// [`Enum::NARROW_MAX`].
     pub open: bool,
-    /// What is said of it.
+    /// The UUID, version, flags and help text for type libraries.
     pub about: About,
-    /// Whether it is declared in a file that this one imports.
+    /// Whether an imported file declares the enumeration.
     pub imported: bool,
-    /// Where it is declared.
+    /// The enumeration's place in the source.
     pub span: Span,
 }
 
 impl Enum {
-    /// The largest value that 16 bits in NDR have: MIDL's stubs refuse larger ones.
+    /// The largest value of an enumeration of 16 bits in NDR. MIDL's stubs refuse larger values.
     pub const NARROW_MAX: i32 = 0x7fff;
 
-    /// Whether every value of 32 bits is one of its own.
+    /// Whether every 32-bit value is valid.
     pub const fn is_any(&self) -> bool {
         self.open && self.v1
     }
 }
 
-/// Which way a parameter goes.
+/// The direction of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// To the object.
     In,
     /// From the object.
     Out,
-    /// Both ways.
+    /// In both directions.
     InOut,
 }
 
 impl Direction {
-    /// Whether it is part of the request.
+    /// Whether the parameter is part of the request.
     pub const fn is_in(self) -> bool {
         !matches!(self, Self::Out)
     }
 
-    /// Whether it is part of the reply.
+    /// Whether the parameter is part of the reply.
     pub const fn is_out(self) -> bool {
         !matches!(self, Self::In)
     }
@@ -396,129 +404,136 @@ impl Direction {
 /// A parameter.
 #[derive(Clone, Debug)]
 pub struct Param {
-    /// Its name.
+    /// The parameter's name.
     pub name: String,
-    /// Its name in code, where a type or a constant of the same name would not be found for it, or be found instead of it.
+    /// The parameter's name in generated code. Differs from `name` if a type or a constant of the
+    /// same name would clash.
     pub code: String,
-    /// Which way it goes.
+    /// The parameter's direction.
     pub direction: Direction,
-    /// Whether languages with results show it as the result.
+    /// Whether the parameter is the result in languages that have results.
     pub retval: bool,
-    /// Its type, as declared: an `[out]` parameter is a pointer.
+    /// The parameter's type as declared: an `[out]` parameter is a pointer.
     pub ty: Type,
-    /// The name that its type has in the file, by its place in [`Model::typedefs`].
+    /// The parameter's typedef, by its index in [`Model::typedefs`].
     pub named: Option<usize>,
-    /// Whether the model has one pointer more than the declaration, a reference pointer that nothing travels for: to a structure that ends
-    /// in an open array and comes back, so that the method may put a longer one in its place.
+    /// Whether the model adds a reference pointer that is not declared and does not travel. Such a
+    /// pointer leads to a structure that ends in a conformant array and comes back, so that the
+    /// method may replace it with a longer one.
     pub boxed: bool,
-    /// The values it may have, where it is limited.
+    /// The least and greatest value, if `[range]` limits the parameter.
     pub range: Option<(i64, i64)>,
-    /// For a union without a discriminant of its own: what chooses the arm.
+    /// The expression that selects the arm, for a union without a discriminant of its own.
     pub switch: Option<Arith>,
-    /// For an array of fixed size: which of its elements travel in NDR, if not all.
+    /// The elements that travel in NDR, for an array of fixed size of which not all do.
     pub varying: Option<Varying>,
-    /// How its elements get to the other side.
+    /// The way in which the array's elements reach the peer.
     pub transfer: Transfer,
-    /// What it is in memory, where that is not what travels: `ty` is what travels then.
+    /// The parameter's type in memory, if it differs from the type that travels, which is `ty`.
     pub memory: Option<Memory>,
-    /// What calls by name have for it; `None` where they have nothing.
+    /// The parameter's type for calls by name. `None` if it cannot be passed by name.
     pub variant: Option<Variant>,
-    /// Where it is declared.
+    /// The parameter's place in the source.
     pub span: Span,
 }
 
-/// How the elements of an array get to the other side, where the interface says so.
+/// The way in which an array's elements reach the peer, as the interface's attributes say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Transfer {
     /// In the frame.
     #[default]
     Frame,
-    /// As a reference, where they lie in shared memory; in the frame otherwise.
+    /// As a reference if the elements are in shared memory, in the frame otherwise.
     ZeroCopy,
-    /// As a reference, and not at all where a reference could be made but they do not lie in shared memory.
+    /// As a reference. The call fails if references are possible but the elements are not in shared
+    /// memory.
     Map,
-    /// In the frame, where the caller reads them until its next call; the method has room for so many there.
+    /// In the frame, where the caller reads the elements until its next call. The method has room
+    /// there for this number of elements.
     Lend(u32),
 }
 
-/// What a method returns, in the language of the IDL.
+/// The declared result of a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Returns {
-    /// An HRESULT, as every method of an object does: in NDR it is the last of the response.
+    /// An HRESULT, as for every method of an object. In NDR it is the last value of the response.
     Hresult,
-    /// Nothing: whether the call came about is all that its HRESULT says, which does not travel in NDR.
+    /// No value. The method's HRESULT reports only whether the call succeeded, and does not travel
+    /// in NDR.
     Nothing,
-    /// A value, which the model has as the last parameter, `[out, retval]`; its HRESULT as for [`Self::Nothing`].
+    /// A value, which the model holds as the last parameter, `[out, retval]`. The HRESULT is as for
+    /// [`Self::Nothing`].
     Value,
 }
 
 /// A method.
 #[derive(Clone, Debug)]
 pub struct Method {
-    /// Its name.
+    /// The method's name.
     pub name: String,
-    /// Its name in languages in which nothing in an interface has the name of the interface.
+    /// The method's name in languages that forbid members of the interface's own name.
     pub code: String,
-    /// Its number in the vtable: the first after IUnknown's is 3. In NDR that is the operation's number too, but for those of plain
-    /// interfaces, which begin with 0.
+    /// The method's index in the vtable: the first method after IUnknown's has 3. In NDR it is also
+    /// the opnum, except for plain interfaces, whose opnums begin with 0.
     pub opnum: u16,
-    /// What it returns.
+    /// The method's declared result.
     pub returns: Returns,
-    /// Whether nobody waits for its end.
+    /// Whether the caller does not wait for the call's completion.
     pub oneway: bool,
-    /// Whether performing it twice does no harm.
+    /// Whether a repeated call does no harm.
     pub idempotent: bool,
-    /// What calls by name know of it.
+    /// The method's properties for calls by name.
     pub member: Member,
-    /// Whether its interface exists in one process only.
+    /// Whether the interface is used within one process only.
     pub local: bool,
-    /// Its parameters.
+    /// The method's parameters.
     pub params: Vec<Param>,
-    /// The comment before it.
+    /// The documentation comment before the method.
     pub doc: String,
-    /// Where it is declared.
+    /// The method's place in the source.
     pub span: Span,
 }
 
 /// An interface.
 #[derive(Clone, Debug)]
 pub struct Interface {
-    /// Its name.
+    /// The interface's name.
     pub name: String,
-    /// Its IID.
+    /// The interface's IID.
     pub uuid: u128,
-    /// Its version, major and minor.
+    /// The interface's version, major and minor.
     pub version: (u16, u16),
-    /// The interface that it extends; none for those that extend IUnknown.
+    /// The base interface. `None` for an interface that extends IUnknown directly.
     pub base: Option<InterfaceId>,
-    /// Its own methods.
+    /// The interface's methods without inherited ones.
     pub methods: Vec<Method>,
-    /// Whether it exists in one process only: no proxies are made.
+    /// Whether the interface is used within one process only, so that it has no proxies.
     pub local: bool,
-    /// Whether it extends IDispatch, so that its methods are called by name as well.
+    /// Whether the interface extends IDispatch, so that its methods can be called by name too.
     pub dual: bool,
-    /// Whether it is no object's interface, but one of the functions that a server has: an interface of C706 without `[object]`. Here
-    /// it extends IUnknown, and its methods return an HRESULT beside what they return: see [`Returns`].
+    /// Whether the interface is a set of server functions instead of an object's interface: an
+    /// interface of C706 without `[object]`. The model lets it extend IUnknown, and its methods
+    /// return an HRESULT beside the declared result: see [`Returns`].
     pub plain: bool,
-    /// Where servers of it are found, as its `[endpoint]` says: `ncacn_ip_tcp:[135]`.
+    /// The endpoints of the interface's servers, as `[endpoint]` lists them: `ncacn_ip_tcp:[135]`.
     pub endpoints: Vec<String>,
-    /// What else is said of it.
+    /// The UUID, version, flags and help text for type libraries.
     pub about: About,
-    /// The comment before it.
+    /// The documentation comment before the interface.
     pub doc: String,
-    /// Whether it is declared in a file that this one imports.
+    /// Whether an imported file declares the interface.
     pub imported: bool,
-    /// Where it is declared.
+    /// The interface's place in the source.
     pub span: Span,
 }
 
 impl Model {
-    /// Whether the compiler declares an interface itself.
+    /// Whether the interface is declared in Automation's built-in file.
     pub fn is_built_in(&self, id: InterfaceId) -> bool {
         id.0 < self.built_in.interfaces
     }
 
-    /// The interface and those that it extends, the farthest ancestor first.
+    /// Returns the interface and its base interfaces, from the farthest ancestor on.
     pub fn lineage(&self, id: InterfaceId) -> Vec<InterfaceId> {
         let mut lineage = vec![id];
         let mut next = self.interfaces[id.0].base;
@@ -530,7 +545,7 @@ impl Model {
         lineage
     }
 
-    /// Every method of an interface, inherited ones first, in the order of their opnums.
+    /// Returns all methods of an interface in the order of their opnums, inherited ones first.
     pub fn all_methods(&self, id: InterfaceId) -> Vec<&Method> {
         self.lineage(id).into_iter().flat_map(|id| &self.interfaces[id.0].methods).collect()
     }

@@ -1,4 +1,5 @@
-//! Plans for NDR: what `obvia_ndr::ndr` translates an interface's messages by, as words, the same for every language.
+//! Plans for NDR: the words by which `obvia_ndr::ndr` translates an interface's messages. They are
+//! the same for every language.
 
 use crate::model::{
     Base, Extent, Field, InterfaceId, Method, Model, Pointer, PointerClass, Returns, Type, UnionId, Varying,
@@ -11,14 +12,15 @@ use obvia_ndr::ndr::Plan;
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-/// The plan of an interface, for tools that have no generated code. `None` where types lie deeper in each other than a plan allows.
+/// Returns the plan of an interface, for tools without generated code. `None` if types are nested
+/// deeper than a plan allows.
 ///
-/// Its expressions live as long as the process.
+/// The plan's expressions are leaked: they live as long as the process.
 pub fn plan(model: &Model, id: InterfaceId) -> Option<Plan> {
     Plan::read(&words(model, id))
 }
 
-/// The words of an interface's plan: see `obvia_ndr::ndr`.
+/// Returns the words of an interface's plan: see `obvia_ndr::ndr`.
 pub fn words(model: &Model, id: InterfaceId) -> Vec<i64> {
     let methods = model.all_methods(id);
     let kinds = kinds(model, &methods);
@@ -33,10 +35,10 @@ pub fn words(model: &Model, id: InterfaceId) -> Vec<i64> {
     [vec![count], types.words, of_kinds, of_methods].concat()
 }
 
-/// The number of `IDispatch::Invoke`, whose failures have results (MS-OAUT 3.1.4.4).
+/// The opnum of `IDispatch::Invoke`, whose failures have results (MS-OAUT 3.1.4.4).
 const INVOKE: u16 = 6;
 
-/// How many, and so many things.
+/// Returns the words of a list: the number of entries, then the entries.
 fn list(things: impl Iterator<Item = Vec<i64>>) -> Vec<i64> {
     let (mut words, mut count) = (vec![0], 0);
     things.for_each(|thing| {
@@ -47,12 +49,12 @@ fn list(things: impl Iterator<Item = Vec<i64>>) -> Vec<i64> {
     words
 }
 
-/// Whether there is one, and the thing.
+/// Returns the words of an optional entry: 0, or 1 and the entry.
 fn optional(thing: Option<Vec<i64>>) -> Vec<i64> {
     thing.map_or_else(|| vec![0], |thing| [vec![1], thing].concat())
 }
 
-/// The words of an expression, numbered as `obvia_ndr::flat::words` reads them.
+/// Returns the words of an expression, numbered as `obvia_ndr::flat::words` reads them.
 fn expression(value: &Expr) -> Vec<i64> {
     match value {
         Expr::Const(value) => vec![0, *value],
@@ -66,15 +68,15 @@ fn expression(value: &Expr) -> Vec<i64> {
     }
 }
 
-/// The types of an interface, each once.
+/// The distinct types of an interface.
 struct Types<'m> {
     model: &'m Model,
     kinds: Numbers<'m>,
-    /// Their words, and their numbers.
+    /// The number of each type, by its words.
     known: HashMap<Vec<i64>, i64>,
-    /// The numbers of structures and unions, which are the same wherever these stand.
+    /// The numbers of the structures and unions whose words do not depend on their place.
     closed: HashMap<Type, i64>,
-    /// All the words.
+    /// The words of all types.
     words: Vec<i64>,
 }
 
@@ -87,7 +89,8 @@ impl Types<'_> {
         })
     }
 
-    /// The number of a type, which is added if it is new. What it contains has a smaller one.
+    /// Returns the number of a type, and adds the type if it is new. The types that it contains
+    /// have smaller numbers.
     fn add(&mut self, ty: &Type, about: About<'_>, operands: Operands<'_>) -> i64 {
         if let Some(number) = self.closed.get(ty) {
             return *number;
@@ -109,7 +112,7 @@ impl Types<'_> {
             Type::Union(id) => self.union(*id, ty, about, operands),
             Type::Pointer(pointer) => [vec![7, class(pointer.class) as i64], self.target(pointer, operands)].concat(),
             Type::Interface(_) => vec![7, Class::Unique as i64, 4],
-            // Nothing of this type is passed.
+            // No parameter has this type.
             Type::Void => vec![0, 1],
         };
         let number = self.intern(words);
@@ -143,7 +146,7 @@ impl Types<'_> {
         let found = &model.structs[id.0];
         let (offsets, size, _) = model.offsets(found);
         let operands: Operands<'_> = &|operand| Expr::Member(offsets[operand.index], operand.base);
-        // The array at the end has a name and no place of its own.
+        // The conformant array at the end has a field for its name, but no member.
         let fields = found.fields.iter().zip(&offsets).filter(|(field, _)| field.ty != Type::Void);
         let members: Vec<Vec<i64>> =
             fields.map(|(field, at)| vec![i64::from(*at), self.add(&field.ty, About::of(field), operands)]).collect();
@@ -218,7 +221,7 @@ impl Types<'_> {
         [vec![i64::from(block)], list(params.into_iter())].concat()
     }
 
-    /// A parameter of a message, where the message has it.
+    /// Returns the words of a parameter. `None` if the message does not contain it.
     fn param(
         &mut self,
         plan: &MethodPlan<'_>,
@@ -231,7 +234,8 @@ impl Types<'_> {
             return Some([vec![0, 2, kind], expression(&expr(size, operands))].concat());
         }
         let at = i64::from(if request { param.request } else { param.reply }?);
-        // What a reference pointer that is a parameter leads to may be one too, which is a pointer in NDR.
+        // The target of a reference pointer parameter may be a reference pointer too. The inner one
+        // is a pointer in NDR.
         let is_outermost =
             param.param.boxed || std::ptr::eq(plan::in_place(self.model, param.param), &raw const param.param.ty);
         Some(match &*plan.in_block(self.model, param, request) {

@@ -1,4 +1,5 @@
-//! The parser: tokens to syntax, by recursive descent, going on after an error where the next declaration begins.
+//! The parser: turns tokens into syntax by recursive descent. After an error it continues at the
+//! next declaration.
 
 mod acf;
 mod attributes;
@@ -12,13 +13,13 @@ use crate::lexer::{Token, TokenKind};
 use crate::source::{Sources, Span};
 use crate::syntax::{Noted, SyntaxKind};
 
-/// Nested types, parentheses and interfaces that a file may have.
+/// The maximum depth of nested types, parentheses and interfaces in a file.
 const DEPTH_MAX: usize = 64;
 
-/// Dimensions of an array, and stars of a pointer, that a declaration may have.
+/// The maximum number of dimensions, and of stars, in a declaration.
 const LEVELS_MAX: usize = 16;
 
-/// The parser could not go on; what is wrong has been said.
+/// The parser could not continue. An error has been reported.
 pub(crate) struct Stop;
 
 pub(crate) type Parsed<T> = Result<T, Stop>;
@@ -28,12 +29,12 @@ pub(crate) struct Parser<'a> {
     tokens: &'a [Token],
     at: usize,
     depth: usize,
-    /// Binary operators in the expression that is being parsed.
+    /// The number of binary operators in the current expression.
     operators: usize,
     sources: &'a Sources,
     diagnostics: &'a mut Vec<Diagnostic>,
     end: Span,
-    // Invariant: they lie in one another or apart, inner ones before outer ones.
+    // Invariant: the nodes are nested or disjoint, and inner nodes come before outer ones.
     noted: Vec<Noted>,
 }
 
@@ -47,13 +48,14 @@ impl<'a> Parser<'a> {
         Self { tokens, at: 0, depth: 0, operators: 0, sources, diagnostics, end, noted: Vec::new() }
     }
 
-    /// The whole file.
+    /// Parses a whole file.
     pub(crate) fn file(&mut self) -> Vec<Item> {
         let mut items = Vec::new();
         let (mut is_wrong, mut looked_at) = (false, 0);
         while self.at < self.tokens.len() {
             let before = self.at;
-            // Lone semicolons behind declarations mean nothing; a brace is left over from a mistake before it.
+            // Lone semicolons after declarations mean nothing. After an error a closing brace may
+            // be left over.
             if self.eat(";") {
                 continue;
             }
@@ -68,7 +70,7 @@ impl<'a> Parser<'a> {
         items
     }
 
-    /// The nodes of the syntax tree, to be asked for when the file has been parsed.
+    /// Returns the nodes of the syntax tree. Called after the file has been parsed.
     pub(crate) fn into_noted(self) -> Vec<Noted> {
         self.noted
     }
@@ -79,7 +81,8 @@ impl<'a> Parser<'a> {
         match self.item(in_interface) {
             Ok(item) => {
                 self.note(SyntaxKind::of_item(&item), before);
-                // A type with a mistake in it is not known; interfaces and libraries have left out what is wrong in them.
+                // A type with an error is dropped. Interfaces and libraries have already dropped
+                // their faulty parts.
                 if self.diagnostics.len() == found || matches!(item, Item::Interface(_) | Item::Library(_)) {
                     items.push(item);
                 }
@@ -88,7 +91,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// What stands in braces, to the closing one. What cannot be understood ends at its semicolon.
+    /// Parses the contents of braces up to the closing one. After an error it continues behind the
+    /// next semicolon.
     pub(crate) fn body(&mut self, mut part: impl FnMut(&mut Self) -> Parsed<()>) -> Parsed<()> {
         while !self.eat("}") {
             let before = self.at;
@@ -102,9 +106,9 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Passes over the rest of a declaration that could not be understood.
+    /// Skips the rest of a faulty declaration.
     fn recover(&mut self, before: usize) {
-        // What has been opened before the mistake is closed behind it.
+        // Braces that were opened before the error are closed after it.
         let passed = self.tokens[before..self.at].iter().map(|token| self.sources.text(token.span));
         let mut braces = passed.fold(0_usize, |open, text| match text {
             "{" => open + 1,
@@ -114,7 +118,8 @@ impl<'a> Parser<'a> {
         while let Some(text) = self.peek_text() {
             match text {
                 "{" => braces += 1,
-                // It closes what the declaration stands in, or is left over: both know what to do with it.
+                // The brace closes the surrounding declaration, or is left over. The callers handle
+                // either case.
                 "}" if braces == 0 => break,
                 "}" => braces -= 1,
                 _ => {}
@@ -129,14 +134,14 @@ impl<'a> Parser<'a> {
 
     // --- nodes --------------------------------------------------------------------------------------------------
 
-    /// Notes what has been passed since `start` as a node of the syntax tree.
+    /// Adds a node of the syntax tree for the tokens since `start`.
     pub(crate) fn note(&mut self, kind: SyntaxKind, start: usize) {
         if start < self.at {
             self.noted.push(Noted { kind, tokens: (start, self.at) });
         }
     }
 
-    /// Notes what `inner` understands as a node of the syntax tree.
+    /// Adds a node of the syntax tree for the tokens that `inner` parses.
     pub(crate) fn node<T>(&mut self, kind: SyntaxKind, inner: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         let start = self.at;
         let outcome = inner(self)?;
@@ -164,12 +169,12 @@ impl<'a> Parser<'a> {
         token
     }
 
-    /// Where the parser stands, for diagnostics: the next token, or the end of the file.
+    /// Returns the parser's position, for diagnostics: the next token, or the end of the file.
     pub(crate) fn here(&self) -> Span {
         self.peek().map_or(self.end, |token| token.span)
     }
 
-    /// The token just passed.
+    /// Returns the place of the last token.
     pub(crate) fn behind(&self) -> Span {
         self.at.checked_sub(1).and_then(|at| self.tokens.get(at)).map_or(self.end, |token| token.span)
     }
@@ -220,7 +225,7 @@ impl<'a> Parser<'a> {
         outcome
     }
 
-    /// The text of a quoted token, escapes resolved.
+    /// Returns the text of a quoted token with its escapes resolved.
     pub(crate) fn unquoted(&self, token: Token) -> String {
         let text = self.sources.text(token.span);
         let inner = text.get(1..text.len().max(2) - 1).unwrap_or("");
@@ -261,7 +266,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The comment that stands right before a place.
+    /// Returns the comment immediately before a place.
     fn doc_before(&self, span: Span) -> String {
         let text = &self.sources.file(span.file).text;
         let mut before = text.get(..span.start as usize).unwrap_or("").trim_end();
@@ -384,7 +389,7 @@ impl<'a> Parser<'a> {
         while self.at < self.tokens.len() && self.peek_text() != Some("}") {
             self.item_into(&mut items, true);
         }
-        // Only the end of the file comes without a brace; what was declared is declared even so.
+        // The brace is missing only at the end of the file. The contents still count.
         let _ = self.expect("}", "at the end of the interface");
         self.eat(";");
         Ok(Item::Interface(InterfaceDecl { attributes, name, base, items: Some(items), doc }))
@@ -404,7 +409,7 @@ impl<'a> Parser<'a> {
         while self.eat("*") {
             pointers += 1;
         }
-        // Calling conventions mean nothing on the wire.
+        // Calling conventions do not matter on the wire.
         while matches!(self.peek_text(), Some("STDMETHODCALLTYPE" | "__stdcall" | "_stdcall" | "__cdecl")) {
             self.bump();
         }
@@ -449,7 +454,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A name with its pointers and dimensions.
+    /// Parses a name with its pointers and dimensions.
     pub(crate) fn declarator(&mut self, what: &str) -> Parsed<Declarator> {
         self.node(SyntaxKind::Declarator, |this| {
             let start = this.here();
@@ -472,7 +477,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// One star or one dimension more.
+    /// Counts one more star or dimension, up to the limit.
     fn level(&mut self, before: usize) -> Parsed<u8> {
         match u8::try_from(before + 1) {
             Ok(level) if before < LEVELS_MAX => Ok(level),
@@ -503,7 +508,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// The character whose number goes on with so many digits at most.
+/// Returns the character of a numeric escape with the digit `first` and at most `digits` more.
 fn numbered(chars: &mut std::iter::Peekable<std::str::Chars<'_>>, radix: u32, digits: usize, first: u32) -> char {
     let mut number = first;
     for _ in 0..digits {

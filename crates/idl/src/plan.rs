@@ -1,8 +1,9 @@
-//! The marshal plan: how each parameter of a method travels, and where it lies in the frames.
+//! The marshal plan: the passing of each parameter of a method, and its place in the frames.
 //!
-//! The same for every language. A request's block holds the `[in]` parameters in the order of the source, then the `[in, out]` ones;
-//! a reply's block the `[in, out]` ones, then the `[out]` ones; each at its natural alignment. What does not lie in the block
-//! follows it, in the order of its slots.
+//! The plan is the same for every language. A request's block holds the `[in]` parameters in the
+//! order of the source, then the `[in, out]` ones. A reply's block holds the `[in, out]`
+//! parameters, then the `[out]` ones. Each parameter has its natural alignment. Data outside the
+//! block follows it, in the order of its slots.
 
 pub use obvia_ndr::flat::{KIND_FIRST, KIND_INTERFACE, KIND_TEXT8, KIND_TEXT16};
 
@@ -17,134 +18,139 @@ use crate::model::{
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 
-/// The number of an interface's first method that is not IUnknown's.
+/// The opnum of the first method after IUnknown's.
 pub const FIRST_OPNUM: usize = 3;
 
-/// Bytes of frame that fit a slot of the transport.
+/// The maximum number of bytes of a frame that fit into a slot of the transport.
 pub const INLINE_MAX: u32 = 112;
 
-/// The type number of a string of these characters.
+/// Returns the type number of a string with these characters.
 pub const fn text_kind(base: Base) -> u32 {
     if base.size() == 2 { KIND_TEXT16 } else { KIND_TEXT8 }
 }
 
-/// The type number of an array of these elements; `kinds` are those of its interface.
+/// Returns the type number of an array with these elements. `kinds` are the types of its interface.
 pub fn kind_of(kinds: &[Type], element: &Type) -> u32 {
     let at = kinds.iter().position(|kind| kind == element).unwrap_or(kinds.len());
     KIND_FIRST + at as u32
 }
 
-/// How many entries the table of an interface's stubs has: IUnknown's methods have the first opnums, and a mask keeps every opnum
-/// within the table.
+/// Returns the number of entries in an interface's stub table. IUnknown's methods have the first
+/// opnums. The number is a power of two, so that a mask keeps every opnum within the table.
 pub const fn stub_table_length(methods: usize) -> usize {
     if methods == 0 { 1 } else { (methods + FIRST_OPNUM).next_power_of_two() }
 }
 
-/// How a parameter travels.
+/// The way in which a parameter travels.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Passing {
-    /// In the block: a value, given by value.
+    /// In the block: a value that is passed by value.
     Value(Type),
-    /// In the block: a value, given by a pointer that is never null.
+    /// In the block: a value that is passed by a pointer that is never null.
     Place(Type),
-    /// Behind the block: elements in room that the caller provides.
+    /// Behind the block: elements in memory of the caller.
     Array {
-        /// What the elements are.
+        /// The element type.
         element: Type,
-        /// How many there is room for.
+        /// The number of elements that there is room for.
         size: Arith,
-        /// How many travel, if not all.
+        /// The number of elements that travel, if not all.
         length: Option<Arith>,
     },
-    /// Behind the block: a value, or nothing.
+    /// Behind the block: a value, or null.
     Optional(Type),
     /// Behind the block: characters up to a zero.
     Text {
-        /// The characters.
+        /// The character type.
         base: Base,
-        /// Whether there may be none.
+        /// Whether the pointer may be null.
         optional: bool,
     },
     /// Behind the block: characters that the method allocates.
     OutText(Base),
-    /// Behind the block: elements that the method allocates, and how many.
+    /// Behind the block: elements that the method allocates, with their number.
     OutArray {
-        /// What the elements are.
+        /// The element type.
         element: Type,
-        /// How many.
+        /// The number of elements.
         size: Arith,
     },
-    /// Behind the block: a reference to an object.
+    /// Behind the block: an object reference.
     Object(Object),
-    /// Behind the block: a reference to an object that the method returns.
+    /// Behind the block: an object reference that the method returns.
     OutObject(Object),
-    /// Behind the block, and nothing behind it: elements that the caller reads where they lie until its next call. They have neither a
-    /// slot nor a header.
+    /// Last behind the block: elements that the caller reads in place until its next call. They
+    /// have neither a slot nor a header.
     Lent {
-        /// What the elements are.
+        /// The element type.
         element: Type,
-        /// How many.
+        /// The number of elements.
         size: Arith,
-        /// How many the method has room for in the reply; what it has elsewhere is copied there.
+        /// The number of elements that the reply has room for. Elements that the method has
+        /// elsewhere are copied there.
         room: u32,
     },
-    /// In the block: a reference to elements in memory that both sides share.
+    /// In the block: a reference to elements in shared memory.
     Reference {
-        /// What the elements are.
+        /// The element type.
         element: Type,
-        /// How many there is room for.
+        /// The number of elements that there is room for.
         size: Arith,
-        /// How many of them hold something afterwards, if not all.
+        /// The number of elements that are valid after the call, if not all.
         length: Option<Arith>,
         /// Whether the method writes them.
         is_written: bool,
-        /// Which of the method's arrays that are read it is, or which of those that are written.
+        /// The array's index among the method's read arrays, or among its written arrays.
         hand: usize,
     },
-    /// Structures with pointers: checked and made real as a whole.
+    /// Structures with pointers: checked and unmarshaled as a whole.
     Graph,
-    /// The same, for what is one of Automation's types in memory.
+    /// Like [`Self::Graph`], for a parameter that is one of Automation's types in memory.
     Automation(Memory),
-    /// Nowhere: a pointer in a `[local]` interface, to as many of these as only the two sides know.
+    /// Does not travel: a pointer in a `[local]` interface whose extent only the caller and the
+    /// callee know.
     Raw(Type),
 }
 
-/// One parameter's plan.
+/// The plan of a parameter.
 #[derive(Clone, Debug)]
 pub struct ParamPlan<'a> {
     /// The parameter.
     pub param: &'a Param,
-    /// How it travels.
+    /// The way in which the parameter travels.
     pub passing: Passing,
-    /// Which way.
+    /// The direction in which the parameter travels.
     pub travels: Direction,
-    /// Its offset in the request's block.
+    /// The parameter's offset in the request's block.
     pub request: Option<u32>,
-    /// Its offset in the reply's block.
+    /// The parameter's offset in the reply's block.
     pub reply: Option<u32>,
-    /// Whether it only counts the elements of arrays, so that languages whose arrays know their length leave it out.
+    /// Whether the parameter only counts the elements of arrays. Languages whose arrays know their
+    /// length omit it.
     pub counts: bool,
 }
 
-/// A method's plan.
+/// The plan of a method.
 #[derive(Clone, Debug)]
 pub struct MethodPlan<'a> {
     /// The method.
     pub method: &'a Method,
-    /// Its number on the wire.
+    /// The method's opnum.
     pub opnum: u16,
-    /// Its parameters, in the order of the source.
+    /// The parameters' plans, in the order of the source.
     pub params: Vec<ParamPlan<'a>>,
-    /// Bytes of the request's block.
+    /// The size of the request's block in bytes.
     pub request_block: u32,
-    /// Bytes of the reply's block.
+    /// The size of the reply's block in bytes.
     pub reply_block: u32,
-    /// Whether the reply can be laid out before the method runs, so that it writes its arrays in place.
+    /// Whether the reply can be laid out before the method runs, so that the method writes its
+    /// arrays in place.
     pub early_reply: bool,
 }
 
 impl<'a> MethodPlan<'a> {
-    /// The parameters that have a place in the request's block, or in the reply's, in the order of their places.
+    /// Returns the parameters with a place in the request's or the reply's block, in the order of
+    /// their places.
     pub fn ordered(&self, request: bool) -> Vec<&ParamPlan<'a>> {
         let order = if request { [Direction::In, Direction::InOut] } else { [Direction::InOut, Direction::Out] };
         let has_place = move |param: &&ParamPlan<'a>| !matches!(param.passing, Passing::Lent { .. });
@@ -152,18 +158,18 @@ impl<'a> MethodPlan<'a> {
         order.into_iter().flat_map(of).collect()
     }
 
-    /// The array that the method lends.
+    /// Returns the parameter whose array the method lends.
     pub fn lent(&self) -> Option<&ParamPlan<'a>> {
         self.params.iter().find(|param| matches!(param.passing, Passing::Lent { .. }))
     }
 
-    /// Whether arrays are passed by reference.
+    /// Whether the plan passes arrays by reference.
     pub fn refers(&self) -> bool {
         self.references().next().is_some()
     }
 
-    /// The arrays that are passed by reference, which of those that are read or of those that are written each is, and whether it is
-    /// written.
+    /// Returns the arrays that are passed by reference. Each comes with its index among the read or
+    /// among the written arrays, and with whether the method writes it.
     pub fn references(&self) -> impl Iterator<Item = (&ParamPlan<'a>, usize, bool)> {
         self.params.iter().filter_map(|param| match param.passing {
             Passing::Reference { is_written, hand, .. } => Some((param, hand, is_written)),
@@ -171,17 +177,18 @@ impl<'a> MethodPlan<'a> {
         })
     }
 
-    /// Whether the request is nothing but its block.
+    /// Whether the request consists only of its block.
     pub fn request_is_block(&self) -> bool {
         self.params.iter().all(|param| param.request.is_none() || param.passing.in_block())
     }
 
-    /// Whether the reply is nothing but its block.
+    /// Whether the reply consists only of its block.
     pub fn reply_is_block(&self) -> bool {
         self.params.iter().all(|param| param.reply.is_none() || param.passing.in_block())
     }
 
-    /// Whether what expressions about a parameter read lies in a block, so that it is there whatever else is.
+    /// Whether all operands of the expressions about a parameter are in a block, and so always
+    /// available.
     pub fn reads_blocks_alone(&self, model: &Model, param: &ParamPlan<'_>) -> bool {
         let mut fine = true;
         let mut note = |operand: &Operand| fine &= self.params[operand.index].passing.in_block();
@@ -196,25 +203,27 @@ impl<'a> MethodPlan<'a> {
         fine
     }
 
-    /// Whether a parameter has structures with pointers in it.
+    /// Whether some parameter has structures with pointers.
     pub fn has_graph(&self) -> bool {
         self.params.iter().any(|param| matches!(param.passing, Passing::Graph | Passing::Automation(_)))
     }
 }
 
 impl Passing {
-    /// Whether references to objects may travel in it, so that marshaling runs their code.
+    /// Whether object references may travel in the parameter, so that marshaling runs the objects'
+    /// code.
     pub const fn may_be_objects(&self) -> bool {
         matches!(self, Self::Object(_) | Self::OutObject(_) | Self::Graph | Self::Automation(_))
     }
 
-    /// Whether it lies in the block, whole.
+    /// Whether the whole parameter is in the block.
     pub const fn in_block(&self) -> bool {
         matches!(self, Self::Value(_) | Self::Place(_) | Self::Reference { .. })
     }
 }
 
-/// What lies in the block for a parameter: a pointer that is never null is left out there, and what it points to takes its place.
+/// Returns the type that the block holds for a parameter. A pointer that is never null is replaced
+/// by its target.
 pub fn in_place<'a>(model: &Model, param: &'a Param) -> &'a Type {
     match &param.ty {
         Type::Pointer(pointer) if pointer.class == PointerClass::Ref && pointer.extent == Extent::One => {
@@ -225,11 +234,12 @@ pub fn in_place<'a>(model: &Model, param: &'a Param) -> &'a Type {
     }
 }
 
-/// The types that the objects of an interface's frames have, in the order of their type numbers.
+/// Returns the types of the objects in an interface's frames, in the order of their type numbers.
 ///
-/// A number goes to what a pointer points to when the methods, their parameters and the members of structures are gone
-/// through in the order of the source, and what a structure points to before what comes after it. Strings and references to objects
-/// have numbers of their own.
+/// A target of a pointer gets the next number on a walk through the methods, their parameters and
+/// the members of structures, in the order of the source. The targets within a structure come
+/// before those that follow the structure. Strings and object references have fixed numbers of
+/// their own.
 pub fn kinds<'m>(model: &'m Model, methods: &[&'m Method]) -> Vec<Type> {
     let mut kinds = Kinds::default();
     for param in methods.iter().flat_map(|method| &method.params) {
@@ -238,18 +248,18 @@ pub fn kinds<'m>(model: &'m Model, methods: &[&'m Method]) -> Vec<Type> {
     kinds.list
 }
 
-/// Types, each once, in the order in which they were found.
+/// A list of distinct types, in the order of their discovery.
 #[derive(Debug, Default)]
 pub struct Kinds {
     /// The types.
     pub list: Vec<Type>,
     known: HashSet<Type>,
-    /// Structures and unions that were gone through: what they lead to is in the list.
+    /// Visited structures and unions. The list contains the types that they lead to.
     seen: HashSet<Type>,
 }
 
 impl Kinds {
-    /// These types.
+    /// Returns a list of these types.
     pub fn of(types: impl IntoIterator<Item = Type>) -> Self {
         let mut kinds = Self::default();
         types.into_iter().for_each(|ty| kinds.push(ty));
@@ -263,7 +273,7 @@ impl Kinds {
         }
     }
 
-    /// Adds the types of what can be reached from a value of this type.
+    /// Adds the types that a value of this type leads to.
     pub fn add(&mut self, model: &Model, ty: &Type) {
         let mut next = vec![ty];
         while let Some(ty) = next.pop() {
@@ -280,7 +290,7 @@ impl Kinds {
     }
 }
 
-/// The places of types in a list of them.
+/// The indices of types in a list.
 pub(crate) struct Numbers<'a> {
     types: &'a [Type],
     places: OnceCell<HashMap<&'a Type, usize>>,
@@ -291,7 +301,7 @@ impl<'a> Numbers<'a> {
         Self { types, places: OnceCell::new() }
     }
 
-    /// The place of a type, or the end of the list.
+    /// Returns the index of a type, or the list's length for other types.
     pub(crate) fn at(&self, ty: &Type) -> usize {
         let places = self.places.get_or_init(|| self.types.iter().enumerate().map(|(at, ty)| (ty, at)).collect());
         places.get(ty).copied().unwrap_or(self.types.len())
@@ -348,10 +358,11 @@ fn passing(model: &Model, param: &Param) -> Passing {
     }
 }
 
-/// A pointer of a `[local]` interface that says nothing of how many it leads to, or of how much.
+/// Returns the plan for a pointer of a `[local]` interface that gives no extent. `None` if the
+/// usual plan applies.
 ///
-/// By its nature it is one for a result, and for an object whose IID another parameter holds. It is one for an object that comes back, for a
-/// GUID and for a structure that is read, too, but not beside a number: that may count them.
+/// A result is one value, and so is an object whose IID another parameter holds. A returned object,
+/// a GUID and a structure that is read are one value only if no parameter could be their count.
 fn local(model: &Model, method: &Method, param: &Param) -> Option<Passing> {
     let Type::Pointer(pointer) = &param.ty else { return None };
     let raw = Passing::Raw(pointer.to.clone());
@@ -383,7 +394,7 @@ fn is_iid(method: &Method, param: &Param) -> bool {
     })
 }
 
-/// Makes the plan of a method.
+/// Returns the plan of a method.
 pub fn plan<'a>(model: &Model, method: &'a Method) -> MethodPlan<'a> {
     let of = |param: &Param| {
         let raw = if method.local { local(model, method, param) } else { None };
@@ -393,7 +404,8 @@ pub fn plan<'a>(model: &Model, method: &'a Method) -> MethodPlan<'a> {
     with_passings(model, method, method.opnum, passings)
 }
 
-/// Makes the plan of a method whose arrays are passed by reference, where it has such; it has this number then.
+/// Returns the plan of a method with its arrays passed by reference, under `opnum`. `None` if the
+/// method has no such arrays.
 pub fn plan_by_reference<'a>(model: &Model, method: &'a Method, opnum: u16) -> Option<MethodPlan<'a>> {
     let mut hands = [0, 0];
     let mut by_reference = |param: &Param| match (passing(model, param), param.transfer) {
@@ -409,7 +421,8 @@ pub fn plan_by_reference<'a>(model: &Model, method: &'a Method, opnum: u16) -> O
     (hands != [0, 0]).then(|| with_passings(model, method, opnum, passings))
 }
 
-/// The plans of an interface's methods: by their own numbers, and then, by the numbers that follow, those with arrays by reference.
+/// Returns the plans of an interface's methods: the usual ones, and those that pass arrays by
+/// reference, whose opnums follow.
 pub fn plans<'a>(model: &Model, methods: &[&'a Method]) -> (Vec<MethodPlan<'a>>, Vec<MethodPlan<'a>>) {
     let usual: Vec<MethodPlan<'a>> = methods.iter().map(|method| plan(model, method)).collect();
     let mut referring = Vec::new();
@@ -460,7 +473,7 @@ fn lay_out<'a>(
     at
 }
 
-/// Whether parameter `at` says how many elements some array has, and nothing else.
+/// Whether parameter `at` only gives the number of elements of some array.
 fn only_counts(params: &[ParamPlan<'_>], at: usize) -> bool {
     let candidate = &params[at];
     let inwards = matches!(candidate.passing, Passing::Value(Type::Base(base)) if base.is_integer());
@@ -511,7 +524,8 @@ fn only_counts(params: &[ParamPlan<'_>], at: usize) -> bool {
     counted
 }
 
-/// The size and the length of the array that a parameter is; for an `[out]` parameter, of the one that the method allocates.
+/// Returns the size and the length of a parameter's array. For an `[out]` parameter this is the
+/// array that the method allocates.
 pub fn element_counts(param: &Param) -> Option<(&Arith, Option<&Arith>)> {
     let Type::Pointer(outer) = &param.ty else { return None };
     let pointer = match (&outer.to, &outer.extent) {
@@ -524,7 +538,8 @@ pub fn element_counts(param: &Param) -> Option<(&Arith, Option<&Arith>)> {
     }
 }
 
-/// Sizes of everything behind the reply's block must be known, but for the last array, which may be shortened.
+/// Whether the reply can be laid out early: the sizes of all data behind its block are known before
+/// the call, except that the last array may get shorter.
 fn early_reply(params: &[ParamPlan<'_>]) -> bool {
     let behind: Vec<&ParamPlan<'_>> = [Direction::InOut, Direction::Out]
         .into_iter()

@@ -1,74 +1,75 @@
 //! The subset of the C preprocessor that IDL files use: conditions and named constants.
 //!
-//! `#define` of an object-like macro, `#undef`, `#if` with `defined`, integers and the usual operators, `#ifdef`, `#ifndef`, `#elif`, `#else`, `#endif`.
-//! `#include` and `#import` put a file's text in their place; a file with `#pragma once` is put there once. Other pragmas and `#line` are
-//! passed over.
+//! Supported are `#define` of an object-like macro, `#undef`, `#if` with `defined`, integers and
+//! the usual operators, `#ifdef`, `#ifndef`, `#elif`, `#else` and `#endif`. `#include` and
+//! `#import` insert a file's text. A file with `#pragma once` is inserted once. Other pragmas and
+//! `#line` are skipped.
 
 use crate::diagnostic::Diagnostic;
 use crate::lexer::{Token, TokenKind, lex};
 use crate::source::{Sources, Span};
 use std::collections::HashMap;
 
-/// What comes out of one file alone.
+/// The result of preprocessing a single file.
 #[derive(Debug, Default)]
 pub(crate) struct Output {
-    /// Tokens without trivia, directives and what conditions exclude.
+    /// The significant tokens: without trivia, directives and conditionally excluded tokens.
     pub(crate) tokens: Vec<Token>,
-    /// For each of these, which token of the file it is or replaces.
+    /// For each token, the index of the file's token that it is or replaces.
     pub(crate) origins: Vec<usize>,
-    /// Tokens of the file that conditions exclude.
+    /// The indices of the conditionally excluded tokens.
     pub(crate) skipped: Vec<usize>,
-    /// Files named by `#include`.
+    /// The files that `#include` names.
     pub(crate) includes: Vec<(String, Span)>,
 }
 
-/// What a directive asks of whoever reads files.
+/// A directive that the file reader has to execute.
 pub(crate) enum Asked {
-    /// The text of a file in its place.
+    /// Insert the text of a file here.
     Include(String, Span),
-    /// That this file's text comes no second time.
+    /// Do not insert this file again.
     Once,
 }
 
-/// The macros that are defined, by name.
+/// The defined macros, by name.
 pub(crate) type Macros = HashMap<String, Vec<Token>>;
 
-/// What is defined before a file is read: conditions ask for MIDL's version.
+/// The macros that are defined before a file is read. Conditions test MIDL's version.
 pub(crate) const PREDEFINED: [(&str, i64); 1] = [("__midl", 801)];
 
-/// Replacements of one name that may follow from one another.
+/// The maximum depth of nested macro replacements.
 const DEPTH_MAX: usize = 16;
-/// Tokens that the macros used in a file may stand for, all together.
+/// The maximum number of tokens that the macros of a file may produce in all.
 const REPLACED_MAX: usize = 100_000;
 
 struct Condition {
     taken: bool,
     active: bool,
     parent_active: bool,
-    /// Whether its `#else` has been.
+    /// Whether the condition's `#else` has been reached.
     is_last: bool,
     span: Span,
 }
 
-/// Runs over tokens, those of files that are included among those of others.
+/// The preprocessor over the tokens of a file and of the files that it includes.
 pub(crate) struct Preprocessor<'a> {
     macros: &'a mut Macros,
     conditions: Vec<Condition>,
-    /// How many conditions the files have open that include this one.
+    /// The number of open conditions in the including files.
     outer: usize,
-    /// Tokens that came from macros, with those that became others.
+    /// The number of tokens that macros produced, intermediate ones included.
     replaced: usize,
-    /// Tokens without trivia, directives and what conditions exclude.
+    /// The significant tokens: without trivia, directives and conditionally excluded tokens.
     pub(crate) tokens: Vec<Token>,
 }
 
-/// Where tokens have their text, and where findings go.
+/// The sources of the tokens' text, and the list of findings.
 pub(crate) struct Files<'a> {
     pub(crate) sources: &'a Sources,
     pub(crate) diagnostics: &'a mut Vec<Diagnostic>,
 }
 
-/// Runs over the tokens of a file, and puts no other in the place of a directive.
+/// Preprocesses the tokens of a file without inserting included files.
 pub(crate) fn preprocess(
     tokens: &[Token],
     sources: &Sources,
@@ -93,12 +94,12 @@ pub(crate) fn preprocess(
 }
 
 impl<'a> Preprocessor<'a> {
-    /// One that knows these macros, and adds to them.
+    /// Returns a preprocessor that uses these macros and adds to them.
     pub(crate) fn new(macros: &'a mut Macros) -> Self {
         Self { macros, conditions: Vec::new(), outer: 0, replaced: 0, tokens: Vec::new() }
     }
 
-    /// Goes on with a token.
+    /// Processes a token.
     pub(crate) fn token(&mut self, files: &mut Files<'_>, token: Token) -> Option<Asked> {
         match token.kind {
             TokenKind::Directive => return self.directive(files, token),
@@ -108,12 +109,12 @@ impl<'a> Preprocessor<'a> {
         None
     }
 
-    /// Begins a file that another includes. What [`Self::end_file`] wants to end it is returned.
+    /// Begins an included file. The returned value is to be passed to [`Self::end_file`].
     pub(crate) fn begin_file(&mut self) -> usize {
         std::mem::replace(&mut self.outer, self.conditions.len())
     }
 
-    /// Ends a file: its conditions end in it, and those of the file that includes it go on.
+    /// Ends a file. Its conditions must be closed, and those of the including file continue.
     pub(crate) fn end_file(&mut self, files: &mut Files<'_>, outer: usize) {
         if let Some(open) = self.own().last() {
             let error = Diagnostic::error("open-condition", open.span, "this condition does not end in its file");
@@ -123,7 +124,7 @@ impl<'a> Preprocessor<'a> {
         self.outer = outer;
     }
 
-    /// The conditions that are open in this file, and not in one that includes it.
+    /// Returns the conditions that were opened in the current file.
     fn own(&self) -> &[Condition] {
         &self.conditions[self.outer..]
     }
@@ -152,7 +153,7 @@ impl<'a> Preprocessor<'a> {
             return;
         };
         let name = files.sources.text(token.span);
-        // A macro that names itself stands for itself, as in C.
+        // A macro whose replacement names the macro is not expanded again, as in C.
         let itself = replacement.iter().any(|part| files.sources.text(part.span) == name);
         for part in replacement {
             self.expand(files, part, if itself { DEPTH_MAX } else { depth + 1 });
@@ -246,7 +247,7 @@ impl<'a> Preprocessor<'a> {
             words.get(1).is_some_and(|next| files.sources.text(next.span) == "(" && next.span.start == name.span.end);
         let key = files.sources.text(name.span);
         if function_like {
-            // `#define OBVIA(x)` makes old tools pass over our attributes; to us they mean something.
+            // `#define OBVIA(x)` hides attributes from other tools. Here the attributes count.
             if key != "OBVIA" {
                 let error =
                     Diagnostic::error("macro-with-arguments", name.span, "macros with arguments are not understood");
@@ -257,7 +258,8 @@ impl<'a> Preprocessor<'a> {
         self.macros.insert(key.to_owned(), words[1..].to_vec());
     }
 
-    /// The value of a condition: integers, `defined`, C's operators, and names. A name stands for what its macro is, or else for 0.
+    /// Evaluates a condition: integers, `defined`, C's operators, and names. A name is replaced by
+    /// its macro, or by 0 if there is none.
     fn condition(&mut self, files: &mut Files<'_>, words: &[Token], span: Span) -> bool {
         let mut resolved = Vec::new();
         let mut at = 0;
@@ -309,7 +311,7 @@ fn include(files: &mut Files<'_>, text: &str, span: Span) -> Option<Asked> {
     quoted.map(|name| Asked::Include(name, span))
 }
 
-/// Integer arithmetic of conditions, by precedence climbing.
+/// The integer arithmetic of conditions, by precedence climbing.
 struct Arithmetic<'a> {
     words: &'a [&'a str],
     at: usize,
@@ -372,7 +374,7 @@ fn parse_number(text: &str) -> Option<i64> {
     }
 }
 
-/// How tightly C's binary operators bind; more binds tighter.
+/// Returns the precedence of a binary operator of C. A larger number binds tighter.
 pub(crate) fn precedence(operator: &str) -> Option<u8> {
     Some(match operator {
         "||" => 1,
@@ -389,7 +391,7 @@ pub(crate) fn precedence(operator: &str) -> Option<u8> {
     })
 }
 
-/// A binary operator on 64-bit integers. `None` on overflow and division by zero.
+/// Applies a binary operator to 64-bit integers. `None` on overflow and on division by zero.
 pub(crate) fn apply(operator: &str, left: i64, right: i64) -> Option<i64> {
     Some(match operator {
         "||" => i64::from(left != 0 || right != 0),

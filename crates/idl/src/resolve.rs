@@ -1,4 +1,5 @@
-//! Resolution: syntax to model. Every name is looked up, every constant evaluated, every rule of the language checked.
+//! Resolution: turns syntax into a model. Looks up every name, evaluates every constant and checks
+//! every rule of the language.
 
 mod aggregates;
 mod automation;
@@ -22,11 +23,11 @@ use std::collections::{HashMap, HashSet};
 
 pub(crate) use interface::method_name;
 
-/// What a name of a type stands for.
+/// The meaning of a type's name.
 #[derive(Clone, Debug)]
 enum Named {
     Type(Type),
-    /// A type whose content has not been seen yet, or is being read.
+    /// A type whose contents are not known yet, or are being read.
     Opened(Type),
     Interface(InterfaceId),
     IUnknown,
@@ -38,20 +39,21 @@ struct Entry<T> {
     span: Option<Span>,
 }
 
-/// Resolves the items of the files of one compilation, imported files first.
+/// The resolver for the files of one compilation, imported files first.
 pub(crate) struct Resolver<'a> {
     pub(crate) model: Model,
     types: HashMap<String, Entry<Named>>,
     values: HashMap<String, Entry<Value>>,
-    /// Names of pointers whose class the typedef says; that of others is said where they are used.
+    /// The names of pointer typedefs that give the pointer's class. The class of other pointers is
+    /// decided at each use.
     classed: HashSet<String>,
-    /// Where typedefs are in the model, by their names.
+    /// The typedefs' indices in the model, by name.
     typedefs: HashMap<String, usize>,
-    /// Where interfaces that are called by name only are in the model, by their names.
+    /// The dispinterfaces' indices in the model, by name.
     dispinterfaces: HashMap<String, usize>,
-    /// Structures, unions and interfaces whose content is known.
+    /// The structures, unions and interfaces whose contents are known.
     defined: HashSet<Type>,
-    /// Which interface has a uuid.
+    /// The interface of each UUID.
     uuids: HashMap<u128, InterfaceId>,
     diagnostics: &'a mut Vec<Diagnostic>,
     permissive: bool,
@@ -59,15 +61,16 @@ pub(crate) struct Resolver<'a> {
     /// Whether a type has been refused for its size.
     is_too_large: bool,
     pointer_default: PointerClass,
-    /// The structures and unions whose members are being read, the innermost last; or the method whose parameters are.
+    /// The structures and unions whose members are being read, the innermost last, or the method
+    /// whose parameters are being read.
     owners: Vec<String>,
-    /// The name that a typedef gives to the type that it declares.
+    /// The name that the current typedef gives to the type that it declares.
     declaring: Option<String>,
-    /// Names that types have after their members, and where those are.
+    /// The names that were made up for types of members, and the members' places.
     made_up: HashMap<String, Span>,
 }
 
-/// Attributes that are understood, or kept without a meaning here.
+/// Attributes that the compiler understands, or accepts without a meaning.
 pub(crate) const KNOWN: [&str; 76] = [
     "uuid",
     "version",
@@ -147,10 +150,11 @@ pub(crate) const KNOWN: [&str; 76] = [
     "immediatebind",
 ];
 
-/// Attributes that say how C programs get their binding handles. An interface pointer is one, so nothing is left to say.
+/// Attributes that select how C programs get their binding handles. An interface pointer is the
+/// binding, so they have no effect.
 pub(crate) const ON_HANDLES: [&str; 4] = ["auto_handle", "explicit_handle", "implicit_handle", "handle"];
 
-/// Attributes of dialects that are not this one, and what to do instead.
+/// Attributes of other dialects, and the advice for each.
 const FOREIGN: [(&str, &str); 11] = [
     ("charset", "is an attribute of Samba's pidl; write wchar_t or char with [string]"),
     ("flag", "is an attribute of Samba's pidl"),
@@ -200,7 +204,7 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// What has been declared so far, the compiler declares itself; what only it knows are Automation's types.
+    /// Marks all declarations so far as built in. With `automation` they are Automation's types.
     pub(crate) fn end_brought(&mut self, automation: bool) {
         let model = &mut self.model;
         model.brought = Brought {
@@ -216,7 +220,7 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// What can only be said when everything has been seen: all files, which have so many bytes.
+    /// Performs the checks that need all files. `bytes` is the total size of the files.
     pub(crate) fn finish(&mut self, bytes: usize) {
         self.box_open_structures();
         self.name_in_code();
@@ -235,7 +239,8 @@ impl<'a> Resolver<'a> {
 
     fn item(&mut self, item: &Item) {
         match item {
-            // Imports have been read before; text for C is for C; libraries are imported into libraries.
+            // Imports have been read already. Texts for C have no meaning here. `importlib` counts
+            // only within libraries.
             Item::Import(_) | Item::ImportLib(..) | Item::CppQuote(_) => {}
             Item::Library(library) => self.library(library),
             Item::Coclass(class) => self.coclass(class),
@@ -280,7 +285,8 @@ impl<'a> Resolver<'a> {
         self.values.insert(name.name.clone(), Entry { what: value, span: Some(name.span) });
     }
 
-    /// Looks for a word that may have been meant, unless so much is wrong already that nobody will read it.
+    /// Returns the known word that was probably meant. `None` once there are more findings than are
+    /// shown.
     fn meant<'k>(&self, word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
         if self.diagnostics.len() < TOLD_MAX { most_like(word, known) } else { None }
     }
@@ -298,7 +304,7 @@ impl<'a> Resolver<'a> {
         });
     }
 
-    /// Refuses attributes that nobody knows, instead of dropping them silently.
+    /// Reports unknown attributes instead of dropping them silently.
     fn check_attributes(&mut self, attributes: &[Attribute], allowed: &[&str], on: &str) {
         for attribute in attributes {
             let name = attribute.name.name.as_str();
@@ -375,7 +381,7 @@ impl<'a> Resolver<'a> {
     }
 }
 
-/// What is said of a name that a type without one of its own gets, and something else has.
+/// Returns the error for a made-up type name that is already in use.
 fn taken_by_member(name: &str, span: Span, other: Option<Span>) -> Diagnostic {
     let text = format!("`{name}` is what the type of a member is called that has no name of its own");
     let mut error = Diagnostic::error("duplicate-name", span, text);
@@ -385,7 +391,8 @@ fn taken_by_member(name: &str, span: Span, other: Option<Span>) -> Diagnostic {
     error.help("give one of them another name, or write a tag before the member's `{`")
 }
 
-/// What is said of a name that something else has, which may be declared somewhere.
+/// Returns the error for a name that is already declared, with the first declaration's place if
+/// there is one.
 fn declared_twice(name: &Ident, first: Option<Span>) -> Diagnostic {
     let error = Diagnostic::error("duplicate-name", name.span, format!("`{}` is declared twice", name.name));
     match first {
@@ -397,7 +404,7 @@ fn declared_twice(name: &Ident, first: Option<Span>) -> Diagnostic {
     }
 }
 
-/// A value that stands for an interface in the list of what is defined.
+/// Returns the entry for an interface in the set of defined types.
 fn interface_key(id: InterfaceId) -> Type {
     Type::Interface(crate::model::Object::Known(id))
 }
@@ -414,7 +421,7 @@ fn enum_type(id: usize) -> Type {
     Type::Enum(EnumId(id))
 }
 
-/// The attribute with a name.
+/// Returns the attribute with a name.
 fn find<'a>(attributes: &'a [Attribute], name: &str) -> Option<&'a Attribute> {
     attributes.iter().find(|attribute| attribute.name.name == name)
 }

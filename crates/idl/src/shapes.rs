@@ -1,7 +1,8 @@
-//! What structures with pointers are made of, as data: what `obvia_ndr::flat::shape` needs to know, for every back end.
+//! The shapes of structures with pointers as data, from which every back end makes the tables of
+//! `obvia_ndr::flat::shape`.
 //!
-//! A structure is runs of bytes that are a value, and parts that have to be looked at. Offsets are C's on a 64-bit machine,
-//! which are FLAT's too.
+//! A structure consists of runs of bytes that are valid as they are, and of parts that need checks.
+//! Offsets are those of C on a 64-bit machine, which FLAT shares.
 
 pub mod flat;
 
@@ -11,14 +12,14 @@ use crate::model::{
 };
 use crate::plan::Numbers;
 
-/// An expression of a table: what its operands are is decided.
+/// An expression of a table, with resolved operands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expr {
     /// A number.
     Const(i64),
-    /// The member at an offset, and its type.
+    /// The member with this type at an offset.
     Member(u32, Base),
-    /// A value that is known beside the structure, by its number.
+    /// A value outside the structure, by its number.
     Outer(usize),
     /// `-`, `~`, `!`.
     Unary(&'static str, Box<Self>),
@@ -28,45 +29,47 @@ pub enum Expr {
     Choose(Box<[Self; 3]>),
 }
 
-/// What an element of an object is.
+/// The element type of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Element {
     /// A character of 8 bits.
     Char,
     /// A character of 16 bits.
     Wide,
-    /// One of the interface's own types, by its place among them.
+    /// One of the interface's types, by its index.
     Own(usize),
 }
 
-/// How many elements a pointer points to.
+/// The number of elements that a pointer points to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Count {
-    /// One.
+    /// One element.
     One,
-    /// As many as the first expression says; as many as the second hold something.
+    /// The number that the first expression gives. The second one gives the number of valid
+    /// The number that the first expression gives. The second one gives the number of valid
+    /// elements.
     Counted(Expr, Option<Expr>),
-    /// Up to the first zero.
+    /// All elements up to the first zero.
     Text,
 }
 
-/// Whose interface pointer it is.
+/// The IID of an interface pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Iid {
-    /// This interface's.
+    /// A fixed IID.
     Known(u128),
-    /// That whose IID lies at this offset.
+    /// The IID at this offset.
     Member(u32),
-    /// That whose IID is known beside the structure, by the number of its first half.
+    /// An IID outside the structure, by the number of its first half.
     Outer(usize),
 }
 
-/// What is not just bytes.
+/// A part of a structure that needs checks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum What {
-    /// 0 or 1.
+    /// A boolean: 0 or 1.
     Boolean,
-    /// One of these values, in ascending order.
+    /// An enumeration with these values, in ascending order.
     Enum(Vec<i32>),
     /// An integer within limits.
     Range(Base, i64, i64),
@@ -74,77 +77,78 @@ pub enum What {
     Pointer(PointerClass, Element, Count),
     /// An interface pointer.
     Object(Iid),
-    /// Structures: how many, and how far from one to the next.
+    /// Structures: their number, the distance from one to the next, and their shape.
     Inner(u32, u32, Shape),
-    /// A union: the type of its discriminant, that itself, its arms, and what any other discriminant means.
+    /// A union: the discriminant's type, the discriminant, the arms, and the shape for all other
+    /// discriminants.
     Union(Base, Expr, Vec<(Vec<i64>, Shape)>, Option<Shape>),
 }
 
-/// What a structure is made of.
+/// The layout of a structure for checks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shape {
-    /// Bytes that are a value: offset and length.
+    /// The runs of bytes that are valid as they are: offset and length.
     pub runs: Vec<(u32, u32)>,
-    /// What has to be looked at, and at which offset.
+    /// The parts that need checks, each with its offset.
     pub parts: Vec<(u32, What)>,
 }
 
-/// The array at the end of a structure.
+/// The conformant array at the end of a structure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tail {
-    /// Where it begins.
+    /// The array's offset.
     pub at: u32,
-    /// Bytes of an element.
+    /// The size of an element in bytes.
     pub size: u32,
-    /// What an element is made of.
+    /// The shape of an element.
     pub shape: Shape,
-    /// How many there are.
+    /// The number of elements.
     pub count: Expr,
-    /// How many hold something.
+    /// The number of valid elements.
     pub length: Option<Expr>,
 }
 
 /// The type of an object's elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ElementType {
-    /// Bytes of an element.
+    /// The size of an element in bytes.
     pub size: u32,
-    /// What it is made of.
+    /// The shape of an element.
     pub shape: Shape,
-    /// The array at its end.
+    /// The conformant array at the element's end.
     pub tail: Option<Tail>,
 }
 
-/// What is said of a member beside its type.
+/// The properties of a member beside its type.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct About<'a> {
-    /// The values that it may have.
+    /// The least and greatest value, if limited.
     pub range: Option<(i64, i64)>,
-    /// What chooses a union's arm.
+    /// The expression that selects a union's arm.
     pub switch: Option<&'a Arith>,
-    /// Which elements of an array of fixed size travel in NDR, if not all.
+    /// The elements of an array of fixed size that travel in NDR, if not all.
     pub varying: Option<&'a Varying>,
 }
 
-/// Finds out shapes.
+/// A source of shapes for a model's types.
 #[derive(Clone, Copy)]
 pub struct Shapes<'a> {
-    /// Where the types are.
+    /// The model.
     pub model: &'a Model,
-    /// The types that objects have, in the order of their numbers.
+    /// The types of objects, in the order of their numbers.
     pub kinds: &'a [Type],
 }
 
-/// Goes through types, and knows the numbers of those that objects have.
+/// A walk over types, with the numbers of the types of objects.
 struct Walk<'a> {
     model: &'a Model,
     numbers: Numbers<'a>,
 }
 
-/// What an operand is, in a structure or in a block.
+/// The translation of operands, for a structure or a block.
 pub(crate) type Operands<'a> = &'a dyn Fn(&Operand) -> Expr;
 
-/// Where no expression names anything.
+/// The translation for types whose expressions use no operand.
 pub(crate) const NOWHERE: Operands<'_> = &|_| Expr::Const(0);
 
 impl Shape {
@@ -168,18 +172,18 @@ pub(crate) fn expr(value: &Arith, operands: Operands<'_>) -> Expr {
 }
 
 impl<'a> Shapes<'a> {
-    /// A structure of these members at these offsets.
+    /// Returns the shape of a structure with these members at these offsets.
     pub fn block(&self, fields: &[(u32, &Type, About<'_>)], operands: Operands<'_>) -> Shape {
         self.walk().block(fields, operands)
     }
 
-    /// Every type, in the order of the numbers.
+    /// Returns the types of all objects, in the order of their numbers.
     pub fn element_types(&self) -> Vec<ElementType> {
         let walk = self.walk();
         self.kinds.iter().map(|ty| walk.element_type(ty)).collect()
     }
 
-    /// One type.
+    /// Returns the element type for a type.
     pub fn element_type(&self, ty: &Type) -> ElementType {
         self.walk().element_type(ty)
     }
@@ -234,7 +238,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Structures or elements of an array: bytes where they are nothing else, so that they are copied and passed over whole.
+    /// Adds structures or elements of an array. If they need no checks, they become a run of bytes,
+    /// which is copied and skipped as a whole.
     fn inner(&self, shape: &mut Shape, at: u32, count: u32, ty: &Type) {
         let inner = self.shape(ty);
         let (size, _) = self.model.layout(ty);
@@ -282,7 +287,7 @@ impl Walk<'_> {
         What::Union(of, tag, arms, union.default.as_ref().map(|field| arm(field.as_ref())))
     }
 
-    /// What a type is made of, from its own start.
+    /// Returns the shape of a type, from offset 0 on.
     fn shape(&self, ty: &Type) -> Shape {
         match ty {
             Type::Struct(id) => {
@@ -336,7 +341,7 @@ impl<'a> About<'a> {
         Self { range: field.range, switch: field.switch.as_ref(), varying: field.varying.as_ref() }
     }
 
-    /// What is said of a parameter.
+    /// Returns the properties of a parameter.
     pub(crate) fn of_param(param: &'a Param) -> Self {
         Self { range: param.range, switch: param.switch.as_ref(), varying: param.varying.as_ref() }
     }

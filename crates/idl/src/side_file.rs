@@ -1,13 +1,14 @@
-//! Side files: what `NAME.acf` says of the methods in `NAME.idl` is added to their declarations, before names are resolved.
+//! Side files: the attributes in `NAME.acf` are added to the methods in `NAME.idl` before names are
+//! resolved.
 //!
-//! One meaning has several spellings; what a file's attributes mean is decided where those in brackets are.
+//! Side files thus are only another spelling: resolution decides the attributes' meaning.
 
 use crate::ast::{Attribute, Ident, InterfaceDecl, Item, Method, SideInterface, SideMethod};
 use crate::diagnostic::{Diagnostic, most_like};
 use crate::resolve::{KNOWN, ON_HANDLES, method_name};
 use crate::source::Sources;
 
-/// Attributes that leave the meaning of a declaration to the IDL, and say how its calls travel.
+/// Attributes that do not change a declaration's meaning, but decide how its calls travel.
 const OWN: [&str; 6] = ["oneway", "max_value", "zero_copy", "map", "lend", "prealloc"];
 
 /// Attributes of DCE's and MIDL's side files.
@@ -45,7 +46,7 @@ pub(crate) fn merge(
     Merging { sources, diagnostics }.file(items, side);
 }
 
-/// The interfaces that a file declares, in its libraries too.
+/// Collects the interfaces that a file declares, those in its libraries included.
 fn interfaces<'i>(items: &'i mut [Item], found: &mut Vec<&'i mut InterfaceDecl>) {
     for item in items {
         match item {
@@ -133,7 +134,7 @@ impl Merging<'_> {
         }
     }
 
-    /// Adds attributes to those that a declaration has, once each.
+    /// Adds attributes to those of a declaration. An attribute that is already there is refused.
     fn add(&mut self, to: &mut Vec<Attribute>, attributes: Vec<Attribute>) {
         for attribute in attributes {
             let (name, span) = (&attribute.name.name, attribute.name.span);
@@ -159,7 +160,7 @@ impl Merging<'_> {
     }
 }
 
-/// Says what to do where there was no name to suggest.
+/// Adds advice to an error that has none.
 fn or_advise(error: Diagnostic, advice: &str) -> Diagnostic {
     if error.help.is_some() { error } else { error.help(advice) }
 }

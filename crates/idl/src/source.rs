@@ -3,11 +3,11 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// A file among those of one compilation.
+/// A file of a compilation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FileId(pub(crate) u16);
 
-/// A stretch of a file, in bytes.
+/// A range of bytes in a file.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Span {
     /// The file.
@@ -19,7 +19,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// From the start of this span to the end of another.
+    /// Returns the span from the start of this span to the end of another.
     pub fn to(self, other: Self) -> Self {
         if self.file == other.file && other.end > self.start { Self { end: other.end, ..self } } else { self }
     }
@@ -34,24 +34,24 @@ impl fmt::Debug for Span {
 /// One source file.
 #[derive(Debug)]
 pub struct File {
-    /// The path it was read from.
+    /// The path from which the file was read.
     pub path: PathBuf,
-    /// Its text.
+    /// The file's text.
     pub text: String,
-    /// What it is.
+    /// The file's role.
     pub role: Role,
 }
 
-/// What a file is in a compilation.
+/// The role of a file in a compilation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// IDL that was named or imported.
+    /// An IDL file that was named or imported.
     Idl,
-    /// Text that stands in the place of another file's `#include`.
+    /// A text that replaces an `#include` of another file.
     Included,
-    /// Another file's side file.
+    /// A side file of another file.
     SideFile,
-    /// What the compiler brings along, which is no file.
+    /// A file that is built into the compiler, and is not on disk.
     BuiltIn,
 }
 
@@ -62,7 +62,7 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// Adds a file. `None` when there are too many, or it is too long for spans.
+    /// Adds a file. `None` if there are too many files, or if the file is too long for spans.
     pub(crate) fn add(&mut self, path: &Path, text: String, role: Role) -> Option<FileId> {
         let id = u16::try_from(self.files.len()).ok()?;
         u32::try_from(text.len()).ok()?;
@@ -70,33 +70,33 @@ impl Sources {
         Some(FileId(id))
     }
 
-    /// Takes a file for one that is imported, whatever it has been until now.
+    /// Makes a file an imported one.
     pub(crate) fn import(&mut self, id: FileId) {
         self.files[usize::from(id.0)].role = Role::Idl;
     }
 
-    /// A file.
+    /// Returns a file.
     pub fn file(&self, id: FileId) -> &File {
         &self.files[usize::from(id.0)]
     }
 
-    /// Every file, in the order they were read.
+    /// Returns all files, in the order in which they were read.
     pub fn files(&self) -> &[File] {
         &self.files
     }
 
-    /// The file with this path.
+    /// Returns the file with this path.
     pub(crate) fn find(&self, path: &Path) -> Option<FileId> {
         let at = self.files.iter().position(|file| file.path == path)?;
         Some(FileId(at as u16))
     }
 
-    /// The text of a span.
+    /// Returns the text of a span.
     pub fn text(&self, span: Span) -> &str {
         self.file(span.file).text.get(span.start as usize..span.end as usize).unwrap_or("")
     }
 
-    /// The line of a span's start, counted from 1.
+    /// Returns the line of a span's start, counted from 1.
     pub fn line(&self, span: Span) -> usize {
         let before = self.file(span.file).text.get(..span.start as usize).unwrap_or("");
         before.bytes().filter(|&byte| byte == b'\n').count() + 1

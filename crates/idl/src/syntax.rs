@@ -1,19 +1,22 @@
-//! The syntax tree: every byte of a file, in the shape that the parser found.
+//! The syntax tree: every byte of a file, in the structure that the parser found.
 //!
-//! There is one grammar. While the parser makes the AST, it notes each thing that it has understood as a *node*: a kind,
-//! and the first and last token of those that the preprocessor gave it. Recursive descent makes these ranges lie in one another or
-//! apart, so sorting them is all it takes to make a tree of them (see `build.rs`). The leaves are the tokens of the file as the
-//! lexer found them, all of them, one after the other; what the parser never saw (blanks, comments, directives, excluded
-//! branches, macros that stand for nothing) lies in the innermost node that has tokens on both its sides.
+//! There is one grammar. While the parser makes the AST, it records each construct as a *node*: a
+//! kind, and the first and last of its tokens among those that the preprocessor produced. Recursive
+//! descent makes these ranges nested or disjoint, so that sorting them yields the tree (see
+//! `build.rs`). The leaves are all tokens of the file, as the lexer found them. Tokens that the
+//! parser never saw (blanks, comments, directives, excluded branches, empty macros) belong to the
+//! innermost node that has tokens on both their sides.
 //!
-//! - A node of a kind other than [`SyntaxKind::Error`] was understood: it has the parts that the grammar says. Its parts
-//!   can have errors, each an `Error` node among the declarations, members or arms that it stands between.
-//! - An `Error` node reaches from the beginning of what could not be understood to where the parser went on.
-//!   What was understood of it before the mistake has its nodes in it.
-//! - Comments on the lines right before a declaration are the first tokens of its node.
-//! - A branch that a condition excludes is a [`SyntaxKind::Skipped`] node of the tokens between its directives.
-//! - A macro's use is one token, wherever its replacement comes from. A node that would begin or end inside of the
-//!   replacement has no place in the file, and is left out.
+//! - A node of a kind other than [`SyntaxKind::Error`] was parsed completely: it has the parts that
+//!   the grammar gives it. Its parts may contain errors, each an `Error` node among declarations,
+//!   members or arms.
+//! - An `Error` node reaches from the beginning of a faulty construct to the point where the parser
+//!   continued. It contains the nodes that were parsed before the error.
+//! - Comments on the lines immediately before a declaration are the first tokens of its node.
+//! - A branch that a condition excludes is a [`SyntaxKind::Skipped`] node of the tokens between its
+//!   directives.
+//! - A use of a macro is one token, wherever its replacement comes from. A node that would begin or
+//!   end within the replacement has no place in the file, and is omitted.
 
 mod build;
 #[cfg(test)]
@@ -30,7 +33,7 @@ use std::iter::successors;
 use std::ops::Range;
 use std::path::Path;
 
-/// What a node or a token is.
+/// The kind of a node or a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SyntaxKind {
     /// Token: a name or a keyword.
@@ -49,7 +52,7 @@ pub enum SyntaxKind {
     Comment,
     /// Token: a preprocessor line, with its continuations.
     Directive,
-    /// Token: what is none of these.
+    /// Token: any other character.
     Unknown,
     /// The whole file.
     File,
@@ -63,17 +66,17 @@ pub enum SyntaxKind {
     Typedef,
     /// A type that is declared without `typedef`, to its semicolon.
     TypeDeclaration,
-    /// An interface, declared or announced.
+    /// An interface: a definition or a forward declaration.
     Interface,
     /// A method, to its semicolon.
     Method,
-    /// `library`, with what it declares.
+    /// `library` with its declarations.
     Library,
     /// `importlib("a.tlb")`
     ImportLib,
-    /// `coclass`, with the interfaces that it names.
+    /// `coclass` with its interfaces.
     Coclass,
-    /// `dispinterface`, declared or announced.
+    /// `dispinterface`: a definition or a forward declaration.
     Dispinterface,
     /// The parameters of a method, in their parentheses.
     Params,
@@ -95,13 +98,13 @@ pub enum SyntaxKind {
     Member,
     /// An arm of a union.
     Arm,
-    /// A value of an enum.
+    /// A value of an enumeration.
     Enumerator,
     /// A name with its pointers and dimensions.
     Declarator,
     /// `[]` or `[n]`.
     Dimension,
-    /// An expression where one is expected; a choice `a ? b : c` is three in one.
+    /// A whole expression. A choice `a ? b : c` contains three.
     Expr,
     /// `a + b` in an expression.
     Binary,
@@ -109,25 +112,26 @@ pub enum SyntaxKind {
     Unary,
     /// `(a)` in an expression.
     Paren,
-    /// What a condition of the preprocessor excludes.
+    /// Tokens that a condition of the preprocessor excludes.
     Skipped,
-    /// What could not be understood.
+    /// A faulty construct.
     Error,
 }
 
 impl SyntaxKind {
-    /// Whether tokens are of this kind, and not nodes.
+    /// Whether the kind is that of tokens, and not of nodes.
     pub fn is_token(self) -> bool {
         self.is_trivia()
             || matches!(self, Self::Ident | Self::Number | Self::Text | Self::Char | Self::Punct | Self::Unknown)
     }
 
-    /// Whether it is a kind of tokens that the grammar does not know: blanks, comments and preprocessor lines.
+    /// Whether the kind is that of tokens outside the grammar: blanks, comments and preprocessor
+    /// lines.
     pub fn is_trivia(self) -> bool {
         matches!(self, Self::Space | Self::Comment | Self::Directive)
     }
 
-    /// Whether the comments on the lines before it are about it.
+    /// Whether comments on the lines before the construct belong to it.
     fn is_declaration(self) -> bool {
         matches!(
             self,
@@ -181,17 +185,17 @@ impl SyntaxKind {
     }
 }
 
-/// What the parser notes of a node: the tokens it is made of, among those that the preprocessor gave.
+/// A node as the parser records it: a kind, and the range of its tokens among those of the
+/// preprocessor.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Noted {
     pub(crate) kind: SyntaxKind,
     pub(crate) tokens: (usize, usize),
 }
 
-/// Reads a file's text, whatever it says, and tells what is wrong with its syntax.
+/// Parses a text, even a faulty one, and returns its tree and its syntax errors.
 ///
-/// Nothing else is read: macros of imported files are not known here. Findings are those of the compiler's first half: names
-/// are not looked up.
+/// No other file is read, so macros of included files are unknown. Names are not resolved.
 pub fn parse(text: &str) -> (Tree, Vec<Diagnostic>) {
     let mut diagnostics = Vec::new();
     let mut sources = Sources::default();
@@ -208,19 +212,20 @@ pub fn parse(text: &str) -> (Tree, Vec<Diagnostic>) {
     parser.file();
     let noted = parser.into_noted();
     if lexed > 0 {
-        // As in the compiler: what follows an open quotation or comment is only wrong because of it.
+        // As in the compiler, errors after an unclosed quotation or comment follow from it.
         diagnostics.truncate(lexed);
     }
     (build::build(text, &tokens, &output, noted), diagnostics)
 }
 
-/// A file as nodes and tokens.
+/// The syntax tree of a file.
 #[derive(Debug)]
 pub struct Tree {
     text: String,
-    // Invariant: they lie one behind the other, and cover the text.
+    // Invariant: the tokens are contiguous and cover the text.
     tokens: Vec<TokenData>,
-    // Invariant: a node stands behind its parent and before its parent's next node; the first is the file.
+    // Invariant: a node comes after its parent and before the parent's next sibling. The first node
+    // is the file.
     nodes: Vec<NodeData>,
 }
 
@@ -235,43 +240,44 @@ struct TokenData {
 struct NodeData {
     kind: SyntaxKind,
     parent: Option<usize>,
-    /// The tokens in it.
+    /// The range of the node's tokens.
     tokens: Range<usize>,
-    /// The node behind the last one in it.
+    /// The index of the first node after the node's descendants.
     next: usize,
 }
 
 impl Tree {
-    /// The whole file.
+    /// Returns the node of the whole file.
     pub fn root(&self) -> Node<'_> {
         Node { tree: self, at: 0 }
     }
 
-    /// The source, put together from the tokens.
+    /// Returns the source, joined from the tokens.
     pub fn text(&self) -> String {
         self.tokens().map(|token| token.text()).collect()
     }
 
-    /// Every token, in the order of the source.
+    /// Returns all tokens, in the order of the source.
     pub fn tokens(&self) -> impl Iterator<Item = Token<'_>> {
         self.root().tokens()
     }
 
-    /// The token that a byte of the source belongs to.
+    /// Returns the token that contains a byte of the source.
     pub fn token_at(&self, offset: usize) -> Option<Token<'_>> {
         let at = self.tokens.partition_point(|token| token.span.end <= offset);
         (at < self.tokens.len()).then_some(Token { tree: self, at })
     }
 
-    /// The source as a file of this path, to show findings in: see [`Diagnostic::render`].
+    /// Returns the source as a file with this path, to show findings in: see
+    /// [`Diagnostic::render`].
     pub fn sources(&self, path: &Path) -> Sources {
         let mut sources = Sources::default();
-        // What is too long to be shown has no findings with places.
+        // A text that is too long for spans has no findings with places.
         let _ = sources.add(path, self.text.clone(), Role::Idl);
         sources
     }
 
-    /// The tree as text, for tests and for the curious: a line for each node and token, indented.
+    /// Returns the tree as text, for tests and debugging: an indented line for each node and token.
     pub fn dump(&self) -> String {
         let mut dump = String::new();
         let mut open = vec![self.root().children()];
@@ -306,7 +312,7 @@ pub struct Token<'a> {
     at: usize,
 }
 
-/// What nodes are made of.
+/// A part of a node.
 #[derive(Clone, Copy, Debug)]
 pub enum Element<'a> {
     /// A node.
@@ -320,12 +326,12 @@ impl<'a> Node<'a> {
         &self.tree.nodes[self.at]
     }
 
-    /// What it is.
+    /// Returns the node's kind.
     pub fn kind(self) -> SyntaxKind {
         self.data().kind
     }
 
-    /// Where it is, in bytes of the source.
+    /// Returns the node's range of bytes in the source.
     pub fn span(self) -> Range<usize> {
         let tokens = self.tree.tokens.get(self.data().tokens.clone()).unwrap_or_default();
         match (tokens.first(), tokens.last()) {
@@ -334,28 +340,28 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Its source.
+    /// Returns the node's source.
     pub fn text(self) -> &'a str {
         self.tree.text.get(self.span()).unwrap_or_default()
     }
 
-    /// The node that it is part of; the file is part of none.
+    /// Returns the parent. The file has none.
     pub fn parent(self) -> Option<Self> {
         Some(Self { tree: self.tree, at: self.data().parent? })
     }
 
-    /// Its parent, its parent's parent, and so on to the file.
+    /// Returns the parent, its parent, and so on up to the file.
     pub fn ancestors(self) -> impl Iterator<Item = Node<'a>> {
         successors(self.parent(), |node| node.parent())
     }
 
-    /// What it is made of, in the order of the source.
+    /// Returns the node's parts, in the order of the source.
     pub fn children(self) -> Children<'a> {
         let NodeData { tokens, next, .. } = self.data();
         Children { tree: self.tree, tokens: tokens.clone(), nodes: self.at + 1..*next }
     }
 
-    /// The nodes it is made of.
+    /// Returns the node's child nodes.
     pub fn nodes(self) -> impl Iterator<Item = Node<'a>> {
         self.children().filter_map(|child| match child {
             Element::Node(node) => Some(node),
@@ -363,12 +369,12 @@ impl<'a> Node<'a> {
         })
     }
 
-    /// Every node in it, each before its own.
+    /// Returns all descendants of the node, each before its own descendants.
     pub fn descendants(self) -> impl Iterator<Item = Node<'a>> {
         (self.at + 1..self.data().next).map(move |at| Node { tree: self.tree, at })
     }
 
-    /// Every token in it and in its nodes.
+    /// Returns all tokens of the node and of its descendants.
     pub fn tokens(self) -> impl Iterator<Item = Token<'a>> {
         self.data().tokens.clone().map(move |at| Token { tree: self.tree, at })
     }
@@ -379,34 +385,34 @@ impl<'a> Token<'a> {
         &self.tree.tokens[self.at]
     }
 
-    /// What it is.
+    /// Returns the token's kind.
     pub fn kind(self) -> SyntaxKind {
         self.data().kind
     }
 
-    /// Where it is, in bytes of the source.
+    /// Returns the token's range of bytes in the source.
     pub fn span(self) -> Range<usize> {
         self.data().span.clone()
     }
 
-    /// Its source.
+    /// Returns the token's source.
     pub fn text(self) -> &'a str {
         self.tree.text.get(self.span()).unwrap_or_default()
     }
 
-    /// The innermost node that it is part of.
+    /// Returns the innermost node that contains the token.
     pub fn parent(self) -> Node<'a> {
         Node { tree: self.tree, at: self.data().parent }
     }
 }
 
-/// The parts of a node: see [`Node::children`].
+/// An iterator over the parts of a node: see [`Node::children`].
 #[derive(Clone, Debug)]
 pub struct Children<'a> {
     tree: &'a Tree,
-    /// Tokens still to be given, those in nodes too.
+    /// The remaining tokens, those of child nodes included.
     tokens: Range<usize>,
-    /// Nodes still to be given, those in nodes too.
+    /// The remaining nodes, descendants included.
     nodes: Range<usize>,
 }
 

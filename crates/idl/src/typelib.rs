@@ -1,7 +1,9 @@
-//! Type libraries: what a `library` declares, as the tools and scripts of Automation read it.
+//! Type libraries: the declarations of a `library`, in the form that Automation's tools and scripts
+//! read.
 //!
-//! [`TypeLibrary`] is what one says, without its format. [`write()`] and [`read`] know the format, which is called MSFT by its first bytes;
-//! Microsoft has published none, and others have written down what they saw. [`idl`] writes one as a person would.
+//! [`TypeLibrary`] holds the contents of a type library, independent of the format. [`write()`] and
+//! [`read`] implement the format, which is named MSFT after its first bytes. Microsoft has not
+//! published it: the layout is known from observation. [`idl`] converts a library to IDL source.
 
 mod layout;
 mod reader;
@@ -17,71 +19,71 @@ pub use writer::{Unwritable, write};
 /// A type library.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TypeLibrary {
-    /// Its name.
+    /// The library's name.
     pub name: String,
-    /// Its UUID.
+    /// The library's UUID.
     pub uuid: u128,
-    /// Its version, major and minor.
+    /// The library's version, major and minor.
     pub version: (u16, u16),
-    /// The language of its texts, where it has one.
+    /// The locale of the library's texts. 0 if there is none.
     pub lcid: u32,
-    /// Its LIBFLAGS.
+    /// The library's LIBFLAGS.
     pub flags: u32,
-    /// What it says of itself.
+    /// The library's help text.
     pub help: Help,
-    /// The file with more help.
+    /// The help file.
     pub help_file: Option<String>,
-    /// The libraries whose types it uses.
+    /// The libraries whose types this library uses.
     pub imports: Vec<Import>,
-    /// The types that it uses of those.
+    /// The types that this library uses from others.
     pub foreign: Vec<Foreign>,
-    /// Its types, which name one another by their places here.
+    /// The library's types. They refer to one another by index.
     pub types: Vec<TypeInfo>,
 }
 
-/// What is said of something to people.
+/// The documentation of a declaration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Help {
-    /// A few words: `helpstring`.
+    /// A short text: `helpstring`.
     pub text: Option<String>,
-    /// Where in the help file there is more: `helpcontext`.
+    /// The topic in the help file: `helpcontext`.
     pub context: u32,
 }
 
 /// Another library whose types are used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Import {
-    /// The name of its file.
+    /// The library's file name.
     pub file: String,
-    /// Its UUID.
+    /// The library's UUID.
     pub uuid: u128,
-    /// Its version, major and minor.
+    /// The library's version, major and minor.
     pub version: (u16, u16),
-    /// Its language.
+    /// The library's locale.
     pub lcid: u32,
 }
 
 /// A type of another library.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Foreign {
-    /// The library, by its place among [`TypeLibrary::imports`].
+    /// The library, by its index in [`TypeLibrary::imports`].
     pub library: usize,
-    /// What kind of type it is.
+    /// The type's kind.
     pub kind: Kind,
-    /// Which one it is.
+    /// The type's identifier.
     pub what: ForeignId,
 }
 
-/// What a library calls a type of another.
+/// The identifier of a type in another library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ForeignId {
-    /// The one with this UUID.
+    /// The type's UUID.
     Uuid(u128),
-    /// The one at this place.
+    /// The type's index in that library.
     At(u32),
 }
 
-/// What kind of type it is: TYPEKIND.
+/// The kind of a type: TYPEKIND.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// An enumeration.
@@ -92,7 +94,7 @@ pub enum Kind {
     Module,
     /// An interface with a vtable.
     Interface,
-    /// An interface that is called by name; with [`flags::DUAL`] it has a vtable, too.
+    /// An interface that is called by name. With [`flags::DUAL`] it has a vtable too.
     Dispatch,
     /// A class of objects.
     Coclass,
@@ -115,132 +117,134 @@ impl Kind {
     ];
 }
 
-/// A type that a library names.
+/// A reference to a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TypeRef {
-    /// One of its own, by its place among [`TypeLibrary::types`].
+    /// A type of this library, by its index in [`TypeLibrary::types`].
     Own(usize),
-    /// One of another library, by its place among [`TypeLibrary::foreign`].
+    /// A type of another library, by its index in [`TypeLibrary::foreign`].
     Foreign(usize),
 }
 
-/// What something's type is.
+/// The type of a declaration.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum TypeDesc {
-    /// One without parts, by its VARTYPE.
+    /// A type without parts, by its VARTYPE.
     Simple(u16),
     /// A pointer.
     Pointer(Box<Self>),
-    /// A SAFEARRAY, and what its elements are.
+    /// A SAFEARRAY with its element type.
     SafeArray(Box<Self>),
-    /// An array of fixed size: its elements, and of each dimension how many there are, and the first one's number.
+    /// An array of fixed size: its element type, and the number of elements and the lower bound of
+    /// each dimension.
     Array(Box<Self>, Vec<(u32, i32)>),
-    /// One that has a name.
+    /// A named type.
     Named(TypeRef),
 }
 
 /// A type that a library declares.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypeInfo {
-    /// Its name.
+    /// The type's name.
     pub name: String,
-    /// What kind of type it is.
+    /// The type's kind.
     pub kind: Kind,
-    /// Its UUID.
+    /// The type's UUID.
     pub uuid: Option<u128>,
-    /// Its version, major and minor.
+    /// The type's version, major and minor.
     pub version: (u16, u16),
-    /// Its TYPEFLAGS.
+    /// The type's TYPEFLAGS.
     pub flags: u32,
-    /// What is said of it.
+    /// The type's help text.
     pub help: Help,
-    /// Its bytes in memory.
+    /// The size in memory, in bytes.
     pub size: u32,
-    /// Its alignment in memory.
+    /// The alignment in memory.
     pub align: u8,
-    /// The methods that it inherits, and how many interfaces those come from.
+    /// The number of inherited methods, and of the interfaces that they come from.
     pub inherited: (u16, u16),
-    /// Its own methods, or a module's functions.
+    /// The type's own methods, or a module's functions.
     pub functions: Vec<Function>,
-    /// Its members, values, properties or constants.
+    /// The type's members, values, properties or constants.
     pub variables: Vec<Variable>,
-    /// The interface that it extends, or those that a class has; each with its IMPLTYPEFLAGS.
+    /// The base interface, or a class's interfaces, each with its IMPLTYPEFLAGS.
     pub interfaces: Vec<(TypeRef, u32)>,
-    /// What it is a further name for.
+    /// The type that a typedef stands for.
     pub alias: Option<TypeDesc>,
 }
 
-/// A method, one of a property's, or a module's function.
+/// A method, an accessor of a property, or a function of a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
-    /// Its name, which those of a property share.
+    /// The function's name. The accessors of a property share one name.
     pub name: String,
-    /// Its MEMBERID: for calls by name the DISPID.
+    /// The function's MEMBERID, which is the DISPID for calls by name.
     pub id: i32,
-    /// Its FUNCKIND: [`flags::VIRTUAL`] and the like.
+    /// The function's FUNCKIND: [`flags::VIRTUAL`] and the like.
     pub kind: u8,
-    /// Its INVOKEKIND: [`flags::CALL`] and the like.
+    /// The function's INVOKEKIND: [`flags::CALL`] and the like.
     pub invoke: u8,
-    /// Its CALLCONV.
+    /// The function's CALLCONV.
     pub convention: u8,
-    /// Its FUNCFLAGS.
+    /// The function's FUNCFLAGS.
     pub flags: u32,
-    /// Where in the vtable it is, in bytes.
+    /// The function's offset in the vtable, in bytes.
     pub slot: u16,
-    /// What it returns.
+    /// The type of the result.
     pub returns: TypeDesc,
-    /// Its parameters.
+    /// The function's parameters.
     pub params: Vec<Parameter>,
-    /// How many of the last parameters may be left out without a default; -1 where the last takes all that follows.
+    /// The number of last parameters that may be omitted and have no default. -1 if the last
+    /// parameter takes all further arguments.
     pub optional: i16,
-    /// What is said of it.
+    /// The function's help text.
     pub help: Help,
 }
 
 /// A parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameter {
-    /// Its name; the new value of a property has none.
+    /// The parameter's name. The new value of a property has none.
     pub name: Option<String>,
-    /// Its type.
+    /// The parameter's type.
     pub ty: TypeDesc,
-    /// Its PARAMFLAGS.
+    /// The parameter's PARAMFLAGS.
     pub flags: u16,
-    /// What it is where it is left out.
+    /// The value of an omitted parameter.
     pub default: Option<Value>,
 }
 
 /// A member, an enumeration's value, a property or a constant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable {
-    /// Its name.
+    /// The variable's name.
     pub name: String,
-    /// Its MEMBERID.
+    /// The variable's MEMBERID.
     pub id: i32,
-    /// Its VARFLAGS.
+    /// The variable's VARFLAGS.
     pub flags: u32,
-    /// Its type.
+    /// The variable's type.
     pub ty: TypeDesc,
-    /// What there is of it.
+    /// The variable's kind and place.
     pub place: Place,
-    /// What is said of it.
+    /// The variable's help text.
     pub help: Help,
 }
 
-/// What there is of a variable: VARKIND.
+/// The kind and the place of a variable: VARKIND.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// It lies in each structure, so many bytes behind its start.
+    /// A member of a structure, at this offset in bytes.
     Member(u32),
-    /// There is one of it.
+    /// A single static variable.
     Static(u32),
-    /// It is always this.
+    /// A constant with this value.
     Const(Value),
-    /// It is a property, got and set by name.
+    /// A property that is read and set by name.
     Property,
 }
 
-/// Bits that a library says of its things.
+/// Flags of libraries and their declarations.
 pub mod flags {
     /// LIBFLAG_FRESTRICTED.
     pub const LIBRARY_RESTRICTED: u32 = 1;
@@ -299,7 +303,7 @@ pub mod flags {
 
     /// FUNCFLAG_FRESTRICTED.
     pub const FUNCTION_RESTRICTED: u32 = 0x001;
-    /// FUNCFLAG_FHIDDEN, which VARFLAG_FHIDDEN is, too.
+    /// FUNCFLAG_FHIDDEN, which equals VARFLAG_FHIDDEN.
     pub const FUNCTION_HIDDEN: u32 = 0x040;
     /// VARFLAG_FREADONLY.
     pub const READONLY: u32 = 0x001;
@@ -328,11 +332,11 @@ pub mod flags {
     /// IMPLTYPEFLAG_FDEFAULTVTABLE.
     pub const DEFAULT_VTABLE: u32 = 8;
 
-    /// What is said of a library, by its attributes.
+    /// The flags of a library, by attribute.
     pub const ON_LIBRARIES: [(&str, u32); 3] =
         [("restricted", LIBRARY_RESTRICTED), ("control", LIBRARY_CONTROL), ("hidden", LIBRARY_HIDDEN)];
-    /// What is said of a type, by its attributes. CAN_CREATE is what classes are that are not `noncreatable`, and DISPATCHABLE is no
-    /// attribute.
+    /// The flags of a type, by attribute. CAN_CREATE is set for classes without `noncreatable`, and
+    /// DISPATCHABLE has no attribute.
     pub const ON_TYPES: [(&str, u32); 10] = [
         ("appobject", APPOBJECT),
         ("licensed", LICENSED),
@@ -345,7 +349,7 @@ pub mod flags {
         ("aggregatable", AGGREGATABLE),
         ("proxy", PROXY),
     ];
-    /// What is said of a method, by its attributes.
+    /// The flags of a method, by attribute.
     pub const ON_FUNCTIONS: [(&str, u32); 13] = [
         ("restricted", FUNCTION_RESTRICTED),
         ("source", 0x002),
@@ -361,7 +365,7 @@ pub mod flags {
         ("replaceable", 0x800),
         ("immediatebind", 0x1000),
     ];
-    /// What is said of a property without methods, by its attributes.
+    /// The flags of a property without methods, by attribute.
     pub const ON_VARIABLES: [(&str, u32); 13] = [
         ("readonly", READONLY),
         ("source", 0x002),
@@ -377,7 +381,7 @@ pub mod flags {
         ("replaceable", 0x800),
         ("immediatebind", 0x1000),
     ];
-    /// What a class says of an interface, by the attributes of its name.
+    /// The flags of a class's interface, by attribute.
     pub const ON_INTERFACES: [(&str, u32); 4] = [
         ("default", DEFAULT),
         ("source", SOURCE),

@@ -1,10 +1,12 @@
-//! What the C back end writes compiles as C and as C++ without a warning, and does what it says: see `c/plain.c`.
+//! The output of the C back end compiles as C and as C++ without warnings, and works: see
+//! `c/plain.c`.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A language that the code is compiled as: what says so, and the compiler.
+/// A language as which the code is compiled: the options, and the compiler with its environment
+/// variable.
 #[derive(Clone, Copy, Debug)]
 struct Language {
     standard: &'static [&'static str],
@@ -14,14 +16,15 @@ struct Language {
 
 const C: Language = Language { standard: &["-x", "c", "-std=c11"], variable: "CC", compiler: "cc" };
 const CPP: Language = Language { standard: &["-x", "c++", "-std=c++17"], variable: "CXX", compiler: "c++" };
-/// Faults that would pass unnoticed end the program. Objects of other languages have vtables and no C++ type.
+/// Options that make hidden faults end the program. The vptr check is off because objects of other
+/// languages have vtables without a C++ type.
 const SANITIZED: [&str; 4] = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize=vptr", "-fno-sanitize-recover=all"];
 
 fn tests() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests")
 }
 
-/// Runs a compiler, and says so where there is none.
+/// Runs a compiler. Panics with advice if there is none.
 fn compile(language: Language, arguments: &[&str], files: &[PathBuf]) {
     let compiler = std::env::var_os(language.variable).unwrap_or_else(|| OsString::from(language.compiler));
     let mut command = Command::new(&compiler);

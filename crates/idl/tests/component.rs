@@ -1,4 +1,5 @@
-//! Interfaces as programs have them: declarations that are those of the code that is written, and calls with the simplest arguments.
+//! Interfaces for tools that write programs: declarations that match the generated code, and calls
+//! with the simplest arguments.
 
 use obvia_idl::emit::component::{Component, Method};
 use obvia_idl::model::InterfaceId;
@@ -33,7 +34,8 @@ fn declarations_are_those_of_traits_and_classes() {
     }
 }
 
-/// Parameters of a method, and the call in Rust and in C++, with what is declared before; or why there is none.
+/// Parameters of a method, and the calls in Rust and in C++ with their declarations, or the reason
+/// why there is none.
 const CALLS: [(&str, &str, &str); 16] = [
     ("[in] boolean b, [in] double d, [in] HRESULT h", "M(false, 0.0, obvia::code::S_OK)", "M(false, 0.0, S_OK)"),
     ("[in, range(-9, -2)] long n, [in, range(3, 9)] byte m", "M(-2, 3)", "M(-2, 3)"),

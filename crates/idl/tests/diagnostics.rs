@@ -1,16 +1,17 @@
-//! What is wrong with a file is said where it is wrong, and what to do is said too.
+//! Errors are reported at their place, with advice.
 
 use obvia_idl::{Compiler, Severity};
 use std::path::Path;
 
-/// An interface around methods, at line 3 on.
+/// Returns an interface with these methods, which begin at line 4.
 fn with_methods(methods: &str) -> String {
     format!(
         "import \"unknwn.idl\";\n[object, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a10)]\ninterface IX : IUnknown {{\n{methods}\n}}\n"
     )
 }
 
-/// Checks that a text fails with exactly one error of this code, on this line, whose rendering has these words.
+/// Checks that a text fails with exactly one error, which has this code and line and whose
+/// rendering contains these words.
 fn refused(text: &str, code: &str, line: usize, words: &[&str]) {
     let failure = Compiler::new().check_text(Path::new("x.idl"), text).err();
     let failure = failure.unwrap_or_else(|| panic!("nothing is found wrong with:\n{text}"));
@@ -132,7 +133,7 @@ fn attributes() {
     assert_eq!(compilation.warnings[0].severity, Severity::Warning);
 }
 
-/// An interface of functions around declarations, at line 3 on.
+/// Returns an interface of functions with these declarations, which begin at line 4.
 fn with_functions(functions: &str) -> String {
     format!("[uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a10)]\ninterface X\n{{\n{functions}\n}}\n")
 }
@@ -240,7 +241,7 @@ fn one_mistake_does_not_hide_the_next() {
     assert_eq!(codes, ["unknown-type", "out-not-pointer"]);
 }
 
-/// What the C back end does not do is said by name, and where it is.
+/// The C back end reports unsupported constructs with their name and place.
 #[test]
 fn what_c_cannot_do_yet() {
     for (parameter, words) in [
@@ -257,7 +258,7 @@ fn what_c_cannot_do_yet() {
         let rendered = refused[0].render(&compilation.sources);
         assert!(refused[0].code == "not-yet" && rendered.contains(words) && rendered.contains("`Bad`"), "{rendered}");
         assert_eq!(compilation.sources.line(refused[0].span.expect("it has a place")), 5, "{rendered}");
-        // What is called in one process only is declared, whatever it is.
+        // Local interfaces can be declared with any parameters.
         let local = text.replace("[object", "[object, local");
         let compilation =
             Compiler::new().check_text(Path::new("x.idl"), &local).unwrap_or_else(|found| panic!("{found}"));
@@ -289,7 +290,7 @@ fn local_methods_are_of_local_interfaces() {
 fn names_that_members_give_their_types() {
     let (inner, own) = ("struct A { struct { long x; } b; };", "struct A_b { long y; };");
     let twice = "struct A { struct { long x; } b_c;\nstruct { struct { long x; } c; } b; };";
-    // Neither comes first, so neither gets another name.
+    // No declaration takes precedence: both get an error instead of a new name.
     for text in [format!("{inner}\n{own}"), format!("{own}\n{inner}"), twice.to_owned()] {
         refused(&text, "duplicate-name", 2, &["the type of a member", "write a tag"]);
     }

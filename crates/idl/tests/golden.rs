@@ -1,10 +1,11 @@
-//! What the back ends write is what was written down for it, byte for byte: `golden/NAME.rs` for `golden/NAME.idl`, and
-//! `golden/c/NAME.h`, `NAME_stubs.c` and `NAME_values.hpp` for `golden/c/NAME.idl` and for the interface that is measured; all of them for
-//! Samba's interface of functions. So are `golden/java/NAME/CLASS.java` for `golden/java/NAME.idl` and for `golden/post.idl`, and the
-//! headers of connection points, which are installed with libobvia.
+//! The output of the back ends equals the golden files byte for byte: `golden/NAME.rs` for
+//! `golden/NAME.idl`; `golden/c/NAME.h`, `NAME_stubs.c` and `NAME_values.hpp` for
+//! `golden/c/NAME.idl` and for the interface of the measurements; all of these for Samba's
+//! interface of functions; `golden/java/NAME/CLASS.java` for `golden/java/NAME.idl` and for
+//! `golden/post.idl`; and the headers of connection points, which are installed with libobvia.
 //!
-//! After a change that is meant to change it, run the test with `OBVIA_BLESS=1`: it writes the files anew, for you to read
-//! what has become different.
+//! After an intended change of the output, run the test with `OBVIA_BLESS=1` to write the files
+//! anew, and review the differences.
 
 use obvia_idl::{Compilation, Compiler, emit, events};
 use std::path::{Path, PathBuf};
@@ -13,7 +14,8 @@ fn check(idl: &Path) -> Compilation {
     Compiler::new().check(idl).unwrap_or_else(|failure| panic!("{failure}"))
 }
 
-/// What is wrong with one file's code, if anything is.
+/// Returns a description of the first difference between a golden file and the code, if there is
+/// one.
 fn difference(golden: &Path, code: &str) -> Option<String> {
     if std::env::var_os("OBVIA_BLESS").is_some() {
         std::fs::write(golden, code).expect("the repository can be written to");
@@ -44,7 +46,7 @@ fn root() -> PathBuf {
 /// Samba's interface of functions.
 const RPCECHO: &str = "testing/interop/idl/rpcecho.idl";
 
-/// The IDL files of a folder.
+/// Returns the IDL files of a folder.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).expect("the folder is there");
     let files = entries.map(|entry| entry.expect("readable").path());
@@ -94,7 +96,7 @@ fn the_headers_of_connection_points_are_what_the_compiler_writes() {
     );
 }
 
-/// The tests of the runtime in Java: they use what is made of `golden/java/trees.idl`.
+/// The tests of the Java runtime, which use the code for `golden/java/trees.idl`.
 const JAVA_TESTS: &str = "java/obvia-runtime/src/test/java";
 
 #[test]

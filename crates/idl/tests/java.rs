@@ -1,10 +1,11 @@
-//! What the Java back end cannot do it refuses. That the rest compiles is tested where the runtime is: `testing/native-programs`.
+//! The Java back end refuses the constructs that it does not support. `testing/native-programs`
+//! tests that Java code compiles, because the runtime is there.
 
 use obvia_idl::model::InterfaceId;
 use obvia_idl::{Compiler, emit};
 use std::path::Path;
 
-/// What is said of an IDL text that Java cannot do.
+/// Returns the messages for an IDL text that Java does not support.
 fn refused(text: &str) -> Vec<String> {
     let text = format!("import \"unknwn.idl\"; import \"oaidl.idl\"; {text}");
     let compilation = Compiler::new().check_text(Path::new("a.idl"), &text).unwrap_or_else(|wrong| panic!("{wrong}"));
@@ -22,7 +23,7 @@ fn what_cannot_be_done_is_refused_by_name() {
     assert!(bstr[0].contains("`text` that is one of Automation's types"), "{bstr:?}");
 }
 
-/// The fingerprints in a text: what follows `before`, up to `end`.
+/// Returns the fingerprints in a text: the texts between `before` and `end`.
 fn prints<'a>(text: &'a str, before: &'a str, end: char) -> impl Iterator<Item = String> + 'a {
     text.split(before).skip(1).filter_map(move |rest| Some(rest.split_once(end)?.0.replace(char::is_whitespace, "")))
 }
@@ -36,7 +37,7 @@ fn fingerprints_are_those_of_other_languages() {
         let compilation = Compiler::new().check(&golden.join(name)).unwrap_or_else(|wrong| panic!("{wrong}"));
         let java = emit::java::emit(&compilation, "a", None).expect("Java does this").files;
         let java: String = java.into_iter().map(|(_, text)| text.replace(char::is_whitespace, "")).collect();
-        // Two numbers, one behind the other.
+        // The Java code has a fingerprint as two numbers, one after the other.
         let whole = |at: usize| Some(format!("{}{}", java.get(at - 16..at)?, java.get(at + 4..at + 20)?));
         let found: Vec<String> = java.match_indices("L,0x").filter_map(|(at, _)| whole(at)).collect();
         assert!(!found.is_empty(), "{name} has interfaces");
@@ -44,13 +45,13 @@ fn fingerprints_are_those_of_other_languages() {
         for print in &found {
             let number = u128::from_str_radix(print, 16).expect("it is a number");
             let bytes: Vec<String> = number.to_le_bytes().iter().map(|byte| format!("{byte:#04x}")).collect();
-            // What a file imports is in what is made of that in C.
+            // The C code contains only the file's own fingerprints, without those of imports.
             let is_own = compilation.model.interfaces.iter().enumerate().any(|(at, one)| {
                 !one.imported && obvia_idl::canonical::fingerprint(&compilation.model, InterfaceId(at)) == number
             });
             assert_eq!(c.contains(&bytes.join(",")), is_own, "{name}: {print} in C");
         }
-        // Rust does not have all that Java has.
+        // Rust does not support everything that Java supports.
         if let Ok(rust) = emit::rust::emit(&compilation) {
             assert!(prints(&rust, "fingerprint: 0x", ',').all(|print| found.contains(&print)), "{name} in Rust");
         } else {

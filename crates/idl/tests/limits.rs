@@ -1,7 +1,8 @@
-//! A file of a few kilobytes can't keep the compiler busy for long, can't take all memory, and can't end it: what would is refused, with
-//! a line.
+//! A file of a few kilobytes must not keep the compiler busy for long, exhaust memory or crash the
+//! compiler. Such a file is refused with an error that names a line.
 //!
-//! The processor time of a file is compared with that of a plain file, so that slow and busy computers pass.
+//! The processor time for a file is compared with that for a plain file, so that slow and busy
+//! computers pass.
 
 use obvia_idl::{Compilation, Compiler, Failure, emit};
 use rustix::time::{ClockId, clock_gettime};
@@ -10,30 +11,30 @@ use std::path::Path;
 use std::sync::{LazyLock, mpsc};
 use std::time::Duration;
 
-/// How many times longer than a plain file of as many bytes a file may take.
+/// The factor by which a file may take longer than a plain file of the same size.
 const SLOWER_MAX: u32 = 20;
-/// How much longer it may take beside that: a file's time may be too short to be measured.
+/// The time that a file may take in addition, because short times cannot be measured well.
 const GRACE: Duration = Duration::from_secs(5);
-/// When a file counts as one that never ends.
+/// The time after which a compilation counts as endless.
 const PATIENCE: Duration = Duration::from_secs(200);
-/// Bytes of what is written for a byte of IDL.
+/// The maximum number of bytes of output for each byte of IDL.
 const LARGER_MAX: usize = 2_000;
-/// Bytes that are written, whatever the file's length.
+/// The number of bytes of output that every file may produce.
 const LARGE: usize = 4 << 20;
 
-/// A file with an interface of methods that pass a type.
+/// Returns a file with an interface whose method passes a type.
 fn with_method(types: &str, param: &str) -> String {
     format!(
         "import \"unknwn.idl\";\n{types}\n[object, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a10)]\ninterface IX : IUnknown {{ HRESULT M({param}); }}\n"
     )
 }
 
-/// Lines that are made of numbers.
+/// Returns lines that are made from numbers.
 fn lines(count: usize, line: impl Fn(usize) -> String) -> String {
     (0..count).map(|at| line(at) + "\n").collect()
 }
 
-/// Everything that can be made of a file; bytes of all that was written.
+/// Writes a file in every language, and returns the number of bytes of output.
 fn made_of(compilation: &Compilation) -> usize {
     let rust = emit::rust::emit(compilation).map_or(0, |text| text.len());
     let c =
@@ -43,18 +44,18 @@ fn made_of(compilation: &Compilation) -> usize {
     rust + c + java
 }
 
-/// Compiles to every language.
+/// Compiles a text to every language.
 fn compile(text: &str) -> Result<usize, Failure> {
     Compiler::new().check_text(Path::new("x.idl"), text).map(|compilation| made_of(&compilation))
 }
 
-/// The processor time that this thread has had.
+/// Returns the processor time that this thread has used.
 fn processor_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec.cast_unsigned(), time.tv_nsec as u32)
 }
 
-/// How long a plain file of so many bytes takes, as one of some kilobytes shows.
+/// Returns the time for a plain file of this size, scaled from a measurement with some kilobytes.
 fn plain_time(bytes: usize) -> Duration {
     static ONE: LazyLock<(usize, Duration)> = LazyLock::new(|| {
         let text = lines(300, |at| format!("struct Plain{at:05} {{ long first; double second; short third; }};"));
@@ -65,7 +66,8 @@ fn plain_time(bytes: usize) -> Duration {
     ONE.1 * u32::try_from(bytes / ONE.0 + 1).expect("files are small")
 }
 
-/// Compiles a file in about the time that a plain one takes, on a stack as small as those of threads are.
+/// Compiles a file in about the time that a plain file takes, on a stack of the default size for
+/// threads.
 fn quickly(name: &str, text: String) -> Result<usize, Failure> {
     let limit = plain_time(text.len()) * SLOWER_MAX + GRACE;
     let bytes = text.len();
@@ -87,7 +89,7 @@ fn accepted(name: &str, text: String) {
     quickly(name, text).unwrap_or_else(|failure| panic!("{name}: {failure}"));
 }
 
-/// It is refused, and the first thing that is said has a code and a line.
+/// Checks that a file is refused, and that the first error has this code and line.
 #[track_caller]
 fn refused(name: &str, text: String, code: &str, line: usize) -> Failure {
     let failure = quickly(name, text).err().unwrap_or_else(|| panic!("{name}: nothing is found wrong"));
@@ -188,7 +190,7 @@ fn chains() {
     refused("two thousand heirs of a thousand methods", wide + &heirs, "too-large", 1056);
 }
 
-/// A structure that leads to a thousand others.
+/// Returns a structure that leads to a thousand others.
 fn long_chain() -> String {
     lines(1000, |at| format!("struct S{at} {{ struct S{} *a; }};", at + 1)) + "struct S1000 { long a; };\n"
 }
@@ -222,7 +224,7 @@ fn files_that_are_read_have_few_enough_bytes() {
     let path = |name: &str| folder.join(name);
     let write = |name: &str, text: &str| std::fs::write(path(name), text).expect("the folder can be written to");
     let said = |name: &str| Compiler::new().check(&path(name)).expect_err("it is too much").to_string();
-    // Their bytes are none that a disk has.
+    // The files are sparse, so that they take no space on the disk.
     for name in ["sparse.idl", "sparse.h"] {
         let file = std::fs::File::create(path(name)).expect("the folder can be written to");
         file.set_len(1 << 33).expect("files may have holes");
@@ -233,7 +235,7 @@ fn files_that_are_read_have_few_enough_bytes() {
         let said = said(name);
         assert!(said.contains("too-large") && said.contains(large) && said.contains("16777216 bytes"), "{said}");
     }
-    // Each imported file includes no more than it may, and all of them do.
+    // Each imported file stays within the limit of inclusions, but all of them together exceed it.
     write("some.h", &" ".repeat(1 << 20));
     for at in 0..20 {
         write(&format!("part{at}.idl"), "#include \"some.h\"\n");

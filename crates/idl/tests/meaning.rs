@@ -1,4 +1,5 @@
-//! What a file means: constants, layouts, opnums, fingerprints, and the canonical text that they stand on.
+//! The meaning of files: constants, layouts, opnums, fingerprints, and the canonical text on which
+//! the fingerprints are based.
 
 use obvia_idl::model::{Base, Direction, Interface, InterfaceId, Model, Returns, Type, Value};
 use obvia_idl::{Compilation, Compiler, canonical, emit};
@@ -64,7 +65,7 @@ fn types_without_names_are_called_after_what_is_of_them() {
     let all = ["P_struct", "IA_M_x", "IA_N_x", "Q_union", "Q_union_t", "RED_enum", "IA_M_y"];
     let found = names(&format!("import \"unknwn.idl\";{text}"));
     assert!(all.iter().all(|name| found.iter().any(|found| found == name)) && found.len() == all.len(), "{found:?}");
-    // What comes before them changes none.
+    // Earlier declarations do not change the names.
     let found = names(&format!("import \"unknwn.idl\"; typedef struct {{ long a; }} *B; enum {{ BLUE }}; {text}"));
     assert!(all.iter().all(|name| found.iter().any(|found| found == name)), "{found:?}");
 }
@@ -271,7 +272,7 @@ fn fingerprints_see_meaning_and_nothing_else() {
     }
 }
 
-/// Numbers that look random and are the same in every run (xorshift).
+/// Pseudorandom numbers (xorshift) that are the same in every run.
 struct Numbers(u64);
 
 impl Numbers {
@@ -337,13 +338,14 @@ fn no_text_makes_the_compiler_panic() {
                     drop((emit::rust::component(&compilation.model, id), emit::c::component(&compilation.model, id)));
                 }
             }
-            // Rendering must hold for every place that a finding can have.
+            // Rendering must work for any place that a finding can have.
             Err(failure) => drop(failure.to_string()),
         }
     }
 }
 
-/// The text of every interface of the project is IDL that means the same: what `describe` shows is what there is.
+/// The canonical text of every interface of the project is IDL with the same meaning, so that
+/// `describe` shows the true interface.
 #[test]
 fn canonical_text_means_what_it_is_made_of() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -359,7 +361,8 @@ fn canonical_text_means_what_it_is_made_of() {
         for id in (0..model.interfaces.len()).map(InterfaceId) {
             let name = &model.interfaces[id.0].name;
             let text = canonical::text(&model, id);
-            // What is announced only is declared behind it, as who asks a server for the text does.
+            // Interfaces that the text only names are declared after it, as clients that ask a
+            // server for the text do.
             let announced = model.interfaces.iter().filter(|one| text.contains(&format!("interface {};", one.name)));
             let uuid = |one: &Interface| format!("{:032x}", one.uuid);
             let declared = announced.map(|one| {
@@ -402,12 +405,12 @@ fn libraries_declare_what_stands_in_them() {
     assert!(calc.dual && made.model.is_built_in(calc.base.unwrap()));
     let members: Vec<_> =
         calc.methods.iter().map(|method| (method.name.as_str(), method.opnum, method.member.id)).collect();
-    // Properties share a DISPID; what has none gets one by its place.
+    // The methods of a property share a DISPID. A method without a DISPID gets one from its index.
     assert_eq!(members, [("get_Sum", 7, Some(7)), ("put_Sum", 8, Some(7)), ("Add", 9, Some(0x6002_0002))]);
     let params: Vec<_> = calc.methods[2].params.iter().map(|param| param.variant.clone().unwrap()).collect();
     assert_eq!((params[0].vt, params[0].optional), (11, false));
     assert_eq!((params[1].vt, params[1].default.clone()), (3, Some(obvia_idl::model::Value::Int(5))));
-    // A description is IDL that means the same.
+    // A description is IDL with the same meaning.
     let id = obvia_idl::model::InterfaceId(made.model.interfaces.len() - 1);
     let described = canonical::text(&made.model, id);
     let again = Compiler::new().check_text(Path::new("again.idl"), &described).unwrap();
@@ -432,7 +435,7 @@ fn connection_points_are_the_runtimes_for_files_that_import_them() {
         ("ISource", 0x0d4f_4c52),
     ];
     assert_eq!(iids, wanted);
-    // No interface here extends IDispatch, though it is among them.
+    // The file's interfaces do not extend IDispatch, although IDispatch is declared.
     assert!(made.model.interfaces[1..].iter().all(|found| !found.dual));
     let rust = obvia_idl::emit::rust::emit(&made).unwrap();
     assert!(rust.contains("pub use obvia::events::idl::*;"), "{rust}");
@@ -442,7 +445,8 @@ fn connection_points_are_the_runtimes_for_files_that_import_them() {
     assert!(c.projection.contains("#include \"ocidl_values.hpp\""), "{}", c.projection);
 }
 
-/// What came in the results counts them, also where it went along: a server may lower it.
+/// The received results count the elements, even if the count is also an argument: a server may
+/// lower it.
 #[test]
 fn results_are_counted_by_what_came() {
     let compilation = check(
@@ -456,7 +460,7 @@ fn results_are_counted_by_what_came() {
     let code = emit::rust::emit(&compilation).expect("it is all done");
     assert!(code.contains("at_most(obvia::rt::elements(used_value), values_count)?"), "{code}");
     assert!(code.contains("take_array::<i32>(&mut arrays, 8, 16, obvia::rt::elements(count_value))?"), "{code}");
-    // The room is what the caller gave.
+    // The caller's argument gives the room.
     assert!(code.contains("let values_count = obvia::rt::elements(room)"), "{code}");
 }
 

@@ -1,11 +1,11 @@
-//! What the preprocessor does across files is what MIDL's does: an imported file knows nothing of the file that imports it, an included one
-//! is a part of it.
+//! The preprocessor works across files as MIDL's does: an imported file does not see the macros of
+//! the importing file, and an included file is a part of the including file.
 
 use obvia_idl::model::{Base, Model, Type, Value};
 use obvia_idl::{Compilation, Compiler, Failure};
 use std::path::Path;
 
-/// Compiles `a.idl`, beside other files.
+/// Compiles `a.idl` in a folder with other files.
 fn compile(files: &[(&str, &str)]) -> Result<Compilation, Failure> {
     let folder = ground::Folder::new("idl-preprocessor");
     std::fs::create_dir_all(folder.join("more")).expect("the folder can be written to");
@@ -20,7 +20,7 @@ fn model(files: &[(&str, &str)]) -> Model {
     compile(files).unwrap_or_else(|failure| panic!("{failure}")).model
 }
 
-/// The codes of what is wrong, and all that is said.
+/// Returns the codes of the errors, and their text.
 fn wrong(files: &[(&str, &str)]) -> (Vec<&'static str>, String) {
     let failure = compile(files).expect_err("something is wrong");
     (failure.diagnostics.iter().map(|found| found.code).collect(), failure.to_string())
@@ -98,7 +98,7 @@ fn conditions_begin_and_end_in_one_file() {
         assert_eq!(codes, ["stray-directive"], "{said}");
         assert!(said.contains("b.h:1") && said.contains(stray.split(' ').next().unwrap_or(stray)), "{said}");
     }
-    // A file within leaves the conditions of the file around it open.
+    // An included file restores the conditions of the including file.
     let text = "#if 0\n#else\n#include \"b.h\"\n#endif\nstruct S { long a; };";
     assert_eq!(model(&[("a.idl", text), ("b.h", "#if 0\n#include \"missing.h\"\n#endif")]).structs.len(), 1);
     for twice in ["#if 1\n#else\n#else\n#endif", "#if 1\n#else\n#elif 1\n#endif"] {
@@ -137,7 +137,7 @@ fn included_files_can_be_imported_too() {
     let found = model(&[("a.idl", "#define WIDE\n#include \"part.idl\"\nimport \"part.idl\";"), part]);
     let all = found.structs.iter().map(|found| (found.name.as_str(), found.imported)).collect::<Vec<_>>();
     assert_eq!(all, [("N", true), ("W", false)]);
-    // The order in which others import and include a file does not matter.
+    // The order of imports and inclusions does not matter.
     let text = ("part.idl", "struct S { long a; };");
     let (by, with) = (("b.idl", "#include \"part.idl\""), ("c.idl", "import \"part.idl\";"));
     for order in ["import \"b.idl\", \"c.idl\";", "import \"c.idl\", \"b.idl\";"] {
@@ -157,7 +157,7 @@ fn a_file_that_is_missing_is_missed_where_it_was_looked_for() {
         assert!(said.contains("there is no file `missing.h`") && said.contains("a.idl:2"), "{said}");
         assert!(said.contains("/missing.h`") && said.contains("/more/missing.h`"), "{said}");
     }
-    // What a condition excludes is not looked for, nor what everybody has.
+    // Files in excluded branches are not looked for, and neither are the common headers.
     model(&[("a.idl", "#if 0\n#include \"missing.h\"\n#endif\nimport \"unknwn.idl\";\n#include \"wtypes.idl\"\n")]);
 }
 

@@ -1,4 +1,4 @@
-//! What an IDL file may say in brackets, a macro or a file beside it says as well.
+//! Macros and side files can express the same as attributes in brackets.
 
 use obvia_idl::model::{InterfaceId, Transfer};
 use obvia_idl::{Compilation, Compiler, canonical};
@@ -28,7 +28,7 @@ fn plain() -> String {
     BODY.replace("@oneway ", "").replace(" @max", "")
 }
 
-/// A folder of a test's own.
+/// Returns an empty folder for a test.
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = std::fs::remove_dir_all(&folder);
@@ -40,13 +40,14 @@ fn good(compiler: &Compiler, text: &str) -> Compilation {
     compiler.check_text(Path::new("x.idl"), text).unwrap_or_else(|failure| panic!("{failure}"))
 }
 
-/// The meaning of every interface.
+/// Returns the canonical text of every interface.
 fn meaning(compilation: &Compilation) -> Vec<String> {
     let model = &compilation.model;
     (0..model.interfaces.len()).map(|at| canonical::text(model, InterfaceId(at))).collect()
 }
 
-/// Checks that a side file fails with one error of this code, on this line of it, whose rendering has these words.
+/// Checks that a side file fails with one error, which has this code and line and whose rendering
+/// contains these words.
 fn refused(side: &str, code: &str, line: usize, words: &[&str]) {
     let failure = Compiler::new().acf_text("x.acf", side).check_text(Path::new("x.idl"), &plain()).err();
     let failure = failure.unwrap_or_else(|| panic!("nothing is found wrong with:\n{side}"));
@@ -76,7 +77,7 @@ fn one_meaning_has_several_spellings() {
         assert_eq!(meaning(&good(&Compiler::new(), &text)), wanted, "{text}");
     }
     assert_eq!(meaning(&good(&Compiler::new().acf_text("x.acf", SIDE), &plain())), wanted);
-    // What the IDL file defines, its side file may use.
+    // A side file may use the macros of its IDL file.
     let text = format!("#define MUCH 128\n{}", plain());
     let side = SIDE.replace("MOST * 2", "MUCH");
     assert_eq!(meaning(&good(&Compiler::new().acf_text("x.acf", side), &text)), wanted);
@@ -224,7 +225,7 @@ fn syntax() {
     refused("interface IBase { Tell();", "syntax", 1, &["expected `}`"]);
     refused("interface IBase { Tell([] long what); }", "syntax", 1, &["expected `,`"]);
     refused("/* open", "open-comment", 1, &["does not end"]);
-    // What follows a mistake counts.
+    // Text after an error is still checked.
     let side = "interface IBase { HRESULT Tell(); }\ninterface IMoer { }";
     let failure = Compiler::new().acf_text("x.acf", side).check_text(Path::new("x.idl"), &plain());
     let failure = failure.expect_err("two mistakes");

@@ -1,14 +1,15 @@
-//! Type libraries: what is written is read again, and says what widl's says of the same file; hostile ones are refused.
+//! Type libraries: written libraries can be read again and match widl's for the same file. Hostile
+//! files are refused.
 
 use obvia_idl::typelib::{self, Kind, Place, TypeDesc, TypeInfo, TypeLibrary, Value, flags};
 use obvia_idl::{Compiler, emit};
 use std::path::Path;
 
 const TONES: &str = include_str!("../../../testing/vectors/typelib/tones.idl");
-/// What widl 7.0 makes of it.
+/// The library that widl 7.0 writes for this file.
 const BY_WIDL: &[u8] = include_bytes!("../../../testing/vectors/typelib/tones.tlb");
 
-/// The library of a text, and the codes of the warnings.
+/// Returns the library of a text, and the codes of the warnings.
 fn made(text: &str) -> (TypeLibrary, Vec<&'static str>) {
     let compilation =
         Compiler::new().check_text(Path::new("a.idl"), text).unwrap_or_else(|failure| panic!("{failure}"));
@@ -29,7 +30,7 @@ fn refused(text: &str, code: &str, line: usize) {
     assert_eq!(found, [(code, line)]);
 }
 
-/// A library with this in it.
+/// Returns a file whose library contains these items.
 fn library(items: &str) -> String {
     format!("import \"oaidl.idl\";\n[uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a10)] library L {{\n{items}\n}};")
 }
@@ -51,7 +52,8 @@ fn what_is_written_is_read_again() {
 fn widl_says_the_same() {
     let (mut ours, _) = made(TONES);
     let widl = read(BY_WIDL);
-    // It numbers what it uses of others otherwise, and has another alignment for classes, of which there is nothing in memory.
+    // The two compilers number used types of other libraries differently, and give different
+    // alignments to classes, which do not exist in memory.
     assert_eq!(typelib::idl(&ours), typelib::idl(&widl));
     for (ours, widl) in ours.types.iter_mut().zip(&widl.types) {
         if ours.kind == Kind::Coclass {
@@ -167,7 +169,7 @@ fn what_is_in_no_library_is_said() {
 fn no_byte_can_do_harm() {
     let mut bytes = typelib::write(&made(TONES).0).unwrap();
     for end in 0..bytes.len() {
-        // What is cut off at the end may be nothing that anything leads to.
+        // Bytes near the end may be unused, so that a file without them is still valid.
         assert!(typelib::read(&bytes[..end]).is_err() || end > bytes.len() / 2);
     }
     for at in 0..bytes.len() {
@@ -190,7 +192,7 @@ fn no_byte_can_do_harm() {
 
 #[test]
 fn what_is_made_of_a_file_is_bounded() {
-    // Each of many types has the same members, of the same long name.
+    // Many types have the same members with the same long name.
     let long = "L".repeat(255);
     let member = |at: i32| typelib::Variable {
         name: long.clone(),
@@ -218,7 +220,8 @@ fn what_is_made_of_a_file_is_bounded() {
     let library = TypeLibrary { types: vec![record; 200], ..TypeLibrary::default() };
     let mut bytes = typelib::write(&library).unwrap();
     assert_eq!(read(&bytes), library);
-    // The places of their members are moved to the first one's, and its own bytes are all that is left of them.
+    // The place of every type's members is set to that of the first type, and the members of the
+    // other types are cut off.
     let types = 0x54 + 200 * 4 + 15 * 16;
     let first: [u8; 4] = bytes[types + 4..types + 8].try_into().unwrap();
     let second: [u8; 4] = bytes[types + 0x68..types + 0x6c].try_into().unwrap();

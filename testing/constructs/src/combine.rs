@@ -1,17 +1,17 @@
-//! Every construct of the language in every place where it may stand, as IDL.
+//! Every construct of the language in every permitted place, as IDL.
 
 use std::fmt::Write;
 
-/// Something that has a type.
+/// A construct that has a type.
 pub struct What {
     pub name: &'static str,
-    /// What has to be declared before it; `@` stands for a name of its own.
+    /// The declarations that the construct needs. `@` stands for a unique name.
     declared: &'static str,
-    /// Its attributes, where it stands.
+    /// The attributes in the place of the construct.
     attributes: &'static str,
-    /// Its type, and what stands before its name.
+    /// The type, with the stars before the name.
     ty: &'static str,
-    /// Whether it is among those that a quick run has.
+    /// Whether a quick run includes the construct.
     is_quick: bool,
 }
 
@@ -19,7 +19,7 @@ const fn what(name: &'static str, declared: &'static str, ty: &'static str) -> W
     What { name, declared, attributes: "", ty, is_quick: true }
 }
 
-/// One that only a wide run has.
+/// Returns a construct that only a wide run includes.
 const fn wide(name: &'static str, declared: &'static str, ty: &'static str) -> What {
     What { is_quick: false, ..what(name, declared, ty) }
 }
@@ -28,7 +28,7 @@ const UNION: &str = "typedef [switch_type(long)] union @ { [case(1)] long a; [ca
 const POINTING_UNION: &str =
     "typedef [switch_type(long)] union @ { [case(1)] long *a; [case(2, 4)] short b; [default] ; } @;";
 
-/// All of them.
+/// All constructs.
 pub const WHATS: &[What] = &[
     what("boolean", "", "boolean"),
     wide("byte", "", "byte"),
@@ -81,14 +81,14 @@ pub const WHATS: &[What] = &[
     wide("safe_array", "", "SAFEARRAY(long)"),
 ];
 
-/// Somewhere that something may stand.
+/// A place in which a construct may be.
 pub struct Place {
     pub name: &'static str,
     kind: Kind,
-    /// What stands before it.
+    /// The text before the place.
     before: &'static str,
     attributes: &'static str,
-    /// What stands around its name: `*a[]`.
+    /// The declarator around the name: `*a[]`.
     declarator: &'static str,
     is_quick: bool,
 }
@@ -113,12 +113,12 @@ const fn arm(name: &'static str, attributes: &'static str, declarator: &'static 
     Place { kind: Kind::Arm, ..param(name, "", attributes, declarator) }
 }
 
-/// One that only a wide run has.
+/// Returns a place that only a wide run includes.
 const fn rarely(place: Place) -> Place {
     Place { is_quick: false, ..place }
 }
 
-/// All of them.
+/// All places.
 pub const PLACES: &[Place] = &[
     param("in", "", "in", "a"),
     rarely(param("in_ref", "", "in, ref", "*a")),
@@ -155,41 +155,41 @@ pub const PLACES: &[Place] = &[
     Place { kind: Kind::Returned, ..param("returned", "", "", "") },
 ];
 
-/// How a structure or a union in which something stands is passed.
+/// The ways in which a method passes a structure or a union that contains the construct.
 const PASSED: [(&str, &str); 3] = [("in", "[in] @ *s"), ("out", "[out] @ *s"), ("inout", "[in, out] @ *s")];
 
-/// Whose method it is in.
+/// The kind of interface that the method belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Whose {
-    /// An object's, which other processes call.
+    /// An object's interface that other processes call.
     Remote,
-    /// An object's, which only its own process calls.
+    /// An object's interface that only its own process calls.
     Local,
-    /// A server's, without objects.
+    /// A server's interface without objects.
     Plain,
 }
 
-/// Something somewhere.
+/// A construct in a place.
 pub struct Case {
-    /// What it is called: no other is.
+    /// The unique name of the case.
     pub name: String,
     pub what: &'static str,
     pub place: &'static str,
-    /// How what it stands in is passed; nothing where it is passed itself.
+    /// The way in which the containing type is passed. Empty if the construct itself is passed.
     pub passed: &'static str,
     pub whose: Whose,
     types: String,
     method: String,
 }
 
-/// All combinations, or those of a quick run.
+/// Returns all combinations, or those of a quick run.
 pub fn cases(is_wide: bool) -> Vec<Case> {
     let whats = || WHATS.iter().filter(|what| is_wide || what.is_quick);
     let places = || PLACES.iter().filter(|place| is_wide || place.is_quick);
     let mut cases = Vec::new();
     for whose in [Whose::Remote, Whose::Local, Whose::Plain] {
         for (what, place) in whats().flat_map(|what| places().map(move |place| (what, place))) {
-            // Functions are as methods are, but for what they return.
+            // Functions behave like methods, except for their results.
             let is_other = whose == Whose::Plain && !is_wide && place.kind != Kind::Returned;
             if is_other || (place.kind == Kind::Returned) != (whose == Whose::Plain) && place.kind == Kind::Returned {
                 continue;
@@ -243,7 +243,8 @@ fn case(what: &'static What, place: &'static Place, passed: (&'static str, &'sta
     Case { name, what: what.name, place: place.name, passed: passed.0, whose, types, method }
 }
 
-/// A file with these combinations: an interface for what is of one kind.
+/// Returns a file with these combinations. Each construct of each kind of interface gets an
+/// interface.
 pub fn file(cases: &[&Case]) -> String {
     let mut text = "import \"oaidl.idl\";\n\
         [object, uuid(c0135700-0000-4000-8000-000000000001)] interface IOther : IUnknown { HRESULT Other(); }\n"

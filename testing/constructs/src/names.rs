@@ -1,9 +1,10 @@
-//! Names that mean something in one language or another, for everything that has a name.
+//! Names with a meaning in some language, for all kinds of declarations.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// Keywords of Rust, C, C++ and Java, and names that everybody uses there, that IDL has for names like any other.
+/// Keywords of Rust, C, C++ and Java, and common names of their libraries, which are ordinary names
+/// in IDL.
 const NAMES: &[&str] = &[
     "as",
     "async",
@@ -104,7 +105,7 @@ const NAMES: &[&str] = &[
     "at",
 ];
 
-/// Names of methods that everything has in some language.
+/// Names of methods that every type has in some language.
 const METHODS: &[&str] = &[
     "clone",
     "into",
@@ -133,7 +134,7 @@ const METHODS: &[&str] = &[
     "errno",
 ];
 
-/// Names of types, functions, macros and values that libraries declare, or generated code does.
+/// Names of types, functions, macros and values that libraries or generated code declare.
 const DECLARED: &str = "\
     IntoIterator Fn ToOwned AsRef Debug Hash PartialEq Eq Ord Iterator Sized Sync ToString core alloc \
     windows_core vec format println assert_eq matches derive panic u128 isize f64 size_of size_of_val Owned \
@@ -144,11 +145,11 @@ const DECLARED: &str = "\
     F E I N a b f i n p s x y it Math Enum Record Iterable Class Thread System Exception Character MemorySegment \
     Frame Flat Guid Proxy Remote View of copy retain begin perform with when exports opens _1 _a a__b";
 
-/// Kinds of what has a name where all others can see it.
+/// The number of kinds of declarations with a global name.
 pub const KINDS: usize = 8;
 
-/// A file in which everything has one of these names, and its neighbour the same with an underscore. In each turn they are of other
-/// kinds, as many as [`KINDS`] says.
+/// Returns a file that declares each of these names, and the same name with an underscore. In each
+/// of the [`KINDS`] turns, a name declares something of another kind.
 pub fn dangerous(turn: usize) -> String {
     let mut text = "import \"unknwn.idl\";\n".to_owned();
     let (mut members, mut done) = (Vec::new(), BTreeSet::new());
@@ -159,7 +160,8 @@ pub fn dangerous(turn: usize) -> String {
         }
         let ty = declaration(&mut text, at, (at + turn) % KINDS, name);
         let other = declaration(&mut text, at + 1000, (at + turn + 3) % KINDS, &next);
-        // A constructor in Rust has its members as parameters, which cannot be called as enumerations, interfaces or constants.
+        // A Rust constructor has the members as parameters, whose names must differ from
+        // enumerations, interfaces and constants.
         let is_pattern = [at + turn, at + turn + 3].iter().any(|kind| matches!(kind % KINDS, 3 | 5 | 7));
         let (form, passed) = match (at + turn / 2) % 6 {
             1 | 2 if is_pattern => (String::new(), format!("[in] long {name}, [in, size_is({name})] long *{next}")),
@@ -190,7 +192,7 @@ pub fn dangerous(turn: usize) -> String {
             "    HRESULT {name}({passed});\n    HRESULT {next}([in] {ty}{name}, [in] {other}{next}, [out] long *z);\n"
         ));
     }
-    // The description of one interface is one text in Java, which must not be too long.
+    // In Java the description of an interface is a single string, whose length is limited.
     for (at, some) in members.chunks(40).enumerate() {
         let _ = writeln!(
             text,
@@ -201,7 +203,7 @@ pub fn dangerous(turn: usize) -> String {
     text
 }
 
-/// Declares something of a kind by a name, and returns what a parameter that has to do with it is of.
+/// Declares a name with a kind, and returns the type of a parameter for it.
 fn declaration(text: &mut String, at: usize, kind: usize, name: &str) -> String {
     let (declared, ty) = match kind {
         0 => (format!("typedef struct {name} {{ long {name}; }} {name};"), format!("struct {name} *")),
@@ -223,7 +225,8 @@ fn declaration(text: &mut String, at: usize, kind: usize, name: &str) -> String 
     ty
 }
 
-/// A file in which types, members, methods, parameters, constants and values of enumerations have them.
+/// Returns a file with these names for types, members, methods, parameters, constants and
+/// enumerators.
 pub fn file() -> String {
     let mut text = "import \"unknwn.idl\";\n".to_owned();
     for name in NAMES {

@@ -1,30 +1,31 @@
-//! Which combinations are refused: by the language, or by a back end that does not do them yet. All others are to work.
+//! The combinations that are refused, by the language or by a back end without support for them.
+//! All other combinations must work.
 
 use crate::combine::{Case, Whose};
 
-/// Who refuses something.
+/// The part of the compiler that refuses a combination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Who {
-    /// The compiler, for every language.
+    /// The first stages, for every language.
     Compiler,
     Rust,
     C,
     Java,
 }
 
-/// Several names.
+/// A list of names.
 type Names = &'static [&'static str];
 
-/// What is refused, where, and why.
+/// A rule that refuses combinations.
 pub struct Rule {
     pub who: Who,
-    /// The error's code, and a part of what it says.
+    /// The error's code, and a part of its message.
     pub code: &'static str,
     pub says: &'static str,
     whose: &'static [Whose],
     whats: &'static [Names],
     places: &'static [Names],
-    /// How what it stands in is passed; any way, where nothing is said.
+    /// The ways in which the containing type is passed. Empty for all ways.
     passed: Names,
 }
 
@@ -55,7 +56,7 @@ const NUMBERS: Names = &[
     "name",
 ];
 const VALUES: Names = &["values", "padded"];
-/// Structures that lead elsewhere, or whose values depend on one another.
+/// Structures with pointers, or with values that depend on one another.
 const LEADING: Names = &["limited", "pointing", "texts", "objects", "within", "choosing"];
 const CIRCULAR: Names = &["circular"];
 const OPEN: Names = &["open"];
@@ -95,7 +96,7 @@ const fn rule(who: Who, says: &'static str, whats: &'static [Names], places: &'s
     Rule { who, code: "not-yet", says, whose: CALLED, whats, places, passed: &[] }
 }
 
-/// One of the language's, for interfaces of every kind.
+/// Returns a rule of the language, for interfaces of every kind.
 const fn language(code: &'static str, says: &'static str, whats: &'static [Names], places: &'static [Names]) -> Rule {
     Rule { code, whose: ALL, ..rule(Who::Compiler, says, whats, places) }
 }
@@ -108,17 +109,17 @@ const fn java(says: &'static str, whats: &'static [Names], places: &'static [Nam
     Rule { whose: REMOTE, ..rule(Who::Java, says, whats, places) }
 }
 
-/// The same in [local] interfaces, which Rust knows as others.
+/// Extends a rule to [local] interfaces, which Rust treats like others.
 const fn and_local(rule: Rule) -> Rule {
     Rule { whose: ALL, ..rule }
 }
 
-/// The same where it comes back.
+/// Restricts a rule to types that come back.
 const fn coming_back(rule: Rule) -> Rule {
     Rule { passed: &["out", "inout"], ..rule }
 }
 
-/// The same where it only goes.
+/// Restricts a rule to types that are only sent.
 const fn going(rule: Rule) -> Rule {
     Rule { passed: &["in"], ..rule }
 }
@@ -129,7 +130,7 @@ const COMES_BACK: &str = "a union with pointers as a result";
 
 /// All rules.
 pub const RULES: &[Rule] = &[
-    // MIDL's own.
+    // Rules of MIDL.
     language(
         "bad-return",
         "not simply a value",
@@ -138,7 +139,7 @@ pub const RULES: &[Rule] = &[
     ),
     language("open-array-inside", "open array cannot be contained", &[OPEN], &[MEMBER, MEMBER_FIXED, ARM, ARM_FIXED]),
     language("misplaced-attribute", "[switch_is] means nothing on an arm", &[UNIONS], &[ARM, ARM_UNIQUE, ARM_FIXED]),
-    // MIDL's, or not done in any language.
+    // Rules of MIDL, and constructs that no language supports.
     language("bad-switch", "[switch_is] is for unions", &[UNIONS], &[IN_FIXED, OUT_FIXED, MEMBER_FIXED]),
     language("unsupported", "cannot be behind two pointers", &[UNIONS], &[IN_TWO, OUT_TWO, ALLOCATED]),
     language(
@@ -153,7 +154,7 @@ pub const RULES: &[Rule] = &[
         &[AUTOMATION],
         &[MEMBER, MEMBER_POINTERS, MEMBER_FIXED, MEMBER_ARRAYS, MEMBER_OPEN, ARM, ARM_UNIQUE, ARM_FIXED, RETURNED],
     ),
-    // C.
+    // Rules of the C back end.
     rule(
         Who::C,
         "without a discriminant of its own",
@@ -161,7 +162,7 @@ pub const RULES: &[Rule] = &[
         &[MAYBE, IN_ARRAYS, OUT_ARRAYS, INOUT_ARRAY, MEMBER_POINTERS, MEMBER_ARRAYS, MEMBER_OPEN],
     ),
     and_local(rule(Who::C, "one of Automation's types", &[AUTOMATION], &[SINGLE])),
-    // Rust.
+    // Rules of the Rust back end.
     and_local(rust(ENDS_OPEN, &[OPEN], &[&["in"], MAYBE, IN_ARRAYS, IN_FIXED])),
     rust(ENDS_OPEN, &[OPEN], &[IN_TWO]),
     rust(ENDS_OPEN, &[OPEN], &[MEMBER_POINTERS, MEMBER_ARRAYS, MEMBER_OPEN]),
@@ -196,7 +197,7 @@ pub const RULES: &[Rule] = &[
         &[NAMED_POINTER, LEADING, CIRCULAR, OPEN, TAGGED, TEXTS, OBJECTS, LOCAL_OBJECT],
         &[OUT_FIXED],
     )),
-    // Java.
+    // Rules of the Java back end.
     java("a [ptr] pointer to a number", &[NUMBERS, TAGGED], &[FULL]),
     java(
         "a pointer to a pointer",
@@ -256,7 +257,8 @@ pub const RULES: &[Rule] = &[
     java("one of Automation's types", &[AUTOMATION], &[SINGLE]),
 ];
 
-/// Rust's rules for what [local] methods read: what they write is behind pointers that callers answer for.
+/// Rust's rules for data that [local] methods read. Data that they write is behind pointers for
+/// which callers are responsible.
 const LOCAL_READS: &[Rule] = &[
     going(rust(ENDS_OPEN, &[OPEN], &[MEMBER_POINTERS, MEMBER_ARRAYS, MEMBER_OPEN])),
     going(rust(
@@ -274,7 +276,7 @@ const LOCAL_READS: &[Rule] = &[
     rust(COMES_BACK, &[&["tagged_pointer", "pointing_union"]], &[&["retval"]]),
 ];
 
-/// The rules by which somebody refuses a combination.
+/// Returns the rules by which a part of the compiler refuses a combination.
 pub fn of(case: &Case, who: Who) -> impl Iterator<Item = &'static Rule> {
     let is_among = |all: &[Names], name: &str| all.iter().any(|names| names.contains(&name));
     let is_of = move |rule: &&Rule| {
@@ -287,7 +289,7 @@ pub fn of(case: &Case, who: Who) -> impl Iterator<Item = &'static Rule> {
     RULES.iter().filter(move |rule| rule.whose.contains(&case.whose) && is_of(rule)).chain(local)
 }
 
-/// Whether a combination is to work in a language.
+/// Whether a combination must work in a language.
 pub fn is_accepted(case: &Case, who: Who) -> bool {
     of(case, Who::Compiler).next().is_none() && of(case, who).next().is_none()
 }

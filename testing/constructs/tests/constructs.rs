@@ -1,4 +1,5 @@
-//! What is refused is refused by a rule, with a line; all the rest is compiled by each language's own compilers without a word.
+//! Refused combinations are refused by a rule, with a line. The compilers of each language accept
+//! the output for all others without warnings.
 
 use constructs::combine::{Case, cases, file};
 use constructs::rules::{Who, is_accepted, of};
@@ -12,10 +13,10 @@ use std::process::Command;
 
 static WORKSHOP: Workshop = Workshop::new(env!("CARGO_TARGET_TMPDIR"));
 
-/// What a compiler of C or C++ is told: no word is to be said.
+/// The options of C and C++ compilers that make every warning an error.
 const STRICT: [&str; 5] = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"];
 
-/// Who refuses a case, and what is said first.
+/// Returns the parts of the compiler that refuse a case, each with its first error.
 fn refusals(case: &Case) -> Vec<(Who, Diagnostic)> {
     let compilation = match Compiler::new().check_text(Path::new("x.idl"), &file(&[case])) {
         Ok(compilation) => compilation,
@@ -29,7 +30,7 @@ fn refusals(case: &Case) -> Vec<(Who, Diagnostic)> {
     outcomes.into_iter().filter_map(|(who, refused)| Some((who, refused?.swap_remove(0)))).collect()
 }
 
-/// Whether somebody is to refuse a case.
+/// Whether some language must refuse a case.
 fn is_refused(case: &Case) -> bool {
     [Who::Rust, Who::C, Who::Java].into_iter().any(|who| !is_accepted(case, who))
 }
@@ -39,13 +40,13 @@ fn what_is_refused_is_refused_by_a_rule_with_a_line() {
     let mut wrong = Vec::new();
     let all = cases(is_wide());
     let refused: Vec<&Case> = all.iter().filter(|case| is_refused(case)).collect();
-    // A suite that has most refused proves nothing.
+    // A suite in which most cases are refused would prove nothing.
     assert!(refused.len() * 2 < all.len(), "{} of {} are refused", refused.len(), all.len());
     for case in refused {
         let found = refusals(case);
         for who in [Who::Compiler, Who::Rust, Who::C, Who::Java] {
             let said = found.iter().find(|(other, _)| *other == who).map(|(_, said)| said);
-            // Nobody else is asked then.
+            // After an error of the first stages the back ends do not run.
             let is_over = who != Who::Compiler && of(case, Who::Compiler).next().is_some();
             let mut rules = of(case, who).filter(|_| !is_over).peekable();
             match (said, rules.peek().is_some()) {
@@ -64,7 +65,7 @@ fn what_is_refused_is_refused_by_a_rule_with_a_line() {
     assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// The files of all that is to work in a language, in a folder of their own.
+/// Returns the files with the cases that must work in a language, in a folder of their own.
 fn files(who: Who, name: &str) -> (PathBuf, Vec<PathBuf>) {
     let place = WORKSHOP.place(name);
     let all = cases(is_wide());
@@ -81,12 +82,12 @@ fn files(who: Who, name: &str) -> (PathBuf, Vec<PathBuf>) {
     (place, written)
 }
 
-/// What a compiler says, which is nothing.
+/// Runs a compiler, and checks that it succeeds without any output.
 #[track_caller]
 fn silent(command: &mut Command) {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?} cannot be run: {error}"));
     let said = String::from_utf8_lossy(&output.stderr);
-    // The first errors say it all.
+    // The first errors are enough.
     let said: String = said.lines().take(60).map(|line| format!("{line}\n")).collect();
     assert!(output.status.success() && said.is_empty(), "{command:?}\n{said}");
 }
@@ -108,7 +109,7 @@ fn rust_takes_all_of_it() {
     silent(rustc.env("OUT_DIR", &place).arg(main));
 }
 
-/// The compilers that are there, of those that are asked for.
+/// Returns the available compilers for C and C++.
 fn compilers() -> Vec<(&'static str, &'static str)> {
     let all = [("gcc", "g++"), ("clang", "clang++")];
     let is_there = |name: &str| Command::new(name).arg("--version").output().is_ok();
@@ -124,7 +125,7 @@ fn c_and_cpp_take_all_of_it() {
     for idl in files {
         compile_into(&Compiler::new(), Language::C, &idl, &place).unwrap_or_else(|failure| panic!("{failure}"));
         let stem = idl.file_stem().and_then(|stem| stem.to_str()).expect("it has a name");
-        // The stubs include the header, and the header of values does.
+        // The stubs include the header, and so does the header of values.
         let sources = [format!("{stem}_stubs.c"), format!("{stem}_values.hpp")];
         for (c, cpp) in compilers() {
             for (compiler, language, standard, source) in [
@@ -147,6 +148,6 @@ fn c_and_cpp_take_all_of_it() {
 #[test]
 fn java_takes_all_of_it() {
     let (place, files) = files(Who::Java, "constructs-java");
-    // Where there is no JDK, that has been said.
+    // A missing JDK has already been reported.
     let _ = Classes::build(&place.join("built"), &files, None);
 }

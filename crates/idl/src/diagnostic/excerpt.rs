@@ -1,33 +1,34 @@
-//! The lines that a finding shows, and no more of a long line than is around its place.
+//! The source lines that a finding shows. Of a long line, only the part around the place is shown.
 
 use crate::source::{File, Sources, Span};
 use annotate_snippets::{AnnotationKind, Group, Origin, Snippet};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Bytes of a line that is shown whole.
+/// The maximum length in bytes of a line that is shown whole.
 const LINE_MAX: usize = 240;
-/// Bytes between the first line that is shown and the last one.
+/// The maximum size in bytes of the lines from the first shown one to the last shown one.
 const STRETCH_MAX: usize = 4096;
-/// Bytes of a longer line that are shown before a place, and from it on.
+/// The number of bytes of a longer line that are shown before a place and from it on.
 const AROUND: (usize, usize) = (40, 100);
 
-/// A place, and what is said under it.
+/// A place and the text under it.
 type Marked<'a> = (Span, &'a str);
 
-/// Lines of a file, with places in them.
+/// Lines of a file with marked places.
 pub(super) struct Excerpt<'a> {
     path: String,
     text: Cow<'a, str>,
     /// The number of the first line.
     line: usize,
-    /// The place's column, where the line is not shown from its start.
+    /// The place's column, for a line that is not shown from its start.
     column: Option<usize>,
     marks: Vec<(AnnotationKind, Range<usize>, &'a str)>,
 }
 
 impl<'a> Excerpt<'a> {
-    /// What is shown for a finding's place and for another that matters: one excerpt where they are near each other.
+    /// Returns the excerpts for a finding's place and a related one: a single excerpt if they are
+    /// near each other.
     pub(super) fn of(sources: &'a Sources, primary: Option<Marked<'a>>, related: Option<Marked<'a>>) -> Vec<Self> {
         let Some(primary) = primary else { return Vec::new() };
         let first = (AnnotationKind::Primary, primary);
@@ -44,7 +45,7 @@ impl<'a> Excerpt<'a> {
         both.iter().map(alone).collect()
     }
 
-    /// All lines from the first place to the last, unless these are many or long.
+    /// Returns all lines from the first place to the last. `None` if they are too many or too long.
     fn whole(file: &'a File, marks: &[(AnnotationKind, Marked<'a>)]) -> Option<Self> {
         let text = file.text.as_str();
         let ranges = || marks.iter().map(|(_, (span, _))| range(*span, text));
@@ -61,7 +62,7 @@ impl<'a> Excerpt<'a> {
         Some(Self { path: file.path.display().to_string(), text: Cow::Borrowed(shown), line, column: None, marks })
     }
 
-    /// A part of the line where a place begins.
+    /// Returns a part of the line in which a place begins.
     fn around(file: &'a File, (kind, (span, label)): (AnnotationKind, Marked<'a>)) -> Self {
         let text = file.text.as_str();
         let place = range(span, text);
@@ -82,7 +83,7 @@ impl<'a> Excerpt<'a> {
         }
     }
 
-    /// Adds it to what is shown.
+    /// Adds the excerpt to the output.
     pub(super) fn show<'s>(&'s self, group: Group<'s>) -> Group<'s> {
         let mut snippet = Snippet::source(&*self.text).line_start(self.line);
         for (kind, place, label) in &self.marks {
@@ -106,7 +107,7 @@ fn line_number(text: &str, at: usize) -> usize {
     text[..at].bytes().filter(|&byte| byte == b'\n').count() + 1
 }
 
-/// A span in bytes, on the borders of characters.
+/// Returns a span in bytes, on character boundaries.
 fn range(span: Span, text: &str) -> Range<usize> {
     let start = text.floor_char_boundary(span.start as usize);
     start..text.floor_char_boundary(span.end as usize).max(start)

@@ -1,4 +1,5 @@
-//! The C back end: a header for C and C++ in the manner of MIDL's, proxies and stubs for libobvia, and a header for C++ alone.
+//! The C back end: a header for C and C++ in the style of MIDL's, proxies and stubs for libobvia,
+//! and a header for C++ alone.
 
 mod by_reference;
 mod component;
@@ -30,22 +31,22 @@ use crate::compile::Compilation;
 use crate::model::{InterfaceId, Model};
 use crate::plan::{MethodPlan, ParamPlan, Passing, plan};
 
-/// The C source for what a file declares.
+/// The C source for a file's declarations.
 #[derive(Clone, Debug)]
 pub struct Source {
-    /// `NAME.h`: what programs include.
+    /// `NAME.h`: the header that programs include.
     pub header: String,
-    /// `NAME_stubs.c`: what programs link.
+    /// `NAME_stubs.c`: the code that programs link.
     pub stubs: String,
-    /// `NAME_values.hpp`: what programs in C++ include that would rather have values than HRESULTs.
+    /// `NAME_values.hpp`: the header for C++ programs that prefer values to HRESULTs.
     pub projection: String,
 }
 
-/// The C source for what a file declares; `stem` is the file's name without its ending.
+/// Returns the C source for a file's declarations. `stem` is the file's name without its extension.
 ///
 /// # Errors
 ///
-/// Names the methods that this back end cannot do yet, and why.
+/// The methods that this back end does not support, each with the reason.
 pub fn emit(compilation: &Compilation, stem: &str) -> Result<Source, Vec<Diagnostic>> {
     let model = &compilation.model;
     let all = (0..model.interfaces.len()).map(InterfaceId);
@@ -61,13 +62,13 @@ pub fn emit(compilation: &Compilation, stem: &str) -> Result<Source, Vec<Diagnos
     })
 }
 
-/// Says whose text it is made from.
+/// Writes the comment that names the IDL file.
 fn made_from(out: &mut Writer, compilation: &Compilation) {
     let version = env!("CARGO_PKG_VERSION");
     out.line(format!("/* Made by obvia-idl {version} from {}. Change the IDL, not this. */", compilation.name));
 }
 
-/// What of an interface cannot be done.
+/// Returns errors for the parts of an interface that the back end does not support.
 fn refuse(model: &Model, id: InterfaceId) -> Vec<Diagnostic> {
     let found = &model.interfaces[id.0];
     if found.dual {
@@ -77,7 +78,7 @@ fn refuse(model: &Model, id: InterfaceId) -> Vec<Diagnostic> {
     let plans = model.all_methods(id).into_iter().map(|method| plan(model, method));
     plans
         .flat_map(|plan| {
-            // Without proxies everything can be declared, but for what is not known here.
+            // Without proxies every type can be declared, except for Automation's.
             let params = plan.params.iter().filter(|param| !found.local || param.param.memory.is_some());
             params.filter_map(|param| refuse_parameter(model, &plan, param)).collect::<Vec<_>>()
         })

@@ -1,49 +1,53 @@
-//! An interface as programs have it, in the words of a language: what an object of it implements, and how it is called.
+//! The methods of an interface in a target language: their declarations for implementers, and calls
+//! of them.
 //!
-//! For tools that write programs. A back end makes it from what it writes into traits and classes, so that both agree.
+//! Tools that write programs use these. A back end derives them from the same parts as its traits
+//! and classes, so that they agree.
 
-/// What an object implements: an interface, and those that it extends.
+/// The interface of an object, with its base interfaces.
 #[derive(Clone, Debug)]
 pub struct Component {
     /// The interface's name.
     pub name: String,
-    /// The interfaces whose methods the object has, the farthest ancestor first, and the interface itself last.
+    /// The interfaces whose methods the object has, from the farthest ancestor to the interface
+    /// itself.
     pub interfaces: Vec<Interface>,
 }
 
-/// An interface's own methods.
+/// An interface's methods without inherited ones.
 #[derive(Clone, Debug)]
 pub struct Interface {
-    /// Its name.
+    /// The interface's name.
     pub name: String,
-    /// Its methods, in the order of the source.
+    /// The interface's methods, in the order of the source.
     pub methods: Vec<Method>,
 }
 
 /// A method of an object.
 #[derive(Clone, Debug)]
 pub struct Method {
-    /// Its name in the IDL.
+    /// The method's name in the IDL.
     pub name: String,
-    /// The comment before it.
+    /// The documentation comment before the method.
     pub doc: String,
-    /// Its declaration, without what ends it.
+    /// The method's declaration, without its terminator.
     pub declaration: String,
-    /// The names of its parameters in the declaration.
+    /// The names of the parameters in the declaration.
     pub parameters: Vec<String>,
-    /// Whether it fails by what it returns, and must not throw. In C++ alone.
+    /// Whether the method reports errors by its HRESULT and must not throw. Only in C++.
     pub returns_hresult: bool,
-    /// Whether nobody waits for it, so that no caller learns that it failed.
+    /// Whether the caller does not wait for the call's completion, so that it learns of no error.
     pub oneway: bool,
-    /// A call of it with the simplest arguments that the interface lets pass, or why there is none.
+    /// A call with the simplest arguments that the interface permits, or the reason why there is
+    /// none.
     pub call: Result<Call, String>,
 }
 
 /// A call of a method.
 #[derive(Clone, Debug)]
 pub struct Call {
-    /// What is to be declared before it.
+    /// The declarations that have to precede the call.
     pub before: Vec<String>,
-    /// The method's name and its arguments, to be written behind the object.
+    /// The method's name and its arguments, to be written after the object.
     pub text: String,
 }

@@ -1,4 +1,5 @@
-//! The Java back end: an interface, a record or an enumeration for each of the file's, with proxies and stubs for obvia-runtime.
+//! The Java back end: an interface, a record or an enumeration for each declaration, with proxies
+//! and stubs for obvia-runtime.
 
 mod check;
 mod doc;
@@ -28,16 +29,16 @@ use names::Types;
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-/// The Java source for what a file declares.
+/// The Java source for a file's declarations.
 #[derive(Clone, Debug)]
 pub struct Source {
-    /// The files, in the folders of their package.
+    /// The files, in their package's folder.
     pub files: Vec<(PathBuf, String)>,
-    /// What of the file is left out, and why.
+    /// Warnings for the omitted declarations, with the reasons.
     pub left_out: Vec<Diagnostic>,
 }
 
-/// What the parts of the code share.
+/// The data that all parts of the code share.
 #[derive(Debug)]
 struct Context<'a> {
     model: &'a Model,
@@ -45,13 +46,13 @@ struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Whether a type has pointers in it.
+    /// Whether a type has pointers.
     fn has_pointers(&self, ty: &Type) -> bool {
         !is_plain(self.model, ty)
     }
 }
 
-/// What of other packages the code names.
+/// The classes of other packages that generated code may import.
 const IMPORTS: [&str; 32] = [
     "java.lang.foreign.MemorySegment",
     "java.util.List",
@@ -87,12 +88,12 @@ const IMPORTS: [&str; 32] = [
     "obvia.runtime.Reference",
 ];
 
-/// The Java source for what a file declares; `stem` is the file's name without its ending, from which the package's name is made
-/// where none is given.
+/// Returns the Java source for a file's declarations. `stem` is the file's name without its
+/// extension, from which the package's name is derived unless `package` gives it.
 ///
 /// # Errors
 ///
-/// Names the methods that this back end cannot do yet, and why.
+/// The methods that this back end does not support, each with the reason.
 pub fn emit(compilation: &Compilation, stem: &str, package: Option<&str>) -> Result<Source, Vec<Diagnostic>> {
     let model = &compilation.model;
     let context = Context { model, types: Types::new(model, stem) };
@@ -104,7 +105,7 @@ pub fn emit(compilation: &Compilation, stem: &str, package: Option<&str>) -> Res
             Some(why) => left_out.push(why),
             None => {
                 let why = refusal::refuse(model, id);
-                // What another file declares is done when that file is.
+                // Imported interfaces are compiled with their own file, which reports the error.
                 if why.is_empty() {
                     remote.push(id)
                 } else if !model.interfaces[id.0].imported {
@@ -129,7 +130,7 @@ pub fn emit(compilation: &Compilation, stem: &str, package: Option<&str>) -> Res
     Ok(Source { files, left_out })
 }
 
-/// Every class, by its name.
+/// Returns all classes, each with its name.
 fn classes(context: &Context<'_>, remote: &[InterfaceId], file: &str) -> Vec<(String, String)> {
     let model = context.model;
     let mut classes = Vec::new();
@@ -163,13 +164,14 @@ fn classes(context: &Context<'_>, remote: &[InterfaceId], file: &str) -> Vec<(St
     classes
 }
 
-/// The unions that can be done.
+/// Returns the unions that the back end supports.
 fn own_unions(model: &Model) -> impl Iterator<Item = UnionId> {
     let all = (model.built_in.unions..model.unions.len()).map(UnionId);
     all.filter(|id| refusal::members(model, &Type::Union(*id)).is_none())
 }
 
-/// The structures, unions and enumerations that pointers of structures lead to, or those of methods with such; and what is in them.
+/// Returns the types to which pointers lead from structures or from methods with such structures,
+/// and the contents of these types.
 fn pointed_to(model: &Model, remote: &[InterfaceId]) -> Vec<Type> {
     let mut types = Kinds::default();
     for id in (model.built_in.structs..model.structs.len()).map(StructId) {
@@ -194,7 +196,7 @@ fn pointed_to(model: &Model, remote: &[InterfaceId]) -> Vec<Type> {
     types.list
 }
 
-/// What has no class of its own.
+/// Writes the class for the declarations without a class of their own.
 fn rest(out: &mut Writer, context: &Context<'_>, remote: &[InterfaceId], file: &str) {
     doc::Doc::new(&format!("What {} declares beside types.", doc::escaped(file))).write(out);
     out.line(format!("public final class {} {{", context.types.rest));
@@ -209,7 +211,8 @@ fn rest(out: &mut Writer, context: &Context<'_>, remote: &[InterfaceId], file: &
     out.line("}");
 }
 
-/// A file: what it is made from, its package, what the body names, and the body.
+/// Returns the text of a file: the header, the package, the imports that the body needs, and the
+/// body.
 fn whole(made_from: &str, package: &str, body: &str) -> String {
     let mut text = format!("{made_from}\npackage {package};\n\n");
     let words: HashSet<&str> = body.split(|one: char| !one.is_ascii_alphanumeric() && one != '_').collect();
@@ -219,7 +222,7 @@ fn whole(made_from: &str, package: &str, body: &str) -> String {
     if !imports.is_empty() {
         text.push('\n');
     }
-    // No line between a member and the end of its class.
+    // No empty line precedes the end of a class.
     let body = body.replace("\n\n}", "\n}").replace("\n\n    }", "\n    }");
     text + &body
 }

@@ -1,59 +1,63 @@
-//! Random calls: what a call of a method is made of, for test programs in every language.
+//! Random calls: the values of a method's calls, for test programs in every language.
 //!
-//! A call is known by a seed, a method and a number. From these both sides draw the same values, in the order of
-//! [`Trial::fields`]: the caller sends the arguments and knows the results, the object knows the arguments and returns the
-//! results. So each checks what the other sent, whatever languages they are written in. `random_calls.hh` and `random_calls.rs.in`
-//! have the generator.
+//! A seed, a method and a number identify a call. From these the caller and the object draw the
+//! same values, in the order of [`Trial::fields`]. The caller sends the arguments and knows the
+//! results. The object knows the arguments and returns the results. Each side thus checks the
+//! peer's values, whatever languages the programs are in. `random_calls.hh` and
+//! `random_calls.rs.in` contain the generator.
 
 use crate::model::{Arith, Base, Direction, InterfaceId, Model, Transfer, Type};
 use crate::plan::{INLINE_MAX, MethodPlan, ParamPlan, Passing, in_place, plan};
 use crate::preprocess::apply;
 use obvia_ndr::flat::OBJECT_HEADER;
 
-/// Bytes of array that a call has at most for each parameter that counts elements.
+/// The maximum size in bytes of the array elements in a call, for each counting parameter.
 const ARRAY_BYTES: i64 = 8192;
-/// Bytes of a value that is no array with a size of its own: several of them lie on a stack.
+/// The size in bytes of a value that is not a conformant array. Several values are on one stack.
 const VALUE_BYTES: u32 = 0x1_0000;
 
-/// A method as test programs call it.
+/// A method with the values of its calls in test programs.
 pub(super) struct Trial<'a> {
     /// The method.
     pub(super) plan: MethodPlan<'a>,
-    /// What a call is made of, in the order in which it is drawn. Whether the method fails is drawn before the first result.
+    /// The values of a call, in the order in which they are drawn. Whether the method fails is
+    /// drawn before the first result.
     pub(super) fields: Vec<Field>,
-    /// Why it is left out, if it is.
+    /// The reason why the method is omitted, if it is.
     pub(super) left_out: Option<String>,
 }
 
 /// A value of a call.
 pub(super) struct Field {
-    /// Its name: the parameter's, and which way it goes.
+    /// The field's name: the parameter's name with the direction.
     pub(super) name: String,
-    /// What it is and how it is drawn.
+    /// The kind of value, and the way in which it is drawn.
     pub(super) what: What,
-    /// Whether it is a result.
+    /// Whether the value is a result.
     pub(super) is_result: bool,
 }
 
-/// How a value is drawn.
+/// The way in which a value is drawn.
 pub(super) enum What {
     /// Any value of its type, within a range.
     Value(Type, Option<(i64, i64)>),
-    /// A number of elements: the least, about as many as fit a slot of the transport, the greatest.
+    /// A count of elements: the least, about the number that fits into a slot of the transport, and
+    /// the greatest.
     Count(Base, [i64; 3]),
-    /// How many elements are used: as many as there is room for in each of these arrays, or fewer.
+    /// A count of used elements: at most the room in each of these arrays.
     Used(Base, Vec<Arith>),
-    /// What the argument of this name was.
+    /// The value of the argument with this name.
     Kept(Type, String),
-    /// A value or none.
+    /// A value or null.
     Optional(Type),
-    /// Elements, and how many.
+    /// A number of elements.
     Array { element: Type, count: Arith },
-    /// Characters; `optional` ones may be none. About so many fit a slot.
+    /// Characters. If `optional`, the string may be null. About `fit` characters fit into a slot.
     Text { wide: bool, optional: bool, fit: i64 },
 }
 
-/// The interfaces of the file that test programs call, and their methods, inherited ones too.
+/// Returns the file's interfaces that test programs call, with their methods, inherited ones
+/// included.
 pub(super) fn trials(model: &Model) -> Vec<(InterfaceId, Vec<Trial<'_>>)> {
     let all = (0..model.interfaces.len()).map(InterfaceId);
     let own = all.filter(|id| !model.interfaces[id.0].imported && !model.interfaces[id.0].local);
@@ -61,12 +65,13 @@ pub(super) fn trials(model: &Model) -> Vec<(InterfaceId, Vec<Trial<'_>>)> {
     own.map(|id| (id, methods(id))).collect()
 }
 
-/// The name of a parameter's value, as an argument or as a result.
+/// Returns the name of a parameter's value, as an argument or as a result.
 pub(super) fn field_name(param: &ParamPlan<'_>, is_result: bool) -> String {
     format!("{}_{}", param.param.name, if is_result { "out" } else { "in" })
 }
 
-/// The number of elements that an expression says, with operators that C and Rust write alike; `operand` reads a value.
+/// Returns the text of a count expression. It uses operators that C and Rust share. `operand` reads
+/// a value.
 pub(super) fn count(plan: &MethodPlan<'_>, value: &Arith, operand: &dyn Fn(&str) -> String) -> String {
     match value {
         Arith::Operand(one) => {
@@ -81,7 +86,8 @@ pub(super) fn count(plan: &MethodPlan<'_>, value: &Arith, operand: &dyn Fn(&str)
     }
 }
 
-/// The least and the greatest value of an integer; those of 64 bits without a sign by their bits.
+/// Returns the least and the greatest value of an integer. For unsigned 64-bit integers these are
+/// signed numbers with the same bits.
 pub(super) fn limits(base: Base, range: Option<(i64, i64)>) -> [i64; 2] {
     let narrow = |value: i128| i64::try_from(value).ok();
     let (least, most) = base.range().unwrap_or((0, 0));
@@ -100,7 +106,7 @@ fn trial<'a>(model: &Model, plan: MethodPlan<'a>) -> Trial<'a> {
     Trial { plan, fields, left_out }
 }
 
-/// What test programs cannot do with a parameter.
+/// Returns the reason why test programs do not support a parameter. `None` if they do.
 fn why_not(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Option<&'static str> {
     if model.layout(in_place(model, param.param)).0 > VALUE_BYTES {
         return Some("too large for a stack");
@@ -133,7 +139,7 @@ fn why_not(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Optio
     }
 }
 
-/// Whether an expression is never negative, and grows with each argument in it.
+/// Whether an expression is never negative and grows with each argument.
 fn is_simple(plan: &MethodPlan<'_>, size: &Arith) -> bool {
     match size {
         Arith::Const(value) => (0..=ARRAY_BYTES).contains(value),
@@ -152,7 +158,7 @@ fn is_simple(plan: &MethodPlan<'_>, size: &Arith) -> bool {
     }
 }
 
-/// The value of an expression where one argument has a value and the others are 0.
+/// Returns the value of an expression if one argument has the given value and all others are 0.
 fn with(size: &Arith, index: usize, value: i64) -> i64 {
     match size {
         Arith::Const(value) => *value,
@@ -173,7 +179,7 @@ fn with(size: &Arith, index: usize, value: i64) -> i64 {
 fn fields(model: &Model, plan: &MethodPlan<'_>) -> Vec<Field> {
     let mut fields = Vec::new();
     for is_result in [false, true] {
-        // Arrays come after what counts them.
+        // Arrays come after their counts.
         for in_block in [true, false] {
             for param in plan.params.iter().filter(|param| param.passing.in_block() == in_block) {
                 let travels = if is_result { param.param.direction.is_out() } else { param.param.direction.is_in() };
@@ -217,12 +223,12 @@ fn what(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>, is_result: 
     })
 }
 
-/// What a parameter counts.
+/// The arrays that a parameter counts.
 enum Counted<'p> {
     Nothing,
     /// The room in these arrays.
     Rooms(Vec<&'p ParamPlan<'p>>),
-    /// The elements that are used, where there is room for so many.
+    /// The number of used elements, with the room of each array.
     Used(Vec<Arith>),
     /// The elements of these arrays, which the method allocates.
     Made(Vec<&'p ParamPlan<'p>>),
@@ -251,7 +257,8 @@ fn counted<'p>(plan: &'p MethodPlan<'_>, param: &ParamPlan<'_>) -> Counted<'p> {
     }
 }
 
-/// The least count, the one whose arrays just fit a slot where there are no others, and the greatest.
+/// Returns the least count, the count with which the arrays just fit into a slot that holds nothing
+/// else, and the greatest count.
 fn edges(
     model: &Model,
     plan: &MethodPlan<'_>,
@@ -260,7 +267,7 @@ fn edges(
     arrays: &[&ParamPlan<'_>],
 ) -> [i64; 3] {
     let index = plan.params.iter().position(|other| other.param.name == param.param.name).unwrap_or(0);
-    // Bytes for a hundred elements counted, those that are there without any, and the block before them.
+    // The bytes for a count of 100, the bytes for a count of 0, and the bytes of the block.
     let (mut unit, mut fixed, mut block) = (0, 0, 0);
     for array in arrays {
         if let Passing::Array { element, size, .. } | Passing::OutArray { element, size } = &array.passing {
@@ -279,12 +286,12 @@ fn edges(
     [least, (100 * fit(block, fixed) / unit).clamp(least, most), most]
 }
 
-/// Bytes that fit a slot behind a block and others.
+/// Returns the number of bytes that fit into a slot behind a block and `others` bytes.
 fn fit(block: u32, others: i64) -> i64 {
     (i64::from(INLINE_MAX) - i64::from(block)).saturating_sub(others).max(0) / 8 * 8
 }
 
-/// Characters of one string that fit a slot behind a block, with their zero.
+/// Returns the length of a string that fits into a slot behind a block, without the final zero.
 fn text_fit(block: u32, base: Base) -> i64 {
     (fit(block, OBJECT_HEADER as i64) / i64::from(base.size()) - 1).max(0)
 }

@@ -1,4 +1,4 @@
-//! The Rust back end: interfaces in the manner of windows-rs, with proxies and stubs for `obvia`.
+//! The Rust back end: interfaces in the style of windows-rs, with proxies and stubs for `obvia`.
 
 mod automation;
 mod component;
@@ -29,7 +29,8 @@ use crate::compile::Compilation;
 use crate::model::{InterfaceId, Model, Object, Type, all_arms};
 use std::collections::BTreeMap;
 
-/// The Rust source of vtables, proxies and stubs alone, with parameters as they travel: for the runtime's own interfaces.
+/// Returns the Rust source of vtables, proxies and stubs with parameters as they travel, for the
+/// runtime's own interfaces.
 pub fn wire(compilation: &Compilation) -> String {
     let mut out = Writer::default();
     for id in 0..compilation.model.interfaces.len() {
@@ -38,16 +39,17 @@ pub fn wire(compilation: &Compilation) -> String {
     public(&out.finish())
 }
 
-/// The Rust source for what a file declares, for the runtime's own interfaces: all of it is there for files that import it.
+/// Returns the Rust source for a file's declarations, for the runtime's own interfaces. All items
+/// are public, for files that import them.
 ///
 /// # Errors
 ///
-/// As for [`emit`].
+/// The errors of [`emit`].
 pub fn runtime(compilation: &Compilation) -> Result<String, Vec<crate::Diagnostic>> {
     emit(compilation).map(|text| public(&text))
 }
 
-/// The same text with all of its items public, but for those that every file has.
+/// Makes all items of a text public, except those that every file contains.
 fn public(text: &str) -> String {
     let is_every_files = |line: &str| ["static TYPES__", "static DECLARED__"].iter().any(|own| line.starts_with(own));
     let is_item =
@@ -55,11 +57,11 @@ fn public(text: &str) -> String {
     text.lines().map(|line| format!("{}{line}\n", if is_item(line) { "pub " } else { "" })).collect()
 }
 
-/// The Rust source for what a file declares.
+/// Returns the Rust source for a file's declarations.
 ///
 /// # Errors
 ///
-/// Names the methods that this back end cannot do yet, and why.
+/// The methods that this back end does not support, each with the reason.
 pub fn emit(compilation: &Compilation) -> Result<String, Vec<crate::Diagnostic>> {
     let model = &compilation.model;
     let mut out = Writer::default();
@@ -98,11 +100,12 @@ pub fn emit(compilation: &Compilation) -> Result<String, Vec<crate::Diagnostic>>
     Ok(out.finish())
 }
 
-/// Interfaces of imported files that this back end cannot do, and why.
+/// Returns the imported interfaces that this back end does not support, with the reasons.
 ///
 /// # Errors
 ///
-/// What of the file's own interfaces cannot be done, or what of an imported one that others use.
+/// Unsupported parts of the file's own interfaces, and uses of an imported interface that is not
+/// supported.
 fn left_out(model: &Model) -> Result<BTreeMap<InterfaceId, String>, Vec<crate::Diagnostic>> {
     let (mut left_out, mut refused) = (BTreeMap::new(), Vec::new());
     for id in (model.brought.interfaces..model.interfaces.len()).map(InterfaceId) {
@@ -129,7 +132,8 @@ fn left_out(model: &Model) -> Result<BTreeMap<InterfaceId, String>, Vec<crate::D
     if refused.is_empty() { Ok(left_out) } else { Err(refused) }
 }
 
-/// Has the program know, before anything of it runs, which interfaces are linked into it: an IID must not mean two.
+/// Registers the linked interfaces when the program is loaded, so that two interfaces with the same
+/// IID are noticed.
 fn declared(out: &mut Writer, model: &Model, left_out: &BTreeMap<InterfaceId, String>) {
     let own = (model.brought.interfaces..model.interfaces.len()).map(InterfaceId);
     let own = own.filter(|id| !left_out.contains_key(id));

@@ -1,13 +1,14 @@
-//! The simplest arguments that an interface lets pass: numbers of 0, arrays and strings of nothing, as far as it allows that.
+//! The simplest arguments that an interface permits: zeros, empty arrays and empty strings where
+//! possible.
 
 use crate::model::{Arith, Base, Enum, Field, Model, PointerClass, Type};
 use crate::plan::MethodPlan;
 use crate::preprocess::apply;
 
-/// Elements that are written down for an array that cannot be empty.
+/// The maximum number of elements that a sample spells out for an array that must not be empty.
 const ELEMENTS_MAX: i64 = 64;
 
-/// Why there is no sample of an argument.
+/// The reason why there is no sample of an argument.
 pub(super) type Reason = &'static str;
 
 pub(super) const COUNT: Reason = "an array that may not be empty";
@@ -16,7 +17,7 @@ pub(super) const POINTERS: Reason = "a structure with pointers, or a union, that
 pub(super) const SHARED: Reason = "an array in shared memory";
 pub(super) const ELEMENTS: Reason = "made of values that may not be 0";
 
-/// The number nearest to 0 that an integer may be.
+/// Returns the permitted number nearest to 0.
 pub(super) fn integer(base: Base, range: Option<(i64, i64)>) -> i64 {
     let (low, high) = range.unwrap_or((0, 0));
     if low <= 0 && (high >= 0 || base == Base::U64) {
@@ -28,12 +29,12 @@ pub(super) fn integer(base: Base, range: Option<(i64, i64)>) -> i64 {
     }
 }
 
-/// The value of an enumeration that comes first, unless it has 0.
+/// Returns the enumeration's value that is 0, or else its first value.
 pub(super) fn enumerator(found: &Enum) -> Option<&(String, i32)> {
     found.values.iter().find(|(_, number)| *number == 0).or_else(|| found.values.first())
 }
 
-/// How many elements an array has where every argument is a sample.
+/// Returns the number of elements of an array if every argument is a sample.
 pub(super) fn count(plan: &MethodPlan<'_>, size: &Arith) -> Result<i64, Reason> {
     value(plan, size).filter(|count| (0..=ELEMENTS_MAX).contains(count)).ok_or(COUNT)
 }
@@ -54,7 +55,7 @@ fn value(plan: &MethodPlan<'_>, size: &Arith) -> Option<i64> {
     })
 }
 
-/// Whether a value of a type may be nothing but zeros.
+/// Whether a value of a type may consist of zeros.
 pub(super) fn may_be_zero(model: &Model, ty: &Type, range: Option<(i64, i64)>) -> bool {
     let field = |field: &Field| field.switch.is_none() && may_be_zero(model, &field.ty, field.range);
     match ty {

@@ -1,6 +1,7 @@
-//! Type libraries: what the model has of a file's library, as one says it.
+//! Type libraries: translates the model of a file's library into a type library.
 //!
-//! A library has what it declares, and what that uses. IUnknown and IDispatch are those of `stdole2.tlb`, which is wherever libraries are.
+//! The library contains its declarations and the types that these use. IUnknown and IDispatch are
+//! imported from `stdole2.tlb`, which exists wherever there are type libraries.
 
 mod types;
 
@@ -18,15 +19,19 @@ use crate::typelib::{
 use obvia_ndr::vartype as vt;
 use std::collections::{HashMap, VecDeque};
 
-/// Bytes of a pointer.
+/// The size of a pointer in bytes.
 const POINTER: u16 = 8;
-/// IUnknown's methods.
+/// The number of IUnknown's methods.
 const UNKNOWN_METHODS: u16 = 3;
-/// VARTYPEs that only type libraries have.
+/// VARTYPEs that only type libraries use.
 const VOID: u16 = 24;
 const HRESULT: u16 = 25;
 
-/// A file's library, and what is worth a look.
+/// Returns a file's library, with warnings.
+///
+/// # Errors
+///
+/// The file has no library, or a declaration that a type library cannot represent.
 pub fn library(compilation: &Compilation) -> Result<(TypeLibrary, Vec<Diagnostic>), Vec<Diagnostic>> {
     let own = compilation.model.libraries.iter().find(|library| !library.imported);
     let Some(library) = own else {
@@ -50,7 +55,11 @@ pub fn library(compilation: &Compilation) -> Result<(TypeLibrary, Vec<Diagnostic
     Ok((emitter.made, emitter.diagnostics))
 }
 
-/// A type library's bytes, and what is worth a look.
+/// Returns a type library's bytes, with warnings.
+///
+/// # Errors
+///
+/// The errors of [`library`], and libraries that do not fit the format.
 pub fn emit(compilation: &Compilation) -> Result<(Vec<u8>, Vec<Diagnostic>), Vec<Diagnostic>> {
     let (library, warnings) = library(compilation)?;
     match typelib::write(&library) {
@@ -63,10 +72,11 @@ struct Emitter<'a> {
     model: &'a Model,
     made: TypeLibrary,
     known: HashMap<Declared, usize>,
-    /// Types that have a place, and no members yet: those may lead anywhere.
+    /// Types that have an index but no members yet. They are filled later, because members may lead
+    /// to any type.
     unfilled: VecDeque<(usize, Declared)>,
     diagnostics: Vec<Diagnostic>,
-    /// The structure that GUIDs are, where one was used.
+    /// The index of the GUID structure, if one is used.
     guid: Option<usize>,
 }
 
@@ -116,7 +126,7 @@ impl Emitter<'_> {
         share_names(&mut self.made);
     }
 
-    /// A type of the library, which is made where it is not known yet.
+    /// Returns the reference to a type of the library, and adds the type if it is new.
     fn declared(&mut self, one: Declared) -> TypeRef {
         if let Some(known) = self.known.get(&one) {
             return TypeRef::Own(*known);
@@ -133,7 +143,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Gives a type a place, so that others, and it itself, can name it.
+    /// Adds a type without members, so that other types and its own members can refer to it.
     fn reserve(&mut self, one: Declared, info: TypeInfo) -> TypeRef {
         let at = self.made.types.len();
         self.made.types.push(info);
@@ -142,7 +152,7 @@ impl Emitter<'_> {
         TypeRef::Own(at)
     }
 
-    /// An interface of `stdole2.tlb`.
+    /// Returns the reference to an interface of `stdole2.tlb`.
     fn of_stdole(&mut self, uuid: u128) -> TypeRef {
         if self.made.imports.is_empty() {
             let file = "stdole2.tlb".to_owned();
@@ -166,7 +176,7 @@ impl Emitter<'_> {
             let error = Diagnostic::error("not-in-library", interface.span, text);
             self.say(error.help("declare it outside the library"));
         }
-        // What it extends stands before it.
+        // The base interface comes first.
         let base = match interface.base {
             Some(base) => self.declared(Declared::Interface(base)),
             None => self.of_stdole(IUNKNOWN),
@@ -233,7 +243,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// An interface that is called by name. Where it has members of its own nothing is said of a vtable: it is IDispatch's.
+    /// Adds a dispinterface. If it has members of its own, its vtable is IDispatch's, which the
+    /// entry does not describe.
     fn dispinterface(&mut self, at: usize) -> TypeRef {
         let found = &self.model.dispinterfaces[at];
         let (interfaces, inherited) = match &found.members {
@@ -304,9 +315,9 @@ impl Emitter<'_> {
         Parameter { name: Some(param.name.clone()), ty, flags, default }
     }
 
-    /// The default of a parameter of this VARTYPE.
+    /// Returns the default value of a parameter with this VARTYPE.
     fn default(&mut self, kind: u16, value: &Constant, span: Span) -> Option<Value> {
-        // A VARIANT says itself what it is.
+        // A VARIANT takes the type of its value.
         let kind = match (kind, value) {
             (vt::VARIANT, Constant::Int(value)) if i32::try_from(*value).is_ok() => vt::I4,
             (vt::VARIANT, Constant::Int(_)) => vt::I8,
@@ -354,7 +365,8 @@ impl Emitter<'_> {
             };
             has.push((interface, *bits));
         }
-        // Where nothing is said the first is the default: of those it has, and of those it calls.
+        // Without a marked default, the first interface is the default one. This holds for
+        // implemented interfaces and for sources.
         for source in [0, flags::SOURCE] {
             let is_one = |bits: u32| bits & flags::SOURCE == source;
             let has_default = has.iter().any(|(_, bits)| is_one(*bits) && bits & flags::DEFAULT != 0);
@@ -366,7 +378,7 @@ impl Emitter<'_> {
         self.made.types[at].interfaces = has;
     }
 
-    /// The description of a parameter's type.
+    /// Returns the description of a parameter's type.
     fn parameter_type(&mut self, param: &Param) -> TypeDesc {
         if let Some(memory) = param.memory {
             let simple = match memory.vt() {
@@ -375,7 +387,7 @@ impl Emitter<'_> {
             };
             return if memory.is_by_value(param) { simple } else { TypeDesc::Pointer(Box::new(simple)) };
         }
-        // One pointer more than the declaration has is the model's own.
+        // The model's additional pointer is not part of the declaration.
         let ty = match &param.ty {
             Type::Pointer(pointer) if param.boxed => &pointer.to,
             ty => ty,
@@ -384,7 +396,8 @@ impl Emitter<'_> {
     }
 }
 
-/// Names that differ in case only are one in a type library: those of types stand for all, then those of methods, of members, of parameters.
+/// Gives names that differ only in case the same spelling, since a type library stores them once.
+/// The first spelling is that of a type, then of a method, a member, a parameter.
 fn share_names(library: &mut TypeLibrary) {
     let mut known: HashMap<String, String> = HashMap::new();
     let mut share = |name: &mut String| {
@@ -401,13 +414,13 @@ fn share_names(library: &mut TypeLibrary) {
     functions.flat_map(|function| &mut function.params).filter_map(|param| param.name.as_mut()).for_each(share);
 }
 
-/// A type with what stands in the brackets before it, and nothing else.
+/// Returns a type with only the properties from its attributes.
 fn with_about(about: &About, name: &str, kind: Kind) -> TypeInfo {
     let About { uuid, version, flags, .. } = *about;
     TypeInfo { uuid, version, flags, help: about.help.clone(), ..empty(name, kind) }
 }
 
-/// A type without anything.
+/// Returns an empty type.
 fn empty(name: &str, kind: Kind) -> TypeInfo {
     TypeInfo {
         name: name.to_owned(),

@@ -1,6 +1,6 @@
-//! Text that is indented by its braces.
+//! A writer for text that is indented by its braces.
 
-/// Collects lines.
+/// Collects lines of text.
 #[derive(Debug, Default)]
 pub(crate) struct Writer {
     text: String,
@@ -8,8 +8,8 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Adds a line. One that begins with a closing bracket is moved out, one that ends with an opening one moves the next
-    /// ones in.
+    /// Adds a line. A closing bracket at its beginning ends an indentation, an opening bracket at
+    /// its end begins one.
     pub(crate) fn line(&mut self, line: impl AsRef<str>) {
         let line = line.as_ref();
         if line.starts_with(['}', ')', ']']) {
@@ -27,7 +27,7 @@ impl Writer {
         }
     }
 
-    /// Adds a line as it is, whatever brackets are in it.
+    /// Adds a line without regard to its brackets.
     pub(crate) fn verbatim(&mut self, line: &str) {
         if !line.is_empty() {
             self.text.extend(std::iter::repeat_n("    ", self.depth));
@@ -35,7 +35,7 @@ impl Writer {
         self.unindented(line);
     }
 
-    /// Adds the arguments of a call, one a line, and what ends it.
+    /// Adds the arguments of a call, one on each line, and then `end`.
     pub(crate) fn arguments(&mut self, arguments: &[String], end: &str) {
         for (at, argument) in arguments.iter().enumerate() {
             let end = if at + 1 == arguments.len() { end } else { "," };
@@ -51,15 +51,15 @@ impl Writer {
         }
     }
 
-    /// Adds a line of a preprocessor's, or another that the lines around it do not belong to.
+    /// Adds a line without indentation, such as a preprocessor's.
     pub(crate) fn unindented(&mut self, line: &str) {
         self.text.push_str(line);
         self.text.push('\n');
     }
 
-    /// Adds a comment of C's.
+    /// Adds a C comment.
     pub(crate) fn block_comment(&mut self, text: &str) {
-        // Neither the comment's end nor another's beginning may come from the text.
+        // The text must not end the comment, nor begin another one.
         let text = text.replace("*/", "* /").replace("/*", "/ *");
         let lines: Vec<&str> = text.lines().collect();
         match lines.as_slice() {
@@ -75,7 +75,7 @@ impl Writer {
         }
     }
 
-    /// What has been written.
+    /// Returns the text.
     pub(crate) fn finish(self) -> String {
         self.text
     }

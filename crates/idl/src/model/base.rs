@@ -35,12 +35,13 @@ pub enum Base {
     Hresult,
     /// `GUID` and its other names.
     Guid,
-    /// What a server gives its client for a state that it keeps for it: 32 bits of attributes and a UUID (`ndr_context_handle` of C706).
+    /// A context handle: 32 bits of attributes and a UUID (`ndr_context_handle` of C706), by which
+    /// a server identifies the state that it keeps for a client.
     Context,
 }
 
 impl Base {
-    /// Bytes in memory and on the wire.
+    /// The size in bytes, in memory and on the wire.
     pub const fn size(self) -> u32 {
         match self {
             Self::Boolean | Self::Byte | Self::Char | Self::I8 | Self::U8 => 1,
@@ -52,7 +53,7 @@ impl Base {
         }
     }
 
-    /// Alignment in memory and on the wire.
+    /// The alignment in memory and on the wire.
     pub const fn align(self) -> u32 {
         match self {
             Self::Guid | Self::Context => 4,
@@ -60,12 +61,12 @@ impl Base {
         }
     }
 
-    /// Whether it counts: can be a size, a length or a discriminant.
+    /// Whether the type is an integer that can be a size, a length or a discriminant.
     pub const fn is_integer(self) -> bool {
         !matches!(self, Self::F32 | Self::F64 | Self::Hresult | Self::Guid | Self::Context)
     }
 
-    /// The least and the greatest value, for integers.
+    /// The least and the greatest value of an integer type.
     pub const fn range(self) -> Option<(i128, i128)> {
         Some(match self {
             Self::Boolean => (0, 1),
@@ -81,7 +82,7 @@ impl Base {
         })
     }
 
-    /// Its name in IDL.
+    /// The type's name in IDL.
     pub const fn idl(self) -> &'static str {
         match self {
             Self::Boolean => "boolean",

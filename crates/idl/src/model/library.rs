@@ -1,39 +1,39 @@
-//! Libraries: what type libraries are made of.
+//! Libraries: the declarations that type libraries are made of.
 
 use super::{EnumId, Help, InterfaceId, Member, Param, StructId, UnionId};
 use crate::source::Span;
 
-/// What type libraries say of something beside its declaration.
+/// The properties of a declaration that only type libraries record.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct About {
-    /// Its UUID; an interface has its own.
+    /// The declaration's UUID. `None` for interfaces, which have one of their own.
     pub uuid: Option<u128>,
-    /// Its version, major and minor.
+    /// The declaration's version, major and minor.
     pub version: (u16, u16),
-    /// The bits that its attributes stand for: see [`flags`](crate::typelib::flags).
+    /// The flags of the declaration's attributes: see [`flags`](crate::typelib::flags).
     pub flags: u32,
-    /// What is said to people.
+    /// The help text.
     pub help: Help,
 }
 
 /// A library.
 #[derive(Clone, Debug)]
 pub struct Library {
-    /// Its name.
+    /// The library's name.
     pub name: String,
-    /// What is said of it.
+    /// The UUID, version, flags and help text for type libraries.
     pub about: About,
-    /// The language of its texts, where it has one.
+    /// The locale of the library's texts. 0 if there is none.
     pub lcid: u32,
-    /// The file with more help.
+    /// The help file.
     pub help_file: Option<String>,
-    /// The libraries that it imports.
+    /// The libraries that this library imports.
     pub imports: Vec<ImportLib>,
-    /// What stands in it, in the order of the source.
+    /// The library's declarations, in the order of the source.
     pub declared: Vec<Declared>,
-    /// Whether it stands in a file that this one imports.
+    /// Whether an imported file declares the library.
     pub imported: bool,
-    /// Where it is declared.
+    /// The library's place in the source.
     pub span: Span,
 }
 
@@ -42,11 +42,11 @@ pub struct Library {
 pub struct ImportLib {
     /// The name of the file.
     pub file: String,
-    /// Where it stands.
+    /// The import's place in the source.
     pub span: Span,
 }
 
-/// What a library declares.
+/// A declaration in a library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Declared {
     /// A structure.
@@ -55,26 +55,27 @@ pub enum Declared {
     Union(UnionId),
     /// An enumeration.
     Enum(EnumId),
-    /// An interface; one that is only named in the library, too.
+    /// An interface that the library declares or refers to.
     Interface(InterfaceId),
-    /// A further name for a type, by its place in [`Model::typedefs`](super::Model::typedefs).
+    /// A typedef, by its index in [`Model::typedefs`](super::Model::typedefs).
     Alias(usize),
-    /// An interface that is called by name only, by its place in [`Model::dispinterfaces`](super::Model::dispinterfaces).
+    /// A dispinterface, by its index in [`Model::dispinterfaces`](super::Model::dispinterfaces).
     Dispinterface(usize),
-    /// A class, by its place in [`Model::coclasses`](super::Model::coclasses).
+    /// A class, by its index in [`Model::coclasses`](super::Model::coclasses).
     Coclass(usize),
 }
 
 /// A class of objects.
 #[derive(Clone, Debug)]
 pub struct Coclass {
-    /// Its name.
+    /// The class's name.
     pub name: String,
-    /// What is said of it.
+    /// The UUID, version, flags and help text for type libraries.
     pub about: About,
-    /// The interfaces that its objects have, or call as `source` says, each with the bits of its attributes.
+    /// The interfaces that the class's objects implement, or call if marked `source`, each with the
+    /// flags of its attributes.
     pub interfaces: Vec<(Offered, u32)>,
-    /// Where it is declared.
+    /// The class's place in the source.
     pub span: Span,
 }
 
@@ -83,41 +84,41 @@ pub struct Coclass {
 pub enum Offered {
     /// IUnknown.
     Unknown,
-    /// One with a vtable.
+    /// An interface with a vtable.
     Interface(InterfaceId),
-    /// One that is called by name only, by its place in [`Model::dispinterfaces`](super::Model::dispinterfaces).
+    /// A dispinterface, by its index in [`Model::dispinterfaces`](super::Model::dispinterfaces).
     Dispinterface(usize),
 }
 
-/// An interface that is called by name only.
+/// A dispinterface: an interface that is called by name only.
 #[derive(Clone, Debug)]
 pub struct Dispinterface {
-    /// Its name.
+    /// The dispinterface's name.
     pub name: String,
-    /// What is said of it.
+    /// The UUID, version, flags and help text for type libraries.
     pub about: About,
-    /// What it has; `None` while it is only announced.
+    /// The dispinterface's members. `None` after a forward declaration.
     pub members: Option<DispMembers>,
-    /// Where it is declared.
+    /// The dispinterface's place in the source.
     pub span: Span,
 }
 
-/// What an interface that is called by name has.
+/// The members of a dispinterface.
 #[derive(Clone, Debug)]
 pub enum DispMembers {
-    /// Properties without methods, and methods.
+    /// The dispinterface's own properties, which have no methods, and its own methods.
     Own(Vec<DispMember>, Vec<DispMember>),
-    /// Those of an interface.
+    /// The members of an interface.
     Of(InterfaceId),
 }
 
-/// A property without methods, or a method.
+/// A method, or a property without methods.
 #[derive(Clone, Debug)]
 pub struct DispMember {
-    /// What calls by name know of it.
+    /// The properties for calls by name.
     pub member: Member,
-    /// Its parameters.
+    /// The member's parameters.
     pub params: Vec<Param>,
-    /// What it returns, or the property's value, as if it were a parameter; `None` for nothing.
+    /// The result, or the property's value, in the form of a parameter. `None` for no value.
     pub returns: Option<Param>,
 }

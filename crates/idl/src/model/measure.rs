@@ -1,23 +1,24 @@
-//! How large types are, and what else follows from what they are made of.
+//! Sizes of types, and other facts that follow from a type's members.
 //!
-//! That of a structure or a union is found out once, when its members are known, from that of what it contains.
+//! The measure of a structure or a union is computed once, when its members are known, from the
+//! measures of its members.
 
 use super::{Base, Field, Model, Struct, StructId, Type, Union, UnionId};
 
-/// What follows from what a type is made of.
+/// The measure of a type: facts that follow from its members.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Measure {
-    /// Bytes in memory, which FLAT shares: C's on a 64-bit machine.
+    /// The size in bytes in memory and in FLAT: C's size on a 64-bit machine.
     pub size: u32,
-    /// Its alignment there.
+    /// The alignment in memory and in FLAT.
     pub align: u32,
-    /// Whether it has no pointers in it, so that its bytes are its value.
+    /// Whether the type has no pointers, so that its bytes are its value.
     pub is_plain: bool,
-    /// Whether any bytes of its size are a value.
+    /// Whether every bit pattern of the type's size is a valid value.
     pub is_any_bits: bool,
-    /// How many structures and unions lie in one another, itself counted.
+    /// The depth of nested structures and unions, the type itself included.
     pub depth: u32,
-    /// How many members there are, those of members counted.
+    /// The number of members, nested ones included.
     pub weight: u32,
 }
 
@@ -26,13 +27,13 @@ impl Measure {
         Self { size, align, is_plain: true, is_any_bits: true, depth: 0, weight: 1 }
     }
 
-    /// With another behind it, as structures have members.
+    /// Returns the measure with `next` placed behind it, like a structure's members.
     fn followed_by(self, next: Self) -> Option<Self> {
         let at = self.size.checked_next_multiple_of(next.align.max(1))?;
         Some(Self { size: at.checked_add(next.size)?, ..self.beside(next)? })
     }
 
-    /// With another in the same place, as unions have arms.
+    /// Returns the measure with `other` in the same place, like a union's arms.
     fn beside(self, other: Self) -> Option<Self> {
         Some(Self {
             size: self.size.max(other.size),
@@ -44,31 +45,31 @@ impl Measure {
         })
     }
 
-    /// As a structure or a union of its own.
+    /// Returns the measure of a structure or a union with these contents.
     fn closed(self) -> Option<Self> {
         let size = self.size.checked_next_multiple_of(self.align)?;
         Some(Self { size, depth: self.depth + 1, ..self })
     }
 }
 
-/// Before there are members.
+/// The measure of a type without members.
 const NOTHING: Measure = Measure { weight: 1, ..Measure::value(0, 1) };
 
 impl Model {
-    /// Size and alignment of a type in memory, which FLAT shares: C's on a 64-bit machine.
+    /// The size and alignment of a type in memory and in FLAT: C's on a 64-bit machine.
     pub fn layout(&self, ty: &Type) -> (u32, u32) {
-        // Resolution refuses types that have no size.
+        // Resolution refuses types whose size overflows.
         let measure = self.measure(ty).unwrap_or_default();
         (measure.size, measure.align.max(1))
     }
 
-    /// What follows from what a type is made of; `None` where it is too large to have a size.
+    /// Returns the measure of a type. `None` if its size overflows.
     pub fn measure(&self, ty: &Type) -> Option<Measure> {
         Some(match ty {
             Type::Base(base) => {
                 Measure { is_any_bits: *base != Base::Boolean, ..Measure::value(base.size(), base.align()) }
             }
-            // What checks a value goes through those that there may be.
+            // Checking a value compares it with the listed ones.
             Type::Enum(id) => {
                 let weight = 1 + self.enums[id.0].values.len() as u32 / 8;
                 Measure { is_any_bits: false, weight, ..Measure::value(4, 4) }
@@ -86,7 +87,7 @@ impl Model {
         })
     }
 
-    /// What its members make of a structure.
+    /// Computes the measure of a structure from its members.
     pub(crate) fn measure_struct(&self, id: StructId) -> Option<Measure> {
         let found = &self.structs[id.0];
         let bound = |field: &Field| field.range.is_some() || field.switch.is_some();
@@ -103,7 +104,7 @@ impl Model {
         Some(Measure { is_any_bits: whole.is_any_bits && whole.is_plain, ..whole })
     }
 
-    /// What its arms make of a union.
+    /// Computes the measure of a union from its arms.
     pub(crate) fn measure_union(&self, id: UnionId) -> Option<Measure> {
         let found = &self.unions[id.0];
         let mut arms = NOTHING;
@@ -119,7 +120,7 @@ impl Model {
         Some(whole)
     }
 
-    /// Size and alignment of a union's arms, without a discriminant.
+    /// The size and alignment of a union's arms, without a discriminant.
     pub fn union_body(&self, union: &Union) -> (u32, u32) {
         let (size, align) = all_arms(union).fold((0, 1), |(size, align), field| {
             let (own, own_align) = self.layout(&field.ty);
@@ -128,7 +129,8 @@ impl Model {
         (round(size, align), align)
     }
 
-    /// The members' offsets, and the size and alignment of a structure. A conformant array has the last offset.
+    /// Returns the members' offsets, and the size and alignment of a structure. The last offset is
+    /// that of the conformant array, if there is one.
     pub fn offsets(&self, of: &Struct) -> (Vec<u32>, u32, u32) {
         let (mut offsets, mut at, mut most) = (Vec::new(), 0_u32, 1);
         let conformant = of.conformant.iter().map(|(element, ..)| (0, self.layout(element).1));
@@ -142,7 +144,7 @@ impl Model {
     }
 }
 
-/// What a union's arms hold, that of the default arm behind the others.
+/// Returns the contents of a union's arms, that of the default arm last.
 pub(crate) fn all_arms(union: &Union) -> impl Iterator<Item = &Field> {
     union.arms.iter().filter_map(|arm| arm.field.as_ref()).chain(union.default.iter().flatten())
 }

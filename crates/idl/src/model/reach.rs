@@ -1,4 +1,4 @@
-//! What types lead to: members, arms, elements, and what pointers point to.
+//! The types that a type leads to: members, arms, elements and targets of pointers.
 
 use super::measure::all_arms;
 use super::{Model, StructId, Type, UnionId};
@@ -7,41 +7,44 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::OnceLock;
 
-/// Why structures and unions cannot be written in a language. Others can.
+/// The structures and unions that a language cannot express, each with the reason.
 pub(crate) type Refusals = HashMap<Type, &'static str>;
 
-/// What back ends have found out of all types, each at once: types may be many, and lead to as many others.
+/// Facts about all types that back ends have computed. Each is computed for all types at once,
+/// because types may be many and may each lead to many others.
 #[derive(Debug, Default)]
 pub struct Known {
     pub(crate) rust: OnceLock<Refusals>,
     pub(crate) c: OnceLock<Refusals>,
     pub(crate) java: OnceLock<Refusals>,
-    /// What names mean in C.
+    /// The meaning of names in C.
     pub(crate) c_names: OnceLock<CNames>,
 }
 
-/// A type and all that it leads to, each structure and each union once, before what stands in it.
+/// An iterator over a type and all types that it leads to. Each structure and union comes once,
+/// before its contents.
 pub(crate) struct Reached<'m> {
     model: &'m Model,
-    /// What is still to come, the next one last: types may lead to one another in chains that are as long as a file.
+    /// The types still to visit, the next one last. A stack on the heap: chains of types may be as
+    /// long as a file.
     next: Vec<&'m Type>,
     structs: HashSet<StructId>,
     unions: HashSet<UnionId>,
 }
 
 impl Model {
-    /// A type and all that it leads to.
+    /// Returns an iterator over a type and all types that it leads to.
     pub(crate) fn reached<'m>(&'m self, ty: &'m Type) -> Reached<'m> {
         self.reached_from([ty])
     }
 
-    /// These types and all that they lead to.
+    /// Returns an iterator over the given types and all types that they lead to.
     pub(crate) fn reached_from<'m>(&'m self, types: impl IntoIterator<Item = &'m Type>) -> Reached<'m> {
         let next = types.into_iter().collect();
         Reached { model: self, next, structs: HashSet::new(), unions: HashSet::new() }
     }
 
-    /// The structure or the union that a type is of, through arrays and pointers; or what else it is of.
+    /// Returns the type behind all arrays and pointers.
     pub(crate) fn innermost<'m>(&'m self, mut ty: &'m Type) -> &'m Type {
         loop {
             ty = match ty {
@@ -52,7 +55,8 @@ impl Model {
         }
     }
 
-    /// Structures and unions that are refused by themselves, and those that lead to such.
+    /// Returns the structures and unions that `refuse` refuses, and those that lead to a refused
+    /// one.
     pub(crate) fn refusals<W: Copy>(&self, refuse: impl Fn(&Type) -> Option<W>) -> HashMap<Type, W> {
         let structs = (0..self.structs.len()).map(|at| Type::Struct(StructId(at)));
         let all: Vec<Type> = structs.chain((0..self.unions.len()).map(|at| Type::Union(UnionId(at)))).collect();
@@ -73,7 +77,7 @@ impl Model {
         refused
     }
 
-    /// What a type leads to itself, in the order of the source.
+    /// Returns the types that a type directly leads to, in the order of the source.
     pub(crate) fn inner<'m>(&'m self, ty: &'m Type) -> Vec<&'m Type> {
         match ty {
             Type::Base(_) | Type::Enum(_) | Type::Interface(_) | Type::Void => Vec::new(),

@@ -1,11 +1,11 @@
-//! Side files: the attributes that stand beside an IDL file instead of in it, as in C706 6.3.
+//! Side files: attributes in a file of their own beside the IDL file, as in C706 6.3.
 
 use super::{Parsed, Parser};
 use crate::ast::{Attribute, Ident, SideInterface, SideMethod};
 use crate::diagnostic::Diagnostic;
 
 impl Parser<'_> {
-    /// A whole side file.
+    /// Parses a whole side file.
     pub(crate) fn side_file(&mut self) -> Vec<SideInterface> {
         let mut interfaces = Vec::new();
         while self.at < self.tokens.len() {
@@ -38,7 +38,7 @@ impl Parser<'_> {
         Ok(SideInterface { attributes, name, methods })
     }
 
-    /// Methods with the same attributes, to their semicolon.
+    /// Parses methods with the same attributes, up to their semicolon.
     fn side_methods(&mut self, methods: &mut Vec<SideMethod>) -> Parsed<()> {
         if self.eat(";") {
             return Ok(());
@@ -70,7 +70,8 @@ impl Parser<'_> {
         }
     }
 
-    /// What C706 has in side files, and this dialect does not: its attributes are of methods and parameters only.
+    /// Refuses the parts of C706's side files that this dialect lacks: attributes are only for
+    /// interfaces, methods and parameters.
     fn refuse_other_parts(&mut self) -> Parsed<()> {
         let here = self.here();
         match self.peek_text() {

@@ -1,4 +1,4 @@
-//! Attributes: what stands in brackets before a declaration.
+//! Attributes: the bracketed lists before a declaration.
 
 use super::{Parsed, Parser};
 use crate::ast::Attribute;
@@ -6,13 +6,13 @@ use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::syntax::SyntaxKind;
 
-/// Attributes whose arguments are no expressions.
+/// Attributes whose arguments are not expressions.
 const RAW: [&str; 7] =
     ["uuid", "version", "switch_type", "endpoint", "pointer_default", "async_uuid", "implicit_handle"];
 
 impl Parser<'_> {
-    /// Every attribute list before a declaration. `OBVIA(name)` outside brackets, which other compilers pass over as an
-    /// empty macro, counts as one.
+    /// Parses all attribute lists before a declaration. `OBVIA(name)` outside brackets counts as a
+    /// list. Other compilers see an empty macro there.
     pub(crate) fn attributes(&mut self) -> Parsed<Vec<Attribute>> {
         let mut attributes = Vec::new();
         loop {
@@ -21,7 +21,8 @@ impl Parser<'_> {
                 self.macro_of_attributes(&mut attributes)?;
             } else if self.eat("[") {
                 while !self.eat("]") {
-                    // No comma stands beside a macro that is nothing to other compilers.
+                    // No comma separates such a macro, which is empty for other compilers, from its
+                    // neighbours.
                     if self.peek_text() == Some("OBVIA") {
                         self.macro_of_attributes(&mut attributes)?;
                         self.eat(",");

@@ -1,4 +1,4 @@
-//! Expressions: C's, by precedence climbing.
+//! C's expressions, by precedence climbing.
 
 use super::{Parsed, Parser};
 use crate::ast::{Expr, ExprKind};
@@ -7,11 +7,11 @@ use crate::lexer::{Token, TokenKind};
 use crate::preprocess::precedence;
 use crate::syntax::SyntaxKind;
 
-/// Binary operators that an expression may have: each is a level of the AST.
+/// The maximum number of binary operators in an expression. Each one is a level of the AST.
 const OPERATORS_MAX: usize = 500;
 
 impl Parser<'_> {
-    /// A whole expression.
+    /// Parses a whole expression.
     pub(crate) fn expr(&mut self) -> Parsed<Expr> {
         self.operators = 0;
         self.inner_expr()
@@ -135,7 +135,7 @@ impl Parser<'_> {
             }
         };
         match value {
-            // Values of the upper half of 64 bits keep their bits.
+            // Values above the signed range keep their 64 bits.
             Some(value) => Ok(ExprKind::Int(value.cast_signed())),
             None => self.bad_number(text, token),
         }

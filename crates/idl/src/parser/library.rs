@@ -1,11 +1,11 @@
-//! Libraries, and the classes in them.
+//! Libraries and their classes.
 
 use super::{Parsed, Parser};
 use crate::ast::{Attribute, CoclassDecl, DispinterfaceDecl, DispinterfaceMembers, Item, LibraryDecl};
 use crate::diagnostic::Diagnostic;
 
 impl Parser<'_> {
-    /// `library L { ... }`, behind its attributes.
+    /// Parses `library L { ... }`, after its attributes.
     pub(crate) fn library(&mut self, attributes: Vec<Attribute>) -> Parsed<Item> {
         self.bump();
         let name = self.ident("the library's name")?;
@@ -16,13 +16,13 @@ impl Parser<'_> {
                 self.item_into(&mut items, false);
             }
         }
-        // Only the end of the file comes without a brace; what was declared is declared even so.
+        // The brace is missing only at the end of the file. The contents still count.
         let _ = self.expect("}", "at the end of the library");
         self.eat(";");
         Ok(Item::Library(LibraryDecl { attributes, name, items }))
     }
 
-    /// `importlib("a.tlb");`
+    /// Parses `importlib("a.tlb");`.
     pub(crate) fn import_lib(&mut self) -> Parsed<Item> {
         self.bump();
         self.expect("(", "after importlib")?;
@@ -32,7 +32,7 @@ impl Parser<'_> {
         Ok(Item::ImportLib(name, span))
     }
 
-    /// `coclass C { [default] interface I; };`, behind its attributes.
+    /// Parses `coclass C { [default] interface I; };`, after its attributes.
     pub(crate) fn coclass(&mut self, attributes: Vec<Attribute>) -> Parsed<Item> {
         self.bump();
         let name = self.ident("the class's name")?;
@@ -50,7 +50,8 @@ impl Parser<'_> {
         self.eat(";");
         Ok(Item::Coclass(CoclassDecl { attributes, name, interfaces }))
     }
-    /// `dispinterface D { properties: ... methods: ... };`, or `dispinterface D { interface I; };`, behind its attributes.
+    /// Parses `dispinterface D { properties: ... methods: ... };` or `dispinterface D { interface
+    /// I; };`, after its attributes.
     pub(crate) fn dispinterface(&mut self, attributes: Vec<Attribute>) -> Parsed<Item> {
         self.bump();
         let name = self.ident("the interface's name")?;

@@ -1,4 +1,4 @@
-//! Types as they are written.
+//! Types in their written form.
 
 use super::{Parsed, Parser};
 use crate::ast::{Arm, Attribute, Declarator, EnumDecl, Member, StructDecl, TypeKind, TypeSpec, UnionDecl};
@@ -6,7 +6,7 @@ use crate::diagnostic::Diagnostic;
 use crate::lexer::TokenKind;
 use crate::syntax::SyntaxKind;
 
-/// Names of base types that are one word.
+/// Base types with one-word names.
 const WORDS: [(&str, &str); 25] = [
     ("void", "void"),
     ("boolean", "boolean"),
@@ -35,7 +35,7 @@ const WORDS: [(&str, &str); 25] = [
     ("LPWSTR", "LPWSTR"),
 ];
 
-/// Further one-word names, from the headers that IDL files take for granted.
+/// Further one-word names, from headers that IDL files rely on.
 const WINDOWS: [(&str, &str); 16] = [
     ("CHAR", "char"),
     ("UCHAR", "unsigned char"),
@@ -55,19 +55,19 @@ const WINDOWS: [(&str, &str); 16] = [
     ("DWORDLONG", "unsigned hyper"),
 ];
 
-/// Types of Automation, and what they are called.
+/// Automation's types and their normal names.
 const AUTOMATION: [(&str, &str); 3] = [("BSTR", "BSTR"), ("VARIANT", "VARIANT"), ("VARIANTARG", "VARIANT")];
 
-/// Types that are not done yet.
+/// Types that are not supported.
 const UNSUPPORTED: [&str; 2] = ["pipe", "__int3264"];
 
 impl Parser<'_> {
-    /// A type.
+    /// Parses a type.
     pub(crate) fn type_spec(&mut self) -> Parsed<TypeSpec> {
         self.type_spec_with(&[])
     }
 
-    /// A type, with the attributes that stand before it.
+    /// Parses a type after the attributes `before`.
     pub(crate) fn type_spec_with(&mut self, before: &[Attribute]) -> Parsed<TypeSpec> {
         self.node(SyntaxKind::TypeSpec, |this| this.type_spec_inner(before))
     }
@@ -130,7 +130,7 @@ impl Parser<'_> {
         "hyper"
     }
 
-    /// Integer types of several words, in any order as in C.
+    /// Parses an integer type of several words, in any order as in C.
     fn integer(&mut self) -> &'static str {
         let (mut signed, mut unsigned, mut size, mut longs) = (false, false, "", 0);
         while let Some(word) = self.peek_text() {
@@ -184,7 +184,7 @@ impl Parser<'_> {
         Ok(StructDecl { tag, members: Some(members), attributes })
     }
 
-    /// One line of members: `long a, *b;`.
+    /// Parses one line of members: `long a, *b;`.
     pub(crate) fn members(&mut self, members: &mut Vec<Member>) -> Parsed<()> {
         let attributes = self.attributes()?;
         let mut spec = self.type_spec()?;
@@ -194,7 +194,7 @@ impl Parser<'_> {
             if !self.eat(",") {
                 break;
             }
-            // The type is declared once.
+            // Only the first member declares the type.
             let Some(mention) = mention(&spec) else {
                 let error = Diagnostic::error("no-tag", spec.span, "the type of these members has no name");
                 return self.fail(error.help("write a tag before its `{`"));
@@ -228,7 +228,7 @@ impl Parser<'_> {
         Ok(UnionDecl { tag, switch, arms: Some(arms), attributes })
     }
 
-    /// `case 1: case 2: long a;` or `[case(1, 2)] long a;` or `default: ;`.
+    /// Parses `case 1: case 2: long a;` or `[case(1, 2)] long a;` or `default: ;`.
     fn arm(&mut self) -> Parsed<Arm> {
         let start = self.here();
         let (mut cases, mut default) = (Vec::new(), false);
@@ -294,7 +294,7 @@ impl Parser<'_> {
     }
 }
 
-/// A type as it is written where it was declared before. `None` when it has no tag to call it by.
+/// Returns a type in the form that refers to an earlier declaration. `None` if the type has no tag.
 fn mention(spec: &TypeSpec) -> Option<TypeSpec> {
     let attributes = Vec::new();
     let kind = match &spec.kind {

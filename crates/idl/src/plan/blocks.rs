@@ -1,4 +1,4 @@
-//! What the blocks of a method's frames are made of.
+//! The contents of the blocks of a method's frames.
 
 use super::{MethodPlan, ParamPlan, in_place};
 use crate::model::{Base, Direction, Extent, Model, Operand, Pointer, Type};
@@ -7,8 +7,9 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 
 impl<'a> MethodPlan<'a> {
-    /// What the request's or the reply's block is made of, with those parameters that are wanted; and the parameters that its
-    /// expressions read and that are not in it, by the numbers of [`Expr::Outer`]. A GUID has two, one for each half.
+    /// Returns the shape of the request's or the reply's block, with the wanted parameters. The
+    /// second value lists the parameters outside the block that its expressions read, by the
+    /// numbers of [`Expr::Outer`]. A GUID has two entries, one for each half.
     pub fn block(
         &self,
         model: &Model,
@@ -29,7 +30,8 @@ impl<'a> MethodPlan<'a> {
         (shape, outer.into_inner())
     }
 
-    /// What an operand of an expression about a block is. What is not in the block gets a number.
+    /// Returns the expression for an operand. An operand that is not in the block gets a number in
+    /// `outer`.
     pub(crate) fn operand(&self, request: bool, outer: &RefCell<Vec<usize>>, operand: &Operand) -> Expr {
         let index = operand.index % self.params.len();
         let param = &self.params[index];
@@ -46,8 +48,9 @@ impl<'a> MethodPlan<'a> {
         }))
     }
 
-    /// The type of what lies in a block for a parameter. An array in the caller's room has there as many elements as the caller
-    /// asked for, whatever the method makes of the number: such operands are counted on from the last parameter.
+    /// Returns the type that a block holds for a parameter. In the reply, an array in the caller's
+    /// memory has as many elements as the caller requested, even if the method changes that number.
+    /// Such operands have indices from the number of parameters on.
     pub(crate) fn in_block(&self, model: &Model, param: &ParamPlan<'a>, request: bool) -> Cow<'a, Type> {
         let ty = in_place(model, param.param);
         let (Type::Pointer(pointer), false) = (ty, request) else { return Cow::Borrowed(ty) };

@@ -1,4 +1,4 @@
-//! Structures, unions and enumerations, and the names that typedefs give to them.
+//! Structures, unions and enumerations, and their typedefs.
 
 use super::library::ON_TYPES;
 use super::limits::MEMBERS_MAX;
@@ -18,10 +18,11 @@ use crate::source::Span;
 use crate::typelib::flags;
 use std::collections::{HashMap, HashSet};
 
-/// Names of GUIDs, which files for other compilers declare themselves.
+/// Names of GUID types, which files for other compilers declare themselves.
 const GUIDS: [&str; 4] = ["GUID", "IID", "CLSID", "UUID"];
 
-/// The tag that GUIDs have in files for C, which a pointer's typedef may name before them.
+/// The tag of the GUID structure in C headers. A typedef of a pointer may use it before the
+/// structure.
 const GUID_TAG: &str = "_GUID";
 
 /// Attributes of members.
@@ -83,7 +84,7 @@ impl Resolver<'_> {
 
     #[expect(clippy::type_complexity, reason = "the two halves of a structure")]
     fn members(&mut self, members: &[Member], span: Span) -> (Vec<Field>, Option<(Type, Arith, Option<Arith>)>) {
-        // Sizes may name members that come later, so the integers are found first.
+        // Sizes may refer to later members, so the integer members are collected first.
         if !self.check_names(members.iter().filter_map(|member| member.declarator.as_ref()), "members") {
             return (Vec::new(), None);
         }
@@ -115,7 +116,7 @@ impl Resolver<'_> {
                     && self.is_complete(&pointer.to, declarator.span)
                 {
                     conformant = Some((pointer.to, size, length));
-                    // Its name is kept as a field without a place of its own.
+                    // The array's name is kept as a field of type void, which takes no space.
                     variables.truncate(at);
                     fields.push(Field {
                         name: declarator.name.name.clone(),
@@ -149,7 +150,8 @@ impl Resolver<'_> {
         (fields, conformant)
     }
 
-    /// Members have names of their own, and are not too many: those of a type that has more are not looked at.
+    /// Checks that members have distinct names and are not too many. If not, the type's members are
+    /// not resolved.
     fn check_names<'d>(&mut self, names: impl Iterator<Item = &'d Declarator>, what: &str) -> bool {
         let mut known = HashMap::new();
         for (at, declarator) in names.enumerate() {
@@ -168,7 +170,8 @@ impl Resolver<'_> {
         true
     }
 
-    /// The type of what an expression could use: resolved early, without complaint.
+    /// Returns the type of a variable that expressions may use, without reporting errors. Other
+    /// types become void.
     pub(super) fn scalar_type(&mut self, spec: &TypeSpec, declarator: &Declarator) -> Option<Type> {
         if !declarator.dimensions.is_empty() {
             return Some(Type::Void);
@@ -188,7 +191,8 @@ impl Resolver<'_> {
         Some(ty)
     }
 
-    /// Refuses a structure or a union, or an array of such, whose content is not known yet: it has no size.
+    /// Reports a structure, a union or an array of these whose contents are not known yet, and
+    /// which therefore has no size.
     pub(super) fn is_complete(&mut self, ty: &Type, span: Span) -> bool {
         let inner = array_of(ty);
         let is_complete = !matches!(inner, Type::Struct(_) | Type::Union(_)) || self.defined.contains(inner);
@@ -224,7 +228,7 @@ impl Resolver<'_> {
         true
     }
 
-    /// The limits of a [range].
+    /// Returns the limits that [range] gives.
     pub(super) fn range(&mut self, attributes: &[Attribute], ty: &Type) -> Option<(i64, i64)> {
         let attribute = find(attributes, "range")?;
         let [Some(least), Some(most)] = attribute.arguments.as_slice() else {
@@ -248,7 +252,8 @@ impl Resolver<'_> {
         Some((least, most))
     }
 
-    /// The values that a parameter may have, where it is limited: `[max_value(n)]` is `[range(0, n)]` for what counts elements.
+    /// Returns the least and greatest value that a parameter's attributes allow. For a count of
+    /// elements, `[max_value(n)]` means `[range(0, n)]`.
     pub(super) fn limits(&mut self, attributes: &[Attribute], direction: Direction, ty: &Type) -> Option<(i64, i64)> {
         let range = self.range(attributes, ty);
         let Some(attribute) = find(attributes, "max_value") else {
@@ -273,7 +278,7 @@ impl Resolver<'_> {
         Some((0, most))
     }
 
-    /// What chooses the arm of a union that has no discriminant of its own.
+    /// Returns the expression that selects the arm of a union without a discriminant of its own.
     pub(super) fn switch(
         &mut self,
         attributes: &[Attribute],
@@ -500,7 +505,7 @@ impl Resolver<'_> {
         Some(ty)
     }
 
-    /// `typedef`: new names for a type, and the name of one that had only a tag.
+    /// Resolves a `typedef`: new names for a type, and the name of a type that has only a tag.
     pub(super) fn typedef(&mut self, attributes: &[Attribute], spec: &TypeSpec, declarators: &[Declarator]) {
         let allowed = [
             "string",
@@ -518,7 +523,7 @@ impl Resolver<'_> {
         self.check_attributes(attributes, &[&ON_TYPES[..], &allowed].concat(), "a typedef");
         let own = declarators.iter().find(|declarator| declarator.pointers == 0 && declarator.dimensions.is_empty());
         let mut spec = spec.clone();
-        // What the typedef says of the type that it declares.
+        // Some of the typedef's attributes belong to the type that it declares.
         let is_definition = is_definition(&spec.kind);
         let (on_type, to): (&[&str], _) = match &mut spec.kind {
             TypeKind::Struct(decl) => (&[], Some(&mut decl.attributes)),
@@ -534,7 +539,7 @@ impl Resolver<'_> {
         if has(attributes, "context_handle") {
             return self.context_types(&spec, declarators);
         }
-        // The name that users write wins over the tag.
+        // A typedef's name takes precedence over the tag.
         let guid = own.filter(|own| is_definition && GUIDS.contains(&own.name.name.as_str()));
         self.declaring = own.filter(|_| is_definition && guid.is_none()).map(|own| own.name.name.clone());
         let name = own.or_else(|| declarators.first()).map(|declarator| &declarator.name);
@@ -550,7 +555,7 @@ impl Resolver<'_> {
             }
             let full = if plain { Some(ty.clone()) } else { self.stars_on(&ty, declarator, attributes) };
             let Some(full) = full else { continue };
-            // What is declared with them has been told the attributes.
+            // The declared type has already received the attributes.
             let attributes = if is_definition && own.is_some() { &[] } else { attributes };
             let is_interface = plain && matches!(full, Type::Interface(_));
             self.push_typedef(&declarator.name, full.clone(), is_interface, attributes);
@@ -561,7 +566,8 @@ impl Resolver<'_> {
 }
 
 impl Resolver<'_> {
-    /// The type that one of the names of GUIDs declares: what everybody knows by that name, and no structure of the file's own.
+    /// Resolves a GUID typedef, which declares the standard type instead of a structure of the
+    /// file's own.
     fn guid_type(&mut self, spec: &TypeSpec, own: &Declarator) -> Option<Type> {
         let guid = Type::Base(Base::Guid);
         let members = match &spec.kind {
@@ -594,7 +600,7 @@ impl Resolver<'_> {
     }
 }
 
-/// Whether members are those of a GUID: integers of 4, 2 and 2 bytes, and 8 of one byte, which may have names of their own.
+/// Whether members form a GUID: integers of 4, 2 and 2 bytes, and 8 bytes, under any names.
 fn is_guid(members: &[Field]) -> bool {
     let size = |ty: &Type| match ty {
         Type::Base(base) if base.is_integer() && *base != Base::Boolean => base.size(),
@@ -607,12 +613,12 @@ fn is_guid(members: &[Field]) -> bool {
     sizes.take(12).eq([4, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1])
 }
 
-/// Whether pointers lead to a union.
+/// Whether a type is a union, or a pointer chain to one.
 fn is_union_behind(ty: &Type) -> bool {
     matches!(ty, Type::Union(_)) || matches!(ty, Type::Pointer(pointer) if is_union_behind(&pointer.to))
 }
 
-/// The type that an array is of, through all of its dimensions.
+/// Returns the element type of an array, through all its dimensions.
 fn array_of(mut ty: &Type) -> &Type {
     while let Type::Fixed(element, _) = ty {
         ty = element;

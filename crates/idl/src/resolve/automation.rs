@@ -1,4 +1,5 @@
-//! Automation: types that are something else in memory than on the wire, and interfaces whose methods are called by name.
+//! Automation: types whose form in memory differs from the form on the wire, and interfaces whose
+//! methods are called by name.
 
 use super::{Named, Resolver, find, has};
 use crate::ast::{Attribute, InterfaceDecl, Method as MethodSyntax, Param as ParamSyntax, TypeKind, TypeSpec};
@@ -14,7 +15,7 @@ pub(super) const fn is_automation(spec: &TypeSpec) -> bool {
 }
 
 impl Resolver<'_> {
-    /// What a parameter is in memory, where that is not what travels.
+    /// Returns a parameter's type in memory, if it differs from the type that travels.
     pub(super) fn memory(&mut self, spec: &TypeSpec) -> Option<Memory> {
         match &spec.kind {
             TypeKind::Automation("BSTR") => Some(Memory::Bstr),
@@ -42,7 +43,7 @@ impl Resolver<'_> {
         found
     }
 
-    /// What travels for a parameter's type.
+    /// Returns the type that travels for a parameter's type.
     pub(super) fn wire_type(&mut self, spec: &TypeSpec) -> Option<Type> {
         let memory = self.memory(spec)?;
         if let Some(Named::Type(ty)) = self.types.get(memory.wire()).map(|known| known.what.clone()) {
@@ -53,14 +54,14 @@ impl Resolver<'_> {
         None
     }
 
-    /// Refuses a type of Automation's where it is no parameter.
+    /// Reports a type of Automation's that is not a parameter's.
     pub(super) fn stray_automation(&mut self, spec: &TypeSpec) -> Option<Type> {
         let error = Diagnostic::error("unsupported", spec.span, "a type of Automation's is that of a parameter only");
         self.say(error.help("strings, structures and arrays with size_is carry the same data"));
         None
     }
 
-    /// Refuses what makes a parameter more than a value or a pointer to one.
+    /// Refuses a parameter that is neither a value nor a reference pointer to one.
     pub(super) fn check_automation(&mut self, param: &ParamSyntax) {
         let more = ["size_is", "length_is", "max_is", "string", "unique", "ptr", "range"];
         let is_more = param.declarator.pointers > 1
@@ -73,11 +74,12 @@ impl Resolver<'_> {
         }
     }
 
-    /// What calls by name have for a parameter.
+    /// Returns the type of a parameter for calls by name.
     pub(super) fn variant(&mut self, param: &ParamSyntax, ty: &Type, memory: Option<Memory>) -> Option<Variant> {
         let named = if let TypeKind::Named(name) = &param.spec.kind { Some(name.as_str()) } else { None };
         let vt = memory.map(Memory::vt).or_else(|| vartype(&self.model, ty, named))?;
-        // As elements of arrays they are known, by themselves they are structures.
+        // CURRENCY and DECIMAL are supported as elements of arrays only: by themselves they are
+        // structures.
         if matches!(vt, vt::CY | vt::DECIMAL) {
             return None;
         }
@@ -88,7 +90,7 @@ impl Resolver<'_> {
         Some(Variant { vt, optional, default })
     }
 
-    /// What calls by name know of a method.
+    /// Returns the properties of a method for calls by name.
     pub(super) fn member(&mut self, method: &MethodSyntax) -> Member {
         let of = |name: &str| has(&method.attributes, name);
         let kind = match () {
@@ -104,7 +106,7 @@ impl Resolver<'_> {
 
     pub(super) fn id(&mut self, attribute: &Attribute) -> Option<i32> {
         let value = self.evaluate_int(attribute.arguments.first()?.as_ref()?)?;
-        // DISPID_NEWENUM is written as -4, or with all its bits.
+        // DISPID_NEWENUM is written as -4 or as an unsigned number.
         let id = i32::try_from(value).ok().or_else(|| u32::try_from(value).ok().map(u32::cast_signed));
         if id.is_none() {
             let error = Diagnostic::error("bad-id", attribute.span, "a DISPID has 32 bits");
@@ -113,7 +115,8 @@ impl Resolver<'_> {
         id
     }
 
-    /// What can be said of an interface that is called by name when its methods are known: which DISPIDs they have.
+    /// Finishes an interface that is called by name, once its methods are known: gives them their
+    /// DISPIDs.
     pub(super) fn dual(&mut self, decl: &InterfaceDecl, id: InterfaceId) {
         let base = self.model.interfaces[id.0].base;
         let is_dual = base.is_some_and(|base| self.model.is_dispatch(base));

@@ -3,12 +3,12 @@
 use super::Resolver;
 use std::collections::HashSet;
 
-/// A name without what languages put behind those that mean something to them.
+/// Returns a name without trailing underscores, which languages add to reserved words.
 fn stem(name: &str) -> &str {
     name.trim_end_matches('_')
 }
 
-/// A name that is no other one's, whatever underscores languages put behind them.
+/// Returns a name that differs from all others, even after languages add underscores.
 fn beside(name: &str, what: &str, is_taken: impl Fn(&str) -> bool) -> String {
     let mut code = name.to_owned();
     while is_taken(stem(&code)) {

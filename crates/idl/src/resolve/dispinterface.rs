@@ -1,4 +1,5 @@
-//! Interfaces that are called by name only. Type libraries have them; no code is made of them.
+//! Dispinterfaces: interfaces that are called by name only. Type libraries list them. No code is
+//! generated for them.
 
 use super::{Named, Resolver, find};
 use crate::ast::{
@@ -70,7 +71,8 @@ impl Resolver<'_> {
         made.members = Some(members);
     }
 
-    /// Where an interface is in the model. To those who pass its objects it is IDispatch.
+    /// Returns a dispinterface's index in the model, and adds the dispinterface if it is new.
+    /// Parameters of this type are IDispatch pointers.
     fn dispinterface_at(&mut self, name: &Ident) -> Option<usize> {
         if let Some(known) = self.dispinterfaces.get(&name.name) {
             return Some(*known);
@@ -80,7 +82,7 @@ impl Resolver<'_> {
             self.say(error.help(format!("write `import \"{FILE}\";` at the beginning of the file")));
             return None;
         }
-        // The file that the compiler brings along has one interface.
+        // The only interface of Automation's built-in file is IDispatch.
         self.declare_type(name, Named::Interface(InterfaceId(0)));
         let at = self.model.dispinterfaces.len();
         let (about, span) = (About::default(), name.span);
@@ -116,7 +118,7 @@ impl Resolver<'_> {
         DispMember { member, params, returns }
     }
 
-    /// What a property is, or a method returns.
+    /// Returns the type of a property or of a method's result, in the form of a parameter.
     fn value_of(&mut self, spec: &TypeSpec, declarator: &Declarator) -> Option<Param> {
         let param = ParamSyntax { attributes: Vec::new(), spec: spec.clone(), declarator: declarator.clone() };
         let made = self.params(&[&param], true).pop()?;

@@ -87,12 +87,12 @@ pub(super) const ON_METHODS: [&str; 22] = [
     "immediatebind",
 ];
 
-/// Methods that an interface may have, inherited ones included.
+/// The maximum number of methods of an interface, inherited ones included.
 const METHODS_MAX: usize = 1024;
 
 impl Resolver<'_> {
     pub(super) fn interface(&mut self, decl: &InterfaceDecl) {
-        // The system's own root is known without a declaration.
+        // IUnknown is built in.
         if decl.name.name == "IUnknown" {
             return;
         }
@@ -234,7 +234,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// Whether an interface or one that it extends has methods of which nothing says how they travel.
+    /// Whether an interface or one of its base interfaces has `[local]` methods, whose passing is
+    /// undefined.
     fn has_local_methods(&self, id: InterfaceId) -> bool {
         let lineage = self.model.lineage(id);
         lineage
@@ -413,7 +414,8 @@ impl Resolver<'_> {
         made
     }
 
-    /// Gives those parameters one pointer more that need it: see [`Param::boxed`]. Which do is known when every structure is.
+    /// Adds a pointer to the parameters that need one: see [`Param::boxed`]. Requires that all
+    /// structures are known.
     pub(super) fn box_open_structures(&mut self) {
         let structs = &self.model.structs;
         let is_open = |pointer: &Pointer| {
@@ -471,7 +473,7 @@ impl Resolver<'_> {
     }
 }
 
-/// What a method is called in the vtable.
+/// Returns the name of a method in the vtable.
 pub(crate) fn method_name(method: &MethodSyntax) -> String {
     let prefix = ["propget", "propput", "propputref"].into_iter().find(|name| has(&method.attributes, name));
     match prefix {

@@ -1,4 +1,4 @@
-//! Libraries and classes, and what is said of what stands in them.
+//! Libraries and classes, and the properties of declarations that type libraries record.
 
 use super::{Named, Resolver, find};
 use crate::ast::{Attribute, CoclassDecl, Item, LibraryDecl, TypeKind, TypeSpec};
@@ -6,7 +6,7 @@ use crate::diagnostic::Diagnostic;
 use crate::model::{About, Coclass, Declared, EnumId, Help, ImportLib, Library, Offered, StructId, UnionId, Value};
 use crate::typelib::flags;
 
-/// Attributes that say something of a type in type libraries.
+/// Attributes of types that only type libraries record.
 pub(super) const ON_TYPES: [&str; 6] = ["uuid", "version", "helpstring", "helpcontext", "hidden", "restricted"];
 
 impl Resolver<'_> {
@@ -33,7 +33,7 @@ impl Resolver<'_> {
             };
             if is_announced { &mut announced } else { &mut declared }.extend(self.declared_by(item));
         }
-        // What is declared elsewhere belongs to it when it is named in it.
+        // The library lists interfaces that it only names, too.
         for one in announced {
             if !declared.contains(&one) {
                 declared.push(one);
@@ -43,7 +43,7 @@ impl Resolver<'_> {
         self.model.libraries.push(Library { name, about, lcid, help_file, imports, declared, imported, span });
     }
 
-    /// Resolves what stands in a library, and says which types it declares.
+    /// Resolves an item of a library, and returns the types that it declares.
     fn declared_by(&mut self, item: &Item) -> Vec<Declared> {
         let model = &self.model;
         let (structs, unions, enums) = (model.structs.len(), model.unions.len(), model.enums.len());
@@ -67,7 +67,7 @@ impl Resolver<'_> {
         declared
     }
 
-    /// A class: no code is made of it.
+    /// Resolves a class. No code is generated for it.
     pub(super) fn coclass(&mut self, decl: &CoclassDecl) {
         let more = ["noncreatable", "appobject", "control", "aggregatable", "licensed"];
         self.check_attributes(&decl.attributes, &[&ON_TYPES[..], &more].concat(), "a class");
@@ -94,7 +94,7 @@ impl Resolver<'_> {
         self.model.coclasses.push(Coclass { name, about, interfaces, span });
     }
 
-    /// What type libraries say of a type, by its attributes.
+    /// Returns the properties of a type that type libraries record, from its attributes.
     pub(super) fn about(&mut self, attributes: &[Attribute], names: &[(&str, u32)]) -> About {
         let uuid = find(attributes, "uuid").and_then(|attribute| self.uuid_of(attribute));
         let version = find(attributes, "version").map_or((0, 0), |attribute| self.version_of(attribute));
@@ -102,13 +102,13 @@ impl Resolver<'_> {
         About { uuid, version, flags, help }
     }
 
-    /// What type libraries say of anything.
+    /// Returns the flags and the help text of a declaration, from its attributes.
     pub(super) fn said(&mut self, attributes: &[Attribute], names: &[(&str, u32)]) -> (u32, Help) {
         let text = self.words(attributes, "helpstring");
         (bits(attributes, names), Help { text, context: self.number(attributes, "helpcontext") })
     }
 
-    /// The text of an attribute.
+    /// Returns the text of an attribute.
     fn words(&mut self, attributes: &[Attribute], name: &str) -> Option<String> {
         let attribute = find(attributes, name)?;
         let value = attribute.arguments.first().and_then(Option::as_ref).and_then(|value| self.evaluate(value));
@@ -120,7 +120,7 @@ impl Resolver<'_> {
         None
     }
 
-    /// The number of an attribute; zero where there is none.
+    /// Returns the number of an attribute. 0 if there is none.
     fn number(&mut self, attributes: &[Attribute], name: &str) -> u32 {
         let Some(attribute) = find(attributes, name) else { return 0 };
         let value = attribute.arguments.first().and_then(Option::as_ref).and_then(|value| self.evaluate_int(value));
@@ -131,7 +131,7 @@ impl Resolver<'_> {
         })
     }
 
-    /// The name that a declaration's type has, where a typedef gives it.
+    /// Returns the index of a type's typedef, if a typedef names the type.
     pub(super) fn named_by(&self, spec: &TypeSpec) -> Option<usize> {
         match &spec.kind {
             TypeKind::Named(name) => self.typedefs.get(name).copied(),

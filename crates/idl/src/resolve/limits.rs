@@ -1,7 +1,8 @@
-//! How much a file may ask for: few lines can declare types that are larger than any memory, or that take for ever to write out.
+//! Limits for the size of a file's declarations. A few lines can declare types that exceed any
+//! memory, or that take too long to write out.
 //!
-//! Back ends go through everything that a type leads to, and through what it contains once for each time that it does. These limits keep
-//! that in a proportion to the file.
+//! Back ends visit all types that a type leads to, and visit contained types once for each
+//! containing place. The limits bound this work in proportion to the file.
 
 use super::Resolver;
 use crate::diagnostic::{Diagnostic, Severity};
@@ -9,27 +10,29 @@ use crate::model::{InterfaceId, Measure, Method, Model, Param, StructId, Type, U
 use crate::plan::{in_place, kinds};
 use crate::source::Span;
 
-/// Bytes that a value may have, or all the values of a call.
+/// The maximum size in bytes of a value, and of all values of a call.
 const SIZE_MAX: u32 = 1 << 30;
-/// Structures and unions that may lie in one another.
+/// The maximum depth of nested structures and unions.
 const DEPTH_MAX: u32 = 64;
-/// Members that a structure may have, those of its members counted each time.
+/// The maximum number of members of a structure. Members of nested structures count each time.
 const WEIGHT_MAX: u32 = 1 << 14;
-/// Arrays and pointers that a type may be of, typedefs counted.
+/// The maximum number of arrays and pointers in a type, those of typedefs included.
 const LEVELS_MAX: usize = 32;
-/// Interfaces that an interface may extend, one through the other.
+/// The maximum number of base interfaces of an interface.
 pub(super) const BASES_MAX: usize = 64;
-/// Members that a structure may have itself, and arms a union.
+/// The maximum number of direct members of a structure, and of arms of a union.
 pub(super) const MEMBERS_MAX: usize = 1024;
-/// Parameters that a method may have.
+/// The maximum number of parameters of a method.
 pub(super) const PARAMETERS_MAX: usize = 250;
-/// Members in all types of a file, and in all that its methods pass, whatever its length. One more is for each byte.
+/// The number of members in all types of a file and in all values that its methods pass. Each byte
+/// of the file permits one more.
 const FILE_LEAST: usize = 1 << 16;
-/// Members that all types of a file lead to.
+/// The maximum number of types that all structures and unions of a file lead to, added up.
 const REACH_MAX: usize = 1 << 20;
 
 impl Resolver<'_> {
-    /// What follows from what a structure or a union is made of, unless it is too much.
+    /// Checks the measure of a structure or a union against the limits. Returns an empty measure if
+    /// it exceeds them.
     pub(super) fn measured(&mut self, found: Option<Measure>, span: Span) -> Measure {
         let refused = match found {
             Some(found) if found.depth > DEPTH_MAX => {
@@ -46,14 +49,15 @@ impl Resolver<'_> {
             Some(found) if found.size <= SIZE_MAX => return found,
             _ => too_large(span),
         };
-        // What contains it would be too large only because of it.
+        // Only the first type is reported: the types that contain it would be too large because of
+        // it.
         if !std::mem::replace(&mut self.is_too_large, true) {
             self.say(refused);
         }
         Measure::default()
     }
 
-    /// Whether a type has a size that can be, and is made of few enough others.
+    /// Whether a type's size and depth are within the limits. Reports an error if not.
     pub(super) fn is_within_limits(&mut self, ty: &Type, span: Span) -> bool {
         if levels(ty) > LEVELS_MAX {
             let error = Diagnostic::error("too-deep", span, "this type has too many levels");
@@ -69,7 +73,8 @@ impl Resolver<'_> {
         is_small
     }
 
-    /// Refuses methods whose values are too many. A structure that a method points to may be declared behind it.
+    /// Reports methods whose values are too large. Runs last, because a method may point to a
+    /// structure that is declared after it.
     pub(super) fn check_frames(&mut self) {
         let model = &self.model;
         let size = |param: &Param| u64::from(model.layout(in_place(model, param)).0);
@@ -78,8 +83,8 @@ impl Resolver<'_> {
         self.diagnostics.extend(methods.filter(is_large).map(|method| too_large(method.span)));
     }
 
-    /// Refuses methods of other processes' objects whose parameters lead to types that nobody knows the content of, and methods of any
-    /// that are given such by value.
+    /// Reports methods whose parameters lead to structures with unknown contents. `[local]` methods
+    /// may use pointers to such structures, but not the structures by value.
     pub(super) fn check_contents(&mut self) {
         let is_unknown = |ty: &Type| match ty {
             Type::Struct(id) if !self.defined.contains(ty) => Some(*id),
@@ -103,9 +108,9 @@ impl Resolver<'_> {
         self.model.opaque = opaque;
     }
 
-    /// Refuses a file whose types and interfaces mean more than can be written out.
+    /// Reports a file whose types and interfaces are too large to be written out.
     pub(super) fn check_amount(&mut self, bytes: usize) {
-        // A type that is too large has no measure.
+        // A type that was refused for its size has no measure.
         if self.diagnostics.iter().any(|found| found.severity == Severity::Error) {
             return;
         }
@@ -128,7 +133,7 @@ fn too_large(span: Span) -> Diagnostic {
     error.help(format!("a value has at most {SIZE_MAX} bytes, and so have all that a call passes"))
 }
 
-/// How many arrays and pointers a type is of, before there is a name.
+/// Counts the arrays and pointers of a type, up to the first named type.
 fn levels(mut ty: &Type) -> usize {
     let mut levels = 0;
     loop {
@@ -141,7 +146,7 @@ fn levels(mut ty: &Type) -> usize {
     }
 }
 
-/// Where a sum gets too large.
+/// Returns the place at which a sum of counts exceeds `most`.
 fn first_beyond(most: usize, mut counts: impl Iterator<Item = (usize, Span)>) -> Option<Span> {
     let mut sum = 0_usize;
     counts
@@ -152,14 +157,15 @@ fn first_beyond(most: usize, mut counts: impl Iterator<Item = (usize, Span)>) ->
         .map(|(_, span)| span)
 }
 
-/// Every structure and union, and where it is declared.
+/// Returns every structure and union with its place in the source.
 fn aggregates(model: &Model) -> impl Iterator<Item = (Type, Span)> {
     let structs = model.structs.iter().enumerate().map(|(at, found)| (Type::Struct(StructId(at)), found.span));
     let unions = model.unions.iter().enumerate().map(|(at, found)| (Type::Union(UnionId(at)), found.span));
     structs.chain(unions)
 }
 
-/// How many members types have, and what the methods of interfaces pass.
+/// Returns the number of members of each type, and of the values that each interface's methods
+/// pass.
 fn weights(model: &Model) -> impl Iterator<Item = (usize, Span)> {
     let weight = |ty: &Type| model.measure(ty).map_or(0, |found| found.weight as usize);
     let types = aggregates(model).map(move |(ty, span)| (weight(&ty), span));
@@ -173,7 +179,7 @@ fn weights(model: &Model) -> impl Iterator<Item = (usize, Span)> {
     types.chain(passed)
 }
 
-/// How many members there are in what types lead to.
+/// Returns the number of types that each structure and union leads to.
 fn reaches(model: &Model) -> impl Iterator<Item = (usize, Span)> {
     aggregates(model).map(|(ty, span)| (model.reached(&ty).count(), span))
 }

@@ -1,5 +1,5 @@
-//! Interfaces without `[object]`: functions that a server has, as in C706, and what only they have. In the model they are like those of
-//! objects: see [`Returns`].
+//! Interfaces without `[object]`: sets of server functions as in C706, and their special features.
+//! The model treats them like objects' interfaces: see [`Returns`].
 
 use super::{Named, Resolver, find, has};
 use crate::ast::{Declarator, InterfaceDecl, Method as MethodSyntax, Param as ParamSyntax, TypeKind, TypeSpec};
@@ -8,12 +8,12 @@ use crate::model::{Base, Direction, Extent, InterfaceId, Param, Pointer, Pointer
 use crate::plan::is_plain as is_value;
 use crate::source::Span;
 
-/// Whether an interface is one of functions.
+/// Whether an interface is a set of functions.
 pub(super) fn is_plain(decl: &InterfaceDecl) -> bool {
     decl.base.is_none() && !has(&decl.attributes, "object")
 }
 
-/// The parameter by which the model has what a function returns.
+/// Returns the parameter by which the model holds a function's result.
 pub(super) fn returned_param(params: &[Param], method: &MethodSyntax, ty: Type) -> Param {
     let mut name = "returned".to_owned();
     while params.iter().any(|param| param.name == name) {
@@ -39,7 +39,7 @@ pub(super) fn returned_param(params: &[Param], method: &MethodSyntax, ty: Type) 
 }
 
 impl Resolver<'_> {
-    /// Where servers are found, as `[endpoint]` says.
+    /// Returns the servers' endpoints, from `[endpoint]`.
     pub(super) fn endpoints(&mut self, decl: &InterfaceDecl) -> Vec<String> {
         let Some(attribute) = find(&decl.attributes, "endpoint") else { return Vec::new() };
         let texts: Vec<&str> = attribute.raw.split(',').map(str::trim).collect();
@@ -57,7 +57,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// What a method returns, and as which type: an HRESULT where objects are called. `None` where that cannot be.
+    /// Returns the kind of a method's result, and the result's type if it is a value. Methods of
+    /// objects return an HRESULT. `None` after an error.
     pub(super) fn returned(
         &mut self,
         method: &MethodSyntax,
@@ -93,13 +94,13 @@ impl Resolver<'_> {
         }
     }
 
-    /// A function's parameters without those that are binding handles: which server is called is the proxy's affair.
+    /// Returns a function's parameters without binding handles, since the proxy chooses the server.
     pub(super) fn without_handles<'p>(&self, params: &'p [ParamSyntax], id: InterfaceId) -> Vec<&'p ParamSyntax> {
         let plain = self.model.interfaces[id.0].plain;
         params.iter().filter(|param| !plain || !is_handle(param)).collect()
     }
 
-    /// A binding handle where there can be none.
+    /// Reports a binding handle in a wrong place.
     pub(super) fn stray_handle(&mut self, span: Span) -> Option<Type> {
         let error = Diagnostic::error(
             "stray-handle",
@@ -110,7 +111,7 @@ impl Resolver<'_> {
         None
     }
 
-    /// A parameter with `[context_handle]`: its type, and how many stars are left.
+    /// Returns the type of a parameter with `[context_handle]`, and the number of remaining stars.
     pub(super) fn context_handle(&mut self, spec: &TypeSpec, declarator: &Declarator) -> Option<(Type, u8)> {
         let is_handle = |name: &String| {
             matches!(self.types.get(name).map(|known| &known.what), Some(Named::Type(Type::Base(Base::Context))))
@@ -126,7 +127,7 @@ impl Resolver<'_> {
         Some((Type::Base(Base::Context), stars?))
     }
 
-    /// `typedef [context_handle] void *X;`.
+    /// Resolves `typedef [context_handle] void *X;`.
     pub(super) fn context_types(&mut self, spec: &TypeSpec, declarators: &[Declarator]) {
         for declarator in declarators {
             let is_void = matches!(spec.kind, TypeKind::Base("void"));

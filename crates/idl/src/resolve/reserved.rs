@@ -1,12 +1,13 @@
-//! Uuids that mean something to the runtime, or to what objects are made with: no interface of a program's may have one.
+//! UUIDs that the runtime or COM uses for itself. A program's interfaces must not have them.
 //!
-//! Who asks an object for an IID takes the vtable that it gets. An interface that has the IID of another one is called by the wrong vtable.
+//! A caller trusts the vtable that a query for an IID returns. Two interfaces with the same IID
+//! would be called through each other's vtables.
 
 use super::{Resolver, find};
 use crate::ast::InterfaceDecl;
 use crate::diagnostic::Diagnostic;
 
-/// The uuids, and whose they are.
+/// The reserved UUIDs, with their owners.
 const RESERVED: [(u128, &str); 14] = [
     (0, "nobody: it stands for no interface"),
     (0x0000_0000_0000_0000_c000_0000_0000_0046, "COM's IUnknown"),
@@ -24,11 +25,11 @@ const RESERVED: [(u128, &str); 14] = [
     (0x0d8f_6b31_52c4_4e97_b1a6_7c3e_90f2_d45b, "obvia, which finds objects in Java by it"),
 ];
 
-/// COM's IDispatch, which the compiler brings along.
+/// COM's IDispatch, which is built in.
 const DISPATCH: u128 = 0x0002_0400_0000_0000_c000_0000_0000_0046;
 
 impl Resolver<'_> {
-    /// Refuses an interface with a uuid that is not for programs.
+    /// Reports an interface with a reserved UUID.
     pub(super) fn check_reserved(&mut self, decl: &InterfaceDecl, uuid: u128) {
         let found = RESERVED.iter().find(|(reserved, _)| *reserved == uuid).map(|(_, whose)| *whose);
         let is_dispatch = uuid == DISPATCH && decl.name.name != "IDispatch";

@@ -1,4 +1,4 @@
-//! How the elements of arrays get to the other side: [zero_copy], [map] and [lend].
+//! The ways in which the elements of arrays reach the peer: [zero_copy], [map] and [lend].
 
 use super::{Resolver, find, has};
 use crate::ast::Param as ParamSyntax;
@@ -7,15 +7,16 @@ use crate::model::{Direction, Extent, Model, Param, PointerClass, Transfer, Type
 use crate::plan::{is_any_bits, is_plain};
 use crate::source::Span;
 
-/// Arrays of a method that may be passed by reference and are only read, and as many that are written.
+/// The maximum number of read arrays that a method may pass by reference, and also the number of
+/// written ones.
 const REFERENCES_MAX: usize = 4;
-/// Bytes for which a method that lends has room, where nothing else is said.
+/// The default room in bytes for the elements that a method lends.
 const LENT_BYTES: u32 = 4096;
-/// Elements for which there may be room.
+/// The maximum number of elements for which there may be room.
 const LENT_MAX: i64 = 1 << 24;
 
 impl Resolver<'_> {
-    /// What the attributes of a parameter say.
+    /// Returns the transfer that a parameter's attributes select.
     pub(super) fn transfer(&mut self, param: &ParamSyntax, direction: Direction, ty: &Type) -> Transfer {
         let attributes = &param.attributes;
         let chosen: Vec<&str> = ["zero_copy", "map", "lend"].into_iter().filter(|name| has(attributes, name)).collect();
@@ -88,7 +89,7 @@ impl Resolver<'_> {
         Transfer::Frame
     }
 
-    /// What only all parameters together show.
+    /// Checks the rules that concern all parameters of a method together.
     pub(super) fn check_transfers(&mut self, params: &[Param]) {
         for is_written in [false, true] {
             let referred = params.iter().filter(|param| matches!(param.transfer, Transfer::ZeroCopy | Transfer::Map));
@@ -120,7 +121,7 @@ impl Resolver<'_> {
     }
 }
 
-/// The elements of an array that a method may lend.
+/// Returns the element type of an array that a method may lend.
 fn lent_element(model: &Model, direction: Direction, ty: &Type) -> Option<Type> {
     let Type::Pointer(outer) = ty else { return None };
     let Type::Pointer(inner) = &outer.to else { return None };

@@ -1,4 +1,4 @@
-//! Types: what specs, pointers, dimensions and attributes make together.
+//! Types: the combination of specifiers, pointers, dimensions and attributes.
 
 use super::automation::is_automation;
 use super::values::Variable;
@@ -8,10 +8,10 @@ use crate::diagnostic::Diagnostic;
 use crate::model::{Arith, Base, Extent, Object, Pointer, PointerClass, Type, Varying};
 use crate::source::Span;
 
-/// Elements that a fixed array may have.
+/// The maximum number of elements of a fixed array.
 const FIXED_MAX: i64 = 1 << 24;
 
-/// Where a type stands.
+/// The kind of declaration that a type belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     Const,
@@ -20,30 +20,31 @@ pub(super) enum Place {
     Param,
 }
 
-/// What a size or a length is: an expression, or nothing known yet.
+/// The sizes and lengths that attributes give for each level. `None` for an omitted one.
 struct Sizes<'a> {
     size: Vec<Option<(&'a Expr, bool)>>,
     length: Vec<Option<&'a Expr>>,
 }
 
-/// A pointer that a typedef gives a name.
+/// A pointer that a typedef names.
 struct NamedPointer {
     to: Type,
     extent: Extent,
     class: Option<PointerClass>,
 }
 
-/// Attributes that say the class of a pointer.
+/// Attributes that give the class of a pointer.
 pub(super) const CLASSES: [&str; 3] = ["ref", "unique", "ptr"];
 
-/// The discriminant's values and the union that they choose from.
+/// The variables that expressions of a declaration may use, and the name of their owner for
+/// messages.
 pub(super) struct Context<'a> {
     pub(super) variables: &'a [Variable],
     pub(super) of: &'a str,
 }
 
 impl Resolver<'_> {
-    /// The type of a declaration whose attributes use no other declaration.
+    /// Returns the type of a declaration whose attributes use no other declaration.
     pub(super) fn declared_type(
         &mut self,
         spec: &TypeSpec,
@@ -54,7 +55,7 @@ impl Resolver<'_> {
         self.full_type(spec, declarator, attributes, place, &Context { variables: &[], of: "this declaration" })
     }
 
-    /// The type of a declaration.
+    /// Returns the type of a declaration.
     pub(super) fn full_type(
         &mut self,
         spec: &TypeSpec,
@@ -69,7 +70,7 @@ impl Resolver<'_> {
         };
         let sizes = sizes(attributes);
         let mut text = has(attributes, "string");
-        // A typedef's pointer is as a star that is written: what is said of the declaration is said of it.
+        // A typedef's pointer counts as a written star: the declaration's attributes apply to it.
         let mut named_class = None;
         if let Some(pointer) = self.named_pointer(spec, &ty) {
             stars = stars.saturating_add(1);
@@ -106,7 +107,7 @@ impl Resolver<'_> {
         self.is_within_limits(&ty, declarator.span).then_some(ty)
     }
 
-    /// The pointer that a type's name stands for, and its class where the typedef says it.
+    /// Returns the pointer that a type's name stands for, with the class if the typedef gives it.
     fn named_pointer(&self, spec: &TypeSpec, ty: &Type) -> Option<NamedPointer> {
         let has_class = match &spec.kind {
             TypeKind::Named(name) => self.classed.contains(name),
@@ -118,7 +119,8 @@ impl Resolver<'_> {
         Some(NamedPointer { to: pointer.to.clone(), extent: pointer.extent.clone(), class })
     }
 
-    /// The type that the stars and dimensions are about, and how many stars are left: one belongs to an interface.
+    /// Returns the type below the stars and dimensions, and the number of remaining stars. One star
+    /// belongs to an interface pointer.
     fn innermost(
         &mut self,
         spec: &TypeSpec,
@@ -187,7 +189,7 @@ impl Resolver<'_> {
         guid
     }
 
-    /// Which elements of an array of fixed size travel in NDR.
+    /// Returns the elements of an array of fixed size that travel in NDR, if not all do.
     pub(super) fn varying(&mut self, attributes: &[Attribute], ty: &Type, context: &Context<'_>) -> Option<Varying> {
         let Type::Fixed(element, _) = ty else { return None };
         if has(attributes, "string") && matches!(**element, Type::Base(Base::Char | Base::WChar)) {
@@ -269,7 +271,7 @@ impl Resolver<'_> {
                     self.say(error.help(format!("the number of elements is at least 1 and at most {FIXED_MAX}")));
                     return None;
                 }
-                // As in C: what has no size yet would have none in the array for ever.
+                // As in C, an array's element type must already have a size.
                 self.is_complete(&element, expr.span).then(|| Type::Fixed(Box::new(element), count as u32))
             }
             Dimension::Open(span) => {
@@ -281,7 +283,8 @@ impl Resolver<'_> {
                     );
                     return None;
                 }
-                // An open array is a pointer to its elements; at the end of a structure it is the elements.
+                // A conformant array is a pointer to its elements, except at the end of a
+                // structure, where it is the elements.
                 let class = if place == Place::Param { PointerClass::Ref } else { self.pointer_default };
                 Some(Type::Pointer(Box::new(Pointer { class, to: element, extent })))
             }
@@ -304,7 +307,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// The type of a spec, declaring what it declares. `name` serves types that have no name of their own.
+    /// Resolves a type specifier and declares the type that it defines. `name` is for types without
+    /// a tag.
     pub(super) fn spec_type(&mut self, spec: &TypeSpec, name: Option<&Ident>) -> Option<Type> {
         match &spec.kind {
             TypeKind::Base("handle_t") => self.stray_handle(spec.span),
@@ -329,8 +333,9 @@ impl Resolver<'_> {
         }
     }
 
-    /// The name of a type that no typedef declares: its tag; or, where it has none, one after what it stands in and the declarator
-    /// that is of it. No other file and no order of files changes it.
+    /// Returns the name of a type that no typedef declares: its tag, or else a name made of the
+    /// surrounding declaration and the declarator. The name does not depend on other files or on
+    /// their order.
     pub(super) fn fresh_name(&mut self, tag: Option<&Ident>, name: Option<&Ident>, kind: &str, span: Span) -> String {
         if let Some(tag) = tag {
             return tag.name.clone();
@@ -355,7 +360,7 @@ impl Resolver<'_> {
         made
     }
 
-    /// A declarator of a typedef, whose type is there already.
+    /// Returns the type of a typedef's declarator, from the typedef's type.
     pub(super) fn stars_on(&mut self, ty: &Type, declarator: &Declarator, attributes: &[Attribute]) -> Option<Type> {
         let mut full = ty.clone();
         let text = has(attributes, "string");
@@ -387,7 +392,7 @@ fn sizes(attributes: &[Attribute]) -> Sizes<'_> {
     Sizes { size, length: list("length_is").iter().map(Option::as_ref).collect() }
 }
 
-/// The type of a base type's name.
+/// Returns the type for the name of a base type.
 pub(super) fn base_type(word: &str) -> Type {
     let text = |base| {
         Type::Pointer(Box::new(Pointer { class: PointerClass::Unique, to: Type::Base(base), extent: Extent::Text }))

@@ -14,13 +14,13 @@ pub(super) struct Variable {
 }
 
 impl Resolver<'_> {
-    /// The value of a constant expression; says what is wrong where it has none.
+    /// Evaluates a constant expression. Reports an error and returns `None` if it has no value.
     pub(super) fn evaluate(&mut self, expr: &Expr) -> Option<Value> {
         let outcome = self.constant_value(expr);
         outcome.map_err(|error| self.say(*error)).ok()
     }
 
-    /// The value of a constant expression that must be an integer.
+    /// Evaluates a constant expression that must be an integer.
     pub(super) fn evaluate_int(&mut self, expr: &Expr) -> Option<i64> {
         match self.evaluate(expr)? {
             Value::Int(value) => Some(value),
@@ -80,14 +80,14 @@ impl Resolver<'_> {
         }
     }
 
-    /// An expression over parameters or members, as in `size_is(n * 2)`.
+    /// Resolves an expression over parameters or members, as in `size_is(n * 2)`.
     pub(super) fn arith(&mut self, expr: &Expr, variables: &[Variable], of: &str) -> Option<Arith> {
         let outcome = self.arith_value(expr, variables, of);
         outcome.map_err(|error| self.say(*error)).ok()
     }
 
     fn arith_value(&self, expr: &Expr, variables: &[Variable], of: &str) -> Result<Arith, Box<Diagnostic>> {
-        // What has no variables in it is a number.
+        // Any subexpression without variables is a constant.
         if let ExprKind::Name(name) = &expr.kind
             && let Some(index) = variables.iter().position(|variable| variable.name == *name)
         {
@@ -141,7 +141,7 @@ fn operand(variable: &Variable, index: usize, deref: bool, expr: &Expr) -> Resul
         let error = Diagnostic::error("not-an-integer", expr.span, format!("`{name}` is not an integer"));
         Err(Box::new(error.help(help)))
     };
-    // A type that could not be resolved has been complained about.
+    // The error for an unresolved type has already been reported.
     let Some(ty) = &variable.ty else {
         return Ok(Arith::Const(0));
     };

@@ -1,6 +1,6 @@
-//! Shapes in the form in which frames are checked, for tools that have no generated code.
+//! Shapes in the form that checks frames, for tools without generated code.
 //!
-//! They live as long as the process, as compiled ones do.
+//! The shapes are leaked: they live as long as the process, like compiled ones.
 
 use super::{self as shapes, Count, Shapes};
 use crate::model::{Base, PointerClass};
@@ -16,12 +16,12 @@ fn all<T>(values: Vec<T>) -> &'static [T] {
     Vec::leak(values)
 }
 
-/// A block of so many bytes.
+/// Returns a block of `size` bytes.
 pub fn block(size: u32, found: &shapes::Shape) -> &'static Block {
     kept(Block { size, shape: shape(found) })
 }
 
-/// Every type, in the order of the numbers.
+/// Returns the types of all objects, in the order of their numbers.
 pub fn types(shapes: Shapes<'_>) -> &'static [ElementType] {
     all(shapes.element_types().iter().map(element_type).collect())
 }
@@ -56,7 +56,7 @@ fn what(found: &shapes::What) -> What {
             to: match to {
                 shapes::Element::Char => Element::Char,
                 shapes::Element::Wide => Element::Wide,
-                // There are fewer types in a text than that.
+                // No file is large enough to declare this many types.
                 shapes::Element::Own(number) => Element::Own(u16::try_from(*number).unwrap_or(u16::MAX)),
             },
             extent: match count {

@@ -1,5 +1,5 @@
-//! From what the parser noted to a tree: ranges of the parser's tokens become ranges of the file's, and find their places in one
-//! another.
+//! Builds the tree from the parser's records: converts ranges of the parser's tokens to ranges of
+//! the file's tokens, and nests them.
 
 use super::{NodeData, Noted, SyntaxKind, TokenData, Tree};
 use crate::lexer::Token;
@@ -7,10 +7,10 @@ use crate::preprocess::Output;
 use std::cmp::Reverse;
 use std::ops::Range;
 
-/// A node's kind, and its tokens in the file.
+/// A node's kind and its range of tokens in the file.
 type Placed = (SyntaxKind, Range<usize>);
 
-/// Makes the tree of a file.
+/// Builds the tree of a file.
 pub(super) fn build(text: &str, tokens: &[Token], output: &Output, noted: Vec<Noted>) -> Tree {
     let tokens: Vec<TokenData> = tokens
         .iter()
@@ -20,20 +20,21 @@ pub(super) fn build(text: &str, tokens: &[Token], output: &Output, noted: Vec<No
             parent: 0,
         })
         .collect();
-    // A node that was noted later than another of the same tokens is around it.
+    // Of two nodes with the same tokens, the later record is the outer node.
     let mut placed: Vec<Placed> = noted.into_iter().rev().filter_map(|one| place(one, text, &tokens, output)).collect();
     placed.extend(skipped(&output.skipped));
     placed.sort_by_key(|(_, range)| (range.start, Reverse(range.end)));
     arrange(text, tokens, placed)
 }
 
-/// The tree of a text that is too long to be read.
+/// Returns the tree of a text that is too long to be parsed.
 pub(super) fn unread(text: &str) -> Tree {
     let token = TokenData { kind: SyntaxKind::Unknown, span: 0..text.len(), parent: 0 };
     arrange(text, vec![token], vec![(SyntaxKind::Error, 0..1)])
 }
 
-/// Where a node is in the file. `None` when it begins or ends inside of what a macro stands for.
+/// Returns the place of a node in the file. `None` if it begins or ends within a macro's
+/// replacement.
 fn place(noted: Noted, text: &str, tokens: &[TokenData], output: &Output) -> Option<Placed> {
     let (first, end) = noted.tokens;
     let origin = |at: usize| output.origins.get(at).copied();
@@ -47,7 +48,7 @@ fn place(noted: Noted, text: &str, tokens: &[TokenData], output: &Output) -> Opt
     Some((noted.kind, start..last + 1))
 }
 
-/// The first of the comments on the lines right before a token, or the token.
+/// Returns the first of the comments on the lines immediately before a token, or the token.
 fn with_comments(first: usize, text: &str, tokens: &[TokenData]) -> usize {
     let line_ends = |at: usize| text[tokens[at].span.clone()].matches('\n').count();
     let begins_line = |at: usize| match at.checked_sub(1) {
@@ -66,13 +67,13 @@ fn with_comments(first: usize, text: &str, tokens: &[TokenData]) -> usize {
     start
 }
 
-/// A node for each run of tokens that conditions exclude.
+/// Returns a node for each run of conditionally excluded tokens.
 fn skipped(tokens: &[usize]) -> impl Iterator<Item = Placed> {
     let runs = tokens.chunk_by(|left, right| left + 1 == *right);
     runs.filter_map(|run| Some((SyntaxKind::Skipped, *run.first()?..run.last()? + 1)))
 }
 
-/// Opens and closes nodes along the tokens.
+/// Arranges nodes and tokens into a tree.
 fn arrange(text: &str, mut tokens: Vec<TokenData>, placed: Vec<Placed>) -> Tree {
     let file = NodeData { kind: SyntaxKind::File, parent: None, tokens: 0..tokens.len(), next: 0 };
     let mut nodes = vec![file];
@@ -95,7 +96,7 @@ fn arrange(text: &str, mut tokens: Vec<TokenData>, placed: Vec<Placed>) -> Tree 
     Tree { text: text.to_owned(), tokens, nodes }
 }
 
-/// Says of the tokens up to one that they belong to a node.
+/// Assigns the tokens up to `end` to a node.
 fn own(tokens: &mut [TokenData], at: &mut usize, end: usize, node: usize) {
     for token in tokens.iter_mut().take(end).skip(*at) {
         token.parent = node;

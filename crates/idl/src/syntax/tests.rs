@@ -1,9 +1,9 @@
-//! The tree is the file, whatever the file is; and it has the shape that the grammar says.
+//! The tree reproduces any file, and has the structure of the grammar.
 
 use super::{Element, SyntaxKind, Tree, parse};
 use std::path::{Path, PathBuf};
 
-/// Reads a text, and checks what is true of every tree.
+/// Parses a text, and checks the invariants of every tree.
 fn tree(text: &str) -> Tree {
     let (tree, diagnostics) = parse(text);
     assert_eq!(tree.text(), text);
@@ -369,7 +369,7 @@ fn macros_are_where_they_are_used() {
         let tree = tree(text);
         tree.root().descendants().filter(|node| node.kind() == kind).map(|node| node.text().to_owned()).collect()
     };
-    // A use that is a thing of its own, one that is part of a thing, and one that is more than a thing.
+    // Uses of macros that are a whole node, a part of a node, and more than a node.
     let whole = "#define IN [in, range(0, 9)]\ninterface I { HRESULT M(IN long a); }";
     assert_eq!(names(whole, SyntaxKind::Attributes), ["IN"]);
     assert_eq!(names(whole, SyntaxKind::Attribute), [""; 0]);

@@ -1,26 +1,27 @@
-//! Where things are in a file: all numbers are little-endian, and a place that is none is -1.
+//! The layout of a type library file. All numbers are little-endian, and -1 stands for no place.
 
 /// `MSFT`.
 pub(super) const MAGIC: u32 = 0x5446_534d;
-/// `SLTG`, of the format before.
+/// `SLTG`, the older format.
 pub(super) const OLD_MAGIC: u32 = 0x4754_4c53;
 /// The version of the format.
 pub(super) const FORMAT: u32 = 0x0001_0002;
 /// No place.
 pub(super) const NONE: u32 = u32::MAX;
-/// What fills gaps.
+/// The byte that fills gaps.
 pub(super) const FILL: u8 = 0x57;
 
-/// Bytes of the header, behind which the places of the types stand.
+/// The size of the header in bytes. The places of the types follow it.
 pub(super) const HEADER: usize = 0x54;
-/// A file of Windows on 64 bits; the rest of the bits is always set.
+/// The flag of a file for 64-bit Windows, with the other bits that are always set.
 pub(super) const SYSTEM: u32 = 0x43;
-/// There is a help file.
+/// Flag: there is a help file.
 pub(super) const HAS_HELP_FILE: u32 = 0x10;
-/// There is a library with help texts, whose name's place stands behind the header.
+/// Flag: there is a library with help texts. The place of its name follows the header.
 pub(super) const HAS_HELP_DLL: u32 = 0x100;
 
-/// The segments, in the order of the directory. There are two more, which nobody has seen anything in.
+/// The segments, in the order of the directory. The directory has two more, whose contents are
+/// unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Segment {
     Types,
@@ -38,11 +39,11 @@ pub(super) enum Segment {
     CustomUuids,
 }
 
-/// How many segments the directory has.
+/// The number of segments in the directory.
 pub(super) const SEGMENTS: usize = 15;
-/// Bytes of one in the directory.
+/// The size of a directory entry in bytes.
 pub(super) const SEGMENT: usize = 16;
-/// The segments in the order in which a file has them.
+/// The segments, in their order in the file.
 pub(super) const ORDER: [Segment; 13] = [
     Segment::Types,
     Segment::UuidHash,
@@ -59,38 +60,39 @@ pub(super) const ORDER: [Segment; 13] = [
     Segment::CustomUuids,
 ];
 
-/// Bytes of a type in its segment.
+/// The size in bytes of a type in its segment.
 pub(super) const TYPE: usize = 0x64;
-/// Bytes of a type of another library.
+/// The size in bytes of a type of another library.
 pub(super) const FOREIGN: usize = 12;
-/// Bytes of an interface of a class.
+/// The size in bytes of a class's interface.
 pub(super) const REFERENCE: usize = 16;
-/// Bytes of a UUID with what belongs to it.
+/// The size in bytes of a UUID with its owner and its chain.
 pub(super) const UUID: usize = 24;
-/// Bytes before a name's characters.
+/// The number of bytes before a name's characters.
 pub(super) const NAME: usize = 12;
-/// Bytes of a description of a type.
+/// The size in bytes of a type description.
 pub(super) const DESCRIPTION: usize = 8;
-/// Bytes of a function without what may be left out and its parameters.
+/// The size in bytes of a function without optional parts and parameters.
 pub(super) const FUNCTION: usize = 24;
-/// Bytes of a parameter.
+/// The size in bytes of a parameter.
 pub(super) const PARAMETER: usize = 12;
-/// Bytes of a variable without what may be left out.
+/// The size in bytes of a variable without optional parts.
 pub(super) const VARIABLE: usize = 20;
 
-/// Chains of UUIDs and of names.
+/// The numbers of hash chains of UUIDs and of names.
 pub(super) const UUID_CHAINS: usize = 32;
 pub(super) const NAME_CHAINS: usize = 128;
 
-/// In the word of a function's kinds: parameters have defaults; there is one that is the result, or takes the language, or both.
+/// Flags in the word of a function's kinds: parameters have defaults; one parameter is the result
+/// or takes the locale; one parameter is the result and another takes the locale.
 pub(super) const HAS_DEFAULTS: u32 = 0x1000;
 pub(super) const HAS_RESULT: u32 = 0x4000;
 pub(super) const HAS_BOTH: u32 = 0x8000;
 
-/// A type of another library is named by its UUID.
+/// Flag: a type of another library is identified by its UUID.
 pub(super) const BY_UUID: u32 = 0x1_0000;
 
-/// VARTYPEs that only type libraries have.
+/// VARTYPEs that only type libraries use.
 pub(super) mod vt {
     pub(in crate::typelib) const VOID: u16 = 24;
     pub(in crate::typelib) const PTR: u16 = 26;
@@ -101,8 +103,8 @@ pub(super) mod vt {
     pub(in crate::typelib) const LPWSTR: u16 = 31;
 }
 
-/// What chains a name is found in, and half of what it is compared by: without regard to case, and for languages written in Latin
-/// letters to accents, of which names have none.
+/// Returns the hash of a name, which selects its chain and is half of its comparison key. The hash
+/// ignores case. With `folds` it also equates W with V and Y with U.
 pub(super) fn name_hash(name: &str, folds: bool) -> u16 {
     let fold = |byte: u8| match byte.to_ascii_uppercase() {
         b'W' if folds => b'V',
@@ -113,13 +115,13 @@ pub(super) fn name_hash(name: &str, folds: bool) -> u16 {
     (name.bytes().fold(0x0dea_dbee, sum) % 65599) as u16
 }
 
-/// What chain a UUID is found in.
+/// Returns the chain of a UUID.
 pub(super) fn uuid_chain(bytes: &[u8; 16]) -> usize {
     let words = bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
     usize::from(words.fold(0, |all, word| all ^ word)) % UUID_CHAINS
 }
 
-/// A UUID as a file has it: the first three parts are numbers.
+/// Returns the bytes of a UUID in a file. The first three parts are little-endian numbers.
 pub(super) fn uuid_bytes(uuid: u128) -> [u8; 16] {
     let mut bytes = uuid.to_be_bytes();
     bytes[..4].reverse();
@@ -128,7 +130,7 @@ pub(super) fn uuid_bytes(uuid: u128) -> [u8; 16] {
     bytes
 }
 
-/// The UUID that a file has in these bytes.
+/// Returns the UUID that these bytes of a file represent.
 pub(super) fn uuid_of(mut bytes: [u8; 16]) -> u128 {
     bytes[..4].reverse();
     bytes[4..6].reverse();

@@ -1,5 +1,5 @@
-//! Reading: the file may come from anywhere. Each thing is read where its place says, once, if it is there; and all of them together are
-//! bounded, since places may lead to the same thing as often as one likes.
+//! The reader. Files are untrusted: every place is checked before its contents are read. The total
+//! output is bounded, since many places may refer to the same contents.
 
 use super::layout::{self, NONE, SEGMENT, SEGMENTS, Segment, vt};
 use super::{
@@ -9,18 +9,19 @@ use super::{
 use obvia_ndr::vartype;
 use std::fmt;
 
-/// Files that are read.
+/// The maximum size of a file in bytes.
 const FILE_MAX: usize = 32 << 20;
-/// How much is made of each byte at most: names and texts that are often used are said each time.
+/// The maximum number of bytes of output for each byte of the file. Names and texts count at each
+/// use.
 const MADE_MAX: usize = 64;
-/// How much is made at most of small files.
+/// The number of bytes of output that small files may produce.
 const MADE_LEAST: usize = 1 << 16;
-/// Pointers to pointers, and arrays of arrays.
+/// The maximum depth of pointers to pointers and of arrays of arrays.
 const DEPTH_MAX: usize = 16;
-/// Dimensions of an array.
+/// The maximum number of dimensions of an array.
 const DIMENSIONS_MAX: u16 = 64;
 
-/// What is wrong with a file, and where.
+/// An error in a file, with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadLibrary {
     at: usize,
@@ -37,22 +38,22 @@ impl std::error::Error for BadLibrary {}
 
 type Taken<T> = Result<T, BadLibrary>;
 
-/// Reads a file.
+/// Reads a type library.
 ///
 /// # Errors
 ///
-/// What is wrong with it. Files of the older format, SLTG, are not read.
+/// Any violation of the format, with its place. Files of the older format, SLTG, are refused.
 pub fn read(file: &[u8]) -> Result<TypeLibrary, BadLibrary> {
     Reader::new(file)?.library()
 }
 
 struct Reader<'a> {
     file: &'a [u8],
-    /// Where each segment is, and how long.
+    /// The place and the length of each segment.
     segments: [(usize, usize); SEGMENTS],
     types: usize,
     foreign: usize,
-    /// What may yet be made.
+    /// The number of bytes of output that remain.
     left: usize,
 }
 
@@ -60,7 +61,7 @@ fn bad<T>(at: usize, what: impl Into<String>) -> Taken<T> {
     Err(BadLibrary { at, what: what.into() })
 }
 
-/// The two halves of a word.
+/// Returns the two halves of a word.
 fn halves(word: u32) -> (u16, u16) {
     (word as u16, (word >> 16) as u16)
 }
@@ -121,7 +122,8 @@ impl<'a> Reader<'a> {
         Ok(u16::from_le_bytes([bytes[0], bytes[1]]))
     }
 
-    /// Where something of a segment is, that has this many bytes. `from` is where its place stands.
+    /// Returns the position in the file of `count` bytes at a place in a segment. `from` is the
+    /// position that holds the place.
     fn inside(&self, which: Segment, place: u32, count: usize, from: usize) -> Taken<usize> {
         let (start, length) = self.segments[which as usize];
         match (place as usize).checked_add(count) {
@@ -130,7 +132,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Counts what is made of the file.
+    /// Counts bytes of output, and fails when the limit is exceeded.
     fn make(&mut self, bytes: usize, at: usize) -> Taken<()> {
         match self.left.checked_sub(bytes) {
             Some(left) => {
@@ -143,13 +145,13 @@ impl<'a> Reader<'a> {
 
     // --- tables -------------------------------------------------------------------------------------------------
 
-    /// The characters of a text: those from 0x80 on are what Latin-1 has for them.
+    /// Returns a text in Latin-1.
     fn letters(&mut self, at: usize, count: usize) -> Taken<String> {
         self.make(count, at)?;
         Ok(self.bytes(at, count)?.iter().copied().map(char::from).collect())
     }
 
-    /// The name whose place stands here.
+    /// Returns the name whose place is at `from`.
     fn name(&mut self, from: usize) -> Taken<String> {
         match self.optional_name(from)? {
             Some(name) => Ok(name),
@@ -159,7 +161,7 @@ impl<'a> Reader<'a> {
 
     fn optional_name(&mut self, from: usize) -> Taken<Option<String>> {
         let place = self.word(from)?;
-        // Parameters of some files have -2 for one that is the same as another's.
+        // Parameters in some files have -2 for a name that equals another one.
         if place.cast_signed() < 0 {
             return Ok(None);
         }
@@ -169,7 +171,7 @@ impl<'a> Reader<'a> {
         self.letters(at + layout::NAME, length).map(Some)
     }
 
-    /// The text whose place stands here.
+    /// Returns the text whose place is at `from`.
     fn text(&mut self, from: usize) -> Taken<Option<String>> {
         let place = self.word(from)?;
         if place == NONE {
@@ -181,7 +183,7 @@ impl<'a> Reader<'a> {
         self.letters(at + 2, length).map(Some)
     }
 
-    /// The UUID whose place stands here.
+    /// Returns the UUID whose place is at `from`.
     fn uuid(&self, from: usize) -> Taken<Option<u128>> {
         let place = self.word(from)?;
         if place == NONE {
@@ -214,7 +216,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The libraries that this one uses, and what it uses of them.
+    /// Returns the libraries that this one uses, and the types that it uses from them.
     fn imports(&mut self) -> Taken<(Vec<Import>, Vec<Foreign>)> {
         let (start, length) = self.segments[Segment::Imports as usize];
         let (mut imports, mut places, mut at) = (Vec::new(), Vec::new(), 0);
@@ -246,13 +248,13 @@ impl<'a> Reader<'a> {
 
     // --- types --------------------------------------------------------------------------------------------------
 
-    /// The type that is named here.
+    /// Returns the type to which the word at `from` refers.
     fn type_ref(&self, from: usize) -> Taken<TypeRef> {
         let place = self.word(from)? as usize;
         let (at, size, count, made): (_, _, _, fn(usize) -> TypeRef) = if place & 1 == 0 {
             (place, layout::TYPE, self.types, TypeRef::Own)
         } else {
-            // Two bits say that it is one of another library.
+            // The two low bits mark a type of another library.
             (place & !3, layout::FOREIGN, self.foreign, TypeRef::Foreign)
         };
         if !at.is_multiple_of(size) || at / size >= count {
@@ -261,7 +263,7 @@ impl<'a> Reader<'a> {
         Ok(made(at / size))
     }
 
-    /// The type whose description stands here, or has its place here.
+    /// Returns the type that is described at `from`, directly or by the place of its description.
     fn description(&mut self, from: usize, depth: usize) -> Taken<TypeDesc> {
         let word = self.word(from)?;
         if word & 0x8000_0000 != 0 {
@@ -294,7 +296,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The value that stands here, or has its place here.
+    /// Returns the value at `from`, which is stored directly or by its place.
     fn value(&mut self, from: usize) -> Taken<Value> {
         let word = self.word(from)?;
         let number = |kind: u16, bits: u64| match Value::number(kind, bits) {
@@ -308,7 +310,7 @@ impl<'a> Reader<'a> {
         let kind = self.short(at)?;
         let low = self.word(at + 2)?;
         if kind == vartype::BSTR {
-            // What says so is an empty text.
+            // A negative length stands for an empty text.
             let length = if low.cast_signed() < 0 { 0 } else { low as usize };
             let Some(room) = length.checked_add(6) else { return bad(at, "a text is too long") };
             self.inside(Segment::Custom, word, room, from)?;
@@ -359,7 +361,7 @@ impl<'a> Reader<'a> {
         Ok(found)
     }
 
-    /// The interfaces of a class: a chain.
+    /// Returns the interfaces of a class, which form a chain.
     fn references(&mut self, from: usize, count: u16) -> Taken<Vec<(TypeRef, u32)>> {
         let (mut found, mut from) = (Vec::new(), from);
         for _ in 0..count {
@@ -372,7 +374,8 @@ impl<'a> Reader<'a> {
         Ok(found)
     }
 
-    /// The functions and variables of a type, one behind the other, and behind them their numbers, names and places.
+    /// Reads the functions and variables of a type. Their records are contiguous, followed by their
+    /// numbers, names and places.
     fn members(&mut self, ty: usize, found: &mut TypeInfo) -> Taken<()> {
         let (functions, variables) = halves(self.word(ty + 0x18)?);
         let (functions, variables) = (usize::from(functions), usize::from(variables));
@@ -448,11 +451,11 @@ impl<'a> Reader<'a> {
         Ok(function)
     }
 
-    /// What may be left out at the end of a record, of which there are so many bytes.
+    /// Returns the optional parts at the end of a record. `bytes` is their size.
     fn help(&mut self, at: usize, bytes: usize) -> Taken<Help> {
         let context = if bytes >= 4 { self.word(at)? } else { 0 };
         let text = if bytes >= 8 { self.text(at + 4)? } else { None };
-        // Where only what follows it is said, it is none.
+        // -1 marks a missing help context in a record with later parts.
         Ok(Help { context: if context == NONE { 0 } else { context }, text })
     }
 

@@ -1,4 +1,4 @@
-//! A library as IDL.
+//! Converts a type library to IDL.
 
 use super::layout::vt;
 use super::{
@@ -9,8 +9,8 @@ use crate::automation::usual_id;
 use crate::emit::writer::Writer;
 use obvia_ndr::vartype;
 
-/// A library as a person would have written it, as far as a library says what that was: of arrays it says no size, and of unions not what
-/// chooses.
+/// Returns a library as IDL source. A library does not record the sizes of arrays and the
+/// discriminants of unions.
 pub fn idl(library: &TypeLibrary) -> String {
     let mut text = Text { library, out: Writer::default() };
     text.library();
@@ -22,13 +22,13 @@ struct Text<'a> {
     out: Writer,
 }
 
-/// A UUID as IDL writes it.
+/// Returns a UUID as IDL writes it.
 fn uuid(value: u128) -> String {
     let digits = format!("{value:032x}");
     [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")
 }
 
-/// What is said of something, in brackets; nothing where there is nothing to say.
+/// Returns attributes in brackets. Empty if there are none.
 fn brackets(attributes: &[String]) -> String {
     if attributes.is_empty() { String::new() } else { format!("[{}] ", attributes.join(", ")) }
 }
@@ -52,7 +52,7 @@ fn add_version(to: &mut Vec<String>, (major, minor): (u16, u16)) {
     }
 }
 
-/// A text as IDL writes it.
+/// Returns a text as an IDL string.
 pub(super) fn quoted(text: &str) -> String {
     let mut out = String::from('"');
     for c in text.chars() {
@@ -205,7 +205,7 @@ impl Text<'_> {
             ("retval", flags::RETVAL),
             ("optional", flags::OPTIONAL),
         ];
-        // What has a default may be left out in any case.
+        // A parameter with a default is optional anyway.
         let bits = if param.default.is_some() { param.flags & !flags::OPTIONAL } else { param.flags };
         let mut words: Vec<String> =
             names.iter().filter(|(_, bit)| bits & bit != 0).map(|(name, _)| (*name).to_owned()).collect();
@@ -214,12 +214,13 @@ impl Text<'_> {
         format!("{}{}", brackets(&words), self.declaration(&param.ty, name))
     }
 
-    /// A name with its type.
+    /// Returns a declaration of a name with its type.
     fn declaration(&self, ty: &TypeDesc, name: &str) -> String {
         match ty {
             TypeDesc::Pointer(inner) => self.declaration(inner, &format!("*{name}")),
             TypeDesc::Array(element, bounds) => {
-                // A pointer to an array has its star in parentheses, which IDL of old does not know, and C does.
+                // A pointer to an array has its star in parentheses, as in C. Classic IDL does not
+                // have this form.
                 let name = if name.starts_with('*') { format!("({name})") } else { name.to_owned() };
                 let sizes: String = bounds.iter().map(|(count, _)| format!("[{count}]")).collect();
                 self.declaration(element, &format!("{name}{sizes}"))
@@ -237,7 +238,7 @@ impl Text<'_> {
         }
     }
 
-    /// What a type is, and what it is called.
+    /// Returns the keyword and the name of a type.
     fn named(&self, to: TypeRef) -> (&'static str, String) {
         match to {
             TypeRef::Own(at) => (keyword(&self.library.types[at]), self.library.types[at].name.clone()),
@@ -247,7 +248,7 @@ impl Text<'_> {
                 let name = match foreign.what {
                     ForeignId::Uuid(0x0000_0000_0000_0000_c000_0000_0000_0046) => "IUnknown".to_owned(),
                     ForeignId::Uuid(0x0002_0400_0000_0000_c000_0000_0000_0046) => "IDispatch".to_owned(),
-                    // Its name stands in the other library.
+                    // The type's name is recorded only in the other library.
                     ForeignId::Uuid(value) => format!("/* {} of {} */", uuid(value), quoted(file).replace("*/", "")),
                     ForeignId::At(at) => format!("/* type {at} of {} */", quoted(file).replace("*/", "")),
                 };
@@ -257,7 +258,7 @@ impl Text<'_> {
     }
 }
 
-/// What a type's declaration begins with.
+/// Returns the keyword of a type's declaration.
 fn keyword(ty: &TypeInfo) -> &'static str {
     match ty.kind {
         Kind::Enum => "enum",
@@ -290,7 +291,7 @@ fn attributes(ty: &TypeInfo) -> Vec<String> {
     words
 }
 
-/// What is said of a member, a value or a property.
+/// Returns the attributes of a member, a value or a property.
 fn said_of(variable: &Variable) -> String {
     let mut words = Vec::new();
     if variable.place == Place::Property {
@@ -301,7 +302,7 @@ fn said_of(variable: &Variable) -> String {
     brackets(&words)
 }
 
-/// How IDL writes a type without parts.
+/// Returns the IDL name of a type without parts.
 fn simple(kind: u16) -> String {
     let name = match kind {
         vartype::I1 => "small",

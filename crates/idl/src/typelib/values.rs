@@ -5,18 +5,18 @@ use obvia_ndr::vartype as vt;
 /// A value of a constant or a default.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
-    /// A number: its VARTYPE, and its bits, as many as it has.
+    /// A number: its VARTYPE, and its bits, as many as the VARTYPE has.
     Number(u16, u64),
     /// A text.
     Text(String),
 }
 
-/// Bytes of a number, by its VARTYPE; `None` for what is no number.
+/// Returns the size of a number in bytes, by its VARTYPE. `None` for other VARTYPEs.
 pub(super) const fn size(vartype: u16) -> Option<usize> {
     Some(match vartype {
         vt::I1 | vt::UI1 => 1,
         vt::I2 | vt::UI2 | vt::BOOL => 2,
-        // Objects that are none, where nothing else can be a default.
+        // A null object, the only possible default for objects.
         vt::EMPTY | vt::NULL | vt::I4 | vt::UI4 | vt::R4 | vt::INT | vt::UINT | vt::ERROR | HRESULT => 4,
         vt::UNKNOWN | vt::DISPATCH => 4,
         vt::R8 | vt::CY | vt::DATE | vt::I8 | vt::UI8 => 8,
@@ -27,7 +27,7 @@ pub(super) const fn size(vartype: u16) -> Option<usize> {
 pub(super) const HRESULT: u16 = 25;
 
 impl Value {
-    /// A number of a VARTYPE: those of its low bits that it has.
+    /// Returns a number with a VARTYPE. Excess high bits are dropped.
     pub const fn number(vartype: u16, bits: u64) -> Option<Self> {
         match size(vartype) {
             Some(8) => Some(Self::Number(vartype, bits)),
@@ -37,7 +37,7 @@ impl Value {
     }
 }
 
-/// As IDL writes it.
+/// Writes the value as IDL does.
 impl std::fmt::Display for Value {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {

@@ -1,4 +1,4 @@
-//! Writing: a library's bytes, the same each time.
+//! The writer. The output is deterministic.
 
 use super::layout::{self, FILL, NONE, ORDER, SEGMENT, SEGMENTS, Segment, vt};
 use super::{
@@ -9,7 +9,7 @@ use obvia_ndr::vartype;
 use std::collections::HashMap;
 use std::fmt;
 
-/// What the format has no room for.
+/// An error: the library does not fit the format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unwritable(String);
 
@@ -23,11 +23,12 @@ impl std::error::Error for Unwritable {}
 
 type Written<T = ()> = Result<T, Unwritable>;
 
-/// The bytes of a file with this library.
+/// Returns the bytes of a file with this library.
 ///
 /// # Errors
 ///
-/// What is too long or too many for the format, and texts with letters that Latin-1 does not have.
+/// Fails if something is too long or too many for the format, if a text has characters outside
+/// Latin-1, or if the lookup of names in the library's locale is unknown.
 pub fn write(library: &TypeLibrary) -> Result<Vec<u8>, Unwritable> {
     let folds = folds(library.lcid);
     let folds = folds
@@ -36,7 +37,8 @@ pub fn write(library: &TypeLibrary) -> Result<Vec<u8>, Unwritable> {
     Writer { folds, uuid_chains, name_chains, ..Writer::default() }.library(library)
 }
 
-/// Whether names are found without regard to what Latin letters have in common, by language. `None` for those that have rules of their own.
+/// Whether the hash of names equates some Latin letters, by locale. `None` for locales with unknown
+/// rules.
 fn folds(lcid: u32) -> Option<bool> {
     Some(match lcid & 0x3ff {
         // Czech, Spanish, Hebrew, Hungarian, Polish and Slovak.
@@ -49,26 +51,26 @@ fn folds(lcid: u32) -> Option<bool> {
 
 #[derive(Default)]
 struct Writer {
-    /// By their places in the directory.
+    /// The segments, in the order of the directory.
     segments: [Vec<u8>; SEGMENTS],
-    /// What stands behind them: each type's functions and variables.
+    /// The functions and variables of each type, which follow the segments.
     members: Vec<u8>,
     uuid_chains: Vec<u32>,
     name_chains: Vec<u32>,
     folds: bool,
     uuids: HashMap<u128, u32>,
-    /// By the name without regard to case.
+    /// The places of names, by the name in lower case.
     names: HashMap<String, u32>,
     texts: HashMap<String, u32>,
     descriptions: HashMap<TypeDesc, u32>,
 }
 
-/// What is done with a name.
+/// The use of a name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Use {
     Type,
     Function,
-    /// Not of an enumeration.
+    /// A variable outside enumerations.
     Variable,
     Value,
     Other,
@@ -90,12 +92,12 @@ fn pair(low: u16, high: u16) -> u32 {
     u32::from(low) | u32::from(high) << 16
 }
 
-/// A number that has 16 bits.
+/// Converts a number to 16 bits.
 fn short<T: TryInto<u16>>(number: T, what: &str, of: &str) -> Written<u16> {
     number.try_into().map_err(|_| Unwritable(format!("`{of}` has {what} that do not fit in a type library")))
 }
 
-/// The characters of a text, one byte each.
+/// Returns a text in Latin-1.
 fn latin(text: &str) -> Written<Vec<u8>> {
     let bytes = text.chars().map(|c| u8::try_from(u32::from(c)));
     bytes
@@ -108,7 +110,7 @@ impl Writer {
         &mut self.segments[which as usize]
     }
 
-    /// Where the next thing in a segment comes to stand.
+    /// Returns the place at which the next entry of a segment begins.
     fn next(&self, which: Segment) -> u32 {
         self.segments[which as usize].len() as u32
     }
@@ -119,7 +121,8 @@ impl Writer {
         let help = self.text(library.help.text.as_deref())?;
         let help_file = self.text(library.help_file.as_deref())?;
         self.foreign(library)?;
-        // Where names differ in case only, the first one's stands for all: types' and members' come before those of parameters.
+        // Names that differ only in case share the first spelling. The names of types come first,
+        // then those of their members and parameters.
         for (at, ty) in library.types.iter().enumerate() {
             self.name(&ty.name, Use::Type, place_of(at))?;
         }
@@ -142,7 +145,8 @@ impl Writer {
         self.finish(file, &ends)
     }
 
-    /// Puts the segments behind the header, and says where they are, and where each type's members are behind them.
+    /// Appends the segments to the header, with their places and the places of each type's members
+    /// behind them.
     fn finish(mut self, mut file: Vec<u8>, ends: &[usize]) -> Written<Vec<u8>> {
         for (which, chains) in [(Segment::UuidHash, &self.uuid_chains), (Segment::NameHash, &self.name_chains)] {
             put(&mut self.segments[which as usize], chains);
@@ -172,7 +176,7 @@ impl Writer {
 
     // --- tables -------------------------------------------------------------------------------------------------
 
-    /// `of` is what has the UUID.
+    /// Adds a UUID and returns its place. `of` is the owner of the UUID.
     fn uuid(&mut self, uuid: u128, of: u32) -> u32 {
         if let Some(known) = self.uuids.get(&uuid) {
             return *known;
@@ -187,7 +191,8 @@ impl Writer {
         at
     }
 
-    /// `of` is the type that has the name, or a member of it.
+    /// Adds a name and returns its place. `of` is the type that has the name, or that has the
+    /// member with the name.
     fn name(&mut self, name: &str, used: Use, of: u32) -> Written<u32> {
         let bytes = latin(name)?;
         let length = u8::try_from(bytes.len())
@@ -201,7 +206,7 @@ impl Writer {
                 set(entry, 0, of);
                 entry[9] = uses(used);
             } else if matches!(used, Use::Function | Use::Variable | Use::Value) {
-                // It is not the name of one variable alone.
+                // The name no longer belongs to a single variable.
                 entry[9] &= !0x10;
             }
             return Ok(at);
@@ -229,7 +234,7 @@ impl Writer {
         let segment = self.segment(Segment::Texts);
         segment.extend(length.to_le_bytes());
         segment.extend(&bytes);
-        // The shortest take as much room as six letters.
+        // Short texts take as much room as those of six letters.
         let least = if bytes.len() < 3 { at as usize + 8 } else { 0 };
         segment.resize(segment.len().max(least), FILL);
         pad(segment);
@@ -242,7 +247,7 @@ impl Writer {
         for import in &library.imports {
             let uuid = self.uuid(import.uuid, 2);
             let name = latin(&import.file)?;
-            // Its two low bits say something else.
+            // The two low bits are flags.
             let length = short(name.len() << 2, "letters", &import.file)?;
             files.push(self.next(Segment::Imports));
             let segment = self.segment(Segment::Imports);
@@ -265,7 +270,8 @@ impl Writer {
 
     // --- types --------------------------------------------------------------------------------------------------
 
-    /// A description as what has a type has it: by itself where it has no parts, and otherwise its place.
+    /// Returns the word that refers to a type: the type itself if it has no parts, otherwise the
+    /// place of its description.
     fn description(&mut self, of: &TypeDesc) -> Written<u32> {
         if let TypeDesc::Simple(kind) = of {
             let in_variant = match *kind {
@@ -280,7 +286,7 @@ impl Writer {
         if let Some(known) = self.descriptions.get(of) {
             return Ok(*known);
         }
-        // What a VARIANT has for it, in the upper half.
+        // The upper half of the first word is the VARTYPE in a VARIANT.
         let words = match of {
             TypeDesc::Simple(_) => return Ok(NONE),
             TypeDesc::Named(to) => [pair(vt::USERDEFINED, 0x7fff), place(*to)],
@@ -309,7 +315,8 @@ impl Writer {
         Ok(at)
     }
 
-    /// What a VARIANT has for a pointer or an array, which `bit` says, of what is described at `target`.
+    /// Returns the VARTYPE in a VARIANT for a pointer or an array, as `bit` says. The description
+    /// of the inner type is at `target`.
     fn in_variant(&self, inner: &TypeDesc, target: u32, bit: u16) -> u16 {
         match inner {
             TypeDesc::Simple(_) => (target >> 16) as u16 & 0x3fff | bit,
@@ -328,7 +335,7 @@ impl Writer {
     fn value(&mut self, value: &Value) -> Written<u32> {
         let at = self.next(Segment::Custom);
         match value {
-            // Those that are small stand where their place would.
+            // Small values are stored in the word itself.
             Value::Number(kind, bits) if *bits < 1 << 26 && values::size(*kind) != Some(8) => {
                 return Ok(0x8000_0000 | u32::from(*kind) << 26 | *bits as u32);
             }
@@ -366,7 +373,7 @@ impl Writer {
                 (base, pair(ty.inherited.1, ty.inherited.0))
             }
         };
-        // By name alone: its methods are not in a vtable, but those of IDispatch are.
+        // An interface that is called by name only: its vtable has only IDispatch's methods.
         let is_by_name = ty.kind == Kind::Dispatch && ty.flags & flags::DUAL == 0;
         let extended = if is_by_name && ty.interfaces.is_empty() { 1 } else { interfaces };
         let slots = match ty.kind {
@@ -388,7 +395,7 @@ impl Writer {
         if members > 0 { self.members_of(here, ty) } else { Ok(()) }
     }
 
-    /// What a class has.
+    /// Adds the interfaces of a class and returns the place of the first one.
     fn references(&mut self, interfaces: &[(TypeRef, u32)]) -> u32 {
         let first = self.next(Segment::References);
         for (at, (interface, flags)) in interfaces.iter().enumerate() {
@@ -399,7 +406,8 @@ impl Writer {
         if interfaces.is_empty() { NONE } else { first }
     }
 
-    /// How much room a description takes in memory, beside its own word, where a pointer has four bytes.
+    /// Returns the size of a description in memory without its first word. Pointers count as four
+    /// bytes.
     fn decoded(&self, ty: &TypeInfo) -> u32 {
         ty.alias.as_ref().map_or(0, decoded)
     }
@@ -416,7 +424,8 @@ impl Writer {
         ty.functions.iter().map(of_function).sum::<u32>() + ty.variables.len() as u32 * 0x2c
     }
 
-    /// The functions and variables of a type, one behind the other; then their numbers, names and places.
+    /// Writes the records of a type's functions and variables one behind the other, then their
+    /// numbers, names and places.
     fn members_of(&mut self, here: u32, ty: &TypeInfo) -> Written {
         let (mut records, mut numbers, mut names, mut places) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let value = if ty.kind == Kind::Enum { Use::Value } else { Use::Variable };
@@ -464,7 +473,7 @@ impl Writer {
         let special = function.params.iter().filter(|param| param.flags & (flags::RETVAL | flags::LCID) != 0).count();
         let bits = if has_defaults { layout::HAS_DEFAULTS } else { 0 }
             | [0, layout::HAS_RESULT, layout::HAS_BOTH][special.min(2)];
-        // Those with one number, a property's, are a ring.
+        // The methods with the same number, those of a property, form a ring.
         let same: Vec<usize> = (0..all.len()).filter(|&other| all[other].id == function.id).collect();
         let own = same.iter().position(|&other| other == at).unwrap_or(0);
         let next = short(same[(own + 1) % same.len()], "methods", &function.name)?;
@@ -488,7 +497,7 @@ impl Writer {
         Ok(())
     }
 
-    /// What may be left out at the end of a record, as far as it is said.
+    /// Returns the optional parts at the end of a record, without trailing missing ones.
     fn help(&mut self, help: &Help) -> Written<Vec<u32>> {
         let text = self.text(help.text.as_deref())?;
         let mut words = vec![help.context, text];
@@ -513,7 +522,7 @@ impl Writer {
     }
 }
 
-/// IDispatch, which the header names by itself.
+/// The IID of IDispatch, to which the header refers separately.
 const IDISPATCH: u128 = 0x0002_0400_0000_0000_c000_0000_0000_0046;
 
 fn uses(used: Use) -> u8 {
@@ -540,7 +549,7 @@ fn place(of: TypeRef) -> u32 {
     }
 }
 
-/// How much room a description's parts take in memory.
+/// Returns the size in memory of a description's parts.
 fn decoded(of: &TypeDesc) -> u32 {
     match of {
         TypeDesc::Simple(_) | TypeDesc::Named(_) => 0,

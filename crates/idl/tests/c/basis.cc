@@ -1,4 +1,4 @@
-/* An object and its caller in C++: the stubs, in C, find the same vtables. */
+/* An object and its caller in C++. The stubs, which are in C, use the same vtables. */
 #include "basis.h"
 
 #include "in_process.h"

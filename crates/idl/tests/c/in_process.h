@@ -1,5 +1,5 @@
-/* A stand-in for libobvia: a proxy's request goes to the stub in the same process, each frame in memory of just its length,
- * and on the way it may be changed as a hostile peer would. */
+/* A substitute for libobvia: passes a proxy's request to the stub in the same process. Each frame
+ * is in memory of exactly its length, and may be changed in transit as by a hostile peer. */
 #ifndef IN_PROCESS_H
 #define IN_PROCESS_H
 
@@ -7,34 +7,34 @@
 
 #include <stdio.h>
 
-/* Which frame is changed, and how. */
+/* The frame to change, and the change. */
 enum side { NEITHER, REQUEST, REPLY };
 struct tampering {
     enum side side;
-    /* The length that is told, or KEEP. */
+    /* The reported length, or KEEP. */
     size_t length;
-    /* What is added to the byte at this place. */
+    /* The offset of a byte, and the number to add to it. */
     size_t at;
     int delta;
 };
 #define KEEP ((size_t)-1)
 
-/* A frame as it was before it was changed. */
+/* A frame before its change. */
 struct seen {
     size_t length;
     unsigned char bytes[1024];
 };
 
-/* Makes up a reply instead: writes it, and returns its length. */
+/* Writes a forged reply and returns its length. NULL for the true reply. */
 static size_t (*forge)(unsigned char *frame);
-/* What is done to the next call. */
+/* The change to the next call. */
 static struct tampering tampering = {NEITHER, KEEP, 0, 0};
-/* The longest frame that each side has an area for. */
+/* The length of the longest frame that fits into each side's area. */
 static size_t client_room = 1024, server_room = 1024;
-/* How many messages were sent, and the last request and reply. */
+/* The number of sent requests, and the last request and reply. */
 static int sent;
 static struct seen last_request, last_reply;
-/* Whom the calls are for. */
+/* The object that receives the calls, and its interface. */
 static void *served_object;
 static const obvia_interface *served_interface;
 
@@ -86,7 +86,8 @@ void *obvia_reply_frame(obvia_call *call, size_t length, size_t bulk)
     return server_area;
 }
 
-/* A copy of a frame in memory of its own, changed if this is the one to change. */
+/* Returns a copy of a frame in memory of its own. If this is the frame to change, the copy has the
+ * change. */
 static inline unsigned char *arrive(const unsigned char *frame, size_t *length, enum side side, struct seen *seen)
 {
     CHECK(*length % 8 == 0 && *length <= sizeof seen->bytes);
@@ -104,7 +105,7 @@ static inline unsigned char *arrive(const unsigned char *frame, size_t *length, 
     return copy;
 }
 
-/* A call of one method of the object. */
+/* Returns a call of one method of the object. */
 static inline obvia_call call_of(const void *frame, size_t length, void *slot, uint16_t opnum)
 {
     obvia_call call;
@@ -117,7 +118,7 @@ static inline obvia_call call_of(const void *frame, size_t length, void *slot, u
     return call;
 }
 
-/* Whether an answer says that the method failed: then it is the HRESULT, and no fault. */
+/* Whether an answer reports a failed method by its HRESULT, and not a fault. */
 static inline int has_failed(obvia_answer answer)
 {
     return answer >> 32 == UINT32_MAX;
@@ -132,7 +133,7 @@ static inline obvia_answer serve(const obvia_calls *calls, uint32_t opnum, size_
     unsigned char *frame = arrive(length <= OBVIA_INLINE_MAX ? client_slot : client_area, &length, REQUEST, &last_request);
     memset(client_slot, 0xee, OBVIA_INLINE_MAX);
     memset(server_slot, 0xee, OBVIA_INLINE_MAX);
-    /* As obvia_stub.h says. */
+    /* The slot begins with 8 zero bytes, as obvia_stub.h requires. */
     memset(server_slot, 0, 8);
     obvia_call call = call_of(frame, length, server_slot, (uint16_t)opnum);
     CHECK((served_interface->stub_count & (served_interface->stub_count - 1)) == 0);
@@ -143,7 +144,7 @@ static inline obvia_answer serve(const obvia_calls *calls, uint32_t opnum, size_
 
 void obvia_declare(const char *file, const obvia_meaning *meanings, size_t count)
 {
-    /* One program has one meaning for each IID here. */
+    /* Each IID has a single meaning in this program. */
     CHECK(file != NULL && meanings != NULL && count > 0);
 }
 
@@ -162,7 +163,7 @@ obvia_reply obvia_exchange(const obvia_calls *calls, uint64_t request, uint64_t 
     }
     size_t results = (size_t)(answer >> 32);
     if ((int32_t)answer < 0) {
-        /* The transport sends no results of a method that failed. */
+        /* The transport sends no results of a failed method. */
         results = 0;
     }
     unsigned char forged[sizeof last_reply.bytes];
@@ -220,7 +221,7 @@ uint32_t obvia_proxy_release(void *self)
     return 1;
 }
 
-/* Structures that lead elsewhere are not passed here. */
+/* Structures with pointers are not passed here. */
 void obvia_free_elements(obvia_types *types, uint32_t type, void *first, size_t count)
 {
     (void)types;

@@ -1,15 +1,16 @@
-/* Calls each method of golden/c/plain.idl, and then again with each part of its frames changed that must not be. */
+/* Calls each method of golden/c/plain.idl. Then calls it again with each protected part of its
+ * frames changed. */
 #define CINTERFACE
 #include "plain.h"
 
 #include "in_process.h"
 
-/* How often a method ran. */
+/* The number of calls that reached the object. */
 static int called;
-/* What Fetch says that it found, if not half of what there is room for; and what it and Print return. */
+/* The count that Fetch reports, or 0 for half of its room. The result of Fetch and Print. */
 static uint32_t found;
 static HRESULT outcome = S_OK;
-/* Whether nobody changes anything, so that every value is known. */
+/* Whether no frame is changed, so that every value is known. */
 #define HONEST (tampering.side == NEITHER)
 
 static void fill(Stamp *stamp, int seed)
@@ -31,7 +32,7 @@ static int is_filled(const Stamp *stamp, int seed)
            stamp->levels[0][1] == HIGH && stamp->levels[1][0] == LOW && stamp->levels[1][1] == HIGH;
 }
 
-/* ---- The object. What it gets is valid, whatever was sent. ---- */
+/* ---- The object. Its arguments are valid, whatever the frame contained. ---- */
 
 static int is_boolean(uint8_t value)
 {
@@ -288,7 +289,7 @@ static HRESULT Send(IPlain *self, const obvia_wchar *to, int32_t n, const uint8_
     return S_OK;
 }
 
-/* Which strings Receipt gives. */
+/* Whether Receipt returns the first string, and whether it returns the second. */
 static int gives_first = 1, gives_second = 1;
 
 static HRESULT Receipt(IPlain *self, const char *what, int32_t *number, Stamp *stamp, obvia_wchar **first, uint8_t *done,
@@ -318,7 +319,7 @@ static const IPlainVtbl functions = {
 };
 static IPlain object = {&functions};
 
-/* ---- Its callers: each checks what it gets, where nobody changes it. ---- */
+/* ---- The callers. Each checks its results if no frame is changed. ---- */
 
 static HRESULT call_sum(IPlain *plain)
 {
@@ -360,7 +361,7 @@ static HRESULT call_checked(IPlain *plain)
     int32_t digit = -9;
     HRESULT result = IPlain_Checked(plain, 1, PARCEL, HIGH, WEIGHT_MAX, &off, &other, &digit);
     CHECK(!HONEST || (off == 1 && other == FREIGHT && digit == 5));
-    /* Nothing is stored of results one of which is wrong. */
+    /* A single invalid result prevents the storing of all results. */
     CHECK(SUCCEEDED(result) ? is_boolean(off) && is_kind(other) : off == 9 && other == LETTER && digit == -9);
     return result;
 }
@@ -528,16 +529,16 @@ static HRESULT call_receipt(IPlain *plain)
     CHECK(!HONEST || outcome != S_OK || (number == 7 && is_filled(&stamp, 8) && done == 1));
     CHECK(!HONEST || outcome != S_OK || (gives_first ? memcmp(first, u"abcdefg", 16) == 0 : first == NULL));
     CHECK(!HONEST || outcome != S_OK || (gives_second ? strcmp(second, "tuvwxyz") == 0 : second == NULL));
-    /* Nothing to free where the call failed. */
+    /* A failed call returns nothing to free. */
     CHECK(SUCCEEDED(result) || (first == NULL && second == NULL && number == 6 && done == 9));
     free(first);
     free(second);
     return result;
 }
 
-/* ---- What a hostile peer changes ---- */
+/* ---- Changes by a hostile peer ---- */
 
-/* A byte of a frame and what is added to it, after which the frame is not as the interface says. */
+/* A change of a byte that makes the frame invalid: the byte's offset and the number to add. */
 struct change {
     enum side side;
     size_t at;
@@ -549,7 +550,7 @@ struct test {
     size_t request, reply;
     struct change changes[48];
 };
-/* Both ways off by one, at a word's first byte and at its upper half. */
+/* Off by one in both directions, at a word's first byte and in its upper half. */
 #define SLOT(side, at) {side, at, 1}, {side, at, -1}, {side, (at) + 4, 1}
 #define HEADER(side, at) {side, at, 1}, {side, at, -1}, {side, (at) + 4, 1}, {side, (at) + 4, -1}
 #define COUNT(side, at) {side, at, 1}, {side, at, -1}, {side, (at) + 3, 0x80}
@@ -593,7 +594,7 @@ static const struct test tests[] = {
 };
 #define TESTS (sizeof tests / sizeof tests[0])
 
-/* A call, one of whose frames is changed. */
+/* Makes a call with a change in one of its frames. */
 static HRESULT changed(const struct test *test, IPlain *plain, enum side side, size_t length, size_t at, int delta)
 {
     const struct tampering this_one = {side, length, at, delta};
@@ -638,7 +639,7 @@ static void run(const struct test *test, IPlain *plain)
     for (const struct change *change = test->changes; change < test->changes + 48 && change->side != NEITHER; change++) {
         refused(test, plain, change->side, KEEP, change->at, change->delta);
     }
-    /* Whatever else is changed, nobody reads or writes where there is nothing: the sanitizers look. */
+    /* No other change leads to an invalid memory access, as the sanitizers check. */
     for (int delta = 1; delta < 256; delta += delta < 4 || delta > 250 ? 1 : 41) {
         for (size_t at = 0; at < test->request; at++) {
             changed(test, plain, REQUEST, KEEP, at, delta);
@@ -658,12 +659,12 @@ static const unsigned char documented[40] = {
 static void bytes_are_as_documented(IPlain *plain)
 {
     CHECK(call_total(plain) == S_OK);
-    /* The rest of the block is nobody's. */
+    /* The rest of the block is unspecified. */
     memset(last_request.bytes + 4, 0, 4);
     CHECK(memcmp(last_request.bytes, documented, sizeof documented) == 0);
 }
 
-/* Between the members of what is sent there are zeros, not what lay in somebody's memory. */
+/* Padding between members is sent as zeros, and not as leftover contents of memory. */
 static void padding_is_not_sent(IPlain *plain)
 {
     static const unsigned char zeros[8] = {0};
@@ -678,7 +679,7 @@ static void padding_is_not_sent(IPlain *plain)
     CHECK(last_reply.bytes[1] == 0 && memcmp(last_reply.bytes + 4, zeros, 4) == 0);
 }
 
-/* A count that no frame can hold is refused before anything is sent, and no count at all is nothing to send. */
+/* A count that exceeds every frame is refused before sending. A count of 0 is valid. */
 static void counts_have_limits(IPlain *plain)
 {
     int32_t numbers[1] = {0};
@@ -698,13 +699,13 @@ static void counts_have_limits(IPlain *plain)
     CHECK(IPlain_Total(plain, 0, NULL, &sum) == S_OK && sum == 0);
     CHECK(IPlain_Double(plain, 0, NULL, NULL) == S_OK);
     CHECK(IPlain_Fill(plain, 0, NULL, 0) == S_OK);
-    /* The peer bears no reply of that length: the method does not run. */
+    /* The reply would be too long for the peer, so the method does not run. */
     called = 0;
     CHECK(IPlain_Fill(plain, 0x1ffffff0, numbers, 0) == RPC_E_SERVERFAULT);
     CHECK(called == 0);
 }
 
-/* Strings may be long, empty, or not there at all where the interface says so. */
+/* Strings may be long or empty, and null if the interface permits it. */
 static void strings_are_what_they_are(IPlain *plain)
 {
     obvia_wchar wide[201] = {0};
@@ -720,7 +721,7 @@ static void strings_are_what_they_are(IPlain *plain)
     CHECK(IPlain_Send(plain, wide, 0, NULL, NULL, &length) == S_OK && length == 199);
     sent = 0;
     CHECK(IPlain_Send(plain, NULL, 0, NULL, NULL, &length) == E_POINTER && sent == 0);
-    /* Results, too. */
+    /* Result strings may be null too. */
     gives_first = 0;
     CHECK(call_receipt(plain) == S_OK && last_reply.length == 96);
     gives_second = 0;
@@ -735,7 +736,7 @@ static void strings_are_what_they_are(IPlain *plain)
     CHECK(call_receipt(plain) == RPC_E_SERVERFAULT);
     tampering.side = NEITHER;
     server_room = 1024;
-    /* Frames that fit a string that is not there, or is none. */
+    /* Frames with a null string and with an invalid slot in the place of a required string. */
     const uint64_t without[5] = {0, 0, 40, 0, 18};
     const uint64_t strange[6] = {41, 0, 48, 0, 0, 18};
     unsigned char slot[OBVIA_INLINE_MAX];
@@ -747,7 +748,7 @@ static void strings_are_what_they_are(IPlain *plain)
     CHECK(IPlain_INFO.stubs[21](&object, &call) == OBVIA_BAD_STUB_DATA && called == 0);
 }
 
-/* A frame that says the same everywhere, and that fits a count that is none. */
+/* A frame that is consistent with a negative count. */
 static void negative_counts_are_refused(void)
 {
     struct {
@@ -757,7 +758,7 @@ static void negative_counts_are_refused(void)
     unsigned char slot[OBVIA_INLINE_MAX];
     obvia_call call = call_of(&frame, sizeof frame, slot, 20);
     called = 0;
-    /* Which element type it is depends on the methods before. */
+    /* The number of the element type depends on the preceding methods. */
     for (uint64_t kind = 16; kind < 24; kind++) {
         frame.header = kind | (uint64_t)UINT32_MAX << 32;
         CHECK(IPlain_INFO.stubs[20](&object, &call) == OBVIA_BAD_STUB_DATA);
@@ -768,7 +769,7 @@ static void negative_counts_are_refused(void)
     CHECK(IPlain_INFO.stubs[20](&object, &call) == ((uint64_t)8 << 32) && called == 1);
 }
 
-/* What no server takes is not sent. */
+/* Arguments that every server would refuse are not sent. */
 static void ranges_are_kept_by_who_calls(IPlain *plain)
 {
     uint8_t off = 9;
@@ -781,7 +782,7 @@ static void ranges_are_kept_by_who_calls(IPlain *plain)
     CHECK(sent == before && off == 9 && other == LETTER && digit == -9);
 }
 
-/* A reply with more elements than there is room for, and nothing else wrong with it. */
+/* Forges a reply whose only error is that it has more elements than there is room for. */
 static size_t too_many_letters(unsigned char *frame)
 {
     const uint64_t words[10] = {32, 7, 56, 17 | (uint64_t)7 << 32, 0, 0, 16 | (uint64_t)6 << 32, 0, 0, 0};
@@ -789,7 +790,7 @@ static size_t too_many_letters(unsigned char *frame)
     return sizeof words;
 }
 
-/* The same with as many as there may be. */
+/* Forges the same reply with the permitted number of elements. */
 static size_t all_letters(unsigned char *frame)
 {
     const uint64_t words[10] = {32, 6, 56, 17 | (uint64_t)6 << 32, 0, 0, 16 | (uint64_t)6 << 32, 0, 0, 0};
@@ -797,7 +798,7 @@ static size_t all_letters(unsigned char *frame)
     return sizeof words;
 }
 
-/* Whoever says that there is more than fits, method or peer. */
+/* Too many elements are refused, whether the method or the peer reports them. */
 static void results_have_limits(IPlain *plain)
 {
     const struct tampering dishonest = {REPLY, KEEP, KEEP, 0};
@@ -813,7 +814,7 @@ static void results_have_limits(IPlain *plain)
     CHECK(call_fetch(plain) == RPC_E_SERVERFAULT);
     found = UINT32_MAX;
     CHECK(call_fetch(plain) == RPC_E_SERVERFAULT);
-    /* What a method that failed left behind is not looked at. */
+    /* The results of a failed method are not checked. */
     outcome = E_ACCESSDENIED;
     CHECK(call_fetch(plain) == E_ACCESSDENIED && call_print(plain) == E_ACCESSDENIED);
     outcome = S_OK;
@@ -821,7 +822,7 @@ static void results_have_limits(IPlain *plain)
     tampering.side = NEITHER;
 }
 
-/* What fits no area is not sent, or not answered. */
+/* A frame that is too large for the area is not sent, or not answered. */
 static void frames_need_room(IPlain *plain)
 {
     static const int32_t values[100] = {0};
@@ -874,7 +875,7 @@ int main(void)
     ranges_are_kept_by_who_calls(plain);
     results_have_limits(plain);
     frames_need_room(plain);
-    /* Opnums that are no method's. */
+    /* Opnums without a method. */
     CHECK(IPlain_INFO.stubs[0](&object, NULL) == OBVIA_OP_RANGE_ERROR && IPlain_INFO.stubs[31](&object, NULL) == OBVIA_OP_RANGE_ERROR);
     free(client_slot);
     free(client_area);

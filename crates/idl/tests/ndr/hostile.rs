@@ -1,4 +1,4 @@
-//! Stub data that is not what it should be, and results that there are none of.
+//! Invalid stub data, and responses without results.
 
 use super::{FORMATS, FRAME_MAX, Interface, Part, interface};
 use obvia_ndr::ndr::{Error, Format, Numbers, Syntax};
@@ -14,12 +14,12 @@ fn shapes() -> Interface {
     Interface::of("testing/matrix/idl/shapes.idl", "IShapes")
 }
 
-/// Numbers of 32 bits.
+/// Returns 32-bit numbers as bytes.
 fn words(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// Numbers of 64 bits.
+/// Returns 64-bit numbers as bytes.
 fn longs(words: &[u64]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
@@ -56,7 +56,7 @@ fn counts_are_compared_with_what_is_there_before_anything_is_allocated() {
         let stub = longs(&[count, 0, count, 0]);
         assert_eq!(refusal(&echo, "TestCall", NDR64, &stub), Error::Count { at: 24, found: count });
     }
-    // Elements with much room in memory and little on the wire.
+    // Elements that are large in memory and small on the wire.
     let wide = interface(
         "typedef struct Wide { double many[10000]; } Wide;
         typedef [switch_type(byte)] union Any { [case(1)] Wide wide; [default] ; } Any;
@@ -84,7 +84,8 @@ fn discriminants_are_those_that_the_interface_says() {
     assert!(decode(&[1, 0, 7, 0, 0, 0, 0, 0]).is_ok());
     assert_eq!(decode(&[2, 0, 7, 0, 0, 0, 0, 0]), Err(Error::Arm { at: 2, tag: 2 }), "another arm than was asked for");
     assert_eq!(decode(&[9, 0, 7, 0, 0, 0, 0, 0]), Err(Error::Arm { at: 2, tag: 9 }), "there is no such arm");
-    // An open enumeration has 32 bits, of which the union's discriminant says 16: the two have to choose one arm.
+    // An open enumeration has 32 bits, the union's discriminant 16 bits. Both have to select the
+    // same arm.
     let given = |enumeration| words(&[enumeration, 1, 1, 2, 1, 1]);
     assert!(echo.decode("TestEnum", Part::Request, NDR64, &Numbers::default(), &given(2)).is_ok());
     assert_eq!(refusal(&echo, "TestEnum", NDR64, &given(0x0200_0002)), Error::Arm { at: 16, tag: 2 });
@@ -118,7 +119,7 @@ fn chains_of_any_length_are_read_and_written() {
     assert_eq!(frame.len(), 8 + LENGTH as usize * 32);
     let back = shapes.encode("Sum", Part::Request, NDR, &Numbers::default(), &frame).unwrap();
     assert_eq!(back.len(), stub.len());
-    // A tree whose branches lie in another order in FLAT.
+    // A tree whose branches are in a different order in FLAT.
     let mut tree = words(&[0, 0]);
     for left in (0..LENGTH).rev() {
         tree.extend(words(&[1, 0, u32::from(left > 0), u32::from(left & 1 == 0)]));
@@ -147,13 +148,13 @@ fn a_failed_method_has_a_status_and_no_frame() {
     let shapes = shapes();
     let none = Numbers::default();
     for format in FORMATS {
-        // A null list, and nulls for the structures of which there are as many as asked for.
+        // A null list, and null structures in the requested number.
         for (name, numbers) in [("Range", none.clone()), ("Flip", none.clone()), ("Some", [5].into_iter().collect())] {
             let method = shapes.plan.method(shapes.opnum(name)).unwrap();
             let (mut stub, mut frame) = (Vec::new(), vec![1]);
             let written = method.encode_response(&shapes.plan, format, &numbers, E_FAIL, &[], &mut stub);
             if name == "Flip" {
-                // Its union has no arm for zero: a fault is the answer.
+                // The union has no arm for zero, so that the answer is a fault.
                 assert!(matches!(written, Ok(()) | Err(Error::Arm { .. })), "{written:?}");
             } else {
                 assert_eq!(written, Ok(()), "{name}: {format:?}");

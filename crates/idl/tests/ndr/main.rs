@@ -1,4 +1,4 @@
-//! Frames of FLAT, stub data of NDR, and the plans that lead from one to the other.
+//! Frames in FLAT, stub data in NDR, and the plans that translate between them.
 
 mod hostile;
 mod random;
@@ -8,10 +8,10 @@ use obvia_idl::{Compilation, Compiler};
 use obvia_ndr::ndr::{Error, Format, Numbers, Order, Plan, Syntax};
 use std::path::{Path, PathBuf};
 
-/// Bytes that a frame may have.
+/// The maximum size of a frame in bytes.
 const FRAME_MAX: usize = 1 << 24;
 
-/// Every form of stub data.
+/// All forms of stub data.
 const FORMATS: [Format; 4] = [
     Format { syntax: Syntax::Ndr, order: Order::Little, headers: 0 },
     Format { syntax: Syntax::Ndr, order: Order::Big, headers: 0 },
@@ -19,19 +19,19 @@ const FORMATS: [Format; 4] = [
     Format { syntax: Syntax::Ndr64, order: Order::Big, headers: 0 },
 ];
 
-/// A file of the repository.
+/// Returns the path of a file of the repository.
 fn file(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
 }
 
-/// An interface and its plan.
+/// An interface with its plan.
 struct Interface {
     plan: Plan,
     compilation: Compilation,
     at: usize,
 }
 
-/// An interface of this text.
+/// Compiles a text and returns its interface `IGiven`.
 fn interface(text: &str) -> Interface {
     let text = format!("import \"unknwn.idl\";\n{text}");
     let compilation = Compiler::new().check_text(Path::new("given.idl"), &text).unwrap();
@@ -67,7 +67,7 @@ fn alignment_counts_from_before_the_headers() {
     }
 }
 
-/// Which way a message goes.
+/// The direction of a message.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
     Request,

@@ -1,4 +1,4 @@
-//! Random frames of every method of an interface, there and back again.
+//! Round trips of random frames for every method of an interface.
 
 use super::{FORMATS, Interface, Part};
 use obvia_idl::model::{InterfaceId, Type};
@@ -10,11 +10,11 @@ use obvia_ndr::flat::{KIND_FIRST, KIND_INTERFACE, KIND_TEXT8, KIND_TEXT16};
 use obvia_ndr::ndr::Numbers;
 use std::ops::Range;
 
-/// Frames of a method, for each of its messages.
+/// The number of frames for each message of a method.
 const ROUNDS: u64 = 80;
-/// Elements that an array of a random frame may have.
+/// The maximum number of elements in an array of a random frame.
 const COUNT_MAX: i64 = 40;
-/// Objects behind which pointers become null.
+/// The number of objects in a frame after which pointers become null.
 const OBJECTS_MAX: usize = 60;
 
 /// Marsaglia's xorshift.
@@ -33,14 +33,14 @@ impl Random {
     }
 }
 
-/// An object to be filled in.
+/// An object whose contents are still to be made.
 struct Waiting {
     body: usize,
     kind: u32,
     count: usize,
 }
 
-/// A frame that is being made, in FLAT's order.
+/// A frame in the making, in FLAT's order.
 struct Maker<'a> {
     frame: Vec<u8>,
     types: &'static [ElementType],
@@ -64,7 +64,7 @@ impl Maker<'_> {
         expr.evaluate(&|at, int| self.load(base + at as usize, int), self.outer)
     }
 
-    /// Gives what an expression reads a small value.
+    /// Sets the members that an expression reads to small values.
     fn choose(&mut self, base: usize, expr: &Expr, values: &[i64]) {
         match expr {
             Expr::Const(_) | Expr::Outer(_) => {}
@@ -80,7 +80,8 @@ impl Maker<'_> {
         }
     }
 
-    /// Chooses what the expressions of a structure read. `None` where a first choice stands.
+    /// Chooses the members that a structure's expressions read. `None` if they contradict an
+    /// earlier choice.
     fn settle(&mut self, base: usize, shape: &Shape) {
         for part in shape.parts {
             match &part.what {
@@ -98,7 +99,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Fills a structure in. `None` where what was chosen does not go together.
+    /// Fills a structure. `None` if the choices contradict one another.
     fn shape(&mut self, base: usize, shape: &Shape) -> Option<()> {
         for (at, length) in shape.runs {
             for at in base + *at as usize..base + (*at + *length) as usize {
@@ -110,7 +111,7 @@ impl Maker<'_> {
         self.pointers(base, shape)
     }
 
-    /// What is not just any bytes.
+    /// Makes the values that must not be arbitrary bytes.
     fn values(&mut self, base: usize, shape: &Shape) {
         for part in shape.parts {
             let at = base + part.at as usize;
@@ -201,7 +202,7 @@ impl Maker<'_> {
         self.waiting.push(Waiting { body, kind, count });
     }
 
-    /// Fills an object in.
+    /// Fills an object.
     fn fill(&mut self, index: usize) -> Option<()> {
         let Waiting { body, kind, count } = self.waiting[index];
         match kind {
@@ -218,7 +219,7 @@ impl Maker<'_> {
                 let (Expr::Member(at, int), None) = (&tail.count, &tail.length) else { return None };
                 self.store(body + *at as usize, int.size(), count as i64);
                 let (at, size) = (body + tail.at as usize, tail.size as usize);
-                // Where the array begins within the structure's last gap, the gap is not looked at.
+                // Padding bytes of the structure that overlap the array are not checked.
                 return (0..count).try_for_each(|element| self.shape(at + element * size, &tail.shape));
             }
         }
@@ -226,7 +227,7 @@ impl Maker<'_> {
     }
 }
 
-/// A random frame, where what was chosen goes together.
+/// Returns a random frame. `None` if the choices contradict one another.
 fn frame(block: &'static Block, types: &'static [ElementType], outer: &[i64], random: &mut Random) -> Option<Vec<u8>> {
     let frame = vec![0; (block.size as usize).next_multiple_of(8)];
     let mut maker = Maker { frame, types, outer, random, waiting: Vec::new() };
@@ -239,7 +240,7 @@ fn frame(block: &'static Block, types: &'static [ElementType], outer: &[i64], ra
     Some(maker.frame)
 }
 
-/// Sends random frames of every method there and back, and says how many there were.
+/// Translates random frames of every method in both directions, and returns the number of frames.
 fn send(path: &str, name: &str) -> usize {
     let interface = Interface::of(path, name);
     let model = &interface.compilation.model;
@@ -256,7 +257,8 @@ fn send(path: &str, name: &str) -> usize {
         for (part, size, shape) in blocks.map(|(part, size, shape)| (part, size, flat::block(size, &shape))) {
             let mut made = 0;
             for _ in 0..ROUNDS {
-                // What the reply's sizes read of the request; IIDs take part in no size.
+                // The values of the request that the reply's sizes read. IIDs do not occur in
+                // sizes.
                 let outer: Vec<i64> = outer.iter().map(|_| random.below(0..4)).collect();
                 let Some(frame) = frame(shape, types, &outer, &mut random) else { continue };
                 if check(&frame, shape, types, &outer).is_err() {
@@ -273,7 +275,7 @@ fn send(path: &str, name: &str) -> usize {
 }
 
 fn there_and_back(interface: &Interface, method: &str, part: Part, numbers: &Numbers, frame: &[u8]) {
-    // Where headers stand before it, it may begin anywhere.
+    // Stub data behind headers may begin at any offset.
     for format in FORMATS.into_iter().flat_map(|format| [format, format.behind(4)]) {
         let said = |error| panic!("{method}: {format:?}: {frame:02x?}: {error}");
         let stub = interface.encode(method, part, format, numbers, frame).unwrap_or_else(said);

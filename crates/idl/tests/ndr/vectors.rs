@@ -1,4 +1,4 @@
-//! The vectors: values as frames, and their bytes.
+//! The test vectors: values as frames, and their bytes in NDR.
 
 use super::{FORMATS, Interface, Part, file};
 use obvia_ndr::ndr::Numbers;
@@ -60,7 +60,7 @@ fn stub_data_is_what_others_write_and_read() {
     }
 }
 
-/// Fixed parts of a text of which only the first part travels, and pointers that may not be null within others.
+/// Arrays of fixed size of which only a part travels, and reference pointers within other pointers.
 #[test]
 fn arrays_of_fixed_size_may_travel_in_part() {
     let interface = super::interface(
@@ -75,7 +75,8 @@ fn arrays_of_fixed_size_may_travel_in_part() {
             HRESULT Get([out] long **number);
         }",
     );
-    // "abc", "x", 2 of 3; "y". The request's block is the structure, of 18 bytes, and two characters.
+    // "abc", "x", 2 of 3; "y". The request's block consists of the structure, of 18 bytes, and two
+    // characters.
     let frame = [b"abc\0x\0\0\0\0\0\x02\0\x07\0\x08\0\0\0".as_slice(), b"y\0\0\0\0\0"].concat();
     let stub = [
         b"\0\0\0\0\x04\0\0\0abc\0".as_slice(),
@@ -90,7 +91,7 @@ fn arrays_of_fixed_size_may_travel_in_part() {
         let stub = interface.encode("Name", Part::Request, format, &none, &frame).unwrap();
         assert_eq!(interface.decode("Name", Part::Request, format, &none, &stub).unwrap(), frame, "{format:?}");
     }
-    // The parameter itself has no identifier; what it leads to is a pointer, and has one.
+    // The outer parameter pointer has no referent identifier. Its target is a pointer that has one.
     let frame = b"\x10\0\0\0\0\0\0\0\x10\0\0\0\x01\0\0\0\x07\0\0\0\0\0\0\0";
     let stub = interface.encode("Get", Part::Reply, FORMATS[0], &none, frame).unwrap();
     assert_eq!(stub, b"\0\0\x02\0\x07\0\0\0\0\0\0\0");

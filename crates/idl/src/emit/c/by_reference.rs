@@ -1,4 +1,5 @@
-//! Arrays that are passed by reference: the proxy makes references of addresses, the stub addresses of references.
+//! Arrays that are passed by reference: the proxy converts addresses to references, and the stub
+//! converts references to addresses.
 
 use super::expression::{Side, count};
 use super::interface::Context;
@@ -10,14 +11,15 @@ use crate::emit::writer::Writer;
 use crate::model::Transfer;
 use crate::plan::{MethodPlan, ParamPlan, Passing};
 
-/// The arrays that are passed by reference, with the number of the region that each is likely to lie in.
+/// Returns the arrays that are passed by reference, each with the number of the region that is
+/// tried first.
 pub(super) fn references<'p, 'a>(plan: &'p MethodPlan<'a>) -> impl Iterator<Item = (&'p ParamPlan<'a>, String)> {
     plan.references().map(|(param, hand, is_written)| {
         (param, if is_written { format!("OBVIA_HANDS + {hand}") } else { hand.to_string() })
     })
 }
 
-/// Makes references of the addresses of arrays.
+/// Converts the addresses of arrays to references.
 pub(super) fn refer(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, given: &str) {
     for (param, region) in references(plan) {
         let reference = local(plan, param, "reference");
@@ -27,7 +29,7 @@ pub(super) fn refer(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'
     }
 }
 
-/// What is done where arrays lie in other regions than before, or in none.
+/// Writes the function for arrays that are in other regions than before, or in no region.
 pub(super) fn elsewhere(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, params: &str, given: &str) {
     out.line(format!("static HRESULT {}_elsewhere({params})", context.stem(plan)));
     out.line("{");
@@ -49,7 +51,7 @@ pub(super) fn elsewhere(out: &mut Writer, context: &Context<'_>, plan: &MethodPl
     out.line("");
 }
 
-/// Checks how much of the arrays the results say that the method has used.
+/// Checks the numbers of used elements in the results.
 pub(super) fn check_used(out: &mut Writer, plan: &MethodPlan<'_>) {
     for param in &plan.params {
         let Passing::Reference { size, length: Some(length), .. } = &param.passing else { continue };
@@ -60,7 +62,7 @@ pub(super) fn check_used(out: &mut Writer, plan: &MethodPlan<'_>) {
     }
 }
 
-/// What is done where arrays lie in other regions of the caller's than before.
+/// Writes the function for arrays that are in other regions of the caller than before.
 pub(super) fn turn(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let block = context.block(plan, true);
     out.line(format!("static obvia_answer {}_turn(void *object, obvia_call *call)", context.stem(plan)));
@@ -76,7 +78,7 @@ pub(super) fn turn(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_
     out.line("");
 }
 
-/// Whether a parameter counts elements of arrays by reference.
+/// Whether a parameter counts the elements of arrays by reference.
 pub(super) fn counts_references(plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> bool {
     let mut counts = false;
     for other in &plan.params {
@@ -88,7 +90,7 @@ pub(super) fn counts_references(plan: &MethodPlan<'_>, param: &ParamPlan<'_>) ->
 }
 
 impl Stub<'_> {
-    /// Finds an array that is passed by reference.
+    /// Resolves the reference to an array.
     pub(super) fn resolve(&self, out: &mut Writer, param: &ParamPlan<'_>, region: &str) {
         let Passing::Reference { element, size, is_written, .. } = &param.passing else { return };
         let (model, name) = (self.context.model, binding(&param.param.code));
@@ -106,7 +108,7 @@ impl Stub<'_> {
         ));
     }
 
-    /// Checks how much of the arrays by reference the method says that it has used.
+    /// Checks the numbers of used elements that the method returned.
     pub(super) fn check_used(&self, out: &mut Writer) {
         for param in &self.plan.params {
             let Passing::Reference { length: Some(length), .. } = &param.passing else { continue };

@@ -5,18 +5,18 @@ use crate::emit::writer::Writer;
 use crate::model::{Arith, Base, Operand, Type};
 use crate::plan::{MethodPlan, Passing};
 
-/// Where an expression is evaluated.
+/// The place in which an expression is evaluated.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
     /// In the proxy, before the call.
     Proxy,
-    /// In the proxy, when the results have come.
+    /// In the proxy, after the reply.
     Came,
-    /// In the stub: arguments are local values.
+    /// In the stub, where arguments are local values.
     Stub,
 }
 
-/// Declares a count. One that is negative or has no value is too large for any array.
+/// Declares a count. A negative or undefined count becomes too large for any array.
 pub(super) fn count(out: &mut Writer, plan: &MethodPlan<'_>, name: &str, size: &Arith, side: Side) {
     match size {
         Arith::Const(_) | Arith::Operand(_) => {
@@ -35,7 +35,7 @@ pub(super) fn count(out: &mut Writer, plan: &MethodPlan<'_>, name: &str, size: &
     }
 }
 
-/// An operand as an integer of its own type.
+/// Returns an operand as an integer of its own type.
 pub(super) fn value(plan: &MethodPlan<'_>, operand: &Operand, side: Side) -> String {
     let param = &plan.params[operand.index];
     let name = binding(&param.param.code);
@@ -48,9 +48,9 @@ pub(super) fn value(plan: &MethodPlan<'_>, operand: &Operand, side: Side) -> Str
         _ => name,
     };
     match &param.passing {
-        // IDL's characters have no sign.
+        // IDL's characters are unsigned.
         Passing::Value(Type::Base(Base::Char)) | Passing::Place(Type::Base(Base::Char)) => format!("(uint8_t){text}"),
-        // What C makes of an enumeration may have none.
+        // The C type of an enumeration may be unsigned.
         Passing::Value(Type::Enum(_)) | Passing::Place(Type::Enum(_)) => format!("(int32_t){text}"),
         _ => text,
     }
@@ -75,7 +75,7 @@ fn arith(plan: &MethodPlan<'_>, value_of: &Arith, side: Side, wrong: &str) -> St
                 "%" => "obvia_remainder",
                 "<<" => "obvia_shift_left",
                 ">>" => "obvia_shift_right",
-                // C's own have a value always.
+                // The remaining operators always have a value.
                 operator => return format!("(int64_t)({left} {operator} {right})"),
             };
             format!("{function}({left}, {right}, &{wrong})")

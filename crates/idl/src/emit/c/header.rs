@@ -1,4 +1,4 @@
-//! `NAME.h`: what a file declares, for programs in C and in C++.
+//! `NAME.h`: a file's declarations, for programs in C and in C++.
 
 use super::names::{declared, ident, interface as name_of, method as method_name, object, parameters, type_ident};
 use super::{structures, types};
@@ -10,7 +10,7 @@ use crate::plan::plan;
 use crate::source::{File, FileId, Role};
 use std::collections::HashSet;
 
-/// The text of the header; `own` are the file's own interfaces.
+/// Returns the text of the header. `own` are the file's own interfaces.
 pub(super) fn header(compilation: &Compilation, stem: &str, own: &[InterfaceId]) -> String {
     let model = &compilation.model;
     let mut out = Writer::default();
@@ -47,7 +47,7 @@ pub(super) fn header(compilation: &Compilation, stem: &str, own: &[InterfaceId])
     out.finish()
 }
 
-/// Begins what is read once, up to the last `#endif`.
+/// Begins the include guard. The last `#endif` ends it.
 pub(super) fn guard(out: &mut Writer, stem: &str, what: &str) {
     let stem: String = stem.chars().map(|one| if one.is_ascii_alphanumeric() { one } else { '_' }).collect();
     let guard = format!("OBVIA_IDL_{}_{what}", stem.to_ascii_uppercase());
@@ -56,15 +56,15 @@ pub(super) fn guard(out: &mut Writer, stem: &str, what: &str) {
     out.line("");
 }
 
-/// The headers of what the file imports.
+/// Returns the names of the headers for a file's imports.
 pub(super) fn includes(compilation: &Compilation) -> Vec<String> {
     let name_of = |file: &File| match file.role {
         Role::Idl => Some(file.path.file_name()?.to_string_lossy().into_owned()),
-        // Of what the compiler brings along, libobvia has that of this one.
+        // Of the built-in files, libobvia has a header for this one.
         Role::BuiltIn => compilation.is_brought(file, events::FILE).then(|| events::FILE.to_owned()),
         Role::Included | Role::SideFile => None,
     };
-    // What is known without a file needs none, even where one of that name has been read; unless that declares more.
+    // Built-in imports need no header, unless a file of that name was read and declares types.
     let model = &compilation.model;
     let types = model.structs.iter().map(|found| found.span).chain(model.unions.iter().map(|found| found.span));
     let types = types.chain(model.enums.iter().map(|found| found.span));
@@ -95,12 +95,13 @@ fn interface(out: &mut Writer, model: &Model, id: InterfaceId) {
     out.line("");
 }
 
-/// The interface that an interface extends.
+/// Returns the name of the base interface.
 fn base(model: &Model, found: &Interface) -> String {
     found.base.map_or_else(|| "IUnknown".to_owned(), |base| name_of(model, base))
 }
 
-/// What C++ code finds the interface's IID, description and base by.
+/// Writes the template specialization by which C++ code finds an interface's IID, description and
+/// base.
 fn interface_of(out: &mut Writer, model: &Model, found: &Interface) {
     let name = type_ident(&found.name);
     let base = base(model, found);
@@ -115,7 +116,7 @@ fn interface_of(out: &mut Writer, model: &Model, found: &Interface) {
     out.unindented("#endif");
 }
 
-/// The interface as C++ has it.
+/// Writes the interface for C++.
 fn abstract_struct(out: &mut Writer, model: &Model, found: &Interface) {
     let base = base(model, found);
     out.block_comment(&found.doc);
@@ -129,7 +130,7 @@ fn abstract_struct(out: &mut Writer, model: &Model, found: &Interface) {
     out.line("};");
 }
 
-/// The interface as C has it: an object points to its table of functions.
+/// Writes the interface for C: an object points to a table of functions.
 fn vtable(out: &mut Writer, model: &Model, id: InterfaceId) {
     let found = &model.interfaces[id.0];
     let name = type_ident(&found.name);
@@ -150,7 +151,7 @@ fn vtable(out: &mut Writer, model: &Model, id: InterfaceId) {
     out.line("};");
 }
 
-/// Calls, for C.
+/// Writes the macros for calls in C.
 fn macros(out: &mut Writer, model: &Model, id: InterfaceId) {
     let name = type_ident(&model.interfaces[id.0].name);
     let mut call = |method: &str, params: &[String]| {
@@ -166,7 +167,7 @@ fn macros(out: &mut Writer, model: &Model, id: InterfaceId) {
     }
 }
 
-/// Names that a macro's text has only where its parameters are meant.
+/// Returns names for a macro's parameters that do not occur elsewhere in the macro's text.
 fn macro_parameters(method: &Method) -> Vec<String> {
     let name = method_name(&method.code);
     let stem = name.trim_end_matches('_');

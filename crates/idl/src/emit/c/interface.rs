@@ -1,4 +1,4 @@
-//! An interface's stubs: the blocks of its methods' frames, its proxies and stubs, and its description.
+//! The stub code of an interface: its methods' blocks, its proxies and stubs, and its description.
 
 use super::names::{binding, declare, guid, integer, interface as name_of, quoted, type_ident, type_name};
 use super::{proxy, stub, table};
@@ -11,34 +11,35 @@ use crate::plan::{
     FIRST_OPNUM, MethodPlan, ParamPlan, Passing, in_place, kind_of, kinds, plans, stub_table_length, text_kind,
 };
 
-/// The longest text that C promises to take as one literal.
+/// The maximum length in bytes of a string literal that C guarantees to support.
 const LITERAL_MAX: usize = 4095;
-/// Words of a plan in a line.
+/// The number of words of a plan in a line.
 const WORDS_IN_LINE: usize = 24;
 
-/// What the parts of an interface's code share.
+/// The data that all parts of an interface's code share.
 pub(super) struct Context<'a> {
     pub(super) model: &'a Model,
     /// The interface's name.
     pub(super) name: String,
-    /// The element types of its arrays, by type number: see [`kind_of`].
+    /// The element types of the interface's arrays, by type number: see [`kind_of`].
     pub(super) kinds: Vec<Type>,
     /// Whether a method passes a handle of a state that its server keeps. Any method may then use such a state, which lives until it returns.
     pub(super) has_contexts: bool,
 }
 
 impl Context<'_> {
-    /// The type number of an array of these elements.
+    /// Returns the type number of an array with these elements.
     pub(super) fn kind(&self, element: &Type) -> u32 {
         kind_of(&self.kinds, element)
     }
 
-    /// What the names of a method's functions and structures begin with, in one of its forms.
+    /// Returns the prefix for the names of a method's functions and structures, in one of its
+    /// forms.
     pub(super) fn stem(&self, plan: &MethodPlan<'_>) -> String {
         format!("{}_{}{}", self.name, plan.method.name, if plan.refers() { "_by_reference" } else { "" })
     }
 
-    /// The structure that a method's request or reply begins with.
+    /// Returns the structure at the beginning of a method's request or reply.
     pub(super) fn block(&self, plan: &MethodPlan<'_>, request: bool) -> String {
         let what = if request { "request" } else { "reply" };
         format!("struct {}_{what}", self.stem(plan))
@@ -53,19 +54,19 @@ impl Context<'_> {
     }
 }
 
-/// An array, or a string, that lies behind a block.
+/// An array or a string behind a block.
 pub(super) struct Array<'p, 'a> {
     pub(super) param: &'p ParamPlan<'a>,
     pub(super) element: &'p Type,
-    /// How many elements there is room for; strings end where they end.
+    /// The number of elements that there is room for. `None` for strings, which end at their zero.
     pub(super) size: Option<&'p Arith>,
     pub(super) length: Option<&'p Arith>,
-    /// Whether there may be none.
+    /// Whether the array may be null.
     pub(super) is_optional: bool,
 }
 
 impl Array<'_, '_> {
-    /// The type number of a string.
+    /// Returns the type number of a string.
     pub(super) fn text_kind(&self) -> Option<u32> {
         match self.element {
             Type::Base(base) if self.size.is_none() => Some(text_kind(*base)),
@@ -74,7 +75,7 @@ impl Array<'_, '_> {
     }
 }
 
-/// The arrays behind a request's or a reply's block, in their order.
+/// Returns the arrays behind a request's or a reply's block, in order.
 pub(super) fn arrays<'p, 'a>(plan: &'p MethodPlan<'a>, request: bool) -> Vec<Array<'p, 'a>> {
     let of = |param: &'p ParamPlan<'a>| match (&param.passing, &param.param.ty) {
         (Passing::Array { element, size, length }, _) => {
@@ -94,7 +95,7 @@ pub(super) fn arrays<'p, 'a>(plan: &'p MethodPlan<'a>, request: bool) -> Vec<Arr
     plan.ordered(request).into_iter().filter_map(of).collect()
 }
 
-/// What lies in a block for a parameter, as a value of the method's.
+/// Returns the type of the value that a block holds for a parameter.
 pub(super) fn placed<'p>(param: &'p ParamPlan<'_>) -> Option<&'p Type> {
     match &param.passing {
         Passing::Value(ty) | Passing::Place(ty) => Some(ty),
@@ -102,20 +103,20 @@ pub(super) fn placed<'p>(param: &'p ParamPlan<'_>) -> Option<&'p Type> {
     }
 }
 
-/// An array's position, its count, and what its elements are.
+/// The variables for an array's position and count, and its element type.
 pub(super) type Named<'p> = (String, String, &'p Type);
 
-/// Declares the positions of arrays behind a block, and returns where the last one ends.
+/// Declares the positions of the arrays behind a block, and returns the end of the last one.
 pub(super) fn positions(out: &mut Writer, context: &Context<'_>, block: &str, arrays: &[Named<'_>]) -> String {
     arrays.iter().fold(block_end(block), |end, one| position(out, context, &end, one, false))
 }
 
-/// Where the first array's header lies.
+/// Returns the position of the first array's header.
 pub(super) fn block_end(block: &str) -> String {
     format!("OBVIA_ALIGN(sizeof({block}))")
 }
 
-/// Declares the position of what comes behind `end`, and returns where it ends itself.
+/// Declares the position of an array behind `end`, and returns the array's end.
 pub(super) fn position(
     out: &mut Writer,
     context: &Context<'_>,
@@ -128,7 +129,7 @@ pub(super) fn position(
     if is_text { format!("obvia_text_end({at}, {bytes})") } else { format!("{at} + OBVIA_ALIGN({bytes})") }
 }
 
-/// Every interface that is described in this file or in those that it imports.
+/// Writes the table of the interfaces that this file and its imports describe.
 pub(super) fn module(out: &mut Writer, model: &Model) {
     let remote = model.interfaces[model.built_in.interfaces..].iter().filter(|interface| !interface.local);
     out.line("static const obvia_interface *const obvia_module[] = {");
@@ -140,7 +141,7 @@ pub(super) fn module(out: &mut Writer, model: &Model) {
     out.line("");
 }
 
-/// Has the program know, before anything of it runs, what the IIDs of a file mean.
+/// Registers the meaning of a file's IIDs when the program is loaded.
 pub(super) fn declaration(out: &mut Writer, compilation: &Compilation, own: &[InterfaceId]) {
     if own.is_empty() {
         return;
@@ -160,7 +161,7 @@ pub(super) fn declaration(out: &mut Writer, compilation: &Compilation, own: &[In
     out.line("}");
 }
 
-/// An interface's fingerprint, as its bytes lie in memory.
+/// Returns an interface's fingerprint as its bytes in memory.
 fn fingerprint(model: &Model, id: InterfaceId) -> String {
     let bytes: Vec<String> =
         canonical::fingerprint(model, id).to_le_bytes().iter().map(|byte| format!("{byte:#04x}")).collect();
@@ -192,12 +193,12 @@ pub(super) fn interface(out: &mut Writer, model: &Model, id: InterfaceId) {
     information(out, &context, id, usual.len() + referring.len());
 }
 
-/// The plan of the same method with arrays by reference, where there is one.
+/// Returns the plan of the same method with arrays by reference, if there is one.
 fn by_reference<'p, 'a>(referring: &'p [MethodPlan<'a>], usual: &MethodPlan<'a>) -> Option<&'p MethodPlan<'a>> {
     referring.iter().find(|plan| std::ptr::eq(plan.method, usual.method))
 }
 
-/// The layout of the frames, as a comment.
+/// Writes the layout of the frames as a comment.
 pub(super) fn layout_table(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let how = if plan.refers() { ", arrays by reference" } else { "" };
     out.line(format!("/* {}{how}: opnum {}", plan.method.name, plan.opnum));
@@ -215,7 +216,7 @@ pub(super) fn layout_table(out: &mut Writer, context: &Context<'_>, plan: &Metho
     out.line(" */");
 }
 
-/// The structure of a block, where there is one.
+/// Writes the structure of a block, if the block is not empty.
 fn block(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, request: bool) {
     let model = context.model;
     let params = plan.ordered(request);
@@ -241,7 +242,7 @@ fn block(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, request
     out.line("");
 }
 
-/// The vtable of proxies, and the table of stubs.
+/// Writes the vtable of proxies and the table of stubs.
 fn tables(out: &mut Writer, context: &Context<'_>, plans: &[MethodPlan<'_>], referring: &[MethodPlan<'_>]) {
     let name = &context.name;
     let all = plans.len() + referring.len();
@@ -266,7 +267,7 @@ fn tables(out: &mut Writer, context: &Context<'_>, plans: &[MethodPlan<'_>], ref
     out.line("");
 }
 
-/// What messages are in NDR.
+/// Writes the plan of the messages in NDR.
 fn plan_words(out: &mut Writer, context: &Context<'_>, id: InterfaceId) {
     out.line(format!("static const int64_t {}_ndr[] = {{", context.name));
     for line in ndr::words(context.model, id).chunks(WORDS_IN_LINE) {
@@ -277,7 +278,7 @@ fn plan_words(out: &mut Writer, context: &Context<'_>, id: InterfaceId) {
     out.line("");
 }
 
-/// What the list of an interface's endpoints is called.
+/// Returns the name of the list of an interface's endpoints.
 fn endpoints_name(interface: &str) -> String {
     format!("{interface}_endpoints")
 }

@@ -1,4 +1,4 @@
-//! Arrays that a method lends: it writes them where the caller reads them.
+//! Arrays that a method lends: the method writes them where the caller reads them.
 
 use super::expression::{Side, count};
 use super::interface::{Context, block_end};
@@ -9,7 +9,7 @@ use super::values::refuse;
 use crate::emit::writer::Writer;
 use crate::plan::{MethodPlan, ParamPlan, Passing};
 
-/// Checks that as many elements came as the results say.
+/// Checks that the reply has as many elements as the results say.
 pub(super) fn check(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let Some(lent) = plan.lent() else { return };
     let Passing::Lent { element, size, .. } = &lent.passing else { return };
@@ -17,21 +17,21 @@ pub(super) fn check(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'
     count(out, plan, &used, size, Side::Came);
     let invalid = leave("RPC_E_INVALID_DATA");
     let (end, element) = (block_end(&context.block(plan, false)), type_name(context.model, element));
-    // A smaller one cannot become a length that fits by going round.
+    // With a count of at most 32 bits the length cannot overflow.
     if size.plain().is_none_or(|operand| operand.base.size() > 4) {
         refuse(out, &format!("{used} > OBVIA_FRAME_MAX / sizeof({element})"), &invalid);
     }
     refuse(out, &format!("obvia_length(reply) != {end} + {used} * sizeof({element})"), &invalid);
 }
 
-/// Hands them to the caller.
+/// Gives the lent elements to the caller.
 pub(super) fn take(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, lent: &ParamPlan<'_>) {
     let Passing::Lent { element, .. } = &lent.passing else { return };
     let from = place(context, element, false, "results", &block_end(&context.block(plan, false)));
     out.line(format!("*{} = {from};", binding(&lent.param.code)));
 }
 
-/// What is done where there is no room for what a method lends.
+/// Writes the function for a reply without room for the lent elements.
 pub(super) fn refill(out: &mut Writer, stub: &Stub<'_>, lent: &ParamPlan<'_>) {
     out.line(format!("static obvia_answer {}_refill(void *object, obvia_call *call)", stub.context.stem(stub.plan)));
     out.line("{");
@@ -44,7 +44,7 @@ pub(super) fn refill(out: &mut Writer, stub: &Stub<'_>, lent: &ParamPlan<'_>) {
 }
 
 impl Stub<'_> {
-    /// Sees that there is room in the reply for what the method lends.
+    /// Checks that the reply has room for the lent elements.
     pub(super) fn room(&self, out: &mut Writer, lent: &ParamPlan<'_>) {
         let length = self.lent_length(lent);
         refuse(
@@ -61,7 +61,8 @@ impl Stub<'_> {
         format!("{end} + {room} * sizeof({})", type_name(self.context.model, element))
     }
 
-    /// Shows the method the room. The call goes with it, so that no register is kept for what seldom needs it.
+    /// Gives the room to the method. The structure also holds the call, so that the call, which is
+    /// rarely needed, occupies no register.
     pub(super) fn show_room(&self, out: &mut Writer, lent: &ParamPlan<'_>) {
         let Passing::Lent { element, .. } = &lent.passing else { return };
         let array = pointer_to(self.context.model, element, "array");
@@ -71,7 +72,7 @@ impl Stub<'_> {
         out.line(format!("struct {{ {array}; obvia_call *call; }} {name} = {{{here}, call}};"));
     }
 
-    /// Answers with what the method lends, which lies in the reply already, or is copied there.
+    /// Answers with the lent elements. Elements outside the reply are copied into it.
     pub(super) fn lent_answer(&self, out: &mut Writer, lent: &ParamPlan<'_>) {
         let Passing::Lent { element, size, room } = &lent.passing else { return };
         self.store_results(out);

@@ -1,6 +1,6 @@
-//! Names that the standard headers have, and libobvia's, wherever they may be.
+//! Names of the standard headers and of libobvia.
 
-/// Macros: nothing may have such a name, as they mean the same everywhere.
+/// Macros. No declaration may have such a name, because macros apply everywhere.
 pub(super) const MACROS: &str = "\
     CO_E_CLASSSTRING CO_E_SERVER_EXEC_FAILURE EPT_S_CANT_PERFORM_OP EPT_S_NOT_REGISTERED EXIT_FAILURE \
     EXIT_SUCCESS E_ABORT E_ACCESSDENIED E_FAIL E_INVALIDARG E_NOINTERFACE E_NOTIMPL E_OUTOFMEMORY E_POINTER \
@@ -18,7 +18,7 @@ pub(super) const MACROS: &str = "\
     UINT_LEAST8_MAX WCHAR_MAX WCHAR_MIN WINT_MAX WINT_MIN alloca assert be16toh be32toh be64toh htobe16 htobe32 \
     htobe64 htole16 htole32 htole64 le16toh le32toh le64toh offsetof strdupa strndupa";
 
-/// Functions, types and variables, which only what is declared beside them cannot be called as.
+/// Functions, types and variables. Only declarations in the same scope must not have these names.
 pub(super) const LIBRARY: &str = "\
     CLSID FILE IID REFGUID REFIID a64l abort abs aligned_alloc arc4random arc4random_buf arc4random_uniform \
     asctime asctime_r asprintf at_quick_exit atexit atof atoi atol atoll basename bcmp bcopy blkcnt64_t blkcnt_t \
@@ -93,7 +93,7 @@ const TAKEN: [&str; 14] = [
     "try_as",
 ];
 
-/// The name of a method among these members, and beside the parameter of a template.
+/// Returns the name of a method that differs from these members and from the template's parameter.
 pub(super) fn name_of_method(raw: &str) -> String {
     let is_taken = TAKEN.contains(&raw.trim_end_matches('_')) || raw.starts_with("Object_");
     if is_taken { format!("{raw}_") } else { raw.to_owned() }

@@ -1,39 +1,40 @@
-//! What tables cannot say.
+//! The limits of the tables: types that they cannot describe.
 
 use crate::model::{Field, Model, Param, Type, all_arms};
 use crate::plan::in_place;
 
-/// Whether a parameter's type can be said.
+/// Checks that tables can describe a parameter's type.
 ///
 /// # Errors
 ///
-/// What in it cannot.
+/// The part of the type that they cannot describe.
 pub(super) fn parameter(model: &Model, param: &Param) -> Result<(), &'static str> {
     match in_place(model, param) {
-        // The parameter says what its discriminant is.
+        // The parameter's attributes give the discriminant.
         ty @ Type::Union(_) => everything(model, ty),
         ty => said(model, ty).and_then(|()| everything(model, ty)),
     }
 }
 
-/// Whether a structure and everything that it leads to can be said.
+/// Whether tables can describe a structure and all types that it leads to.
 pub(super) fn is_possible(model: &Model, ty: &Type) -> bool {
     said(model, ty).and_then(|()| everything(model, ty)).is_ok()
 }
 
-/// Whether all that a type leads to can be said.
+/// Checks that tables can describe all types that a type leads to.
 fn everything(model: &Model, ty: &Type) -> Result<(), &'static str> {
     let refused = model.known.c.get_or_init(|| model.refusals(|ty| itself(model, ty).err()));
     refused.get(model.innermost(ty)).map_or(Ok(()), |why| Err(*why))
 }
 
-/// Whether a structure or a union can be said where what it leads to can.
+/// Checks that tables can describe a structure or a union itself, without the types that it leads
+/// to.
 fn itself(model: &Model, ty: &Type) -> Result<(), &'static str> {
     match ty {
         Type::Struct(id) => {
             let found = &model.structs[id.0];
             let open = found.conformant.as_ref().map(|(element, ..)| element);
-            // An open array has a member without a place of its own.
+            // A conformant array has a member without a place of its own.
             let mut members = found.fields.iter().filter(|field| open.is_none() || field.ty != Type::Void);
             open.map_or(Ok(()), |element| said(model, element))?;
             members.try_for_each(|field| member(model, field))
@@ -47,7 +48,7 @@ fn member(model: &Model, field: &Field) -> Result<(), &'static str> {
     if matches!(field.ty, Type::Union(_)) { Ok(()) } else { said(model, &field.ty) }
 }
 
-/// Whether a type can be said where nothing tells a union's discriminant.
+/// Checks that tables can describe a type in a place that gives no discriminant for a union.
 fn said(model: &Model, ty: &Type) -> Result<(), &'static str> {
     match ty {
         Type::Union(id) if model.unions[id.0].encapsulated.is_none() => {

@@ -1,11 +1,12 @@
-//! How IDL's names and types are written in C.
+//! The names and types of IDL in C.
 
 use super::library::{LIBRARY, MACROS, name_of_method};
 use crate::model::{Base, InterfaceId, Model, Object, Param, Type, Union, all_arms};
 use crate::plan::{MethodPlan, ParamPlan, Passing};
 use std::collections::HashSet;
 
-/// The keywords of C11 and C++20, which a name must not be; and macros and types of the standard headers that generated code uses.
+/// The keywords of C11 and C++20, and the macros and types of the standard headers that generated
+/// code uses. Names must differ from all of them.
 const KEYWORDS: &str = "\
     alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t class compl const \
     const_cast constexpr continue decltype default delete do double dynamic_cast else enum explicit export extern \
@@ -24,8 +25,9 @@ const TAKEN: [&str; 16] = [
     "prepared", "memcpy", "memset", "free",
 ];
 
-/// A name, or the same with an underscore more: where something means `stem`, `stem` becomes `stem_`, and `stem_` becomes `stem__`. So
-/// no two names become one, and what becomes of a name depends on nothing else.
+/// Returns the name, with one more underscore if the name without its underscores is in use: `stem`
+/// becomes `stem_`, and `stem_` becomes `stem__`. Different names thus stay different, and a name's
+/// result does not depend on other names.
 fn apart(name: &str, is_meant: impl Fn(&str) -> bool) -> String {
     let stem = name.trim_end_matches('_');
     let is_runtimes = ["obvia_", "OBVIA_"].iter().any(|begin| stem.starts_with(begin));
@@ -37,19 +39,21 @@ fn is_among(words: &str, name: &str) -> bool {
     words.split(' ').any(|word| word == name)
 }
 
-/// A name that may be used in C and in C++.
+/// Returns a valid identifier for C and C++.
 pub(super) fn ident(name: &str) -> String {
     apart(name, |_| false)
 }
 
-/// The name of a type, which no variable of a generated function hides, and which is no namespace.
+/// Returns the name of a type, which no variable of a generated function hides, and which is not a
+/// namespace.
 pub(super) fn type_ident(name: &str) -> String {
     let is_ours = |stem: &str| TAKEN.contains(&stem) || ["arguments", "std", "obvia"].contains(&stem);
     apart(name, |stem| is_ours(stem) || is_among(LIBRARY, stem))
 }
 
-/// The name of a constant or of a value of an enumeration, which no type has: C and C++ have all of them in one place. Constants are
-/// macros, so members and methods do not have it either. What imports the file changes nothing.
+/// Returns the name of a constant or of an enumeration's value, which must differ from types: C and
+/// C++ keep them in one scope. Constants are macros, so their names must differ from members and
+/// methods too. The files that import a declaration do not change its name.
 pub(super) fn value(model: &Model, name: &str, imported: bool, is_macro: bool) -> String {
     let names = model.known.c_names.get_or_init(|| Names::of(model));
     let seen = if imported { &names.of_imported[..1] } else { &names.of_imported };
@@ -63,24 +67,24 @@ pub(super) fn value(model: &Model, name: &str, imported: bool, is_macro: bool) -
     code
 }
 
-/// The name of a value where nothing but libraries has names.
+/// Returns the name of a value that differs from the names of libraries.
 fn beside_library(name: &str) -> String {
     apart(name, |stem| is_among(LIBRARY, stem))
 }
 
-/// What has names in the files that are imported, or in the others.
+/// The names in imported files, or in the other file.
 #[derive(Debug, Default)]
 struct Seen {
     types: HashSet<String>,
-    /// Members and methods.
+    /// The names of members and methods.
     inner: HashSet<String>,
     values: HashSet<String>,
 }
 
-/// What names mean.
+/// The uses of names.
 #[derive(Debug)]
 pub(crate) struct Names {
-    /// What is imported, and what is not.
+    /// The names of imported files and the other names.
     of_imported: [Seen; 2],
 }
 
@@ -116,34 +120,34 @@ impl Names {
     }
 }
 
-/// The name of a type that code uses: C++ is told that it is one where something else is called so, too.
+/// Returns the name of a type in code, with a keyword for C++ if something else has the same name.
 fn used(model: &Model, keyword: &str, name: &str) -> String {
     let name = type_ident(name);
     let names = model.known.c_names.get_or_init(|| Names::of(model));
     if names.of_imported.iter().any(|seen| seen.inner.contains(&name)) { format!("{keyword} {name}") } else { name }
 }
 
-/// A method's name in the vtable.
+/// Returns a method's name in the vtable.
 pub(super) fn method(name: &str) -> String {
     ident(name)
 }
 
-/// Whether a text may be the name of a type, or of anything else, in C and in C++.
+/// Whether a text may be used as a name in C and in C++.
 pub fn is_name(text: &str) -> bool {
     crate::lexer::is_name(text) && ident(text) == text
 }
 
-/// A parameter's name in a declaration, beside the object's.
+/// Returns a parameter's name in a declaration, which differs from the object's.
 pub(super) fn declared(name: &str) -> String {
     apart(name, |stem| stem == "self")
 }
 
-/// A parameter's name, beside the names that generated functions use themselves.
+/// Returns a parameter's name, which differs from the variables of generated functions.
 pub(super) fn binding(name: &str) -> String {
     apart(name, |stem| TAKEN.contains(&stem))
 }
 
-/// A name for what belongs to a parameter, which no parameter has.
+/// Returns a name for a variable that belongs to a parameter. No parameter has the same name.
 pub(super) fn local(plan: &MethodPlan<'_>, param: &ParamPlan<'_>, what: &str) -> String {
     let mut name = format!("{}_{what}", param.param.name);
     while plan.params.iter().any(|other| name.starts_with(&other.param.code) && binding(&other.param.code) == name) {
@@ -152,7 +156,7 @@ pub(super) fn local(plan: &MethodPlan<'_>, param: &ParamPlan<'_>, what: &str) ->
     name
 }
 
-/// The C type of a base type.
+/// Returns the C type of a base type.
 pub(super) fn base(base: Base) -> &'static str {
     match base {
         Base::Boolean | Base::Byte | Base::U8 => "uint8_t",
@@ -173,12 +177,12 @@ pub(super) fn base(base: Base) -> &'static str {
     }
 }
 
-/// The name of an interface's type.
+/// Returns the name of an interface's type.
 pub(super) fn interface(model: &Model, id: InterfaceId) -> String {
     type_ident(&model.interfaces[id.0].name)
 }
 
-/// The type of an interface, or of objects that have one.
+/// Returns the C type of an object.
 pub(super) fn object(model: &Model, object: &Object) -> String {
     let name = match object {
         Object::Known(id) => model.interfaces[id.0].name.as_str(),
@@ -187,7 +191,7 @@ pub(super) fn object(model: &Model, object: &Object) -> String {
     used(model, "struct", name)
 }
 
-/// The declaration of something of a type; of nothing, the type's own name.
+/// Returns a declaration of `name` with a type, or just the type if `name` is empty.
 pub(super) fn declare(model: &Model, ty: &Type, name: &str) -> String {
     let plain = |text: &str| if name.is_empty() { text.to_owned() } else { format!("{text} {name}") };
     match ty {
@@ -202,12 +206,12 @@ pub(super) fn declare(model: &Model, ty: &Type, name: &str) -> String {
     }
 }
 
-/// What a union is in C: with its discriminant, it is a structure.
+/// Returns the C keyword of a union. An encapsulated union is a structure.
 pub(super) fn union_keyword(found: &Union) -> &'static str {
     if found.encapsulated.is_some() { "struct" } else { "union" }
 }
 
-/// The declaration of a pointer to something of a type.
+/// Returns the declaration of a pointer to a type.
 pub(super) fn pointer_to(model: &Model, ty: &Type, name: &str) -> String {
     match ty {
         Type::Fixed(..) => declare(model, ty, &format!("(*{name})")),
@@ -215,12 +219,13 @@ pub(super) fn pointer_to(model: &Model, ty: &Type, name: &str) -> String {
     }
 }
 
-/// The type's name.
+/// Returns the name of a type.
 pub(super) fn type_name(model: &Model, ty: &Type) -> String {
     declare(model, ty, "")
 }
 
-/// A type that is no array, and how many of it a type is made of.
+/// Returns the innermost element type of an array, with the total number of elements. Other types
+/// have one element.
 pub(super) fn flat(ty: &Type) -> (&Type, u64) {
     match ty {
         Type::Fixed(element, count) => {
@@ -231,8 +236,8 @@ pub(super) fn flat(ty: &Type) -> (&Type, u64) {
     }
 }
 
-/// A parameter's declaration by a name. What is only read is behind a pointer to const, but for arrays of arrays, where C has no such
-/// conversion.
+/// Returns a parameter's declaration with a name. The target of a pointer that is only read is
+/// const, except for arrays of arrays, for which C has no such conversion.
 pub(super) fn parameter(model: &Model, plan: &ParamPlan<'_>, name: &str) -> String {
     let constant = if plan.param.direction.is_out() { "" } else { "const " };
     match &plan.passing {
@@ -249,7 +254,7 @@ pub(super) fn parameter(model: &Model, plan: &ParamPlan<'_>, name: &str) -> Stri
         | Passing::Optional(ty) => {
             format!("{constant}{}", pointer_to(model, ty, name))
         }
-        // The constness of what a pointer leads to is not known.
+        // The constness of the inner pointer's target is not known.
         Passing::Raw(ty @ (Type::Pointer(_) | Type::Interface(_))) => pointer_to(model, ty, name),
         Passing::Raw(ty) => format!("{constant}{}", pointer_to(model, ty, name)),
         Passing::Text { base: one, .. } => format!("const {} *{name}", base(*one)),
@@ -267,7 +272,7 @@ pub(super) fn parameter(model: &Model, plan: &ParamPlan<'_>, name: &str) -> Stri
     }
 }
 
-/// What a parameter that lies in the block is: a pointer's target.
+/// Returns the type that the block holds for a parameter: a pointer's target.
 fn place_type(param: &Param) -> Type {
     match &param.ty {
         Type::Pointer(pointer) => pointer.to.clone(),
@@ -275,12 +280,13 @@ fn place_type(param: &Param) -> Type {
     }
 }
 
-/// The parameters behind the object, each behind a comma, named by [`declared`] or by [`binding`].
+/// Returns the parameters after the object, each with a comma before it. [`declared`] or
+/// [`binding`] gives the names.
 pub(super) fn parameters(model: &Model, plan: &MethodPlan<'_>, named: fn(&str) -> String) -> String {
     plan.params.iter().map(|param| format!(", {}", parameter(model, param, &named(&param.param.code)))).collect()
 }
 
-/// An integer of 64 bits as C writes it.
+/// Returns a 64-bit integer as a C literal.
 pub(super) fn integer(value: i64) -> String {
     match value {
         i64::MIN => "INT64_MIN".to_owned(),
@@ -289,7 +295,7 @@ pub(super) fn integer(value: i64) -> String {
     }
 }
 
-/// A GUID's initializer.
+/// Returns a GUID's initializer.
 pub(super) fn guid(value: u128) -> String {
     let bytes = value.to_be_bytes();
     let last: Vec<String> = bytes[8..].iter().map(|byte| format!("{byte:#04x}")).collect();
@@ -302,7 +308,7 @@ pub(super) fn guid(value: u128) -> String {
     )
 }
 
-/// A text as a string literal.
+/// Returns a text as a string literal.
 pub(super) fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for byte in text.bytes() {
@@ -312,7 +318,7 @@ pub(super) fn quoted(text: &str) -> String {
             // A question mark may begin a trigraph.
             b'?' => out.push_str("\\?"),
             b' '..=b'~' => out.push(char::from(byte)),
-            // Three octal digits end by themselves.
+            // An escape of three octal digits cannot run into the next character.
             _ => out.push_str(&format!("\\{byte:03o}")),
         }
     }

@@ -1,8 +1,9 @@
-//! `NAME_values.hpp`: a file's interfaces for C++, with methods that take and return values and throw what fails.
+//! `NAME_values.hpp`: a file's interfaces for C++, with methods that take and return values and
+//! throw exceptions on errors.
 //!
-//! For each interface there are its calls, which an `obvia::object` of it has; its methods, which objects implement; and an
-//! adapter, which is the interface and calls such an object. What they are becomes clear from their declarations, which come
-//! first: a body may need what is declared behind it.
+//! Each interface gets three classes: the calls, which an `obvia::object` inherits; the methods,
+//! which objects implement; and an adapter, which implements the interface and calls such an
+//! object. All declarations come first, because a body may need types that are declared later.
 
 mod sample;
 mod view;
@@ -16,7 +17,7 @@ use crate::model::{Interface, InterfaceId, Model, Object};
 use crate::plan::{MethodPlan, ParamPlan, plan};
 use view::{RESULT, Reason, View, Viewer};
 
-/// The text of the header; `own` are the file's own interfaces.
+/// Returns the text of the header. `own` are the file's own interfaces.
 pub(super) fn header(compilation: &Compilation, stem: &str, own: &[InterfaceId]) -> String {
     let model = &compilation.model;
     let mut out = Writer::default();
@@ -60,18 +61,18 @@ pub(super) fn header(compilation: &Compilation, stem: &str, own: &[InterfaceId])
     out.finish()
 }
 
-/// An interface's own methods, as objects implement them and callers call them.
+/// Returns an interface's own methods, in the form for implementers and for callers.
 pub(super) fn component(model: &Model, id: InterfaceId) -> component::Interface {
     let projection = Projection::of(model, id);
     component::Interface { name: projection.name, methods: projection.methods.iter().map(Method::component).collect() }
 }
 
-/// Whether an interface, or one that it extends, exists in one process only.
+/// Whether an interface or one of its base interfaces is used within one process only.
 fn is_local(model: &Model, id: InterfaceId) -> bool {
     model.lineage(id).iter().any(|id| model.interfaces[id.0].local)
 }
 
-/// An interface, seen as values.
+/// An interface with its methods in terms of values.
 struct Projection<'a> {
     model: &'a Model,
     found: &'a Interface,
@@ -79,17 +80,17 @@ struct Projection<'a> {
     methods: Vec<Method<'a>>,
 }
 
-/// A method, seen as values.
+/// A method in terms of values.
 struct Method<'a> {
     model: &'a Model,
     interface: String,
-    /// The interface's type among what has names in the interface.
+    /// The interface's type, valid in the scope of the interface's names.
     object: String,
-    /// As the interface has it.
+    /// The method's name in the interface.
     raw: String,
     name: String,
     plan: MethodPlan<'a>,
-    /// What its parameters are seen as, or the first that is not, and why.
+    /// The parameters' views, or the first parameter without a view and the reason.
     views: Result<Vec<View>, (&'a str, Reason)>,
 }
 
@@ -111,7 +112,7 @@ impl<'a> Projection<'a> {
         Projection { model, found, name, methods }
     }
 
-    /// A name that belongs to the interface that this one extends, or what there is where it is IUnknown.
+    /// Returns a name that belongs to the base interface, or its substitute if that is IUnknown.
     fn base(&self, what: &str, arguments: &str) -> String {
         match self.found.base {
             Some(base) => format!("{}_{what}{arguments}", super::names::interface(self.model, base)),
@@ -160,7 +161,7 @@ impl<'a> Projection<'a> {
         out.line("");
     }
 
-    /// What C++ code finds the interface's parts by.
+    /// Writes the template specialization by which C++ code finds the interface's classes.
     fn values_of(&self, out: &mut Writer) {
         let name = &self.name;
         out.line(format!("template <> struct obvia_values_of<{name}> {{"));
@@ -191,7 +192,7 @@ impl Method<'_> {
         self.views.is_err() || self.views().iter().any(|view| view.is_raw_for_objects)
     }
 
-    /// What an object implements.
+    /// Returns the declaration that an object implements.
     fn declaration(&self) -> String {
         if self.is_raw_for_objects() {
             return format!("HRESULT {}({})", self.name, self.raw_parameters());
@@ -203,7 +204,7 @@ impl Method<'_> {
         self.views().iter().filter(|view| view.result.is_some()).count()
     }
 
-    /// The type that is returned: that of the only result, or a structure of all.
+    /// Returns the type of the result: the only result's type, or a structure of all results.
     fn result(&self) -> String {
         let mut results = self.views().iter().filter_map(|view| view.result.clone());
         match (results.next(), results.next()) {
@@ -221,13 +222,13 @@ impl Method<'_> {
         parameters(self.model, &self.plan, binding).trim_start_matches(", ").to_owned()
     }
 
-    /// The names of results beside their views.
+    /// Returns the views of the results, with their names.
     fn named_results(&self) -> impl Iterator<Item = (String, &View)> {
         let named = self.plan.params.iter().map(|param| declared(&param.param.code)).zip(self.views());
         named.filter(|(_, view)| view.result.is_some())
     }
 
-    /// The structure of its results, if there are several.
+    /// Writes the structure of the results, if there are several.
     fn results(&self, out: &mut Writer) {
         if self.result_count() > 1 {
             out.line(format!("/* What {}::{} returns. */", self.interface, self.raw));
@@ -240,7 +241,7 @@ impl Method<'_> {
         }
     }
 
-    /// What a caller does.
+    /// Writes the function for callers.
     fn call(&self, out: &mut Writer) {
         let Ok(views) = &self.views else { return };
         let interface = &self.interface;
@@ -268,7 +269,7 @@ impl Method<'_> {
         out.line("");
     }
 
-    /// What the interface is for an object.
+    /// Writes the function of the adapter.
     fn adapter(&self, out: &mut Writer) {
         out.line(format!("HRESULT {}({}) override", self.raw, self.raw_parameters()));
         out.line("{");
@@ -296,7 +297,7 @@ impl Method<'_> {
         let results: Vec<(String, &View)> = self.named_results().collect();
         match results.as_slice() {
             [] => out.line(format!("{call};")),
-            // One that is simply stored needs no name.
+            // A single result that is only stored needs no variable.
             [(_, one)] if one.made.is_empty() && one.stored.concat().matches(RESULT).count() == 1 => {
                 one.stored.iter().for_each(|line| out.line(line.replace(RESULT, &call)));
                 let others = views.iter().filter(|view| view.result.is_none());

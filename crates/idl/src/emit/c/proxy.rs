@@ -1,4 +1,4 @@
-//! Proxies: a method's function in the vtable of interface proxies.
+//! Proxies: the functions in the vtable of interface proxies.
 
 use super::expression::{Side, count};
 use super::interface::{Array, Context, Named, arrays, block_end, placed, position};
@@ -23,7 +23,7 @@ pub(super) fn proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'
     out.line(format!("static HRESULT {name}({params})"));
     out.line("{");
     out.line("const obvia_proxy *proxy = (const obvia_proxy *)self;");
-    // By COM's rules, whatever happens.
+    // COM requires null results after any failure.
     for array in arrays(plan, false).iter().filter(|array| array.text_kind().is_some()) {
         out.line(format!("*{} = NULL;", binding(&array.param.param.code)));
     }
@@ -58,7 +58,7 @@ pub(super) fn leave(value: &str) -> Vec<String> {
     vec![format!("return {value};")]
 }
 
-/// The place of something in a frame.
+/// Returns a pointer to a position in a frame.
 pub(super) fn place(context: &Context<'_>, element: &Type, constant: bool, frame: &str, at: &str) -> String {
     let pointer = pointer_to(context.model, element, "");
     format!("OBVIA_AT({}{pointer}, {frame}, {at})", if constant { "const " } else { "" })
@@ -127,7 +127,7 @@ fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) -> St
     length
 }
 
-/// Refuses what the server would refuse.
+/// Checks the limits of arguments, which the server would refuse too.
 pub(super) fn limits(out: &mut Writer, plan: &MethodPlan<'_>) {
     for param in plan.ordered(true) {
         let name = binding(&param.param.code);
@@ -139,7 +139,7 @@ pub(super) fn limits(out: &mut Writer, plan: &MethodPlan<'_>) {
     }
 }
 
-/// Counts a string's characters, the zero among them; none is no string.
+/// Counts a string's characters with the final zero. A null string has the count 0.
 fn text_count(out: &mut Writer, context: &Context<'_>, array: &Array<'_, '_>, name: &str, too_many: &[String]) {
     let text = binding(&array.param.param.code);
     let bits = 8 * context.model.layout(array.element).0;
@@ -172,7 +172,7 @@ fn put_array(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, arr
     }
 }
 
-/// Checks the results, and then stores them where the caller wants them.
+/// Checks the results, then stores them for the caller.
 fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let params = plan.ordered(false);
     let refusal = leave("obvia_refusal(reply)");
@@ -182,7 +182,8 @@ fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let block = context.block(plan, false);
     let behind = arrays(plan, false);
     out.line(format!("const {block} *results = (const {block} *)reply.frame;"));
-    // How long the reply has to be is known at once, or when the results have been read that say so.
+    // The expected length of the reply is known at once, or else after reading the results that
+    // determine it.
     let is_known = behind.iter().all(|array| array.length.is_none() && array.size.is_some());
     let comparison = if behind.is_empty() && plan.lent().is_none() { "!=" } else { "<" };
     if behind.is_empty() || !is_known {
@@ -218,7 +219,7 @@ fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     }
 }
 
-/// Takes a result that has to be looked at, and looks.
+/// Copies a result that has to be checked, and checks it.
 fn load(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) {
     let Some(ty) = placed(param) else { return };
     let model = context.model;
@@ -239,12 +240,12 @@ fn load(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: &
     range(out, param, ty, &value, &invalid);
 }
 
-/// Leaves where a value is outside its [range].
+/// Writes a return for a value outside its [range].
 pub(super) fn range(out: &mut Writer, param: &ParamPlan<'_>, ty: &Type, value: &str, leave: &[String]) {
     let (Some((least, most)), Type::Base(base)) = (param.param.range, ty) else { return };
     let Some((lowest, highest)) = base.range() else { return };
     let value = if *base == Base::Char { format!("(uint8_t){value}") } else { value.to_owned() };
-    // What its type cannot be need not be asked; compilers warn of it.
+    // A comparison that is always true for the type would cause compiler warnings.
     let mut conditions = Vec::new();
     if i128::from(least) > lowest {
         conditions.push(format!("(int64_t){value} < {}", super::names::integer(least)));
@@ -257,7 +258,7 @@ pub(super) fn range(out: &mut Writer, param: &ParamPlan<'_>, ty: &Type, value: &
     }
 }
 
-/// Checks that the arrays of the reply are where they have to be, and nothing behind them.
+/// Checks that the arrays of the reply are in their places, and that nothing follows them.
 fn find_arrays<'p>(
     out: &mut Writer,
     context: &Context<'_>,
@@ -300,7 +301,8 @@ fn find_arrays<'p>(
     found
 }
 
-/// Copies the arrays of the reply to the caller's, and checks them there; and strings to memory that the caller frees.
+/// Copies the arrays of the reply to the caller's arrays, and checks them there. Copies strings to
+/// memory that the caller frees.
 fn copy_arrays(
     out: &mut Writer,
     context: &Context<'_>,

@@ -1,4 +1,5 @@
-//! Random calls in C++: a program that serves objects which know what their callers must send, and calls them.
+//! Random calls in C++: a test program that serves objects that check their arguments, and calls
+//! these objects.
 
 use super::names::{
     base as base_name, declare, ident, interface, method as method_name, parameters, type_ident, type_name,
@@ -9,10 +10,10 @@ use crate::emit::writer::Writer;
 use crate::model::{Base, InterfaceId, Model, StructId, Type};
 use crate::plan::{ParamPlan, Passing, is_plain};
 
-/// The generator, and what programs for all interfaces share.
+/// The generator, and the code that programs for all interfaces share.
 const PRELUDE: &str = include_str!("random_calls.hh");
 
-/// The test program of a file, in C++; `stem` is the file's name without its ending.
+/// Returns a file's test program in C++. `stem` is the file's name without its extension.
 pub fn random_calls(compilation: &Compilation, stem: &str) -> String {
     let model = &compilation.model;
     let mut out = Writer::default();
@@ -24,7 +25,7 @@ pub fn random_calls(compilation: &Compilation, stem: &str) -> String {
     out.line("// object counts its calls: it has one caller.");
     out.line(format!("#include \"{stem}.h\""));
     out.line("");
-    // What the templates below compare is declared before them.
+    // The templates need the comparison functions, which are therefore declared first.
     let structs: Vec<StructId> = (0..model.structs.len()).map(StructId).collect();
     let structs: Vec<StructId> = structs.into_iter().filter(|id| is_plain(model, &Type::Struct(*id))).collect();
     out.line("static inline bool test_same(const GUID &a, const GUID &b);");
@@ -55,7 +56,7 @@ pub fn random_calls(compilation: &Compilation, stem: &str) -> String {
     out.finish()
 }
 
-/// How a structure is drawn and compared.
+/// Writes the functions that compare and draw a structure.
 fn structure(out: &mut Writer, model: &Model, id: StructId) {
     let found = &model.structs[id.0];
     let name = type_ident(&found.name);
@@ -75,7 +76,7 @@ fn structure(out: &mut Writer, model: &Model, id: StructId) {
     out.line("");
 }
 
-/// Draws a value to a place.
+/// Writes the statements that draw a value into a variable.
 fn draw(out: &mut Writer, model: &Model, ty: &Type, range: Option<(i64, i64)>, place: &str, depth: usize) {
     if let Type::Fixed(element, _) = ty {
         out.line(format!("for (auto &element{depth} : {place}) {{"));
@@ -85,7 +86,7 @@ fn draw(out: &mut Writer, model: &Model, ty: &Type, range: Option<(i64, i64)>, p
     out.line(format!("{place} = {};", value(model, ty, range)));
 }
 
-/// A value that is drawn, of a type that is no array.
+/// Returns an expression that draws a value of a type that is not an array.
 fn value(model: &Model, ty: &Type, range: Option<(i64, i64)>) -> String {
     match ty {
         Type::Base(Base::Boolean) => "from.boolean()".to_owned(),
@@ -131,7 +132,7 @@ fn one_interface(out: &mut Writer, model: &Model, id: InterfaceId, methods: &[Tr
     out.line("");
 }
 
-/// What a call is made of.
+/// Writes the structure of a call's values.
 fn call(out: &mut Writer, model: &Model, interface: &str, trial: &Trial<'_>) {
     let name = format!("{interface}_{}_call", trial.plan.method.name);
     out.line(format!("struct {name} {{"));
@@ -164,7 +165,7 @@ fn string(wide: bool) -> &'static str {
     if wide { "std::u16string" } else { "std::string" }
 }
 
-/// How many elements an expression says.
+/// Returns the text of a count expression.
 fn elements(trial: &Trial<'_>, value: &crate::model::Arith, prefix: &str) -> String {
     count(&trial.plan, value, &|name| format!("static_cast<uint64_t>({prefix}{name})"))
 }
@@ -208,13 +209,13 @@ fn draw_field(out: &mut Writer, model: &Model, trial: &Trial<'_>, field: &Field)
     }
 }
 
-/// The field for what a parameter brings, or brings back.
+/// Returns the field of a parameter's argument or result.
 fn field<'t>(trial: &'t Trial<'_>, param: &ParamPlan<'_>, is_result: bool) -> Option<&'t Field> {
     let name = field_name(param, is_result);
     trial.fields.iter().find(|field| field.name == name && field.is_result == is_result)
 }
 
-/// A call, and what must come of it.
+/// Writes the function that makes a call and checks its results.
 fn try_call(out: &mut Writer, model: &Model, interface: &str, trial: &Trial<'_>) {
     let method = &trial.plan.method.name;
     out.line(format!("static void {interface}_{method}_try({interface} *object, uint64_t call)"));
@@ -251,7 +252,7 @@ fn try_call(out: &mut Writer, model: &Model, interface: &str, trial: &Trial<'_>)
     out.line("}");
 }
 
-/// Declares the place for a result.
+/// Declares the variable for a result.
 fn got(out: &mut Writer, model: &Model, trial: &Trial<'_>, param: &ParamPlan<'_>) {
     let name = format!("{}_got", param.param.name);
     let argument = field(trial, param, false).map(|field| format!("want.{}", field.name));
@@ -279,12 +280,12 @@ fn got(out: &mut Writer, model: &Model, trial: &Trial<'_>, param: &ParamPlan<'_>
     }
 }
 
-/// What the caller gives for a parameter.
+/// Returns the argument for a parameter.
 fn given(param: &ParamPlan<'_>) -> String {
     let (got, argument) = (format!("{}_got", param.param.name), format!("want.{}", field_name(param, false)));
     match (&param.passing, param.param.direction.is_out()) {
         (Passing::Place(Type::Fixed(..)), true) => got,
-        // Arrays of arrays are no pointers to const: see `parameters`.
+        // The targets of arrays of arrays are not const: see `parameters`.
         (Passing::Place(Type::Fixed(element, _)), false) if matches!(**element, Type::Fixed(..)) => {
             format!("test_changeable({argument})")
         }
@@ -298,7 +299,7 @@ fn given(param: &ParamPlan<'_>) -> String {
     }
 }
 
-/// A method of the object.
+/// Writes a method of the object.
 fn method(out: &mut Writer, model: &Model, interface: &str, trial: &Trial<'_>) {
     let name = &trial.plan.method.name;
     let named: fn(&str) -> String =

@@ -7,18 +7,19 @@ use crate::model::{Field, Model, StructId, Type, UnionId};
 use crate::plan::{Kinds, Numbers};
 use obvia_ndr::flat::KIND_FIRST;
 
-/// The table of the types of a file's structures.
+/// The name of the table of the types of a file's structures.
 const TABLE: &str = "obvia_structures";
 
-/// A structure of the file's own that leads elsewhere.
+/// A structure of the file that leads to other memory or to objects.
 struct Structure {
     name: String,
     ty: Type,
-    /// Whether it ends in an open array, so that there can be no several in a row.
+    /// Whether the structure ends in a conformant array, so that it cannot be an element of an
+    /// array.
     is_open: bool,
 }
 
-/// Whether a type leads elsewhere by itself.
+/// Whether values of a type contain pointers.
 fn leads(model: &Model, ty: &Type) -> bool {
     let any = |fields: Vec<&Field>| fields.iter().any(|field| leads(model, &field.ty));
     match ty {
@@ -51,12 +52,12 @@ fn structures(model: &Model) -> Vec<Structure> {
     found
 }
 
-/// Whether a structure, or a union with a discriminant of its own, leads elsewhere and has such functions.
+/// Whether a structure or an encapsulated union contains pointers and has these functions.
 pub(super) fn is_owned(model: &Model, ty: &Type) -> bool {
     leads(model, ty) && limits::is_possible(model, ty)
 }
 
-/// Whether the file has such structures.
+/// Whether the file has structures with these functions.
 pub(super) fn are_there(model: &Model) -> bool {
     !structures(model).is_empty()
 }
@@ -85,7 +86,7 @@ pub(super) fn declare(out: &mut Writer, model: &Model) {
     out.line("");
 }
 
-/// What C++ code finds the functions by.
+/// Writes the template specialization by which C++ code finds the functions.
 fn specialisation(out: &mut Writer, one: &Structure) {
     let name = &one.name;
     let (count, given) = if one.is_open { ("", "") } else { (" count", ", count") };
@@ -101,7 +102,8 @@ fn specialisation(out: &mut Writer, one: &Structure) {
     out.line("};");
 }
 
-/// The heads of a structure's functions, and what each calls, up to the type's number and behind it.
+/// Returns the heads of a structure's functions. Each comes with the parts of the call in its body
+/// before and after the type's number.
 fn functions(one: &Structure) -> Vec<(String, [&'static str; 2])> {
     let name = &one.name;
     if one.is_open {

@@ -1,4 +1,4 @@
-//! Stubs: check the request, call the method, answer.
+//! Stubs: check the request, call the method, and answer.
 
 use super::expression::{Side, count};
 use super::interface::{Array, Context, Named, arrays, block_end, placed, position, positions};
@@ -12,20 +12,21 @@ use crate::emit::writer::Writer;
 use crate::model::{Direction, Type, round};
 use crate::plan::{INLINE_MAX, MethodPlan, ParamPlan, Passing};
 
-/// A stub that is being written.
+/// The stub that is being written.
 pub(super) struct Stub<'a> {
     pub(super) context: &'a Context<'a>,
     pub(super) plan: &'a MethodPlan<'a>,
-    /// Private memory that has to be freed whichever way the stub ends, and how.
+    /// The private memory to free at every exit of the stub: the variable, and the statement that
+    /// frees it.
     allocated: Vec<(String, String)>,
 }
 
-/// Where the method works on a value of the block.
+/// The place of a block's value during the call.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Home {
     /// In a local variable.
     Local,
-    /// In the caller's frame, which may change meanwhile.
+    /// In the caller's frame, which may change during the call.
     Request,
     /// In the reply's block.
     Reply,
@@ -69,7 +70,7 @@ pub(super) fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_
 }
 
 impl Stub<'_> {
-    /// Frees what is allocated, and returns a value.
+    /// Returns the statements that free the private memory and return a value.
     pub(super) fn leave(&self, value: &str) -> Vec<String> {
         let free = self.allocated.iter().map(|(_, free)| free.clone());
         free.chain([format!("return {value};")]).collect()
@@ -79,12 +80,13 @@ impl Stub<'_> {
         self.leave("OBVIA_BAD_STUB_DATA")
     }
 
-    /// Whether the method allocates what only tells then how long the reply is. All its results are local until then.
+    /// Whether the reply's length depends on memory that the method allocates. All results are
+    /// local variables until the method has returned.
     fn is_late(&self) -> bool {
         self.plan.params.iter().any(|param| matches!(param.passing, Passing::OutText(_)))
     }
 
-    /// Places for the results of a method that allocates some.
+    /// Declares the results of a method that allocates some.
     fn begin_late(&self, out: &mut Writer) {
         for param in self.plan.ordered(false) {
             self.begin_result(out, param);
@@ -95,8 +97,8 @@ impl Stub<'_> {
         }
     }
 
-    /// Whether the method works on private memory: what is checked must not change any more, and what is padded must
-    /// not be sent as it lies.
+    /// Whether the method works on private memory. Checked elements must not change after the
+    /// check, and elements with padding must not be sent unmodified.
     fn is_private(&self, array: &Array<'_, '_>) -> bool {
         let model = self.context.model;
         match array.param.param.direction {
@@ -116,7 +118,7 @@ impl Stub<'_> {
         }
     }
 
-    /// The position, the count and the element type of an array.
+    /// Returns the variables for an array's position and count, and its element type.
     fn named<'p>(&self, array: &Array<'p, '_>, at: &str, count: &str) -> (String, String, &'p Type) {
         (local(self.plan, array.param, at), local(self.plan, array.param, count), array.element)
     }
@@ -132,7 +134,8 @@ impl Stub<'_> {
         out.line(format!("const {block} *request = (const {block} *)call->frame;"));
         let comparison = if behind.is_empty() { "!=" } else { "<" };
         refuse(out, &format!("call->length {comparison} OBVIA_ALIGN(sizeof *request)"), &self.bad());
-        // What decides whether the call can be performed at all comes first, and then registers are free for the rest.
+        // Checks that decide whether the call can be performed come first. Then the registers are
+        // free for the rest.
         let counts = |param: &&ParamPlan<'_>| plan.refers() && by_reference::counts_references(plan, param);
         for param in plan.ordered(true).into_iter().filter(counts) {
             self.load(out, param);
@@ -170,7 +173,7 @@ impl Stub<'_> {
         }
     }
 
-    /// Reads how long a string is: only it knows.
+    /// Reads the length of a string, which only its header gives.
     fn count_text(&self, out: &mut Writer, array: &Array<'_, '_>, (at, count, element): &Named<'_>) {
         let Some(kind) = array.text_kind() else { return };
         let name = binding(&array.param.param.code);
@@ -197,14 +200,15 @@ impl Stub<'_> {
             out.line(format!("{};", declare(model, ty, &name)));
             out.line(format!("obvia_copy({address}{name}, {address}request->{name}, sizeof {name});"));
         } else {
-            // Copied into the reply when there is one, and checked there; or not copied at all.
+            // Values in the reply are copied and checked there. Values in the request are not
+            // copied.
             return;
         }
         check(out, model, ty, &name, &self.bad());
         range(out, param, ty, &name, &self.bad());
     }
 
-    /// Finds a place for the reply, and puts there what the method changes in place.
+    /// Allocates the reply, and copies the values that the method changes in place into it.
     fn reply(&self, out: &mut Writer) {
         let plan = self.plan;
         if plan.ordered(false).is_empty() {
@@ -249,12 +253,12 @@ impl Stub<'_> {
         }
     }
 
-    /// Whether some byte of the reply's block may be left as it is.
+    /// Whether the reply's block may have bytes that nothing writes.
     fn is_zeroed(&self) -> bool {
         let model = self.context.model;
         let params = self.plan.ordered(false);
         if arrays(self.plan, false).is_empty() && self.plan.lent().is_none() && self.plan.reply_block <= 8 {
-            // The slot begins with as many zeros.
+            // The slot's first 8 bytes are zero already.
             return false;
         }
         let size = |param: &ParamPlan<'_>| placed(param).map_or(8, |ty| model.layout(ty).0);
@@ -283,8 +287,8 @@ impl Stub<'_> {
         }
     }
 
-    /// Places an array in the reply, unless it may move when the method has run; one that came is copied there, where only
-    /// this process can write.
+    /// Places an array in the reply, unless the array may move after the method has returned. An
+    /// array from the request is copied there, where only this process can write.
     fn begin_array(&self, out: &mut Writer, array: &Array<'_, '_>, may_move: bool) {
         let (to, count, element) = self.named(array, "to", "count");
         let model = self.context.model;
@@ -303,7 +307,7 @@ impl Stub<'_> {
         }
     }
 
-    /// Takes arrays to private memory, or makes room for them there.
+    /// Copies arrays to private memory, or allocates room for them there.
     fn private_arrays(&mut self, out: &mut Writer) {
         let plan = self.plan;
         let model = self.context.model;
@@ -331,7 +335,8 @@ impl Stub<'_> {
         }
     }
 
-    /// Takes a string to private memory, where its end stays where it is: a short one to the stack.
+    /// Copies a string to private memory, so that its end cannot change. Short strings are copied
+    /// to the stack.
     fn take_text(&mut self, out: &mut Writer, array: &Array<'_, '_>, (at, count, element): Named<'_>, own: String) {
         let model = self.context.model;
         let small = local(self.plan, array.param, "small");
@@ -345,7 +350,7 @@ impl Stub<'_> {
         refuse(out, &format!("{count} != 0 && {own}[{count} - 1] != 0"), &self.bad());
     }
 
-    /// What the method gets for a parameter.
+    /// Returns the argument for a parameter of the method.
     fn given(&self, param: &ParamPlan<'_>) -> String {
         let name = binding(&param.param.code);
         if let Some(array) = arrays(self.plan, true)
@@ -370,7 +375,7 @@ impl Stub<'_> {
         let is_array = matches!(ty, Type::Fixed(..));
         let place = match (self.home(param, ty), ty) {
             (Home::Local, _) => name,
-            // C converts no array of arrays to one of constants.
+            // C does not convert an array of arrays to an array of const arrays.
             (Home::Request, Type::Fixed(element, _)) if matches!(**element, Type::Fixed(..)) => {
                 format!("({})request->{name}", pointer_to(self.context.model, element, ""))
             }
@@ -380,7 +385,7 @@ impl Stub<'_> {
         if is_array || matches!(param.passing, Passing::Value(_)) { place } else { format!("&{place}") }
     }
 
-    /// Writes the results that do not lie in the reply yet, and answers.
+    /// Writes the results that are not in the reply yet, and answers.
     fn answer(&self, out: &mut Writer) {
         let behind = arrays(self.plan, false);
         if let Some(lent) = self.plan.lent() {
@@ -413,7 +418,7 @@ impl Stub<'_> {
         }
     }
 
-    /// Finds a place for the reply now that its length is known, and moves what was allocated there.
+    /// Allocates the reply, whose length is now known, and moves allocated data there.
     fn allocated_answer(&self, out: &mut Writer, behind: &[Array<'_, '_>]) {
         let model = self.context.model;
         let free = behind.iter().map(|array| format!("free({});", local(self.plan, array.param, "own")));
@@ -444,7 +449,8 @@ impl Stub<'_> {
         leave("obvia_results(result, length)").iter().for_each(|line| out.line(line));
     }
 
-    /// Arrays that are shorter than their room move together, and those in private memory are stored.
+    /// Answers with arrays that are shorter than their room, which move together, and with arrays
+    /// from private memory, which are copied.
     fn late_answer(&self, out: &mut Writer, behind: &[Array<'_, '_>]) {
         refuse(out, "result < 0", &self.leave("obvia_results(result, 0)"));
         self.store_results(out);

@@ -1,5 +1,5 @@
-//! Methods that tables describe: a proxy that gives the library the addresses of its arguments, and a function that calls the
-//! method with such addresses.
+//! Methods that tables describe. The proxy gives the library the addresses of its arguments. A
+//! function calls the method with such addresses.
 
 use super::interface::{Context, layout_table};
 use super::limits;
@@ -9,7 +9,8 @@ use crate::emit::writer::Writer;
 use crate::model::{Extent, Model, Type};
 use crate::plan::{MethodPlan, ParamPlan, Passing};
 
-/// Whether a method is done by tables: one with anything but values, strings, and arrays in the caller's room.
+/// Whether a method uses tables: it has parameters other than values, strings, and arrays in the
+/// caller's memory.
 pub(super) fn is_by_table(plan: &MethodPlan<'_>) -> bool {
     let allocates = plan.params.iter().any(|param| matches!(param.passing, Passing::OutText(_)));
     plan.params.iter().any(|param| match &param.passing {
@@ -24,7 +25,7 @@ pub(super) fn is_by_table(plan: &MethodPlan<'_>) -> bool {
     })
 }
 
-/// Why a parameter cannot be done.
+/// Returns the reason why a parameter is not supported. `None` if it is.
 pub(super) fn refuse(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Option<&'static str> {
     let is_place = is_place(model, param);
     if let (Type::Pointer(pointer), false, true) = (&param.param.ty, is_place, param.param.direction.is_out()) {
@@ -54,12 +55,12 @@ fn types_name(context: &Context<'_>) -> String {
     format!("{}_types", context.name)
 }
 
-/// The table of an interface's types.
+/// Writes the table of an interface's types.
 pub(super) fn types(out: &mut Writer, context: &Context<'_>) {
     words::types(out, context.model, &context.kinds, &types_name(context));
 }
 
-/// A method's table, its proxy and its stub.
+/// Writes a method's table, its proxy and its stub.
 pub(super) fn method(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     layout_table(out, context, plan);
     words::method(out, context.model, &context.kinds, plan, &types_name(context), &table(context, plan));
@@ -111,10 +112,10 @@ fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     out.line("");
 }
 
-/// A parameter of the method, from its address.
+/// Returns the expression for an argument of the method, from its address.
 fn argument(model: &Model, at: usize, param: &ParamPlan<'_>) -> String {
     match &param.param.ty {
-        // Arrays are passed as pointers to their first element.
+        // An array is passed as a pointer to its first element.
         Type::Fixed(element, _) => format!(", ({})arguments[{at}]", super::names::pointer_to(model, element, "")),
         _ if is_place(model, param) => format!(", ({})arguments[{at}]", parameter(model, param, "")),
         _ => format!(", *({})arguments[{at}]", parameter(model, param, "*")),

@@ -27,7 +27,7 @@ pub(super) fn constants(out: &mut Writer, model: &Model) {
     }
 }
 
-/// A text of 16-bit characters: what is not ASCII stays as it is written.
+/// Returns a literal of 16-bit characters. Characters outside ASCII stay unescaped.
 fn quoted_wide(text: &str) -> String {
     let escaped = |one: char| {
         let quoted = quoted(&one.to_string());
@@ -36,7 +36,7 @@ fn quoted_wide(text: &str) -> String {
     format!("\"{}\"", text.chars().map(escaped).collect::<String>())
 }
 
-/// An integer of an `int` or more.
+/// Returns an integer literal of type `int` or larger.
 fn int(value: i64) -> String {
     if value == i64::from(i32::MIN) { "(-2147483647 - 1)".to_owned() } else { integer(value) }
 }
@@ -56,7 +56,7 @@ pub(super) fn enumerations(out: &mut Writer, model: &Model) {
     }
 }
 
-/// Structures and unions, each behind those that it holds by value.
+/// Writes structures and unions, each after those that it contains by value.
 pub(super) fn aggregates(out: &mut Writer, model: &Model) {
     let structs = (0..model.structs.len()).map(StructId).filter(|id| !model.structs[id.0].imported);
     let unions = (0..model.unions.len()).map(UnionId).filter(|id| !model.unions[id.0].imported);
@@ -78,7 +78,7 @@ pub(super) fn aggregates(out: &mut Writer, model: &Model) {
     }
 }
 
-/// Names that typedefs give to types that have another, or none.
+/// Writes the typedefs, except those that repeat a type's own name.
 pub(super) fn typedefs(out: &mut Writer, model: &Model) {
     let declare = |one: &Typedef| {
         let text = declare(model, &one.ty, &type_ident(&one.name));
@@ -95,7 +95,7 @@ pub(super) fn typedefs(out: &mut Writer, model: &Model) {
     }
 }
 
-/// What has been declared.
+/// The structures and unions that have been declared.
 #[derive(Default)]
 struct Done {
     structs: BTreeSet<StructId>,
@@ -130,7 +130,7 @@ fn aggregate(out: &mut Writer, model: &Model, ty: &Type, done: &mut Done) {
 fn structure(out: &mut Writer, model: &Model, id: StructId) {
     let found = &model.structs[id.0];
     let name = type_ident(&found.name);
-    // Nobody has said what is in it.
+    // The members of an opaque structure are not declared.
     if found.fields.is_empty() {
         return;
     }
@@ -138,7 +138,7 @@ fn structure(out: &mut Writer, model: &Model, id: StructId) {
     out.line(format!("struct {name} {{"));
     for field in &found.fields {
         match (&field.ty, &found.conformant) {
-            // As many as another member says: C++ has no arrays without a size.
+            // A conformant array gets one element, because C++ has no arrays without a size.
             (Type::Void, Some((element, ..))) => {
                 out.line(format!("{};", declare(model, element, &format!("{}[1]", ident(&field.name)))));
             }
@@ -151,7 +151,7 @@ fn structure(out: &mut Writer, model: &Model, id: StructId) {
         out.line(format!("OBVIA_HAS_SIZE({name}, {size});"));
     }
     for (at, field) in found.fields.iter().enumerate() {
-        // An open array's elements have the last offset.
+        // The last offset is that of the conformant array's elements.
         let is_array = is_open && at + 1 == found.fields.len();
         let offset = if is_array { offsets.last() } else { offsets.get(at) };
         out.line(format!("OBVIA_LIES_AT({name}, {}, {});", ident(&field.name), offset.copied().unwrap_or(0)));

@@ -1,4 +1,4 @@
-//! Values without pointers: whether bytes that came are one, and how one is stored so that nothing else goes along.
+//! Values without pointers: the checks of received bytes, and stores that do not copy padding.
 
 use super::names::{flat, ident, type_ident, type_name};
 use crate::emit::writer::Writer;
@@ -6,7 +6,7 @@ use crate::model::{Arith, Base, Enum, EnumId, Model, StructId, Type};
 use obvia_ndr::flat::FRAME_MAX;
 use std::collections::BTreeSet;
 
-/// Whether there are bytes of its size that are no value of a type.
+/// Whether some bit patterns of a type are invalid.
 pub(super) fn is_checked(model: &Model, ty: &Type) -> bool {
     match flat(ty).0 {
         Type::Base(base) => *base == Base::Boolean,
@@ -16,12 +16,12 @@ pub(super) fn is_checked(model: &Model, ty: &Type) -> bool {
     }
 }
 
-/// Whether a value is loaded at once, and not copied from where it lies.
+/// Whether a value is loaded at once instead of being copied from its place.
 pub(super) fn is_loaded(ty: &Type) -> bool {
     !matches!(ty, Type::Fixed(..) | Type::Struct(_) | Type::Base(Base::Guid | Base::Context))
 }
 
-/// Whether there is padding in a type.
+/// Whether a type contains padding.
 pub(super) fn is_padded(model: &Model, ty: &Type) -> bool {
     let Type::Struct(id) = flat(ty).0 else { return false };
     let found = &model.structs[id.0];
@@ -29,7 +29,7 @@ pub(super) fn is_padded(model: &Model, ty: &Type) -> bool {
     filled != model.offsets(found).1 || found.fields.iter().any(|field| is_padded(model, &field.ty))
 }
 
-/// What is true of a value that is none of its type.
+/// Returns the condition for an invalid value.
 fn invalid(model: &Model, ty: &Type, value: &str) -> String {
     match ty {
         Type::Enum(id) => format!("!{}((int32_t){value})", check_name(&model.enums[id.0].name)),
@@ -38,7 +38,7 @@ fn invalid(model: &Model, ty: &Type, value: &str) -> String {
     }
 }
 
-/// Leaves where a value in private memory is none of its type.
+/// Writes a return for an invalid value in private memory.
 pub(super) fn check(out: &mut Writer, model: &Model, ty: &Type, value: &str, leave: &[String]) {
     let (inner, count) = flat(ty);
     match ty {
@@ -53,7 +53,7 @@ pub(super) fn check(out: &mut Writer, model: &Model, ty: &Type, value: &str, lea
     }
 }
 
-/// Leaves where one of the elements in private memory is no value of its type.
+/// Writes a return for an invalid element in private memory.
 pub(super) fn check_elements(
     out: &mut Writer,
     model: &Model,
@@ -77,7 +77,7 @@ pub(super) fn check_elements(
     out.line("}");
 }
 
-/// Leaves where a count is one of no array that fits a frame: so sums of their lengths cannot overflow.
+/// Writes a return for a count that exceeds any frame, so that sums of lengths cannot overflow.
 pub(super) fn check_count(
     out: &mut Writer,
     model: &Model,
@@ -92,7 +92,7 @@ pub(super) fn check_count(
     }
 }
 
-/// Leaves where a condition is true.
+/// Writes a return for a condition.
 pub(super) fn refuse(out: &mut Writer, condition: &str, leave: &[String]) {
     out.line(format!("if (OBVIA_UNLIKELY({condition})) {{"));
     for line in leave {
@@ -101,7 +101,7 @@ pub(super) fn refuse(out: &mut Writer, condition: &str, leave: &[String]) {
     out.line("}");
 }
 
-/// Stores a value, with zeros for padding.
+/// Writes the store of a value, with zeros for padding.
 pub(super) fn store(out: &mut Writer, model: &Model, ty: &Type, to: &str, from: &str) {
     match ty {
         Type::Fixed(..) if is_padded(model, ty) => {
@@ -116,7 +116,7 @@ pub(super) fn store(out: &mut Writer, model: &Model, ty: &Type, to: &str, from: 
     }
 }
 
-/// Stores elements that have padding.
+/// Writes the store of elements with padding.
 pub(super) fn store_elements(out: &mut Writer, model: &Model, element: &Type, to: &str, from: &str, count: &str) {
     let (inner, each) = flat(element);
     let Type::Struct(id) = inner else { return };
@@ -138,7 +138,8 @@ fn store_name(name: &str) -> String {
     format!("{name}_store")
 }
 
-/// The functions above that the values of some types need, each behind those that it calls.
+/// The types for which the functions above have been written. A function comes after those that it
+/// calls.
 #[derive(Default)]
 pub(super) struct Functions {
     enums: BTreeSet<EnumId>,
@@ -146,7 +147,7 @@ pub(super) struct Functions {
 }
 
 impl Functions {
-    /// Writes what a type needs and has not got yet.
+    /// Writes the functions that a type needs and that are still missing.
     pub(super) fn of(&mut self, out: &mut Writer, model: &Model, ty: &Type) {
         match flat(ty).0 {
             Type::Enum(id) if !model.enums[id.0].is_any() && self.enums.insert(*id) => enumeration(out, model, *id),

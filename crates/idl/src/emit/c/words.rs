@@ -7,7 +7,7 @@ use crate::plan::{MethodPlan, ParamPlan, in_place};
 use crate::shapes::{Count, Element, ElementType, Expr, Iid, Shape, Shapes, Tail, What};
 use obvia_ndr::flat::KIND_FIRST;
 
-/// The type of an integer.
+/// Returns the word for an integer type.
 fn int(base: Base) -> &'static str {
     match base {
         Base::Boolean | Base::Byte | Base::Char | Base::U8 => "OBVIA_U8",
@@ -21,7 +21,7 @@ fn int(base: Base) -> &'static str {
     }
 }
 
-/// The name of an operator of two numbers.
+/// Returns the word for a binary operator.
 fn binary(operator: &str) -> &'static str {
     match operator {
         "+" => "OBVIA_ADD",
@@ -72,7 +72,7 @@ fn optional(text: Option<String>) -> String {
     text.map_or_else(|| "OBVIA_NONE".to_owned(), |text| format!("OBVIA_SOME, {text}"))
 }
 
-/// How many numbers, and the numbers.
+/// Returns the words of a list: the number of entries, then the entries.
 fn list(numbers: &[i64]) -> String {
     let texts: Vec<String> =
         std::iter::once(numbers.len().to_string()).chain(numbers.iter().map(|number| integer(*number))).collect();
@@ -114,7 +114,7 @@ fn iid(iid: Iid) -> String {
     }
 }
 
-/// Writes words, what belongs to something further in than that.
+/// A writer for words that indents nested parts.
 struct Words<'a> {
     out: &'a mut Writer,
     depth: usize,
@@ -187,7 +187,7 @@ impl Words<'_> {
     }
 }
 
-/// The table of some types.
+/// Writes the table of some types.
 pub(super) fn types(out: &mut Writer, model: &Model, kinds: &[Type], name: &str) {
     out.line(format!("static const int64_t {name}_words[] = {{"));
     let mut words = Words { out, depth: 0 };
@@ -202,7 +202,7 @@ pub(super) fn types(out: &mut Writer, model: &Model, kinds: &[Type], name: &str)
     out.line("");
 }
 
-/// The table of a method, whose objects have types of the table `types`.
+/// Writes the table of a method. `types` is the table of its objects' types.
 pub(super) fn method(out: &mut Writer, model: &Model, kinds: &[Type], plan: &MethodPlan<'_>, types: &str, name: &str) {
     out.line(format!("static const int64_t {name}_words[] = {{"));
     let mut words = Words { out, depth: 0 };
@@ -222,7 +222,8 @@ pub(super) fn method(out: &mut Writer, model: &Model, kinds: &[Type], plan: &Met
     out.line("");
 }
 
-/// What expressions over the reply read of the request: a GUID is there twice, once for each half.
+/// Writes the values of the request that the reply's expressions read. A GUID is listed twice, once
+/// for each half.
 fn outers(words: &mut Words<'_>, model: &Model, plan: &MethodPlan<'_>, outer: &[usize]) {
     for (at, index) in outer.iter().enumerate() {
         let what = match in_place(model, plan.params[*index].param) {
@@ -235,7 +236,7 @@ fn outers(words: &mut Words<'_>, model: &Model, plan: &MethodPlan<'_>, outer: &[
     }
 }
 
-/// Whether the pointer to what a parameter is, is left out of the block.
+/// Whether the block holds the target of the parameter's pointer instead of the pointer.
 pub(super) fn is_place(model: &Model, param: &ParamPlan<'_>) -> bool {
     matches!(param.param.ty, Type::Fixed(..)) || !std::ptr::eq(in_place(model, param.param), &raw const param.param.ty)
 }

@@ -1,4 +1,5 @@
-//! The check of what lies at a place of a frame, in straight lines: what has to be looked at, as [`crate::shapes`] has it.
+//! The check of a value in a frame as straight-line code. [`crate::shapes`] gives the parts that
+//! need checks.
 
 use super::members::{graph_type, object_info, pointer_class};
 use super::values::plus;
@@ -7,32 +8,32 @@ use crate::emit::writer::Writer;
 use crate::model::{Base, InterfaceId, Object, PointerClass, Type};
 use crate::shapes::{Count, Element, ElementType, Expr, Iid, Shape, What};
 
-/// What is wrong with a discriminant that no arm is for.
+/// The message for a discriminant without an arm.
 const NO_ARM: &str = "the union has no arm for its discriminant";
 
 /// The arms of a union, each with its cases.
 type Arms<'a> = &'a [(Vec<i64>, Shape)];
 
-/// Where a check is written.
+/// The context in which a check is written.
 pub(super) struct Check<'a> {
     pub(super) context: &'a Context<'a>,
-    /// The types of objects that the shape's numbers mean.
+    /// The types of objects, by the shape's numbers.
     pub(super) kinds: &'a [Type],
-    /// The reader.
+    /// The name of the reader.
     pub(super) reader: &'a str,
-    /// What is known beside the structure.
+    /// The values outside the structure, by number: expression and type.
     pub(super) outer: &'a dyn Fn(usize) -> (String, Base),
 }
 
 impl Check<'_> {
-    /// Checks what is at a place.
+    /// Writes the checks of a shape at a place.
     pub(super) fn shape(&self, out: &mut Writer, shape: &Shape, base: &str, depth: usize) {
         for (at, what) in &shape.parts {
             self.part(out, (*at, what), base, depth);
         }
     }
 
-    /// Checks a value of a type at a place, with the array that it ends in.
+    /// Writes the checks of an element at a place, with its conformant array.
     pub(super) fn element(&self, out: &mut Writer, found: &ElementType, base: &str, tail: Option<&Type>) {
         self.shape(out, &found.shape, base, 0);
         if let (Some(array), Some(element)) = (&found.tail, tail) {
@@ -75,7 +76,7 @@ impl Check<'_> {
         }
     }
 
-    /// An object's interface, or the IID of it.
+    /// Returns an object's interface description, or the expression for its IID.
     fn info(&self, iid: Iid, base: &str) -> String {
         match iid {
             Iid::Known(uuid) => {
@@ -132,7 +133,7 @@ impl Check<'_> {
         out.line("}");
     }
 
-    /// The same where a `long` chooses the arm.
+    /// Writes the check of a union whose discriminant is a `long`.
     fn wide_union(
         &self,
         out: &mut Writer,
@@ -140,7 +141,7 @@ impl Check<'_> {
         (place, base): (&str, &str),
         depth: usize,
     ) {
-        // One of its own for each union that is checked here, within another's arm, too.
+        // Each union gets a variable of its own, even within another union's arm.
         let at: u32 = place.split(" + ").filter_map(|part| part.parse::<u32>().ok()).sum();
         let which = format!("which_{at}{}", "_".repeat(depth));
         out.line(format!("long {which} = {};", self.number(tag, base)));
@@ -187,7 +188,7 @@ impl Check<'_> {
         });
     }
 
-    /// The value of an expression.
+    /// Returns the value of an expression.
     fn number(&self, value: &Expr, base: &str) -> String {
         let leaf = |leaf: &Expr| match leaf {
             Expr::Member(at, ty) => widened(*ty, &loaded(self.reader, *ty, &plus(base, *at))),
@@ -208,13 +209,13 @@ impl Check<'_> {
     }
 }
 
-/// A number in a frame.
+/// Returns the expression that reads a number from a frame.
 pub(super) fn loaded(reader: &str, ty: Base, place: &str) -> String {
     let name = super::values::in_name(&Type::Base(ty));
     format!("{reader}.get{name}({place})")
 }
 
-/// A number of a type, as one that is not less than it: what is unsigned is so in Java, too.
+/// Returns a number, widened so that unsigned types keep their value.
 pub(super) fn widened(ty: Base, text: &str) -> String {
     match ty {
         Base::Boolean => format!("({text} ? 1L : 0L)"),
@@ -226,7 +227,7 @@ pub(super) fn widened(ty: Base, text: &str) -> String {
     }
 }
 
-/// The type of a member or of another value.
+/// Returns the type of a member or of a value outside the structure.
 fn of_type(value: &Expr, outer: &dyn Fn(usize) -> Base) -> Base {
     match value {
         Expr::Member(_, ty) => *ty,
@@ -235,10 +236,11 @@ fn of_type(value: &Expr, outer: &dyn Fn(usize) -> Base) -> Base {
     }
 }
 
-/// What is known beside nothing.
+/// The types of outside values, for expressions without any.
 pub(super) const NO_OUTER: &dyn Fn(usize) -> Base = &|_| Base::I32;
 
-/// An expression in checked 64-bit arithmetic; `leaf` says what members and other values are, `outer` the types of the latter.
+/// Returns an expression in checked 64-bit arithmetic. `leaf` returns the text of members and
+/// outside values, `outer` the types of the latter.
 pub(super) fn arith(value: &Expr, leaf: &dyn Fn(&Expr) -> String, outer: &dyn Fn(usize) -> Base) -> String {
     let of = |value: &Expr| arith(value, leaf, outer);
     match value {

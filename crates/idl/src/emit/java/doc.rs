@@ -1,9 +1,9 @@
-//! Comments for Javadoc.
+//! Javadoc comments.
 
 use crate::emit::writer::Writer;
 use crate::model::{Base, Type};
 
-/// A comment: what is said, and of whom.
+/// A comment: its text and its tags.
 #[derive(Debug)]
 pub(super) struct Doc {
     text: String,
@@ -42,13 +42,14 @@ impl Doc {
     }
 }
 
-/// A comment of the IDL's as Javadoc has it: neither its end nor markup may come from the text.
+/// Returns a comment of the IDL for Javadoc. The text must not contain the comment's end or markup.
 pub(super) fn escaped(text: &str) -> String {
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('@', "&#64;");
     text.replace("*/", "*&#47;").replace('\\', "&#92;")
 }
 
-/// What is to be said of a value because its type in Java does not.
+/// Returns a description of a value that its Java type does not express. `None` if there is nothing
+/// to add.
 pub(super) fn of_value(ty: &Type) -> Option<String> {
     match ty {
         Type::Base(Base::U8 | Base::U16 | Base::U32 | Base::U64 | Base::Char | Base::Byte) => {

@@ -5,28 +5,28 @@ use crate::model::{Arith, Base, Operand, Type};
 use crate::plan::Passing;
 use crate::shapes::{Expr, expr};
 
-/// Where an expression is evaluated.
+/// The time at which an expression is evaluated.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
-    /// Before the method runs: by what was given.
+    /// Before the method runs: with the arguments.
     Given,
-    /// Afterwards: by what came back, where something did.
+    /// After the method has run: with the results where there are any.
     Came,
 }
 
-/// How many elements an expression says, as an argument of the runtime's `count` and `used`: a number, or a function where it may
-/// have none.
+/// Returns a number of elements as an argument of the runtime's `count` and `used`: a number, or a
+/// function if the expression may have no value.
 pub(super) fn count(method: &Method<'_>, size: &Arith, side: Side) -> String {
     match size {
         Arith::Const(value) => value.to_string(),
-        // Of the upper half or negative: too many either way.
+        // A value above the signed range is negative here: it is refused either way.
         Arith::Operand(one) if one.base == Base::U64 => method.operand(one, side),
         Arith::Operand(one) => widened(method, one, side),
         other => format!("() -> {}", arith(method, other, side)),
     }
 }
 
-/// An operand as a number that is not less than it: what is unsigned is so in Java, too.
+/// Returns an operand as a number, widened so that unsigned types keep their value.
 pub(super) fn widened(method: &Method<'_>, operand: &Operand, side: Side) -> String {
     let param = &method.plan.params[operand.index];
     let text = method.operand(operand, side);
@@ -48,7 +48,7 @@ pub(super) fn widened(method: &Method<'_>, operand: &Operand, side: Side) -> Str
 
 fn arith(method: &Method<'_>, value: &Arith, side: Side) -> String {
     let known = expr(value, &|operand| {
-        // What an array's length is taken for has 32 bits.
+        // The length of an array has 32 bits in Java.
         let is_length = method.is_proxy && method.elided_by(operand.index).is_some();
         Expr::Member(operand.index as u32, if is_length { Base::I32 } else { operand.base })
     });

@@ -1,4 +1,5 @@
-//! Requests and replies with structures that point to others: what a proxy and a stub do where there are such.
+//! Requests and replies with structures that contain pointers: the code of proxies and stubs for
+//! them.
 
 use super::check::{self, Check};
 use super::expression::{Side, count, widened};
@@ -18,7 +19,7 @@ pub(super) fn has(method: &Method<'_>, request: bool) -> bool {
     method.plan.ordered(request).iter().any(|param| matches!(param.passing, Passing::Graph))
 }
 
-/// Makes the reader of a frame, and checks the frame.
+/// Writes the statements that make the reader of a frame and check the frame.
 fn open(out: &mut Writer, method: &Method<'_>, request: bool) -> &'static str {
     let (plan, context) = (method.plan, method.context);
     let (name, size) = if request { ("arguments", plan.request_block) } else { ("results", plan.reply_block) };
@@ -41,7 +42,7 @@ fn open(out: &mut Writer, method: &Method<'_>, request: bool) -> &'static str {
     name
 }
 
-/// Writes a frame of these values.
+/// Writes the statements that build a frame of these values.
 fn write(out: &mut Writer, method: &Method<'_>, request: bool, name: &str, value: &dyn Fn(&ParamPlan<'_>) -> String) {
     let (plan, context) = (method.plan, method.context);
     let size = if request { plan.request_block } else { plan.reply_block };
@@ -77,7 +78,7 @@ fn write(out: &mut Writer, method: &Method<'_>, request: bool, name: &str, value
     }
 }
 
-/// A proxy's request.
+/// Writes a proxy's request.
 pub(super) fn request(out: &mut Writer, method: &Method<'_>) {
     check_unions(out, method, true);
     write(out, method, true, "arguments", &|param| {
@@ -92,7 +93,7 @@ pub(super) fn request(out: &mut Writer, method: &Method<'_>) {
     out.line("Channel call = begin(arguments);");
 }
 
-/// A stub's reply.
+/// Writes a stub's reply.
 pub(super) fn answer(out: &mut Writer, method: &Method<'_>) {
     for param in method.plan.ordered(false).into_iter().filter(|param| is_needed(method, param)) {
         let at = method.index(param);
@@ -110,7 +111,7 @@ pub(super) fn answer(out: &mut Writer, method: &Method<'_>) {
     out.line("call.reply(results);");
 }
 
-/// Checks that arrays that are results are as long as others say.
+/// Writes checks that the lengths of result arrays match the counts.
 fn check_lengths(out: &mut Writer, method: &Method<'_>) {
     let model = method.context.model;
     for param in method.plan.ordered(false) {
@@ -128,7 +129,7 @@ fn check_lengths(out: &mut Writer, method: &Method<'_>) {
     }
 }
 
-/// Whether a parameter or a result must not be `null`, and may be by its type.
+/// Whether a parameter or a result must not be `null` although its Java type permits `null`.
 pub(super) fn is_needed(method: &Method<'_>, param: &ParamPlan<'_>) -> bool {
     match &param.passing {
         Passing::Value(ty) | Passing::Place(ty) => !param.counts && super::values::is_object(ty),
@@ -137,7 +138,7 @@ pub(super) fn is_needed(method: &Method<'_>, param: &ParamPlan<'_>) -> bool {
     }
 }
 
-/// Checks a stub's request and declares the arguments.
+/// Writes the check of a stub's request, and declares the arguments.
 pub(super) fn arguments(out: &mut Writer, method: &Method<'_>) {
     let context = method.context;
     let reader = open(out, method, true);
@@ -164,7 +165,7 @@ pub(super) fn arguments(out: &mut Writer, method: &Method<'_>) {
     }
 }
 
-/// Reads a proxy's results, and returns them.
+/// Writes the statements that read a proxy's results and return them.
 pub(super) fn results(out: &mut Writer, method: &Method<'_>) {
     let reader = open(out, method, false);
     out.line("results.build();");
@@ -183,7 +184,7 @@ pub(super) fn results(out: &mut Writer, method: &Method<'_>) {
     out.line("}");
 }
 
-/// The type and the value of a parameter that was checked.
+/// Returns the type and the value of a parameter in a checked frame.
 fn value(
     out: &mut Writer,
     method: &Method<'_>,
@@ -235,7 +236,7 @@ fn value(
     })
 }
 
-/// The discriminant of a union that is a parameter: in its frame, or known beside it.
+/// Returns the discriminant of a parameter that is a union. It is in the frame or known outside it.
 fn which(method: &Method<'_>, (tag, switch): (&Type, &Arith), reader: &str, request: bool) -> String {
     let place = |index: usize| {
         let param = &method.plan.params[index];
@@ -259,7 +260,7 @@ fn which(method: &Method<'_>, (tag, switch): (&Type, &Arith), reader: &str, requ
     })
 }
 
-/// Checks that unions are of the arms that other parameters say.
+/// Writes checks that the arms of unions match the discriminants in other parameters.
 fn check_unions(out: &mut Writer, method: &Method<'_>, request: bool) {
     let model = method.context.model;
     for param in method.plan.ordered(request) {

@@ -1,4 +1,5 @@
-//! An interface: what callers call and objects implement, and the class that describes it, with its proxy and its stub.
+//! The code of an interface: the Java interface for callers and implementers, and the class with
+//! its description, proxy and stub.
 
 use super::doc::{Doc, escaped, of_value};
 use super::members::{graph_type, is_optional};
@@ -11,7 +12,7 @@ use crate::emit::writer::Writer;
 use crate::model::{InterfaceId, Model, Type};
 use crate::plan::{MethodPlan, Passing, in_place, kinds};
 
-/// The interface.
+/// Writes the Java interface.
 pub(super) fn interface(out: &mut Writer, context: &Context<'_>, id: InterfaceId) {
     let (model, name) = (context.model, context.types.interface(id));
     let found = &model.interfaces[id.0];
@@ -52,7 +53,7 @@ fn doc(method: &Method<'_>) -> Doc {
     doc
 }
 
-/// What is to be said of a parameter or a result.
+/// Returns the documentation of a parameter or a result.
 fn said_of(model: &Model, param: &crate::plan::ParamPlan<'_>) -> String {
     let mut said = match &param.passing {
         Passing::Value(ty) | Passing::Place(ty) | Passing::Optional(ty) => of_value(ty),
@@ -86,7 +87,7 @@ fn size_of(bytes: u32) -> String {
     if bytes == 1 { "1 byte".to_owned() } else { format!("{bytes} bytes") }
 }
 
-/// The record of several results.
+/// Writes the record of several results.
 fn record(out: &mut Writer, method: &Method<'_>) {
     let mut doc = Doc::new(&format!("What {{@link #{}}} returns.", method.name));
     let mut members = Vec::new();
@@ -103,19 +104,19 @@ fn record(out: &mut Writer, method: &Method<'_>) {
     out.line("");
 }
 
-/// Whether methods have structures with pointers.
+/// Whether some methods pass structures with pointers.
 pub(super) fn has_graphs(model: &Model, id: InterfaceId) -> bool {
     model.all_methods(id).into_iter().any(|method| plan(model, method).has_graph())
 }
 
-/// The types that the interface's pointers lead to.
+/// Writes the list of the types that the interface's pointers lead to.
 fn types(out: &mut Writer, context: &Context<'_>, kinds: &[Type]) {
     let types: Vec<String> = kinds.iter().map(|ty| graph_type(context, ty)).collect();
     call(out, "private static final GraphKinds KINDS = GraphKinds.of", &types);
     out.line("");
 }
 
-/// What the runtime knows of the interface.
+/// Writes the description of the interface for the runtime.
 fn description(out: &mut Writer, context: &Context<'_>, id: InterfaceId) {
     let (model, name) = (context.model, context.types.interface(id));
     let found = &model.interfaces[id.0];
@@ -151,7 +152,7 @@ fn description(out: &mut Writer, context: &Context<'_>, id: InterfaceId) {
     out.line("");
 }
 
-/// The class that describes the interface.
+/// Writes the class that describes the interface.
 pub(super) fn information(out: &mut Writer, context: &Context<'_>, id: InterfaceId) {
     let (model, name) = (context.model, context.types.interface(id));
     let methods_of = model.all_methods(id);
@@ -203,7 +204,8 @@ pub(super) fn information(out: &mut Writer, context: &Context<'_>, id: Interface
     out.line("}");
 }
 
-/// The plans of methods with arrays by reference, each with the name of its method and of its stub.
+/// Returns the plans of methods with arrays by reference. Each comes with the names of its method
+/// and of its stub.
 fn named<'p, 'a>(
     plans: &[MethodPlan<'a>],
     referring: &'p [MethodPlan<'a>],

@@ -1,4 +1,4 @@
-//! How lists are written: structures whose last pointer leads to the next one.
+//! Linked lists: structures whose last pointer leads to the next structure.
 
 use super::members::{self, Seen, place, seen};
 use super::structures::Members;
@@ -7,7 +7,7 @@ use crate::emit::writer::Writer;
 use crate::model::{Base, Operand, Type};
 
 impl Members<'_> {
-    /// Whether a member is a number in the word that begins at a place.
+    /// Whether a member is a number in the word that begins at an offset.
     fn is_in_word(&self, at: usize, begin: u32) -> bool {
         let is_number = match &self.fields[at].ty {
             Type::Base(base) => !matches!(base, Base::Guid | Base::Context),
@@ -16,7 +16,7 @@ impl Members<'_> {
         is_number && begin.is_multiple_of(8) && self.offsets[at] / 8 == begin / 8
     }
 
-    /// A number in its word.
+    /// Returns the expression for a number, shifted to its bits in the word.
     fn bits(&self, at: usize) -> String {
         let value = self.written(at);
         let number = if matches!(self.fields[at].ty, Type::Enum(_)) { ".value()" } else { "" };
@@ -24,12 +24,13 @@ impl Members<'_> {
     }
 }
 
-/// A word of a structure: `word + 1`.
+/// Returns the index of a structure's word: `word + 1`.
 fn word_at(offset: u32) -> String {
     place("word", offset / 8)
 }
 
-/// The loop that writes a list, word by word; where the next object begins is kept beside the writer, for as long as it is known.
+/// Writes the loop that writes a list word by word. As long as the place of the next object is
+/// known, the loop keeps it in a variable outside the writer.
 pub(super) fn writes(out: &mut Writer, members: &Members<'_>) {
     let (context, fields) = (members.context, &members.fields);
     out.line("int word = at >> 3;");

@@ -1,4 +1,5 @@
-//! What lies in frames with structures that point to others: members of structures, and parameters in blocks. Both are the same.
+//! Data in frames with structures that contain pointers: members of structures and parameters in
+//! blocks, which are treated alike.
 
 use super::Context;
 use super::names::camel;
@@ -7,27 +8,31 @@ use crate::emit::writer::Writer;
 use crate::model::{Arith, Base, Extent, Model, Object, Operand, PointerClass, Type, UnionId};
 use crate::plan::is_plain;
 
-/// A member, as users see it.
+/// A member in the form for users.
 pub(super) enum Seen<'a> {
-    /// Just a value.
+    /// A value without pointers.
     Plain,
-    /// A value, or `null`.
+    /// The target of a pointer: a value or `null`.
     One(&'a Type),
     /// A string.
     Text { wide: bool },
-    /// An array whose length other members say.
+    /// An array whose length other members give.
     Array { element: &'a Type, size: &'a Arith, length: Option<&'a Arith> },
-    /// An array of fixed size of what has pointers.
+    /// An array of fixed size whose elements have pointers.
     Elements { element: &'a Type, count: u32 },
-    /// A union, whose discriminant is elsewhere.
+    /// A union with its discriminant elsewhere.
     Union(UnionId),
-    /// A structure with pointers of its own, or a union with its discriminant.
+    /// A structure with pointers, or an encapsulated union.
     Inner,
     /// An interface pointer.
     Object(&'a Object),
 }
 
-/// What a member is; or what it is that cannot be done.
+/// Returns the form of a member.
+///
+/// # Errors
+///
+/// The reason why the member is not supported.
 pub(super) fn seen<'a>(model: &Model, ty: &'a Type) -> Result<Seen<'a>, &'static str> {
     Ok(match ty {
         ty if is_plain(model, ty) => Seen::Plain,
@@ -53,7 +58,7 @@ pub(super) fn seen<'a>(model: &Model, ty: &'a Type) -> Result<Seen<'a>, &'static
     })
 }
 
-/// Whether it is a structure, or a union with its discriminant.
+/// Whether the type is a structure or an encapsulated union.
 fn has_members(model: &Model, ty: &Type) -> bool {
     match ty {
         Type::Union(id) => model.unions[id.0].encapsulated.is_some(),
@@ -61,13 +66,14 @@ fn has_members(model: &Model, ty: &Type) -> bool {
     }
 }
 
-/// What elements of an array cannot be.
+/// Refuses unsupported element types of arrays.
 fn refuse_element(model: &Model, element: &Type) -> Result<(), &'static str> {
     match element {
         element if is_plain(model, element) || has_members(model, element) => Ok(()),
         Type::Pointer(pointer) => match (&pointer.extent, &pointer.to) {
             (Extent::Text, _) => Ok(()),
-            // What is made before all others is there when these are built: it can be changed.
+            // An object of a changeable class can be made first and filled later, so that it exists
+            // when the array is built.
             (Extent::One, to @ Type::Struct(_)) if !is_full(element) || is_shared(model, to) => Ok(()),
             (Extent::One, Type::Struct(_)) => Err("an array of [ptr] pointers to structures without such"),
             (Extent::One, to) if is_plain(model, to) && !matches!(to, Type::Fixed(..)) && !is_full(element) => Ok(()),
@@ -79,7 +85,8 @@ fn refuse_element(model: &Model, element: &Type) -> Result<(), &'static str> {
     }
 }
 
-/// Checks how many elements an array has: as many as it may, or as many of them as are said to be used.
+/// Writes the check of an array's length, against its size, or against the number of used elements
+/// and the size.
 pub(super) fn check_lengths(out: &mut Writer, (name, optional): (&str, bool), size: &str, length: Option<String>) {
     if optional {
         out.line(format!("if ({name} != null) {{"));
@@ -96,12 +103,12 @@ pub(super) fn check_lengths(out: &mut Writer, (name, optional): (&str, bool), si
     }
 }
 
-/// The class of an array of elements.
+/// Returns the class of an array of elements.
 fn array(context: &Context<'_>, element: &Type) -> String {
     if is_number(element) { format!("{}s", in_name(element)) } else { format!("List<{}>", nullable(context, element)) }
 }
 
-/// The Java type of a member.
+/// Returns the Java type of a member.
 pub(super) fn shown(context: &Context<'_>, ty: &Type) -> String {
     match seen(context.model, ty) {
         Ok(Seen::Plain) if matches!(ty, Type::Fixed(..)) => array(context, flat(ty).0),
@@ -128,23 +135,24 @@ pub(super) fn is_optional(model: &Model, ty: &Type) -> bool {
     }
 }
 
-/// Whether others may lead to what a pointer leads to.
+/// Whether a type is a full pointer, whose target other pointers may share.
 pub(super) fn is_full(ty: &Type) -> bool {
     matches!(ty, Type::Pointer(pointer) if pointer.class == PointerClass::Full)
 }
 
-/// Whether a structure has pointers that others may share, in circles too: then it can be changed when all of them are there.
+/// Whether a structure has pointers whose targets may be shared, even in cycles. Its class is
+/// changeable, so that the pointers can be set when all targets exist.
 pub(super) fn is_shared(model: &Model, ty: &Type) -> bool {
     let is_link = |ty: &Type| is_full(ty) && matches!(seen(model, ty), Ok(Seen::One(_)));
     matches!(ty, Type::Struct(id) if model.structs[id.0].fields.iter().any(|field| is_link(&field.ty)))
 }
 
-/// Whether references to objects may travel in values.
+/// Whether object references may travel in values of these types.
 pub(super) fn has_objects<'m>(model: &'m Model, types: impl Iterator<Item = &'m Type>) -> bool {
     model.reached_from(types).any(|ty| matches!(ty, Type::Interface(_)))
 }
 
-/// The name of a base type among the runtime's.
+/// Returns the runtime's name of a base type.
 fn named(base: Base) -> &'static str {
     match base {
         Base::Boolean => "BOOLEAN",
@@ -167,7 +175,7 @@ fn named(base: Base) -> &'static str {
     }
 }
 
-/// The class of a pointer, as the runtime knows it.
+/// Returns the runtime's constant for the class of a pointer.
 pub(super) fn pointer_class(class: PointerClass) -> &'static str {
     match class {
         PointerClass::Ref => "GraphReader.REF",
@@ -176,7 +184,7 @@ pub(super) fn pointer_class(class: PointerClass) -> &'static str {
     }
 }
 
-/// A type that pointers lead to, as the runtime knows it.
+/// Returns the runtime's description of a type that pointers lead to.
 pub(super) fn graph_type(context: &Context<'_>, ty: &Type) -> String {
     match ty {
         Type::Base(base) => format!("GraphType.{}", named(*base)),
@@ -192,7 +200,7 @@ pub(super) fn graph_type(context: &Context<'_>, ty: &Type) -> String {
     }
 }
 
-/// The description of an object's interface; `iid` says it where that is an IID's.
+/// Returns the description of an object's interface. `iid` returns it for an IID in another member.
 pub(super) fn object_info(context: &Context<'_>, object: &Object, iid: impl Fn(&Operand) -> String) -> String {
     match object {
         Object::Known(id) => format!("{}Info.INFO", context.types.interface(*id)),
@@ -201,7 +209,7 @@ pub(super) fn object_info(context: &Context<'_>, object: &Object, iid: impl Fn(&
     }
 }
 
-/// A member as it lies in a frame that was checked.
+/// Returns the expression that reads a member in place from a checked frame.
 pub(super) fn view(context: &Context<'_>, ty: &Type, place: &str) -> String {
     let model = context.model;
     match seen(model, ty) {
@@ -232,7 +240,7 @@ pub(super) fn view(context: &Context<'_>, ty: &Type, place: &str) -> String {
     }
 }
 
-/// A member of a frame that was checked, apart from the frame.
+/// Returns the expression that reads a member from a checked frame as a copy.
 pub(super) fn built(context: &Context<'_>, ty: &Type, reader: &str, place: &str) -> String {
     match seen(context.model, ty) {
         Ok(Seen::Plain) => match ty {
@@ -267,7 +275,8 @@ fn text(wide: bool) -> &'static str {
     if wide { "text16" } else { "text8" }
 }
 
-/// The array that a structure ends in, which begins at a place; the structure itself at `base`.
+/// Returns the expression that reads the conformant array at a structure's end. The array is at
+/// `place` and the structure at `base`.
 pub(super) fn tail(context: &Context<'_>, ty: &Type, reader: &str, base: &str, place: &str) -> String {
     let Type::Pointer(pointer) = ty else { return String::new() };
     let element = &pointer.to;
@@ -282,7 +291,7 @@ pub(super) fn tail(context: &Context<'_>, ty: &Type, reader: &str, base: &str, p
     }
 }
 
-/// Writes the array that a structure ends in.
+/// Writes the conformant array at a structure's end.
 pub(super) fn write_tail(out: &mut Writer, context: &Context<'_>, ty: &Type, place: &str, value: &str) {
     let Type::Pointer(pointer) = ty else { return };
     out.line(if is_number(&pointer.to) {
@@ -292,10 +301,10 @@ pub(super) fn write_tail(out: &mut Writer, context: &Context<'_>, ty: &Type, pla
     });
 }
 
-/// Where no object's IID is elsewhere.
+/// For types without an IID in another member.
 pub(super) const NO_IID: &dyn Fn(&Operand) -> String = &|_| String::new();
 
-/// Writes a member; `iid` says the IID of an object, where that is elsewhere.
+/// Writes a member. `iid` returns the IID of an object, if another member holds it.
 pub(super) fn write(
     out: &mut Writer,
     context: &Context<'_>,
@@ -333,13 +342,14 @@ pub(super) fn write(
     out.line(text);
 }
 
-/// A union of a frame that was checked, as it lies there or apart from it; `which` is its discriminant.
+/// Returns the expression that reads a union from a checked frame, in place or as a copy. `which`
+/// is its discriminant.
 pub(super) fn union(context: &Context<'_>, ty: &Type, reader: &str, place: &str, which: &str) -> String {
     let function = if reader == "frame" { "view" } else { "build" };
     format!("{}Type.{function}({reader}, {place}, {which})", java(context, ty))
 }
 
-/// Members' places.
+/// Returns the place of a member.
 pub(super) fn place(base: &str, offset: u32) -> String {
     plus(base, offset)
 }

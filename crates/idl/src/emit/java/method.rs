@@ -1,4 +1,4 @@
-//! A method as Java has it: what its parameters and results are called, and their types.
+//! A method in Java: the names and types of its parameters and results.
 
 use super::Context;
 use super::members::{Seen, object_info, seen, shown};
@@ -8,7 +8,7 @@ use crate::model::{self as idl, Arith, Direction, Model, Object, Operand, Transf
 use crate::plan::{MethodPlan, ParamPlan, Passing, in_place, kind_of};
 use std::collections::HashSet;
 
-/// A method, in its proxy or in its stub.
+/// A method in its proxy or in its stub.
 pub(super) struct Method<'a> {
     pub(super) context: &'a Context<'a>,
     pub(super) plan: &'a MethodPlan<'a>,
@@ -16,25 +16,26 @@ pub(super) struct Method<'a> {
     pub(super) kinds: &'a [Type],
     pub(super) name: &'a str,
     pub(super) interface: &'a str,
-    /// The names of parameters, and of members of the record of results, as users see them.
+    /// The names of the parameters and of the result record's components, as users see them.
     pub(super) shown: Vec<String>,
-    /// The names of parameters, beside the names that the code uses itself.
+    /// The names of the parameters in code, which differ from the code's own variables.
     pub(super) given: Vec<String>,
-    /// The names of what comes back for those that go both ways.
+    /// The names of the results of parameters that travel both ways.
     came: Vec<String>,
-    /// What the names of further variables of a parameter begin with.
+    /// The prefixes for the names of further variables of the parameters.
     stems: Vec<String>,
     pub(super) is_proxy: bool,
 }
 
-/// The plan of a method.
+/// Returns the plan of a method.
 pub(super) fn plan<'a>(model: &Model, method: &'a idl::Method) -> MethodPlan<'a> {
     let mut plan = crate::plan::plan(model, method);
     say_room(model, &mut plan);
     plan
 }
 
-/// How many elements there is room for is not what a list says that has only those in use: then it is a parameter of its own.
+/// Makes the room of a list with a separate length a parameter, because such a list contains only
+/// the used elements and does not imply its room.
 pub(super) fn say_room(model: &Model, plan: &mut MethodPlan<'_>) {
     let mut said = Vec::new();
     for param in plan.params.iter().filter(|param| matches!(param.passing, Passing::Graph)) {
@@ -45,16 +46,16 @@ pub(super) fn say_room(model: &Model, plan: &mut MethodPlan<'_>) {
     said.into_iter().for_each(|at| plan.params[at].counts = false);
 }
 
-/// How the names of further variables of a parameter end.
+/// The suffixes of further variables of a parameter.
 const ENDINGS: [&str; 9] = ["At", "Body", "Bytes", "Characters", "Copy", "Count", "Reference", "Used", "Value"];
 
-/// Whether a parameter is an array that may go by reference.
+/// Whether a parameter is an array that may be passed by reference.
 pub(super) const fn can_refer(param: &ParamPlan<'_>) -> bool {
     matches!(param.passing, Passing::Array { .. } | Passing::Reference { .. })
         && matches!(param.param.transfer, Transfer::ZeroCopy | Transfer::Map)
 }
 
-/// A result: which parameter it is, and its type.
+/// A result: the index of its parameter, and its type.
 pub(super) struct Returned {
     pub(super) at: usize,
     pub(super) ty: String,
@@ -79,27 +80,27 @@ impl<'a> Method<'a> {
         Self { context, plan, kinds, name, interface, shown, given, came, stems, is_proxy }
     }
 
-    /// The type number of an object of these elements.
+    /// Returns the type number of an object with these elements.
     pub(super) fn kind(&self, element: &Type) -> u32 {
         kind_of(self.kinds, element)
     }
 
-    /// A parameter's place among the parameters.
+    /// Returns the index of a parameter.
     pub(super) fn index(&self, param: &ParamPlan<'_>) -> usize {
         self.plan.params.iter().position(|other| std::ptr::eq(other.param, param.param)).unwrap_or(0)
     }
 
-    /// A parameter's name.
+    /// Returns the name of a parameter in code.
     pub(super) fn given(&self, param: &ParamPlan<'_>) -> &str {
         &self.given[self.index(param)]
     }
 
-    /// What the names of further variables of a parameter begin with.
+    /// Returns the prefix for the names of a parameter's further variables.
     pub(super) fn stem(&self, param: &ParamPlan<'_>) -> &str {
         &self.stems[self.index(param)]
     }
 
-    /// The type of a parameter; none for one that is not given.
+    /// Returns the type of a parameter. `None` for one that is not passed.
     pub(super) fn argument(&self, param: &ParamPlan<'_>) -> Option<String> {
         if param.counts {
             return None;
@@ -118,7 +119,7 @@ impl<'a> Method<'a> {
         })
     }
 
-    /// How many elements an array has that is counted by a parameter.
+    /// Returns the length of the array with this index, held by the variable `name`.
     pub(super) fn length(&self, array: usize, name: &str) -> String {
         let param = &self.plan.params[array];
         if matches!(param.passing, Passing::Graph) {
@@ -133,7 +134,7 @@ impl<'a> Method<'a> {
         }
     }
 
-    /// Bytes of an array's element.
+    /// Returns the size of an array's element in bytes.
     pub(super) fn element_size(&self, param: &ParamPlan<'_>) -> u32 {
         match &param.passing {
             Passing::Array { element, .. } | Passing::Reference { element, .. } => self.context.model.layout(element).0,
@@ -141,12 +142,12 @@ impl<'a> Method<'a> {
         }
     }
 
-    /// The description of an object's interface.
+    /// Returns the description of an object's interface.
     pub(super) fn wanted(&self, object: &Object) -> String {
         object_info(self.context, object, |operand| format!("Interfaces.of({})", self.given[operand.index]))
     }
 
-    /// The results, in the order of the source.
+    /// Returns the results, in the order of the source.
     pub(super) fn results(&self) -> Vec<Returned> {
         let context = self.context;
         let result = |(at, param): (usize, &ParamPlan<'_>)| {
@@ -166,12 +167,12 @@ impl<'a> Method<'a> {
         self.plan.params.iter().enumerate().filter_map(result).collect()
     }
 
-    /// The name of the record of its results.
+    /// Returns the name of the record of the results.
     pub(super) fn record(&self) -> String {
         format!("{}{}Result", self.name[..1].to_ascii_uppercase(), &self.name[1..])
     }
 
-    /// What the method returns.
+    /// Returns the result type of the method.
     pub(super) fn returns(&self) -> String {
         match self.results().as_slice() {
             [] => "void".to_owned(),
@@ -180,7 +181,7 @@ impl<'a> Method<'a> {
         }
     }
 
-    /// The head of its declaration, with parameters of these names.
+    /// Returns the head of the method's declaration, with parameters of these names.
     pub(super) fn declaration(&self, names: &[String]) -> String {
         let params: Vec<String> = self
             .plan
@@ -192,12 +193,14 @@ impl<'a> Method<'a> {
         format!("{} {}({})", self.returns(), self.name, params.join(", "))
     }
 
-    /// The variable of a result; for one that goes both ways it is not the parameter's.
+    /// Returns the variable of a result. For a parameter that travels both ways it differs from the
+    /// argument's.
     pub(super) fn came(&self, at: usize) -> &str {
         if self.plan.params[at].param.direction == Direction::InOut { &self.came[at] } else { &self.given[at] }
     }
 
-    /// A result in its stub, once the method has run; in its proxy, once it was read.
+    /// Returns the expression for a result: in the stub after the method has run, in the proxy
+    /// after reading the results.
     pub(super) fn result(&self, at: usize) -> String {
         if let (false, Some(array)) = (self.is_proxy, self.allocated(at)) {
             return self.length(array, &self.result(array));
@@ -208,7 +211,8 @@ impl<'a> Method<'a> {
         format!("outcome.{}()", self.shown[at])
     }
 
-    /// The array that the method allocates and whose elements this result counts, and nothing else.
+    /// Returns the allocated array whose elements this result counts, if the result has no other
+    /// use.
     fn allocated(&self, at: usize) -> Option<usize> {
         let counts = |size: &crate::model::Arith| size.plain().is_some_and(|operand| operand.index == at);
         let mut arrays = self.plan.params.iter();
@@ -221,12 +225,12 @@ impl<'a> Method<'a> {
         })?
     }
 
-    /// The array that tells this count, so that it is not given.
+    /// Returns the first array that implies this count, so that the count is not passed.
     pub(super) fn elided_by(&self, at: usize) -> Option<usize> {
         self.arrays_counted_by(at).next()
     }
 
-    /// The arrays whose length a count says, where it says nothing else.
+    /// Returns the arrays whose length a count gives, if the count has no other use.
     pub(super) fn arrays_counted_by(&self, at: usize) -> impl Iterator<Item = usize> {
         let counts = move |size: &crate::model::Arith| size.plain().is_some_and(|operand| operand.index == at);
         let is_counted = move |param: &ParamPlan<'_>| match &param.passing {
@@ -238,12 +242,12 @@ impl<'a> Method<'a> {
         found.map(|(array, _)| array).filter(move |_| self.plan.params[at].counts)
     }
 
-    /// How many elements an array of structures has.
+    /// Returns the size of an array of structures.
     fn graph_size<'p>(&self, param: &ParamPlan<'p>) -> Option<&'p Arith> {
         self.graph_counts(param).map(|(size, _)| size)
     }
 
-    /// How many elements an array of structures has room for, and how many it has, where these are not all.
+    /// Returns the size of an array of structures, and its length if that differs.
     pub(super) fn graph_counts<'p>(&self, param: &ParamPlan<'p>) -> Option<(&'p Arith, Option<&'p Arith>)> {
         match seen(self.context.model, in_place(self.context.model, param.param)) {
             Ok(Seen::Array { size, length, .. }) => Some((size, length)),
@@ -251,7 +255,7 @@ impl<'a> Method<'a> {
         }
     }
 
-    /// An operand of an expression.
+    /// Returns the expression for an operand.
     pub(super) fn operand(&self, operand: &Operand, side: super::expression::Side) -> String {
         let param = &self.plan.params[operand.index];
         if let (true, Some(array)) = (self.is_proxy, self.elided_by(operand.index)) {

@@ -1,9 +1,9 @@
-//! How IDL's names are written in Java.
+//! The names of IDL in Java.
 
 use crate::model::{InterfaceId, Model, Type};
 use std::collections::BTreeSet;
 
-/// Java's keywords and literals, and names that are no longer free.
+/// Java's keywords, literals and reserved names.
 const KEYWORDS: [&str; 55] = [
     "_",
     "abstract",
@@ -62,7 +62,8 @@ const KEYWORDS: [&str; 55] = [
     "while",
 ];
 
-/// Methods that every object has, and those of proxies: a method of the same name would override or overload them.
+/// Methods of every object and of proxies, which a method of the same name would override or
+/// overload.
 const METHODS: [&str; 13] = [
     "begin",
     "clone",
@@ -79,10 +80,10 @@ const METHODS: [&str; 13] = [
     "var",
 ];
 
-/// Names that the generated methods use themselves.
+/// The local variables of generated methods.
 const LOCALS: [&str; 8] = ["arguments", "call", "frame", "i", "length", "memory", "object", "results"];
 
-/// Types that the generated code names without their package.
+/// Types that generated code uses without their package.
 const TYPES: [&str; 53] = [
     "ArithmeticException",
     "Boolean",
@@ -139,18 +140,18 @@ const TYPES: [&str; 53] = [
     "View",
 ];
 
-/// Whether a name may be the name of a package, dots and all.
+/// Whether a dotted name is a valid name of a package.
 pub(crate) fn is_package(text: &str) -> bool {
     text.split('.').all(|part| crate::lexer::is_name(part) && !KEYWORDS.contains(&part))
 }
 
-/// A package's name from a file's.
+/// Returns the name of a package for a file's name.
 pub(super) fn package(stem: &str) -> String {
     let text: String = stem.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
     if is_package(&text) { text } else { format!("idl{text}") }
 }
 
-/// The words of a name: what underscores part.
+/// Returns the words of a name, which underscores separate.
 fn words(name: &str) -> impl Iterator<Item = &str> {
     name.split('_').filter(|word| !word.is_empty())
 }
@@ -164,21 +165,21 @@ fn capitalised(word: &str) -> String {
     format!("{}{rest}", word[..1].to_ascii_uppercase())
 }
 
-/// A word as a name begins with it: `Add` is `add`, `URLOf` is `urlOf`.
+/// Returns a word as the beginning of a name: `Add` becomes `add`, `URLOf` becomes `urlOf`.
 fn uncapitalised(word: &str) -> String {
     let upper = word.chars().take_while(char::is_ascii_uppercase).count();
     let lowered = if is_shouted(word) { word.len() } else { upper.saturating_sub(1).max(upper.min(1)) };
     format!("{}{}", word[..lowered].to_ascii_lowercase(), &word[lowered..])
 }
 
-/// The name of a class: `PFS_STAT` is `PfsStat`.
+/// Returns the name of a class: `PFS_STAT` becomes `PfsStat`.
 pub(super) fn pascal(name: &str) -> String {
     let text: String =
         if name.contains('_') || is_shouted(name) { words(name).map(capitalised).collect() } else { capitalised(name) };
     if text.starts_with(|first: char| first.is_ascii_alphabetic()) { text } else { format!("T{text}") }
 }
 
-/// The name of a method, a parameter or a member: `data_size` is `dataSize`.
+/// Returns the name of a method, a parameter or a member: `data_size` becomes `dataSize`.
 pub(super) fn camel(name: &str) -> String {
     let mut parts = words(name);
     let first = parts.next().map(uncapitalised).unwrap_or_default();
@@ -187,12 +188,12 @@ pub(super) fn camel(name: &str) -> String {
     if KEYWORDS.contains(&text.as_str()) { format!("{text}_") } else { text }
 }
 
-/// The name of a constant, which stays what it is.
+/// Returns the name of a constant, which stays unchanged unless it is a keyword.
 pub(super) fn constant(name: &str) -> String {
     if KEYWORDS.contains(&name) { format!("{name}_") } else { name.to_owned() }
 }
 
-/// A name that nobody has yet, which somebody has from now on.
+/// Returns a name that is not taken, and marks it as taken.
 pub(super) fn unique(taken: &mut BTreeSet<String>, mut name: String) -> String {
     while taken.contains(&name) {
         name.push('_');
@@ -201,22 +202,24 @@ pub(super) fn unique(taken: &mut BTreeSet<String>, mut name: String) -> String {
     name
 }
 
-/// Members' names, each once.
+/// Returns distinct names for members.
 pub(super) fn members<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut taken: BTreeSet<String> = METHODS.map(str::to_owned).into();
-    // Where they are read and written.
+    // The parameters of the methods that read and write members.
     taken.extend(["at", "memory"].map(str::to_owned));
     names.map(|name| unique(&mut taken, camel(name))).collect()
 }
 
-/// The names of members of structures with pointers, which have methods of their own.
+/// Returns distinct names for members of structures with pointers, whose classes have methods of
+/// their own.
 pub(super) fn members_of<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut taken: BTreeSet<String> = METHODS.map(str::to_owned).into();
     taken.extend(["copy", "graphType", "of", "retain"].map(str::to_owned));
     names.map(|name| unique(&mut taken, camel(name))).collect()
 }
 
-/// The names of parameters, and those of results that go both ways and so have two.
+/// Returns the names of parameters, and the second names for results of parameters that travel both
+/// ways.
 pub(super) fn parameters<'a>(names: impl Iterator<Item = &'a str>) -> (Vec<String>, Vec<String>) {
     let mut taken = LOCALS.map(str::to_owned).into();
     let given: Vec<String> = names.map(|name| unique(&mut taken, camel(name))).collect();
@@ -224,23 +227,23 @@ pub(super) fn parameters<'a>(names: impl Iterator<Item = &'a str>) -> (Vec<Strin
     (given, came)
 }
 
-/// The classes that a file's types become.
+/// The names of the classes for a file's types.
 #[derive(Debug)]
 pub(super) struct Types {
     enums: Vec<String>,
     structs: Vec<String>,
     unions: Vec<String>,
     interfaces: Vec<String>,
-    /// The class for what has no class of its own.
+    /// The class for declarations without a class of their own.
     pub(super) rest: String,
-    /// All of these, and those that the code names.
+    /// All of these names, and the names of types that generated code uses.
     taken: BTreeSet<String>,
 }
 
 impl Types {
     pub(super) fn new(model: &Model, stem: &str) -> Self {
         let mut taken: BTreeSet<String> = TYPES.map(str::to_owned).into();
-        // Interfaces first, as they are known by their names elsewhere.
+        // Interfaces come first, because other programs know them by name.
         let mut interfaces = Vec::new();
         for found in &model.interfaces {
             let mut name = unique(&mut taken, constant(&found.name));
@@ -264,13 +267,13 @@ impl Types {
         Self { enums, structs, unions, interfaces, rest, taken }
     }
 
-    /// Names of classes within another: none hides a class that may be meant there.
+    /// Returns names for nested classes that hide no other class.
     pub(super) fn within(&self, names: impl Iterator<Item = String>) -> Vec<String> {
         let mut taken = self.taken.clone();
         names.map(|name| unique(&mut taken, name)).collect()
     }
 
-    /// The class of a structure, a union or an enumeration.
+    /// Returns the class of a structure, a union or an enumeration.
     pub(super) fn class(&self, ty: &Type) -> &str {
         match ty {
             Type::Enum(id) => &self.enums[id.0],
@@ -285,7 +288,8 @@ impl Types {
     }
 }
 
-/// The names of an interface's methods, inherited ones first: each once, and none that every object has.
+/// Returns distinct names for an interface's methods, inherited ones first. They differ from the
+/// methods of every object.
 pub(super) fn methods(model: &Model, id: InterfaceId) -> Vec<String> {
     members(model.all_methods(id).into_iter().map(|method| method.name.as_str()))
 }

@@ -1,7 +1,8 @@
-//! Proxies: check the arguments, write them, call, and read the results.
+//! Proxies: check the arguments, write them, make the call, and read the results.
 //!
-//! Whatever can fail is done before there is a channel, so that none is lost; results are read while it is held, and objects are made
-//! of references when it has been given back, since that may need calls.
+//! All steps that can fail precede the acquisition of a channel, so that no channel is lost.
+//! Results are read while the channel is held. Objects are made of references after its release,
+//! because that may need calls.
 
 use super::expression::{Side, count, widened};
 use super::graph;
@@ -17,7 +18,7 @@ use crate::plan::{ParamPlan, Passing, in_place};
 
 const CALL: Target<'_> = Target { memory: "call.memory", at: "call.at" };
 
-/// The proxy of a method; `by_reference` is the same method with its arrays by reference.
+/// Writes the proxy of a method. `by_reference` is the same method with its arrays by reference.
 pub(super) fn proxy(out: &mut Writer, method: &Method<'_>, by_reference: Option<&Method<'_>>) {
     out.line("@Override");
     out.line(format!("public {} {{", method.declaration(&method.given)));
@@ -44,7 +45,8 @@ pub(super) fn proxy(out: &mut Writer, method: &Method<'_>, by_reference: Option<
     out.line("");
 }
 
-/// The call with arrays by reference, where all of them lie in memory that the other side takes.
+/// Writes the call with arrays by reference, for arrays that are all in memory that the peer
+/// accepts.
 fn refer(out: &mut Writer, method: &Method<'_>) {
     let plan = method.plan;
     let shared = |(param, _, is_written)| format!("isShared({}, {is_written})", method.given(param));
@@ -73,12 +75,12 @@ fn refer(out: &mut Writer, method: &Method<'_>) {
     }
 }
 
-/// The multiple of 8 where a block ends.
+/// Returns the end of a block, rounded up to a multiple of 8.
 pub(super) fn block(bytes: u32) -> u32 {
     bytes.next_multiple_of(8)
 }
 
-/// Refuses what the server would refuse.
+/// Writes checks of the arguments' limits, which the server would refuse too.
 fn checks(out: &mut Writer, method: &Method<'_>) {
     for (at, param) in method.plan.params.iter().enumerate() {
         let (name, stem) = (&method.given[at], method.stem(param));
@@ -149,13 +151,13 @@ fn checks(out: &mut Writer, method: &Method<'_>) {
     }
 }
 
-/// A parameter as a number.
+/// Returns a parameter as a number.
 fn operand(method: &Method<'_>, at: usize, ty: &Type) -> String {
     let Type::Base(base) = ty else { return method.given[at].clone() };
     widened(method, &crate::model::Operand { index: at, deref: false, base: *base }, Side::Given)
 }
 
-/// Checks that arrays have as many elements as each other, and no more than the count's type can say.
+/// Writes checks that arrays have the same length, and that the count's type can hold it.
 fn counted(out: &mut Writer, method: &Method<'_>, at: usize, base: Base) {
     let mut arrays = method.arrays_counted_by(at).map(|array| method.length(array, &method.given[array]));
     let Some(first) = arrays.next() else { return };
@@ -170,7 +172,7 @@ fn counted(out: &mut Writer, method: &Method<'_>, at: usize, base: Base) {
     }
 }
 
-/// What a parameter is written from.
+/// Returns the expression from which a parameter is written.
 fn source(method: &Method<'_>, param: &ParamPlan<'_>) -> String {
     let name = method.given(param);
     let copied = match &param.passing {
@@ -181,7 +183,7 @@ fn source(method: &Method<'_>, param: &ParamPlan<'_>) -> String {
     if copied { format!("{}Copy", method.stem(param)) } else { name.to_owned() }
 }
 
-/// Finds out how long the request is.
+/// Writes the computation of the request's length.
 fn measure(out: &mut Writer, method: &Method<'_>) -> String {
     let mut length = block(method.plan.request_block).to_string();
     let mut declared = "int length";
@@ -257,10 +259,10 @@ fn frame(out: &mut Writer, method: &Method<'_>) {
     }
 }
 
-/// A length as a number of a count's type.
+/// Returns a length, converted to the count's type.
 pub(super) fn narrowed(ty: &Type, length: &str) -> String {
     match ty {
-        // Of an array that may go by reference.
+        // The array may be passed by reference.
         Type::Base(base) if length.contains(".byteSize()") => match values::base(*base) {
             "long" => length.to_owned(),
             base => format!("({base}) ({length})"),
@@ -272,7 +274,7 @@ pub(super) fn narrowed(ty: &Type, length: &str) -> String {
     }
 }
 
-/// Writes what lies behind the block.
+/// Writes the data behind the block for a parameter.
 fn place(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>) {
     let (name, stem, at) = (method.given(param), method.stem(param), param.request.unwrap_or(0));
     match &param.passing {
@@ -323,7 +325,7 @@ pub(super) fn put_array(
     values::store_elements(out, method.context, element, source, count, Target { memory, at: &format!("{stem}At") });
 }
 
-/// Whether a block has only numbers in it that may have any value: then it is read where it lies.
+/// Whether a block contains only numbers without limits, so that it is read in place.
 pub(super) fn is_simple(method: &Method<'_>, request: bool) -> bool {
     let plain = |param: &&ParamPlan<'_>| match &param.passing {
         Passing::Value(ty) | Passing::Place(ty) => is_number(ty) && param.param.range.is_none(),
@@ -392,7 +394,7 @@ fn is_reference(param: &ParamPlan<'_>) -> bool {
     matches!(param.passing, Passing::OutObject(_))
 }
 
-/// Reads what lies in the block.
+/// Writes the statement that reads a value in the block.
 fn fetch_value(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>, declared: bool) {
     let Passing::Place(ty) = &param.passing else { return };
     let at = method.index(param);
@@ -407,14 +409,15 @@ fn fetch_value(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>, dec
     }
 }
 
-/// What the method has used of an array that may go by reference, where the results say that.
+/// Returns the used part of an array that may be passed by reference, if the results give its
+/// length.
 fn used(method: &Method<'_>, param: &ParamPlan<'_>) -> Option<String> {
     let (Passing::Array { length, .. } | Passing::Reference { length, .. }) = &param.passing else { return None };
     let said = count(method, length.as_ref()?, Side::Came);
     Some(format!("results.used({said}, {}, {})", method.given(param), method.element_size(param)))
 }
 
-/// Reads what lies behind the block.
+/// Writes the statements that read data behind the block.
 fn fetch(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>, declared: bool) {
     let at = method.index(param);
     let (name, stem, slot) = (method.came(at), method.stem(param), param.reply.unwrap_or(0));
@@ -469,7 +472,7 @@ fn fetch(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>, declared:
     }
 }
 
-/// What a result is, once the results were read.
+/// Returns the expression for a result after the results have been read.
 fn given(method: &Method<'_>, at: usize) -> String {
     match &method.plan.params[at].passing {
         Passing::OutObject(object) => {
@@ -480,7 +483,7 @@ fn given(method: &Method<'_>, at: usize) -> String {
     }
 }
 
-/// Returns the results.
+/// Writes the return of the results.
 pub(super) fn give(out: &mut Writer, method: &Method<'_>, value: impl Fn(usize) -> String) {
     let values: Vec<String> = method.results().iter().map(|one| value(one.at)).collect();
     match values.as_slice() {

@@ -1,4 +1,4 @@
-//! What this back end leaves out, and what it cannot do yet.
+//! The declarations that this back end omits, and those that it does not support.
 
 use super::members::{Seen, is_full, is_shared, seen};
 use super::method::plan;
@@ -9,7 +9,7 @@ use crate::Diagnostic;
 use crate::model::{Arith, Base, Extent, Field, InterfaceId, Method, Model, Object, Type, UnionId, all_arms};
 use crate::plan::{MethodPlan, ParamPlan, Passing, in_place};
 
-/// Why nothing is made of an interface, where nothing is.
+/// Returns a warning with the reason why an interface is omitted. `None` if it is not.
 pub(super) fn left_out(model: &Model, id: InterfaceId) -> Option<Diagnostic> {
     let found = &model.interfaces[id.0];
     let why = if found.local {
@@ -23,7 +23,7 @@ pub(super) fn left_out(model: &Model, id: InterfaceId) -> Option<Diagnostic> {
     Some(Diagnostic::warning("left-out", found.span, text))
 }
 
-/// What of an interface cannot be done.
+/// Returns errors for the unsupported parts of an interface.
 pub(super) fn refuse(model: &Model, id: InterfaceId) -> Vec<Diagnostic> {
     let found = &model.interfaces[id.0];
     if found.dual || model.lineage(id).iter().any(|id| model.is_built_in(*id)) {
@@ -72,7 +72,7 @@ fn refuse_parameter(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>)
     }
 }
 
-/// What of a parameter with structures with pointers cannot be done.
+/// Returns the reason why a parameter with pointers is not supported. `None` if it is.
 fn refuse_graph(model: &Model, params: &[ParamPlan<'_>], param: &ParamPlan<'_>) -> Option<&'static str> {
     let ty = in_place(model, param.param);
     let found = match seen(model, ty) {
@@ -102,7 +102,7 @@ fn refuse_graph(model: &Model, params: &[ParamPlan<'_>], param: &ParamPlan<'_>) 
     }
 }
 
-/// Whether it is an array that lies where the caller has room for it.
+/// Whether the parameter is an array in memory of the caller.
 pub(super) fn in_room(param: &ParamPlan<'_>) -> bool {
     matches!(&param.param.ty, Type::Pointer(pointer) if matches!(pointer.extent, Extent::Counted { .. }))
 }
@@ -125,13 +125,14 @@ fn pointed_to(model: &Model, ty: &Type) -> Option<&'static str> {
     }
 }
 
-/// What of a structure or a union, or of what it leads to, cannot be done.
+/// Returns the reason why a structure or a union, or a type that it leads to, is not supported.
 pub(super) fn members(model: &Model, ty: &Type) -> Option<&'static str> {
     let refused = model.known.java.get_or_init(|| model.refusals(|ty| itself(model, ty)));
     refused.get(model.innermost(ty)).copied()
 }
 
-/// What of a structure or a union cannot be done where what it leads to can.
+/// Returns the reason why a structure or a union itself is not supported, without the types that it
+/// leads to.
 fn itself(model: &Model, ty: &Type) -> Option<&'static str> {
     let objects = model.inner(ty).into_iter().find_map(|inner| match model.innermost(inner) {
         Type::Interface(object) => refuse_object(model, object),
@@ -155,7 +156,7 @@ fn itself(model: &Model, ty: &Type) -> Option<&'static str> {
     objects.or(of_members)
 }
 
-/// What cannot choose a union's arm.
+/// Returns the reason why an expression cannot select a union's arm.
 fn refuse_switch(model: &Model, id: UnionId, switch: Option<&Arith>) -> Option<&'static str> {
     let tag = &model.unions[id.0].tag;
     match switch {
@@ -196,7 +197,7 @@ fn element_refused(model: &Model, element: &Type) -> Option<&'static str> {
     }
 }
 
-/// Whether a value has a context handle in it.
+/// Whether a value contains a context handle.
 fn has_handle(model: &Model, ty: &Type) -> bool {
     match flat(ty).0 {
         Type::Base(base) => *base == Base::Context,

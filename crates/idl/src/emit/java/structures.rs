@@ -1,4 +1,5 @@
-//! Structures with pointers: an interface, the record that programs make, and the view of what lies in a frame.
+//! Structures with pointers: an interface, the record that programs make, and the view of data in a
+//! frame.
 
 use super::check::{Check, NO_OUTER, arith, loaded, widened};
 use super::doc::{Doc, of_value};
@@ -13,12 +14,12 @@ use crate::plan::Kinds;
 use crate::shapes::{Expr, Shapes, expr};
 use std::borrow::Cow;
 
-/// A structure and the names of its members.
+/// A structure with the names of its members.
 pub(super) struct Members<'a> {
     pub(super) context: &'a Context<'a>,
     id: StructId,
     pub(super) found: &'a Struct,
-    /// The members, the array that it may end in like any other.
+    /// The members. A conformant array is one of them.
     pub(super) fields: Cow<'a, [Field]>,
     name: &'a str,
     pub(super) names: Vec<String>,
@@ -31,25 +32,25 @@ impl<'a> Members<'a> {
         let names = members_of(found.fields.iter().map(|field| field.name.as_str()));
         let (mut offsets, ..) = context.model.offsets(found);
         if found.conformant.is_some() {
-            // The array's comes last, behind that of its name.
+            // The array's offset follows that of the field that holds its name.
             offsets.remove(found.fields.len() - 1);
         }
         let name = context.types.class(&Type::Struct(id));
         Self { context, id, found, fields: fields(found), name, names, offsets }
     }
 
-    /// Whether it is the array that the structure ends in, which no slot leads to.
+    /// Whether the member is the structure's conformant array, to which no slot leads.
     fn is_tail(&self, at: usize) -> bool {
         self.found.conformant.is_some() && at + 1 == self.fields.len()
     }
 
-    /// The members that users see: not those that only say how long arrays are.
+    /// Returns the members that users see, without those that only give the lengths of arrays.
     fn seen(&self) -> impl Iterator<Item = (usize, &Field, &str)> {
         let fields = self.fields.iter().enumerate().filter(|(at, _)| !self.is_elided(*at));
         fields.map(|(at, field)| (at, field, self.names[at].as_str()))
     }
 
-    /// The arrays whose length is what a member says.
+    /// Returns the arrays whose length a member gives.
     fn counted_by(&self, at: usize) -> impl Iterator<Item = (usize, &Field)> {
         let counts = move |field: &Field| match seen(self.context.model, &field.ty) {
             Ok(Seen::Array { size, length: None, .. }) => size.plain().is_some_and(|operand| operand.index == at),
@@ -58,7 +59,7 @@ impl<'a> Members<'a> {
         self.fields.iter().enumerate().filter(move |(_, field)| counts(field))
     }
 
-    /// Whether a member only says how long arrays are.
+    /// Whether a member only gives the lengths of arrays.
     fn is_elided(&self, at: usize) -> bool {
         let field = &self.fields[at];
         if !matches!(field.ty, Type::Base(_)) || field.range.is_some() {
@@ -76,7 +77,7 @@ impl<'a> Members<'a> {
                 });
             };
             if let Ok(Seen::Array { size, length, .. }) = seen(self.context.model, &field.ty) {
-                // A list that is not full does not tell how many elements there is room for.
+                // A list with a separate length does not imply the size of the room.
                 note(size, length.is_none());
                 length.into_iter().for_each(|length| note(length, false));
             }
@@ -85,7 +86,8 @@ impl<'a> Members<'a> {
         plain && !other
     }
 
-    /// A member in a frame that was checked: as it lies there, or apart from it; the structure begins at `base`.
+    /// Returns the expression that reads a member from a checked frame, in place or as a copy. The
+    /// structure is at `base`.
     fn read(&self, index: usize, reader: &str, base: &str) -> String {
         let (field, at) = (&self.fields[index], &place(base, self.offsets[index]));
         if self.is_tail(index) {
@@ -102,7 +104,7 @@ impl<'a> Members<'a> {
         }
     }
 
-    /// A member's value, in the structure that is written.
+    /// Returns the value of a member of the structure that is written.
     pub(super) fn written(&self, at: usize) -> String {
         if !self.is_elided(at) {
             return format!("of.{}()", self.names[at]);
@@ -111,7 +113,7 @@ impl<'a> Members<'a> {
         super::proxy::narrowed(&self.fields[at].ty, &format!("Frames.length({})", arrays.join(", ")))
     }
 
-    /// The discriminant of a union, in a frame that was checked.
+    /// Returns the discriminant of a union in a checked frame.
     fn which(&self, tag: &Type, switch: &Arith, reader: &str, base: &str) -> String {
         if let (Some(operand), true) = (switch.plain(), unions::is_narrow(tag, switch)) {
             let place = place(base, self.offsets[operand.index]);
@@ -124,14 +126,15 @@ impl<'a> Members<'a> {
         })
     }
 
-    /// Whether a member is a pointer to the next structure of its own type, which nothing else leads to.
+    /// Whether a member points to the next structure of the same type and does not share its
+    /// target.
     fn is_list(&self, ty: &Type) -> bool {
         !is_full(ty)
             && !members::is_shared(self.context.model, &Type::Struct(self.id))
             && matches!(seen(self.context.model, ty), Ok(Seen::One(Type::Struct(to))) if *to == self.id)
     }
 
-    /// The value of an expression over the members, in the constructor.
+    /// Returns the value of an expression over the members, in the constructor.
     fn number(&self, value: &Arith) -> String {
         let known = expr(value, &|operand| Expr::Member(operand.index as u32, operand.base));
         let leaf = |leaf: &Expr| {
@@ -149,7 +152,8 @@ impl<'a> Members<'a> {
     }
 }
 
-/// The members of a structure: the array that it may end in has the type of a pointer to its elements.
+/// Returns the members of a structure. The type of a conformant array becomes a pointer to its
+/// elements.
 pub(super) fn fields(found: &Struct) -> Cow<'_, [Field]> {
     let Some((element, size, length)) = found.conformant.clone() else { return (&found.fields).into() };
     let mut fields = found.fields.clone();
@@ -217,7 +221,7 @@ fn said(context: &Context<'_>, field: &Field) -> String {
     said
 }
 
-/// The record.
+/// Writes the record.
 fn record(out: &mut Writer, members: &Members<'_>, given: &[String]) {
     let name = members.name;
     Doc::new(&format!("A {{@link {name}}} that a program makes.")).write(out);
@@ -235,7 +239,8 @@ fn record(out: &mut Writer, members: &Members<'_>, given: &[String]) {
     out.line("");
 }
 
-/// The class of what can be changed: pointers that others may share are set when what they lead to is there.
+/// Writes the class of a changeable structure. Its shared pointers are set when their targets
+/// exist.
 fn class(out: &mut Writer, members: &Members<'_>, given: &[String]) {
     let (name, context) = (members.name, members.context);
     Doc::new(&format!("A {{@link {name}}} that a program makes: others may lead to the same, in circles too."))
@@ -279,7 +284,7 @@ fn class(out: &mut Writer, members: &Members<'_>, given: &[String]) {
     out.line("");
 }
 
-/// Checks what a record is made of, so that one that is there can be written.
+/// Writes checks of a record's components, so that every existing record can be written.
 fn constructor(out: &mut Writer, members: &Members<'_>) {
     let model = members.context.model;
     for (_, field, name) in members.seen() {
@@ -303,7 +308,7 @@ fn constructor(out: &mut Writer, members: &Members<'_>) {
     }
 }
 
-/// Checks a value of a member by itself.
+/// Writes the checks of a single member's value.
 pub(super) fn value_checks(out: &mut Writer, context: &Context<'_>, field: &Field, name: &str) {
     let model = context.model;
     let is_reference = match seen(model, &field.ty) {
@@ -339,7 +344,7 @@ fn length_checks(
     members::check_lengths(out, (name, optional), &members.number(size), length);
 }
 
-/// The view.
+/// Writes the view.
 fn view(out: &mut Writer, members: &Members<'_>) {
     let (name, context) = (members.name, members.context);
     Doc::new(&format!("A {{@link {name}}} as it lies in a frame: to be read until its call returns.")).write(out);
@@ -369,7 +374,7 @@ fn view(out: &mut Writer, members: &Members<'_>) {
     out.line("}");
 }
 
-/// Writes the class that the runtime knows a type by that pointers lead to.
+/// Writes the class by which the runtime knows a type that pointers lead to.
 pub(super) fn type_class(out: &mut Writer, context: &Context<'_>, ty: &Type) {
     let model = context.model;
     let (name, (size, _)) = (context.types.class(ty), model.layout(ty));
@@ -427,7 +432,7 @@ pub(super) fn type_class(out: &mut Writer, context: &Context<'_>, ty: &Type) {
     out.line("}");
 }
 
-/// How many elements the array has that the structure ends in.
+/// Writes the method that returns the length of the structure's conformant array.
 fn counts(out: &mut Writer, members: &Members<'_>) {
     let array = members.names.last().map_or("", String::as_str);
     out.line("");
@@ -457,7 +462,8 @@ fn writes(out: &mut Writer, members: &Members<'_>) {
     let context = members.context;
     let (name, fields) = (members.name, &members.fields);
     out.line(format!("{name} of = ({name}) value;"));
-    // A list is written by a loop, not by the queue: its elements come one after another as it is.
+    // A loop writes a list without the queue, because the list's elements follow one another
+    // anyway.
     let list = fields.iter().position(|field| members.is_list(&field.ty));
     if list.is_some_and(|at| at + 1 == fields.len()) {
         return lists::writes(out, members);
@@ -489,7 +495,7 @@ fn builds(out: &mut Writer, members: &Members<'_>) {
     out.line("}");
 }
 
-/// How what can be changed is built: first it is there, and then filled.
+/// Writes the methods that build a changeable structure: it is made first and filled later.
 fn fills(out: &mut Writer, members: &Members<'_>) {
     let name = members.name;
     out.line("@Override");

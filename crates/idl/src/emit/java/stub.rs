@@ -11,7 +11,7 @@ use crate::plan::{ParamPlan, Passing};
 
 const REPLY: Target<'_> = Target { memory: "call.replyMemory", at: "call.replyAt" };
 
-/// The stub of a method; `name` is not the method's where its arrays come by reference.
+/// Writes the stub of a method. With arrays by reference, `name` differs from the method's name.
 pub(super) fn stub(out: &mut Writer, method: &Method<'_>, name: &str) {
     out.line(format!("private static void {name}({} object, InCall call) {{", method.interface));
     let has_graphs = graph::has(method, true);
@@ -91,7 +91,7 @@ fn request(out: &mut Writer, method: &Method<'_>) {
     }
 }
 
-/// Whether it is an array that the method fills.
+/// Whether the parameter is an array that the method fills.
 fn is_filled(param: &ParamPlan<'_>) -> bool {
     matches!(param.passing, Passing::Array { .. }) && param.param.direction == Direction::Out
 }
@@ -108,7 +108,7 @@ fn room(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>) {
     out.line(format!("{class}[] {name} = new {class}[arguments.room(arguments.count({size}), {bytes})];"));
 }
 
-/// Reads what lies behind the block.
+/// Writes the statements that read data behind the block.
 fn fetch(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>) {
     let (name, stem, slot) = (method.given(param), method.stem(param), param.request.unwrap_or(0));
     match &param.passing {
@@ -198,14 +198,16 @@ fn reply(out: &mut Writer, method: &Method<'_>) {
     }
 }
 
-/// What the method has used of an array that may go by reference, where it says that.
+/// Returns the used part of an array that may be passed by reference, if the method gives its
+/// length.
 fn used(method: &Method<'_>, param: &ParamPlan<'_>) -> Option<String> {
     let (Passing::Array { length, .. } | Passing::Reference { length, .. }) = &param.passing else { return None };
     let said = count(method, length.as_ref()?, Side::Came);
     Some(format!("Frames.used({said}, {}, {})", method.given(param), method.element_size(param)))
 }
 
-/// Checks a result, and says how long the reply is with it, if it lies behind the block.
+/// Writes the check of a result. Returns the reply's length with this result, if the result is
+/// behind the block.
 fn measure(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>, length: &str) -> Option<String> {
     let at = method.index(param);
     let (name, stem, value) = (&method.given[at], method.stem(param), method.result(at));
@@ -265,7 +267,7 @@ fn measure(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>, length:
     }
 }
 
-/// Writes what lies behind the block.
+/// Writes the data behind the block for a result.
 fn place(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>) {
     let at = method.index(param);
     let (name, stem, value, slot) =

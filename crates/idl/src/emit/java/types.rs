@@ -8,7 +8,7 @@ use crate::emit::writer::Writer;
 use crate::model::{Base, Const, Enum, EnumId, StructId, Type, Value};
 use std::collections::BTreeSet;
 
-/// Constants, as members of a class.
+/// Writes constants as members of a class.
 pub(super) fn constants(out: &mut Writer, consts: &[Const]) {
     for found in consts {
         let (ty, text) = match (&found.value, found.base) {
@@ -26,7 +26,8 @@ pub(super) fn constants(out: &mut Writer, consts: &[Const]) {
     }
 }
 
-/// An integer of a type: unsigned ones of the upper half are negative in Java.
+/// Returns an integer literal with its type. Unsigned numbers above the signed range are negative
+/// in Java.
 fn integer(value: i64, base: Base) -> (&'static str, String) {
     match super::values::base(base) {
         "byte" => ("byte", (value as i8).to_string()),
@@ -37,14 +38,15 @@ fn integer(value: i64, base: Base) -> (&'static str, String) {
     }
 }
 
-/// A text as Java writes it.
+/// Returns a text as a Java string literal.
 pub(super) fn string(text: &str) -> String {
     let mut quoted = String::from("\"");
     for unit in text.encode_utf16() {
         match u8::try_from(unit) {
             Ok(quote @ (b'"' | b'\\')) => quoted.extend(['\\', quote as char]),
             Ok(plain @ 0x20..=0x7e) => quoted.push(plain as char),
-            // Java reads \u0000 and its kin before it looks for the end of the text. Three octal digits end by themselves.
+            // Java replaces \u escapes before it looks for the end of a string. An escape of three
+            // octal digits cannot run into the next character.
             Ok(other) => quoted.push_str(&format!("\\{other:03o}")),
             _ => quoted.push_str(&format!("\\u{unit:04x}")),
         }
@@ -52,7 +54,7 @@ pub(super) fn string(text: &str) -> String {
     quoted + "\""
 }
 
-/// The class of an enumeration. One whose values others may add to is a record of its number.
+/// Writes the class of an enumeration. An open enumeration becomes a record of its number.
 pub(super) fn enumeration(out: &mut Writer, context: &Context<'_>, id: EnumId) {
     let found = &context.model.enums[id.0];
     let name = context.types.class(&Type::Enum(id));
@@ -105,7 +107,7 @@ pub(super) fn enumeration(out: &mut Writer, context: &Context<'_>, id: EnumId) {
     out.line("}");
 }
 
-/// `of` and `read`, by a function `find` that returns `null` for what is no value.
+/// Writes `of` and `read`. Both use a function `find` that returns `null` for an invalid number.
 fn of_number(out: &mut Writer, name: &str) {
     out.line("/**");
     out.line(" * The one of this number.");
@@ -168,7 +170,7 @@ fn open_enumeration(out: &mut Writer, found: &Enum, name: &str) {
     out.line("}");
 }
 
-/// The record of a structure without pointers.
+/// Writes the record of a structure without pointers.
 pub(super) fn structure(out: &mut Writer, context: &Context<'_>, id: StructId) {
     let found = &context.model.structs[id.0];
     let name = context.types.class(&Type::Struct(id));
@@ -214,7 +216,7 @@ pub(super) fn structure(out: &mut Writer, context: &Context<'_>, id: StructId) {
     out.line("}");
 }
 
-/// A call with these arguments: on one line, where they fit.
+/// Writes a call with these arguments, on one line if they fit.
 pub(super) fn call(out: &mut Writer, what: &str, arguments: &[String]) {
     let line = format!("{what}({});", arguments.join(", "));
     if line.len() <= 108 {
@@ -224,12 +226,13 @@ pub(super) fn call(out: &mut Writer, what: &str, arguments: &[String]) {
     out.arguments(arguments, ");");
 }
 
-/// Whether it is an array whose elements are objects: nobody else may change it then, since one of them could become `null`.
+/// Whether the type is an array of objects. Such an array must not be shared, because an element
+/// could be set to `null`.
 fn holds_objects(ty: &Type) -> bool {
     matches!(ty, Type::Fixed(..)) && is_object(flat(ty).0)
 }
 
-/// Checks what a record is made of, so that one that is there can be written.
+/// Writes checks of a record's components, so that every existing record can be written.
 fn checks<'a>(out: &mut Writer, name: &str, fields: &[String], types: impl Iterator<Item = &'a Type>) {
     let checked: Vec<(&String, &Type)> = fields.iter().zip(types).filter(|(_, ty)| is_object(ty)).collect();
     if checked.is_empty() {

@@ -1,4 +1,4 @@
-//! Unions: a sealed interface, with a record for each arm. Views of a union are such records, too.
+//! Unions: a sealed interface with a record for each arm. Views of a union are such records too.
 
 use super::Context;
 use super::check::{NO_OUTER, arith, widened};
@@ -14,18 +14,18 @@ use crate::shapes::Expr;
 
 /// An arm.
 struct Arm<'a> {
-    /// The discriminants that choose it; none for the default arm.
+    /// The discriminants that select the arm. Empty for the default arm.
     cases: &'a [i64],
     field: Option<&'a Field>,
-    /// The record's name, with the union's.
+    /// The record's name, after the union's name.
     name: String,
-    /// What the record has: the discriminant, where there are several, and the member.
+    /// Whether the record holds the discriminant, since the arm does not have exactly one.
     has_which: bool,
     member: String,
 }
 
 impl Arm<'_> {
-    /// The labels of a `switch`.
+    /// Returns the labels of a `switch`.
     fn labels(&self, union: &Union) -> String {
         if self.cases.is_empty() { "default".to_owned() } else { format!("case {}", numbers(union, self.cases)) }
     }
@@ -35,23 +35,23 @@ impl Arm<'_> {
     }
 }
 
-/// The arguments that an arm's record is made of.
+/// A function that returns the arguments for an arm's record.
 type Made<'a> = &'a dyn Fn(&Arm<'_>) -> Vec<String>;
 
-/// Whether a discriminant is a `long`, which Java has no `switch` for.
+/// Whether a discriminant is a `long`, for which Java has no `switch`.
 pub(super) const fn is_wide(tag: &Type) -> bool {
     matches!(tag, Type::Base(Base::I64 | Base::U64))
 }
 
-/// Whether a `long` is one of a union's cases, or none of them.
+/// Returns the condition that a `long` is one of a union's cases, or that it is none of them.
 pub(super) fn is_one_of(which: &str, cases: &[i64], is: bool) -> String {
     let (operator, joint) = if is { ("==", " || ") } else { ("!=", " && ") };
     let compared = |case: &i64| format!("{which} {operator} {case}L");
     cases.iter().map(compared).collect::<Vec<_>>().join(joint)
 }
 
-/// What chooses an arm where that is not a member or a parameter of 32 bits and less: an expression over such, or a `hyper`. It was
-/// checked.
+/// Returns the checked value that selects an arm, if it is not a member or a parameter of at most
+/// 32 bits: an expression or a `hyper`.
 pub(super) fn chosen(tag: &Type, switch: &Expr, leaf: &dyn Fn(&Expr) -> String) -> String {
     let value = if matches!(switch, Expr::Member(..)) { leaf(switch) } else { arith(switch, leaf, NO_OUTER) };
     match tag {
@@ -60,12 +60,13 @@ pub(super) fn chosen(tag: &Type, switch: &Expr, leaf: &dyn Fn(&Expr) -> String) 
     }
 }
 
-/// Whether a union's discriminant is as Java's `switch` takes it: a member or a parameter of 32 bits and less.
+/// Whether Java's `switch` accepts a union's discriminant: a member or a parameter of at most 32
+/// bits.
 pub(super) fn is_narrow(tag: &Type, switch: &Arith) -> bool {
     !is_wide(tag) && switch.plain().is_some_and(|operand| !matches!(operand.base, Base::I64 | Base::U64))
 }
 
-/// Where the union itself is, beside its discriminant.
+/// Returns the offset of the union after its discriminant.
 fn body(model: &Model, union: &Union) -> u32 {
     round(model.layout(&union.tag).0, model.union_body(union).1)
 }
@@ -99,7 +100,7 @@ fn arms<'a>(context: &Context<'_>, union: &'a Union, class: &str) -> Vec<Arm<'a>
     all.into_iter().zip(names).map(arm).collect()
 }
 
-/// The number of a discriminant in Java, as labels have it.
+/// Returns the number of a discriminant in Java, as labels write it.
 pub(super) fn number(tag: &Type, text: &str) -> String {
     match tag {
         Type::Enum(_) => format!("{text}.value()"),
@@ -110,7 +111,7 @@ pub(super) fn number(tag: &Type, text: &str) -> String {
     }
 }
 
-/// The other way round.
+/// Returns the discriminant for a number.
 fn discriminant(context: &Context<'_>, tag: &Type, text: &str) -> String {
     match (tag, java(context, tag).as_str()) {
         (Type::Enum(_), class) => format!("{class}.of({text})"),
@@ -121,7 +122,7 @@ fn discriminant(context: &Context<'_>, tag: &Type, text: &str) -> String {
     }
 }
 
-/// The discriminant of a value, as one that is not less than it.
+/// Returns the discriminant of a value, widened so that unsigned types keep their value.
 pub(super) fn which(model: &Model, id: UnionId, value: &str) -> String {
     match &model.unions[id.0].tag {
         Type::Base(base) => widened(*base, &format!("{value}.which()")),
@@ -200,7 +201,7 @@ fn record(
     out.line("");
 }
 
-/// Checks that the discriminant that an arm is made with is one of its own.
+/// Writes the check that the discriminant in an arm's record is one of the arm's.
 fn which_check(out: &mut Writer, union: &Union, arm: &Arm<'_>, arms: &[Arm<'_>]) {
     let others: Vec<i64> = arms.iter().flat_map(|arm| arm.cases).copied().collect();
     if is_wide(&union.tag) {
@@ -230,7 +231,8 @@ fn which_check(out: &mut Writer, union: &Union, arm: &Arm<'_>, arms: &[Arm<'_>])
     }
 }
 
-/// What else the class has that the runtime knows the union by: its arms in frames.
+/// Writes the remaining members of the class by which the runtime knows the union: its arms in
+/// frames.
 pub(super) fn in_frames(out: &mut Writer, context: &Context<'_>, id: UnionId) {
     let union = &context.model.unions[id.0];
     let class = context.types.class(&Type::Union(id));
@@ -281,7 +283,7 @@ pub(super) fn in_frames(out: &mut Writer, context: &Context<'_>, id: UnionId) {
     }
 }
 
-/// Makes the arm that the discriminant says.
+/// Writes the creation of the arm that the discriminant selects.
 fn narrow_reads(out: &mut Writer, union: &Union, arms: &[Arm<'_>], made: Made<'_>) {
     out.line("return switch (which) {");
     for arm in arms {
@@ -293,7 +295,7 @@ fn narrow_reads(out: &mut Writer, union: &Union, arms: &[Arm<'_>], made: Made<'_
     out.line("};");
 }
 
-/// The same for a `long`.
+/// Writes the creation of the arm that a `long` selects.
 fn wide_reads(out: &mut Writer, arms: &[Arm<'_>], made: Made<'_>) {
     for arm in arms.iter().filter(|arm| !arm.cases.is_empty()) {
         out.line(format!("if ({}) {{", is_one_of("which", arm.cases, true)));
@@ -306,7 +308,7 @@ fn wide_reads(out: &mut Writer, arms: &[Arm<'_>], made: Made<'_>) {
     }
 }
 
-/// What the runtime needs of one with a discriminant of its own.
+/// Writes the methods that the runtime needs of an encapsulated union.
 pub(super) fn methods(out: &mut Writer, context: &Context<'_>, id: UnionId) {
     let (model, union) = (context.model, &context.model.unions[id.0]);
     let class = context.types.class(&Type::Union(id));
@@ -328,7 +330,7 @@ pub(super) fn methods(out: &mut Writer, context: &Context<'_>, id: UnionId) {
     }
 }
 
-/// The number of a discriminant in a frame that was checked.
+/// Returns the number of a discriminant in a checked frame.
 pub(super) fn loaded(tag: &Type, reader: &str, place: &str) -> String {
     match tag {
         Type::Base(Base::Boolean) => format!("{reader}.getByte({place})"),

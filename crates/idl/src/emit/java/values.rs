@@ -1,10 +1,10 @@
-//! Values without pointers: their types in Java, and how they are stored and loaded.
+//! Values without pointers: their types in Java, and the code that stores and loads them.
 
 use super::Context;
 use crate::emit::writer::Writer;
 use crate::model::{Base, Extent, Object, Type};
 
-/// The Java type of a base type: for unsigned ones the signed one of the same size.
+/// Returns the Java type of a base type. Unsigned types become signed ones of the same size.
 pub(super) fn base(base: Base) -> &'static str {
     match base {
         Base::Boolean => "boolean",
@@ -20,7 +20,7 @@ pub(super) fn base(base: Base) -> &'static str {
     }
 }
 
-/// The class for a value that may be missing.
+/// Returns the class of a value that may be `null`.
 fn boxed(base: Base) -> &'static str {
     match self::base(base) {
         "boolean" => "Boolean",
@@ -35,7 +35,8 @@ fn boxed(base: Base) -> &'static str {
     }
 }
 
-/// The Java type of a value without pointers. Arrays of fixed size have one dimension: their elements follow one another.
+/// Returns the Java type of a value without pointers. An array of fixed size becomes
+/// one-dimensional, with its elements in order.
 pub(super) fn java(context: &Context<'_>, ty: &Type) -> String {
     match ty {
         Type::Base(one) => base(*one).to_owned(),
@@ -47,7 +48,7 @@ pub(super) fn java(context: &Context<'_>, ty: &Type) -> String {
     }
 }
 
-/// The type of an object.
+/// Returns the type of an object.
 pub(super) fn object_class<'a>(context: &'a Context<'_>, object: &Object) -> &'a str {
     match object {
         Object::Known(id) => context.types.interface(*id),
@@ -55,12 +56,13 @@ pub(super) fn object_class<'a>(context: &'a Context<'_>, object: &Object) -> &'a
     }
 }
 
-/// The Java type of a value that may be missing.
+/// Returns the Java type of a value that may be `null`.
 pub(super) fn nullable(context: &Context<'_>, ty: &Type) -> String {
     if let Type::Base(one) = ty { boxed(*one).to_owned() } else { java(context, ty) }
 }
 
-/// The elements of an array of fixed size, and how many there are in all its dimensions.
+/// Returns the innermost element type of an array, with the total number of elements in all
+/// dimensions.
 pub(super) fn flat(ty: &Type) -> (&Type, u32) {
     match ty {
         Type::Fixed(element, count) => {
@@ -71,28 +73,28 @@ pub(super) fn flat(ty: &Type) -> (&Type, u32) {
     }
 }
 
-/// Whether Java has a primitive type of just these bytes.
+/// Whether Java has a primitive type with exactly these bytes.
 pub(super) fn is_number(ty: &Type) -> bool {
     matches!(ty, Type::Base(base) if !matches!(base, Base::Boolean | Base::Guid | Base::Context))
 }
 
-/// Whether a value is an object, and so may be `null`.
+/// Whether a value is an object in Java, which could be `null`.
 pub(super) fn is_object(ty: &Type) -> bool {
     matches!(ty, Type::Enum(_) | Type::Struct(_) | Type::Fixed(..) | Type::Base(Base::Guid))
 }
 
-/// The name of a number's layout in `Flat`.
+/// Returns the name of a number's layout in `Flat`.
 pub(super) fn layout(ty: &Type) -> String {
     if let Type::Base(one) = ty { base(*one).to_ascii_uppercase() } else { "INT".to_owned() }
 }
 
-/// A primitive type in the name of a method: `Int`.
+/// Returns a primitive type as a part of a method's name: `Int`.
 pub(super) fn in_name(ty: &Type) -> String {
     let name = if let Type::Base(one) = ty { base(*one) } else { "int" };
     format!("{}{}", name[..1].to_ascii_uppercase(), &name[1..])
 }
 
-/// A place: `at + 4`.
+/// Returns an offset from a place: `at + 4`.
 pub(super) fn plus(at: &str, offset: u32) -> String {
     match (at, offset) {
         ("", offset) => offset.to_string(),
@@ -105,20 +107,20 @@ pub(super) fn plus(at: &str, offset: u32) -> String {
     }
 }
 
-/// Where the element of a loop is.
+/// Returns the place of a loop's current element.
 fn element_at(place: &str, size: u32) -> String {
     let distance = if size == 1 { "i".to_owned() } else { format!("i * {size}") };
     if place == "0" { distance } else { format!("{place} + {distance}") }
 }
 
-/// Memory that is written: the segment, and where the frame or the structure begins in it.
+/// The memory that is written: the segment, and the start of the frame or the structure in it.
 #[derive(Clone, Copy)]
 pub(super) struct Target<'a> {
     pub(super) memory: &'a str,
     pub(super) at: &'a str,
 }
 
-/// Stores a value.
+/// Writes the store of a value.
 pub(super) fn store(out: &mut Writer, context: &Context<'_>, ty: &Type, value: &str, target: Target<'_>, offset: u32) {
     let (memory, place) = (target.memory, plus(target.at, offset));
     match ty {
@@ -141,7 +143,7 @@ pub(super) fn store(out: &mut Writer, context: &Context<'_>, ty: &Type, value: &
     }
 }
 
-/// Stores elements, as many as `count` says, at the place that is given.
+/// Writes the stores of `count` elements at the target.
 pub(super) fn store_elements(
     out: &mut Writer,
     context: &Context<'_>,
@@ -156,7 +158,7 @@ pub(super) fn store_elements(
     out.line("}");
 }
 
-/// Fills a gap with zeros.
+/// Writes zeros into a gap.
 pub(super) fn pad(out: &mut Writer, target: Target<'_>, mut from: u32, to: u32) {
     while from < to {
         let (size, layout, zero) = match (from % 8, to - from) {
@@ -170,7 +172,8 @@ pub(super) fn pad(out: &mut Writer, target: Target<'_>, mut from: u32, to: u32) 
     }
 }
 
-/// Loads a value with a reader, and returns the expression for it; arrays of fixed size may need statements before it.
+/// Returns the expression that loads a value with a reader. An array of fixed size may need
+/// statements before it.
 pub(super) fn load(
     out: &mut Writer,
     context: &Context<'_>,
@@ -197,7 +200,7 @@ pub(super) fn load(
     }
 }
 
-/// Loads the elements of an array that is there.
+/// Writes the loads of all elements of an existing array.
 pub(super) fn load_elements(
     out: &mut Writer,
     context: &Context<'_>,
@@ -209,7 +212,7 @@ pub(super) fn load_elements(
     load_first(out, context, element, (reader, place), local, &format!("{local}.length"));
 }
 
-/// Loads the first elements of an array that is there.
+/// Writes the loads of the first elements of an existing array.
 pub(super) fn load_first(
     out: &mut Writer,
     context: &Context<'_>,

@@ -1,4 +1,5 @@
-//! Types of Automation's: what they are for users and in vtables, and how proxies and stubs convert them.
+//! Automation's types: their form for users and in vtables, and their conversion by proxies and
+//! stubs.
 
 use super::interface::Context;
 use super::names::binding;
@@ -6,7 +7,7 @@ use crate::emit::writer::Writer;
 use crate::model::{Direction, Memory, Type};
 use crate::plan::{KIND_FIRST, ParamPlan, Passing, in_place};
 
-/// What a parameter is in memory, where that is not what travels.
+/// Returns a parameter's type in memory, if it differs from the type that travels.
 pub(super) fn memory(param: &ParamPlan<'_>) -> Option<Memory> {
     if let Passing::Automation(memory) = param.passing { Some(memory) } else { None }
 }
@@ -19,7 +20,7 @@ const fn name(memory: Memory) -> &'static str {
     }
 }
 
-/// The type of a parameter in the vtable.
+/// Returns the type of a parameter in the vtable.
 pub(super) fn abi(memory: Memory, param: &ParamPlan<'_>) -> String {
     let name = name(memory);
     match param.param.direction {
@@ -29,7 +30,7 @@ pub(super) fn abi(memory: Memory, param: &ParamPlan<'_>) -> String {
     }
 }
 
-/// The type of a parameter as users give it; none for results.
+/// Returns the type of a parameter as users pass it. `None` for results.
 pub(super) fn argument(memory: Memory, param: &ParamPlan<'_>) -> Option<String> {
     match param.param.direction {
         Direction::In => Some(format!("&{}", name(memory))),
@@ -38,12 +39,12 @@ pub(super) fn argument(memory: Memory, param: &ParamPlan<'_>) -> Option<String> 
     }
 }
 
-/// The type of a result.
+/// Returns the type of a result. `None` for other parameters.
 pub(super) fn result(memory: Memory, param: &ParamPlan<'_>) -> Option<String> {
     (param.param.direction == Direction::Out).then(|| name(memory).to_owned())
 }
 
-/// A user's argument as the vtable takes it.
+/// Returns the expression that converts a user's argument to the vtable's.
 pub(super) fn to_abi(memory: Memory, param: &ParamPlan<'_>) -> String {
     let name = binding(&param.param.code);
     match param.param.direction {
@@ -53,7 +54,8 @@ pub(super) fn to_abi(memory: Memory, param: &ParamPlan<'_>) -> String {
     }
 }
 
-/// A vtable's argument as the trait's method takes it; none for results, and where nothing is to be done.
+/// Returns the expression that converts the vtable's argument to the trait method's. `None` for
+/// results, and if there is nothing to convert.
 pub(super) fn from_abi(param: &ParamPlan<'_>) -> Option<String> {
     let name = binding(&param.param.code);
     match param.param.direction {
@@ -64,7 +66,7 @@ pub(super) fn from_abi(param: &ParamPlan<'_>) -> Option<String> {
     }
 }
 
-/// What a proxy does first: results are none when the call fails.
+/// Clears the results at the start of a proxy, so that they are empty if the call fails.
 pub(super) fn clear(out: &mut Writer, params: &[ParamPlan<'_>]) {
     for param in params.iter().filter(|param| memory(param).is_some() && param.param.direction == Direction::Out) {
         out.line("// SAFETY: by COM's rules the caller's pointer is writable.");
@@ -72,7 +74,7 @@ pub(super) fn clear(out: &mut Writer, params: &[ParamPlan<'_>]) {
     }
 }
 
-/// Puts what travels for an argument into the request.
+/// Writes the conversion of an argument into the request.
 pub(super) fn put(out: &mut Writer, param: &ParamPlan<'_>, memory: Memory) {
     let (name, at) = (binding(&param.param.code), param.request.unwrap_or(0));
     let by_value = param.param.direction == Direction::In && memory.is_by_value(param.param);
@@ -81,7 +83,8 @@ pub(super) fn put(out: &mut Writer, param: &ParamPlan<'_>, memory: Memory) {
     out.line(format!("image.put({at}, unsafe {{ obvia::rt::to_wire({from}, &mut wires) }}?);"));
 }
 
-/// Converts a result before any is given to the caller.
+/// Writes the conversion of a result. All results are converted before the first is given to the
+/// caller.
 pub(super) fn take(out: &mut Writer, param: &ParamPlan<'_>, memory: Memory) {
     let (raw, at) = (&param.param.name, param.reply.unwrap_or(0));
     out.line(format!("let {raw}_wire = results.pointer({at});"));
@@ -90,14 +93,14 @@ pub(super) fn take(out: &mut Writer, param: &ParamPlan<'_>, memory: Memory) {
     out.line(format!("let {raw}_value = unsafe {{ <{ty} as obvia::rt::Automation>::from_wire({raw}_wire) }}?;"));
 }
 
-/// Gives the caller a result.
+/// Writes the statement that gives the caller a result.
 pub(super) fn give(out: &mut Writer, param: &ParamPlan<'_>) {
     let (name, raw) = (binding(&param.param.code), &param.param.name);
     out.line("// SAFETY: by COM's rules the caller's pointer is writable.");
     out.line(format!("unsafe {{ *{name} = {raw}_value }};"));
 }
 
-/// Frees what travelled for a result.
+/// Frees the data that travelled for a result.
 pub(super) fn free(out: &mut Writer, context: &Context<'_>, types: &str, param: &ParamPlan<'_>) {
     let Type::Pointer(pointer) = in_place(context.model, param.param) else { return };
     let (raw, kind) = (&param.param.name, context.kind(&pointer.to) - KIND_FIRST);
@@ -105,7 +108,7 @@ pub(super) fn free(out: &mut Writer, context: &Context<'_>, types: &str, param: 
     out.line(format!("unsafe {{ obvia::rt::free_wire({raw}_wire, {kind}, &{types}) }};"));
 }
 
-/// Makes ready what a method gets.
+/// Declares the variable for a parameter of the method.
 pub(super) fn prepare(out: &mut Writer, param: &ParamPlan<'_>, memory: Memory) {
     let (raw, ty) = (&param.param.name, name(memory));
     let Some(at) = param.request else {
@@ -116,7 +119,7 @@ pub(super) fn prepare(out: &mut Writer, param: &ParamPlan<'_>, memory: Memory) {
     out.line(format!("let {mutable}{raw}_value: {ty} = unsafe {{ obvia::rt::from_wire(arguments.get({at})) }}?;"));
 }
 
-/// What the method gets.
+/// Returns the argument for the method.
 pub(super) fn given(param: &ParamPlan<'_>, memory: Memory) -> String {
     let raw = &param.param.name;
     match param.param.direction {
@@ -126,7 +129,8 @@ pub(super) fn given(param: &ParamPlan<'_>, memory: Memory) -> String {
     }
 }
 
-/// Puts what travels for a result into the reply. `failing` frees what is there already.
+/// Writes the conversion of a result into the reply. If it fails, `failing` frees the results that
+/// are there already.
 pub(super) fn respond(out: &mut Writer, param: &ParamPlan<'_>, failing: &str) {
     let (raw, at) = (&param.param.name, param.reply.unwrap_or(0));
     out.line(format!("match obvia::rt::wire_result(result, &{raw}_value) {{"));

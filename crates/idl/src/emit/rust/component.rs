@@ -1,4 +1,4 @@
-//! An interface as programs in Rust have it.
+//! Interfaces as Rust programs see them.
 
 use super::form::{Form, form};
 use super::implementers::{declaration, parameters};
@@ -8,7 +8,8 @@ use crate::emit::sample::{self, COUNT, HANDLE, POINTERS, Reason, SHARED, enumera
 use crate::model::{Base, Direction, InterfaceId, Model, Transfer, Type};
 use crate::plan::{MethodPlan, ParamPlan, Passing, plan};
 
-/// What an object with an interface implements in Rust, and how it is called. The interface is one that [`emit`](super::emit()) does.
+/// Returns the methods that an object implements in Rust, and calls of them. The interface must be
+/// one that [`emit`](super::emit()) supports.
 pub fn component(model: &Model, id: InterfaceId) -> Component {
     let interfaces = model.lineage(id).into_iter().map(|id| {
         let found = &model.interfaces[id.0];
@@ -38,7 +39,7 @@ fn call(model: &Model, plan: &MethodPlan<'_>) -> Result<Call, String> {
     Ok(Call { before: Vec::new(), text: format!("{}({})", ident(&plan.method.name), arguments?.join(", ")) })
 }
 
-/// An argument.
+/// Returns an argument.
 fn sample(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Result<String, Reason> {
     let range = param.param.range;
     let reference = if param.param.direction.is_out() { "&mut " } else { "&" };
@@ -53,7 +54,7 @@ fn sample(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Result
             let elements =
                 if count == 0 { String::new() } else { format!("{}; {count}", value(model, element, range)?) };
             let array = format!("{reference}[{elements}]");
-            // An array of nothing has no type of its own, which a conversion would take.
+            // The type of an empty array literal would be unknown to a conversion.
             let is_slice = param.param.transfer == Transfer::Frame;
             Ok(if is_slice { array } else { format!("({array}[..]).into()") })
         }
@@ -65,7 +66,7 @@ fn sample(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Result
     }
 }
 
-/// Something with pointers.
+/// Returns an argument with pointers.
 fn graph(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Result<String, Reason> {
     let is_changed = param.param.direction.is_out();
     match form(model, param.param)? {
@@ -79,7 +80,7 @@ fn graph(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Result<
     }
 }
 
-/// A value without pointers.
+/// Returns a value without pointers.
 fn value(model: &Model, ty: &Type, range: Option<(i64, i64)>) -> Result<String, Reason> {
     Ok(match ty {
         Type::Base(Base::Boolean) => "false".to_owned(),

@@ -1,4 +1,5 @@
-//! Structures with pointers between users and vtables: what callers give and get, and what implementers do.
+//! Structures with pointers between users and vtables: the conversions for callers and for
+//! implementers.
 
 use super::expression::{Side, size_text, switch_text};
 use super::form::{self, Form, form};
@@ -13,7 +14,7 @@ fn form_of(model: &Model, param: &Param) -> Option<Form> {
     form(model, param).ok()
 }
 
-/// What a caller makes ready for a parameter.
+/// Writes the caller's preparations for a parameter.
 pub(super) fn before_call(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) {
     let (name, raw, one) = (binding(&param.param.code), &param.param.name, param.param);
     let inout = one.direction == Direction::InOut;
@@ -74,7 +75,7 @@ pub(super) fn before_call(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>
     }
 }
 
-/// The length of the array that a parameter is, where another parameter is to say it.
+/// Returns the length of a parameter's array, if the parameter at `at` counts it.
 pub(super) fn length(model: &Model, param: &Param, at: usize) -> Option<String> {
     let name = binding(&param.code);
     match form_of(model, param)? {
@@ -85,7 +86,7 @@ pub(super) fn length(model: &Model, param: &Param, at: usize) -> Option<String> 
     }
 }
 
-/// A user's argument as the vtable takes it.
+/// Returns the expression that converts a user's argument to the vtable's.
 pub(super) fn to_abi(model: &Model, param: &Param) -> String {
     let (name, raw) = (binding(&param.code), &param.name);
     let inout = param.direction == Direction::InOut;
@@ -114,7 +115,7 @@ pub(super) fn to_abi(model: &Model, param: &Param) -> String {
     }
 }
 
-/// Takes over what a method returned, also where it failed.
+/// Writes the code that takes over returned data, also after a failed call.
 pub(super) fn after_call(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param: &Param) {
     let (name, raw) = (binding(&param.code), &param.name);
     let inout = param.direction == Direction::InOut;
@@ -155,7 +156,7 @@ pub(super) fn after_call(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>,
     }
 }
 
-/// A result as users get it.
+/// Returns the expression for a result as users get it.
 pub(super) fn owned(model: &Model, plan: &MethodPlan<'_>, param: &Param) -> String {
     let (name, raw) = (binding(&param.code), &param.name);
     let there = "ok_or(obvia::rt::code::E_POINTER)?";
@@ -171,7 +172,7 @@ pub(super) fn owned(model: &Model, plan: &MethodPlan<'_>, param: &Param) -> Stri
     }
 }
 
-/// Notes how much room the caller has for a parameter, which the method may say otherwise.
+/// Stores the room that the caller has for a parameter, since the method may change the count.
 pub(super) fn room(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param: &Param) {
     if let Some(Form::Filled { size, .. }) = form_of(model, param) {
         let count = size_text(plan, &size, Side::Abi);
@@ -182,7 +183,7 @@ pub(super) fn room(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param
     }
 }
 
-/// A vtable's argument as the trait's method takes it.
+/// Returns the expression that converts the vtable's argument to the trait method's.
 pub(super) fn from_abi(model: &Model, plan: &MethodPlan<'_>, param: &Param) -> Option<String> {
     let name = binding(&param.code);
     let inout = param.direction == Direction::InOut;
@@ -217,13 +218,13 @@ pub(super) fn from_abi(model: &Model, plan: &MethodPlan<'_>, param: &Param) -> O
     })
 }
 
-/// The type of what a union is in memory.
+/// Returns the type of a union in memory.
 fn union_memory(model: &Model, id: UnionId) -> String {
     let union = &model.unions[id.0];
     format!("{}{}", type_name(&union.name), if union.encapsulated.is_some() { "Memory" } else { "Raw" })
 }
 
-/// A union of the user's as it is in memory.
+/// Returns the expression that converts a user's union to its form in memory.
 fn into_memory(model: &Model, id: UnionId, value: &str, side: Side) -> String {
     let union = &model.unions[id.0];
     let name = type_name(&union.name);
@@ -237,16 +238,16 @@ fn into_memory(model: &Model, id: UnionId, value: &str, side: Side) -> String {
     }
 }
 
-/// A union that a method left in the caller's memory.
+/// Returns the expression that reads a union which a method left in the caller's memory.
 fn from_memory(model: &Model, plan: &MethodPlan<'_>, id: UnionId, param: &Param) -> String {
     let is_alone = model.unions[id.0].encapsulated.is_some();
     let tag = if is_alone { None } else { switch_text(plan, param, Side::Caller) };
     format!("(*{}_memory.as_ptr()).get({})", param.name, tag.unwrap_or_default())
 }
 
-/// Refuses a union whose arm is not the one that its discriminant chooses.
+/// Writes a check that a union's arm matches its discriminant.
 fn check_arm(out: &mut Writer, plan: &MethodPlan<'_>, param: &Param, value: &str, side: Side) {
-    // One with a discriminant of its own is checked where it is converted.
+    // A union with a discriminant of its own is checked in its conversion.
     let Some(tag) = switch_text(plan, param, side) else { return };
     out.line(format!("if !{value}.fits({tag}) {{"));
     let error = "obvia::rt::wrong_arm()";
@@ -278,7 +279,7 @@ fn union_from_abi(
     }
 }
 
-/// Hands a result to the caller.
+/// Writes the statement that gives a result to the caller.
 pub(super) fn give(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param: &Param, value: &str) {
     let name = binding(&param.code);
     let text = match form_of(model, param) {
@@ -307,17 +308,18 @@ pub(super) fn give(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param
     out.line(format!("unsafe {{ {text} }};"));
 }
 
-/// How many elements a result has.
+/// The number of elements of a result.
 pub(super) enum Elements {
-    /// As many as an expression over the parameters says.
+    /// The number that an expression over the parameters gives.
     Said(Arith),
-    /// As many as the caller has room for.
+    /// The number that the caller has room for.
     Room,
-    /// At most that many: zeros stand for the rest.
+    /// At most the number that the caller has room for. Zeros fill the rest.
     AtMostRoom,
 }
 
-/// How many elements a result is that the method has allocated, or has filled the caller's room with.
+/// Returns the number of elements of a result that the method allocates or writes to the caller's
+/// memory.
 pub(super) fn elements_of_result(model: &Model, param: &Param) -> Option<Elements> {
     Some(match form_of(model, param)? {
         Form::ReturnedSlice { size, .. } => Elements::Said(size),
@@ -330,7 +332,7 @@ pub(super) fn elements_of_result(model: &Model, param: &Param) -> Option<Element
     })
 }
 
-/// Puts a union into the caller's place.
+/// Writes the statement that stores a union in the caller's memory.
 fn put_union(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, id: UnionId, param: &Param, value: &str) {
     check_arm(out, plan, param, value, Side::Abi);
     let (name, raw, memory) = (binding(&param.code), &param.name, union_memory(model, id));
@@ -339,13 +341,13 @@ fn put_union(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, id: UnionId
     out.line(format!("unsafe {{ {name}.cast::<{memory}<'_>>().write({raw}_memory) }};"));
 }
 
-/// Whether a parameter is a union in the caller's place, which is read before others are borrowed, and written after them: one of
-/// them has its discriminant.
+/// Whether a parameter is a union in the caller's memory. Such a union is read before other
+/// parameters are borrowed, and written after them, because one of them holds its discriminant.
 pub(super) fn is_placed_union(model: &Model, param: &ParamPlan<'_>) -> bool {
     param.passing == Passing::Graph && matches!(form_of(model, param.param), Some(Form::PlacedUnion(_)))
 }
 
-/// Puts an [in, out] parameter back to where the caller finds it, also where the method failed.
+/// Writes an [in, out] parameter back to the caller's memory, also after a failed call.
 pub(super) fn give_back(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param: &Param) {
     let (name, raw) = (binding(&param.code), &param.name);
     if param.direction != Direction::InOut {

@@ -1,4 +1,5 @@
-//! Interfaces that extend IDispatch: what calls by name know of their methods, and how these are called with it.
+//! Interfaces that extend IDispatch: the descriptions of their methods for calls by name, and the
+//! functions that make such calls.
 
 use super::interface::Context;
 use super::names::{abi, ident};
@@ -7,7 +8,7 @@ use crate::emit::writer::Writer;
 use crate::model::{Direction, Model, Object, Param, PointerClass, Type, Value};
 use crate::plan::{MethodPlan, ParamPlan, Passing};
 
-/// The table of an interface's members, and the functions that it names.
+/// Writes the table of an interface's members, and the functions that it refers to.
 pub(super) fn table(out: &mut Writer, context: &Context<'_>, plans: &[MethodPlan<'_>]) {
     let name = &context.name;
     let own: Vec<&MethodPlan<'_>> = plans.iter().filter(|plan| context.built_in(plan).is_none()).collect();
@@ -75,7 +76,7 @@ fn param(model: &Model, param: &Param) -> String {
     )
 }
 
-/// What a parameter is, or leads to.
+/// Returns the type of a parameter, without a reference pointer.
 fn target(ty: &Type) -> &Type {
     match ty {
         Type::Pointer(pointer) if pointer.class == PointerClass::Ref => &pointer.to,
@@ -83,7 +84,7 @@ fn target(ty: &Type) -> &Type {
     }
 }
 
-/// Whether a method takes a value, and not its address.
+/// Whether a method takes a value instead of an address.
 fn is_by_value(param: &ParamPlan<'_>) -> bool {
     match param.passing {
         Passing::Automation(memory) => {
@@ -94,7 +95,7 @@ fn is_by_value(param: &ParamPlan<'_>) -> bool {
     }
 }
 
-/// The function that calls a method with the addresses of its arguments.
+/// Writes the function that calls a method with the addresses of its arguments.
 fn invoke(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let stem = context.stem(plan);
     out.line(format!("unsafe extern \"C-unwind\" fn {stem}_invoke(object: *mut obvia::rt::c_void, arguments: *mut *mut obvia::rt::c_void) -> obvia::HRESULT {{"));

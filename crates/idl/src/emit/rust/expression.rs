@@ -4,18 +4,18 @@ use super::names::binding;
 use crate::model::{Arith, Operand, Param, Type};
 use crate::plan::{MethodPlan, Passing};
 
-/// Whose names an expression is written in.
+/// The place whose names an expression uses.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
-    /// The user's: in, out parameters are references.
+    /// The caller's code, where `[in, out]` parameters are references.
     Caller,
-    /// The vtable's: pointer parameters are pointers.
+    /// The vtable's function, where pointer parameters are pointers.
     Abi,
-    /// The stub's: everything is a local value.
+    /// The stub, where all parameters are local values.
     Local,
 }
 
-/// The number of elements that an expression says, as `Option<usize>`.
+/// Returns a number of elements as an expression of type `Option<usize>`.
 pub(super) fn size_text(plan: &MethodPlan<'_>, size: &Arith, side: Side) -> String {
     match size {
         Arith::Operand(operand) => {
@@ -29,12 +29,13 @@ pub(super) fn size_text(plan: &MethodPlan<'_>, size: &Arith, side: Side) -> Stri
     }
 }
 
-/// The same as a `usize`, for comparisons that refuse too many: what is no number of elements is more than any memory holds.
+/// Returns a number of elements as a `usize`, for checks of an upper bound. An invalid number
+/// becomes larger than any array.
 pub(super) fn claim_text(plan: &MethodPlan<'_>, size: &Arith, side: Side) -> String {
     size_text(plan, size, side).replacen("obvia::rt::elements", "obvia::rt::claimed", 1)
 }
 
-/// A parameter as an integer, by its place among the parameters.
+/// Returns a parameter as an integer, by its index.
 pub(super) fn operand_text(plan: &MethodPlan<'_>, index: usize, side: Side) -> String {
     let param = &plan.params[index];
     let name = binding(&param.param.code);
@@ -47,19 +48,20 @@ pub(super) fn operand_text(plan: &MethodPlan<'_>, index: usize, side: Side) -> S
     if is_enum { format!("{name}.0") } else { name }
 }
 
-/// A value of a discriminant's type as one of any type.
+/// Returns a value of the discriminant's type, converted to the common type of discriminants.
 pub(super) fn discriminant(ty: &Type, value: &str) -> String {
     let number = if matches!(ty, Type::Enum(_)) { ".0" } else { "" };
     format!("obvia::rt::discriminant({value}{number})")
 }
 
-/// The discriminant of a union that is a parameter, if another parameter has it.
+/// Returns the discriminant of a parameter that is a union, if another parameter holds it.
 pub(super) fn switch_text(plan: &MethodPlan<'_>, param: &Param, side: Side) -> Option<String> {
     let operand = param.switch.as_ref()?.plain()?;
     Some(format!("obvia::rt::discriminant({})", operand_text(plan, operand.index, side)))
 }
 
-/// An expression in checked 64-bit arithmetic, inside a closure that returns an Option.
+/// Returns an expression in checked 64-bit arithmetic, to be used in a closure that returns an
+/// `Option`.
 pub(super) fn arith_text(value: &Arith, operand: &dyn Fn(&Operand) -> String) -> String {
     let of = |value: &Arith| arith_text(value, operand);
     match value {

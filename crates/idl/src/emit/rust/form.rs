@@ -1,4 +1,4 @@
-//! How parameters with pointers in them are written in Rust.
+//! The Rust forms of parameters with pointers.
 
 use super::names::{base, object, type_name, value};
 use crate::model::{
@@ -6,31 +6,31 @@ use crate::model::{
 };
 use crate::plan::is_plain;
 
-/// What users give or get for a parameter.
+/// The type of a parameter for users.
 pub(super) enum Form {
-    /// `&T`; by value in the vtable, where that is said.
+    /// `&T`. With `by_value` the vtable takes the value itself.
     Borrowed { text: String, by_value: bool },
     /// `Option<&T>`.
     Optional(String),
-    /// A union, whose discriminant may be another parameter.
+    /// A union. Another parameter may hold its discriminant.
     Union { id: UnionId, optional: bool, by_value: bool },
-    /// `Union<'static>`, for a union without pointers in the caller's place.
+    /// `Union<'static>`, for a union without pointers in the caller's memory.
     PlacedUnion(UnionId),
     /// `&[T]`, or `Option<&[T]>`.
     Slice { text: String, size: Arith, optional: bool },
     /// `Option<&CStr>`.
     Text(Base),
-    /// `Owned<T>`: in the caller's place.
+    /// `Owned<T>`, in the caller's memory.
     Owned(String),
-    /// `Option<Owned<T>>`, or `Owned<T>` where it is never null.
+    /// `Owned<T>`, or with `optional` `Option<Owned<T>>`.
     Returned { text: String, optional: bool },
-    /// `OwnedSlice<T>`: allocated by the method.
+    /// `OwnedSlice<T>`, allocated by the method.
     ReturnedSlice { text: String, size: Arith },
-    /// `OwnedSlice<T>`: in the caller's place.
+    /// `OwnedSlice<T>`, in the caller's memory.
     Filled { text: String, size: Arith },
 }
 
-/// Why something cannot be written in Rust yet.
+/// The reason why a type is not supported in Rust.
 pub(super) type Refusal = &'static str;
 
 const MANY: Refusal = "a pointer to pointers to several values";
@@ -45,7 +45,7 @@ const FIXED_OBJECTS: Refusal = "an array of fixed size with interface pointers";
 const CHANGED: Refusal = "an [in, out] array, string or object among structures with pointers";
 const SWITCH: Refusal = "a union whose discriminant is not simply another member";
 
-/// The form of a parameter that is passed as a graph.
+/// Returns the form of a parameter that is passed as a graph.
 pub(super) fn form(model: &Model, param: &Param) -> Result<Form, Refusal> {
     let Type::Pointer(pointer) = &param.ty else {
         return match &param.ty {
@@ -107,12 +107,12 @@ fn switch(param: &Param) -> Result<(), Refusal> {
     if param.switch.as_ref().is_some_and(|switch| switch.plain().is_none()) { Err(SWITCH) } else { Ok(()) }
 }
 
-/// The Rust type of what lies in memory, while it is borrowed for `'_`.
+/// Returns the Rust type of data in memory that is borrowed for `'_`.
 pub(super) fn memory(model: &Model, ty: &Type) -> Result<String, Refusal> {
     memory_for(model, ty, "'_")
 }
 
-/// The Rust type of what can be owned.
+/// Returns the Rust type of data that can be owned.
 fn ownable(model: &Model, ty: &Type) -> Result<String, Refusal> {
     match ty {
         Type::Struct(_) if is_plain(model, ty) => Ok(value(model, ty)),
@@ -125,7 +125,7 @@ fn ownable(model: &Model, ty: &Type) -> Result<String, Refusal> {
     }
 }
 
-/// The Rust type of what lies in memory, while it is borrowed for a lifetime.
+/// Returns the Rust type of data in memory that is borrowed for a lifetime.
 pub(super) fn memory_for(model: &Model, ty: &Type, lifetime: &str) -> Result<String, Refusal> {
     Ok(match ty {
         ty if is_plain(model, ty) => value(model, ty),
@@ -153,12 +153,13 @@ pub(super) fn memory_for(model: &Model, ty: &Type, lifetime: &str) -> Result<Str
     })
 }
 
-/// Whether a structure, and everything that it points to, can be written in Rust.
+/// Checks that Rust supports a structure and everything that it leads to.
 pub(super) fn structure(model: &Model, id: StructId) -> Result<(), Refusal> {
     everything(model, &Type::Struct(id))
 }
 
-/// Whether a structure ends in an open array and has no pointers in it, nor values that depend on one another.
+/// Whether a structure ends in a conformant array, and has neither pointers nor values that depend
+/// on one another.
 pub(super) fn is_open(model: &Model, id: StructId) -> bool {
     let found = &model.structs[id.0];
     let Some((element, _, None)) = &found.conformant else { return false };
@@ -167,7 +168,8 @@ pub(super) fn is_open(model: &Model, id: StructId) -> bool {
         && members.all(|field| field.range.is_none() && field.switch.is_none() && is_plain(model, &field.ty))
 }
 
-/// Whether elements that a parameter leads to must not be zeros: there are pointers in them that are never null.
+/// Whether the elements that a parameter leads to contain reference pointers, so that they must not
+/// be zero.
 pub(super) fn is_never_null(model: &Model, param: &Param) -> bool {
     fn of(model: &Model, ty: &Type) -> bool {
         let any = |fields: &[Field]| fields.iter().any(|field| of(model, &field.ty));
@@ -182,23 +184,23 @@ pub(super) fn is_never_null(model: &Model, param: &Param) -> bool {
     matches!(&param.ty, Type::Pointer(pointer) if of(model, &pointer.to))
 }
 
-/// Whether a union has no pointers in it.
+/// Whether a union has no pointers.
 pub(super) fn is_plain_union(model: &Model, union: &Union) -> bool {
     all_arms(union).all(|field| is_plain(model, &field.ty))
 }
 
-/// Whether a union can be written in Rust.
+/// Checks that Rust supports a union and everything that it leads to.
 pub(super) fn union(model: &Model, id: UnionId) -> Result<(), Refusal> {
     everything(model, &Type::Union(id))
 }
 
-/// Whether all that a structure or a union leads to can be written in Rust.
+/// Checks that Rust supports a structure or a union and everything that it leads to.
 fn everything(model: &Model, ty: &Type) -> Result<(), Refusal> {
     let refused = model.known.rust.get_or_init(|| model.refusals(|ty| itself(model, ty).err()));
     refused.get(ty).map_or(Ok(()), |why| Err(*why))
 }
 
-/// Whether a structure or a union can be written in Rust where what it leads to can.
+/// Checks that Rust supports a structure or a union itself, without the types that it leads to.
 fn itself(model: &Model, ty: &Type) -> Result<(), Refusal> {
     match ty {
         Type::Struct(id) if model.opaque.get(ty) == Some(id) => Err(OPAQUE),
@@ -206,7 +208,8 @@ fn itself(model: &Model, ty: &Type) -> Result<(), Refusal> {
         Type::Struct(id) => model.structs[id.0].fields.iter().try_for_each(|field| member(model, field)),
         Type::Union(id) => {
             let is_full = |ty: &Type| matches!(ty, Type::Pointer(pointer) if pointer.class == PointerClass::Full);
-            // They can be set, so what has them can be lent for no shorter time than they live.
+            // Full pointers can be set, which makes the lifetime of a type that contains them
+            // invariant.
             if model.reached(ty).any(is_full) {
                 return Err(FULL_UNION);
             }
@@ -216,11 +219,11 @@ fn itself(model: &Model, ty: &Type) -> Result<(), Refusal> {
     }
 }
 
-/// Whether a structure's member can be written in Rust, as far as that depends on the member.
+/// Checks that Rust supports a member of a structure, apart from the types that it leads to.
 fn member(model: &Model, field: &Field) -> Result<(), Refusal> {
     match (&field.ty, &field.switch) {
         (Type::Union(_), Some(switch)) => switch.plain().map(|_| ()).ok_or(SWITCH),
-        // As many as another member says.
+        // Another member gives the number of elements.
         (Type::Pointer(pointer), _) if matches!(pointer.extent, Extent::Counted { .. }) => {
             contained(model, &pointer.to)
         }
@@ -228,7 +231,7 @@ fn member(model: &Model, field: &Field) -> Result<(), Refusal> {
     }
 }
 
-/// Whether a type can stand where nothing more is said of it.
+/// Checks that a type is supported in a place without further attributes.
 fn contained(model: &Model, ty: &Type) -> Result<(), Refusal> {
     match ty {
         Type::Union(id) if model.unions[id.0].encapsulated.is_none() => Err(SWITCH),
@@ -243,7 +246,7 @@ fn contained(model: &Model, ty: &Type) -> Result<(), Refusal> {
     }
 }
 
-/// The type of a parameter in the vtable.
+/// Returns the type of a parameter in the vtable.
 pub(super) fn abi(model: &Model, param: &Param) -> String {
     match &param.ty {
         Type::Pointer(_) | Type::Fixed(..) if param.direction == Direction::In => "*const obvia::rt::c_void".to_owned(),
@@ -255,7 +258,7 @@ pub(super) fn abi(model: &Model, param: &Param) -> String {
     }
 }
 
-/// The type of a parameter as users give it; none for results.
+/// Returns the type of a parameter as users pass it. `None` for results.
 pub(super) fn argument(model: &Model, param: &Param) -> Option<String> {
     let form = form(model, param).ok()?;
     let inout = param.direction == Direction::InOut;
@@ -282,7 +285,7 @@ pub(super) fn argument(model: &Model, param: &Param) -> Option<String> {
     })
 }
 
-/// The type of a result.
+/// Returns the type of a result. `None` for other parameters.
 pub(super) fn result(model: &Model, param: &Param) -> Option<String> {
     if param.direction != Direction::Out {
         return None;
@@ -296,7 +299,7 @@ pub(super) fn result(model: &Model, param: &Param) -> Option<String> {
     })
 }
 
-/// A base type or what stands for it.
+/// Returns the Rust type of a discriminant.
 pub(super) fn tag(model: &Model, ty: &Type) -> String {
     match ty {
         Type::Enum(id) => type_name(&model.enums[id.0].name),

@@ -1,4 +1,5 @@
-//! Methods with structures with pointers: their parameters are laid out as a structure, and tables say what it is.
+//! Methods that pass structures with pointers: their parameters form a structure, which tables
+//! describe.
 
 use super::automation;
 use super::expression::{Side, operand_text, size_text};
@@ -13,7 +14,7 @@ use crate::model::{Direction, Memory, Model, Operand, Param, Type};
 use crate::plan::{MethodPlan, ParamPlan, element_counts, in_place, is_plain};
 use crate::shapes::Shapes;
 
-/// The table of an interface's types.
+/// Writes the table of an interface's types.
 pub(super) fn types(out: &mut Writer, context: &Context<'_>) {
     let shapes = Shapes { model: context.model, kinds: &context.kinds };
     tables::types(out, &types_name(context), &shapes.element_types());
@@ -24,13 +25,13 @@ fn types_name(context: &Context<'_>) -> String {
     format!("{}_TYPES", context.name)
 }
 
-/// The proxy's and the stub's function of a method, and the tables of its blocks.
+/// Writes a method's proxy, its stub, and the tables of its blocks.
 pub(super) fn method(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     layout_table(out, context, plan);
     block(out, context, plan, "REQUEST", |_| true);
     let outer = block(out, context, plan, "REPLY", |_| true);
     if changes(context.model, plan) {
-        // What the method must not free, and what it may have freed.
+        // The data that the method must not free, and the data that it may have freed.
         let kept =
             |param: &ParamPlan<'_>| param.param.direction == Direction::In || automation::memory(param).is_some();
         block(out, context, plan, "KEPT", kept);
@@ -43,7 +44,7 @@ pub(super) fn method(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<
     graph_stub(out, context, plan, &outer);
 }
 
-/// Whether the method may free and replace some of what it gets.
+/// Whether the method may free and replace parts of its arguments.
 fn changes(model: &Model, plan: &MethodPlan<'_>) -> bool {
     let changed = |param: &&ParamPlan<'_>| {
         param.param.direction == Direction::InOut
@@ -53,18 +54,18 @@ fn changes(model: &Model, plan: &MethodPlan<'_>) -> bool {
     plan.params.iter().any(|param| changed(&param))
 }
 
-/// Whether the parameter's pointer is left out of the block.
+/// Whether the block holds the target of the parameter's pointer instead of the pointer.
 fn is_place(model: &Model, param: &Param) -> bool {
     !std::ptr::eq(in_place(model, param), &raw const param.ty)
 }
 
-/// What expressions read that is known beside a frame: a slice of numbers.
+/// Returns the slice of the values outside a frame that expressions read.
 fn outer_text(plan: &MethodPlan<'_>, outer: &[usize], side: Side) -> String {
     let number = |index: &usize| format!("i64::try_from({}).unwrap_or(i64::MAX)", operand_text(plan, *index, side));
     format!("&[{}]", outer.iter().map(number).collect::<Vec<_>>().join(", "))
 }
 
-/// A block's table. Returns the parameters that its expressions read and that are not in it.
+/// Writes a block's table. Returns the parameters outside the block that its expressions read.
 fn block(
     out: &mut Writer,
     context: &Context<'_>,
@@ -124,7 +125,7 @@ fn graph_proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, o
     proxy::end(out, context, plan);
 }
 
-/// Hands the reply's results to the caller.
+/// Writes the statements that give the reply's results to the caller.
 fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, outer: &[usize]) {
     let model = context.model;
     let outer = outer_text(plan, outer, Side::Abi);
@@ -143,7 +144,7 @@ fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, outer
     for param in converted() {
         automation::take(out, param, automation::memory(param).unwrap_or(Memory::Variant));
     }
-    // First, since the room is what was asked for, whatever the method makes of the number.
+    // Arrays come first: their room is the requested number, which the method may change.
     for param in plan.ordered(false) {
         if let Some((bytes, count)) = array(param) {
             let (name, at) = (binding(&param.param.code), param.reply.unwrap_or(0));
@@ -195,7 +196,7 @@ fn graph_stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, ou
     stub::end(out);
 }
 
-/// Makes ready what the method gets for a parameter.
+/// Writes the preparations for a parameter of the method.
 fn prepare(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) {
     let (name, raw) = (binding(&param.param.code), &param.param.name);
     if let Some(memory) = automation::memory(param) {
@@ -238,7 +239,7 @@ fn prepare(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param: &Param
     }
 }
 
-/// What the method gets for a parameter.
+/// Returns the argument for a parameter of the method.
 fn given(model: &Model, param: &ParamPlan<'_>) -> String {
     if let Some(memory) = automation::memory(param) {
         return automation::given(param, memory);
@@ -254,7 +255,8 @@ fn given(model: &Model, param: &ParamPlan<'_>) -> String {
     }
 }
 
-/// Why a method's parameters cannot be laid out, though each of them can.
+/// Returns the reason why a method's parameters cannot form a structure although each one is
+/// supported by itself.
 pub(super) fn refuse(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Option<form::Refusal> {
     if !plan.reads_blocks_alone(model, param) {
         return Some("an array or union whose size or discriminant is behind a pointer that may be null");

@@ -1,4 +1,4 @@
-//! What objects implement, and the vtables of their implementations.
+//! The traits that objects implement, and the vtables of their implementations.
 
 use super::automation;
 use super::conversions::{self, Elements};
@@ -12,10 +12,11 @@ use crate::model::{Arith, Direction, InterfaceId, Model, Operand, Transfer, Type
 use crate::plan::{MethodPlan, ParamPlan, Passing};
 use std::collections::BTreeMap;
 
-/// What the type of an object must be: any thread calls it, and drops it.
+/// The bounds on an object's type: any thread may call it and drop it.
 const SHARED: &str = "Send + Sync + 'static";
 
-/// The type of a parameter as methods get it: what they lend is one, and no result.
+/// Returns the type of a parameter as methods get it. A lent array is an argument of the method,
+/// and not a result.
 fn method_argument(model: &Model, param: &ParamPlan<'_>) -> Option<String> {
     match &param.passing {
         Passing::Lent { element, .. } => Some(format!("&mut obvia::Lending<'_, {}>", value(model, element))),
@@ -27,7 +28,7 @@ fn method_result(model: &Model, param: &ParamPlan<'_>) -> Option<String> {
     if matches!(param.passing, Passing::Lent { .. }) { None } else { result(model, param) }
 }
 
-/// What an object implements for a method.
+/// Returns the trait's declaration of a method.
 pub(super) fn declaration(model: &Model, plan: &MethodPlan<'_>) -> String {
     let method = ident(&plan.method.name);
     let given = plan.params.iter().filter_map(|param| Some((ident(&param.param.code), method_argument(model, param)?)));
@@ -37,7 +38,7 @@ pub(super) fn declaration(model: &Model, plan: &MethodPlan<'_>) -> String {
     format!("{keyword} {method}(&self{arguments}) -> obvia::Result<{results}>")
 }
 
-/// The names of its parameters there.
+/// Returns the names of the parameters in the trait's declaration.
 pub(super) fn parameters(model: &Model, plan: &MethodPlan<'_>) -> Vec<String> {
     let given = plan.params.iter().filter(|param| method_argument(model, param).is_some());
     given.map(|param| ident(&param.param.code)).collect()
@@ -46,7 +47,7 @@ pub(super) fn parameters(model: &Model, plan: &MethodPlan<'_>) -> Vec<String> {
 pub(super) fn implementers(out: &mut Writer, context: &Context<'_>, id: InterfaceId, own: &[MethodPlan<'_>]) {
     let Context { model, name, .. } = context;
     let (found, is_dual) = (&model.interfaces[id.0], model.interfaces[id.0].dual);
-    // What IDispatch does, the runtime does for every implementation.
+    // The runtime implements IDispatch for every implementation.
     let own_base = found.base.filter(|base| !model.is_built_in(*base));
     let base = own_base.map(|base| type_name(&model.interfaces[base.0].name));
     let bound =
@@ -105,7 +106,8 @@ pub(super) fn implementers(out: &mut Writer, context: &Context<'_>, id: Interfac
     out.line("");
 }
 
-/// The function in the vtable of an implementation: from pointers to what the trait takes.
+/// Writes the function in the vtable of an implementation, which converts pointers to the trait's
+/// arguments.
 fn shim(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let Context { model, name, .. } = context;
     let method = ident(&plan.method.name);
@@ -176,7 +178,7 @@ fn shim(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     out.line("}");
 }
 
-/// Whether the method may put something else in a structure's place, or fills what it gets.
+/// Whether the method may replace a structure, or fills the argument.
 fn is_changed(param: &ParamPlan<'_>) -> bool {
     match param.passing {
         Passing::Graph => param.param.direction == Direction::InOut,
@@ -195,7 +197,7 @@ fn local(param: &ParamPlan<'_>) -> String {
     }
 }
 
-/// A vtable's argument as the trait's method takes it.
+/// Returns the expression that converts the vtable's argument to the trait method's.
 fn from_abi(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Option<String> {
     let name = binding(&param.param.code);
     let (inwards, outwards) = (param.param.direction.is_in(), param.param.direction.is_out());
@@ -227,8 +229,9 @@ fn from_abi(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Opti
     })
 }
 
-/// Holds the arrays that a method returns to one another, and to what it says of their lengths itself, before any of it is given; and gives what only
-/// counts them.
+/// Writes checks of the returned arrays' lengths, against one another and against the lengths that
+/// the method returns. They run before any result is given to the caller. Then writes the counts
+/// that are implied by the arrays.
 fn lengths(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, values: &[&ParamPlan<'_>]) {
     let mut counted: BTreeMap<usize, String> = BTreeMap::new();
     for param in values {
@@ -271,7 +274,8 @@ fn lengths(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, values: &[&Pa
     }
 }
 
-/// The number of elements that an expression says when the method is over: of results, of what it has changed, and of arguments.
+/// Returns the number of elements after the method has returned, in terms of results, changed
+/// parameters and arguments.
 fn result_size(plan: &MethodPlan<'_>, size: &Arith, values: &[&ParamPlan<'_>]) -> String {
     let operand = |operand: &Operand| {
         let param = &plan.params[operand.index];
@@ -296,7 +300,7 @@ fn refuse_unless(out: &mut Writer, check: &str) {
     out.line("}");
 }
 
-/// Hands what the method lends to the caller.
+/// Writes the statements that give the lent array to the caller.
 fn give_lent(out: &mut Writer, plan: &MethodPlan<'_>, lent: &ParamPlan<'_>) {
     let Passing::Lent { size, .. } = &lent.passing else { return };
     let safety = "// SAFETY: by COM's rules the caller's pointer is writable.";
@@ -315,7 +319,7 @@ fn give_lent(out: &mut Writer, plan: &MethodPlan<'_>, lent: &ParamPlan<'_>) {
     out.line(format!("unsafe {{ {name}.write(obvia::rt::finish_lending({given})) }};"));
 }
 
-/// Hands a result to the caller.
+/// Writes the statement that gives a result to the caller.
 fn give(out: &mut Writer, param: &ParamPlan<'_>, value: &str) {
     let name = binding(&param.param.code);
     let text = match &param.passing {

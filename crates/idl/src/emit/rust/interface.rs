@@ -1,4 +1,5 @@
-//! An interface: its pointer type, its vtable, what callers call and what implementers implement.
+//! The code of an interface: its pointer type, its vtable, and the methods for callers and
+//! implementers.
 
 use super::expression::{Side, size_text};
 use super::names::{self, abi, argument, binding, ident, is_unsafe, of_interface, result, tuple, type_name};
@@ -10,44 +11,44 @@ use crate::model::{Arith, InterfaceId, Model, Type};
 use crate::ndr;
 use crate::plan::{MethodPlan, ParamPlan, Passing, kind_of, kinds, plan, plans, stub_table_length};
 
-/// What the parts of an interface's code share.
+/// The data that all parts of an interface's code share.
 pub(super) struct Context<'a> {
     pub(super) model: &'a Model,
     /// The interface's name.
     pub(super) name: String,
-    /// The element types of its arrays, by type number: see [`kind_of`].
+    /// The element types of the interface's arrays, by type number: see [`kind_of`].
     pub(super) kinds: Vec<Type>,
-    /// Whether it has no proxies.
+    /// Whether the interface has no proxies.
     pub(super) is_local: bool,
 }
 
 impl Context<'_> {
-    /// What the names of a method's functions begin with, in one of its forms.
+    /// Returns the prefix for the names of a method's functions, in one of its forms.
     pub(super) fn stem(&self, plan: &MethodPlan<'_>) -> String {
         format!("{}_{}{}", self.name, plan.method.name, if plan.refers() { "_by_reference" } else { "" })
     }
 
-    /// The interface of the compiler's own that declares a method.
+    /// Returns the built-in interface that declares a method. `None` for other methods.
     pub(super) fn built_in(&self, plan: &MethodPlan<'_>) -> Option<&str> {
         let mut built_in = self.model.interfaces[..self.model.built_in.interfaces].iter();
         let found = built_in.find(|found| found.methods.iter().any(|method| std::ptr::eq(method, plan.method)))?;
         Some(&found.name)
     }
 
-    /// The type number of an array of these elements.
+    /// Returns the type number of an array with these elements.
     pub(super) fn kind(&self, element: &Type) -> u32 {
         kind_of(&self.kinds, element)
     }
 }
 
-/// What of an interface cannot be done.
+/// Returns errors for the parts of an interface that the back end does not support.
 pub(super) fn refusals(model: &Model, id: InterfaceId) -> Vec<Diagnostic> {
-    // What the compiler declares itself the runtime does.
+    // The runtime implements the built-in interfaces.
     let own = model.lineage(id).into_iter().filter(|id| !model.is_built_in(*id));
     own.flat_map(|id| &model.interfaces[id.0].methods).flat_map(|method| refuse(model, &plan(model, method))).collect()
 }
 
-/// Writes an interface.
+/// Writes the code of an interface.
 pub(super) fn interface(out: &mut Writer, model: &Model, id: InterfaceId) {
     let found = &model.interfaces[id.0];
     let (plans, referring) = plans(model, &model.all_methods(id));
@@ -77,7 +78,8 @@ pub(super) fn interface(out: &mut Writer, model: &Model, id: InterfaceId) {
     }
 }
 
-/// Writes vtable, proxies and stubs of an interface whose parameters are as they travel, for a runtime that converts them itself.
+/// Writes the vtable, the proxies and the stubs of an interface with parameters as they travel. The
+/// runtime converts these parameters itself.
 pub(super) fn wire(out: &mut Writer, model: &Model, id: InterfaceId) {
     let found = &model.interfaces[id.0];
     let (plans, _) = plans(model, &model.all_methods(id));
@@ -127,7 +129,7 @@ fn definition(out: &mut Writer, context: &Context<'_>, id: InterfaceId) {
         model.lineage(id).iter().rev().skip(1).map(|id| names::interface(model, *id)).collect();
     ancestors.push("obvia::IUnknown".to_owned());
     out.line(format!("obvia::rt::windows_core::imp::interface_hierarchy!({name}, {});", ancestors.join(", ")));
-    // What is inherited is called as if it were the interface's own.
+    // Inherited methods can be called on the interface itself.
     out.line(format!("impl std::ops::Deref for {name} {{"));
     out.line(format!("type Target = {};", ancestors[0]));
     out.line("fn deref(&self) -> &Self::Target {");
@@ -161,10 +163,11 @@ fn vtable(out: &mut Writer, context: &Context<'_>, id: InterfaceId, own: &[Metho
     out.line("");
 }
 
-/// What the type of a parameter is on one side; `None` where it has none there.
+/// A function that returns the type of a parameter on one side, or `None` if the parameter is not
+/// visible there.
 type TypeOf = fn(&Model, &ParamPlan<'_>) -> Option<String>;
 
-/// The parameters of a function: `name: Type`, each behind a comma.
+/// Returns the parameters of a function as `name: Type`, each after a comma.
 pub(super) fn arguments(model: &Model, plan: &MethodPlan<'_>, argument: TypeOf) -> String {
     let given = plan
         .params
@@ -173,7 +176,7 @@ pub(super) fn arguments(model: &Model, plan: &MethodPlan<'_>, argument: TypeOf) 
     given.collect()
 }
 
-/// The results of a function.
+/// Returns the type of a function's results.
 pub(super) fn results(model: &Model, plan: &MethodPlan<'_>, result: TypeOf) -> String {
     let types: Vec<String> = plan.params.iter().filter_map(|param| result(model, param)).collect();
     tuple(&types)
@@ -271,7 +274,7 @@ fn caller_body(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     out.line(format!("Ok({})", tuple(&values)));
 }
 
-/// A count that the arrays tell: the first array's length; others must have the same.
+/// Writes a count that arrays imply: the first array's length, which the others must share.
 fn count_of(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, at: usize, name: &str) {
     let mut arrays = plan.params.iter().filter_map(|param| match &param.passing {
         Passing::Array { size, .. } => counted_by(size, at).then(|| format!("{}.len()", binding(&param.param.code))),
@@ -285,7 +288,7 @@ fn count_of(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, at: usize, n
     }
 }
 
-/// Whether a size is nothing but this parameter.
+/// Whether a size is exactly this parameter.
 pub(super) fn counted_by(size: &Arith, at: usize) -> bool {
     size.plain().is_some_and(|operand| operand.index == at)
 }
@@ -294,7 +297,7 @@ pub(super) fn counted_by_elided(plan: &MethodPlan<'_>, size: &Arith) -> bool {
     size.plain().is_some_and(|operand| plan.params[operand.index].counts)
 }
 
-/// A user's argument as the vtable takes it.
+/// Returns the expression that converts a user's argument to the vtable's.
 fn to_abi(model: &Model, param: &ParamPlan<'_>) -> String {
     let name = binding(&param.param.code);
     let inwards = param.param.direction.is_in();
@@ -323,7 +326,7 @@ fn to_abi(model: &Model, param: &ParamPlan<'_>) -> String {
     }
 }
 
-/// A result as users get it.
+/// Returns the expression for a result as users get it.
 fn owned(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> String {
     let name = binding(&param.param.code);
     match &param.passing {

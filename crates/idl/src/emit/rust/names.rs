@@ -1,9 +1,9 @@
-//! How IDL's names and types are written in Rust.
+//! The names and types of IDL in Rust.
 
 use crate::model::{Base, InterfaceId, Model, Object, Transfer, Type};
 use crate::plan::{MethodPlan, ParamPlan, Passing, is_plain};
 
-/// Rust's keywords, which a name must not be.
+/// Rust's keywords. Names must differ from all of them.
 const KEYWORDS: [&str; 48] = [
     "as", "async", "await", "break", "const", "continue", "dyn", "else", "enum", "extern", "false", "fn", "for", "gen",
     "if", "impl", "in", "let", "loop", "match", "mod", "move", "mut", "pub", "ref", "return", "static", "struct",
@@ -11,7 +11,7 @@ const KEYWORDS: [&str; 48] = [
     "final", "macro", "override", "priv", "typeof", "unsized", "virtual",
 ];
 
-/// Names that everything knows in Rust, or generated code uses without a path, or macros and derives do.
+/// Names of the prelude, and names that generated code, macros and derives use without a path.
 const PRELUDE: &str = "\
     Option Some None Result Ok Err Vec String Box Clone Copy Default Drop Eq Ord PartialEq PartialOrd Debug Hash \
     From Into TryFrom TryInto AsRef AsMut ToOwned ToString Iterator IntoIterator DoubleEndedIterator \
@@ -19,7 +19,7 @@ const PRELUDE: &str = "\
     Sync Sized Unpin drop size_of size_of_val align_of align_of_val bool char str u8 u16 u32 u64 u128 usize i8 \
     i16 i32 i64 i128 isize f32 f64 obvia std core alloc windows_core";
 
-/// Names that the generated functions use themselves.
+/// The variables of generated functions.
 const TAKEN: [&str; 16] = [
     "this",
     "call",
@@ -39,7 +39,7 @@ const TAKEN: [&str; 16] = [
     "arguments",
 ];
 
-/// How names end that the generated functions have for what belongs to a parameter, such as `values_count`.
+/// The suffixes of variables that belong to a parameter, such as `values_count`.
 const ENDINGS: [&str; 12] = [
     "_count",
     "_data",
@@ -55,18 +55,19 @@ const ENDINGS: [&str; 12] = [
     "_wire",
 ];
 
-/// A name, or the same with an underscore more: where something means `stem`, `stem` becomes `stem_`, and `stem_` becomes `stem__`. So
-/// no two names become one, and what becomes of a name depends on nothing else.
+/// Returns the name, with one more underscore if the name without its underscores is in use: `stem`
+/// becomes `stem_`, and `stem_` becomes `stem__`. Different names thus stay different, and a name's
+/// result does not depend on other names.
 fn apart(name: &str, is_meant: impl Fn(&str) -> bool) -> String {
     if is_meant(name.trim_end_matches('_')) { format!("{name}_") } else { associated(name) }
 }
 
-/// A name that may be used in Rust, also where generated code has patterns.
+/// Returns a valid identifier for Rust, even in patterns.
 pub(super) fn ident(name: &str) -> String {
     apart(name, |stem| matches!(stem, "Some" | "None" | "Ok" | "Err"))
 }
 
-/// A name that may be used in Rust behind a type's.
+/// Returns a valid identifier for Rust after a type's path.
 pub(super) fn associated(name: &str) -> String {
     let stem = name.trim_end_matches('_');
     if KEYWORDS.contains(&name) {
@@ -78,7 +79,7 @@ pub(super) fn associated(name: &str) -> String {
     }
 }
 
-/// The name of a type, or of a constant.
+/// Returns the name of a type or of a constant.
 pub(super) fn type_name(name: &str) -> String {
     apart(name, |stem| TAKEN.contains(&stem) || is_known(stem))
 }
@@ -87,27 +88,27 @@ fn is_known(stem: &str) -> bool {
     PRELUDE.split(' ').any(|word| word == stem)
 }
 
-/// Whether generated functions have a name for themselves.
+/// Whether generated functions use a name for their own variables.
 fn is_taken(stem: &str) -> bool {
     TAKEN.contains(&stem) || ENDINGS.iter().any(|ending| stem.ends_with(ending))
 }
 
-/// The name of what reads a member, beside the constructor.
+/// Returns the name of a member's getter, which differs from the constructor.
 pub(super) fn getter(name: &str) -> String {
     apart(name, |stem| stem == "new")
 }
 
-/// Whether a text may be the name of a type, or of anything else that Rust has names for.
+/// Whether a text may be used as a name in Rust.
 pub fn is_name(text: &str) -> bool {
     crate::lexer::is_name(text) && text != "_" && apart(text, is_known) == text
 }
 
-/// A parameter's name, beside the names that generated functions use themselves.
+/// Returns a parameter's name, which differs from the variables of generated functions.
 pub(super) fn binding(name: &str) -> String {
     apart(name, |stem| is_taken(stem) || matches!(stem, "Some" | "None" | "Ok" | "Err"))
 }
 
-/// The Rust type of a base type.
+/// Returns the Rust type of a base type.
 pub(super) fn base(base: Base) -> &'static str {
     match base {
         Base::Boolean => "bool",
@@ -127,7 +128,7 @@ pub(super) fn base(base: Base) -> &'static str {
     }
 }
 
-/// The Rust type of a value without pointers.
+/// Returns the Rust type of a value without pointers.
 pub(super) fn value(model: &Model, ty: &Type) -> String {
     match ty {
         Type::Base(one) => base(*one).to_owned(),
@@ -139,19 +140,19 @@ pub(super) fn value(model: &Model, ty: &Type) -> String {
     }
 }
 
-/// The Rust type of an interface pointer.
+/// Returns the Rust type of an interface pointer.
 pub(super) fn interface(model: &Model, id: InterfaceId) -> String {
     let name = type_name(&model.interfaces[id.0].name);
     if model.is_built_in(id) { format!("obvia::{name}") } else { name }
 }
 
-/// What belongs to an interface, with this ending.
+/// Returns the path of an item that belongs to an interface and has this suffix.
 pub(super) fn of_interface(model: &Model, id: InterfaceId, ending: &str) -> String {
     let name = type_name(&model.interfaces[id.0].name);
     if model.is_built_in(id) { format!("obvia::rt::{name}{ending}") } else { format!("{name}{ending}") }
 }
 
-/// The Rust type that stands for an object.
+/// Returns the Rust type of an object.
 pub(super) fn object(model: &Model, object: &Object) -> String {
     match object {
         Object::Known(id) => interface(model, *id),
@@ -159,7 +160,7 @@ pub(super) fn object(model: &Model, object: &Object) -> String {
     }
 }
 
-/// The type of a parameter in the vtable.
+/// Returns the type of a parameter in the vtable.
 pub(super) fn abi(model: &Model, plan: &ParamPlan<'_>) -> String {
     let constant = if plan.param.direction.is_out() { "*mut" } else { "*const" };
     match &plan.passing {
@@ -183,7 +184,7 @@ pub(super) fn abi(model: &Model, plan: &ParamPlan<'_>) -> String {
     }
 }
 
-/// What a pointer leads to that is only handed on.
+/// Returns the target type of a pointer that is only passed on.
 fn raw(model: &Model, ty: &Type) -> String {
     match ty {
         ty if is_plain(model, ty) => value(model, ty),
@@ -193,12 +194,12 @@ fn raw(model: &Model, ty: &Type) -> String {
     }
 }
 
-/// Whether callers and implementers answer for pointers themselves.
+/// Whether callers and implementers are responsible for pointers, so that the method is unsafe.
 pub(super) fn is_unsafe(plan: &MethodPlan<'_>) -> bool {
     plan.params.iter().any(|param| matches!(param.passing, Passing::Raw(_)))
 }
 
-/// The type of a parameter as users give it; `None` for one that they do not give.
+/// Returns the type of a parameter as users pass it. `None` for a parameter that is not passed.
 pub(super) fn argument(model: &Model, plan: &ParamPlan<'_>) -> Option<String> {
     if plan.counts {
         return None;
@@ -230,7 +231,7 @@ pub(super) fn argument(model: &Model, plan: &ParamPlan<'_>) -> Option<String> {
     })
 }
 
-/// The type of a result; `None` for parameters that are none.
+/// Returns the type of a result. `None` for other parameters.
 pub(super) fn result(model: &Model, plan: &ParamPlan<'_>) -> Option<String> {
     if plan.counts || plan.param.direction.is_in() {
         return None;
@@ -248,12 +249,12 @@ pub(super) fn result(model: &Model, plan: &ParamPlan<'_>) -> Option<String> {
     })
 }
 
-/// The borrowed string type for characters.
+/// Returns the borrowed string type for characters.
 pub(super) fn text(base: Base) -> &'static str {
     if matches!(base, Base::WChar | Base::U16) { "obvia::U16CStr" } else { "std::ffi::CStr" }
 }
 
-/// `()`, one type, or a tuple.
+/// Returns `()`, a single type, or a tuple.
 pub(super) fn tuple(types: &[String]) -> String {
     match types {
         [one] => one.clone(),

@@ -1,17 +1,18 @@
-//! Structures that end in an open array: seen through references to their members only, and owned with their elements.
+//! Structures that end in a conformant array. They are accessed by their members only, and are
+//! owned together with the array's elements.
 
 use super::names::{getter as getter_name, ident, type_name, value};
 use super::structures::{Named, size_of_array};
 use crate::emit::writer::Writer;
 use crate::model::{Arith, Field, Model, Struct, Type};
 
-/// The member that says how many elements there are, where that is all that it is for.
+/// Returns the member that only counts the elements. `None` if there is none.
 fn counter(found: &Struct, size: &Arith) -> Option<usize> {
     let at = size.plain()?.index;
     matches!(found.fields[at].ty, Type::Base(_)).then_some(at)
 }
 
-/// Writes a structure, how it is made, and its members. `form::is_open` says for which this is.
+/// Writes a structure, its constructor and its getters. `form::is_open` selects the structures.
 pub(super) fn structure(out: &mut Writer, model: &Model, found: &Struct) {
     let (Some((element, size, _)), Some((last, members))) = (&found.conformant, found.fields.split_last()) else {
         return;
@@ -52,7 +53,8 @@ pub(super) fn structure(out: &mut Writer, model: &Model, found: &Struct) {
     out.line("");
 }
 
-/// The beginning of what makes one: its parameters, and the member that only counts.
+/// Writes the beginning of the constructor: the parameters, and the member that only counts
+/// elements.
 fn constructor(out: &mut Writer, model: &Model, found: &Struct, members: &[Field], array: &str) {
     let counter = found.conformant.as_ref().and_then(|(_, size, _)| counter(found, size));
     let given = members.iter().enumerate().filter(|(at, _)| counter != Some(*at));

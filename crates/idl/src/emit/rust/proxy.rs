@@ -1,4 +1,4 @@
-//! Proxies: a method's function in the vtable of interface proxies.
+//! Proxies: the functions in the vtable of interface proxies.
 
 use super::expression::{Side, size_text};
 use super::interface::Context;
@@ -7,7 +7,7 @@ use crate::emit::writer::Writer;
 use crate::model::{Object, Transfer};
 use crate::plan::{INLINE_MAX, KIND_INTERFACE, MethodPlan, ParamPlan, Passing, is_scalar, text_kind};
 
-/// The layout of the frames, as a comment.
+/// Writes the layout of the frames as a comment.
 pub(super) fn layout_table(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let how = if plan.refers() { ", arrays by reference" } else { "" };
     out.line(format!("// {}{how}: opnum {}", plan.method.name, plan.opnum));
@@ -33,7 +33,7 @@ fn describe(context: &Context<'_>, param: &ParamPlan<'_>) -> String {
     }
 }
 
-/// The beginning of a proxy's function, up to where it has the call.
+/// Writes the beginning of a proxy's function, up to the point where the call is available.
 pub(super) fn begin(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     out.line(head(context, plan, "proxy"));
     out.line("// SAFETY: in the vtable of proxies only, so `this` is one, and its holder calls.");
@@ -57,17 +57,18 @@ pub(super) fn begin(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'
     out.line("call.make(|call| {");
 }
 
-/// Whether code of others may run while the call is made.
+/// Whether code of the objects may run while the call is made.
 fn has_objects(plan: &MethodPlan<'_>) -> bool {
     plan.params.iter().any(|param| param.passing.may_be_objects())
 }
 
-/// A method's parameters, each behind a comma.
+/// Returns a method's parameters, each after a comma.
 fn given(plan: &MethodPlan<'_>) -> String {
     plan.params.iter().map(|param| format!(", {}", binding(&param.param.code))).collect()
 }
 
-/// The end of what [`begin`] began; and the way of a call that has to be made ready for, apart, so that others keep nothing for it.
+/// Writes the end of the function. The path for a call that needs preparation is a separate
+/// function, so that other calls keep no data for it.
 pub(super) fn end(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     out.line("})");
     if !has_objects(plan) {
@@ -90,7 +91,7 @@ pub(super) fn end(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>
     }
 }
 
-/// What is done where arrays lie in other regions than before, or in none.
+/// Writes the function for arrays that are in other regions than before, or in no region.
 fn elsewhere(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     out.line("#[cold]");
     out.line(head(context, plan, "elsewhere"));
@@ -118,7 +119,7 @@ fn elsewhere(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     out.line("");
 }
 
-/// The head of a function that takes what the method takes.
+/// Returns the head of a function with the method's parameters.
 fn head(context: &Context<'_>, plan: &MethodPlan<'_>, what: &str) -> String {
     let params: String = plan
         .params
@@ -147,7 +148,7 @@ pub(super) fn proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'
     end(out, context, plan);
 }
 
-/// Refuses what the server would refuse.
+/// Writes checks of the arguments' limits, which the server would refuse too.
 pub(super) fn limits(out: &mut Writer, plan: &MethodPlan<'_>) {
     for param in plan.ordered(true) {
         let Some((least, most)) = param.param.range else { continue };
@@ -206,7 +207,7 @@ fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     }
 }
 
-/// What has to be known about a parameter before the frame's length is.
+/// Writes the code that determines what the frame's length depends on.
 fn measure(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) {
     let name = binding(&param.param.code);
     let raw = &param.param.name;
@@ -232,12 +233,12 @@ fn measure(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param
     }
 }
 
-/// The description of an object's interface, known now or looked up by the IID given.
+/// Returns the description of an object's interface, which is fixed or looked up by the given IID.
 pub(super) fn wanted(context: &Context<'_>, plan: &MethodPlan<'_>, object: &Object, abi: bool) -> String {
     match object {
         Object::Known(id) => {
             let name = type_name(&context.model.interfaces[id.0].name);
-            // Nothing describes what stays in one process, and others may know it even so.
+            // A local interface has no description, but its IID may be known to the peer.
             if context.model.interfaces[id.0].local {
                 return format!("obvia::rt::Wanted::Iid(<{name} as obvia::Interface>::IID)");
             }
@@ -272,7 +273,7 @@ fn measured(context: &Context<'_>, param: &ParamPlan<'_>) -> String {
     }
 }
 
-/// Writes what lies behind the block.
+/// Writes the data behind the block for a parameter.
 fn place(out: &mut Writer, context: &Context<'_>, param: &ParamPlan<'_>) {
     let name = binding(&param.param.code);
     let raw = &param.param.name;
@@ -353,7 +354,7 @@ fn reply(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     }
 }
 
-/// Checks how many elements there are of an array that does not lie behind the block as others do.
+/// Writes the check of the number of elements of an array that is lent or passed by reference.
 fn used(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) {
     match &param.passing {
         Passing::Reference { size, length: Some(length), .. } => {
@@ -372,7 +373,8 @@ fn used(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: &
     }
 }
 
-/// The number of elements that came: expressions over results use what came, others what was asked.
+/// Returns the received number of elements. Expressions use the received results, and otherwise the
+/// arguments.
 fn came(plan: &MethodPlan<'_>, expression: &crate::model::Arith) -> String {
     let text = size_text(plan, expression, Side::Abi);
     let mut text = text;

@@ -1,4 +1,5 @@
-//! Random calls in Rust: a program that serves objects which know what their callers must send, and calls them.
+//! Random calls in Rust: a test program that serves objects that check their arguments, and calls
+//! these objects.
 
 use super::names::{argument, base as base_name, ident, result, tuple, type_name, value as value_type};
 use crate::compile::Compilation;
@@ -7,13 +8,13 @@ use crate::emit::writer::Writer;
 use crate::model::{Arith, Base, Direction, InterfaceId, Model, StructId, Type};
 use crate::plan::{ParamPlan, Passing, is_plain};
 
-/// The generator, and what programs for all interfaces share.
+/// The generator, and the code that programs for all interfaces share.
 const PRELUDE: &str = include_str!("random_calls.rs.in");
 
-/// What the lints of a crate need not say of generated code.
+/// The attribute that exempts generated code from a crate's lints.
 const ALLOWED: &str = "#[allow(warnings, clippy::all, clippy::pedantic, clippy::restriction, clippy::nursery)]";
 
-/// The test program of a file, in Rust; `stem` is the file's name without its ending.
+/// Returns a file's test program in Rust. `stem` is the file's name without its extension.
 pub fn random_calls(compilation: &Compilation, stem: &str) -> String {
     let model = &compilation.model;
     let mut out = Writer::default();
@@ -55,7 +56,7 @@ pub fn random_calls(compilation: &Compilation, stem: &str) -> String {
     out.finish()
 }
 
-/// A value that is drawn.
+/// Returns an expression that draws a value.
 fn value(model: &Model, ty: &Type, range: Option<(i64, i64)>) -> String {
     match ty {
         Type::Base(Base::Boolean) => "random.boolean()".to_owned(),
@@ -113,7 +114,7 @@ fn one_interface(out: &mut Writer, model: &Model, id: InterfaceId, methods: &[Tr
     }
 }
 
-/// What a call is made of.
+/// Writes the structure of a call's values.
 fn call(out: &mut Writer, model: &Model, interface: &str, trial: &Trial<'_>) {
     let name = format!("{interface}_{}_call", trial.plan.method.name);
     out.line(format!("struct {name} {{"));
@@ -151,7 +152,7 @@ fn field_type(model: &Model, field: &Field) -> String {
     }
 }
 
-/// How many elements an expression says.
+/// Returns the text of a count expression.
 fn elements(trial: &Trial<'_>, value: &Arith, prefix: &str) -> String {
     let text = count(&trial.plan, value, &|name| format!("({prefix}{name} as u64)"));
     if matches!(value, Arith::Const(_)) { format!("{text}_u64") } else { text }
@@ -178,18 +179,18 @@ fn drawn(model: &Model, trial: &Trial<'_>, field: &Field) -> String {
     }
 }
 
-/// The field for what a parameter brings, or brings back.
+/// Returns the field of a parameter's argument or result.
 fn field<'t>(trial: &'t Trial<'_>, param: &ParamPlan<'_>, is_result: bool) -> Option<&'t Field> {
     let name = field_name(param, is_result);
     trial.fields.iter().find(|field| field.name == name && field.is_result == is_result)
 }
 
-/// The parameters that are a call's results in Rust.
+/// Returns the parameters that are results of a call in Rust.
 fn returned<'t, 'a>(model: &Model, trial: &'t Trial<'a>) -> Vec<&'t ParamPlan<'a>> {
     trial.plan.params.iter().filter(|param| result(model, param).is_some()).collect()
 }
 
-/// A call, and what must come of it.
+/// Writes the function that makes a call and checks its results.
 fn try_call(out: &mut Writer, model: &Model, interface: &str, trial: &Trial<'_>) {
     let method = &trial.plan.method.name;
     out.line(format!("fn {interface}_{method}_try(object: &{interface}, call: u64) {{"));
@@ -229,7 +230,7 @@ fn try_call(out: &mut Writer, model: &Model, interface: &str, trial: &Trial<'_>)
         let Some(field) = field(trial, param, true) else { continue };
         let (got, want) = (format!("{}_got", param.param.name), format!("want.{}", field.name));
         let same = match field.what {
-            // Behind what a method used of its room lies whatever was there.
+            // The rest of the room behind the used elements is unspecified.
             What::Array { .. } if !matches!(param.passing, Passing::OutArray { .. }) => {
                 format!("{got}[..{want}.len()] == {want}[..]")
             }
@@ -242,7 +243,7 @@ fn try_call(out: &mut Writer, model: &Model, interface: &str, trial: &Trial<'_>)
     out.line("}");
 }
 
-/// A method of the object.
+/// Writes a method of the object.
 fn method(out: &mut Writer, model: &Model, interface: &str, trial: &Trial<'_>) {
     let name = &trial.plan.method.name;
     let params = trial.plan.params.iter();
@@ -286,7 +287,7 @@ fn method(out: &mut Writer, model: &Model, interface: &str, trial: &Trial<'_>) {
     out.line("");
 }
 
-/// Whether an argument is what was sent.
+/// Returns the condition that an argument equals the sent value.
 fn same_argument(param: &ParamPlan<'_>, given: &str, want: &str) -> String {
     match &param.passing {
         Passing::Array { .. } => format!("{given}[..] == {want}[..]"),

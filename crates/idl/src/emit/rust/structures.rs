@@ -1,4 +1,4 @@
-//! Structures with pointers in them: laid out as in C, made by `new`, read by methods.
+//! Structures with pointers: laid out as in C, made by `new`, and read by methods.
 
 use super::expression::{arith_text, discriminant};
 use super::form::{self, memory_for};
@@ -9,10 +9,10 @@ use crate::model::{Arith, EnumId, Extent, Field, Model, Object, PointerClass, St
 use crate::plan::{Kinds, is_plain};
 use crate::shapes::Shapes;
 
-/// The table of the file's own types, by which what is owned is freed.
+/// The name of the table of the file's types, by which owned data is freed.
 const TYPES: &str = "TYPES__";
 
-/// Whose names an expression is written in.
+/// The place whose names an expression uses.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Named {
     /// The constructor's parameters.
@@ -21,19 +21,19 @@ pub(super) enum Named {
     Member,
 }
 
-/// A member, as users see it.
+/// A member in the form for users.
 enum Seen<'a> {
-    /// Just a value.
+    /// A value without pointers.
     Plain,
-    /// `&T`, `Option<&T>`; a full pointer can be set later.
+    /// `&T` or `Option<&T>`. A full pointer can be set later.
     Pointer { to: String, class: PointerClass },
     /// A string.
     Text { wide: bool, class: PointerClass },
-    /// An array whose length other members say.
+    /// An array whose length other members give.
     Array { element: String, size: &'a Arith, length: Option<&'a Arith>, class: PointerClass },
     /// An object.
     Object(&'a Object),
-    /// A union; the member with its discriminant, where it has none of its own.
+    /// A union. `tag` is the member that holds its discriminant, unless the union is encapsulated.
     Union { id: UnionId, tag: Option<usize> },
     /// A structure, or an array of fixed size.
     Inner(String),
@@ -58,7 +58,7 @@ fn seen<'a>(model: &Model, field: &'a Field) -> Seen<'a> {
     }
 }
 
-/// Writes every structure and union that has pointers in it, and what can be owned.
+/// Writes every structure and union with pointers, and the implementations for owned types.
 pub(super) fn structures(out: &mut Writer, model: &Model) {
     for (at, found) in model.structs.iter().enumerate().skip(model.brought.structs) {
         if form::is_open(model, StructId(at)) {
@@ -77,7 +77,7 @@ pub(super) fn structures(out: &mut Writer, model: &Model) {
     ownership(out, model);
 }
 
-/// What can be owned: every structure and enumeration.
+/// Writes the implementations for owned types: structures and enumerations.
 fn ownership(out: &mut Writer, model: &Model) {
     let is_ownable = |id: &StructId| form::structure(model, *id).is_ok() || form::is_open(model, *id);
     let is_there = |id: &StructId| {
@@ -110,7 +110,7 @@ fn ownership(out: &mut Writer, model: &Model) {
     out.line("");
 }
 
-/// Whether a full pointer lies in a type, or in what it leads to: those can be set.
+/// Whether a type contains or leads to a full pointer, which can be set.
 fn can_change(model: &Model, ty: &Type) -> bool {
     model.reached(ty).any(|ty| matches!(ty, Type::Pointer(pointer) if pointer.class == PointerClass::Full))
 }
@@ -154,7 +154,7 @@ fn stored(model: &Model, field: &Field) -> String {
     }
 }
 
-/// The type of a member as users give and get it.
+/// Returns the type of a member as users pass and get it.
 fn shown(model: &Model, field: &Field) -> String {
     let optional = |class: PointerClass, text: String| {
         if class == PointerClass::Ref { text } else { format!("Option<{text}>") }
@@ -173,7 +173,8 @@ fn shown(model: &Model, field: &Field) -> String {
     }
 }
 
-/// Members that only say how long arrays are, or which arm a union has: users do not give them.
+/// Whether a member only gives the lengths of arrays or the arm of a union, so that users do not
+/// pass it.
 fn elided(model: &Model, found: &Struct, at: usize) -> bool {
     if !matches!(&found.fields[at].ty, Type::Base(_) | Type::Enum(_)) || found.fields[at].range.is_some() {
         return false;
@@ -203,7 +204,7 @@ fn elided(model: &Model, found: &Struct, at: usize) -> bool {
     plain && !other
 }
 
-/// The member that says how many elements an array has, where users do not give it.
+/// Returns the member that counts an array's elements, if users do not pass it.
 fn counter(model: &Model, found: &Struct, size: &Arith) -> Option<usize> {
     size.plain().map(|operand| operand.index).filter(|at| elided(model, found, *at))
 }
@@ -258,7 +259,8 @@ fn constructor(out: &mut Writer, model: &Model, found: &Struct) {
     out.line("}");
 }
 
-/// Whether the constructor has something to refuse: arrays, unions that may lie, and discriminants that more than one member tells.
+/// Whether the constructor can fail: because of arrays, of unions whose arm may contradict the
+/// discriminant, or of discriminants that several members share.
 fn may_fail(model: &Model, found: &Struct) -> bool {
     let mut tags = Vec::new();
     found.fields.iter().any(|field| match seen(model, field) {
@@ -272,14 +274,15 @@ fn may_fail(model: &Model, found: &Struct) -> bool {
     })
 }
 
-/// Refuses a union whose arm is not that of the discriminant at hand.
+/// Writes a check that a union's arm matches the given discriminant.
 fn check_arm(out: &mut Writer, union: &str, tag: &Field) {
     out.line(format!("if !{union}.fits({}) {{", discriminant(&tag.ty, &ident(&tag.name))));
     out.line("return Err(obvia::rt::wrong_arm());");
     out.line("}");
 }
 
-/// A count or a discriminant that other members imply: the first that does says it, and the rest are held to it.
+/// Writes a count or a discriminant that other members imply. The first of these members gives the
+/// value, and the others are checked against it.
 fn implied(out: &mut Writer, model: &Model, found: &Struct, at: usize) {
     let own = &found.fields[at];
     let name = ident(&own.name);
@@ -318,7 +321,7 @@ fn implied(out: &mut Writer, model: &Model, found: &Struct, at: usize) {
     }
 }
 
-/// What users gave, as it is stored.
+/// Returns the expression that converts a user's value to its stored form.
 fn from_shown(model: &Model, field: &Field) -> String {
     let name = ident(&field.name);
     match seen(model, field) {
@@ -349,7 +352,7 @@ fn getter(out: &mut Writer, model: &Model, found: &Struct, at: usize, field: &Fi
     let seen = seen(model, field);
     let result = match &seen {
         Seen::Inner(text) => format!("&{text}"),
-        // What lies in the structure itself lives as long as it does.
+        // A part of the structure itself lives only as long as the structure.
         Seen::Object(_) | Seen::Union { .. } => shown.replace("'a", "'_"),
         _ => shown.clone(),
     };
@@ -392,7 +395,8 @@ fn getter(out: &mut Writer, model: &Model, found: &Struct, at: usize, field: &Fi
     }
 }
 
-/// Full pointers are shown by their address: they may go in circles.
+/// Writes the `Debug` implementation. Full pointers are shown as addresses, because they may form
+/// cycles.
 fn debug(out: &mut Writer, model: &Model, found: &Struct) {
     let name = type_name(&found.name);
     out.line(format!("impl std::fmt::Debug for {name}<'_> {{"));

@@ -1,4 +1,4 @@
-//! Stubs: check the request, call the method, answer.
+//! Stubs: check the request, call the method, and answer.
 
 use super::expression::{Side, claim_text, size_text};
 use super::interface::Context;
@@ -33,7 +33,7 @@ pub(super) fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_
     end(out);
 }
 
-/// Checks how much of its arrays by reference the method says that it has used.
+/// Writes checks of the numbers of used elements that the method returned for arrays by reference.
 fn used(out: &mut Writer, plan: &MethodPlan<'_>) {
     for param in &plan.params {
         let Passing::Reference { length: Some(length), .. } = &param.passing else { continue };
@@ -45,7 +45,8 @@ fn used(out: &mut Writer, plan: &MethodPlan<'_>) {
     }
 }
 
-/// Room for what the method lends, before anything else is done: where it has to be made, the stub begins again.
+/// Writes the check for the lent array's room. It comes first, because the stub starts again after
+/// making room.
 fn lent_room(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let Some(lent) = plan.lent() else { return };
     let Passing::Lent { element, room, .. } = &lent.passing else { return };
@@ -58,7 +59,7 @@ fn lent_room(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     out.line(format!("let mut {name} = {raw}_room;"));
 }
 
-/// A reply with what the method lends behind its block.
+/// Writes a reply with the lent elements behind its block.
 fn lent_reply(out: &mut Writer, plan: &MethodPlan<'_>, lent: &ParamPlan<'_>) {
     let Passing::Lent { size, room, .. } = &lent.passing else { return };
     let (raw, name) = (&lent.param.name, binding(&lent.param.code));
@@ -75,7 +76,7 @@ fn lent_reply(out: &mut Writer, plan: &MethodPlan<'_>, lent: &ParamPlan<'_>) {
     out.line("Ok(obvia::rt::results_unpadded(result, length))");
 }
 
-/// The beginning of a stub.
+/// Writes the beginning of a stub.
 pub(super) fn begin(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     out.line(format!(
         "unsafe extern \"C-unwind\" fn {}_stub(object: *mut obvia::rt::c_void, call: &mut obvia::rt::ServerCall<'_>) -> obvia::rt::Answer {{",
@@ -85,14 +86,14 @@ pub(super) fn begin(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'
     out.line("obvia::rt::serve(call, |call| {");
 }
 
-/// The end of what [`begin`] began.
+/// Writes the end of a stub.
 pub(super) fn end(out: &mut Writer) {
     out.line("})");
     out.line("}");
     out.line("");
 }
 
-/// Calls the method with what it is given: expressions, each behind a comma.
+/// Writes the call of the method. The arguments are expressions, each after a comma.
 pub(super) fn invoke(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, given: &str) {
     out.line("// SAFETY: the object has this interface; pointers are to what was checked above.");
     out.line(format!(
@@ -102,7 +103,8 @@ pub(super) fn invoke(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<
     ));
 }
 
-/// The vtable in which the method is a field: that of the interface itself, reached through its bases.
+/// Returns the name of the interface whose vtable contains the method: the interface itself or one
+/// of its base interfaces.
 pub(super) fn declared_in(context: &Context<'_>, plan: &MethodPlan<'_>) -> String {
     let model = context.model;
     let found = model
@@ -164,7 +166,7 @@ fn fetch(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: 
             count(out, plan, param, size);
             let kind = context.kind(element);
             if param.param.direction.is_out() && plan.early_reply {
-                // Goes from the request straight into the reply: see `early_reply`.
+                // The array is copied from the request directly into the reply: see `early_reply`.
             } else if is_scalar(element) {
                 let mutable = if param.param.direction.is_out() { "_mut" } else { "" };
                 out.line(format!(
@@ -210,7 +212,7 @@ fn check_end(out: &mut Writer, plan: &MethodPlan<'_>) {
     }
 }
 
-/// Lays the reply out before the method runs.
+/// Writes the code that lays out the reply before the method runs.
 fn early_reply(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let behind: Vec<_> = plan.ordered(false).into_iter().filter(|param| !param.passing.in_block()).collect();
     for param in &behind {
@@ -251,7 +253,7 @@ fn early_reply(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     }
 }
 
-/// Places for results that do not lie in the reply already.
+/// Declares variables for the results that are not in the reply.
 fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     for param in plan.ordered(false) {
         if param.param.direction.is_in() {
@@ -278,7 +280,7 @@ fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     }
 }
 
-/// What the method gets for a parameter.
+/// Returns the argument for a parameter of the method.
 fn given(plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> String {
     let name = binding(&param.param.code);
     let raw = &param.param.name;
@@ -314,7 +316,7 @@ fn stores(out: &mut Writer, plan: &MethodPlan<'_>, frame: &str) {
     }
 }
 
-/// A reply that is nothing but its block.
+/// Writes a reply that consists only of its block.
 fn block_reply(out: &mut Writer, plan: &MethodPlan<'_>) {
     if plan.reply_block == 0 {
         out.line("Ok(obvia::rt::no_results(result))");
@@ -352,10 +354,10 @@ fn finish_early(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) 
     out.line("Ok(obvia::rt::results(result, length))");
 }
 
-/// A reply whose length depends on what the method returned.
+/// Writes a reply whose length depends on the method's results.
 fn late_reply(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let behind: Vec<_> = plan.ordered(false).into_iter().filter(|param| !param.passing.in_block()).collect();
-    // Owned from here on, so that they are freed whichever way the stub ends.
+    // From here on owners free the results at every exit of the stub.
     for param in &behind {
         own(out, context, plan, param);
     }

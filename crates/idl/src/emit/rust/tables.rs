@@ -1,10 +1,10 @@
-//! Tables for structures with pointers, as Rust: see `obvia_ndr::flat::shape`.
+//! Tables for structures with pointers, as Rust code: see `obvia_ndr::flat::shape`.
 
 use crate::emit::writer::Writer;
 use crate::model::{Base, PointerClass};
 use crate::shapes::{Count, Element, ElementType, Expr, Iid, Shape, Tail, What};
 
-/// The integer of a base type.
+/// Returns the table's name of an integer type.
 fn int(base: Base) -> &'static str {
     match base {
         Base::Boolean | Base::Byte | Base::Char | Base::U8 => "U8",
@@ -18,7 +18,7 @@ fn int(base: Base) -> &'static str {
     }
 }
 
-/// The name of an operator of two values.
+/// Returns the table's name of a binary operator.
 fn binary(operator: &str) -> &'static str {
     match operator {
         "+" => "Add",
@@ -125,7 +125,7 @@ fn tail(found: &Tail) -> String {
     )
 }
 
-/// A table of types.
+/// Writes a table of types.
 pub(super) fn types(out: &mut Writer, name: &str, types: &[ElementType]) {
     if types.is_empty() {
         return out.line(format!("static {name}: [obvia::rt::shape::ElementType; 0] = [];"));
@@ -141,7 +141,7 @@ pub(super) fn types(out: &mut Writer, name: &str, types: &[ElementType]) {
     out.line("};");
 }
 
-/// A block.
+/// Writes the table of a block.
 pub(super) fn block(out: &mut Writer, name: &str, size: u32, found: &Shape) {
     out.line(format!("static {name}: obvia::rt::shape::Block = {{"));
     out.line("use obvia::rt::shape::*;");

@@ -25,7 +25,8 @@ pub(super) fn constants(out: &mut Writer, model: &Model) {
     out.line("");
 }
 
-/// An integer as its type writes it: values of the upper half are the type's own.
+/// Returns an integer literal of its type. Unsigned 64-bit values are stored as signed numbers with
+/// the same bits.
 fn integer(value: i64, one: Base) -> String {
     match one {
         Base::U64 => value.cast_unsigned().to_string(),

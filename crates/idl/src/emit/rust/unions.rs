@@ -1,4 +1,4 @@
-//! Unions: an enumeration for users, and what lies in memory.
+//! Unions: an enumeration for users, and the form in memory.
 
 use super::expression::discriminant;
 use super::form::{self, memory_for, tag as tag_type};
@@ -8,22 +8,22 @@ use crate::model::{Extent, Field, Model, PointerClass, Type, Union, UnionId};
 use crate::plan::is_plain;
 use std::collections::HashSet;
 
-/// An arm, as users see it.
+/// An arm in the form for users.
 struct Variant<'a> {
     name: String,
-    /// The discriminants; none for the default.
+    /// The discriminants. Empty for the default arm.
     cases: &'a [i64],
     field: Option<&'a Field>,
 }
 
 impl Variant<'_> {
-    /// Whether the variant itself says the discriminant.
+    /// Whether the variant alone determines the discriminant.
     fn is_one_case(&self) -> bool {
         self.cases.len() == 1
     }
 }
 
-/// `snake_case` as a variant is written.
+/// Converts `snake_case` to a variant's name.
 fn camel(name: &str) -> String {
     let words = name.split('_').filter(|word| !word.is_empty());
     let camel: String = words.map(|word| word[..1].to_uppercase() + &word[1..]).collect();
@@ -60,12 +60,12 @@ fn unused(names: &mut HashSet<String>, mut name: String) -> String {
     name
 }
 
-/// What an arm is in memory.
+/// Returns the type of an arm in memory.
 fn stored(model: &Model, field: &Field) -> String {
     memory_for(model, &field.ty, "'a").unwrap_or_default()
 }
 
-/// What users give and get for an arm.
+/// Returns the type of an arm as users pass and get it.
 fn shown(model: &Model, field: &Field) -> String {
     match &field.ty {
         ty if is_plain(model, ty) => value(model, ty),
@@ -109,7 +109,7 @@ pub(super) fn union(out: &mut Writer, model: &Model, id: UnionId) {
     out.line("");
 }
 
-/// The union as C has it.
+/// Writes the union in C's layout.
 fn raw(out: &mut Writer, model: &Model, found: &Union, variants: &[Variant<'_>]) {
     let name = type_name(&found.name);
     out.line("#[doc(hidden)]");
@@ -132,7 +132,7 @@ fn raw(out: &mut Writer, model: &Model, found: &Union, variants: &[Variant<'_>])
     out.line("}");
 }
 
-/// What an arm is in memory, as something that can be copied.
+/// Returns the type of an arm in memory, in a form that can be copied.
 fn copied(model: &Model, field: &Field) -> String {
     match &field.ty {
         Type::Interface(_) => "*mut obvia::rt::c_void".to_owned(),
@@ -188,12 +188,12 @@ fn methods(out: &mut Writer, model: &Model, found: &Union, variants: &[Variant<'
     reader(out, model, found, variants);
 }
 
-/// Whether a value of the enumeration may say a discriminant that is not its arm's.
+/// Whether a value of the enumeration may hold a discriminant that does not match its arm.
 pub(super) fn may_lie(union: &Union) -> bool {
     union.default.is_some() || union.arms.iter().any(|arm| arm.cases.len() != 1)
 }
 
-/// The check of a value against a discriminant.
+/// Writes the check of a value against a discriminant.
 fn fits(out: &mut Writer, found: &Union, variants: &[Variant<'_>]) {
     let known: Vec<String> = variants.iter().flat_map(|variant| variant.cases).map(i64::to_string).collect();
     let own = discriminant(&found.tag, "(*own)");
@@ -216,12 +216,13 @@ fn fits(out: &mut Writer, found: &Union, variants: &[Variant<'_>]) {
     out.line("}");
 }
 
-/// How the union as C has it is borrowed to be looked at: what has no pointers in it borrows nothing.
+/// Returns the reference by which the C union is read. The value of a union without pointers does
+/// not borrow the union.
 fn borrow(model: &Model, found: &Union) -> &'static str {
     if form::is_plain_union(model, found) { "&" } else { "&'s " }
 }
 
-/// The way from the union as C has it to the enumeration.
+/// Writes the conversion of the C union to the enumeration.
 fn reader(out: &mut Writer, model: &Model, found: &Union, variants: &[Variant<'_>]) {
     let (name, tag) = (type_name(&found.name), tag_type(model, &found.tag));
     out.line(format!("impl<'a> {name}Raw<'a> {{"));
@@ -243,7 +244,7 @@ fn reader(out: &mut Writer, model: &Model, found: &Union, variants: &[Variant<'_
             });
         }
         let value = variant.field.map(|field| from_stored(model, field));
-        // Parentheses around all of an argument say nothing.
+        // Parentheses around a whole argument are redundant.
         parts.extend(value.map(|value| match value.strip_prefix('(').and_then(|value| value.strip_suffix(')')) {
             Some(inner) if !value.contains(").") => inner.to_owned(),
             _ => value,
@@ -270,7 +271,7 @@ fn pattern(variant: &Variant<'_>, tag: &str, value: &str) -> String {
     if parts.is_empty() { variant.name.clone() } else { format!("{}({})", variant.name, parts.join(", ")) }
 }
 
-/// What users gave, as it lies in memory.
+/// Returns the expression that converts a user's value to its form in memory.
 fn to_stored(model: &Model, field: &Field) -> String {
     match &field.ty {
         ty if is_plain(model, ty) => "value".to_owned(),
@@ -281,7 +282,7 @@ fn to_stored(model: &Model, field: &Field) -> String {
     }
 }
 
-/// What lies in memory, as users get it.
+/// Returns the expression that converts the form in memory to the user's value.
 fn from_stored(model: &Model, field: &Field) -> String {
     let name = ident(&field.name);
     let read = format!("(&**unsafe {{ &self.{name} }})");
@@ -299,7 +300,7 @@ fn from_stored(model: &Model, field: &Field) -> String {
     }
 }
 
-/// A union with its discriminant: a structure of the two.
+/// Writes an encapsulated union: a structure of the discriminant and the union.
 fn with_tag(out: &mut Writer, model: &Model, found: &Union) {
     let (name, tag) = (type_name(&found.name), tag_type(model, &found.tag));
     let stored_tag = if tag == "bool" { "u8".to_owned() } else { tag.clone() };

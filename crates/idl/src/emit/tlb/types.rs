@@ -1,4 +1,4 @@
-//! Structures, unions, enumerations and further names, and how types are described.
+//! Structures, unions, enumerations and typedefs, and the descriptions of types.
 
 use super::{Emitter, HRESULT, VOID, empty, with_about};
 use crate::automation::vartype;
@@ -8,7 +8,7 @@ use crate::source::Span;
 use crate::typelib::{Kind, Place, TypeDesc, TypeInfo, TypeRef, Value, Variable};
 use obvia_ndr::vartype as vt;
 
-/// VARTYPEs that only type libraries have.
+/// VARTYPEs that only type libraries use.
 const LPSTR: u16 = 30;
 const LPWSTR: u16 = 31;
 
@@ -29,7 +29,7 @@ impl Emitter<'_> {
 
     pub(super) fn structure(&mut self, id: StructId) -> TypeRef {
         let found = &self.model.structs[id.0];
-        // What lies in it stands before it.
+        // Contained types come first.
         for field in &found.fields {
             self.by_value(&field.ty);
         }
@@ -46,7 +46,7 @@ impl Emitter<'_> {
         let (offsets, ..) = self.model.offsets(found);
         for (at, (field, offset)) in found.fields.iter().zip(offsets).enumerate() {
             let ty = match &found.conformant {
-                // The last: an array of as many as there are, of which C has the first.
+                // The conformant array at the end is described as an array of one element, as in C.
                 Some((element, ..)) if at + 1 == found.fields.len() => {
                     self.without_size(field.span);
                     TypeDesc::Array(Box::new(self.described(element, field.named, field.span)), vec![(1, 0)])
@@ -58,7 +58,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// A union; one with a discriminant of its own is a structure of that and the union.
+    /// Adds a union. An encapsulated union becomes a structure of the discriminant and the union.
     pub(super) fn union(&mut self, id: UnionId) -> TypeRef {
         let found = &self.model.unions[id.0];
         arms(found).for_each(|field| self.by_value(&field.ty));
@@ -75,7 +75,7 @@ impl Emitter<'_> {
         let found = &self.model.unions[id.0];
         let mut members: Vec<Variable> = Vec::new();
         for field in arms(found) {
-            // The default arm may be one of the others, too.
+            // The default arm may be one of the other arms too.
             if members.iter().all(|member| member.name != field.name) {
                 let ty = self.described(&field.ty, field.named, field.span);
                 members.push(Variable { place: Place::Member(0), ..variable(&field.name, members.len(), ty) });
@@ -110,7 +110,7 @@ impl Emitter<'_> {
         self.made.types[made].alias = Some(self.unnamed(&found.ty, found.span));
     }
 
-    /// Makes the types that lie in something, and not behind a pointer.
+    /// Adds the types that a type contains by value.
     fn by_value(&mut self, ty: &Type) {
         match ty {
             Type::Fixed(element, _) => self.by_value(element),
@@ -121,7 +121,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The description of a type, which has this name in the file, or has a part that has.
+    /// Returns the description of a type. `named` is the typedef of the type or of a part of it.
     pub(super) fn described(&mut self, ty: &Type, named: Option<usize>, span: Span) -> TypeDesc {
         let plain = self.unnamed(ty, span);
         let Some(at) = named else { return plain };
@@ -129,7 +129,7 @@ impl Emitter<'_> {
         let target = if alias.public {
             TypeDesc::Named(self.declared(Declared::Alias(at)))
         } else {
-            // Names that stand for a type of Automation's own.
+            // Typedefs of Automation's types that have a base type in the file.
             match vartype(self.model, &alias.ty, Some(&alias.name)) {
                 Some(kind @ (vt::BOOL | vt::DATE)) => TypeDesc::Simple(kind),
                 _ => return plain,
@@ -185,7 +185,7 @@ impl Emitter<'_> {
         self.say(warning.help("a SAFEARRAY says it itself"));
     }
 
-    /// The structure that GUIDs are.
+    /// Returns the structure of GUIDs.
     fn guid(&mut self) -> TypeRef {
         if let Some(known) = self.guid {
             return TypeRef::Own(known);
@@ -210,18 +210,18 @@ impl Emitter<'_> {
     }
 }
 
-/// What a union may hold.
+/// Returns the contents of a union's arms.
 fn arms(union: &Union) -> impl Iterator<Item = &Field> {
     union.arms.iter().filter_map(|arm| arm.field.as_ref()).chain(union.default.iter().flatten())
 }
 
-/// A member or a value at a place among others.
+/// Returns a member or a value with this index.
 fn variable(name: &str, at: usize, ty: TypeDesc) -> Variable {
     let id = 0x4000_0000 | at as i32;
     Variable { name: name.to_owned(), id, flags: 0, ty, place: Place::Property, help: crate::typelib::Help::default() }
 }
 
-/// A description with a part of it that was `source` now `target`.
+/// Returns a description in which `source` is replaced by `target`.
 fn replaced(of: TypeDesc, source: &TypeDesc, target: &TypeDesc) -> TypeDesc {
     if of == *source {
         return target.clone();

@@ -1,4 +1,4 @@
-//! Methods as programs have them: what an object implements, and a call.
+//! Methods for tools that write programs: the declaration that an object implements, and a call.
 
 use super::super::names::{binding, declare, type_ident, value as value_name};
 use super::Method;
@@ -9,7 +9,7 @@ use crate::model::{Base, Extent, Model, PointerClass, Transfer, Type};
 use crate::plan::{ParamPlan, Passing, element_counts, in_place};
 
 impl Method<'_> {
-    /// The method as objects implement it and callers call it.
+    /// Returns the method in the form for implementers and for callers.
     pub(super) fn component(&self) -> component::Method {
         let is_raw = self.is_raw_for_objects();
         let views = self.views().iter().map(|view| is_raw || view.declared.is_some()).chain(std::iter::repeat(is_raw));
@@ -35,7 +35,7 @@ impl Method<'_> {
         Ok(Call { before, text: format!("{}({})", self.name, arguments.join(", ")) })
     }
 
-    /// An argument; what it takes is declared before.
+    /// Returns an argument. Variables that it needs are declared in `before`.
     fn argument(&self, param: &ParamPlan<'_>, view: &View, before: &mut Vec<String>) -> Result<String, Reason> {
         let (model, range) = (self.model, param.param.range);
         let name = binding(&param.param.code);
@@ -64,7 +64,7 @@ impl Method<'_> {
         }
     }
 
-    /// An array in the caller's room.
+    /// Returns an array in the caller's memory.
     fn elements(&self, param: &ParamPlan<'_>, count: i64, before: &mut Vec<String>) -> Result<String, Reason> {
         if param.param.transfer == Transfer::Map {
             return Err(SHARED);
@@ -82,10 +82,10 @@ impl Method<'_> {
     }
 }
 
-/// What a parameter is that the method changes.
+/// Returns the initial value of a parameter that the method changes.
 fn changed(model: &Model, ty: &Type, range: Option<(i64, i64)>) -> Result<String, Reason> {
     match ty {
-        // Owners that hold nothing.
+        // Owners that are empty.
         Type::Interface(_) => Ok("{}".to_owned()),
         Type::Pointer(pointer) if pointer.class != PointerClass::Ref => Ok("{}".to_owned()),
         ty if may_be_zero(model, ty, range) => Ok("{}".to_owned()),
@@ -93,7 +93,7 @@ fn changed(model: &Model, ty: &Type, range: Option<(i64, i64)>) -> Result<String
     }
 }
 
-/// A value.
+/// Returns a value of a type.
 fn value(model: &Model, ty: &Type, range: Option<(i64, i64)>) -> Result<String, Reason> {
     Ok(match ty {
         Type::Base(Base::Boolean) => "false".to_owned(),

@@ -1,4 +1,5 @@
-//! How parameters are seen by those who give and return values, and what lies between that and the method.
+//! Views: the parameters in terms of values, for callers and implementers, and the conversions
+//! between them and the interface's method.
 
 use super::super::expression::{self, Side};
 use super::super::names::{self, binding, declare, flat, local, pointer_to, type_name};
@@ -7,47 +8,48 @@ use crate::emit::writer::Writer;
 use crate::model::{Arith, Base, Direction, Extent, Model, Object, Pointer, PointerClass, Type};
 use crate::plan::{MethodPlan, ParamPlan, Passing, element_counts, is_plain};
 
-/// Where a line about a result has the result.
+/// The placeholder for the result in a line of code.
 pub(super) const RESULT: &str = "{result}";
 
-/// A parameter in every place where it appears. Who calls and who is called see the same.
+/// The forms of a parameter in all places where it appears. Callers and implementers see the same
+/// types.
 #[derive(Default)]
 pub(super) struct View {
-    /// Its declaration, where it is given.
+    /// The declaration. `None` if the parameter is not passed.
     pub(super) declared: Option<String>,
-    /// Its type, where it is a result.
+    /// The type. `None` if the parameter is not a result.
     pub(super) result: Option<String>,
-    /// What a caller does before the call.
+    /// The caller's code before the call.
     pub(super) before: Vec<String>,
-    /// What the method is called with.
+    /// The argument of the interface's method.
     pub(super) argument: String,
-    /// What a caller does when the call has succeeded.
+    /// The caller's code after a successful call.
     pub(super) after: Vec<String>,
-    /// The result for a caller.
+    /// The expression for the result that the caller gets.
     pub(super) returned: String,
-    /// Whether it owns something, so that it is moved.
+    /// Whether the result owns a resource, so that it is moved.
     pub(super) is_owner: bool,
-    /// What an object's adapter does before anything can fail.
+    /// The adapter's code before any step that can fail.
     pub(super) cleared: Vec<String>,
-    /// What an object's adapter does before the call.
+    /// The adapter's code before the call of the object.
     pub(super) prepared: Vec<String>,
-    /// What an object gets.
+    /// The argument of the object's method.
     pub(super) given: String,
-    /// What the adapter makes of an object's result, and may fail.
+    /// The adapter's code that converts the object's result, and that may fail.
     pub(super) made: Vec<String>,
-    /// How the adapter hands the result to the caller.
+    /// The adapter's code that gives the result to the caller.
     pub(super) stored: Vec<String>,
-    /// Whether objects are called as the interface has it.
+    /// Whether objects implement the interface's original signature.
     pub(super) is_raw_for_objects: bool,
 }
 
-/// What a method is seen through, each parameter by itself.
+/// The context in which the views of a method's parameters are made.
 pub(super) struct Viewer<'a> {
     pub(super) model: &'a Model,
     pub(super) plan: &'a MethodPlan<'a>,
 }
 
-/// Why a parameter has no better form than in C.
+/// The reason why a parameter keeps its C form.
 pub(super) type Reason = &'static str;
 
 const POINTERS: Reason = "leads to pointers";
@@ -60,11 +62,11 @@ const NULL: Reason = "is changed in a place that may be missing";
 const IID: Reason = "is of an interface that is said elsewhere";
 
 impl Viewer<'_> {
-    /// How a parameter is seen.
+    /// Returns the view of a parameter.
     ///
     /// # Errors
     ///
-    /// Why it is passed as C has it.
+    /// The reason why the parameter keeps its C form.
     pub(super) fn view(&self, param: &ParamPlan<'_>) -> Result<View, Reason> {
         let name = binding(&param.param.code);
         let is_result = !param.param.direction.is_in();
@@ -87,18 +89,18 @@ impl Viewer<'_> {
             Passing::Object(object) => self.object(param, object)?,
             Passing::OutObject(object) => self.out_object(object, &name)?,
             Passing::Raw(_) => pointer(names::parameter(self.model, param, &name), &name),
-            // What has one of these is refused before it comes here.
+            // A method with one of these is refused earlier.
             Passing::Graph | Passing::Automation(_) => self.graph(param)?,
         })
     }
 
-    /// What passes for an object.
+    /// Returns the type that holds an object.
     fn holder(&self, object: &Object) -> String {
         let pointer = declare(self.model, &Type::Interface(object.clone()), "");
         format!("obvia::object<{}>", pointer.trim_end_matches([' ', '*']))
     }
 
-    /// A count that arrays know: they have it in common.
+    /// Returns the view of a count that arrays imply. All these arrays must have the same length.
     fn count(&self, param: &ParamPlan<'_>, ty: &Type) -> View {
         let (name, ty) = (binding(&param.param.code), type_name(self.model, ty));
         if param.param.direction.is_out() {
@@ -117,7 +119,7 @@ impl Viewer<'_> {
         View { before, argument: name, ..View::default() }
     }
 
-    /// The arrays that a parameter counts.
+    /// Returns the arrays that a parameter counts.
     fn counted_by<'s>(&'s self, count: &'s ParamPlan<'_>) -> impl Iterator<Item = &'s ParamPlan<'s>> {
         self.plan.params.iter().filter(move |array| {
             let size = element_counts(array.param).and_then(|(size, _)| size.plain());
@@ -137,13 +139,13 @@ impl Viewer<'_> {
         View { declared: Some(declared), argument: argument.to_owned(), given, ..View::default() }
     }
 
-    /// A value that the method changes in place.
+    /// Returns the view of a value that the method changes in place.
     fn changed(&self, ty: String, name: &str) -> View {
         let (argument, given) = (format!("&{name}"), format!("*{name}"));
         View { declared: Some(format!("{ty} &{name}")), argument, given, ..View::default() }
     }
 
-    /// A value that is returned.
+    /// Returns the view of a value that is returned.
     fn place(&self, ty: &Type, name: &str) -> View {
         let text = type_name(self.model, ty);
         View {
@@ -185,7 +187,7 @@ impl Viewer<'_> {
         }
     }
 
-    /// An array of fixed size: a reference to one, or one that is returned.
+    /// Returns the view of an array of fixed size: a reference, or a returned array.
     fn fixed(&self, param: &ParamPlan<'_>, ty: &Type, element: &Type) -> View {
         let name = binding(&param.param.code);
         let is_deep = matches!(element, Type::Fixed(..));
@@ -221,7 +223,8 @@ impl Viewer<'_> {
         }
     }
 
-    /// An array in the caller's room. `seen` is what its elements are seen as.
+    /// Returns the view of an array in the caller's memory. `seen` is the type of its elements in
+    /// the view.
     fn elements(&self, param: &ParamPlan<'_>, seen: String, element: &Type, is_owner: bool) -> View {
         let name = binding(&param.param.code);
         let raw = type_name(self.model, element);
@@ -243,7 +246,8 @@ impl Viewer<'_> {
         view
     }
 
-    /// How many elements an array has room for; what takes some calculation is declared before.
+    /// Returns the number of elements that an array has room for. A calculation is declared in
+    /// `before`.
     fn room(&self, param: &ParamPlan<'_>, size: &Arith, side: Side, before: &mut Vec<String>) -> String {
         match size {
             Arith::Operand(operand) => expression::value(self.plan, operand, side),
@@ -288,7 +292,7 @@ impl Viewer<'_> {
         })
     }
 
-    /// An array that the method allocates.
+    /// Returns the view of an array that the method allocates.
     fn allocated(&self, param: &ParamPlan<'_>, element: &Type, size: &Arith) -> Result<View, Reason> {
         let name = binding(&param.param.code);
         let counter = self.counter(size).ok_or(COUNT)?;
@@ -316,7 +320,7 @@ impl Viewer<'_> {
         })
     }
 
-    /// Declares a pointer to elements, which a method gives.
+    /// Returns the declaration of a pointer to elements that the method provides.
     fn nowhere(&self, element: &Type, name: &str) -> Result<String, Reason> {
         if matches!(element, Type::Fixed(..)) {
             return Err(ARRAYS);
@@ -324,12 +328,13 @@ impl Viewer<'_> {
         Ok(format!("{};", pointer_to(self.model, element, &format!("{name}{{}}"))))
     }
 
-    /// What says how long an array is, if nothing else does and it says nothing else.
+    /// Returns the parameter that gives an array's length and has no other use. `None` if there is
+    /// none.
     fn counter(&self, size: &Arith) -> Option<&ParamPlan<'_>> {
         size.plain().map(|operand| &self.plan.params[operand.index]).filter(|count| count.counts)
     }
 
-    /// An array that callers read where it lies.
+    /// Returns the view of an array that callers read in place.
     fn lent(&self, param: &ParamPlan<'_>, element: &Type, size: &Arith) -> Result<View, Reason> {
         let name = binding(&param.param.code);
         let count = binding(&self.counter(size).ok_or(COUNT)?.param.code);
@@ -368,8 +373,9 @@ impl Viewer<'_> {
         Ok(view)
     }
 
-    /// The IID by which an object is passed that is seen as IUnknown, as callers and as adapters have it: whoever sees the interface in the pointer
-    /// takes it for one of that IID.
+    /// Returns the IID by which an object with the static type IUnknown is passed, as an expression
+    /// for callers and one for adapters. The pointer has to be that of the interface with this IID,
+    /// because its user will treat it as such.
     fn iid(&self, object: &Object) -> Result<Option<(String, String)>, Reason> {
         let Object::IidIs(operand) = object else { return Ok(None) };
         let param = &self.plan.params[operand.index];
@@ -381,7 +387,7 @@ impl Viewer<'_> {
         Ok(Some((name, given)))
     }
 
-    /// What leads elsewhere, or changes such.
+    /// Returns the view of a parameter with pointers, or of one that replaces such data.
     fn graph(&self, param: &ParamPlan<'_>) -> Result<View, Reason> {
         let name = binding(&param.param.code);
         let Type::Pointer(pointer_type) = &param.param.ty else {
@@ -435,7 +441,7 @@ impl Viewer<'_> {
         Ok(self.elements(param, seen, element, is_owner))
     }
 
-    /// What a method returns, or replaces, by a pointer to it.
+    /// Returns the view of data that a method returns or replaces by a pointer to it.
     fn replaced(&self, param: &ParamPlan<'_>, inner: &Pointer) -> Result<View, Reason> {
         let name = binding(&param.param.code);
         let text = type_name(self.model, &inner.to);
@@ -453,7 +459,7 @@ impl Viewer<'_> {
         Ok(if is_result { owner_result(owner, &name) } else { owner_changed(&owner, &name) })
     }
 
-    /// Whether something leads elsewhere, so that there are functions that free it.
+    /// Whether a type contains pointers, so that it has functions that free it.
     fn owned(&self, ty: &Type) -> Result<bool, Reason> {
         match ty {
             Type::Union(id) if self.model.unions[id.0].encapsulated.is_none() => Err(UNION),
@@ -465,18 +471,18 @@ impl Viewer<'_> {
     }
 }
 
-/// Whether an array may be left out.
+/// Whether an array may be omitted.
 fn may_be_missing(array: &ParamPlan<'_>) -> bool {
     array.param.direction == Direction::In
         && matches!(&array.param.ty, Type::Pointer(pointer) if pointer.class != PointerClass::Ref)
 }
 
-/// What is a pointer for all.
+/// Returns the view of a parameter that is a pointer on both sides.
 fn pointer(declared: String, name: &str) -> View {
     View { declared: Some(declared), argument: name.to_owned(), given: name.to_owned(), ..View::default() }
 }
 
-/// A result in a type that frees it.
+/// Returns the view of a result that is held by an owner type.
 fn owner_result(owner: String, name: &str) -> View {
     View {
         cleared: vec![format!("*{name} = {{}};")],
@@ -490,7 +496,7 @@ fn owner_result(owner: String, name: &str) -> View {
     }
 }
 
-/// Something in a type that frees it, which the method may replace.
+/// Returns the view of a value in an owner type that the method may replace.
 fn owner_changed(owner: &str, name: &str) -> View {
     View {
         declared: Some(format!("{owner} &{name}")),
@@ -500,7 +506,7 @@ fn owner_changed(owner: &str, name: &str) -> View {
     }
 }
 
-/// The standard's string of these characters.
+/// Returns the standard string type for these characters.
 fn string(base: Base) -> Result<&'static str, Reason> {
     match base {
         Base::Char => Ok("std::string"),
