@@ -6,11 +6,11 @@ package obvia;
  * @param hot the accepted connections that have a thread
  * @param virtual the hot connections whose thread is a virtual one
  * @param warm the accepted connections that have been idle for a while; one thread polls all of
- * them
+ *     them
  * @param calling the connections that this process has opened for its own calls
  * @param cooled the own connections that were closed since the start of the process because they
- * held memory while idle
+ *     held memory while idle
  * @param closed the own connections that were closed since the start of the process because they
- * were idle for long
+ *     were idle for long
  */
 public record Connections(int hot, int virtual, int warm, int calling, long cooled, long closed) {}

@@ -10,8 +10,8 @@ public interface Endpoint extends AutoCloseable {
      * @param name the name
      * @return a proxy, or the object itself if this process exports it
      * @throws RpcException with RPC_S_SERVER_UNAVAILABLE if no process serves the name,
-     * E_NOINTERFACE if the object lacks the interface, RPC_E_VERSION_MISMATCH if client and server
-     * have different versions of it
+     *     E_NOINTERFACE if the object lacks the interface, RPC_E_VERSION_MISMATCH if client and
+     *     server have different versions of it
      */
     <T> T bind(Class<T> type, String name);
 
@@ -24,7 +24,7 @@ public interface Endpoint extends AutoCloseable {
      * @param type the interface of the returned reference
      * @return a proxy, or the object itself if this process has created it
      * @throws RpcException with REGDB_E_CLASSNOTREG if no process creates objects of the class,
-     * E_NOINTERFACE if they lack the interface
+     *     E_NOINTERFACE if they lack the interface
      */
     <T> T createInstance(Guid classId, Class<T> type);
 
@@ -36,7 +36,7 @@ public interface Endpoint extends AutoCloseable {
      * @param type the interface of the returned reference
      * @return a proxy, or the object itself if this process has registered the class
      * @throws RpcException as for {@link #createInstance}; with E_NOINTERFACE for a class without
-     * class object
+     *     class object
      */
     <T> T classObject(Guid classId, Class<T> type);
 

@@ -29,8 +29,8 @@ public interface Export extends AutoCloseable {
      * @param object the new object
      * @param type the interface of the export
      * @throws RpcException with E_NOINTERFACE if the new object lacks an interface of the old one
-     * that clients have references to, E_INVALIDARG if clients already have references to the new
-     * object, RPC_E_DISCONNECTED if the export is closed
+     *     that clients have references to, E_INVALIDARG if clients already have references to the
+     *     new object, RPC_E_DISCONNECTED if the export is closed
      */
     <T> void replace(T object, Class<T> type);
 

@@ -22,11 +22,11 @@ public final class Obvia {
      * @param <T> the interface
      * @param object the object; not {@code null}
      * @param type the first interface of the reference; clients may query for the other interfaces
-     * of the object's class
+     *     of the object's class
      * @param name the name
      * @return the export; closing it ends the export
      * @throws RpcException with RPC_S_DUPLICATE_ENDPOINT if a live process serves the name,
-     * E_INVALIDARG if the name is invalid
+     *     E_INVALIDARG if the name is invalid
      */
     public static <T> Export export(T object, Class<T> type, String name) {
         return export(object, type, name, Threading.PLATFORM);
@@ -39,12 +39,12 @@ public final class Obvia {
      * @param <T> the interface
      * @param object the object; not {@code null}
      * @param type the first interface of the reference; clients may query for the other interfaces
-     * of the object's class
+     *     of the object's class
      * @param name the name
      * @param threading the threads
      * @return the export; closing it ends the export
      * @throws RpcException with RPC_S_DUPLICATE_ENDPOINT if a live process serves the name,
-     * E_INVALIDARG if the name is invalid
+     *     E_INVALIDARG if the name is invalid
      */
     public static <T> Export export(T object, Class<T> type, String name, Threading threading) {
         return Runtime.instance().export(object, type, name, threading);
@@ -78,7 +78,7 @@ public final class Obvia {
      * Returns the endpoint that a string binding names.
      *
      * @param binding {@code ncacn_vi_shm:} for this host; with obvia-native also
-     * {@code ncacn_vi_udp:host[port]}, {@code ncacn_ip_tcp:host[port]} and others
+     *     {@code ncacn_vi_udp:host[port]}, {@code ncacn_ip_tcp:host[port]} and others
      * @return the endpoint
      * @throws RpcException with E_INVALIDARG if no module supports the protocol sequence
      */
@@ -91,7 +91,7 @@ public final class Obvia {
      * {@link #setCredentials}. The endpoint and its connections keep the credentials.
      *
      * @param binding with obvia-native, a binding that asks for security:
-     * {@code ncacn_ip_tcp:host[port,security=privacy]}
+     *     {@code ncacn_ip_tcp:host[port,security=privacy]}
      * @param credentials the credentials
      * @return the endpoint
      * @throws RpcException with E_INVALIDARG if no module supports the protocol sequence
@@ -107,7 +107,7 @@ public final class Obvia {
      * @param binding a string binding
      * @return the binding with its actual endpoint
      * @throws RpcException with RPC_S_DUPLICATE_ENDPOINT if the endpoint is in use; E_INVALIDARG if
-     * the string binding is malformed or no module supports its protocol sequence
+     *     the string binding is malformed or no module supports its protocol sequence
      */
     public static String listen(String binding) {
         return Runtime.instance().listen(binding);
@@ -138,7 +138,7 @@ public final class Obvia {
      * @param <T> the interface
      * @param classId the CLSID of the class
      * @param type the interface of the objects; clients may query for the other interfaces of their
-     * class
+     *     class
      * @param make the factory; any thread calls it
      * @return the registration; closing it revokes the class
      * @throws RpcException with E_INVALIDARG if the class is already registered
@@ -153,7 +153,7 @@ public final class Obvia {
      * @param <T> the interface
      * @param classId the CLSID of the class
      * @param type the interface of the objects; clients may query for the other interfaces of their
-     * class
+     *     class
      * @param make the factory; any thread calls it
      * @param classObject the class object, or {@code null}
      * @return the registration; closing it revokes the class
@@ -173,8 +173,8 @@ public final class Obvia {
      * @param type the interface of the returned reference
      * @return a proxy, or the object itself if this process has created it
      * @throws RpcException with REGDB_E_CLASSNOTREG if no process creates objects of the class,
-     * CO_E_SERVER_EXEC_FAILURE if the server could not be started, E_NOINTERFACE if the objects
-     * lack the interface
+     *     CO_E_SERVER_EXEC_FAILURE if the server could not be started, E_NOINTERFACE if the objects
+     *     lack the interface
      */
     public static <T> T createInstance(Guid classId, Class<T> type) {
         return connect().createInstance(classId, type);
@@ -306,7 +306,7 @@ public final class Obvia {
      * Whether this thread performs a call of another process, whose {@link #caller} is known.
      *
      * @return false in a call that this process makes itself, and on other threads that a method
-     * uses
+     *     uses
      */
     public static boolean isCalled() {
         return Runtime.instance().caller() != null;
@@ -337,7 +337,7 @@ public final class Obvia {
      * @param type the interface of the reference
      * @return a proxy, or the object itself if it belongs to this process
      * @throws RpcException with RPC_E_INVALID_OBJREF if the bytes are no OBJREF,
-     * CO_E_OBJNOTCONNECTED if the OBJREF was already unmarshaled or released
+     *     CO_E_OBJNOTCONNECTED if the OBJREF was already unmarshaled or released
      */
     public static <T> T unmarshal(byte[] reference, Class<T> type) {
         return Runtime.instance().unmarshal(reference, type);
@@ -399,7 +399,7 @@ public final class Obvia {
      *
      * @param <R> the type of the work's result
      * @param <E> the type of the work's exception; only unchecked exceptions if the work declares
-     * none
+     *     none
      * @param time the time until the deadline, of any length
      * @param work the work
      * @return the work's result
@@ -431,7 +431,7 @@ public final class Obvia {
      * {@code Duration.between(Instant.now(), deadline)} is the remaining time.
      *
      * @return the deadline, which may have expired; empty if the caller sent none, or if this
-     * thread performs no call of another process
+     *     thread performs no call of another process
      */
     public static Optional<Instant> callerDeadline() {
         return Runtime.instance().callerDeadline();
@@ -443,7 +443,7 @@ public final class Obvia {
      * long method polls this.
      *
      * @return false in a call that this process makes itself, and on other threads that a method
-     * uses
+     *     uses
      */
     public static boolean isCancelled() {
         return Runtime.instance().isCancelled();
@@ -455,7 +455,7 @@ public final class Obvia {
      *
      * @param <R> the type of the work's result
      * @param <E> the type of the work's exception; only unchecked exceptions if the work declares
-     * none
+     *     none
      * @param trace the trace
      * @param work the work
      * @return the work's result
@@ -498,7 +498,7 @@ public final class Obvia {
      * @param access the access that other processes get
      * @return the memory; the caller closes it
      * @throws RpcException with E_INVALIDARG for 0 bytes or more than 64 TiB; E_OUTOFMEMORY if the
-     * host has no room
+     *     host has no room
      */
     public static SharedMemory share(long bytes, SharedMemory.Access access) {
         return Runtime.instance().share(bytes, access);

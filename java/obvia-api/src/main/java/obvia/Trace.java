@@ -7,7 +7,7 @@ import static java.util.Objects.requireNonNull;
  * tracing system.
  *
  * @param traceparent the trace ID, the parent ID and the flags:
- * {@code 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01}
+ *     {@code 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01}
  * @param tracestate the state of tracing systems; may be empty
  */
 public record Trace(String traceparent, String tracestate) {

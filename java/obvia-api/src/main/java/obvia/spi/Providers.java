@@ -19,7 +19,7 @@ public final class Providers {
      * @param <T> the service
      * @param service the class of the service
      * @param load loads providers by a class loader; {@link ServiceLoader} requires that the module
-     * that uses the service makes this call
+     *     that uses the service makes this call
      * @return the provider, or {@code null} if there is none
      */
     public static <T> T first(Class<T> service, Function<ClassLoader, ServiceLoader<T>> load) {

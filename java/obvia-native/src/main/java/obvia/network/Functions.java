@@ -26,9 +26,11 @@ import obvia.runtime.InterfaceInfo;
 import obvia.runtime.Words;
 
 /**
- * The library's functions: {@code crates/java} says what each does. {@link Library#load} comes first.
+ * The functions of the native library, documented in {@code crates/java}. {@link Library#load}
+ * loads the library first.
  *
- * <p>Objects are numbers that the library gives out, 0 for none; one that was given back leads nowhere.
+ * <p>Handles of objects are numbers that the library assigns, with 0 for no object. A released
+ * handle is invalid.
  */
 final class Functions {
     private static final int ABI = 6;
@@ -85,13 +87,13 @@ final class Functions {
 
     private Functions() {}
 
-    // Foreign functions are what this module is for.
+    // Foreign functions are the purpose of this module.
     @SuppressWarnings("restricted")
     private static MethodHandle function(String name, FunctionDescriptor type) {
         return LINKER.downcallHandle(SYMBOLS.findOrThrow("obvia_java_" + name), type);
     }
 
-    /** A method of this module's, as a function that is there for ever. */
+    /** Returns a method of {@link Objects} as a native function that is never freed. */
     @SuppressWarnings("restricted")
     private static MemorySegment upcall(String name, FunctionDescriptor type, Class<?> result, Class<?>... parameters) {
         try {
@@ -147,7 +149,7 @@ final class Functions {
         }
     }
 
-    /** Functions of the library throw nothing: what is thrown is this module's own. */
+    /** Converts an exception of this module: the library's functions throw none. */
     private static RuntimeException unexpected(Throwable why) {
         if (why instanceof Error error) {
             throw error;
@@ -155,7 +157,7 @@ final class Functions {
         return why instanceof RuntimeException known ? known : new IllegalStateException(why);
     }
 
-    /** Throws what a function failed with, in its words. */
+    /** Throws the failure of a function, with the library's description. */
     private static void check(int result) throws Throwable {
         if (result < 0) {
             Bytes frame = new Bytes();
@@ -165,7 +167,10 @@ final class Functions {
         }
     }
 
-    /** An object that was found: its handle, its identity, and which object of this process it is, or 0. */
+    /**
+     * An object that the library found: its handle, its identity, and its number if it belongs to
+     * this process, else 0.
+     */
     record Found(long handle, long identity, long number) {
         private static final MemoryLayout LAYOUT = MemoryLayout.sequenceLayout(3, JAVA_LONG);
 
@@ -174,7 +179,10 @@ final class Functions {
         }
     }
 
-    /** Where the library puts bytes of any length: in a buffer, as long as they fit. */
+    /**
+     * A destination for bytes from the library: a buffer, or memory of the library if they do not
+     * fit.
+     */
     static final class Bytes {
         private static final int SMALL = 4096;
         private static final int KEPT_MAX = 1 << 20;
@@ -186,7 +194,7 @@ final class Functions {
             shrink();
         }
 
-        /** Lets a large buffer go. */
+        /** Replaces a large buffer by a small one. */
         void shrink() {
             if (buffer == null || buffer.byteSize() > KEPT_MAX) {
                 use(SMALL);
@@ -201,7 +209,7 @@ final class Functions {
             place.set(JAVA_LONG, 24, 0);
         }
 
-        /** Fetches what did not fit. */
+        /** Fetches bytes that did not fit the buffer. */
         private void settle() throws Throwable {
             long rest = place.get(JAVA_LONG, 24);
             if (rest != 0) {
@@ -234,8 +242,8 @@ final class Functions {
         return place;
     }
 
-    /** So many bytes of the library's. */
-    // It says that there are so many.
+    /** Returns memory of the library as a segment. */
+    // The library vouches for the length.
     @SuppressWarnings("restricted")
     static MemorySegment foreign(MemorySegment place, long length) {
         return place.reinterpret(length);
@@ -246,7 +254,7 @@ final class Functions {
         return new Guid(halves.getAtIndex(JAVA_LONG, 0), halves.getAtIndex(JAVA_LONG, 1));
     }
 
-    /** Makes an interface known; what it is known by from then on. */
+    /** Registers an interface with the library and returns its number. */
     static long describe(InterfaceInfo<?> info) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment description = put(info.iid(), arena.allocate(56, 8), 0);
@@ -270,7 +278,7 @@ final class Functions {
         }
     }
 
-    /** A handle of an object of this process, by the number that it has in {@link Objects}. */
+    /** Creates a handle of an object of this process from its number in {@link Objects}. */
     static long wrap(long number) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment place = arena.allocate(JAVA_LONG);
@@ -299,7 +307,7 @@ final class Functions {
         }
     }
 
-    /** Calls a method, and returns what that returned; the results are in {@code results} where it did not fail. */
+    /** Calls a method and returns its HRESULT; on success, {@code results} holds the results. */
     static int call(long handle, int opnum, MemorySegment request, int length, Limit limit, MemorySegment returned, Bytes results) {
         try {
             check((int) CALL.invokeExact(handle, opnum, request, (long) length, limit.said(), limit.canceller(), returned, results.place));
@@ -328,7 +336,10 @@ final class Functions {
         }
     }
 
-    /** The bytes of a reference: in the arguments of a call of an object, or, with 0, in the results of the call that this thread performs. */
+    /**
+     * Marshals a reference: into the arguments of a call of the object {@code through}, or, if that
+     * is 0, into the results of the call that this thread performs.
+     */
     static byte[] reference(long through, long handle, long info, Limit limit) {
         try {
             Bytes reference = new Bytes();
@@ -340,7 +351,10 @@ final class Functions {
         }
     }
 
-    /** What a reference leads to: in the results of a call of an object, or, with 0, in the arguments of the call that this thread performs. */
+    /**
+     * Unmarshals a reference: from the results of a call of the object {@code through}, or, if that
+     * is 0, from the arguments of the call that this thread performs.
+     */
     static Found adopt(long through, byte[] reference, long info, Limit limit) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment found = arena.allocate(Found.LAYOUT);
@@ -352,7 +366,7 @@ final class Functions {
         }
     }
 
-    /** Exports an object; what {@link #unexport} is told. */
+    /** Exports an object and returns the handle for {@link #unexport}. */
     static long export(String name, long handle, long info) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment entry = arena.allocate(JAVA_LONG);
@@ -382,7 +396,7 @@ final class Functions {
         }
     }
 
-    /** Registers a class; what {@link #revokeClass} is told. */
+    /** Registers a class and returns the handle for {@link #revokeClass}. */
     static long registerClass(Guid id, long info, long maker, long object) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment registration = arena.allocate(JAVA_LONG);
@@ -438,7 +452,9 @@ final class Functions {
         }
     }
 
-    /** Credentials for some connections: for ever. */
+    /**
+     * Registers credentials for later connections and returns their handle, which is never freed.
+     */
     static long credentials(Credentials credentials) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment domain = arena.allocateFrom(credentials.domain());
@@ -465,7 +481,10 @@ final class Functions {
         }
     }
 
-    /** Who called the method that this thread performs; {@code null} where none came over a network. */
+    /**
+     * Returns the caller of the method that this thread performs; {@code null} if the call did not
+     * come over a network.
+     */
     static Caller caller() {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment who = arena.allocate(8, 4);
@@ -482,7 +501,7 @@ final class Functions {
         }
     }
 
-    /** Whether the caller of the method that this thread performs no longer waits for it. */
+    /** Whether the caller of the method that this thread performs has given up. */
     static boolean isCancelled() {
         try {
             return (int) IS_CANCELLED.invokeExact() != 0;
@@ -491,7 +510,7 @@ final class Functions {
         }
     }
 
-    /** A caller as the library tells it. */
+    /** Converts the library's description of a caller. */
     static Caller caller(int process, int protection, MemorySegment words) {
         String[] texts = new String(words.toArray(JAVA_BYTE), StandardCharsets.UTF_8).split("\0", -1);
         SecurityLevel level = switch (protection) {
@@ -505,7 +524,7 @@ final class Functions {
         return new Caller(Integer.toUnsignedLong(process), host, isKnown ? texts[1] : null, isKnown ? texts[2] : null, level);
     }
 
-    /** Says by which rule an object may be called; 0 for those without one of their own. */
+    /** Sets the access rule of an object; handle 0 sets the default rule. */
     static void setAccess(long handle, long rule) {
         try {
             check((int) SET_ACCESS.invokeExact(handle, rule));
@@ -514,7 +533,7 @@ final class Functions {
         }
     }
 
-    /** Says by which rule objects of a class may be made; {@code null} for those without one of their own. */
+    /** Sets the access rule of a class; {@code null} sets the default rule. */
     static void setClassAccess(Guid id, long rule) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment halves = id == null ? MemorySegment.NULL : put(id, arena.allocate(16, 8), 0);
@@ -524,7 +543,10 @@ final class Functions {
         }
     }
 
-    /** A reference as bytes, to be taken up once: by processes of other hosts as well (MSHCTX_DIFFERENTMACHINE), or of this one. */
+    /**
+     * Marshals a reference as an OBJREF that can be unmarshaled once: also by processes of other
+     * hosts (MSHCTX_DIFFERENTMACHINE), or only on this host.
+     */
     static byte[] marshal(long handle, long info, boolean isForOthers, Limit limit) {
         try {
             Bytes reference = new Bytes();

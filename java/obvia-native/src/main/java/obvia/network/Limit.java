@@ -16,19 +16,26 @@ import obvia.RpcException;
 import obvia.runtime.CallContext;
 
 /**
- * How long a function of the library may take, what ends it before, and what its calls say beside their arguments.
+ * The limits of a function of the library: its deadline, its canceller, and the context of its
+ * calls.
  *
- * <p>Such a function waits in native code, where a virtual thread would keep its carrier from all others. So it has a platform thread do it.
+ * <p>Such a function blocks in native code, where a virtual thread would pin its carrier. A
+ * platform thread therefore runs the function.
  *
- * @param until a point of {@link System#nanoTime}
- * @param canceller the library's, or 0
- * @param context what the calls of the thread say which asks for it
+ * @param until the deadline, by {@link System#nanoTime}
+ * @param canceller the library's canceller, or 0
+ * @param context the call context of the requesting thread
  */
 record Limit(long until, long canceller, CallContext context) {
-    /** Calls of virtual threads that go on at a time: each has a connection of its own. */
+    /**
+     * The maximum number of concurrent calls of virtual threads: each has a connection of its own.
+     */
     static final int THREADS = 32;
 
-    /** Nanoseconds that a call which says nothing may wait for a thread: one that has waited longer says what time it has left, which is no longer the usual one. */
+    /**
+     * The maximum time in nanoseconds that a call without context waits for a thread. A call that
+     * has waited longer sends its remaining time, as the default deadline would be too late.
+     */
     static final long QUEUED = 100_000_000;
 
     private static final long SAID = Long.BYTES + CallContext.LENGTH_MAX;
@@ -44,7 +51,7 @@ record Limit(long until, long canceller, CallContext context) {
         return Math.max(0, until - System.nanoTime());
     }
 
-    /** What calls say, as the library has it: their length, and the bytes. */
+    /** Returns the context in the library's format: the length and the bytes. */
     MemorySegment said() {
         if (context == CallContext.NONE) {
             return MemorySegment.NULL;
@@ -56,10 +63,13 @@ record Limit(long until, long canceller, CallContext context) {
         return said;
     }
 
-    /** Does some work as a method whose caller has said this, or nothing. */
+    /**
+     * Performs work with the context that the caller of a method has sent; {@code said} may be
+     * null.
+     */
     static <R, E extends Throwable> R hearing(MemorySegment said, ScopedValue.CallableOp<? extends R, E> work) throws E {
         CallContext heard = said.address() == 0 ? CallContext.NONE : heard(said);
-        // A thread may perform a call within another one.
+        // A thread may perform a call within another one, whose context must not apply.
         return heard == CallContext.NONE && CallContext.current() == CallContext.NONE ? work.call() : heard.during(work);
     }
 
@@ -68,18 +78,24 @@ record Limit(long until, long canceller, CallContext context) {
         return CallContext.read(whole.asSlice(Long.BYTES, whole.get(ValueLayout.JAVA_LONG, 0)).toArray(ValueLayout.JAVA_BYTE));
     }
 
-    /** Does what may wait: on this thread, unless it is a virtual one. */
+    /**
+     * Runs a function that may block: on this thread, or on a platform thread if this one is
+     * virtual.
+     */
     static <R> R run(long nanoseconds, Function<Limit, R> work) {
         Limit limit = new Limit(System.nanoTime() + nanoseconds, 0, CallContext.current());
         return Thread.currentThread().isVirtual() ? handOver(limit, work) : work.apply(limit);
     }
 
-    /** Calls that wait for a thread. */
+    /** Returns the number of calls that wait for a thread. */
     static int queued() {
         return POOL.getQueue().size();
     }
 
-    /** This for a call that has waited for a thread since some time: the library gives one that says nothing the usual time from now on. */
+    /**
+     * Returns the limits of a call that has waited for a thread since {@code began}. Without a
+     * context the library would apply the whole default deadline from now on.
+     */
     private Limit waitedSince(long began) {
         boolean isLate = context == CallContext.NONE && System.nanoTime() - began > QUEUED;
         return isLate ? new Limit(until, canceller, context.by(until)) : this;
@@ -98,7 +114,7 @@ record Limit(long until, long canceller, CallContext context) {
         }
     }
 
-    /** Waits until it is done: whoever has begun uses memory of the caller's. */
+    /** Waits for the task's end: once begun, the task uses memory of the caller. */
     private static <R> R await(FutureTask<R> task, Limit limit, AtomicBoolean isBegun) {
         boolean isInterrupted = false;
         try {

@@ -19,12 +19,12 @@ import obvia.runtime.CallContext;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** How long calls over networks may take, and what they say. */
+/** Tests the deadlines and contexts of calls over networks. */
 @Timeout(120)
 class LimitTest {
     private static final long USUAL = Duration.ofSeconds(3000).toNanos();
 
-    /** What a virtual thread's call is given. */
+    /** Returns the limits that a call of a virtual thread gets. */
     private static CompletableFuture<Limit> onVirtual(Function<Limit, Limit> work) {
         var outcome = new CompletableFuture<Limit>();
         Thread.ofVirtual().start(() -> {
@@ -56,7 +56,7 @@ class LimitTest {
         assertTrue(busy.await(60, TimeUnit.SECONDS));
         long began = System.nanoTime();
         CompletableFuture<Limit> last = onVirtual(limit -> limit);
-        // It is in the queue at some time, and waits there from then on.
+        // From some time on the call is in the queue, and it stays there.
         while (Limit.queued() == 0 || System.nanoTime() - began < 2 * Limit.QUEUED) {
             Thread.sleep(1);
         }

@@ -23,7 +23,7 @@ public final class Naming {
      *
      * @throws NotBoundException if no process serves the name
      * @throws RemoteException if the object lacks the interface, has another version of it, or
-     * cannot be reached
+     *     cannot be reached
      * @throws MalformedURLException if the name is malformed
      */
     public static <T extends Remote> T lookup(Class<T> type, String name) throws NotBoundException, MalformedURLException, RemoteException {

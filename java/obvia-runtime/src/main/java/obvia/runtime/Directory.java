@@ -27,21 +27,30 @@ import obvia.Hresult;
 import obvia.RpcException;
 
 /**
- * Where the names of this user's servers are: a socket for each, as {@code crates/via/src/provider/shm/directory.rs} has it.
+ * The directory of the names of this user's servers: a socket for each name, as in
+ * {@code crates/via/src/provider/shm/directory.rs}.
  *
- * <p>Servers in other languages hold a lock that this virtual machine has no call for. So a name here is somebody's as long as its socket answers; the lock that
- * is taken beside it keeps two processes from taking a name at once, and of that other lock the kernel tells. Nothing is removed or written to but what is this user's, and known to be a lock or a socket of a name.
+ * <p>Servers in other languages hold a lock that Java has no call for. A name therefore belongs to
+ * a process as long as its socket answers. The additional lock here prevents two processes from
+ * taking a name at once; the kernel lists locks of the other kind. Only files that belong to this
+ * user and are known to be a name's lock or socket are removed or written.
  */
 final class Directory {
     private static final int PATH_MAX = 107;
     private static final int OTHERS_WRITE = 0022;
-    /** How long the way to the directory may take. */
+    /** The time limit for opening the directory, in seconds. */
     private static final int PATIENCE_SECONDS = 10;
-    /** How the sockets and locks of names end, whatever listens behind them. Those that virtual machines serve are the first. */
+    /**
+     * The suffixes of the locks and sockets of names, for all kinds of servers. The first pair is
+     * that of virtual machines.
+     */
     private static final Map<String, String> ENDINGS = Map.of(".lock", ".sock", ".vi-lock", ".vi-sock", ".lrpc-lock", ".lrpc-sock");
-    /** Dead names that one look at the directory removes; the next look removes more. */
+    /** The maximum number of dead names that one sweep removes; the next sweep removes more. */
     private static final int SWEPT_MAX = 16;
-    /** Nanoseconds between two looks: a process that takes many names does not look at all of them for each. */
+    /**
+     * The minimum interval between two sweeps in nanoseconds: a process that takes many names does
+     * not sweep for each of them.
+     */
     private static final long SWEEP = 1_000_000_000;
 
     private final Path path;
@@ -53,7 +62,7 @@ final class Directory {
         this.user = user;
     }
 
-    /** The one of this process's user, made when it is missing. */
+    /** Opens the directory of this process's user; creates it if it is missing. */
     static Directory ofUser() {
         try {
             return at(place(Lock.user()));
@@ -63,10 +72,11 @@ final class Directory {
     }
 
     /**
-     * One of the caller's choice, made when it is missing.
+     * Opens a directory of the caller's choice; creates it if it is missing.
      *
-     * <p>A file system in user space may never answer, and no deadline ends a wait for it. So another thread looks; what turns out to be on such a file system is refused, and never
-     * asked again.
+     * <p>A file system in user space may never answer, and no deadline ends a wait for it. Another
+     * thread therefore opens the directory. A directory on such a file system is refused and not
+     * accessed again.
      */
     static Directory at(Path chosen) {
         CompletableFuture<Directory> opened = new CompletableFuture<>();
@@ -88,7 +98,7 @@ final class Directory {
             try {
                 Files.createDirectories(path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
             } catch (FileAlreadyExistsException e) {
-                // What it is, is said below.
+                // The check below reports a file that is no directory.
             }
             return new Directory(path, Files.getOwner(Path.of("/proc/self"))).checked();
         } catch (IOException e) {
@@ -100,7 +110,10 @@ final class Directory {
         return RpcException.of(Hresult.E_FAIL, "making the directory for names: " + why, why);
     }
 
-    /** A path without dots, at the end of which a link would be followed. */
+    /**
+     * Returns the path without {@code .} components. At the end of a path such a component would
+     * make the kernel follow a symbolic link.
+     */
     private static Path plain(Path absolute) {
         Path plain = absolute.getRoot();
         for (Path name : absolute) {
@@ -138,12 +151,15 @@ final class Directory {
         return this;
     }
 
-    /** Whether a user could do to this process whatever it likes anyway: its own, and the superuser. */
+    /**
+     * Whether the other user has full power over this process anyway: its own user and the
+     * superuser.
+     */
     private boolean isTrusted(UserPrincipal other) {
         return other.equals(user) || other.getName().equals("root") || other.getName().equals("0");
     }
 
-    /** Where files of this process may be that nobody else is to see. */
+    /** Returns the directory, in which this process may place private files. */
     Path path() {
         return path;
     }
@@ -160,7 +176,7 @@ final class Directory {
         return socket;
     }
 
-    /** Why something is no name; {@code null} where it is one. */
+    /** Returns the reason why a name is invalid; {@code null} if it is valid. */
     private static String flaw(String name) {
         if (name.isEmpty() || name.startsWith(".")) {
             return "a name has at least one character and does not begin with a dot";
@@ -170,9 +186,9 @@ final class Directory {
     }
 
     /**
-     * A socket that is connected to the server of a name, who is somebody to talk to.
+     * Connects to the server of a name and verifies its user.
      *
-     * @throws RpcException with RPC_S_SERVER_UNAVAILABLE when nobody serves it
+     * @throws RpcException with RPC_S_SERVER_UNAVAILABLE if no process serves the name
      */
     SocketChannel connect(String name, Deadline deadline) {
         SocketChannel channel = reach(name, deadline);
@@ -193,7 +209,7 @@ final class Directory {
                 if (channel != null) {
                     return channel;
                 }
-                // The server is there, and somebody else's connection is accepted soon.
+                // The server is alive and soon accepts another connection from its queue.
             } catch (Nobody e) {
                 throw RpcException.of(Hresult.RPC_S_SERVER_UNAVAILABLE, "nobody serves the name `" + name + "`", e);
             } catch (IOException e) {
@@ -208,12 +224,12 @@ final class Directory {
     }
 
     /**
-     * A socket that is connected, without waiting; {@code null} where the queue of who listens there is full.
+     * Connects a socket without waiting; {@code null} if the listener's queue is full.
      *
-     * <p>Such a socket is in no queue, and never will be: the one that finds a place is another.
+     * <p>A socket that found the queue full never enters it: the next attempt needs another one.
      *
-     * @throws Nobody where nobody listens
-     * @throws IOException where there is no file left to open
+     * @throws Nobody if no process listens
+     * @throws IOException if the limit of open files is reached
      */
     private static SocketChannel knock(Path socket) throws IOException {
         SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
@@ -234,7 +250,7 @@ final class Directory {
         }
     }
 
-    /** Nobody listens at a socket. */
+    /** Signals that no process listens at a socket. */
     private static final class Nobody extends IOException {
         private static final long serialVersionUID = 1;
 
@@ -243,7 +259,7 @@ final class Directory {
         }
     }
 
-    /** Refuses a peer of another user, as the kernel recorded it at connect. */
+    /** Refuses a peer of another user, by the credentials that the kernel recorded at connect. */
     void checkPeer(SocketChannel channel) throws IOException {
         UserPrincipal peer = channel.getOption(ExtendedSocketOptions.SO_PEERCRED).user();
         if (!isTrusted(peer)) {
@@ -254,7 +270,8 @@ final class Directory {
     /**
      * Takes a name.
      *
-     * @throws RpcException with RPC_S_DUPLICATE_ENDPOINT when another process serves it, E_INVALIDARG when a file of another program's lies where one of its would
+     * @throws RpcException with RPC_S_DUPLICATE_ENDPOINT if another process serves the name,
+     *     E_INVALIDARG if a file of another program has the path of the lock or the socket
      */
     Name bind(String name) {
         Path socket = socket(name);
@@ -265,16 +282,18 @@ final class Directory {
         try {
             sweepSometimes();
             lock = answers(socket) ? null : Lock.take(path.resolve(name + ".lock"), socket);
-            // Who has taken the name since has let the lock go, or answers.
+            // A process that has taken the name meanwhile has released the lock, or its socket
+            // answers.
             if (lock == null || answers(socket)) {
                 throw RpcException.of(Hresult.RPC_S_DUPLICATE_ENDPOINT, "another process serves the name `" + name + "`");
             }
-            // Nobody answered there, so whoever made this file is dead.
+            // The socket did not answer, so the process that created its file is dead.
             Lock.removeDead(socket);
             listener = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
             listener.bind(UnixDomainSocketAddress.of(socket), 128);
             made = Lock.Stat.of(socket);
-            // Now that it answers: who waits for the name looks when its files change.
+            // The lock's file is changed once the socket answers: processes that wait for the name
+            // watch the files.
             lock.mark();
             isDone = true;
             return new Name(listener, socket, made, lock);
@@ -291,7 +310,7 @@ final class Directory {
         }
     }
 
-    /** Has a process that takes a name, which is a good moment, look for what dead servers left behind. */
+    /** Removes files of dead servers when a process takes a name, at most once per interval. */
     private void sweepSometimes() {
         long now = System.nanoTime();
         long before = swept.get();
@@ -300,7 +319,7 @@ final class Directory {
         }
     }
 
-    /** Removes what dead servers left behind, whatever listened behind their names. Where that cannot be done nobody is harmed. */
+    /** Removes files of dead servers of any kind. Failures do no harm. */
     void sweep() {
         int swept = 0;
         Set<Long> locked = Lock.locked();
@@ -314,7 +333,7 @@ final class Directory {
                 }
             }
         } catch (IOException | DirectoryIteratorException e) {
-            // The next look finds it.
+            // The next sweep finds the rest.
         }
     }
 
@@ -322,21 +341,24 @@ final class Directory {
         try {
             return Lock.sweep(lock, socket, locked);
         } catch (IOException | RpcException e) {
-            // It is gone, or is another program's.
+            // The file is gone, or belongs to another program.
             return false;
         }
     }
 
-    /** Whether somebody listens there, and takes us for a client that has thought better of it; or may listen, where that cannot be said. */
+    /**
+     * Whether a process listens at the socket, which sees a client that disconnects at once. True
+     * also if this cannot be determined.
+     */
     static boolean answers(Path socket) {
         try {
-            // Who has a full queue is there as well.
+            // A server with a full queue is alive as well.
             close(knock(socket));
             return true;
         } catch (Nobody e) {
             return false;
         } catch (IOException e) {
-            // There is no file left to open.
+            // The limit of open files is reached.
             return true;
         }
     }
@@ -347,15 +369,15 @@ final class Directory {
                 what.close();
             }
         } catch (Exception e) {
-            // There is nobody whom it would help.
+            // No caller could handle the failure.
         }
     }
 
-    /** A name that is served, by the socket that was made for it. */
+    /** A name that is served, with the socket that was created for it. */
     record Name(ServerSocketChannel listener, Path socket, Lock.Stat made, Lock lock) implements AutoCloseable {
         @Override
         public void close() {
-            // While the name is still held, so that no other server's files are removed.
+            // The name is still held, so the files are no other server's.
             Lock.remove(socket, made);
             lock.close();
             Directory.close(listener);

@@ -16,7 +16,7 @@ import obvia.RpcException;
 final class Regions {
     /** Regions of a peer that a connection keeps mapped. */
     static final int MOST = 64;
-    /** The longest one, in bytes. */
+    /** The maximum length of a context, in bytes. */
     static final long LENGTH_MAX = 1L << 46;
 
     private static final int NUMBER_SHIFT = 48;
