@@ -21,7 +21,7 @@ import obvia.RpcException;
  * description lives as long as the interface's class: this table does not keep class loaders alive.
  */
 final class Known {
-    /** Returns the descriptions of an IID, the newest first. */
+    /** The descriptions by IID, the newest first. */
     private static final Map<Guid, List<WeakReference<InterfaceInfo<?>>>> BY_IID = new HashMap<>();
 
     private static final ClassValue<InterfaceInfo<?>> BY_TYPE = new ClassValue<>() {

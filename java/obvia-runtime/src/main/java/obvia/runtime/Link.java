@@ -133,7 +133,7 @@ final class Link extends Way {
     private WindowChannel otherChannel() {
         WindowChannel channel = silentChannel();
         if (channel.user == Thread.currentThread()) {
-            // The thread has used the link before, and other links since.
+            // Another thread has used the link since, and its channel is the hot one.
             return channel;
         }
         CallContext context = CallContext.current();
