@@ -198,7 +198,7 @@ template <class Seen, class T, class Count> span<Seen> elements(T *first, Count 
     }
     return first ? span<Seen>(reinterpret_cast<Seen *>(first), static_cast<std::size_t>(count)) : span<Seen>();
 }
-// The elements of a result's array: initially empty, and freed if the method fails.
+// The elements of a result's array: zeroed first, and freed if the method fails.
 template <class Seen> class room {
 public:
     template <class T, class Count> room(T *first, Count count) : elements_(elements<Seen>(first, count))
