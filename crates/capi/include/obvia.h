@@ -421,7 +421,7 @@ HRESULT obvia_get_caller(obvia_caller *caller);
 /* Frees the content. NULL is ignored. */
 void obvia_clear_caller(obvia_caller *caller);
 
-/* ---- Who may call: docs/access.md ---- */
+/* ---- Access rules: docs/access.md ---- */
 
 /* An access rule, whose result is not 0 if the caller has access. Any thread asks in the course of
  * a call, before the arguments are read: the rule answers from memory and makes no calls. The

@@ -74,7 +74,7 @@ private:
     int32_t number_ = 0;
 };
 
-// Returns a pointer to the interface of the IID, as COM requires.
+// Takes a pointer to the interface of the IID, as COM specifies.
 class Plain final : public obvia::implements<Plain, ISound> {
 public:
     explicit Plain(bool *is_gone = nullptr) : is_gone_(is_gone) {}

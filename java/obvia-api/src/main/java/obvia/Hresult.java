@@ -8,9 +8,9 @@ public final class Hresult {
     public static final int S_OK = 0;
     /** Not implemented. */
     public static final int E_NOTIMPL = 0x80004001;
-    /** The object has no such interface. */
+    /** The object lacks the interface. */
     public static final int E_NOINTERFACE = 0x80004002;
-    /** A pointer that must not be null was. */
+    /** A required pointer is null. */
     public static final int E_POINTER = 0x80004003;
     /** An unspecified failure. */
     public static final int E_FAIL = 0x80004005;

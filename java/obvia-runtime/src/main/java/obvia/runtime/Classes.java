@@ -30,8 +30,8 @@ final class Classes {
     private static final String IDLE_TIMEOUT = "OBVIA_IDLE_TIMEOUT";
 
     /**
-     * The maximum number of servers that are started in turn, each of which ends before it creates
-     * an object.
+     * The maximum number of servers that are started for one activation: each may end before it
+     * creates the object.
      */
     private static final int STARTS_MAX = 3;
 
