@@ -11,7 +11,8 @@
  *              use) or none
  *     shape:   n runs of bytes that are values: offset and length; n parts: offset and part, as
  *              listed below
- *     method:  opnum, whether it is oneway, the request's block, the reply's block, n outer numbers, n parameters
+ *     method:  opnum, whether it is oneway, the request's block, the reply's block, n outer numbers,
+ *              n parameters
  *     block:   its bytes, a shape
  *     outer:   the index of the parameter, and the type of its integer, or the half of its GUID
  *     parameter: OBVIA_PLACE if a pointer that is never null is left out, OBVIA_SLOT otherwise;

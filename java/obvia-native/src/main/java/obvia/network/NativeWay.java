@@ -62,7 +62,8 @@ final class NativeWay extends Way {
 
     @Override
     protected long oxid() {
-        // No process of this host has OXID 0: the library compares identities.
+        // OXID 0 belongs to no process of this host: the OIDs of this way are the library's
+        // identities.
         return 0;
     }
 

@@ -282,7 +282,7 @@ abstract class GraphCopy extends Pool.Member {
      * Returns a frame with the same content that uses no memory of the peer.
      *
      * <p>Any thread may call this while another one ends the call and receives the next frame: the
-     * copy is then discarded.
+     * copy is then discarded with an exception.
      */
     final Frame keep(Frame frame, int length) {
         int count = farCount;
