@@ -230,8 +230,8 @@ typedef struct obvia_context {
 } obvia_context;
 
 /* Keeps a state for the caller of the method that runs on this thread. Any thread calls `rundown`
- * with it once: when the handle is destroyed, or when the caller's process has ended and no method
- * of another thread uses the state any more. */
+ * with it once, after the handle was destroyed or the caller's process has ended, as soon as no
+ * method of another thread uses the state. */
 HRESULT obvia_new_context(void *state, void (*rundown)(void *state), obvia_context *handle);
 
 /* Returns the state of a handle that belongs to the caller of the method that runs on this thread
@@ -321,7 +321,7 @@ HRESULT obvia_binding_of(IUnknown *object, char **binding);
 /* The access of the processes that the memory is passed to. */
 typedef enum obvia_access {
     OBVIA_READ, /* read: the kernel allows nothing else */
-    OBVIA_WRITE /* read and write, at any time from the first call that passes it until its end */
+    OBVIA_WRITE /* read and write, at any time from the first call that passes it until it is freed */
 } obvia_access;
 
 /* Allocates memory that calls pass by reference: an array of a zero_copy or map parameter that lies
@@ -407,7 +407,7 @@ HRESULT obvia_set_accounts(const obvia_account *accounts, size_t count);
 
 /* The caller of a method. */
 typedef struct obvia_caller {
-    uint32_t process;  /* the process ID of a caller on this host, by the kernel; else 0 */
+    uint32_t process;  /* the ID of a process of this host, also this one, by the kernel; else 0 */
     uint32_t uid;      /* the user of that process, by the kernel; else OBVIA_NOBODY */
     int32_t level;     /* an obvia_level: the protection of the call */
     char *host;        /* the address of a caller over a network; else NULL */
@@ -435,7 +435,7 @@ typedef struct obvia_callers {
 /* Sets the access rule of an object: for calls from other processes by any of its interfaces, or of
  * functions that it serves, from the next call on. It takes precedence over the default rule; NULL
  * removes it. Other callers get E_ACCESSDENIED, and are logged. An object without
- * IWeakReferenceSource, such as those of obvia.hpp, is kept alive until then. */
+ * IWeakReferenceSource, such as those of obvia.hpp, is kept alive until the rule is removed. */
 HRESULT obvia_set_access(void *object, const obvia_callers *callers);
 
 /* Sets the access rule of objects and functions without a rule of their own. By default, every

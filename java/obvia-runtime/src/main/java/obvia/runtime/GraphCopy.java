@@ -61,7 +61,8 @@ abstract class GraphCopy extends Pool.Member {
 
     /** Begins with a frame and copies its block. */
     final void receive(GraphKinds kinds, int block, int length, String what) {
-        // Stores are avoided because each costs a write barrier of the collector.
+        // Unchanged references are not stored, as each store costs a write barrier of the
+        // collector.
         if (this.kinds != kinds) {
             this.kinds = kinds;
         }

@@ -55,12 +55,12 @@ public final class GraphReader extends GraphCopy {
 
     private GraphReader() {}
 
-    /** Creates a reader of a call's arguments with a block of {@code block} bytes. */
+    /** Returns a reader of a call's arguments with a block of {@code block} bytes. */
     public static GraphReader of(InCall call, int block, GraphKinds kinds) {
         return of(call.memory, call.at, call.length, block, kinds, "the arguments");
     }
 
-    /** Creates a reader of a call's results with a block of {@code block} bytes. */
+    /** Returns a reader of a call's results with a block of {@code block} bytes. */
     public static GraphReader of(Channel call, int block, GraphKinds kinds) {
         try {
             return of(call.replyMemory, call.replyAt, call.length, block, kinds, "the results");
@@ -169,7 +169,7 @@ public final class GraphReader extends GraphCopy {
         }
     }
 
-    /** Verifies an array whose elements are all in use. */
+    /** Verifies a pointer to several values, all of which are in use. */
     public void checkMany(int slot, GraphType type, int pointer, long count) {
         checkMany(slot, type, pointer, count, count);
     }
@@ -185,7 +185,7 @@ public final class GraphReader extends GraphCopy {
         }
     }
 
-    /** Verifies an array whose elements are all in use. */
+    /** Verifies the array at a structure's end, whose elements are all in use. */
     public void checkTail(int at, int place, GraphType type, long count) {
         checkTail(at, place, type, count, count);
     }

@@ -112,7 +112,7 @@ public final class GraphWriter extends Pool.Member {
         return writer;
     }
 
-    /** Frees the pooled readers. */
+    /** Frees the pooled writers. */
     static void clearPool() {
         POOL.clear();
     }
