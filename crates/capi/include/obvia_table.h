@@ -36,9 +36,9 @@ enum {
     OBVIA_BOOLEAN, /* nothing */
     OBVIA_ENUMERATION, /* n values, in ascending order */
     OBVIA_RANGE,   /* an integer's type, the least and the greatest value */
-    OBVIA_POINTER, /* an IID's source */
-    OBVIA_OBJECT,  /* the number of elements, their distance in bytes, a shape */
-    OBVIA_INNER,   /* how many, the bytes from one to the next, a shape */
+    OBVIA_POINTER, /* a class, a type by its number, an extent */
+    OBVIA_OBJECT,  /* the source of an IID */
+    OBVIA_INNER,   /* the number of elements, their distance in bytes, a shape */
     OBVIA_UNION    /* a number: the discriminant; n arms, each n discriminants and a shape; a shape for all others or none */
 };
 
