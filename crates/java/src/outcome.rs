@@ -109,7 +109,8 @@ pub unsafe extern "C" fn obvia_java_take(rest: *mut Vec<u8>, buffer: *mut u8) {
     unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), buffer, bytes.len()) };
 }
 
-/// Returns the description of the last failure of this thread, in the format of a fault's frame.
+/// Returns the description of this thread's last failure with the HRESULT `result`, in the format
+/// of a fault's frame.
 ///
 /// # Safety
 ///
