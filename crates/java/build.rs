@@ -1,4 +1,5 @@
-//! Has the library stay once it is loaded: its threads go on when a class loader that needed it is gone.
+//! Links the library such that it is never unloaded: its threads outlive the class loader that has
+//! loaded it.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

@@ -1,15 +1,17 @@
-// obvia for C++17: interface pointers that count, objects that implement interfaces, connecting and serving.
+// obvia for C++17: interface pointers with reference counting, implementation of objects,
+// connecting and serving.
 //
-// Header only, over the C interface (obvia.h, libobvia). The IDL compiler's NAME.h declares the interfaces as abstract
-// structs; what is here knows them by obvia_interface_of<>, which NAME.h specialises.
+// Header only, over the C interface (obvia.h, libobvia). The IDL compiler's NAME.h declares the
+// interfaces as abstract structs; this header identifies them by obvia_interface_of<>, which NAME.h
+// specialises.
 //
 //     obvia::com_ptr<ICalc> calc = obvia::connect<ICalc>("calc");
 //     int32_t sum = 0;
 //     obvia::check(calc->Add(2, 3, &sum));
 //
-// Failures are HRESULTs in methods, and exceptions (obvia::error) where functions of this header return something else. Who
-// wants no exceptions uses the functions whose names begin with try_, which return an HRESULT; compiled with -fno-exceptions
-// there are only those, and whatever would throw ends the program.
+// Failures are HRESULTs in methods, and exceptions (obvia::error) in functions of this header that
+// return something else. The functions whose names begin with try_ return an HRESULT instead. With
+// -fno-exceptions only those are available, and any other failure ends the program.
 #ifndef OBVIA_HPP
 #define OBVIA_HPP
 
@@ -39,7 +41,8 @@
 #define OBVIA_THROWS 0
 #endif
 
-// Whether callers are told the texts of exceptions where nobody has said so: in programs that are compiled with assertions.
+// The default for sending the texts of exceptions to callers: only in programs that are compiled
+// with assertions.
 #ifdef NDEBUG
 #define OBVIA_TELLS 0
 #else
@@ -48,10 +51,10 @@
 
 namespace obvia {
 
-// A failed HRESULT, and in words what led to it.
+// A failed HRESULT with its description.
 class error : public std::exception {
 public:
-    // A failure, with the words that this thread has for it.
+    // Creates a failure with this thread's description of it.
     explicit error(HRESULT code) : code_(code), text_(obvia_error_text(code))
     {
         obvia_error_info info;
@@ -61,7 +64,8 @@ public:
     }
     error(HRESULT code, std::string text) : code_(code), text_(text), description_(std::move(text)) {}
 
-    // The name of what fails, and the place in a help file that says more: they reach callers in other processes.
+    // Sets the name of the failing component, and the topic in a help file: callers in other
+    // processes get both.
     error &with_source(std::string source)
     {
         source_ = std::move(source);
@@ -80,8 +84,8 @@ public:
     const std::string &help_file() const noexcept { return help_file_; }
     uint32_t help_context() const noexcept { return help_context_; }
 
-    // Has the caller of the method that runs now get this. Returns the HRESULT; E_UNEXPECTED in the place of one that is no failure, as
-    // there are no results.
+    // Sets this failure as that of the method that runs now. Returns the HRESULT; E_UNEXPECTED
+    // instead of a success, as there are no results.
     HRESULT leave() const noexcept
     {
         const obvia_error_info info = {description_.c_str(), source_.c_str(), help_file_.c_str(), help_context_};
@@ -109,7 +113,7 @@ private:
     fail(error(code, text));
 }
 
-// Throws obvia::error for a failure; S_FALSE and its like are none.
+// Throws obvia::error for a failure; S_FALSE and other successes are none.
 inline void check(HRESULT result)
 {
     if (result < 0) {
@@ -117,13 +121,13 @@ inline void check(HRESULT result)
     }
 }
 
-// What knows an interface: its IID, its description, and the interface that it extends.
+// Traits of an interface: its IID, its description, and its base.
 template <class I> const IID &iid_of() noexcept { return obvia_interface_of<I>::iid(); }
 template <> inline const IID &iid_of<IUnknown>() noexcept { return IID_IUnknown; }
 template <class I> const obvia_interface *info_of() noexcept { return obvia_interface_of<I>::info(); }
 
-// The place of something that a method returns, which is empty now. What was there before lives until the call is over, as the call may be
-// one of its own: `node->Next(node.put())`.
+// The place of a method's result, which is empty now. The previous content lives until the call is
+// over, as the call may depend on it: `node->Next(node.put())`.
 template <class Owner, class Pointer> class place {
 public:
     place(Owner &owner, Pointer to) noexcept : before_(std::move(owner)), to_(to) {}
@@ -142,11 +146,11 @@ template <class I> class com_ptr {
 public:
     com_ptr() noexcept = default;
     com_ptr(std::nullptr_t) noexcept {}
-    // Takes a reference of its own.
+    // Adds a reference.
     explicit com_ptr(I *pointer) noexcept : pointer_(pointer) { retain(); }
     com_ptr(const com_ptr &other) noexcept : pointer_(other.pointer_) { retain(); }
     com_ptr(com_ptr &&other) noexcept : pointer_(std::exchange(other.pointer_, nullptr)) {}
-    // An interface is one of those that it extends, too.
+    // A pointer to an interface converts to one to its base.
     template <class J, class = std::enable_if_t<std::is_convertible<J *, I *>::value>>
     com_ptr(const com_ptr<J> &other) noexcept : pointer_(other.get()) { retain(); }
     ~com_ptr() { reset(); }
@@ -157,7 +161,7 @@ public:
         return *this;
     }
 
-    // Takes over a reference that somebody else counted.
+    // Takes over a reference without adding one.
     static com_ptr attach(I *pointer) noexcept
     {
         com_ptr made;
@@ -165,7 +169,7 @@ public:
         return made;
     }
 
-    // Gives the reference to somebody else.
+    // Gives up the reference without releasing it.
     I *detach() noexcept { return std::exchange(pointer_, nullptr); }
 
     void reset() noexcept
@@ -180,13 +184,14 @@ public:
     I &operator*() const noexcept { return *pointer_; }
     explicit operator bool() const noexcept { return pointer_ != nullptr; }
 
-    // The place for an interface pointer that a method returns. What was there is released when the call is over.
+    // Returns the place for an interface pointer that a method returns. The previous pointer is
+    // released when the call is over.
     place<com_ptr, I **> put() noexcept { return {*this, &pointer_}; }
     place<com_ptr, void **> put_void() noexcept { return {*this, reinterpret_cast<void **>(&pointer_)}; }
-    // The place for an [in, out] parameter, which the method may replace.
+    // Returns the place for an [in, out] parameter, which the method may replace.
     I **in_out() noexcept { return &pointer_; }
 
-    // A pointer to another interface of the object; fails with E_NOINTERFACE where it has none.
+    // Queries the object for another interface; fails with E_NOINTERFACE if the object lacks it.
     template <class J> HRESULT try_as(com_ptr<J> &other) const noexcept
     {
         if (!pointer_) {
@@ -195,7 +200,7 @@ public:
         }
         const HRESULT result = pointer_->QueryInterface(iid_of<J>(), other.put_void());
         if (result < 0) {
-            // Nobody counts for who has failed.
+            // A failed query has added no reference.
             other.detach();
         }
         return result;
@@ -206,14 +211,14 @@ public:
         check(try_as(other));
         return other;
     }
-    // The same, null where it has none.
+    // Queries the object for another interface; null if the object lacks it.
     template <class J> com_ptr<J> as_or_null() const noexcept
     {
         com_ptr<J> other;
         return try_as(other) < 0 ? com_ptr<J>() : other;
     }
 
-    // Hands out a counted copy: for [out] parameters.
+    // Returns a copy with a reference of its own: for [out] parameters.
     HRESULT copy_to(I **place) const noexcept
     {
         if (!place) {
@@ -235,7 +240,7 @@ private:
     I *pointer_ = nullptr;
 };
 
-// Whether two pointers are to one interface pointer. Whether they are to one object, as<IUnknown>() tells.
+// Whether two interface pointers are equal. Object identity requires comparing as<IUnknown>().
 template <class I, class J> bool operator==(const com_ptr<I> &one, const com_ptr<J> &other) noexcept
 {
     return one.get() == other.get();
@@ -245,8 +250,8 @@ template <class I, class J> bool operator!=(const com_ptr<I> &one, const com_ptr
     return !(one == other);
 }
 
-// Runs what a method does, and turns exceptions into an HRESULT: none may leave a method, as its caller may be in another
-// language or process.
+// Runs the body of a method, and converts exceptions to an HRESULT: none may leave a method, as its
+// caller may be in another language or process.
 template <class Work> HRESULT guard(Work &&work) noexcept
 {
     const auto run = [&]() -> HRESULT {
@@ -274,10 +279,11 @@ template <class Work> HRESULT guard(Work &&work) noexcept
 #endif
 }
 
-// Says whether callers are told the texts of exceptions that are no obvia::error: see obvia_set_exception_texts().
+// Sets whether callers get the texts of exceptions that are no obvia::error: see
+// obvia_set_exception_texts().
 inline void set_exception_texts(bool are_told) noexcept { obvia_set_exception_texts(are_told); }
 
-// The interface that a base of an object is, or that it says it is made for.
+// The interface that a base of an object is, or the interface for which the base was made.
 template <class Base, class = void> struct interface_in {
     using type = Base;
 };
@@ -285,7 +291,8 @@ template <class Base> struct interface_in<Base, std::void_t<typename Base::obvia
     using type = typename Base::obvia_raw;
 };
 
-// A further base of an object that is called over virtual interfaces, wherever its process is reached:
+// A further base of an object that is called over virtual interfaces wherever its process is
+// reached:
 //
 //     class Calc : public obvia::implements<Calc, ICalc>, public obvia::over_vi { ... };
 //
@@ -295,7 +302,7 @@ public:
     over_vi(const over_vi &) = delete;
     over_vi &operator=(const over_vi &) = delete;
 
-    // IMarshal, for the object that this is a base of.
+    // Returns IMarshal of the object that has this base.
     HRESULT marshaler(IUnknown *outer, void **object) noexcept
     {
         IUnknown *part = part_.load(std::memory_order_acquire);
@@ -328,7 +335,8 @@ private:
     std::atomic<IUnknown *> part_{nullptr};
 };
 
-// The base of an object that has these interfaces, and IUnknown of the first of them as its identity:
+// The base of an object that implements these interfaces, with IUnknown of the first of them as its
+// identity:
 //
 //     class Calc : public obvia::implements<Calc, ICalc> {
 //     public:
@@ -336,12 +344,12 @@ private:
 //     };
 //     obvia::com_ptr<ICalc> calc = obvia::make<Calc>();
 //
-// The object may be used by several threads at once (it answers for IAgileObject): its methods see to that. It is deleted
-// when its last reference goes.
+// The object must support concurrent calls (it answers for IAgileObject). The last release deletes
+// it.
 template <class Object, class First, class... Others> class implements : public First, public Others... {
 public:
     using default_interface = First;
-    // What make() makes.
+    // The class that make() creates.
     template <class Derived> using complete = Derived;
 
     HRESULT QueryInterface(REFIID iid, void **object) override
@@ -365,7 +373,8 @@ public:
     {
         const uint32_t before = references_.fetch_add(1, std::memory_order_relaxed);
         if (before >= INT32_MAX) {
-            // Somebody counts and never releases. The count must not go round, as the object would be deleted while it is used.
+            // A caller leaks references. The count must not wrap around, as the object would be
+            // deleted while it is in use.
             std::abort();
         }
         return before + 1;
@@ -374,7 +383,8 @@ public:
     {
         const uint32_t left = references_.fetch_sub(1, std::memory_order_acq_rel) - 1;
         if (left == 0) {
-            // A destructor may count its object, and must not delete it a second time.
+            // A destructor may add and release references of its object, and must not delete it a
+            // second time.
             references_.store(INT32_MAX / 2, std::memory_order_relaxed);
             delete static_cast<Object *>(this);
         }
@@ -386,7 +396,8 @@ public:
 
 protected:
     implements() noexcept = default;
-    // Not virtual: an interface has no destructor among its methods. Release() knows the object.
+    // Not virtual: an interface has no destructor among its methods. Release() knows the class of
+    // the object.
     ~implements() = default;
 
 private:
@@ -400,7 +411,7 @@ private:
         return found;
     }
 
-    // The pointer to `Interface`, if the IID is that of `Known` or of one that it extends.
+    // Returns the pointer to `Interface` if the IID is that of `Known` or of one of its bases.
     template <class Interface, class Known> void *lineage(REFIID iid) noexcept
     {
         if constexpr (std::is_same<Known, IUnknown>::value) {
@@ -416,14 +427,14 @@ private:
     std::atomic<uint32_t> references_{1};
 };
 
-// Makes an object, and returns its first interface.
+// Creates an object and returns its first interface.
 template <class Object, class... Arguments> com_ptr<typename Object::default_interface> make(Arguments &&...arguments)
 {
     using Complete = typename Object::template complete<Object>;
     return com_ptr<typename Object::default_interface>::attach(new Complete(std::forward<Arguments>(arguments)...));
 }
 
-// An exported name: other processes can connect to the object as long as this lives.
+// An exported name: other processes can connect to the object during the lifetime of this object.
 class served {
 public:
     served() noexcept = default;
@@ -439,7 +450,7 @@ private:
     std::unique_ptr<obvia_export_entry, unexport> entry_;
 };
 
-// Exports an object by a name.
+// Exports an object under a name.
 template <class I> HRESULT try_serve(const std::string &name, const com_ptr<I> &object, served &entry) noexcept
 {
     obvia_export_entry *made = nullptr;
@@ -454,14 +465,14 @@ template <class I> [[nodiscard]] served serve(const std::string &name, const com
     return entry;
 }
 
-// Sleeps as long as the process exists: the end of a server's main().
+// Sleeps until the process ends: for the end of a server's main().
 [[noreturn]] inline void wait()
 {
     obvia_wait();
     std::terminate();
 }
 
-// Connects to the object that a process exports by a name, or at a string binding.
+// Connects to the object that a process exports under a name, or at a string binding.
 template <class I> HRESULT try_connect(const std::string &name, com_ptr<I> &object) noexcept
 {
     return obvia_connect(name.c_str(), info_of<I>(), object.put_void());
@@ -473,7 +484,7 @@ template <class I> com_ptr<I> connect(const std::string &name)
     return object;
 }
 
-// A class of which others have objects made by this process, as long as this lives.
+// A class whose objects this process creates for clients during the lifetime of this object.
 class class_registration {
 public:
     class_registration() noexcept = default;
@@ -493,7 +504,7 @@ namespace detail {
 
 template <class I> const obvia_interface *info_of_pointer(const com_ptr<I> &) noexcept { return info_of<I>(); }
 
-// A time as the library has it: none where it is negative, and the longest where it is longer.
+// Converts a time to the library's form: negative times to 0, long ones to the maximum.
 inline uint32_t milliseconds_of(std::chrono::milliseconds time) noexcept
 {
     constexpr uint32_t longest = OBVIA_DEFAULT_TIMEOUT - 1;
@@ -502,7 +513,8 @@ inline uint32_t milliseconds_of(std::chrono::milliseconds time) noexcept
 
 } // namespace detail
 
-// Has others make objects of a class in this process: see obvia_register_class(). `make` returns each as a com_ptr, and is called by any thread:
+// Registers a class whose objects this process creates for clients: see obvia_register_class(). Any
+// thread calls `make`, which returns an object as a com_ptr:
 //
 //     const auto registration = obvia::register_class(CLSID_Calc, [] { return obvia::make<Calc>(); });
 template <class Make>
@@ -513,7 +525,7 @@ HRESULT try_register_class(const CLSID &class_id, Make make, class_registration 
     };
     const auto release = [](void *context) { delete static_cast<const Make *>(context); };
     obvia_class_registration *registration = nullptr;
-    // What describes the interface is found by the type of what is made.
+    // The type of the created objects determines the description of the interface.
     const obvia_interface *interface = detail::info_of_pointer(decltype(std::declval<const Make &>()())());
     const HRESULT result =
         obvia_register_class(&class_id, class_object.get(), interface, call, new Make(std::move(make)), release, &registration);
@@ -528,7 +540,8 @@ template <class Make>
     return made;
 }
 
-// Has an object of a class made: by the process at `server`, or by what is registered on this host. See obvia_create_instance().
+// Creates an object of a class: in the process at `server`, or by a registration on this host. See
+// obvia_create_instance().
 template <class I> HRESULT try_create_instance(const CLSID &class_id, com_ptr<I> &object, const char *server = nullptr) noexcept
 {
     return obvia_create_instance(&class_id, server, info_of<I>(), object.put_void());
@@ -544,7 +557,7 @@ template <class I> com_ptr<I> create_instance(const CLSID &class_id, const std::
     return create_instance<I>(class_id, server.c_str());
 }
 
-// The same in one of these contexts: OBVIA_LOCAL_SERVER and its kin.
+// Creates an object of a class in one of these contexts: OBVIA_LOCAL_SERVER and its siblings.
 template <class I> com_ptr<I> create_instance_in(const CLSID &class_id, uint32_t contexts)
 {
     com_ptr<I> object;
@@ -552,7 +565,7 @@ template <class I> com_ptr<I> create_instance_in(const CLSID &class_id, uint32_t
     return object;
 }
 
-// What stands for a class, found as its objects are.
+// Returns the class object of a class, found as for its instances.
 template <class I> com_ptr<I> get_class_object(const CLSID &class_id, const char *server = nullptr)
 {
     com_ptr<I> object;
@@ -560,7 +573,7 @@ template <class I> com_ptr<I> get_class_object(const CLSID &class_id, const char
     return object;
 }
 
-// The class that is registered by a name on this host.
+// Returns the class that is registered under a name on this host.
 inline CLSID class_named(const char *name)
 {
     CLSID found;
@@ -568,13 +581,14 @@ inline CLSID class_named(const char *name)
     return found;
 }
 
-// Serves until nobody has used this process for so long: the end of main() in a server that is started on demand.
+// Serves until this process has been idle for a period: for the end of main() in a server that is
+// started on demand.
 inline void serve_until_idle(std::chrono::milliseconds idle)
 {
     check(obvia_serve_until_idle(detail::milliseconds_of(idle)));
 }
 
-// As long as this lives, the process does not take itself for unused.
+// A lock that keeps this process from counting as idle during its lifetime.
 class server_lock {
 public:
     server_lock()
@@ -591,14 +605,14 @@ private:
     std::unique_ptr<obvia_server_lock, unlock> lock_;
 };
 
-// A text that the library gave.
+// Takes over a text from the library.
 inline std::string taken_text(char *given)
 {
     std::unique_ptr<char, void (*)(char *)> text(given, [](char *memory) { obvia_free(memory); });
     return text.get();
 }
 
-// The string binding that calls by an interface pointer go by; empty for an object of this process.
+// Returns the string binding of an interface pointer's calls; empty for an object of this process.
 template <class I> std::string binding_of(const com_ptr<I> &object)
 {
     char *binding = nullptr;
@@ -606,7 +620,7 @@ template <class I> std::string binding_of(const com_ptr<I> &object)
     return binding ? taken_text(binding) : std::string();
 }
 
-// An interface without [object], which this process performs as long as this lives.
+// An interface without [object] that this process serves during the lifetime of this object.
 class serving {
 public:
     serving() noexcept = default;
@@ -622,7 +636,8 @@ private:
     std::unique_ptr<obvia_serving, end> service_;
 };
 
-// Has an object perform an interface without [object] for every caller, or for those whose binding names a UUID.
+// Serves an interface without [object] by an object, for every caller or for those whose binding
+// contains the object UUID.
 template <class I>
 HRESULT try_serve_interface(const com_ptr<I> &object, serving &service, const GUID *uuid = nullptr) noexcept
 {
@@ -638,7 +653,7 @@ template <class I> [[nodiscard]] serving serve_interface(const com_ptr<I> &objec
     return service;
 }
 
-// Binds to an interface without [object] of the server at a string binding.
+// Binds an interface without [object] of the server at a string binding.
 template <class I> HRESULT try_bind(const std::string &binding, com_ptr<I> &server) noexcept
 {
     return obvia_bind(binding.c_str(), info_of<I>(), server.put_void());
@@ -650,7 +665,7 @@ template <class I> com_ptr<I> bind(const std::string &binding)
     return server;
 }
 
-// Has this process be reached over a network as well, and returns the binding as others use it.
+// Accepts connections over a network as well, and returns the binding with its actual endpoint.
 inline std::string listen(const std::string &binding)
 {
     char *bound = nullptr;
@@ -658,7 +673,8 @@ inline std::string listen(const std::string &binding)
     return taken_text(bound);
 }
 
-// The same where an interface's endpoint attribute says; returns the bindings, a line each.
+// Listens on the endpoints of an interface's endpoint attribute; returns the bindings, one per
+// line.
 template <class I> std::string listen_for()
 {
     char *bound = nullptr;
@@ -666,7 +682,8 @@ template <class I> std::string listen_for()
     return taken_text(bound);
 }
 
-// Endpoints that are registered with the endpoint mapper of this host, as long as this lives.
+// Endpoints that are registered with the endpoint mapper of this host during the lifetime of this
+// object.
 class registration {
 public:
     registration() noexcept = default;
@@ -682,7 +699,8 @@ private:
     std::unique_ptr<obvia_registration, end> made_;
 };
 
-// Registers what this process performs now, by what it listens on now; a mapper is `ncalrpc:[NAME]`, that of the host where none is named.
+// Registers the interfaces that this process serves now, for its present endpoints; a mapper is
+// `ncalrpc:[NAME]`, that of the host by default.
 inline HRESULT try_register_endpoints(const char *annotation, registration &made, const char *mapper = nullptr) noexcept
 {
     obvia_registration *given = nullptr;
@@ -697,19 +715,20 @@ inline HRESULT try_register_endpoints(const char *annotation, registration &made
     return made;
 }
 
-// Says who this process is to servers by bindings that ask for security.
+// Sets the credentials of this process for bindings that ask for security.
 inline void set_credentials(const std::string &user, const std::string &password, const std::string &domain = {})
 {
     check(obvia_set_credentials(domain.c_str(), user.c_str(), password.c_str()));
 }
 
-// Says who may call this process where it is to be proved who calls: users and their passwords.
+// Sets the accounts that may call this process where authentication is required: users and their
+// passwords.
 inline void set_accounts(std::initializer_list<obvia_account> accounts)
 {
     check(obvia_set_accounts(accounts.begin(), accounts.size()));
 }
 
-// Who called a method: see obvia_caller in obvia.h. What is not known is empty.
+// The caller of a method: see obvia_caller in obvia.h. Unknown members are empty.
 struct caller {
     uint32_t process, uid;
     obvia_level level;
@@ -724,7 +743,7 @@ inline caller caller_of(const obvia_caller &found)
     return {found.process, found.uid, static_cast<obvia_level>(found.level), text(found.host), text(found.domain), text(found.user)};
 }
 
-// A rule that ends what it has been given.
+// Returns a rule that owns its function object.
 template <class Permits> obvia_callers callers_of(Permits permits)
 {
     const auto ask = [](void *context, const obvia_caller *caller) noexcept -> int {
@@ -743,7 +762,7 @@ template <class Permits> obvia_callers callers_of(Permits permits)
 
 } // namespace detail
 
-// Who called the method that runs on this thread.
+// Returns the caller of the method that runs on this thread.
 inline caller get_caller()
 {
     obvia_caller found;
@@ -752,35 +771,37 @@ inline caller get_caller()
     return detail::caller_of(found);
 }
 
-// Says who may call an object, instead of the rule for all: `permits` answers for an obvia::caller, by any thread. See obvia_set_access() in
-// obvia.h. One that throws permits nothing.
+// Sets the access rule of an object, which takes precedence over the default rule. Any thread calls
+// `permits` with an obvia::caller. See obvia_set_access() in obvia.h. A rule that throws denies
+// access.
 template <class Permits> void set_access(IUnknown *object, Permits permits)
 {
     const obvia_callers callers = detail::callers_of(std::move(permits));
     check(obvia_set_access(object, &callers));
 }
 
-// The rule for all holds for the object again.
+// Removes the access rule of an object.
 inline void clear_access(IUnknown *object) { check(obvia_set_access(object, nullptr)); }
 
-// Says who may call what has no rule of its own.
+// Sets the access rule of objects and functions without a rule of their own.
 template <class Permits> void set_default_access(Permits permits)
 {
     const obvia_callers callers = detail::callers_of(std::move(permits));
     check(obvia_set_default_access(&callers));
 }
 
-// Has processes of other users connect: see obvia_admit_other_users() in obvia.h.
+// Admits processes of other users: see obvia_admit_other_users() in obvia.h.
 inline void admit_other_users() { check(obvia_admit_other_users()); }
 
-// Has `audit` told of callers that were refused, by a line (const char *), by any thread.
+// Sets the function that receives a line (const char *) for each refused caller; any thread calls
+// it.
 template <class Audit> void set_audit(Audit audit)
 {
     const auto tell = [](void *context, const char *line) noexcept { (*static_cast<Audit *>(context))(line); };
     check(obvia_set_audit(tell, new Audit(std::move(audit)), [](void *context) { delete static_cast<Audit *>(context); }));
 }
 
-// Another limit on how long each call of this thread may take, as long as this lives.
+// Another time limit for each call of this thread during the lifetime of this object.
 class timeout {
 public:
     explicit timeout(std::chrono::milliseconds limit) noexcept
@@ -794,12 +815,13 @@ private:
     uint32_t before_;
 };
 
-// Cancels calls of other threads: those that they make while they have a `cancellable` of it. Copies are one canceller.
+// A canceller of other threads' calls: those in the scope of a `cancellable` for it. Copies share
+// one canceller.
 class canceller {
 public:
     canceller() : canceller_(obvia_new_canceller(), obvia_free_canceller) {}
 
-    // May be called by any thread, any number of times.
+    // Cancels. Any thread may call this any number of times.
     void cancel() const noexcept { obvia_cancel(canceller_.get()); }
 
 private:
@@ -807,8 +829,9 @@ private:
     std::shared_ptr<obvia_canceller> canceller_;
 };
 
-// As long as this lives its canceller ends the calls of this thread with RPC_E_CALL_CANCELED: the one that waits then, and later
-// ones. Methods are not interrupted: those in other processes look at obvia_is_cancelled() if they care.
+// The scope in which a canceller ends the calls of this thread with RPC_E_CALL_CANCELED: the one in
+// progress, and later ones. Methods are not interrupted: methods in other processes can poll
+// obvia_is_cancelled().
 class cancellable {
 public:
     explicit cancellable(const canceller &by) noexcept
@@ -823,7 +846,8 @@ public:
     cancellable &operator=(const cancellable &) = delete;
 
 private:
-    // The thread keeps what it has set, and this what was set before: it may be set again after what has set it then is gone.
+    // The thread keeps the present canceller alive, and this object the previous one, which may be
+    // restored after its owner is gone.
     static std::shared_ptr<obvia_canceller> &of_thread() noexcept
     {
         static thread_local std::shared_ptr<obvia_canceller> set;
@@ -834,7 +858,7 @@ private:
     std::shared_ptr<obvia_canceller> kept_;
 };
 
-// Elements that somebody else owns: what arrays of methods are handed on as.
+// A view of elements with another owner: the form of arrays in calls.
 template <class T> class span {
 public:
     span() noexcept = default;
@@ -842,7 +866,7 @@ public:
     template <std::size_t N> span(T (&array)[N]) noexcept : first_(array), count_(N) {}
     template <class Container, class = std::enable_if_t<std::is_convertible<decltype(std::declval<Container &>().data()), T *>::value>>
     span(Container &container) noexcept : first_(container.data()), count_(container.size()) {}
-    // Of what ends with the call, elements that are only read.
+    // A temporary container may only be viewed by read-only spans.
     template <class Container,
               class = std::enable_if_t<std::is_const<T>::value && std::is_convertible<decltype(std::declval<const Container &>().data()), T *>::value>>
     span(const Container &container) noexcept : first_(container.data()), count_(container.size()) {}
@@ -860,7 +884,8 @@ private:
     std::size_t count_ = 0;
 };
 
-// Memory that methods get by reference, not as a copy, where an array of a zero_copy or map parameter lies in it: see obvia_share().
+// Memory that calls pass by reference: an array of a zero_copy or map parameter that lies in it is
+// not copied. See obvia_share().
 class shared_memory {
 public:
     shared_memory() noexcept = default;
@@ -881,7 +906,8 @@ public:
 
     void *data() const noexcept { return memory_.get(); }
     std::size_t size() const noexcept { return bytes_; }
-    // All that there is room for, or `count` elements from the byte at `offset` on: none where they do not all lie in it.
+    // Returns all elements that fit, or `count` elements from the byte offset `offset` on: none
+    // unless all of them lie in the memory.
     template <class T> span<T> elements() const noexcept
     {
         return span<T>(static_cast<T *>(data()), bytes_ / sizeof(T));
@@ -900,7 +926,8 @@ private:
     std::size_t bytes_ = 0;
 };
 
-// Memory that a method returned: a string, or an array of what leads nowhere. It is freed with this.
+// Memory that a method has returned: a string, or an array of elements without pointers. The
+// destructor frees it.
 template <class T> class memory {
 public:
     memory() noexcept = default;
@@ -913,22 +940,23 @@ public:
     ~memory() { reset(); }
 
     void reset() noexcept { obvia_free(detach()); }
-    // Gives the memory to somebody else.
+    // Gives up the memory without freeing it.
     T *detach() noexcept { return std::exchange(first_, nullptr); }
     T *get() const noexcept { return first_; }
     explicit operator bool() const noexcept { return first_ != nullptr; }
     T &operator[](std::size_t at) const noexcept { return first_[at]; }
 
-    // The place for what a method returns. What was there is freed when the call is over.
+    // Returns the place for a method's result. The previous content is freed when the call is over.
     place<memory, T **> put() noexcept { return {*this, &first_}; }
-    // The place for an [in, out] parameter, which the method may replace.
+    // Returns the place for an [in, out] parameter, which the method may replace.
     T **in_out() noexcept { return &first_; }
 
 private:
     T *first_ = nullptr;
 };
 
-// Copies a string, with its zero, to memory of its own: for methods that return one. Null where there is no memory.
+// Copies a string with a terminating zero to allocated memory: for methods that return a string.
+// Null if there is no memory.
 template <class C> C *copy_text(std::basic_string_view<C> text) noexcept
 {
     C *copy = static_cast<C *>(obvia_alloc((text.size() + 1) * sizeof(C)));
@@ -939,7 +967,8 @@ template <class C> C *copy_text(std::basic_string_view<C> text) noexcept
     return copy;
 }
 
-// A structure that a method returned, or will take, with everything that it leads to. It is freed with this.
+// A structure that a method has returned or will take over, with the targets of its pointers. The
+// destructor frees it.
 template <class T> class owned {
 public:
     owned() noexcept = default;
@@ -951,7 +980,7 @@ public:
     }
     ~owned() { reset(); }
 
-    // Copies a structure with everything that it leads to.
+    // Copies a structure with the targets of its pointers.
     static HRESULT try_copy(const T &structure, owned &made) noexcept
     {
         return obvia_structure_of<T>::copy(&structure, 1, made.put());
@@ -964,29 +993,30 @@ public:
     }
 
     void reset() noexcept { obvia_structure_of<T>::free(detach(), 1); }
-    // Gives the structure to somebody else.
+    // Gives up the structure without freeing it.
     T *detach() noexcept { return std::exchange(first_, nullptr); }
     T *get() const noexcept { return first_; }
     T *operator->() const noexcept { return first_; }
     T &operator*() const noexcept { return *first_; }
     explicit operator bool() const noexcept { return first_ != nullptr; }
 
-    // The place for a structure that a method returns. What was there is freed when the call is over.
+    // Returns the place for a structure that a method returns. The previous content is freed when
+    // the call is over.
     place<owned, T **> put() noexcept { return {*this, &first_}; }
-    // The place for an [in, out] parameter, which the method may replace.
+    // Returns the place for an [in, out] parameter, which the method may replace.
     T **in_out() noexcept { return &first_; }
 
 private:
     T *first_ = nullptr;
 };
 
-// How elements are freed and copied that lead nowhere: as bytes.
+// Frees and copies elements without pointers: as bytes.
 template <class T, class = void> struct elements_of {
     static void free(T *first, std::size_t) noexcept { obvia_free(first); }
     static HRESULT copy(const T *first, std::size_t count, T **copy) noexcept
     {
         static_assert(std::is_trivially_copyable<T>::value, "a structure that leads elsewhere has functions of its own");
-        // There is something to free, also where there are none.
+        // The extra element makes the pointer non-null for an empty array as well.
         *copy = count < PTRDIFF_MAX / sizeof(T) ? static_cast<T *>(obvia_alloc((count + 1) * sizeof(T))) : nullptr;
         if (*copy && count) {
             std::memcpy(static_cast<void *>(*copy), first, count * sizeof(T));
@@ -994,10 +1024,10 @@ template <class T, class = void> struct elements_of {
         return *copy ? S_OK : E_OUTOFMEMORY;
     }
 };
-// Structures that lead elsewhere are so with everything that they lead to.
+// Structures with pointers are freed and copied with the targets of their pointers.
 template <class T> struct elements_of<T, std::void_t<decltype(sizeof(obvia_structure_of<T>))>> : obvia_structure_of<T> {};
 
-// How many elements there are, in the type that a method has for that.
+// Converts a number of elements to the type of the method's count.
 template <class Count> Count count_of(std::size_t size)
 {
     const Count count = static_cast<Count>(size);
@@ -1007,8 +1037,8 @@ template <class Count> Count count_of(std::size_t size)
     return count;
 }
 
-// An array that a method returned, with everything that it leads to. It is freed with this: put() and count() are the places for
-// both.
+// An array that a method has returned, with the targets of its pointers. The destructor frees it.
+// put() and count() are the places for the array and its length.
 template <class T, class Count = uint32_t> class owned_array {
 public:
     owned_array() noexcept = default;
@@ -1029,7 +1059,7 @@ public:
         made.count_ = count;
         return made;
     }
-    // Copies elements with everything that they lead to.
+    // Copies elements with the targets of their pointers.
     static owned_array copy(span<const T> elements)
     {
         owned_array made;
@@ -1044,7 +1074,7 @@ public:
         const std::size_t count = size();
         elements_of<T>::free(detach(), count);
     }
-    // Gives the array to somebody else, who knows its size.
+    // Gives up the array without freeing it; the new owner must know its length.
     T *detach() noexcept
     {
         count_ = 0;
@@ -1065,7 +1095,8 @@ private:
     Count count_ = 0;
 };
 
-// A structure that a method fills in place, zero before. What it leads to is freed with this.
+// A structure that a method fills in place; initially zero. The destructor frees the targets of its
+// pointers.
 template <class T> class filled {
 public:
     filled() noexcept = default;
@@ -1077,7 +1108,7 @@ public:
     }
     ~filled() { reset(); }
 
-    // Copies a structure with everything that it leads to.
+    // Copies a structure with the targets of its pointers.
     static filled copy(const T &structure)
     {
         T *made = nullptr;
@@ -1089,11 +1120,12 @@ public:
     }
 
     void reset() noexcept { obvia_structure_of<T>::clear(&value_, 1); }
-    // Gives what is in it to somebody else.
+    // Gives up the content without freeing it.
     T detach() noexcept { return std::exchange(value_, T{}); }
-    // The place for a structure that a method returns. What was there is freed when the call is over.
+    // Returns the place for a structure that a method returns. The previous content is freed when
+    // the call is over.
     place<filled, T *> put() noexcept { return {*this, &value_}; }
-    // The place for an [in, out] parameter, which the method may change.
+    // Returns the place for an [in, out] parameter, which the method may change.
     T *in_out() noexcept { return &value_; }
     T &operator*() noexcept { return value_; }
     const T &operator*() const noexcept { return value_; }

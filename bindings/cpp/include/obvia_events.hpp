@@ -1,6 +1,6 @@
 // obvia for C++17: events, by COM's connection points.
 //
-// An object that tells of events has a base connection_points, and calls whoever is connected:
+// A source of events has a base connection_points, and calls the connected sinks:
 //
 //     class Ticker final : public obvia::implements<Ticker, ITicker, obvia::connection_points<IPriceEvents>> {
 //         void changed(double price)
@@ -9,10 +9,11 @@
 //         }
 //     };
 //
-// With values, `obvia::implementation<ITicker, obvia::connection_points<IPriceEvents>>`, and an event takes
-// `const obvia::object<IPriceEvents> &sink` to call `sink.Changed(price)`.
+// With values, the base is `obvia::implementation<ITicker,
+// obvia::connection_points<IPriceEvents>>`, and the event takes `const obvia::object<IPriceEvents>
+// &sink` and calls `sink.Changed(price)`.
 //
-// Whoever wants to know connects a sink, an object that has the interface, for as long as it keeps the connection:
+// A client connects a sink, an object that has the interface, for the lifetime of the connection:
 //
 //     obvia::connection connection = obvia::advise(ticker, obvia::make<Printer>());
 #ifndef OBVIA_EVENTS_HPP
@@ -25,25 +26,27 @@
 
 namespace obvia {
 
-// The sinks for one interface's events. Copies are the same connection point, and any thread may use them.
+// The sinks of one interface's events. Copies are the same connection point, and any thread may use
+// them.
 template <class I> class connection_point {
 public:
     connection_point() : connection_point(nullptr) {}
     explicit connection_point(const obvia_event_limits &limits) : connection_point(&limits) {}
 
-    // How many sinks are connected.
+    // Returns the number of connected sinks.
     uint32_t sinks() const noexcept { return obvia_sinks(get()); }
 
-    // Calls every sink that is connected now, on this thread: see obvia_fire(). The event is given a pointer to the sink, and returns what its method
-    // did, or nothing and throws. Returns how many sinks took it.
+    // Calls every sink that is connected now, on this thread: see obvia_fire(). The event gets a
+    // pointer to the sink, and returns the method's HRESULT, or returns nothing and throws. Returns
+    // the number of successful calls.
     template <class Event> uint32_t fire(Event &&event) const
     {
         using Called = std::remove_reference_t<Event>;
         return obvia_fire(get(), tell<Called>, const_cast<void *>(static_cast<const void *>(std::addressof(event))));
     }
 
-    // Has every sink called by a thread of its own: see obvia_post(). The event is called by several threads at once. Returns how many sinks
-    // lost an event by it.
+    // Queues a call of every sink by a thread of its own: see obvia_post(). Several threads call
+    // the event concurrently. Returns the number of sinks whose queue has dropped an event.
     template <class Event> uint32_t post(Event event) const
     {
         const auto release = [](void *context) { delete static_cast<const Event *>(context); };
@@ -75,7 +78,7 @@ public:
     template <class I, class Event> uint32_t fire(Event &&event) const { return point<I>().fire(std::forward<Event>(event)); }
     template <class I, class Event> uint32_t post(Event &&event) const { return point<I>().post(std::forward<Event>(event)); }
 
-    // The methods of the object's IConnectionPointContainer.
+    // Implements the methods of the object's IConnectionPointContainer.
     HRESULT find(IConnectionPointContainer *container, const GUID *iid, IConnectionPoint **found) const noexcept
     {
         obvia_connection_point *const all[] = {point<Events>().get()...};
@@ -95,7 +98,8 @@ private:
     std::tuple<connection_point<Events>...> points_;
 };
 
-// A further base of an object that tells of these interfaces' events, among those of obvia::implements or obvia::implementation.
+// A further base of a source of these interfaces' events, among the arguments of obvia::implements
+// or obvia::implementation.
 template <class... Events> class connection_points : public IConnectionPointContainer, public event_points<Events...> {
 public:
     using obvia_raw = IConnectionPointContainer;
@@ -108,7 +112,7 @@ protected:
     ~connection_points() = default;
 };
 
-// The same for an object with values, which has the points itself.
+// The connection points of an object with values, which holds them itself.
 template <class Made> struct connection_points_adapter : IConnectionPointContainer {
     using obvia_raw = IConnectionPointContainer;
 
@@ -132,7 +136,7 @@ template <class... Events> struct obvia_values_of<obvia::connection_points<Event
 
 namespace obvia {
 
-// A sink's connection with a source, which ends with this.
+// A sink's connection to a source; the destructor ends it.
 class connection {
 public:
     connection() noexcept = default;
@@ -141,7 +145,7 @@ public:
     void reset() noexcept { connection_.reset(); }
     explicit operator bool() const noexcept { return connection_ != nullptr; }
 
-    // Ends it, and says whether that came about.
+    // Ends the connection, and returns whether the source has confirmed it.
     HRESULT try_unadvise() noexcept { return obvia_unadvise(connection_.release()); }
     void unadvise() { check(try_unadvise()); }
 
@@ -152,7 +156,7 @@ private:
     std::unique_ptr<obvia_sink_connection, end> connection_;
 };
 
-// Has a sink called when an object tells of events of the sink's interface.
+// Connects a sink to an object's events of the sink's interface.
 template <class Source, class I>
 HRESULT try_advise(const com_ptr<Source> &source, const com_ptr<I> &sink, connection &made) noexcept
 {

@@ -1,11 +1,11 @@
-// obvia for C++17: shared libraries that make objects of classes in the process that asks for them.
+// obvia for C++17: shared libraries with classes that are loaded into the client's process.
 //
 //     static constexpr CLSID CLSID_Calc = {0x0d4f4c52, 0x0a34, 0x4ac4, {0x8d, 0x6c, 0x2c, 0x9f, 0x3a, 0x1f, 0x7a, 0x20}};
 //     class Calc final : public obvia::implements<Calc, ICalc>, obvia::library_use { ... };
 //     OBVIA_EXPORT_CLASSES({CLSID_Calc, obvia::class_object<Calc>})
 //
-// Where every class of a library has the base library_use, it says when it may be unloaded: when there is no object any more. Otherwise
-// it stays, once it is loaded.
+// If every class of a library has the base library_use, the library can be unloaded when no object
+// is left. Otherwise it stays loaded.
 #ifndef OBVIA_LIBRARY_HPP
 #define OBVIA_LIBRARY_HPP
 
@@ -22,14 +22,14 @@ struct IClassFactory : IUnknown {
     virtual HRESULT LockServer(int32_t lock) = 0;
 };
 
-// How many objects of a library there are, and other reasons not to unload it.
+// The number of a library's objects and of other reasons not to unload it.
 inline std::atomic<uint32_t> &library_uses() noexcept
 {
     static std::atomic<uint32_t> uses{0};
     return uses;
 }
 
-// A base of objects that keep their library loaded, as long as they live.
+// A base of objects that keep their library loaded during their lifetime.
 class library_use {
 public:
     library_use() noexcept { library_uses().fetch_add(1, std::memory_order_relaxed); }
@@ -51,7 +51,7 @@ template <> struct obvia_interface_of<obvia::IClassFactory> {
 
 namespace obvia {
 
-// What stands for a class, and makes its objects.
+// The class object of a class, which creates its instances.
 template <class Object> class factory final : public implements<factory<Object>, IClassFactory>, library_use {
 public:
     HRESULT CreateInstance(IUnknown *outer, REFIID iid, void **object) override
@@ -73,13 +73,13 @@ public:
     }
 };
 
-// An interface of what stands for a class.
+// Returns an interface of the class object.
 template <class Object> HRESULT find_class_object(REFIID iid, void **object) noexcept
 {
     return guard([&] { return make<factory<Object>>()->QueryInterface(iid, object); });
 }
 
-// How a library finds what stands for a class, and whether its objects keep the library.
+// The function that returns the class object, and whether the objects keep the library loaded.
 struct class_finder {
     HRESULT (*find)(REFIID iid, void **object) noexcept;
     bool is_counted;
@@ -120,7 +120,8 @@ template <std::size_t Count> HRESULT can_unload(const library_class (&classes)[C
 
 } // namespace obvia
 
-// Exports COM's two functions from a shared library with these classes: {CLSID, obvia::class_object<Object>}, ...
+// Exports COM's two functions of a shared library with these classes:
+// {CLSID, obvia::class_object<Object>}, ...
 #define OBVIA_EXPORT_CLASSES(...)                                                                                          \
     static constexpr obvia::library_class obvia_library_classes[] = {__VA_ARGS__};                                         \
     extern "C" __attribute__((visibility("default"))) HRESULT DllGetClassObject(const GUID *id, const GUID *iid,           \

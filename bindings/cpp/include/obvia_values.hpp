@@ -1,12 +1,14 @@
-// obvia for C++17: interfaces whose methods take and return values, and throw what fails.
+// obvia for C++17: interfaces whose methods take and return values, and throw failures.
 //
-// The IDL compiler's NAME_values.hpp includes this; it is over obvia.hpp and the methods that NAME.h declares.
+// The IDL compiler's NAME_values.hpp includes this header, which builds on obvia.hpp and the
+// methods that NAME.h declares.
 //
 //     const obvia::object<ICalc> calc = obvia::connect<ICalc>("calc");
 //     std::cout << calc.Add(2, 3) << std::endl;      // a value, or an obvia::error
 //     HRESULT result = calc->Add(2, 3, &sum);        // the method as NAME.h has it
 //
-// An object is a class with such methods. Its adapter, which obvia::make makes with it, is the interface.
+// An object is a class with such methods. Its adapter, which obvia::make creates with it,
+// implements the interface.
 //
 //     class Calc final : public obvia::implementation<ICalc> {
 //     public:
@@ -14,7 +16,7 @@
 //     };
 //     obvia::com_ptr<ICalc> calc = obvia::make<Calc>();
 //
-// What a method says beside success (S_FALSE) is not seen this way.
+// Successes other than S_OK, such as S_FALSE, are not visible in this form.
 #ifndef OBVIA_VALUES_HPP
 #define OBVIA_VALUES_HPP
 
@@ -27,18 +29,18 @@
 
 namespace obvia {
 
-// What IUnknown has for callers and for objects: nothing of its own.
+// The calls and methods of IUnknown: none.
 template <class Object> struct no_calls {};
 struct no_methods {
 protected:
     ~no_methods() = default;
 };
-// The first part of every adapter: the interface, and the object by its methods.
+// The first part of every adapter: the interface, and access to the object's methods.
 template <class Made, class Raw> struct no_adapter;
 
 } // namespace obvia
 
-// What is known of an interface as values: NAME_values.hpp specialises it.
+// Traits of an interface with values: NAME_values.hpp specialises the template.
 template <class Interface> struct obvia_values_of {
     template <class Object> using calls = obvia::no_calls<Object>;
     using methods = obvia::no_methods;
@@ -47,17 +49,18 @@ template <class Interface> struct obvia_values_of {
 
 namespace obvia {
 
-// ---- Callers ----
+// ---- Clients ----
 
-// An interface pointer that holds a reference, or null, and has the interface's methods, with values.
+// An interface pointer that holds a reference, or null, with the interface's methods in terms of
+// values.
 template <class I> class object : public com_ptr<I>, public obvia_values_of<I>::template calls<object<I>> {
 public:
     object() noexcept = default;
     object(std::nullptr_t) noexcept {}
     object(com_ptr<I> pointer) noexcept : com_ptr<I>(std::move(pointer)) {}
-    // Takes a reference of its own.
+    // Adds a reference.
     explicit object(I *pointer) noexcept : com_ptr<I>(pointer) {}
-    // An interface is one of those that it extends, too.
+    // A pointer to an interface converts to one to its base.
     template <class J, class = std::enable_if_t<std::is_convertible<J *, I *>::value>>
     object(const com_ptr<J> &other) noexcept : com_ptr<I>(other)
     {
@@ -65,12 +68,12 @@ public:
     }
 };
 
-// An array that a method returned, or will return, with everything that it leads to.
+// An array that a method has returned or will return, with the targets of its pointers.
 template <class T> using array = owned_array<T, std::size_t>;
 
 // ---- Objects ----
 
-// What obvia::make makes of an object: the object, and its interfaces over it.
+// The class that obvia::make creates for an object: the object, and adapters with its interfaces.
 template <class Object, class First, class... Others>
 class made final : public implements<made<Object, First, Others...>,
                                      typename obvia_values_of<First>::template adapter<made<Object, First, Others...>, First>,
@@ -98,8 +101,8 @@ private:
     Object value_;
 };
 
-// The base of an object that has these interfaces, and implements their methods with values. It may be called by several
-// threads at once.
+// The base of an object that implements these interfaces with values. The object must support
+// concurrent calls.
 template <class First, class... Others>
 class implementation : public obvia_values_of<First>::methods, public obvia_values_of<Others>::methods... {
 public:
@@ -112,7 +115,7 @@ public:
 protected:
     implementation() noexcept = default;
     ~implementation() = default;
-    // The object, as others see it: null in constructors.
+    // Returns the object's interface pointer: null in constructors.
     object<First> self() const noexcept { return object<First>(self_); }
 
 private:
@@ -127,9 +130,9 @@ protected:
     typename obvia_values_of<Raw>::methods &obvia_object() noexcept { return static_cast<Made *>(this)->value(); }
 };
 
-// ---- What NAME_values.hpp is written with ----
+// ---- The runtime of NAME_values.hpp ----
 
-// Text that ends in a zero, as methods take it: a copy of what is given, or null where that is nothing.
+// A zero-terminated copy of a text for a method, or null for none.
 template <class C> class ended_text {
 public:
     ended_text(std::optional<std::basic_string_view<C>> text) : is_given_(text)
@@ -148,19 +151,19 @@ private:
     bool is_given_;
 };
 
-// What may be a text.
+// Returns a view of a text that may be null.
 template <class C> std::optional<std::basic_string_view<C>> optional_view(const C *text)
 {
     return text ? std::optional<std::basic_string_view<C>>(text) : std::nullopt;
 }
 
-// A text that a method returned: nothing is an empty one.
+// Returns a text that a method has returned; empty for null.
 template <class C> std::basic_string<C> text_of(const memory<C> &text)
 {
     return text ? std::basic_string<C>(text.get()) : std::basic_string<C>();
 }
 
-// A text that a method returns.
+// Returns a text that a method returns.
 template <class C> memory<C> memory_of(const std::basic_string<C> &text)
 {
     memory<C> made;
@@ -171,14 +174,14 @@ template <class C> memory<C> memory_of(const std::basic_string<C> &text)
     return made;
 }
 
-// Fails where an array does not have as many elements as it has to.
+// Fails if an array does not have the required length.
 inline void check_length(std::size_t size, uint64_t count)
 {
     if (size != count) {
         fail(E_INVALIDARG, "an array has another number of elements than it has to have");
     }
 }
-// The same where there need be none.
+// Fails if an array has neither the required length nor length 0.
 inline void check_length_or_none(std::size_t size, uint64_t count)
 {
     if (size != 0) {
@@ -186,7 +189,7 @@ inline void check_length_or_none(std::size_t size, uint64_t count)
     }
 }
 
-// The elements of a method's array, as an object sees them: none where there is no array.
+// Returns the elements of a method's array in the object's view: none if the array is null.
 template <class Seen, class T, class Count> span<Seen> elements(T *first, Count count)
 {
     static_assert(sizeof(Seen) == sizeof(T), "they are seen as something that is laid out in the same way");
@@ -195,7 +198,7 @@ template <class Seen, class T, class Count> span<Seen> elements(T *first, Count 
     }
     return first ? span<Seen>(reinterpret_cast<Seen *>(first), static_cast<std::size_t>(count)) : span<Seen>();
 }
-// The same of results: nothing is in their place before, and what is there when the method fails is freed.
+// The elements of a result's array: zeroed first, and freed if the method fails.
 template <class Seen> class room {
 public:
     template <class T, class Count> room(T *first, Count count) : elements_(elements<Seen>(first, count))
@@ -221,14 +224,15 @@ private:
     int exceptions_ = std::uncaught_exceptions();
 };
 
-// Elements as a method takes them.
+// Returns elements in the form of the method's parameter.
 template <class T, class Seen> T *raw(const span<Seen> &elements) noexcept
 {
     static_assert(sizeof(Seen) == sizeof(T), "they are laid out in the same way");
     return reinterpret_cast<T *>(const_cast<std::remove_const_t<Seen> *>(elements.data()));
 }
 
-// The interface of an object that an IID beside it says: where a pointer goes that others take for one to that interface.
+// Queries an object for the interface of an IID parameter: the result is passed where a pointer to
+// that interface is expected.
 inline com_ptr<IUnknown> asked(const com_ptr<IUnknown> &object, const IID &iid)
 {
     com_ptr<IUnknown> found;
@@ -240,7 +244,7 @@ inline com_ptr<IUnknown> asked(const com_ptr<IUnknown> &object, const IID &iid)
     return found;
 }
 
-// What is in a method's place, in the type that frees it.
+// Returns the content of a method's place as the type that frees it.
 template <class Owner, class T> Owner &in_place(T *place) noexcept
 {
     static_assert(sizeof(Owner) == sizeof(T) && std::is_standard_layout<Owner>::value, "it is nothing but what is there");

@@ -1,7 +1,9 @@
-/* A server loop that the program owns: who takes the calls of a connection, in which order, on which thread.
+/* A server loop of the program: it determines the thread and the order in which a connection's
+ * calls are performed.
  *
- * Without one, the runtime serves each connection by a thread of its own. With one, it accepts connections, greets, and hands
- * each over; the loop below is what the runtime would do:
+ * Without one, the runtime serves each connection by a thread of its own. With one, the runtime
+ * accepts connections, performs the greeting, and hands each over. The following loop does the same
+ * as the runtime:
  *
  *     static void serve(obvia_connection *connection, void *context)
  *     {
@@ -14,8 +16,9 @@
  *     ...
  *     obvia_set_server_loop(serve, NULL);
  *
- * obvia_dispatch() is inline, and everything between two hand-overs to the transport is the program's to change: it can look
- * at call->opnum and call->frame before it dispatches, count, time, refuse, or put a connection aside for another thread.
+ * obvia_dispatch() is inline, and the program may change everything between two hand-overs to the
+ * transport: it can examine call->opnum and call->frame before the dispatch, count, measure,
+ * refuse, or pass a connection on to another thread.
  */
 #ifndef OBVIA_SERVER_H
 #define OBVIA_SERVER_H
@@ -26,44 +29,46 @@
 extern "C" {
 #endif
 
-/* One interface pointer that calls can be for. */
+/* An interface pointer that can be called. */
 typedef struct obvia_place {
     uint64_t target;
     void *object;
     obvia_stub *const *stubs;
-    /* What an opnum is masked with: the table of stubs is as long as a power of two. */
+    /* The mask for opnums: the length of the table of stubs is a power of two. */
     size_t mask;
 } obvia_place;
 
-/* What may be used without another look at the table of objects: the target that was asked for last, and so many of the places.
- * Other threads set them to none. */
+/* The entries that may be used without another lookup: the target of the last lookup, and the
+ * number of valid places. Other threads reset both. */
 typedef struct obvia_known {
     uint64_t target;
     uint32_t valid;
 } obvia_known;
 
-/* A connection. Used by one thread at a time. */
+/* A connection. One thread at a time uses it. */
 typedef struct obvia_connection {
     const obvia_known *known;
     const obvia_place *places;
-    /* The place of the target that was asked for last. */
+    /* The place of the target of the last lookup. */
     obvia_place last;
 } obvia_connection;
 
-/* Serves a connection that was accepted, on a thread of its own, and closes it, here or later on another thread. */
+/* Serves an accepted connection, on a thread of its own, and closes it, here or later on another
+ * thread. */
 typedef void obvia_server_loop(obvia_connection *connection, void *context);
 
-/* Has connections that are accepted from now on served by a loop; by the runtime's again with NULL. */
+/* Sets the loop that serves connections accepted from now on; NULL restores the runtime's. */
 void obvia_set_server_loop(obvia_server_loop *loop, void *context);
 
-/* What the first turn of a loop answers with: there is nothing to answer. */
+/* The answer of a loop's first turn: no call to answer. */
 #define OBVIA_NO_ANSWER ((obvia_answer)0)
 
-/* Answers the call that was taken last, and waits for the next one, which is the caller's until then. NULL when the connection
- * has ended. This is the hand-over to the transport. */
+/* Answers the call that was received last, and waits for the next one, which belongs to the loop
+ * until its answer. NULL if the connection has ended. This is the hand-over to the transport. */
 OBVIA_HOT obvia_call *obvia_reply_and_wait(obvia_connection *connection, obvia_answer answer);
 
-/* Performs the call that was taken last, whose target is not at hand: one of the runtime's own, or the first of a target. */
+/* Performs the call that was received last if its target is not cached: a call of the runtime
+ * itself, or the first one of a target. */
 obvia_answer obvia_dispatch_slowly(obvia_connection *connection);
 
 /* Ends a connection. */

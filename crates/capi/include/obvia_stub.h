@@ -1,7 +1,8 @@
-/* What the stubs that obvia's compiler writes are made with. Not for other code: it changes with the compiler.
+/* The runtime of generated stubs. Not for other code: it changes with the compiler.
  *
- * A proxy writes its arguments where the peer reads them: into the slot of the next message, or an area. A stub reads each
- * word of a request once, since the caller may change it at any time, and checks it before use.
+ * A proxy writes its arguments where the peer reads them: into the slot of the next message, or
+ * into an area. A stub reads each word of a request once, since the caller may change it at any
+ * time, and checks it before its use.
  */
 #ifndef OBVIA_STUB_H
 #define OBVIA_STUB_H
@@ -18,7 +19,7 @@ extern "C" {
 #define OBVIA_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define OBVIA_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 #define OBVIA_COLD __attribute__((cold, noinline))
-/* A function of the library that is called without a detour through the linker's table. */
+/* Marks a library function that is called directly instead of through the linker's table. */
 #if defined(__has_attribute)
 #if __has_attribute(noplt)
 #define OBVIA_HOT __attribute__((noplt))
@@ -28,26 +29,27 @@ extern "C" {
 #define OBVIA_HOT
 #endif
 
-/* Bytes of frame that a slot holds. */
+/* The capacity of a slot for a frame, in bytes. */
 #define OBVIA_INLINE_MAX 112
-/* The longest frame. */
+/* The maximum length of a frame in bytes. */
 #define OBVIA_FRAME_MAX 0x7fffffffu
-/* Rounds up to where an object may begin. */
+/* Rounds up to the alignment of objects. */
 #define OBVIA_ALIGN(length) (((length) + 7u) & ~(size_t)7)
-/* Loads a value from a peer's memory, once. */
+/* Loads a value from the peer's memory, once. */
 #define OBVIA_LOAD(type, address) (*(const volatile type *)(address))
-/* Stores a value where a peer reads it; one by one, which takes fewer instructions than gathering them in wide registers. */
+/* Stores a value that the peer reads. Separate stores take fewer instructions than gathering values
+ * in wide registers. */
 #define OBVIA_STORE(type, address, value) ((void)(*(volatile type *)(address) = (value)))
-/* A pointer to what lies at an offset of a frame. */
+/* A pointer to an offset in a frame. */
 #define OBVIA_AT(pointer, frame, at) ((pointer)((const unsigned char *)(frame) + (at)))
 
 /* ---- Frames ---- */
 
-/* Eight bytes of a frame, whatever else they are part of. */
+/* Eight bytes of a frame, which may alias values of other types. */
 typedef uint64_t __attribute__((may_alias)) obvia_word;
 
-/* Copies to or from a peer's memory. What is copied is not looked at there again: the compiler cannot know that the peer did
- * not change it. */
+/* Copies to or from the peer's memory. The barrier makes the compiler assume that the copy may
+ * differ from the source, which the peer may change. */
 static inline void obvia_copy(void *to, const void *from, uint64_t bytes)
 {
     if (bytes != 0) {
@@ -56,22 +58,24 @@ static inline void obvia_copy(void *to, const void *from, uint64_t bytes)
     __asm__ __volatile__("" : : "r"(to) : "memory");
 }
 
-/* Whether an array lies where it has to, and is what it has to be: its slot, and the header before its elements. */
+/* Whether an array is in its expected place and has the expected type and number of elements, by
+ * its slot and header. */
 static inline int obvia_is_array(const void *frame, const uint64_t *slot, uint64_t at, uint32_t kind, uint64_t count)
 {
     return OBVIA_LOAD(uint64_t, slot) == at && OBVIA_LOAD(uint64_t, OBVIA_AT(const uint64_t *, frame, at - 8)) == (kind | count << 32);
 }
 
-/* Writes the slot and the header of an array, and zeros where its elements leave a rest; they are to be written then. */
+/* Writes the slot and the header of an array, and zeros as padding; the elements are to be written
+ * afterwards. */
 static inline void obvia_put_array(void *frame, uint64_t *slot, uint64_t at, uint32_t kind, uint64_t count, uint64_t bytes)
 {
-    /* Where there are no elements this is the header. */
+    /* For an empty array this is the header. */
     *OBVIA_AT(obvia_word *, frame, at + OBVIA_ALIGN(bytes) - 8) = 0;
     *OBVIA_AT(obvia_word *, frame, at - 8) = kind | count << 32;
     *slot = at;
 }
 
-/* Moves the elements of an array to where it belongs, and writes what obvia_put_array() writes. */
+/* Moves the elements of an array into place, and writes its slot, header and padding. */
 static inline void obvia_move_array(void *frame, uint64_t *slot, uint64_t from, uint64_t at, uint32_t kind, uint64_t count,
                                     uint64_t bytes)
 {
@@ -85,7 +89,7 @@ static inline void obvia_move_array(void *frame, uint64_t *slot, uint64_t from, 
     *slot = at;
 }
 
-/* ---- Strings. Without one there are no characters; with one there is its zero at least. ---- */
+/* ---- Strings: NULL has no characters, any other string at least its NUL. ---- */
 
 static inline uint64_t obvia_text8(const void *text)
 {
@@ -102,13 +106,13 @@ static inline uint64_t obvia_text16(const obvia_wchar *text)
     return count;
 }
 
-/* Where a string's object ends, if there is one. */
+/* Returns the end of a string's object, if there is one. */
 static inline uint64_t obvia_text_end(uint64_t at, uint64_t bytes)
 {
     return bytes != 0 ? at + OBVIA_ALIGN(bytes) : at - 8;
 }
 
-/* Writes a string, and its slot. */
+/* Writes a string and its slot. */
 static inline void obvia_put_text(void *frame, uint64_t *slot, uint64_t at, uint32_t kind, const void *text, uint64_t count,
                                   uint64_t bytes)
 {
@@ -120,7 +124,8 @@ static inline void obvia_put_text(void *frame, uint64_t *slot, uint64_t at, uint
     memcpy(OBVIA_AT(void *, frame, at), text, (size_t)bytes);
 }
 
-/* How many characters of `size` bytes a string has that came in a frame of `length` bytes; UINT64_MAX where it is none. */
+/* Returns the number of characters of `size` bytes in a string of a frame with `length` bytes;
+ * UINT64_MAX if it is malformed. */
 static inline uint64_t obvia_text_count(const void *frame, uint64_t length, const uint64_t *slot, uint64_t at, uint32_t kind,
                                         size_t size)
 {
@@ -136,8 +141,8 @@ static inline uint64_t obvia_text_count(const void *frame, uint64_t length, cons
     return (uint32_t)header == kind && count != 0 && count * size <= length - at ? count : UINT64_MAX;
 }
 
-/* A string in memory of its own: in `small`, which has OBVIA_INLINE_MAX bytes, or allocated. NULL where there is none, or no
- * memory. */
+/* Copies a string to private memory: to `small`, which has OBVIA_INLINE_MAX bytes, or to allocated
+ * memory. NULL if there is no string, or no memory. */
 static inline const void *obvia_take_text(void *small, const void *frame, uint64_t at, uint64_t bytes)
 {
     void *own = small;
@@ -154,7 +159,7 @@ static inline const void *obvia_take_text(void *small, const void *frame, uint64
     return own;
 }
 
-/* A string in memory that the caller frees. NULL where there is none, or no memory. */
+/* Copies a string to memory that the caller frees. NULL if there is no string, or no memory. */
 static inline void *obvia_receive_text(const void *frame, uint64_t at, uint64_t bytes)
 {
     void *own = bytes != 0 ? malloc((size_t)bytes) : NULL;
@@ -171,7 +176,7 @@ static inline void obvia_drop_text(const void *own, const void *small)
     }
 }
 
-/* ---- Counts: checked arithmetic in 64 bits. `wrong` is set where there is no result. ---- */
+/* ---- Counts: checked arithmetic in 64 bits. `wrong` is set if the result is undefined. ---- */
 
 static inline int64_t obvia_add(int64_t left, int64_t right, int *wrong)
 {
@@ -230,7 +235,7 @@ static inline int64_t obvia_signed(uint64_t value, int *wrong)
     return (int64_t)value;
 }
 
-/* A number of elements. What is none is more than any frame holds. */
+/* Returns a number of elements; for an undefined one, a number that exceeds any frame. */
 static inline uint64_t obvia_count(int64_t value, const int *wrong)
 {
     return *wrong ? UINT64_MAX : (uint64_t)value;
@@ -238,27 +243,30 @@ static inline uint64_t obvia_count(int64_t value, const int *wrong)
 
 /* ---- Regions: memory that is passed by reference ---- */
 
-/* The region that was used last for one of a method's arrays. While its length is 0 nothing lies in it. */
+/* The region that was used last for one of a method's arrays; length 0 means no region. */
 typedef struct obvia_region {
     uintptr_t base;
     uint64_t length;
-    /* What an offset becomes a reference by: the region's number in the upper 16 bits, never 0. */
+    /* The addend that turns an offset into a reference: the region's number, which is never 0, in
+     * the upper 16 bits. */
     uint64_t tag;
 } obvia_region;
 
-/* The same of a peer's. While its length is 0 nothing lies in it but what has no bytes. */
+/* The peer's region that was used last for one of a method's arrays; with length 0 only empty
+ * arrays lie in it. */
 typedef struct obvia_peer_region {
-    /* What is added to a reference. */
+    /* The addend that turns a reference into an address. */
     uint64_t bias;
     uint64_t length;
-    /* The reference to its end. */
+    /* The reference to the region's end. */
     uint64_t end;
 } obvia_peer_region;
 
-/* How many there are for arrays that methods read; behind them are as many for arrays that methods write. */
+/* The number of cached regions for arrays that methods read; as many for arrays that methods write
+ * follow. */
 #define OBVIA_HANDS 4
 
-/* Makes a reference of an address, if that lies in the region. */
+/* Converts an address to a reference; whether the address lies in the region. */
 static inline int obvia_refer(const obvia_region *region, const void *address, uint64_t *reference)
 {
     const uint64_t offset = (uintptr_t)address - region->base;
@@ -266,15 +274,16 @@ static inline int obvia_refer(const obvia_region *region, const void *address, u
     return offset < region->length;
 }
 
-/* Whether an array that came as a reference lies in this region, whole and aligned. */
+/* Whether a referenced array lies completely in this region, and is aligned. */
 static inline int obvia_is_in(const obvia_peer_region *region, uint64_t reference, uint64_t count, size_t size, size_t align)
 {
-    /* What the region has from there on; more than it has where the reference is to another one. */
+    /* The length of the region's rest; it exceeds the region's length if the reference is to
+     * another one. */
     const uint64_t left = region->end - reference;
     return left <= region->length && count <= left / size && reference % align == 0;
 }
 
-/* Its address. */
+/* Converts a reference to an address. */
 static inline void *obvia_resolve(const obvia_peer_region *region, uint64_t reference)
 {
     return (void *)(uintptr_t)(region->bias + reference);
@@ -282,14 +291,14 @@ static inline void *obvia_resolve(const obvia_peer_region *region, uint64_t refe
 
 /* ---- The client's side ---- */
 
-/* What every proxy begins with. */
+/* The beginning of every proxy. */
 typedef struct obvia_proxy {
     const void *vtable;
     uintptr_t link;
     uint64_t target;
 } obvia_proxy;
 
-/* What is at hand for the calls of a thread: the link that they go over, and the slot of the next request. */
+/* The current state of a thread's calls: their link, and the slot of the next request. */
 typedef struct obvia_calls {
     uintptr_t link;
     void *slot;
@@ -298,50 +307,52 @@ typedef struct obvia_calls {
 
 /* A reply. */
 typedef struct obvia_reply {
-    /* The results, in the peer's memory, until the next call of the thread. */
+    /* The results, in the peer's memory, valid until the thread's next call. */
     const void *frame;
-    /* The HRESULT below, the length of the frame above. A call that failed on its way has a frame of length 0. */
+    /* The HRESULT in the lower half, the length of the frame in the upper. A call that failed in
+     * transit has a frame of length 0. */
     uint64_t word;
 } obvia_reply;
 
-/* The thread's own; one that no link has, until the first call. */
+/* The state of this thread; initially one that matches no link. */
 static const obvia_calls obvia_no_calls = {0, NULL, {{0, 0, 0}}};
 static __thread const obvia_calls *obvia_calls_at_hand __attribute__((unused)) = &obvia_no_calls;
 
-/* Puts a channel of the proxy's link at hand: where it succeeds, that link is the calls'. */
+/* Selects a channel of the proxy's link for the thread's next calls. */
 HRESULT obvia_prepare(const obvia_proxy *proxy, const obvia_calls **calls);
-/* The place for a request's frame that does not fit a slot; NULL where there is none, and obvia_refusal() says why. `bulk` is
- * the offset of what there is most of. */
+/* Allocates a request's frame that does not fit a slot; NULL on failure, with the reason in
+ * obvia_refusal(). `bulk` is the offset of the largest part. */
 void *obvia_request(const obvia_calls *calls, size_t length, size_t bulk);
-/* The same for a frame that may fit a slot. */
+/* Allocates a request's frame that may fit a slot. */
 static inline void *obvia_request_place(const obvia_calls *calls, uint64_t length, uint64_t bulk)
 {
     return OBVIA_LIKELY(length <= OBVIA_INLINE_MAX) ? calls->slot : obvia_request(calls, (size_t)length, (size_t)bulk);
 }
-/* A request: the opnum below, the length of its frame above, a multiple of 8. */
+/* A request: the opnum in the lower half, the length of its frame, a multiple of 8, in the upper.
+ */
 #define OBVIA_REQUEST(opnum, length) ((uint64_t)(opnum) | (uint64_t)(length) << 32)
-/* Publishes a request and waits for its reply. This is the hand-over to the transport. */
+/* Sends a request and waits for its reply. This is the hand-over to the transport. */
 OBVIA_HOT obvia_reply obvia_exchange(const obvia_calls *calls, uint64_t request, uint64_t target);
-/* Publishes a request that has no reply. */
+/* Sends a request without reply. */
 void obvia_send(const obvia_calls *calls, uint64_t request, uint64_t target);
-/* Takes the region that an address lies in in hand for an array, and lets the peer have it. 0 where the array has to be copied,
- * or the region is in hand already. */
+/* Selects the region of an address for an array, and offers it to the peer. 0 if the array has to
+ * be copied, or the region is already selected. */
 int obvia_turn(const obvia_calls *calls, unsigned region, const void *address);
-/* Whether arrays could be passed by reference over this link at all. */
+/* Whether this link can pass arrays by reference. */
 int obvia_shares_memory(const obvia_calls *calls);
-/* What a caller gets whose array does not lie in memory of obvia_share(), though it has to. */
+/* Returns the failure for an array that must lie in memory of obvia_share(), but does not. */
 HRESULT obvia_not_shared(void);
-/* The HRESULT of a reply whose frame is not as long as the results are. */
+/* Returns the HRESULT of a reply whose frame does not have the length of the results. */
 HRESULT obvia_refusal(obvia_reply reply);
 
-/* Why there is no place for a request. */
+/* Returns the reason for the failed allocation of a request. */
 static inline HRESULT obvia_no_request(void)
 {
     const obvia_reply none = {NULL, 0};
     return obvia_refusal(none);
 }
 
-/* What a caller gets that asks for more elements than any frame holds, or fewer than none. */
+/* Returns the failure for a number of elements that is negative or exceeds any frame. */
 static inline HRESULT obvia_too_many(uint64_t count)
 {
     return count > INT64_MAX ? E_INVALIDARG : E_OUTOFMEMORY;
@@ -352,8 +363,9 @@ HRESULT obvia_proxy_query_interface(void *self, const IID *iid, void **object);
 uint32_t obvia_proxy_add_ref(void *self);
 uint32_t obvia_proxy_release(void *self);
 
-/* The calls at hand, if they go over the proxy's link; otherwise the proxy returns what `prepared` is: a call of a function
- * that puts the link's calls at hand, and begins anew. So what is common needs no register to survive what is rare. */
+/* Declares the thread's calls if they go over the proxy's link. Otherwise the proxy returns
+ * `prepared`, the call of a function that selects the link's channel and starts again: the frequent
+ * path thus saves no registers for the rare one. */
 #define OBVIA_BEGIN(proxy, calls, prepared)                     \
     const obvia_calls *calls = obvia_calls_at_hand;             \
     if (OBVIA_UNLIKELY(calls->link != (proxy)->link)) {         \
@@ -377,39 +389,41 @@ typedef struct obvia_call {
     /* The arguments, in the caller's memory. */
     const void *frame;
     uint64_t length;
-    /* The place for results that fit a slot. Its first eight bytes are zeros. */
+    /* The place for results that fit a slot. Its first eight bytes are zero. */
     void *slot;
-    /* Whom it is for, and which method. */
+    /* The interface pointer and the opnum. */
     uint64_t target;
     uint16_t opnum;
-    /* Whether the results' frame lies in the area, although it may fit the slot. */
+    /* Whether the results' frame lies in the area even if it fits the slot. */
     uint8_t in_area;
     uint32_t id;
     const struct obvia_area *area;
     const obvia_peer_region *regions;
 } obvia_call;
 
-/* Where frames that do not fit a slot go. */
+/* The area for frames that do not fit a slot. */
 struct obvia_area {
-    /* The place for the next one, and the end of what is free behind it. */
+    /* The place of the next frame, and the end of the free memory. */
     unsigned char *next, *end;
 };
 
-/* What the caller gets: the HRESULT below, the length of the results' frame above. Of a method that failed it is negative. */
+/* The answer: the HRESULT in the lower half, the length of the results' frame in the upper. For a
+ * failed method it is negative. */
 typedef uint64_t obvia_answer;
 
-/* A stub: reads and checks the request, calls the method, writes the results. */
+/* A stub: reads and verifies the request, calls the method, writes the results. */
 typedef obvia_answer obvia_stub(void *object, obvia_call *call);
 
-/* The answer to a request that is not as the interface says; the method was not called. */
+/* The answer to a malformed request, whose method was not called. */
 #define OBVIA_FAULT(status) ((obvia_answer)(status) | (obvia_answer)1 << 63)
 #define OBVIA_BAD_STUB_DATA OBVIA_FAULT(1783)
 #define OBVIA_OP_RANGE_ERROR OBVIA_FAULT(0x1c010002)
 #define OBVIA_NO_MEMORY OBVIA_FAULT(0x1c00001b)
 
-/* The place for a reply's frame that may not fit a slot; NULL where the caller is gone or bears no frame of that length. */
+/* Allocates a reply's frame that may not fit a slot; NULL if the caller is gone or does not accept
+ * this length. */
 void *obvia_reply_frame(obvia_call *call, size_t length, size_t bulk);
-/* The same, and NULL where no frame has that length. */
+/* Allocates a reply's frame; NULL also if no frame can have this length. */
 static inline void *obvia_reply_place(obvia_call *call, uint64_t length, uint64_t bulk)
 {
     if (OBVIA_LIKELY(length <= OBVIA_INLINE_MAX)) {
@@ -417,42 +431,46 @@ static inline void *obvia_reply_place(obvia_call *call, uint64_t length, uint64_
     }
     return length <= OBVIA_FRAME_MAX ? obvia_reply_frame(call, (size_t)length, (size_t)bulk) : NULL;
 }
-/* Takes the region that a reference is to in hand for an array. 0 where there is no such region, or it is in hand already. */
+/* Selects the region of a reference for an array. 0 if there is no such region, or it is already
+ * selected. */
 int obvia_turn_call(obvia_call *call, unsigned region, uint64_t reference);
-/* Makes room for so many bytes where call->area->next is. 0 where the caller is gone or bears no frame of that length. */
+/* Makes room for `length` bytes at call->area->next. 0 if the caller is gone or does not accept a
+ * frame of this length. */
 int obvia_make_room(obvia_call *call, size_t length);
-/* Whether there is room for so many bytes. */
+/* Whether there is room for `length` bytes. */
 static inline int obvia_has_room(const obvia_call *call, size_t length)
 {
     return (uintptr_t)call->area->next + length <= (uintptr_t)call->area->end;
 }
-/* The method has used the states whose handles it got, which other calls may have ended meanwhile. */
+/* Ends the method's use of the states of its context handles, which other calls may have destroyed
+ * meanwhile. */
 void obvia_context_used(void);
-/* What opnums get that are no method's. */
+/* The stub of opnums without a method. */
 obvia_answer obvia_refuse(void *object, obvia_call *call);
 
-/* The answer to who wants room for more elements than any frame holds, or for fewer than none. */
+/* Returns the answer for a number of elements that is negative or exceeds any frame. */
 static inline obvia_answer obvia_too_large(uint64_t count)
 {
     return count > INT64_MAX ? OBVIA_BAD_STUB_DATA : OBVIA_NO_MEMORY;
 }
 
-/* Private memory for arguments and results, zeroed; to be freed. */
+/* Allocates zeroed private memory for arguments and results; to be freed. */
 static inline void *obvia_room(uint64_t bytes)
 {
     return calloc(1, bytes != 0 ? (size_t)bytes : 1);
 }
 
-/* The method's HRESULT, and results of `length` bytes; where it failed, nobody gets them. */
+/* Returns the answer with the method's HRESULT and `length` bytes of results, which a failure does
+ * not send. */
 static inline obvia_answer obvia_results(HRESULT result, size_t length)
 {
     return (uint64_t)(int64_t)result | (uint64_t)OBVIA_ALIGN(length) << 32;
 }
 
-/* The answer with an array that a method lends from memory of its own: it is copied to where it belongs, at `end`. */
+/* Returns the answer with an array that the method lends: it is copied to its place at `end`. */
 obvia_answer obvia_lend(obvia_call *call, HRESULT result, const void *results, uint64_t end, const void *array, uint64_t count,
                         size_t size);
-/* The answer with an array that lies where the results end. */
+/* Returns the answer with an array that already lies at the end of the results. */
 static inline obvia_answer obvia_lent(HRESULT result, uint64_t length)
 {
     return (uint64_t)(int64_t)result | length << 32;
@@ -460,42 +478,42 @@ static inline obvia_answer obvia_lent(HRESULT result, uint64_t length)
 
 /* ---- Interfaces ---- */
 
-/* What an IID means in a file: an interface, and its fingerprint as below. */
+/* The interface that a file associates with an IID, and its fingerprint. */
 typedef struct obvia_meaning {
     const char *name;
     IID iid;
     uint8_t fingerprint[16];
 } obvia_meaning;
 
-/* Is called for each file when its stubs are loaded, and ends the program where an IID has another meaning in another file: one interface's methods
- * would be taken for the other's. */
+/* Called for each file when its stubs are loaded. Ends the program if files associate an IID with
+ * different interfaces, since calls would reach the wrong methods. */
 void obvia_declare(const char *file, const obvia_meaning *meanings, size_t count);
 
 struct obvia_interface {
-    /* sizeof(obvia_interface) where the stubs were compiled. */
+    /* sizeof(obvia_interface) at the compilation of the stubs. */
     size_t size;
     const char *name;
     IID iid;
     uint16_t major, minor;
-    /* The first 16 bytes of SHA-256 over the canonical text, the last one first. */
+    /* The first 16 bytes of the SHA-256 of the canonical text, in reverse order. */
     uint8_t fingerprint[16];
-    /* The interface that it extends; NULL for IUnknown. */
+    /* The base interface; NULL for IUnknown. */
     const obvia_interface *base;
-    /* The methods of its proxies: functions, the first three of which are the ones above. */
+    /* The table of a proxy's methods, which begins with the three functions above. */
     const void *proxy;
-    /* Its stubs by opnum: `stub_count` of them, a power of two; those that are no method's refuse. */
+    /* The stubs by opnum: `stub_count` of them, a power of two; those of missing methods refuse. */
     obvia_stub *const *stubs;
     size_t stub_count;
-    /* Its text in IDL. */
+    /* The text in IDL. */
     const char *idl;
-    /* What its messages are in NDR: `ndr_count` words. */
+    /* The NDR plan: `ndr_count` words. */
     const int64_t *ndr;
     size_t ndr_count;
-    /* Every interface of the same file and of those that it imports; ends in NULL. */
+    /* All interfaces of the same file and of the files that it imports, NULL-terminated. */
     const obvia_interface *const *module;
-    /* Whether it is one of functions, without objects. */
+    /* Whether it is a plain interface: functions without objects. */
     int plain;
-    /* Where its servers are found if nobody says otherwise; ends in NULL. NULL for nowhere. */
+    /* The default endpoints of servers, NULL-terminated; NULL for none. */
     const char *const *endpoints;
 };
 

@@ -1,18 +1,23 @@
-/* What the stubs that obvia's compiler writes are made with for methods with pointers in their parameters: tables, by which the
- * library writes, checks and frees. Not for other code: it changes with the compiler.
+/* The tables of generated stubs for methods with pointers in their parameters, by which the library
+ * writes, verifies and frees them. Not for other code: they change with the compiler.
  *
- * A table is a sequence of words. Each thing is followed by what belongs to it; what there may be several of is preceded by how
- * many (n), what there may be none of by OBVIA_NONE or OBVIA_SOME. Offsets are those in memory, which frames have, too.
+ * A table is a sequence of words. Each item is followed by its components. A list is preceded by
+ * its length (n), an optional item by OBVIA_NONE or OBVIA_SOME. Offsets are those in memory, which
+ * frames share.
  *
  *     types:   n types
  *     type:    its bytes, a shape; a tail or none
- *     tail:    its offset, the bytes of an element, a shape, a number; another number (how many hold something) or none
- *     shape:   n runs of bytes that are values: offset and length; n parts: offset and what is there, as listed below
- *     method:  opnum, whether it is oneway, the request's block, the reply's block, n outer numbers, n parameters
+ *     tail:    its offset, the bytes of an element, a shape, a number; another number (elements in
+ *              use) or none
+ *     shape:   n runs of bytes that are values: offset and length; n parts: offset and part, as
+ *              listed below
+ *     method:  opnum, whether it is oneway, the request's block, the reply's block, n outer numbers,
+ *              n parameters
  *     block:   its bytes, a shape
- *     outer:   the parameter, by its place, and which integer it is, or which half of its GUID
- *     parameter: OBVIA_PLACE where a pointer that is never null is left out, OBVIA_SLOT otherwise; its bytes in the block; its
- *              offset in the request or none; its offset in the reply or none
+ *     outer:   the index of the parameter, and the type of its integer, or the half of its GUID
+ *     parameter: OBVIA_PLACE if a pointer that is never null is left out, OBVIA_SLOT otherwise;
+ *              its bytes in the block; its offset in the request or none; its offset in the reply
+ *              or none
  */
 #ifndef OBVIA_TABLE_H
 #define OBVIA_TABLE_H
@@ -23,34 +28,34 @@
 extern "C" {
 #endif
 
-/* Whether there is one. */
+/* Whether an optional item is present. */
 enum { OBVIA_NONE, OBVIA_SOME };
 
-/* Parts of a shape, and what follows each. */
+/* The parts of a shape, and the components that follow each. */
 enum {
     OBVIA_BOOLEAN, /* nothing */
     OBVIA_ENUMERATION, /* n values, in ascending order */
     OBVIA_RANGE,   /* an integer's type, the least and the greatest value */
     OBVIA_POINTER, /* a class, a type by its number, an extent */
-    OBVIA_OBJECT,  /* an IID */
-    OBVIA_INNER,   /* how many, the bytes from one to the next, a shape */
+    OBVIA_OBJECT,  /* the source of an IID */
+    OBVIA_INNER,   /* the number of elements, their distance in bytes, a shape */
     OBVIA_UNION    /* a number: the discriminant; n arms, each n discriminants and a shape; a shape for all others or none */
 };
 
-/* Classes of pointers. */
+/* The classes of pointers. */
 enum { OBVIA_REF, OBVIA_UNIQUE, OBVIA_FULL };
 
-/* The numbers of types that are no structure's: characters of 8 and of 16 bits. */
+/* The numbers of types that are no structure's: 8-bit and 16-bit characters. */
 enum { OBVIA_CHAR = 2, OBVIA_WIDE = 3 };
 
-/* How many elements a pointer leads to. */
+/* The number of elements that a pointer leads to. */
 enum {
     OBVIA_ONE,     /* nothing */
-    OBVIA_COUNTED, /* a number: how many there are; another (how many hold something) or none */
+    OBVIA_COUNTED, /* a number: the conformance; another (elements in use) or none */
     OBVIA_TEXT     /* nothing */
 };
 
-/* Which interface an object is passed by. */
+/* The source of the IID of an object's interface. */
 enum {
     OBVIA_IID,        /* the halves of the IID */
     OBVIA_IID_MEMBER, /* the offset of the IID */
@@ -61,13 +66,13 @@ enum {
 enum {
     OBVIA_CONST,  /* the number */
     OBVIA_MEMBER, /* the offset of an integer, and its type */
-    OBVIA_OUTER,  /* an outer number, by its place */
+    OBVIA_OUTER,  /* an outer number, by its index */
     OBVIA_UNARY,  /* an operator, a number */
     OBVIA_BINARY, /* an operator, two numbers */
-    OBVIA_CHOOSE  /* three numbers, as of ?: */
+    OBVIA_CHOOSE  /* three numbers, as for ?: */
 };
 
-/* Types of integers; and the halves of a GUID, for outer numbers. */
+/* The types of integers; and the halves of a GUID, for outer numbers. */
 enum {
     OBVIA_I8, OBVIA_U8, OBVIA_I16, OBVIA_U16, OBVIA_I32, OBVIA_U32, OBVIA_I64, OBVIA_U64, OBVIA_UPPER, OBVIA_LOWER
 };
@@ -80,14 +85,14 @@ enum {
     OBVIA_EQUAL, OBVIA_UNEQUAL, OBVIA_LESS, OBVIA_LESS_OR_EQUAL, OBVIA_GREATER, OBVIA_GREATER_OR_EQUAL
 };
 
-/* Parameters of a method. */
+/* The kinds of a method's parameters. */
 enum { OBVIA_SLOT, OBVIA_PLACE };
 
 /* The types of an interface's objects, numbered from 16 on. */
 typedef struct obvia_types {
     const int64_t *words;
     size_t count;
-    /* The library's: what it made of the words. */
+    /* The library's compiled form of the words. */
     void *made;
 } obvia_types;
 
@@ -96,25 +101,25 @@ typedef struct obvia_method {
     obvia_types *types;
     const int64_t *words;
     size_t count;
-    /* The library's: what it made of the words. */
+    /* The library's compiled form of the words. */
     void *made;
 } obvia_method;
 
 #define OBVIA_TABLE(words) (words), sizeof(words) / sizeof *(words), NULL
 
-/* Calls the method of an object elsewhere. The arguments are, in the order of the source, the pointer to what lies in the place
- * of an OBVIA_PLACE, and the address of every other parameter. */
+/* Calls the method of an object elsewhere. The arguments are, in the order of the source, the
+ * pointer itself for an OBVIA_PLACE, and the address of every other parameter. */
 HRESULT obvia_call_by_table(void *proxy, obvia_method *method, const void *const *arguments);
 
 /* Calls a method of an object here, with arguments as above. */
 typedef HRESULT obvia_invoke(void *object, void **arguments);
 
-/* Serves a call: checks the request, calls the method, and answers. */
+/* Serves a call: verifies the request, calls the method, and answers. */
 obvia_answer obvia_serve_by_table(void *object, obvia_call *call, obvia_method *method, obvia_invoke *invoke);
 
 /* Frees elements with everything that they lead to. */
 void obvia_free_elements(obvia_types *types, uint32_t type, void *first, size_t count);
-/* Frees what elements lead to, and zeroes them: `bytes` in all. */
+/* Frees the targets of elements, and zeroes the elements: `bytes` in all. */
 void obvia_clear_elements(obvia_types *types, uint32_t type, void *first, size_t count, size_t bytes);
 /* Copies elements with everything that they lead to. */
 HRESULT obvia_copy_elements(obvia_types *types, uint32_t type, const void *first, size_t count, void **copy);

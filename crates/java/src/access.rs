@@ -1,4 +1,4 @@
-//! Who may call objects of this process, and who may have them made: by rules of Java's.
+//! Access rules of Java for calls of this process's objects and for their creation.
 
 use crate::classes::class_of;
 use crate::handles::{Handle, get};
@@ -11,14 +11,14 @@ use com::security::{
 };
 use com::{HRESULT, code};
 
-/// A rule of Java's, by its number there.
+/// A rule of Java, by its number there.
 struct Rule(u64);
 
 impl Access for Rule {
     fn permits(&self, caller: &Caller) -> bool {
         let (who, words) = told(caller);
         let (first, length) = (words.as_ptr(), words.len());
-        // SAFETY: Java's function; the words stay for the call.
+        // SAFETY: a function of Java; the words outlive the call.
         callbacks().is_ok_and(|java| unsafe { (java.permits)(self.0, who.process, who.level, first, length) } != 0)
     }
 }
@@ -26,13 +26,14 @@ impl Access for Rule {
 impl Drop for Rule {
     fn drop(&mut self) {
         if let Ok(java) = callbacks() {
-            // SAFETY: Java's function.
+            // SAFETY: a function of Java.
             unsafe { (java.drop_rule)(self.0) };
         }
     }
 }
 
-/// Says by which rule an object may be called, or those that have none of their own, where `object` is 0. Rule 0 takes an object's back.
+/// Sets the access rule of an object, or the default rule if `object` is 0. Rule 0 removes an
+/// object's rule.
 #[unsafe(no_mangle)]
 pub extern "C" fn obvia_java_set_access(object: Handle, rule: u64) -> HRESULT {
     guarded(|| {
@@ -46,7 +47,7 @@ pub extern "C" fn obvia_java_set_access(object: Handle, rule: u64) -> HRESULT {
     })
 }
 
-/// Says by which rule objects of a class may be made, or of those classes that have none of their own, where `class` is null.
+/// Sets the access rule of a class, or the default rule if `class` is null.
 ///
 /// # Safety
 ///

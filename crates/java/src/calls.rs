@@ -1,4 +1,4 @@
-//! Interface pointers of objects elsewhere: to have them, to call by them, to let them go.
+//! Interface pointers of objects elsewhere: getting, calling and releasing them.
 
 use crate::cancelling::{Canceller, Said, within};
 use crate::handles::{Found, Handle, get};
@@ -10,12 +10,14 @@ use com::dynamic::pointer;
 use com::{Error, HRESULT, Result, code};
 use std::ffi::c_char;
 
-/// Connects to the object that a string binding names, as `obvia::connect` does, and shows other credentials than this process's where there are any.
+/// Connects to the object that a string binding names, as `obvia::connect` does, with `credentials`
+/// or else those of the process.
 ///
 /// # Safety
 ///
-/// `binding` must be null or end in NUL, `credentials` be null or come from [`crate::security`], `interface` be a described one, `said` be null or readable, `canceller` be null or one of this library's, and `found` be null
-/// or writable.
+/// `binding` must be null or NUL-terminated, `credentials` must be null or come from
+/// [`crate::security`], `interface` must be a described one, `said` must be null or readable,
+/// `canceller` must be null or one of this library's, and `found` must be null or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_connect(
     binding: *const c_char,
@@ -39,13 +41,14 @@ pub unsafe extern "C" fn obvia_java_connect(
     })
 }
 
-/// Calls a method: sends a request's frame, and has the reply's, which has to be checked. What the method returned is not what this
-/// returns; where it failed there are no results.
+/// Calls a method: sends a request's frame and returns the reply's, which the caller must verify.
+/// The method's HRESULT is stored in `returned`; if it is a failure, there are no results.
 ///
 /// # Safety
 ///
-/// `request` must be readable for `length` bytes, `said` be null or readable, `canceller` be null or one of this library's, `returned` null or writable, and
-/// `results` as [`give_bytes`] has it.
+/// `request` must be readable for `length` bytes, `said` must be null or readable, `canceller` must
+/// be null or one of this library's, `returned` must be null or writable, and `results` must meet
+/// the conditions of [`give_bytes`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_call(
     object: Handle,
@@ -71,11 +74,12 @@ pub unsafe extern "C" fn obvia_java_call(
     })
 }
 
-/// Sends the request of a oneway method.
+/// Sends the request of a call without response.
 ///
 /// # Safety
 ///
-/// `request` must be readable for `length` bytes, `said` be null or readable, and `canceller` be null or one of this library's.
+/// `request` must be readable for `length` bytes, `said` must be null or readable, and `canceller`
+/// must be null or one of this library's.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_call_oneway(
     object: Handle,
@@ -99,12 +103,12 @@ fn number(opnum: u32) -> Result<u16> {
     u16::try_from(opnum).map_err(|_| Error::new(code::E_INVALIDARG, format!("there is no method {opnum}")))
 }
 
-/// Asks an object for another interface.
+/// Queries an object for another interface.
 ///
 /// # Safety
 ///
-/// `interface` must be a described one, `said` be null or readable, `canceller` be null or one of this library's, and `found`
-/// be null or writable.
+/// `interface` must be a described one, `said` must be null or readable, `canceller` must be null
+/// or one of this library's, and `found` must be null or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_query(
     object: Handle,

@@ -1,15 +1,15 @@
-//! What calls say beside their arguments, how long they may take by that, and ending them from another thread.
+//! The context of calls, their deadlines by it, and their cancellation from another thread.
 
 use com::dcom::{TraceContext, trace, with_trace};
 use com::orpc::CallContext;
 use com::{Result, caller_deadline, code, with_timeout};
 use std::time::{Duration, Instant};
 
-/// What ends calls that are made with it.
+/// A canceller of the calls that are made with it.
 #[derive(Debug, Default)]
 pub struct Canceller(com::Canceller);
 
-/// What calls say beside their arguments: a [`CallContext`] as bytes.
+/// The context of calls: a [`CallContext`] as bytes.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Said {
@@ -18,7 +18,7 @@ pub struct Said {
 }
 
 impl Said {
-    /// What the caller has said of the call that this thread performs, if anything.
+    /// Returns the context that the caller of this thread's method has sent, if any.
     pub(crate) fn of_call() -> Option<Self> {
         let left = caller_deadline().map(|end| end.saturating_duration_since(Instant::now()));
         let said = CallContext { left, trace: trace() };
@@ -50,12 +50,13 @@ fn traced<R>(trace: Option<TraceContext>, calls: impl FnOnce() -> R) -> R {
     }
 }
 
-/// Runs calls of this thread, each of which may take as long as they say. Where they say nothing they have the usual time, or what is left of the
-/// call that the thread performs.
+/// Runs calls of this thread with the deadline of their context. Without one, the default deadline
+/// applies, or that of the call that the thread performs.
 ///
 /// # Safety
 ///
-/// `said` must be null or readable, and `canceller` be null or one of this library's, and stay for the call.
+/// `said` must be null or readable, `canceller` must be null or one of this library's, and both
+/// must outlive the call.
 pub(crate) unsafe fn within<R>(
     said: *const Said,
     canceller: *const Canceller,
@@ -71,13 +72,13 @@ pub(crate) unsafe fn within<R>(
     }
 }
 
-/// Makes a canceller.
+/// Creates a canceller.
 #[unsafe(no_mangle)]
 pub extern "C" fn obvia_java_canceller() -> *mut Canceller {
     Box::into_raw(Box::default())
 }
 
-/// Ends the calls that are made with a canceller, now and later ones.
+/// Cancels the calls that are made with a canceller, including later ones.
 ///
 /// # Safety
 ///
@@ -93,14 +94,14 @@ pub unsafe extern "C" fn obvia_java_cancel(canceller: *const Canceller) {
 ///
 /// # Safety
 ///
-/// `canceller` must be one of this library's, and nobody use it again.
+/// `canceller` must be one of this library's, and must not be used again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_free_canceller(canceller: *mut Canceller) {
     // SAFETY: the caller's promise.
     drop(unsafe { Box::from_raw(canceller) });
 }
 
-/// Whether the caller of the method that this thread performs no longer waits for it: 1 or 0.
+/// Whether the caller of the method that this thread performs has given up: 1 or 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn obvia_java_is_cancelled() -> u32 {
     crate::outcome::guarded_or(0, || com::is_cancelled().into())

@@ -1,4 +1,4 @@
-//! Classes: those of which Java makes objects for who is on networks, and objects that others make.
+//! The classes that Java registers for clients on networks, and the creation of objects elsewhere.
 
 use crate::cancelling::{Canceller, Said, within};
 use crate::handles::{Found, Handle, get};
@@ -21,12 +21,13 @@ pub(crate) unsafe fn class_of(class: *const Halves) -> Result<GUID> {
     Ok(GUID::from_u128(halves.join()))
 }
 
-/// Has others make objects of a class who reach this process over networks. `maker` is Java's number for what makes them; `object` stands for the
-/// class itself, where it is not 0.
+/// Registers a class for clients on networks. `maker` is Java's number of the factory; `object` is
+/// the class object, or 0.
 ///
 /// # Safety
 ///
-/// `class` must be null or readable, `interface` be a described one, and `registration` be null or writable.
+/// `class` must be null or readable, `interface` must be a described one, and `registration` must
+/// be null or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_register_class(
     class: *const Halves,
@@ -47,23 +48,26 @@ pub unsafe extern "C" fn obvia_java_register_class(
     })
 }
 
-/// Ends a registration.
+/// Revokes a class.
 ///
 /// # Safety
 ///
-/// `registration` must come from [`obvia_java_register_class`], and not be used again.
+/// `registration` must come from [`obvia_java_register_class`], and must not be used again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_revoke_class(registration: *mut ClassRegistration) {
     // SAFETY: the caller's promise.
     guarded_or((), || drop(unsafe { Box::from_raw(registration) }));
 }
 
-/// Has an object of a class made where a string binding leads; or finds what stands for the class, where `wants_class` is not 0.
+/// Creates an object of a class at the endpoint of a string binding, or returns the class object if
+/// `wants_class` is not 0.
 ///
 /// # Safety
 ///
-/// `class` must be null or readable, `server` be null or end in NUL, `credentials` be null or come from [`crate::security`], `interface` be a described one, `said` be null or readable, `canceller` be null or one of
-/// this library's, and `found` be null or writable.
+/// `class` must be null or readable, `server` must be null or NUL-terminated, `credentials` must be
+/// null or come from [`crate::security`], `interface` must be a described one, `said` must be null
+/// or readable, `canceller` must be null or one of this library's, and `found` must be null or
+/// writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_create(
     class: *const Halves,
@@ -93,13 +97,15 @@ pub unsafe extern "C" fn obvia_java_create(
     })
 }
 
-/// How many interface pointers of objects of this process others refer to over networks.
+/// Returns the number of this process's interface pointers to which clients hold references over
+/// networks.
 #[unsafe(no_mangle)]
 pub extern "C" fn obvia_java_exported() -> u64 {
     guarded_or(0, || com::exported().map_or(0, |count| count as u64))
 }
 
-/// Says how often peers have to ping that are no processes of obvia's, and how many pings in a row may not arrive.
+/// Sets the ping period of clients that are no processes of obvia's, and the number of consecutive
+/// pings that may be lost.
 #[unsafe(no_mangle)]
 pub extern "C" fn obvia_java_set_pinging(nanoseconds: u64, missed: u32) -> HRESULT {
     guarded(|| {

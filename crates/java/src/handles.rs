@@ -1,4 +1,5 @@
-//! Interface pointers that Java holds: by numbers that are used once, so that one which was given back leads nowhere.
+//! The interface pointers that Java holds, by handles that are used only once: a released handle is
+//! invalid.
 
 use com::{Agile, Error, IUnknown, Interface as _, Result, code};
 use std::collections::HashMap;
@@ -6,7 +7,7 @@ use std::ffi::c_void;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
 
-/// A number of an interface pointer; 0 is none.
+/// A handle of an interface pointer; 0 is none.
 pub type Handle = u64;
 
 static NEXT: AtomicU64 = AtomicU64::new(1);
@@ -21,20 +22,20 @@ pub(crate) fn keep(pointer: &IUnknown) -> Result<Handle> {
     Ok(handle)
 }
 
-/// The interface pointer of a number.
+/// Returns the interface pointer of a handle.
 pub(crate) fn get(handle: Handle) -> Result<IUnknown> {
     let held = HELD.read().unwrap_or_else(PoisonError::into_inner);
     let found = held.as_ref().and_then(|held| held.get(&handle)).map(|pointer| pointer.get().clone());
     found.ok_or_else(|| Error::new(code::RPC_E_DISCONNECTED, "the reference was given back"))
 }
 
-/// Gives an interface pointer back; a number that is of none is left alone.
+/// Releases an interface pointer; an unknown handle is ignored.
 #[unsafe(no_mangle)]
 pub extern "C" fn obvia_java_release(handle: Handle) {
     crate::outcome::guarded_or((), || {
         let mut held = HELD.write().unwrap_or_else(PoisonError::into_inner);
         let gone = held.as_mut().and_then(|held| held.remove(&handle));
-        // Dropping it may end an object of Java's: never under the lock.
+        // Dropping the pointer may end an object of Java, which must not happen under the lock.
         drop(held);
         drop(gone);
     });
@@ -46,9 +47,11 @@ pub extern "C" fn obvia_java_release(handle: Handle) {
 pub struct Found {
     /// The interface pointer.
     handle: Handle,
-    /// What two interface pointers have in common that lead to one object, as long as either is held.
+    /// The identity of the object: equal for two interface pointers of one object as long as either
+    /// is held.
     identity: u64,
-    /// The object's number, where it is one of Java's: it is there as long as the interface pointer is held.
+    /// The object's number if it is one of Java's; the object exists as long as the interface
+    /// pointer is held.
     number: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Interfaces, made known to the runtime by their descriptions in IDL.
+//! Interfaces, which their IDL descriptions make known to the runtime.
 
 use crate::objects::STUBS;
 use crate::outcome::{give, guarded, text};
@@ -10,19 +10,19 @@ use std::collections::HashMap;
 use std::ffi::c_char;
 use std::sync::{Mutex, PoisonError};
 
-/// The vtable of proxies: nobody calls their other methods by it.
+/// The vtable of proxies, of which only the methods of IUnknown are called.
 static PROXY: IUnknown_Vtbl = UNKNOWN;
 
-/// Those that were described, by IID. They are kept, as the runtime's tables lead to them.
+/// The described interfaces by IID. They are never freed, as the runtime's tables refer to them.
 static KNOWN: Mutex<Option<HashMap<u128, &'static InterfaceInfo>>> = Mutex::new(None);
 
-/// A GUID, as Java has it: two halves, as it is written.
+/// A GUID in Java's form: two halves in the order of the textual form.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Halves {
     /// The first eight bytes.
     pub high: u64,
-    /// The other eight.
+    /// The last eight bytes.
     pub low: u64,
 }
 
@@ -36,7 +36,7 @@ impl Halves {
     }
 }
 
-/// What makes an interface the same on both sides, and how it is called.
+/// The identity of an interface, which both sides must share, and its description.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Description {
@@ -48,13 +48,17 @@ pub struct Description {
     idl: *const c_char,
 }
 
-/// Makes an interface known. The result is good for ever; the same for the same interface.
+/// Makes an interface known. The result is never freed, and the same for the same interface.
 ///
-/// E_INVALIDARG where the text does not describe it; RPC_E_VERSION_MISMATCH where another interface with this IID is known.
+/// # Errors
+///
+/// E_INVALIDARG if the text does not describe the interface; RPC_E_VERSION_MISMATCH if another
+/// interface with this IID is known.
 ///
 /// # Safety
 ///
-/// `description` must be null or lead to strings that end in NUL; `interface` be null or writable.
+/// `description` must be null or refer to NUL-terminated strings; `interface` must be null or
+/// writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_describe(
     description: *const Description,
@@ -99,10 +103,11 @@ fn describe(given: &Description, name: &str, idl: &str) -> Result<&'static Inter
         stubs: STUBS,
         ndr: if is_unknown { &[] } else { words(name, idl)?.leak() },
         idl: idl.to_owned().leak(),
-        // Registered one by one.
+        // Interfaces are registered one by one.
         module: &[],
     };
-    // SAFETY: proxies that nobody calls by their vtables, which are IUnknown's, and stubs for every method of such.
+    // SAFETY: proxies are called only by the methods of IUnknown, which their vtable has, and there
+    // are stubs for every method.
     let info: &'static InterfaceInfo = Box::leak(Box::new(unsafe { InterfaceInfo::new(description) }));
     if !is_unknown {
         com::register(&[info]);
@@ -111,7 +116,7 @@ fn describe(given: &Description, name: &str, idl: &str) -> Result<&'static Inter
     Ok(info)
 }
 
-/// What an interface's messages are in NDR.
+/// Returns the NDR plan of an interface.
 fn words(name: &str, idl: &str) -> Result<Vec<i64>> {
     let wrong = |why: String| Error::new(code::E_INVALIDARG, format!("the description of {name}: {why}"));
     let found = description::interface(name, idl, |_| None).map_err(|failure: Failure| wrong(failure.to_string()))?;
@@ -119,12 +124,12 @@ fn words(name: &str, idl: &str) -> Result<Vec<i64>> {
     Ok(ndr::words(&model, id))
 }
 
-/// An interface that was described.
+/// Returns a described interface.
 ///
 /// # Safety
 ///
 /// `interface` must be null, or come from [`obvia_java_describe`].
 pub(crate) unsafe fn described(interface: *const InterfaceInfo) -> Result<&'static InterfaceInfo> {
-    // SAFETY: the caller's promise: those are kept.
+    // SAFETY: the caller's promise; described interfaces are never freed.
     unsafe { interface.as_ref() }.ok_or_else(|| code::E_POINTER.into())
 }

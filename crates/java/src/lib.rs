@@ -1,10 +1,11 @@
-//! libobvia_java: what the Java side calls for everything but shared memory, through its foreign functions.
+//! libobvia_java: the functions that Java calls for everything but shared memory.
 //!
-//! Calls are frames in FLAT, which Java lays out and checks; the runtime takes them over networks, in NDR where the peer wants it. An interface
-//! comes as its description in IDL, an object of another process is the number of an interface pointer, and the calls of an object of Java's go
-//! to [`objects::Callbacks`]. The module `obvia.network` of Java is the only caller.
+//! Calls are frames in FLAT, which Java writes and verifies. The runtime sends them over networks,
+//! in NDR if the peer requires it. An interface is passed as its description in IDL, an object of
+//! another process as the handle of an interface pointer, and calls of an object of Java go to
+//! [`objects::Callbacks`]. Java's module `obvia.network` is the only caller.
 //!
-//! Every function returns an HRESULT unless it says otherwise. No panic leaves one.
+//! Every function returns an HRESULT unless it says otherwise. No panic leaves a function.
 
 pub mod access;
 pub mod calls;
@@ -18,10 +19,10 @@ pub mod references;
 pub mod runtime;
 pub mod security;
 
-/// The version of these functions, which both sides must have.
+/// The version of these functions, which both sides must share.
 const ABI: u32 = 6;
 
-/// The version of these functions.
+/// Returns the version of these functions.
 #[unsafe(no_mangle)]
 pub extern "C" fn obvia_java_abi() -> u32 {
     ABI

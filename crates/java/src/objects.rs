@@ -1,4 +1,5 @@
-//! Objects of Java's, as the runtime has them: each a number, by which Java finds it, behind interface pointers.
+//! The objects of Java: each has a number, by which Java finds it, and interface pointers for the
+//! runtime.
 
 use crate::cancelling::Said;
 use crate::handles::{self, Handle};
@@ -15,7 +16,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// The results of a method, in memory of Java's.
+/// The results of a method, in memory of Java.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Reply {
@@ -23,32 +24,35 @@ pub struct Reply {
     length: usize,
 }
 
-/// What Java does. Each may be called by any thread, and none unwinds.
+/// The functions of Java. Any thread may call them, and none unwinds.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Callbacks {
-    /// Performs a call of an object by an interface: the method's number, the request's frame, and what the caller has said beside it, or null. The reply's frame has to stay until this thread
-    /// calls again; of a method that failed it is the frame of its words, if there are any. Returns what the method returned, or a fault's status with
-    /// the bit above it.
+    /// Performs a call of an object by an interface, with the opnum, the request's frame, and the
+    /// context that the caller has sent, or null. The reply's frame must stay valid until this
+    /// thread's next call; for a failed method it is the frame of the description, if any. Returns
+    /// the method's HRESULT, or a fault's status with the bit above it.
     perform: unsafe extern "C" fn(u64, *const Halves, u32, *const u8, usize, *const Said, *mut Reply) -> u64,
     /// Whether an object has an interface: not 0.
     implements: unsafe extern "C" fn(u64, *const Halves) -> u32,
-    /// Nobody holds the object any more, unless it was wrapped again.
+    /// Notes that no reference to the object is left, unless it was wrapped again.
     released: unsafe extern "C" fn(u64),
-    /// Makes an object of a class, by the number of what makes them: gives a handle, which is this library's then.
+    /// Creates an object of a class by the number of its factory, and stores a handle, which this
+    /// library then owns.
     make: unsafe extern "C" fn(u64, *mut Handle) -> HRESULT,
-    /// Whether a rule permits a caller, by the rule's number: not 0. The process, the level, and the words of [`told`](crate::security::told).
+    /// Whether a rule, by its number, permits a caller: not 0. The caller is described by its
+    /// process, its level, and the strings of [`told`](crate::security::told).
     pub(crate) permits: unsafe extern "C" fn(u64, u32, u32, *const u8, usize) -> u32,
-    /// A rule is not asked any more.
+    /// Notes that a rule is not used any more.
     pub(crate) drop_rule: unsafe extern "C" fn(u64),
 }
 
 static CALLBACKS: OnceLock<Callbacks> = OnceLock::new();
 
-/// Only objects of Java's answer for it: with the interface pointer that is their identity.
+/// The IID that only objects of Java answer, with the interface pointer that is their identity.
 const IID_JAVA: GUID = GUID::from_u128(0x0d8f_6b31_52c4_4e97_b1a6_7c3e_90f2_d45b);
 
-/// What serves every method of every interface.
+/// The stub of every method of every interface.
 pub(crate) const STUBS: Stubs = Stubs::new(&[stub as StubFn]);
 
 static VTABLE: IUnknown_Vtbl = IUnknown_Vtbl { QueryInterface: query_interface, AddRef: add_ref, Release: release };
@@ -57,7 +61,7 @@ static VTABLE: IUnknown_Vtbl = IUnknown_Vtbl { QueryInterface: query_interface, 
 #[repr(C)]
 struct Facet {
     vtable: *const IUnknown_Vtbl,
-    // Invariant: the object that owns it.
+    // Invariant: the object that owns this facet.
     object: NonNull<Object>,
     iid: GUID,
 }
@@ -65,7 +69,7 @@ struct Facet {
 struct Object {
     id: u64,
     references: AtomicU32,
-    // Boxed, since interface pointers are their addresses. The first is the identity.
+    // Boxed, since interface pointers are addresses of facets. The first facet is the identity.
     #[expect(clippy::vec_box, reason = "an interface pointer must not move")]
     facets: Mutex<Vec<Box<Facet>>>,
 }
@@ -74,21 +78,22 @@ struct Object {
 #[derive(Clone, Copy)]
 struct Pointer(NonNull<Object>);
 
-// SAFETY: an object may be used by any thread: its count is atomic, its facets are behind a lock.
+// SAFETY: any thread may use an object: its reference count is atomic, and its facets are behind a
+// lock.
 unsafe impl Send for Pointer {}
 
-/// The objects that somebody holds, by Java's number.
+/// The referenced objects, by Java's number.
 static HELD: Mutex<Option<HashMap<u64, Pointer>>> = Mutex::new(None);
 
 fn held() -> MutexGuard<'static, Option<HashMap<u64, Pointer>>> {
     HELD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Tells who performs calls: once, before anything else.
+/// Sets the functions of Java: once, before any other call.
 ///
 /// # Safety
 ///
-/// `callbacks` must be null, or lead to functions that stay for ever.
+/// `callbacks` must be null, or refer to functions that are never unloaded.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_start(callbacks: *const Callbacks) -> HRESULT {
     guarded(|| {
@@ -108,12 +113,12 @@ impl Object {
     fn create(id: u64) -> NonNull<Self> {
         let object = Box::new(Self { id, references: AtomicU32::new(1), facets: Mutex::default() });
         let object = NonNull::from(Box::leak(object));
-        // SAFETY: just made, and nobody else knows it.
+        // SAFETY: the object was just created, and no other thread has a pointer to it.
         unsafe { object.as_ref() }.facet(object, IUnknown::IID);
         object
     }
 
-    /// The interface pointer by an interface that the object has.
+    /// Returns the interface pointer for an interface that the object has.
     fn facet(&self, own: NonNull<Self>, iid: GUID) -> *mut c_void {
         let mut facets = self.facets.lock().unwrap_or_else(PoisonError::into_inner);
         let at = facets.iter().position(|facet| facet.iid == iid).unwrap_or_else(|| {
@@ -123,7 +128,7 @@ impl Object {
         (&raw mut *facets[at]).cast()
     }
 
-    /// Takes a reference, unless the last one is gone.
+    /// Adds a reference, unless the last one is gone.
     fn try_add_ref(&self) -> bool {
         let more = |count: u32| (count > 0).then_some(count + 1);
         self.references.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).is_ok()
@@ -132,7 +137,7 @@ impl Object {
 
 /// # Safety
 ///
-/// `this` must be an interface pointer of an object here, alive for `'a`.
+/// `this` must be an interface pointer of an object of this module, alive for `'a`.
 unsafe fn facet<'a>(this: *mut c_void) -> &'a Facet {
     // SAFETY: the caller's promise; facets are never written.
     unsafe { &*this.cast::<Facet>() }
@@ -153,7 +158,7 @@ unsafe extern "system" fn query_interface(this: *mut c_void, iid: *const GUID, r
         let iid = *unsafe { iid.as_ref() }.ok_or(code::E_POINTER)?;
         let object = facet.object();
         let is_own = [IUnknown::IID, IID_AGILE_OBJECT, IID_JAVA].contains(&iid);
-        // SAFETY: Java's function; the halves stay for the call.
+        // SAFETY: a function of Java; the halves outlive the call.
         let has = is_own || unsafe { (callbacks()?.implements)(object.id, &Halves::of(iid.to_u128())) } != 0;
         let found = if !has {
             std::ptr::null_mut()
@@ -181,7 +186,7 @@ unsafe extern "system" fn add_ref(this: *mut c_void) -> u32 {
 unsafe extern "system" fn release(this: *mut c_void) -> u32 {
     // SAFETY: COM's rule for callers.
     let own = unsafe { facet(this) }.object;
-    // SAFETY: the reference that is given back keeps it.
+    // SAFETY: the reference that is being released keeps the object alive.
     let object = unsafe { own.as_ref() };
     let (id, left) = (object.id, object.references.fetch_sub(1, Ordering::AcqRel) - 1);
     if left == 0 {
@@ -198,15 +203,15 @@ fn end(own: NonNull<Object>, id: u64) {
         held.remove(&id);
     }
     drop(held);
-    // SAFETY: nobody has a reference, nor gets one: it is in no table.
+    // SAFETY: no reference is left, and none can be added: the object is in no table.
     drop(unsafe { Box::from_raw(own.as_ptr()) });
     if let Ok(callbacks) = callbacks() {
-        // SAFETY: Java's function.
+        // SAFETY: a function of Java.
         unsafe { (callbacks.released)(id) };
     }
 }
 
-/// The interface pointer of an object of Java's: the one that there is, or a new one.
+/// Returns a handle of an object of Java: on its existing interface pointer or a new one.
 ///
 /// # Safety
 ///
@@ -216,13 +221,13 @@ pub unsafe extern "C" fn obvia_java_wrap(id: u64, handle: *mut Handle) -> HRESUL
     guarded(|| {
         let mut held = held();
         let known = held.get_or_insert_default();
-        // SAFETY: an object leaves this table, under its lock, before it is freed.
+        // SAFETY: an object is removed from this table, under its lock, before it is freed.
         let alive = known.get(&id).copied().filter(|known| unsafe { known.0.as_ref() }.try_add_ref());
         let object = alive.map_or_else(|| Object::create(id), |known| known.0);
         known.insert(id, Pointer(object));
-        // SAFETY: the reference just taken keeps it.
+        // SAFETY: the reference just taken keeps the object alive.
         let identity = unsafe { object.as_ref() }.facet(object, IUnknown::IID);
-        // SAFETY: it goes with the pointer.
+        // SAFETY: the reference is transferred to the pointer.
         let identity = unsafe { IUnknown::from_raw(identity) };
         drop(held);
         // SAFETY: the caller's promise.
@@ -230,16 +235,16 @@ pub unsafe extern "C" fn obvia_java_wrap(id: u64, handle: *mut Handle) -> HRESUL
     })
 }
 
-/// Whether anybody holds an object of Java's: 1 or 0.
+/// Whether an object of Java is referenced: 1 or 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn obvia_java_is_held(id: u64) -> u32 {
     guarded_or(1, || held().as_ref().is_some_and(|held| held.contains_key(&id)).into())
 }
 
-/// An object that Java makes of a class.
+/// Returns an object of a class that Java creates.
 pub(crate) fn make(maker: u64) -> Result<IUnknown> {
     let mut handle = 0;
-    // SAFETY: Java's function; the place stays for the call.
+    // SAFETY: a function of Java; `handle` outlives the call.
     let result = unsafe { (callbacks()?.make)(maker, &raw mut handle) };
     com::rt::check(result)?;
     let made = handles::get(handle);
@@ -247,26 +252,27 @@ pub(crate) fn make(maker: u64) -> Result<IUnknown> {
     made
 }
 
-/// Which object of Java's an interface pointer leads to; 0 where it is none.
+/// Returns the number of the object of Java that an interface pointer leads to; 0 for other
+/// objects.
 pub(crate) fn number(pointer: &IUnknown) -> u64 {
     let mut found = std::ptr::null_mut();
-    // SAFETY: a QueryInterface with a place for one pointer.
+    // SAFETY: a QueryInterface with room for one pointer.
     let result = unsafe { pointer.query(&IID_JAVA, &mut found) };
     if result.is_err() || found.is_null() {
         return 0;
     }
-    // SAFETY: only `query_interface` above knows the IID.
+    // SAFETY: only `query_interface` above answers this IID, with a facet.
     let id = unsafe { facet(found) }.object().id;
     // SAFETY: the query returned a counted interface pointer.
     drop(unsafe { IUnknown::from_raw(found) });
     id
 }
 
-/// A fault's status has this bit above it.
+/// The bit that marks a fault's status.
 const FAULT: u64 = 1 << 32;
 
 unsafe extern "C-unwind" fn stub(object: *mut c_void, call: &mut ServerCall<'_>) -> Answer {
-    // SAFETY: whoever calls a stub has an interface pointer of its interface.
+    // SAFETY: callers of a stub pass an interface pointer of its interface.
     let facet = unsafe { facet(object) };
     pointer::answer(call, |opnum, request| {
         let callbacks = callbacks().map_err(|_| Status::OP_RNG_ERROR)?;
@@ -275,12 +281,12 @@ unsafe extern "C-unwind" fn stub(object: *mut c_void, call: &mut ServerCall<'_>)
         let (first, length) = (request.as_ptr(), request.len());
         let said = Said::of_call();
         let said = said.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
-        // SAFETY: Java's function; what it is given stays for the call.
+        // SAFETY: a function of Java; the arguments outlive the call.
         let answer = unsafe { (callbacks.perform)(id, &iid, opnum.into(), first, length, said, &mut reply) };
         if answer & FAULT != 0 {
             return Err(Status(answer as u32));
         }
-        // SAFETY: Java's promise.
+        // SAFETY: Java's promise: the frame stays valid until this thread's next call.
         Ok((HRESULT((answer as u32).cast_signed()), unsafe { bytes(reply.frame, reply.length) }))
     })
 }

@@ -1,10 +1,11 @@
-//! What functions return: an HRESULT, words that wait for who asks, and bytes of any length.
+//! The results of functions: an HRESULT, a description that can be fetched, and bytes of any
+//! length.
 
 use com::{Error, HRESULT, Result, abi, code};
 use std::ffi::{CStr, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Runs what a function does. No panic leaves it.
+/// Runs the body of a function. No panic leaves it.
 pub(crate) fn guarded(work: impl FnOnce() -> Result<HRESULT>) -> HRESULT {
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(result)) => result,
@@ -13,16 +14,16 @@ pub(crate) fn guarded(work: impl FnOnce() -> Result<HRESULT>) -> HRESULT {
     }
 }
 
-/// The same for what cannot fail by itself: what it returns where it panics.
+/// Runs the body of a function without errors, and returns `otherwise` if it panics.
 pub(crate) fn guarded_or<R>(otherwise: R, work: impl FnOnce() -> R) -> R {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or(otherwise)
 }
 
-/// A string that Java passed.
+/// Returns a string from Java.
 ///
 /// # Safety
 ///
-/// `text` must be null or end in NUL, and stay for `'a`.
+/// `text` must be null or NUL-terminated, and valid for `'a`.
 pub(crate) unsafe fn text<'a>(text: *const c_char) -> Result<&'a str> {
     if text.is_null() {
         return Err(code::E_POINTER.into());
@@ -32,11 +33,11 @@ pub(crate) unsafe fn text<'a>(text: *const c_char) -> Result<&'a str> {
     text.to_str().map_err(|_| Error::new(code::E_INVALIDARG, "a string is not UTF-8"))
 }
 
-/// Bytes that Java passed.
+/// Returns bytes from Java.
 ///
 /// # Safety
 ///
-/// `first` must be readable for `length` bytes for `'a`, or `length` be 0.
+/// `first` must be readable for `length` bytes for `'a`, or `length` must be 0.
 pub(crate) unsafe fn bytes<'a>(first: *const u8, length: usize) -> &'a [u8] {
     if length == 0 {
         return &[];
@@ -45,7 +46,7 @@ pub(crate) unsafe fn bytes<'a>(first: *const u8, length: usize) -> &'a [u8] {
     unsafe { std::slice::from_raw_parts(first, length) }
 }
 
-/// Writes a result to where the caller wants it.
+/// Writes a result to the caller's variable.
 ///
 /// # Safety
 ///
@@ -59,17 +60,18 @@ pub(crate) unsafe fn give<T>(place: *mut T, value: T) -> Result<HRESULT> {
     Ok(code::S_OK)
 }
 
-/// Bytes for the caller: in its buffer where they fit, else kept until [`obvia_java_take`] fetches them.
+/// Bytes for the caller: in its buffer if they fit, else kept until [`obvia_java_take`] fetches
+/// them.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Bytes {
     /// The caller's buffer.
     buffer: *mut u8,
-    /// How much fits there.
+    /// The capacity of the buffer in bytes.
     capacity: usize,
-    /// How many bytes there are.
+    /// The number of bytes.
     length: usize,
-    /// What did not fit, or null.
+    /// The bytes that did not fit, or null.
     rest: *mut Vec<u8>,
 }
 
@@ -77,7 +79,7 @@ pub struct Bytes {
 ///
 /// # Safety
 ///
-/// `to` must be null, or lead to a structure whose buffer is writable for its capacity.
+/// `to` must be null, or refer to a structure whose buffer is writable for its capacity.
 pub(crate) unsafe fn give_bytes(to: *mut Bytes, bytes: Vec<u8>) -> Result<()> {
     // SAFETY: the caller's promise.
     let to = unsafe { to.as_mut() }.ok_or(code::E_POINTER)?;
@@ -87,16 +89,18 @@ pub(crate) unsafe fn give_bytes(to: *mut Bytes, bytes: Vec<u8>) -> Result<()> {
         return Ok(());
     }
     to.rest = std::ptr::null_mut();
-    // SAFETY: the caller's promise, and they fit; nobody else has just the caller's buffer.
+    // SAFETY: the caller's promise; the bytes fit, and `bytes` does not overlap the caller's
+    // buffer.
     unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to.buffer, bytes.len()) };
     Ok(())
 }
 
-/// Fetches bytes that did not fit, all of them, and frees them.
+/// Fetches and frees bytes that did not fit.
 ///
 /// # Safety
 ///
-/// `rest` must come from a [`Bytes`], and not be used again; `buffer` be writable for as many bytes as it said.
+/// `rest` must come from a [`Bytes`], and must not be used again; `buffer` must be writable for the
+/// announced length.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_take(rest: *mut Vec<u8>, buffer: *mut u8) {
     // SAFETY: the caller's promise.
@@ -105,15 +109,16 @@ pub unsafe extern "C" fn obvia_java_take(rest: *mut Vec<u8>, buffer: *mut u8) {
     unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), buffer, bytes.len()) };
 }
 
-/// The words for a result that a function of this thread returned last, as the frame that they travel in.
+/// Returns the description of this thread's last failure with the HRESULT `result`, in the format
+/// of a fault's frame.
 ///
 /// # Safety
 ///
-/// As [`give_bytes`] has it.
+/// `frame` must meet the conditions of [`give_bytes`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_words(result: HRESULT, frame: *mut Bytes) {
     guarded_or((), || {
-        // SAFETY: the caller's promise. A null pointer is nobody's who wants words.
+        // SAFETY: the caller's promise. A null pointer means that the caller wants no description.
         let _ = unsafe { give_bytes(frame, abi::words_frame(result)) };
     });
 }

@@ -1,4 +1,4 @@
-//! References in frames: made of interface pointers, and taken up.
+//! References in frames: marshaling and unmarshaling of interface pointers.
 
 use crate::cancelling::{Canceller, Said, within};
 use crate::handles::{Found, Handle, get};
@@ -9,18 +9,18 @@ use com::dynamic::pointer;
 use com::marshaling::{Context, Flags, release_marshal_data};
 use com::{Error, HRESULT, IUnknown, Result, abi, code};
 
-/// Whom a call goes to; `None` for the caller of the one that this thread performs.
+/// Returns the target of a call; `None` for the caller of the call that this thread performs.
 fn whom(through: Handle) -> Result<Option<IUnknown>> {
     (through != 0).then(|| get(through)).transpose()
 }
 
-/// The bytes of a reference: in the arguments of a call through an interface pointer, or, where that is 0, in the results of the call that
-/// this thread performs.
+/// Marshals a reference: into the arguments of a call through an interface pointer, or, if that is
+/// 0, into the results of the call that this thread performs.
 ///
 /// # Safety
 ///
-/// `interface` must be a described one, `said` be null or readable, `canceller` be null or one of this library's,
-/// and `reference` as [`give_bytes`] has it.
+/// `interface` must be a described one, `said` must be null or readable, `canceller` must be null
+/// or one of this library's, and `reference` must meet the conditions of [`give_bytes`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_reference(
     through: Handle,
@@ -47,13 +47,14 @@ pub unsafe extern "C" fn obvia_java_reference(
     })
 }
 
-/// The interface pointer that a reference stands for: in the results of a call through an interface pointer, or, where that is 0, in the
-/// arguments of the call that this thread performs.
+/// Unmarshals a reference: from the results of a call through an interface pointer, or, if that is
+/// 0, from the arguments of the call that this thread performs.
 ///
 /// # Safety
 ///
-/// `reference` must be readable for `length` bytes, `interface` be a described one, `said` be null or readable, `canceller` be
-/// null or one of this library's, and `found` be null or writable.
+/// `reference` must be readable for `length` bytes, `interface` must be a described one, `said`
+/// must be null or readable, `canceller` must be null or one of this library's, and `found` must be
+/// null or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_adopt(
     through: Handle,
@@ -81,11 +82,13 @@ pub unsafe extern "C" fn obvia_java_adopt(
     })
 }
 
-/// The bytes of a reference for whoever gets them: where they go (MSHCTX) and how often they are taken up (MSHLFLAGS) are COM's numbers.
+/// Marshals a reference as an OBJREF. The destination context (MSHCTX) and the flags (MSHLFLAGS)
+/// are COM's numbers.
 ///
 /// # Safety
 ///
-/// `interface` must be a described one, `said` be null or readable, `canceller` be null or one of this library's, and `reference` as [`give_bytes`] has it.
+/// `interface` must be a described one, `said` must be null or readable, `canceller` must be null
+/// or one of this library's, and `reference` must meet the conditions of [`give_bytes`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_marshal(
     object: Handle,
@@ -111,12 +114,13 @@ pub unsafe extern "C" fn obvia_java_marshal(
     })
 }
 
-/// The interface pointer that such bytes stand for.
+/// Unmarshals an OBJREF.
 ///
 /// # Safety
 ///
-/// `reference` must be readable for `length` bytes, `interface` be a described one, `said` be null or readable, `canceller` be
-/// null or one of this library's, and `found` be null or writable.
+/// `reference` must be readable for `length` bytes, `interface` must be a described one, `said`
+/// must be null or readable, `canceller` must be null or one of this library's, and `found` must be
+/// null or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_unmarshal(
     reference: *const u8,
@@ -138,11 +142,12 @@ pub unsafe extern "C" fn obvia_java_unmarshal(
     })
 }
 
-/// Gives up such bytes, which are not going to be taken up.
+/// Releases an OBJREF that will not be unmarshaled.
 ///
 /// # Safety
 ///
-/// `reference` must be readable for `length` bytes, `said` be null or readable, and `canceller` be null or one of this library's.
+/// `reference` must be readable for `length` bytes, `said` must be null or readable, and
+/// `canceller` must be null or one of this library's.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_release_marshal_data(
     reference: *const u8,

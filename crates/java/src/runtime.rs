@@ -1,4 +1,4 @@
-//! What others reach: names, and what is listened on.
+//! The exports of this process and its endpoints.
 
 use crate::handles::{Handle, get};
 use crate::interfaces::described;
@@ -10,12 +10,12 @@ use std::ffi::c_char;
 /// An exported name.
 pub struct Entry(#[expect(dead_code, reason = "dropping it ends the export")] abi::Export);
 
-/// Exports an object to networks by a name.
+/// Exports an object to networks under a name.
 ///
 /// # Safety
 ///
-/// `name` must be null or end in NUL, `interface` be a described one, and `entry` be null or
-/// writable.
+/// `name` must be null or NUL-terminated, `interface` must be a described one, and `entry` must be
+/// null or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_export(
     name: *const c_char,
@@ -39,18 +39,20 @@ pub unsafe extern "C" fn obvia_java_export(
 ///
 /// # Safety
 ///
-/// `entry` must come from [`obvia_java_export`], and not be used again.
+/// `entry` must come from [`obvia_java_export`], and must not be used again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_unexport(entry: *mut Entry) {
     // SAFETY: the caller's promise.
     guarded_or((), || drop(unsafe { Box::from_raw(entry) }));
 }
 
-/// Listens on a string binding, as `obvia::listen` does: the binding with the endpoint that was taken.
+/// Listens on a string binding, as `obvia::listen` does, and returns the binding with its actual
+/// endpoint.
 ///
 /// # Safety
 ///
-/// `binding` must be null or end in NUL, and `taken` as [`give_bytes`] has it.
+/// `binding` must be null or NUL-terminated, and `taken` must meet the conditions of
+/// [`give_bytes`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_listen(binding: *const c_char, taken: *mut Bytes) -> HRESULT {
     guarded(|| {

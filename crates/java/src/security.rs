@@ -1,4 +1,4 @@
-//! Who this process is to others, who others are to it, and who calls.
+//! The credentials of this process, the accounts that may call it, and the callers.
 
 use crate::outcome::{Bytes, give, give_bytes, guarded, text};
 use com::security::{
@@ -8,12 +8,12 @@ use com::{HRESULT, Result, code};
 use std::ffi::c_char;
 use std::sync::Arc;
 
-/// Credentials for some connections.
+/// The credentials of some connections.
 pub struct Shown(Arc<dyn Credentials>);
 
 /// # Safety
 ///
-/// Each string must be null or end in NUL.
+/// Each string must be null or NUL-terminated.
 unsafe fn credential(domain: *const c_char, user: *const c_char, password: *const c_char) -> Result<Credential> {
     // SAFETY: the caller's promise.
     let domain = unsafe { text(domain) }?;
@@ -24,11 +24,11 @@ unsafe fn credential(domain: *const c_char, user: *const c_char, password: *cons
     Ok(Credential::user(domain, user, password))
 }
 
-/// Says whose credentials this process shows.
+/// Sets the credentials of this process.
 ///
 /// # Safety
 ///
-/// Each string must be null or end in NUL.
+/// Each string must be null or NUL-terminated.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_set_credentials(
     domain: *const c_char,
@@ -42,11 +42,12 @@ pub unsafe extern "C" fn obvia_java_set_credentials(
     })
 }
 
-/// Makes credentials for some connections. They are kept: whoever has shown them shows them again.
+/// Creates credentials for some connections. They are never freed, as later connections use them as
+/// well.
 ///
 /// # Safety
 ///
-/// Each string must be null or end in NUL, and `shown` be null or writable.
+/// Each string must be null or NUL-terminated, and `shown` must be null or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_credentials(
     domain: *const c_char,
@@ -62,7 +63,7 @@ pub unsafe extern "C" fn obvia_java_credentials(
     })
 }
 
-/// Runs what connects, by credentials of its own where there are any.
+/// Runs code that connects, with the given credentials, or those of the process if `shown` is null.
 ///
 /// # Safety
 ///
@@ -75,11 +76,11 @@ pub(crate) unsafe fn showing<R>(shown: *const Shown, work: impl FnOnce() -> R) -
     }
 }
 
-/// Says who may call this process: so many users, and the password of each behind it.
+/// Sets the accounts that may call this process: `count` pairs of a user and a password.
 ///
 /// # Safety
 ///
-/// `accounts` must lead to twice as many strings, each null or with a NUL at its end.
+/// `accounts` must refer to twice as many strings, each null or NUL-terminated.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_set_accounts(accounts: *const *const c_char, count: usize) -> HRESULT {
     guarded(|| {
@@ -99,17 +100,18 @@ pub unsafe extern "C" fn obvia_java_set_accounts(accounts: *const *const c_char,
     })
 }
 
-/// Who called a method, besides names.
+/// The caller of a method, without its names.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Who {
-    /// The process where it is one of this host and the kernel told which, or 0.
+    /// The process ID of a caller on this host, as the kernel reports it, or 0.
     pub(crate) process: u32,
-    /// How the call is protected (RPC_C_AUTHN_LEVEL); 1 is not at all.
+    /// The protection of the call (RPC_C_AUTHN_LEVEL); 1 means none.
     pub(crate) level: u32,
 }
 
-/// What Java is told of a caller: the host, the domain and the user in UTF-8, with a NUL behind each, besides who it is otherwise.
+/// Returns the description of a caller for Java: the process and the level, and the host, the
+/// domain and the user in UTF-8, each NUL-terminated.
 pub(crate) fn told(caller: &Caller) -> (Who, Vec<u8>) {
     let (process, host) = match &caller.peer {
         Peer::Process { pid, .. } => (*pid, ""),
@@ -121,11 +123,12 @@ pub(crate) fn told(caller: &Caller) -> (Who, Vec<u8>) {
     (Who { process, level }, format!("{host}\0{domain}\0{user}\0").into_bytes())
 }
 
-/// Who called the method that this thread performs. S_FALSE where no method runs that another process has called.
+/// Returns the caller of the method that this thread performs; S_FALSE if this thread performs no
+/// call of another process.
 ///
 /// # Safety
 ///
-/// `place` must be null or writable, and `words` as [`give_bytes`] has it.
+/// `place` must be null or writable, and `words` must meet the conditions of [`give_bytes`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_caller(place: *mut Who, words: *mut Bytes) -> HRESULT {
     guarded(|| {

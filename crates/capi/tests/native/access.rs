@@ -1,4 +1,4 @@
-//! A server in C++ says who may call which of its objects: see `programs/access.cc`.
+//! Tests the access rules of a server in C++: see `programs/access.cc`.
 
 use crate::program::build;
 use std::os::unix::fs::MetadataExt;
@@ -23,7 +23,7 @@ fn who_may_not_call_is_refused_and_logged() {
         assert_eq!(server.line(), format!("refused {what} {from}"));
     }
     server.order("n");
-    // Once in the server itself.
+    // One call was made in the server itself.
     assert_eq!(server.line(), "3", "no method ran that was refused");
     client.end();
     server.end();

@@ -1,4 +1,4 @@
-//! One thread of C++ cancels the calls of another: see `programs/cancel.cc`.
+//! Tests the cancellation of calls from another thread in C++: see `programs/cancel.cc`.
 
 use crate::program::build;
 use torture::process::Directory;

@@ -1,4 +1,5 @@
-//! Classes in C++: registered, found, and made here and elsewhere. See `programs/classes.cc`.
+//! Tests classes in C++: their registration and activation here and elsewhere. See
+//! `programs/classes.cc`.
 
 use crate::program::build;
 use torture::process::Directory;
@@ -18,7 +19,7 @@ fn objects_of_classes_are_made_here_and_elsewhere() {
         let mut client = place.start(program, &options);
         assert_eq!(client.line(), "ok");
         client.end();
-        // Its reason to stay ends.
+        // The order releases the server lock.
         server.order("");
         assert_eq!(server.line(), format!("{made} made"));
         assert!(server.ended().success());

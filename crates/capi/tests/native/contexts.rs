@@ -1,4 +1,5 @@
-//! A state that a server in C++ keeps is used and ended at once: see `programs/contexts.cc`.
+//! Tests that a context of a server in C++ survives its destruction while a call uses it: see
+//! `programs/contexts.cc`.
 
 use crate::program::build;
 use torture::process::Directory;

@@ -1,4 +1,4 @@
-//! Objects in C++ tell of events: see `programs/events.cc`.
+//! Tests events of objects in C++: see `programs/events.cc`.
 
 use crate::program::build;
 use torture::process::Directory;

@@ -1,4 +1,4 @@
-//! libobvia as programs in C and C++ find it.
+//! Tests libobvia from programs in C and C++.
 
 mod access;
 mod cancel;

@@ -1,4 +1,4 @@
-//! A program in which an IID means two interfaces: see `programs/meaning.cc`.
+//! Tests a program with two interfaces of the same IID: see `programs/meaning.cc`.
 
 use crate::program::build;
 use std::process::Command;

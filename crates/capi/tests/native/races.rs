@@ -1,8 +1,9 @@
-//! Threads that call and threads that serve, watched by the thread sanitizer: see `programs/races.cc`.
+//! Tests calling and serving threads with the thread sanitizer: see `programs/races.cc`.
 //!
-//! Generated stubs, `obvia.hpp` and the loop of `obvia_server.h` are watched. libobvia is not compiled for that: the sanitizer does not
-//! see what orders its memory (atomics and futexes), only what the C library does on its behalf (copies, frees), and would tell races
-//! where there are none. So it is told to ignore that. What threads do to each other in libobvia itself is for `cargo xtask loom` and `cargo xtask miri`.
+//! Generated stubs, `obvia.hpp` and the loop of `obvia_server.h` are instrumented. libobvia is not:
+//! the sanitizer does not see its synchronization (atomics and futexes), only the C library's
+//! accesses on its behalf (copies, frees), and would report false races. It is therefore told to
+//! ignore libobvia, whose own races are tested by `cargo xtask loom` and `cargo xtask miri`.
 
 use crate::program::build_with;
 use native_programs::RACES_TOLD;
@@ -21,7 +22,7 @@ fn command(directory: &Directory) -> Command {
     command
 }
 
-/// Has a server called, and returns what became of both.
+/// Runs a server and a client, and returns the output of both.
 fn meet(how: &str) -> [Output; 2] {
     let directory = Directory::new();
     let mut server = command(&directory);
@@ -32,7 +33,7 @@ fn meet(how: &str) -> [Output; 2] {
     BufReader::new(out).read_line(&mut line).expect("it can be read");
     assert_eq!(line, "ready\n");
     let client = command(&directory).arg("call").output().expect("it was just built");
-    // Its standard input ends here.
+    // The server's standard input is closed here.
     [server.wait_with_output().expect("it is there"), client]
 }
 
@@ -52,7 +53,8 @@ fn threads_that_call_and_serve_do_not_race() {
     }
 }
 
-/// The sanitizer sees what threads of libobvia do in objects: without it the test above would prove nothing.
+/// The sanitizer detects races of libobvia's threads in objects: otherwise the test above would
+/// prove nothing.
 #[test]
 fn a_race_of_an_object_is_told() {
     let [server, client] = meet("careless");

@@ -1,4 +1,5 @@
-//! What the compiler makes to test an interface by random calls, in C++ and in Rust, and one against the other.
+//! Tests the compiler's random-call programs for an interface, in C++ and in Rust, against each
+//! other.
 
 use crate::program::WORKSHOP;
 use native_programs::{CHECKED, compile, folder};
@@ -8,10 +9,10 @@ use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 use torture::process::Directory;
 
-/// Calls of each method.
+/// The number of calls of each method.
 const CALLS: &str = "250";
 
-/// The same program in C++ and in Rust, for an interface and those that it imports.
+/// Returns the same program in C++ and in Rust, for an interface and its imports.
 fn programs(interfaces: &Path, name: &str, imports: &[&str]) -> [PathBuf; 2] {
     let place = WORKSHOP.place(&format!("random_{name}"));
     let mut files = compile(&Compiler::new().test(true), &interfaces.join(name).with_extension("idl"), &place);

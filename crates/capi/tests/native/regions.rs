@@ -1,4 +1,4 @@
-//! Arrays by reference and lent arrays, from C++ to C++: see `programs/regions.cc`.
+//! Tests arrays by reference and lent arrays, from C++ to C++: see `programs/regions.cc`.
 
 use crate::program::build;
 use torture::process::Directory;

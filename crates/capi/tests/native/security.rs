@@ -1,4 +1,4 @@
-//! Processes in C++ prove to each other who they are: see `programs/security.cc`.
+//! Tests the authentication of processes in C++: see `programs/security.cc`.
 
 use crate::program::build;
 use torture::process::Directory;

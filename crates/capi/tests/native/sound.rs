@@ -1,4 +1,4 @@
-//! What programs in C++ do that keep to the types: see `programs/sound.cc`.
+//! Tests programs in C++ that respect the types: see `programs/sound.cc`.
 
 use crate::program::build;
 use native_programs::run;

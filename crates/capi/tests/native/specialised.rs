@@ -1,4 +1,4 @@
-//! Objects in C++ are called over virtual interfaces: see `programs/specialised.cc`.
+//! Tests calls of objects in C++ over virtual interfaces: see `programs/specialised.cc`.
 
 use crate::program::build;
 use torture::process::Directory;

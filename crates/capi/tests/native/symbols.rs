@@ -1,4 +1,4 @@
-//! The symbols of libobvia: those that `symbols.txt` lists, which its headers declare, and no others.
+//! Tests the symbols of libobvia: exactly those in `symbols.txt`, which its headers declare.
 
 use crate::program::WORKSHOP;
 use native_programs::{folder, preprocessed, run};
@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-/// What programs, stubs and server loops include.
+/// The headers of programs, stubs and server loops.
 const HEADERS: [&str; 6] = ["obvia.h", "obvia_stub.h", "obvia_table.h", "obvia_server.h", "ocidl.h", "obvia_events.h"];
 
-/// What each is, and its name.
+/// Symbols, each with its kind and its name.
 type Symbols = BTreeSet<String>;
 
 fn listed() -> Symbols {
@@ -23,7 +23,7 @@ fn assert_listed(found: &Symbols, whose: &str) {
     assert!(missing.is_empty() && more.is_empty(), "{whose}: not there: {missing:?}; not in symbols.txt: {more:?}");
 }
 
-/// The symbols that a library has for others.
+/// Returns the exported symbols of a library.
 fn defined(library: &Path, options: &[&str]) -> Symbols {
     let mut nm = Command::new("nm");
     let text =
@@ -47,7 +47,7 @@ fn the_shared_library_has_what_is_listed_and_nothing_of_rust() {
 
 #[test]
 fn the_static_library_has_what_is_listed() {
-    // Beside the Rust that it consists of, whose names are mangled or begin otherwise.
+    // The symbols of its Rust code are mangled or have other prefixes.
     let mut found = defined(&WORKSHOP.library().join("libobvia.a"), &[]);
     let listed = listed();
     found.retain(|symbol| symbol.contains(" obvia_") || symbol.contains(" IID_") || listed.contains(symbol));
@@ -64,7 +64,7 @@ fn the_headers_declare_what_is_listed() {
     assert_listed(&declared.collect(), "the headers");
 }
 
-/// What the files of a folder have brought to a text, by the preprocessor's notes.
+/// Returns the part of a preprocessed text that comes from a folder's files.
 fn of_folder(text: &str, folder: &Path) -> String {
     let (mut is_theirs, mut theirs) = (false, String::new());
     for line in text.lines() {
@@ -78,7 +78,8 @@ fn of_folder(text: &str, folder: &Path) -> String {
     theirs
 }
 
-/// The words of each statement and definition at the top of a file, without what is in braces.
+/// Returns the words of each statement and definition at the top level, without the content of
+/// braces.
 fn statements(text: &str) -> Vec<Vec<String>> {
     let (mut found, mut words, mut depth) = (Vec::new(), Vec::<String>::new(), 0);
     let mut is_in_word = false;
@@ -101,7 +102,7 @@ fn statements(text: &str) -> Vec<Vec<String>> {
     found
 }
 
-/// What a statement declares that is another file's to define.
+/// Returns the symbol that a statement declares without defining it.
 fn declared(words: &[String]) -> Option<String> {
     let first = words.first()?;
     if ["static", "typedef", "_Static_assert"].contains(&first.as_str()) {

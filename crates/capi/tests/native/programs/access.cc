@@ -1,4 +1,5 @@
-// Who may call. `access serve` exports two objects, and does as it is told; `access call` calls them as long as it may, and prints "ok".
+// Access rules. `access serve` exports two objects, and obeys orders; `access call` calls them as
+// long as it has access, and prints "ok".
 #include "access.h"
 
 #include <obvia.hpp>
@@ -37,7 +38,7 @@ void say(const char *line)
     std::fflush(stdout);
 }
 
-// Counts how many there are of it, as rules are copied.
+// Counts its copies, as rules are copied.
 struct Token {
     explicit Token(std::atomic<int> &count) : count_(count) { ++count_; }
     Token(const Token &other) : count_(other.count_) { ++count_; }
@@ -53,7 +54,7 @@ void rules_are_given_back()
     CHECK(kept == 1);
     obvia::set_access(door.get(), [token = Token(kept)](const obvia::caller &) { return false; });
     CHECK(kept == 1);
-    // Not those of others.
+    // The rule does not apply to calls of this process.
     CHECK(door->Knock() == S_OK && knocks == 1);
     obvia::clear_access(door.get());
     CHECK(kept == 0);
@@ -67,7 +68,7 @@ void rules_are_given_back()
     const obvia_callers nothing = {nullptr, nullptr, nullptr};
     CHECK(obvia_set_access(door.get(), &nothing) == E_POINTER && obvia_set_access(nullptr, nullptr) == E_POINTER);
     CHECK(obvia_set_default_access(nullptr) == E_POINTER && obvia_set_audit(nullptr, nullptr, nullptr) == E_POINTER);
-    // Nobody is let in by this alone.
+    // Without a default rule this would admit everyone.
     CHECK(obvia_admit_other_users() == E_INVALIDARG);
 }
 

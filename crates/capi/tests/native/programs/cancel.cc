@@ -1,5 +1,5 @@
-// Threads cancel the calls of others, and learn why calls fail. `cancel serve WAY` exports an object and ends when its standard input does; `cancel call WAY`
-// calls it, and prints "ok".
+// Cancellation of other threads' calls, and descriptions of failures. `cancel serve WAY` exports an
+// object and ends when its standard input is closed; `cancel call WAY` calls it, and prints "ok".
 #include "sleeper.h"
 
 #include <obvia.hpp>
@@ -54,7 +54,7 @@ public:
             try {
                 throw obvia::error(E_INVALIDARG, "too long").with_source("sleeper").with_help("sleeper.chm", 7);
             } catch (obvia::error &failure) {
-                // An error that is made anew of the HRESULT keeps its words.
+                // An error that is created again from the HRESULT keeps its description.
                 throw obvia::error(failure.leave());
             }
         });
@@ -66,7 +66,7 @@ private:
 
 using Count = HRESULT (ISleeper::*)(int32_t *count);
 
-// Asks until the answer is the one that is wanted.
+// Asks until the answer is the expected one.
 void becomes(ISleeper *object, Count count, int32_t wanted)
 {
     const auto latest = steady_clock::now() + std::chrono::minutes(1);
@@ -134,7 +134,7 @@ void a_thread_that_has_ended_is_not_cancelled(ISleeper *object)
         CHECK(call(object) == S_OK);
     });
     first.join();
-    // It may have the connection of the first.
+    // The second thread may get the connection of the first.
     std::thread second([=] { CHECK(object->Sleep(200) == S_OK); });
     becomes(object, &ISleeper::Sleeping, 1);
     obvia_cancel(canceller);
@@ -153,7 +153,7 @@ void what_is_known_of_a_failure_arrives(ISleeper *object)
     obvia_error_info info;
     obvia_get_error_info(result, &info);
     CHECK(info.description == std::string("too long") && info.source == failure.source());
-    // Of another failure nothing is known.
+    // There is no description of another failure.
     obvia_get_error_info(E_FAIL, &info);
     CHECK(!*info.description && !*info.source && !*info.help_file && !info.help_context);
     CHECK(obvia_fail_with(E_FAIL, nullptr) == E_FAIL);

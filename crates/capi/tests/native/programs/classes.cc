@@ -1,5 +1,5 @@
-// Classes. `classes serve [BINDING]` registers some, prints where it listens, and ends when nobody uses it any more; `classes make [SERVER]` has
-// objects of them made.
+// Classes. `classes serve [BINDING]` registers some, prints its binding, and ends when it is idle;
+// `classes make [SERVER]` creates objects of them.
 #include "specialised_values.hpp"
 
 #include <atomic>
@@ -40,7 +40,7 @@ void serve(const char *binding)
     std::puts(binding ? obvia::listen(binding).c_str() : "serving");
     std::fflush(stdout);
     {
-        // Nobody has asked for anything yet.
+        // No client has made a request yet.
         const obvia::server_lock lock;
         CHECK(std::getchar() == '\n');
     }
@@ -77,7 +77,8 @@ void make(const char *server)
     }
 }
 
-// A class of the own process is made by it, and its maker ends with the registration.
+// A registered class is created in the same process, and its factory is freed with the
+// registration.
 void make_here()
 {
     const auto made = std::make_shared<int32_t>(0);

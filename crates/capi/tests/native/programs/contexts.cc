@@ -1,4 +1,5 @@
-// A server in C++ keeps a state for a client, one thread of which uses it while another one ends it.
+// A server in C++ keeps a context for a client, one thread of which uses it while another one
+// destroys it.
 #include "contexts.h"
 
 #include <obvia.hpp>

@@ -1,4 +1,5 @@
-// Objects that tell of events. `events serve` exports two, one of which has methods with values; `events hear` has itself called by both.
+// Events. `events serve` exports two sources, one of which has methods with values; `events hear`
+// connects sinks to both.
 #include "events_values.hpp"
 
 #include <obvia_events.hpp>
@@ -19,7 +20,7 @@ static void fail(const char *what, int line)
 
 namespace {
 
-// A connection point of a container, and its connections.
+// Returns a connection point of a container, and its connections.
 HRESULT point_of(IConnectionPointContainer *container, IConnectionPoint **found, uint32_t *count, CONNECTDATA **connections)
 {
     HRESULT result = container->FindConnectionPoint(&obvia::iid_of<IHearer>(), found);
@@ -79,7 +80,7 @@ public:
     }
 };
 
-// Notes what it hears; where it has a connection, that ends then.
+// Records events; if it has a connection, the event ends it.
 class Hearer final : public obvia::implements<Hearer, IHearer> {
 public:
     explicit Hearer(std::atomic<int32_t> &heard, obvia::connection *own = nullptr) : heard_(heard), own_(own) {}
@@ -94,7 +95,7 @@ private:
     obvia::connection *own_;
 };
 
-// As programs for COM have always done it.
+// Counts connections in the traditional way of COM programs.
 uint32_t connections_of(IConnectionPoint *point)
 {
     obvia::com_ptr<IEnumConnections> all;
@@ -183,7 +184,7 @@ int main(int count, char **words)
     for (const char *name : {"plain", "valued"}) {
         hears(obvia::connect<ISpeaker>(name));
     }
-    // The same in one process.
+    // The same test in one process.
     hears(obvia::make<Speaker>());
     hears(obvia::make<Valued>());
     std::puts("ok");

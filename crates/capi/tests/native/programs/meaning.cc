@@ -1,4 +1,5 @@
-// Two interfaces with one IID, which an object of one of them is asked for as the other. Only what is declared first is seen.
+// Two interfaces with one IID: an object of one of them is queried for the other. Only the first
+// declaration is seen.
 #include "meaning.h"
 #include "meaning_later.h"
 

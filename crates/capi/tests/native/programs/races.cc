@@ -1,11 +1,13 @@
-// Threads that call over connections of their own, and threads that serve them, built to tell races:
+// Threads that call over connections of their own, and threads that serve them, built to detect
+// races:
 //
-//     program serve HOW   exports an object until the standard input ends; HOW is "runtime" or "loop": who serves its connections;
-//                         "careless" is as "runtime", with an object whose callers race
+//     program serve HOW   exports an object until the standard input ends; HOW is "runtime" or
+//                         "loop", which serves its connections; "careless" is as "runtime", with an
+//                         object whose callers race
 //     program call        calls it from several threads, and prints "ok"
 //
-// libobvia is not built so, and what it does to hand an object from one thread to another is not seen. So all objects are made
-// before it has a thread, and kept until the end.
+// libobvia is not instrumented, so its synchronization of objects between threads is not visible.
+// All objects are therefore created before it has a thread, and kept until the end.
 #include "races.h"
 
 #include <obvia.hpp>
@@ -164,7 +166,7 @@ void one_turn(const object &races, const members &own, const obvia::span<int32_t
     obvia::check(races->Make(turn, member.put()));
     obvia::check(member->Get(&number));
     CHECK(number == turn);
-    // Theirs, and one of this process, which is called back.
+    // An object of the server, and one of this process, which is called back.
     obvia::check(races->Ask(member.get(), &number));
     CHECK(number == turn);
     obvia::check(races->Ask(own[static_cast<std::size_t>(turn) + 1].get(), &number));
@@ -172,8 +174,8 @@ void one_turn(const object &races, const members &own, const obvia::span<int32_t
     obvia::check(races->Tell(1));
 }
 
-// Several threads that share a proxy and memory. None ends before all are done: its connections would, and where their memory was
-// that of others would be, of which the sanitizer learns nothing.
+// Several threads share a proxy and memory. No thread ends before all are done: its connections
+// would end, and their memory could be reused without notice to the sanitizer.
 void call()
 {
     const members own_members = make_members();

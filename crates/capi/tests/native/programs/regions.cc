@@ -1,5 +1,5 @@
-// Arrays by reference and lent arrays. `regions serve` exports an object and ends when its standard input does; `regions call` calls
-// it, and prints "ok".
+// Arrays by reference and lent arrays. `regions serve` exports an object and ends when its standard
+// input is closed; `regions call` calls it, and prints "ok".
 #include "regions.h"
 
 #include <obvia.hpp>
@@ -30,7 +30,7 @@ thread_local sigjmp_buf back;
 
 extern "C" void jump_back(int) { siglongjmp(back, 1); }
 
-// Whether neither a write nor a change of protection gets at a byte.
+// Whether a byte is protected against writes and against a change of its protection.
 bool is_protected(uint8_t *byte)
 {
     struct sigaction action = {}, before = {};
@@ -174,11 +174,11 @@ void arrays_are_written_where_they_are(const object &regions)
         CHECK(regions->Fill(7, 30, 40, &used, values.data()) == S_OK && used == 30);
         CHECK(values[0] == 7 && values[29] == 36 && values[40] == 42);
         CHECK(regions->Fill(7, 0, 0, &used, values.data()) == S_OK && used == 0);
-        // What the method says that it wrote, and could not have.
+        // The method claims to have written more than the array's length.
         CHECK(FAILED(regions->Fill(7, 50, 40, &used, values.data())));
         CHECK(regions->Double(13, values.data()) == E_FAIL);
     }
-    // One is read, the other written: in two pieces of memory, or in one.
+    // One array is read, the other written: in two pieces of memory, or in one.
     const auto from = readable.elements<uint8_t>(), to = writable.elements<uint8_t>();
     from[17] = 99;
     CHECK(regions->Copy(4000, from.data(), to.data()) == S_OK && std::memcmp(from.data(), to.data(), 4000) == 0);
@@ -205,7 +205,7 @@ void mapped_arrays_are_never_copied(const object &regions)
     CHECK(std::strstr(obvia_error_text(E_INVALIDARG), "obvia_share"));
 }
 
-// How long it takes to share memory, pass it and end it, in nanoseconds.
+// Returns the time to share memory, pass it and free it, in nanoseconds.
 int64_t time_of_map(const object &regions, std::size_t bytes)
 {
     uint8_t first = 0, last = 0;
@@ -239,7 +239,7 @@ void memory_comes_and_goes(const object &regions)
         memory.elements<int32_t>()[1] = turn;
         CHECK(sum(regions, memory.elements<int32_t>(), &place) == turn);
     }
-    // Other memory at the same address, most likely.
+    // The new memory most likely has the same address.
     for (int32_t turn = 0; turn < 10; turn++) {
         {
             const obvia::shared_memory memory(1 << 20);
@@ -249,7 +249,7 @@ void memory_comes_and_goes(const object &regions)
         std::vector<int32_t> own(1 << 18, 1);
         CHECK(sum(regions, own, &place) == 1 << 18);
     }
-    // More than a connection keeps.
+    // The number exceeds a connection's limit of regions.
     std::vector<obvia::shared_memory> many;
     for (int32_t at = 0; at < 200; at++) {
         many.emplace_back(4096);
@@ -319,7 +319,8 @@ void methods_lend(const object &regions)
     }
 }
 
-// Requests of Sum by reference, as a hostile client writes them. Its opnum follows the last method's.
+// Requests of Sum by reference, as a hostile client writes them. Its opnum follows the last
+// method's.
 void hostile_references_are_refused(const object &regions)
 {
     const uint16_t opnum = 12;
@@ -334,7 +335,7 @@ void hostile_references_are_refused(const object &regions)
         std::memcpy(calls->slot, &request, sizeof request);
         return obvia_exchange(calls, OBVIA_REQUEST(opnum, sizeof request), proxy->target);
     };
-    // The number of the memory on this connection: it is among these.
+    // The number of the memory on this connection is found by trial.
     uint64_t tag = 0;
     for (uint64_t number = 1; number <= 64 && tag == 0; number++) {
         const obvia_reply reply = call(1024, number << 48);

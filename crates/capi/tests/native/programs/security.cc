@@ -1,5 +1,5 @@
-// Calls that are authenticated. `security serve` exports an object over TCP to those who have accounts, and prints its binding; `security call
-// BINDING` calls it, and prints "ok".
+// Authenticated calls. `security serve` exports an object over TCP to accounts, and prints its
+// binding; `security call BINDING` calls it, and prints "ok".
 #include "security.h"
 
 #include <obvia.hpp>
@@ -59,7 +59,7 @@ void those_with_accounts_are_let_in(const std::string &binding)
     better.replace(better.find("integrity"), std::strlen("integrity"), "privacy");
     const obvia::com_ptr<IWitness> witness = obvia::connect<IWitness>(better);
     CHECK(obvia_set_credentials(nullptr, "another", "") == S_OK);
-    // It is connected as who it was, and nobody else takes its place meanwhile.
+    // The existing connection keeps its credentials, and a new one with the wrong ones is refused.
     CHECK(who(witness.get()) == "6 HERE/guest 127.0.0.1");
     CHECK(connected(better) == E_ACCESSDENIED);
 }

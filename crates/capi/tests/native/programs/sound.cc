@@ -1,5 +1,5 @@
-// What objects and callers in C++ do that keep to the types, and what may not become of it. `sound` makes all checks that take one process,
-// `sound serve` has an object called by `sound call`.
+// Objects and callers in C++ that respect the types, and the guarantees for them. `sound` makes all
+// checks that take one process; `sound serve` exports an object that `sound call` calls.
 #include "sound_values.hpp"
 
 #include <chrono>
@@ -36,7 +36,7 @@ void go(Way way)
     }
 }
 
-// Its first interface is none that it is asked for by.
+// An object whose first interface is not the requested one.
 class Two final : public obvia::implementation<IFirst, ISecond> {
 public:
     int32_t First() override { return 1; }
@@ -74,7 +74,7 @@ private:
     int32_t number_ = 0;
 };
 
-// As COM has it: what is given is a pointer to the interface of that IID.
+// Takes a pointer to the interface of the IID, as COM specifies.
 class Plain final : public obvia::implements<Plain, ISound> {
 public:
     explicit Plain(bool *is_gone = nullptr) : is_gone_(is_gone) {}
@@ -108,7 +108,7 @@ template <class T> T *nonsense()
     return reinterpret_cast<T *>(1);
 }
 
-// Callers that know COM alone pass places that hold anything.
+// Callers that know only COM pass places with arbitrary content.
 void results_of_methods_that_throw_are_null(const obvia::com_ptr<ISound> &sound)
 {
     for (const Way way : {THROWS, THROWS_SUCCESS, THROWS_NUMBER}) {
@@ -126,13 +126,13 @@ void methods_of_this_process_that_throw_return_nothing()
 {
     const obvia::com_ptr<ISound> sound = obvia::make<Sound>();
     results_of_methods_that_throw_are_null(sound);
-    // What the method has put there is the caller's.
+    // The caller owns the value that the method has stored.
     Link *list = nullptr;
     CHECK(sound->Changes(THROWS, &list) < 0 && list->number == 2);
     Link_free(list, 1);
 }
 
-// The text of an exception that is no obvia::error is nobody's to read but where the program says so.
+// Callers get the text of an exception that is no obvia::error only if the program says so.
 void texts_of_exceptions_are_told_where_the_program_says_so(const obvia::com_ptr<ISound> &sound)
 {
     Link *list = nullptr;
@@ -144,7 +144,8 @@ void texts_of_exceptions_are_told_where_the_program_says_so(const obvia::com_ptr
     CHECK(std::string(obvia_error_text(E_UNEXPECTED)) == "it fails, and says that it does not (E_UNEXPECTED)");
 }
 
-// A pointer that is returned beside an IID is one to the interface of that IID, also where the method knows the object alone.
+// A pointer that is returned beside an IID has the interface of that IID, even if the method
+// returns a pointer to another one.
 void pointers_beside_an_iid_are_of_its_interface(const obvia::com_ptr<ISound> &sound)
 {
     ISecond *second = nullptr;
@@ -175,7 +176,7 @@ void call()
     const obvia::com_ptr<ISound> sound = obvia::connect<ISound>("sound");
     results_of_methods_that_throw_are_null(sound);
     for (const Way way : {THROWS, THROWS_SUCCESS, THROWS_NUMBER}) {
-        // The server has freed and replaced what it got, and the caller keeps what it gave.
+        // The server has freed and replaced its copy; the caller keeps its argument.
         obvia::owned<Link> list = obvia::owned<Link>::copy({1, nullptr});
         CHECK(sound->Changes(way, list.in_out()) < 0 && list->number == 1);
     }
@@ -188,7 +189,7 @@ public:
     explicit Farewell(int &ends) : ends_(ends) {}
     ~Farewell()
     {
-        // As when it tells somebody that it ends.
+        // A destructor may pass the object on, for example to report its end.
         const obvia::object<ISound> own = self();
         CHECK(own.as<IUnknown>());
         ends_++;
@@ -228,7 +229,7 @@ void destructors_may_count_their_object()
     CHECK(ends == 2);
 }
 
-// The object of a call lives until the call is over, also where the caller wants the result in the place of the pointer to it.
+// The object of a call lives until the call is over, even if the result replaces the pointer to it.
 void an_object_may_be_replaced_by_what_it_returns()
 {
     bool is_gone = false;
@@ -277,7 +278,7 @@ void counts_that_are_too_small_are_refused()
     } catch (const obvia::error &error) {
         CHECK(error.code() == E_INVALIDARG);
     }
-    // As an object has it that says nonsense of what it returns.
+    // A faulty object may return such a length.
     const auto less = obvia::owned_array<uint8_t, int32_t>::attach(static_cast<uint8_t *>(obvia_alloc(1)), -1);
     CHECK(less.empty() && less.begin() == less.end());
 }

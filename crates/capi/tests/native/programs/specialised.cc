@@ -1,5 +1,6 @@
-// Objects that are called over virtual interfaces. `specialised serve` exports one by a process that listens on TCP alone, and prints the
-// binding; `specialised call BINDING` calls it, and prints the protocol sequences that it was called by.
+// Objects that are called over virtual interfaces. `specialised serve` exports one from a process
+// that listens only on TCP, and prints the binding; `specialised call BINDING` calls it, and prints
+// the protocol sequences of the calls.
 #include "specialised_values.hpp"
 
 #include <obvia.hpp>
@@ -18,7 +19,7 @@ static void fail(const char *what, int line)
 
 namespace {
 
-// With methods with values.
+// An object with methods with values.
 class Valued : public obvia::implementation<ITally>, public obvia::over_vi {
 public:
     int32_t Add(int32_t count) override { return total_ += count; }
@@ -45,7 +46,7 @@ private:
     std::atomic<int32_t> total_{0};
 };
 
-// The object is one, whichever of its interfaces is asked for it.
+// The identity of the object is the same through each of its interfaces.
 void the_marshaler_is_a_part_of_the_object(const obvia::com_ptr<ITally> &tally)
 {
     IUnknown *marshal = nullptr;

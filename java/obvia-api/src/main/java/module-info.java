@@ -1,4 +1,4 @@
-/** Objects that are called across processes: what programs use. */
+/** The interface of programs: export, binding and calls of objects of other processes. */
 module obvia.api {
     exports obvia;
     exports obvia.spi;

@@ -1,4 +1,7 @@
-/** Networks: what obvia's runtime in Rust does, called as foreign functions. The one module that needs native access. */
+/**
+ * Networks: foreign-function calls of obvia's runtime in Rust. The only module that needs native
+ * access.
+ */
 module obvia.network {
     requires obvia.runtime;
 

@@ -1,4 +1,7 @@
-/** Makes proxies and stubs for remote interfaces that are written in Java. Compilers find it by itself on their processor path. */
+/**
+ * Generates proxies and stubs for remote interfaces that are written in Java. Compilers find the
+ * processor on their processor path.
+ */
 module obvia.processor {
     requires java.compiler;
 

@@ -1,4 +1,4 @@
-/** Names of RMI for programs that come over from it. */
+/** The API of RMI for programs that migrate from it. */
 module obvia.rmi {
     requires transitive java.rmi;
     requires transitive obvia.api;

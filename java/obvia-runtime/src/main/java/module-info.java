@@ -1,4 +1,7 @@
-/** Calls through shared memory, without an option of the virtual machine's, and what generated proxies and stubs are written against. */
+/**
+ * Calls through shared memory, without special options of the virtual machine, and the API for
+ * generated proxies and stubs.
+ */
 module obvia.runtime {
     requires transitive obvia.api;
     requires jdk.net;

@@ -1,14 +1,15 @@
 package obvia;
 
-/** A rule that says who may call an object, or have objects of a class made. */
+/** A rule that decides which callers may call an object or create objects of a class. */
 @FunctionalInterface
 public interface Access {
     /**
-     * Whether a caller may. It is asked on the way of a call, by any thread: it answers from what it knows, and makes no calls itself. That somebody may call is
-     * remembered until a rule is changed. One that throws permits nothing.
+     * Whether the caller has access. Any thread asks in the course of a call: the rule answers from
+     * memory and makes no calls itself. A positive answer is cached until a rule is changed. A rule
+     * that throws an exception denies access.
      *
-     * @param caller who calls, or would like to
-     * @return true where it may
+     * @param caller the caller of the method, or the process that asks for an object
+     * @return true if access is granted
      */
     boolean permits(Caller caller);
 }

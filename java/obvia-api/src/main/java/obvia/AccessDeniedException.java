@@ -1,6 +1,6 @@
 package obvia;
 
-/** The caller may not do that: {@link Hresult#E_ACCESSDENIED}. */
+/** Access is denied: {@link Hresult#E_ACCESSDENIED}. */
 public final class AccessDeniedException extends RpcException {
     private static final long serialVersionUID = 1;
 

@@ -1,23 +1,25 @@
 package obvia;
 
-/** What a peer sent breaks the rules: of the connection, of the transfer syntax, or of the interface. */
+/**
+ * A message of the peer violates the rules of the connection, the transfer syntax or the interface.
+ */
 public final class BadMessageException extends RpcException {
     private static final long serialVersionUID = 1;
 
     /**
-     * What is wrong, for people.
+     * Creates an exception with a message.
      *
-     * @param message the words
+     * @param message the description of the violation
      */
     public BadMessageException(String message) {
         super(Hresult.RPC_E_INVALID_DATA, message);
     }
 
     /**
-     * The same with what was noticed first.
+     * Creates an exception with a message and a cause.
      *
-     * @param message the words
-     * @param cause what was noticed
+     * @param message the description of the violation
+     * @param cause the exception that revealed the violation
      */
     public BadMessageException(String message, Throwable cause) {
         super(Hresult.RPC_E_INVALID_DATA, message, cause);

@@ -9,9 +9,11 @@ import java.nio.ByteOrder;
 import obvia.spi.Scope;
 
 /**
- * An array of {@code byte}s in a structure: read where it lies, be that this process's memory or the peer's.
+ * An array of {@code byte}s in a structure. The elements are read in place, in memory of this
+ * process or of the peer.
  *
- * <p>One of a call's arguments can be read until the method returns. Its elements may lie in memory that the caller can change while it is read: {@link #toArray} takes a copy of them.
+ * <p>An array from a call's arguments can be read until the method returns. The caller may be able
+ * to change the elements meanwhile: {@link #toArray} takes a copy of them.
  */
 public final class Bytes {
     private static final ValueLayout.OfByte LAYOUT = ValueLayout.JAVA_BYTE;
@@ -21,7 +23,7 @@ public final class Bytes {
     private final Scope scope;
     private final int size;
 
-    /** The elements, where they are an array of this one's own. */
+    /** The elements if this object has an array of its own, else {@code null}. */
     private final byte[] array;
 
     private Bytes(MemorySegment segment, Scope scope) {
@@ -39,28 +41,29 @@ public final class Bytes {
     }
 
     /**
-     * A copy of these elements.
+     * Returns an array with a copy of the elements.
      *
      * @param elements the elements
-     * @return an array of its own
+     * @return an array that owns its elements
      */
     public static Bytes of(byte... elements) {
         return new Bytes(elements.clone());
     }
 
     /**
-     * Elements in memory, little endian, which can be read as long as their scope allows it; {@code null} where that is for good. For runtimes.
+     * Returns an array that reads its elements in memory, in little-endian byte order. For
+     * runtimes.
      *
      * @param segment the memory
-     * @param scope how long it may be read, or {@code null}
-     * @return an array that reads them there
+     * @param scope the scope that limits when the memory may be read; {@code null} for no limit
+     * @return an array that reads the memory in place
      */
     public static Bytes of(MemorySegment segment, Scope scope) {
         return new Bytes(segment.asReadOnly(), scope);
     }
 
     /**
-     * How many elements there are.
+     * Returns the number of elements.
      *
      * @return the number
      */
@@ -69,20 +72,20 @@ public final class Bytes {
     }
 
     /**
-     * An element.
+     * Returns an element.
      *
-     * @param index its place, from 0 on
+     * @param index the index, from 0
      * @return the element
-     * @throws IndexOutOfBoundsException where there are not as many
+     * @throws IndexOutOfBoundsException if the index is outside the array
      */
     public byte get(int index) {
         return reached().get(LAYOUT, index);
     }
 
     /**
-     * A copy of the elements.
+     * Returns a copy of the elements.
      *
-     * @return an array that anybody may change
+     * @return a new array
      */
     public byte[] toArray() {
         byte[] copy = new byte[size];
@@ -91,10 +94,10 @@ public final class Bytes {
     }
 
     /**
-     * Copies the elements to an array, from a place there on.
+     * Copies the elements to an array.
      *
-     * @param to the array
-     * @param at the place
+     * @param to the destination
+     * @param at the index of the first element in the destination
      */
     public void copyTo(byte[] to, int at) {
         if (array == null) {
@@ -105,10 +108,11 @@ public final class Bytes {
     }
 
     /**
-     * Copies the elements to words, from one on: the first to the lowest bits, and zeros to what is left of the last. For runtimes.
+     * Packs the elements into words: the first element into the lowest bits of the first word. The
+     * rest of the last word is filled with zeros. For runtimes.
      *
-     * @param to the words
-     * @param at the first of them
+     * @param to the destination
+     * @param at the index of the first word
      */
     public void copyTo(long[] to, int at) {
         byte[] from = array;
@@ -123,37 +127,39 @@ public final class Bytes {
     }
 
     /**
-     * A copy which can be read for good; itself, where it can.
+     * Returns an array without a limit of its lifetime: this object, or else a copy.
      *
-     * @return such an array
+     * @return an array that can be read at any time
      */
     public Bytes copy() {
         return scope == null ? this : new Bytes(toArray());
     }
 
     /**
-     * The bytes of the elements, read-only and little endian, for good: a copy of them, unless they are in memory of this one's own.
+     * Returns the bytes of the elements, read-only and little-endian, without a limit of their
+     * lifetime: a copy, unless this object owns its elements.
      *
-     * @return a segment that stays as it is
+     * @return a segment whose content does not change
      */
     public MemorySegment segment() {
         return copy().reached();
     }
 
     /**
-     * The bytes of the elements where they lie. Whether they may be read is checked now, and not while they are: the memory has something else in it when the call has returned. For
-     * runtimes.
+     * Returns the bytes of the elements in place. The scope is checked now and not on later
+     * accesses: after the call has returned, the memory holds other data. For runtimes.
      *
-     * @return a segment, read-only and little endian
+     * @return a segment, read-only and little-endian
      */
     public MemorySegment uncopied() {
         return reached();
     }
 
     /**
-     * The elements as a buffer, read-only, for good: see {@link #segment}.
+     * Returns the elements as a read-only buffer without a limit of its lifetime: see
+     * {@link #segment}.
      *
-     * @return a buffer that stays as it is
+     * @return a buffer whose content does not change
      */
     public ByteBuffer asByteBuffer() {
         return segment().asByteBuffer();
@@ -166,7 +172,7 @@ public final class Bytes {
         return segment;
     }
 
-    /** Whether another array has the same bytes. */
+    /** Whether the other array has the same bytes. */
     @Override
     public boolean equals(Object other) {
         return other instanceof Bytes array && reached().mismatch(array.reached()) < 0;

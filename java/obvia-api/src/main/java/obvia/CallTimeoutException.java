@@ -1,6 +1,9 @@
 package obvia;
 
-/** The deadline of a call passed: {@link Hresult#RPC_E_TIMEOUT}. Nobody knows whether the method was called. */
+/**
+ * The deadline of a call expired: {@link Hresult#RPC_E_TIMEOUT}. The server may or may not have
+ * performed the call.
+ */
 public final class CallTimeoutException extends RpcException {
     private static final long serialVersionUID = 1;
 

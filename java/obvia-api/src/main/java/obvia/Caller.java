@@ -1,28 +1,28 @@
 package obvia;
 
 /**
- * Who called a method.
+ * The caller of a method.
  *
- * @param process the number of its process, where that is one of this host and the kernel told it; else 0
- * @param host its address, where the call came over a network; else {@code null}
- * @param domain the domain of the account that it has proved to have; {@code null} at {@link SecurityLevel#NONE}
- * @param user the user of that account, or {@code null}
- * @param level how the call was protected
+ * @param process the process ID of a caller on this host, as the kernel reports it; else 0
+ * @param host the address of the caller's host if the call came over a network; else {@code null}
+ * @param domain the domain of the authenticated account; {@code null} at {@link SecurityLevel#NONE}
+ * @param user the user of the authenticated account, or {@code null}
+ * @param level the protection of the call
  */
 public record Caller(long process, String host, String domain, String user, SecurityLevel level) {
     /**
-     * Whether it is a process of this host, by what the kernel tells.
+     * Whether the caller is a process of this host, as the kernel reports it.
      *
-     * @return false where the call came over a network
+     * @return false if the call came over a network
      */
     public boolean isLocal() {
         return host == null;
     }
 
     /**
-     * Whether nobody knows who it is: it came over a network, and has proved to have no account.
+     * Whether the caller is anonymous: the call came over a network without authentication.
      *
-     * @return false for processes of this host, and for those with an account
+     * @return false for processes of this host and for callers with an account
      */
     public boolean isAnonymous() {
         return host != null && user == null;

@@ -1,9 +1,12 @@
 package obvia;
 
-/** A class of which others have objects made by this process. Closing it ends that; objects that were made go on. */
+/**
+ * The registration of a class whose objects this process creates for clients. Closing the
+ * registration revokes the class; existing objects stay.
+ */
 public interface ClassRegistration extends AutoCloseable {
     /**
-     * Which class: its CLSID.
+     * Returns the CLSID of the class.
      *
      * @return the CLSID
      */

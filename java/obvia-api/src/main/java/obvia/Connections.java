@@ -1,13 +1,16 @@
 package obvia;
 
 /**
- * How many connections this process has, by what they cost.
+ * The numbers of this process's connections, by state.
  *
- * @param hot others' connections that have a thread
- * @param virtual those of them whose thread is a virtual one
- * @param warm others' connections that nothing has come on for a while: one thread looks at all of them
- * @param calling this process's own to others, for calls
- * @param cooled own ones that were ended since the process began because they held memory and nobody called
- * @param closed own ones that were ended since then because nobody called for long
+ * @param hot the accepted connections that have a thread
+ * @param virtual the hot connections whose thread is a virtual one
+ * @param warm the accepted connections that have been idle for a while; one thread polls all of
+ *     them
+ * @param calling the connections that this process has opened for its own calls
+ * @param cooled the own connections that were closed since the start of the process because they
+ *     held memory while idle
+ * @param closed the own connections that were closed since the start of the process because they
+ *     were idle for long
  */
 public record Connections(int hot, int virtual, int warm, int calling, long cooled, long closed) {}

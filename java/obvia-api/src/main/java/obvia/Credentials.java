@@ -1,14 +1,14 @@
 package obvia;
 
 /**
- * Who this process is to servers, by string bindings that ask for {@code security}.
+ * The credentials of this process for bindings that ask for {@code security}.
  *
- * @param domain the domain, or empty
+ * @param domain the domain, or an empty string
  * @param user the user
- * @param password the password, which has to be a long one where others can listen
+ * @param password the password; a network that can be eavesdropped on requires a long one
  */
 public record Credentials(String domain, String user, String password) {
-    /** Without the password. */
+    /** Returns the account without the password. */
     @Override
     public String toString() {
         return "Credentials[" + domain + "/" + user + "]";

@@ -1,6 +1,9 @@
 package obvia;
 
-/** The object, or the process that had it, is gone, or the reference was given back: {@link Hresult#RPC_E_DISCONNECTED} and {@link Hresult#CO_E_OBJNOTCONNECTED}. */
+/**
+ * The object or its process is gone, or the reference was released:
+ * {@link Hresult#RPC_E_DISCONNECTED} and {@link Hresult#CO_E_OBJNOTCONNECTED}.
+ */
 public final class DisconnectedException extends RpcException {
     private static final long serialVersionUID = 1;
 

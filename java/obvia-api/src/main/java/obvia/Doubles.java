@@ -6,9 +6,11 @@ import java.nio.ByteOrder;
 import obvia.spi.Scope;
 
 /**
- * An array of {@code double}s in a structure: read where it lies, be that this process's memory or the peer's.
+ * An array of {@code double}s in a structure. The elements are read in place, in memory of this
+ * process or of the peer.
  *
- * <p>One of a call's arguments can be read until the method returns. Its elements may lie in memory that the caller can change while it is read: {@link #toArray} takes a copy of them.
+ * <p>An array from a call's arguments can be read until the method returns. The caller may be able
+ * to change the elements meanwhile: {@link #toArray} takes a copy of them.
  */
 public final class Doubles {
     private static final ValueLayout.OfDouble LAYOUT = ValueLayout.JAVA_DOUBLE_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -24,10 +26,10 @@ public final class Doubles {
     }
 
     /**
-     * A copy of these elements.
+     * Returns an array with a copy of the elements.
      *
      * @param elements the elements
-     * @return an array of its own
+     * @return an array that owns its elements
      */
     public static Doubles of(double... elements) {
         MemorySegment copy = MemorySegment.ofArray(new byte[Math.multiplyExact(elements.length, 8)]);
@@ -36,18 +38,19 @@ public final class Doubles {
     }
 
     /**
-     * Elements in memory, little endian, which can be read as long as their scope allows it; {@code null} where that is for good. For runtimes.
+     * Returns an array that reads its elements in memory, in little-endian byte order. For
+     * runtimes.
      *
      * @param segment the memory
-     * @param scope how long it may be read, or {@code null}
-     * @return an array that reads them there
+     * @param scope the scope that limits when the memory may be read; {@code null} for no limit
+     * @return an array that reads the memory in place
      */
     public static Doubles of(MemorySegment segment, Scope scope) {
         return new Doubles(segment.asReadOnly(), scope);
     }
 
     /**
-     * How many elements there are.
+     * Returns the number of elements.
      *
      * @return the number
      */
@@ -56,20 +59,20 @@ public final class Doubles {
     }
 
     /**
-     * An element.
+     * Returns an element.
      *
-     * @param index its place, from 0 on
+     * @param index the index, from 0
      * @return the element
-     * @throws IndexOutOfBoundsException where there are not as many
+     * @throws IndexOutOfBoundsException if the index is outside the array
      */
     public double get(int index) {
         return reached().get(LAYOUT, (long) index * 8);
     }
 
     /**
-     * A copy of the elements.
+     * Returns a copy of the elements.
      *
-     * @return an array that anybody may change
+     * @return a new array
      */
     public double[] toArray() {
         double[] copy = new double[size];
@@ -78,28 +81,29 @@ public final class Doubles {
     }
 
     /**
-     * A copy which can be read for good; itself, where it can.
+     * Returns an array without a limit of its lifetime: this object, or else a copy.
      *
-     * @return such an array
+     * @return an array that can be read at any time
      */
     public Doubles copy() {
         return scope == null ? this : new Doubles(MemorySegment.ofArray(reached().toArray(ValueLayout.JAVA_BYTE)).asReadOnly(), null);
     }
 
     /**
-     * The bytes of the elements, read-only and little endian, for good: a copy of them, unless they are in memory of this one's own.
+     * Returns the bytes of the elements, read-only and little-endian, without a limit of their
+     * lifetime: a copy, unless this object owns its elements.
      *
-     * @return a segment that stays as it is
+     * @return a segment whose content does not change
      */
     public MemorySegment segment() {
         return copy().reached();
     }
 
     /**
-     * The bytes of the elements where they lie. Whether they may be read is checked now, and not while they are: the memory has something else in it when the call has returned. For
-     * runtimes.
+     * Returns the bytes of the elements in place. The scope is checked now and not on later
+     * accesses: after the call has returned, the memory holds other data. For runtimes.
      *
-     * @return a segment, read-only and little endian
+     * @return a segment, read-only and little-endian
      */
     public MemorySegment uncopied() {
         return reached();
@@ -112,7 +116,7 @@ public final class Doubles {
         return segment;
     }
 
-    /** Whether another array has the same bytes. */
+    /** Whether the other array has the same bytes. */
     @Override
     public boolean equals(Object other) {
         return other instanceof Doubles array && reached().mismatch(array.reached()) < 0;

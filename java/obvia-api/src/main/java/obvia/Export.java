@@ -1,47 +1,51 @@
 package obvia;
 
-/** An exported name. Closing it ends that; references that were handed out stay good. */
+/** An exported name. Closing the export frees the name; references that clients hold stay valid. */
 public interface Export extends AutoCloseable {
     /**
-     * The name.
+     * Returns the name.
      *
-     * @return the name that others bind the object by
+     * @return the name under which clients bind the object
      */
     String name();
 
     /**
-     * Puts another object in the place of the one that is exported, by the interface that it is exported by: see {@link #replace(Object, Class)}.
+     * Replaces the exported object by another one with the same interface: see
+     * {@link #replace(Object, Class)}.
      *
-     * @param object the object
+     * @param object the new object
      */
     void replace(Object object);
 
     /**
-     * Puts another object in the place of the one that is exported.
+     * Replaces the exported object.
      *
-     * <p>Others' proxies go on and lead to the new object, as the same one that they led to: calls in progress end on the old object, all that begin later go to the new one.
-     * Its interface may be a newer one that extends the older: who knows it gets it by {@link Obvia#as} on the proxy at hand. What this process itself has of the
-     * old object is the old object.
+     * <p>Existing proxies keep their identity and lead to the new object: calls in progress finish
+     * on the old object, later calls go to the new one. The interface may be an extension of the
+     * older one: clients that know it query for it with {@link Obvia#as} on their proxy. References
+     * within this process keep leading to the old object.
      *
      * @param <T> the interface
-     * @param object the object
-     * @param type the interface by which it is exported
-     * @throws RpcException with E_NOINTERFACE where the new object lacks an interface that others refer to the old one by, E_INVALIDARG where others refer to the new
-     *     one already, RPC_E_DISCONNECTED where the export is closed
+     * @param object the new object
+     * @param type the interface of the export
+     * @throws RpcException with E_NOINTERFACE if the new object lacks an interface of the old one
+     *     that clients have references to, E_INVALIDARG if clients already have references to the
+     *     new object, RPC_E_DISCONNECTED if the export is closed
      */
     <T> void replace(T object, Class<T> type);
 
     /**
-     * Binds the name to another object from now on, and to none in between: who has the object that it was bound to keeps that.
+     * Binds the name to another object, without a gap. Existing references keep leading to the
+     * previous object.
      *
      * @param <T> the interface
-     * @param object the object
-     * @param type the interface by which it is exported
-     * @throws RpcException with RPC_E_DISCONNECTED where the export is closed
+     * @param object the new object
+     * @param type the interface of the export
+     * @throws RpcException with RPC_E_DISCONNECTED if the export is closed
      */
     <T> void rebind(T object, Class<T> type);
 
-    /** Ends the export: the name is free. */
+    /** Ends the export and frees the name. */
     @Override
     void close();
 }

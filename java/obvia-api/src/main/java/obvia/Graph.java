@@ -6,7 +6,10 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
-/** A class whose objects may be referred to from several places, and in circles: what is passed keeps that. Objects of other classes are the leaves and branches of trees. */
+/**
+ * A class whose objects may be referenced from several places and in cycles: marshaling preserves
+ * these references. Objects of other classes form trees.
+ */
 @Documented
 @Retention(RetentionPolicy.CLASS)
 @Target(ElementType.TYPE)

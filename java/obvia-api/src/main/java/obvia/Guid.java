@@ -3,21 +3,21 @@ package obvia;
 import java.util.UUID;
 
 /**
- * A GUID: what names an interface or a class.
+ * A GUID, which identifies an interface or a class.
  *
- * @param high the first eight of its bytes, as they are written
- * @param low the other eight
+ * @param high the first eight bytes, in the order of the textual form
+ * @param low the last eight bytes, in the order of the textual form
  */
 public record Guid(long high, long low) {
-    /** The interface that every object has: IUnknown. */
+    /** The IID of IUnknown, which every object implements. */
     public static final Guid IUNKNOWN = of("00000000-0000-0000-c000-000000000046");
 
     /**
-     * Reads a GUID as it is written: {@code 0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a20}.
+     * Parses the textual form of a GUID: {@code 0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a20}.
      *
      * @param text the text
      * @return the GUID
-     * @throws IllegalArgumentException for any other text
+     * @throws IllegalArgumentException if the text is no GUID
      */
     public static Guid of(String text) {
         if (text.length() != 36) {
@@ -28,7 +28,8 @@ public record Guid(long high, long low) {
     }
 
     /**
-     * Its first eight bytes on the wire, as a little-endian number: the first three parts of a GUID are numbers themselves.
+     * Returns the first eight bytes of the wire format as a little-endian number. The first three
+     * parts of a GUID are little-endian numbers themselves.
      *
      * @return the number
      */
@@ -37,7 +38,7 @@ public record Guid(long high, long low) {
     }
 
     /**
-     * Its other eight bytes on the wire, as a little-endian number.
+     * Returns the last eight bytes of the wire format as a little-endian number.
      *
      * @return the number
      */
@@ -46,10 +47,10 @@ public record Guid(long high, long low) {
     }
 
     /**
-     * The GUID that these are the little-endian halves of, as they came from a wire.
+     * Returns the GUID whose wire format has these little-endian halves.
      *
-     * @param wireHigh its first eight bytes
-     * @param wireLow the other eight
+     * @param wireHigh the first eight bytes
+     * @param wireLow the last eight bytes
      * @return the GUID
      */
     public static Guid fromWire(long wireHigh, long wireLow) {

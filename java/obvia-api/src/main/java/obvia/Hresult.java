@@ -1,50 +1,52 @@
 package obvia;
 
-/** Results of COM's methods: negative ones are failures. The same numbers as in every other language. */
+/**
+ * The HRESULTs of COM's methods; negative ones are failures. All languages use the same numbers.
+ */
 public final class Hresult {
-    /** It went well. */
+    /** Success. */
     public static final int S_OK = 0;
     /** Not implemented. */
     public static final int E_NOTIMPL = 0x80004001;
-    /** The object has no such interface. */
+    /** The object lacks the interface. */
     public static final int E_NOINTERFACE = 0x80004002;
-    /** A pointer that must not be null was. */
+    /** A required pointer is null. */
     public static final int E_POINTER = 0x80004003;
-    /** It failed, and nobody says why. */
+    /** An unspecified failure. */
     public static final int E_FAIL = 0x80004005;
-    /** What must not happen did. */
+    /** An unexpected failure: an internal error. */
     public static final int E_UNEXPECTED = 0x8000ffff;
-    /** The caller may not do that. */
+    /** Access is denied. */
     public static final int E_ACCESSDENIED = 0x80070005;
-    /** There is no memory for it. */
+    /** Memory is exhausted. */
     public static final int E_OUTOFMEMORY = 0x8007000e;
-    /** An argument is wrong. */
+    /** An argument is invalid. */
     public static final int E_INVALIDARG = 0x80070057;
-    /** Nobody has that class. */
+    /** The class is not registered. */
     public static final int REGDB_E_CLASSNOTREG = 0x80040154;
     /** The server of a class could not be started. */
     public static final int CO_E_SERVER_EXEC_FAILURE = 0x80080005;
-    /** A reference as bytes was unmarshaled or released already, or its object is gone. */
+    /** An OBJREF was already unmarshaled or released, or its object is gone. */
     public static final int CO_E_OBJNOTCONNECTED = 0x800401fd;
-    /** Nobody serves that name. */
+    /** No process serves the name. */
     public static final int RPC_S_SERVER_UNAVAILABLE = 0x800706ba;
-    /** Somebody else serves that name. */
+    /** Another process serves the name. */
     public static final int RPC_S_DUPLICATE_ENDPOINT = 0x800706cc;
-    /** What came breaks the rules of the transfer syntax. */
+    /** The stub data violates the rules of the transfer syntax. */
     public static final int RPC_X_BAD_STUB_DATA = 0x800706f7;
     /** The call was cancelled. */
     public static final int RPC_E_CALL_CANCELED = 0x80010002;
-    /** The answer is none. */
+    /** The reply is malformed. */
     public static final int RPC_E_INVALID_DATA = 0x8001000f;
-    /** The server failed in the call. */
+    /** The server failed during the call. */
     public static final int RPC_E_SERVERFAULT = 0x80010105;
-    /** The object, or the process that had it, is gone. */
+    /** The object or its process is gone. */
     public static final int RPC_E_DISCONNECTED = 0x80010108;
-    /** The two sides mean different things by an interface. */
+    /** Client and server have different versions of an interface. */
     public static final int RPC_E_VERSION_MISMATCH = 0x80010110;
-    /** An object reference is none. */
+    /** An object reference (OBJREF) is malformed. */
     public static final int RPC_E_INVALID_OBJREF = 0x8001011d;
-    /** The deadline passed. */
+    /** The deadline expired. */
     public static final int RPC_E_TIMEOUT = 0x8001011f;
     /** This process has no proxy for the interface. */
     public static final int REGDB_E_IIDNOTREG = 0x80040155;
@@ -52,9 +54,9 @@ public final class Hresult {
     private Hresult() {}
 
     /**
-     * How a result is written: {@code 0x80004005}.
+     * Formats an HRESULT: {@code 0x80004005}.
      *
-     * @param result the number
+     * @param result the HRESULT
      * @return the text
      */
     public static String text(int result) {

@@ -1,6 +1,9 @@
 package obvia;
 
-/** Nobody is there by that name or of that class: {@link Hresult#RPC_S_SERVER_UNAVAILABLE} and {@link Hresult#REGDB_E_CLASSNOTREG}. */
+/**
+ * No process serves the name, or none has registered the class:
+ * {@link Hresult#RPC_S_SERVER_UNAVAILABLE} and {@link Hresult#REGDB_E_CLASSNOTREG}.
+ */
 public final class NotFoundException extends RpcException {
     private static final long serialVersionUID = 1;
 

@@ -9,106 +9,118 @@ import java.util.Optional;
 import java.util.function.Supplier;
 import obvia.spi.Runtime;
 
-/** Exporting objects, and binding those that others export. */
+/** Exports objects, and binds objects of other processes. */
 public final class Obvia {
     private Obvia() {}
 
     /**
-     * Lets other processes of this host and user bind an object by a name.
+     * Exports an object under a name to processes of this user on this host.
      *
-     * <p>The object's methods are called by several threads at once: {@link Threading#PLATFORM} ones.
+     * <p>Several {@linkplain Threading#PLATFORM platform threads} call the object's methods
+     * concurrently.
      *
      * @param <T> the interface
      * @param object the object; not {@code null}
-     * @param type the interface that others call it by, first; they may ask for every other one that its class implements
+     * @param type the first interface of the reference; clients may query for the other interfaces
+     *     of the object's class
      * @param name the name
-     * @return the export, to be closed when it is to end
-     * @throws RpcException with RPC_S_DUPLICATE_ENDPOINT when a live process serves the name, E_INVALIDARG when it cannot be one
+     * @return the export; closing it ends the export
+     * @throws RpcException with RPC_S_DUPLICATE_ENDPOINT if a live process serves the name,
+     *     E_INVALIDARG if the name is invalid
      */
     public static <T> Export export(T object, Class<T> type, String name) {
         return export(object, type, name, Threading.PLATFORM);
     }
 
     /**
-     * The same with the threads that call the methods: those of the object, and of the objects that its methods hand out.
+     * Exports an object under a name and chooses the threads that call its methods and those of the
+     * objects that its methods return.
      *
      * @param <T> the interface
      * @param object the object; not {@code null}
-     * @param type the interface that others call it by, first; they may ask for every other one that its class implements
+     * @param type the first interface of the reference; clients may query for the other interfaces
+     *     of the object's class
      * @param name the name
      * @param threading the threads
-     * @return the export, to be closed when it is to end
-     * @throws RpcException with RPC_S_DUPLICATE_ENDPOINT when a live process serves the name, E_INVALIDARG when it cannot be one
+     * @return the export; closing it ends the export
+     * @throws RpcException with RPC_S_DUPLICATE_ENDPOINT if a live process serves the name,
+     *     E_INVALIDARG if the name is invalid
      */
     public static <T> Export export(T object, Class<T> type, String name, Threading threading) {
         return Runtime.instance().export(object, type, name, threading);
     }
 
     /**
-     * This host: what its processes export through shared memory.
+     * Returns the endpoint of this host: the objects that its processes export, reached through
+     * shared memory.
      *
-     * @return where objects are bound; what this process exports itself is the object, and no proxy
+     * @return the endpoint; an object that this process exports is returned itself, without a proxy
      */
     public static Endpoint connect() {
         return Runtime.instance().connect("");
     }
 
     /**
-     * This host as another process would see it: what this process exports is reached by proxies as well.
+     * Returns the endpoint of this host as another process sees it: objects of this process are
+     * reached through proxies as well.
      *
-     * <p>A call of such a proxy goes the way of any other, through shared memory to a thread that serves it, with everything that it passes. So a test of one process alone sees what
-     * its interface does to arguments, results and failures.
+     * <p>A call of such a proxy goes through shared memory to a server thread, and its arguments
+     * are marshaled. A test in a single process can thus observe the effect of the interface on
+     * arguments, results and failures.
      *
-     * @return where objects are bound; an object that is passed to one of them arrives as a proxy, which calls back
+     * @return the endpoint; an object that is an argument of a call arrives as a proxy
      */
     public static Endpoint loopback() {
         return Runtime.instance().loopback();
     }
 
     /**
-     * Whom a string binding leads to.
+     * Returns the endpoint that a string binding names.
      *
-     * @param binding {@code ncacn_vi_shm:} for this host; with obvia-native {@code ncacn_vi_udp:host[port]}, {@code ncacn_ip_tcp:host[port]} and
-     *     others
-     * @return where objects are bound
-     * @throws RpcException with E_INVALIDARG when it is of a protocol sequence that there is nothing for
+     * @param binding {@code ncacn_vi_shm:} for this host; with obvia-native also
+     *     {@code ncacn_vi_udp:host[port]}, {@code ncacn_ip_tcp:host[port]} and others
+     * @return the endpoint
+     * @throws RpcException with E_INVALIDARG if no module supports the protocol sequence
      */
     public static Endpoint connect(String binding) {
         return Runtime.instance().connect(binding);
     }
 
     /**
-     * The same with other credentials than those of {@link #setCredentials}. What is connected with them keeps them, and they are kept.
+     * Returns the endpoint that a string binding names, with other credentials than those of
+     * {@link #setCredentials}. The endpoint and its connections keep the credentials.
      *
-     * @param binding with obvia-native, one that asks for security: {@code ncacn_ip_tcp:host[port,security=privacy]}
-     * @param credentials who to be there
-     * @return where objects are bound
-     * @throws RpcException with E_INVALIDARG when it is of a protocol sequence that there is nothing for
+     * @param binding with obvia-native, a binding that asks for security:
+     *     {@code ncacn_ip_tcp:host[port,security=privacy]}
+     * @param credentials the credentials
+     * @return the endpoint
+     * @throws RpcException with E_INVALIDARG if no module supports the protocol sequence
      */
     public static Endpoint connect(String binding, Credentials credentials) {
         return Runtime.instance().connect(binding, credentials);
     }
 
     /**
-     * Lets processes of other hosts reach what this one exports, now and later: with obvia-native, {@code ncacn_vi_udp:0.0.0.0[5555]}, or without
-     * an endpoint to have one chosen.
+     * Accepts connections from other hosts to all present and later exports of this process. With
+     * obvia-native: {@code ncacn_vi_udp:0.0.0.0[5555]}; without an endpoint, a free one is chosen.
      *
      * @param binding a string binding
-     * @return the binding, with the endpoint that was taken
-     * @throws RpcException with RPC_S_DUPLICATE_ENDPOINT for an endpoint that is taken; E_INVALIDARG when it is no string binding, or of a protocol
-     *     sequence that there is nothing for
+     * @return the binding with its actual endpoint
+     * @throws RpcException with RPC_S_DUPLICATE_ENDPOINT if the endpoint is in use; E_INVALIDARG if
+     *     the string binding is malformed or no module supports its protocol sequence
      */
     public static String listen(String binding) {
         return Runtime.instance().listen(binding);
     }
 
     /**
-     * The object that a process of this host exports by a name: {@link #connect()} and {@link Endpoint#bind}.
+     * Binds the object that a process of this host exports under a name: {@link #connect()} and
+     * {@link Endpoint#bind}.
      *
      * @param <T> the interface
-     * @param type the interface that it is called by
+     * @param type the interface of the returned reference
      * @param name the name
-     * @return a proxy, or the object itself where this process exports it
+     * @return a proxy, or the object itself if this process exports it
      * @throws RpcException as for {@link Endpoint#bind}
      */
     public static <T> T bind(Class<T> type, String name) {
@@ -116,91 +128,101 @@ public final class Obvia {
     }
 
     /**
-     * Has others make objects of a class in this process (CoRegisterClassObject): processes of this user on this host, and those who ask at what it
-     * {@linkplain #listen listens} on.
+     * Registers a class whose objects this process creates for clients (CoRegisterClassObject): for
+     * processes of this user on this host, and for clients that connect to an endpoint on which
+     * this process {@linkplain #listen listens}.
      *
-     * <p>Where several processes of a user register a class, those of this host find the first of them.
+     * <p>If several processes of a user register a class, clients on this host get the first of
+     * them.
      *
      * @param <T> the interface
-     * @param classId the class: its CLSID
-     * @param type the interface of the objects; they may be asked for every other one that their class implements
-     * @param make makes an object; any thread calls it
-     * @return the registration, to be closed when it is to end
-     * @throws RpcException with E_INVALIDARG for a class that is registered already
+     * @param classId the CLSID of the class
+     * @param type the interface of the objects; clients may query for the other interfaces of their
+     *     class
+     * @param make the factory; any thread calls it
+     * @return the registration; closing it revokes the class
+     * @throws RpcException with E_INVALIDARG if the class is already registered
      */
     public static <T> ClassRegistration registerClass(Guid classId, Class<T> type, Supplier<? extends T> make) {
         return registerClass(classId, type, make, null);
     }
 
     /**
-     * The same with an object that stands for the class itself, for those who ask for that (CoGetClassObject).
+     * Registers a class together with its class object, which clients get by CoGetClassObject.
      *
      * @param <T> the interface
-     * @param classId the class: its CLSID
-     * @param type the interface of the objects; they may be asked for every other one that their class implements
-     * @param make makes an object; any thread calls it
-     * @param classObject what stands for the class, or {@code null}
-     * @return the registration, to be closed when it is to end
-     * @throws RpcException with E_INVALIDARG for a class that is registered already
+     * @param classId the CLSID of the class
+     * @param type the interface of the objects; clients may query for the other interfaces of their
+     *     class
+     * @param make the factory; any thread calls it
+     * @param classObject the class object, or {@code null}
+     * @return the registration; closing it revokes the class
+     * @throws RpcException with E_INVALIDARG if the class is already registered
      */
     public static <T> ClassRegistration registerClass(Guid classId, Class<T> type, Supplier<? extends T> make, Object classObject) {
         return Runtime.instance().registerClass(classId, type, make, classObject);
     }
 
     /**
-     * A new object of a class (CoCreateInstanceEx), made by this process where it has registered the class, or else by another one of this user and
-     * host, which {@code obvia scm} starts where a registration says how.
+     * Creates an object of a class (CoCreateInstanceEx): in this process if it has registered the
+     * class, else in another process of this user on this host. {@code obvia scm} starts that
+     * process if a registration names its program.
      *
      * @param <T> the interface
-     * @param classId the class: its CLSID
-     * @param type the interface that the object is called by
-     * @return a proxy, or the object itself where this process has made it
-     * @throws RpcException with REGDB_E_CLASSNOTREG where nobody makes objects of the class, CO_E_SERVER_EXEC_FAILURE when its server could not be
-     *     started, E_NOINTERFACE when they have no such interface
+     * @param classId the CLSID of the class
+     * @param type the interface of the returned reference
+     * @return a proxy, or the object itself if this process has created it
+     * @throws RpcException with REGDB_E_CLASSNOTREG if no process creates objects of the class,
+     *     CO_E_SERVER_EXEC_FAILURE if the server could not be started, E_NOINTERFACE if the objects
+     *     lack the interface
      */
     public static <T> T createInstance(Guid classId, Class<T> type) {
         return connect().createInstance(classId, type);
     }
 
     /**
-     * Serves until nobody has used this process for so long: nobody refers to an object of it, or has one made. Where the service started it, and its
-     * class's registration says how long, that counts instead.
+     * Serves until this process has been idle for a period: no client holds a reference to one of
+     * its objects or creates one. If the SCM started the process, an idle period in the class's
+     * registration takes precedence.
      *
-     * <p>When it returns no class is registered any more, and the next who wants an object has a new server started.
+     * <p>On return, all classes are revoked: the next activation starts a new server.
      *
-     * @param idle how long
-     * @throws InterruptedException where the thread is interrupted meanwhile
+     * @param idle the idle period
+     * @throws InterruptedException if the thread is interrupted while it waits
      */
     public static void serveUntilIdle(Duration idle) throws InterruptedException {
         Runtime.instance().serveUntilIdle(idle);
     }
 
     /**
-     * Says how often clients have to ping that are no processes of obvia's, and how many pings in a row may not arrive: two minutes and three where
-     * nobody says otherwise. With obvia-native.
+     * Sets the ping period of clients that are no processes of obvia's, and the number of
+     * consecutive pings that may be lost; two minutes and three by default. With obvia-native.
      *
      * @param period the time between two pings
-     * @param missed how many
+     * @param missed the number of pings
      */
     public static void setPinging(Duration period, int missed) {
         Runtime.instance().setPinging(period, missed);
     }
 
     /**
-     * Says who this process is to servers that it connects to from now on by bindings that ask for {@code security}. With obvia-native.
+     * Sets the credentials of this process for later connections by bindings that ask for
+     * {@code security}. With obvia-native.
      *
-     * @param credentials who it is
+     * @param credentials the credentials
      */
     public static void setCredentials(Credentials credentials) {
         Runtime.instance().setCredentials(credentials);
     }
 
     /**
-     * Says who may call this process where it {@linkplain #listen listens} with {@code security}: users, and their passwords. With obvia-native.
+     * Sets the accounts that may call this process where it {@linkplain #listen listens} with
+     * {@code security}: users and their passwords. With obvia-native.
      *
-     * <p>Where nobody says so, it is who has an account in the file that the variable {@code OBVIA_ACCOUNTS} names.
+     * <p>By default, the accounts come from the file that the variable {@code OBVIA_ACCOUNTS}
+     * names.
      *
-     * @param passwords passwords by their users
+     * @param passwords the passwords by user
      */
     public static void setAccounts(Map<String, String> passwords) {
         Runtime.instance().setAccounts(passwords);
@@ -220,7 +242,7 @@ public final class Obvia {
      * Says who may call an object of this process from outside of it, by whichever of its interfaces, from the next call on. Others get E_ACCESSDENIED, and are not
      * given the object by its name. Its own rule holds instead of {@linkplain #setDefaultAccess the one for all}.
      *
-     * <p>The rule keeps the object until {@link #clearAccess}.
+     * <p>The rule keeps the object alive until {@link #clearAccess}.
      *
      * @param object the object
      * @param rule the rule
@@ -230,7 +252,7 @@ public final class Obvia {
     }
 
     /**
-     * Takes back what {@link #setAccess} has said of an object.
+     * Removes the access rule that {@link #setAccess} has set for an object.
      *
      * @param object the object
      */
@@ -239,7 +261,8 @@ public final class Obvia {
     }
 
     /**
-     * Says who may call objects of this process that have no {@linkplain #setAccess rule of their own}, from the next call on.
+     * Sets the access rule of objects of this process that have no
+     * {@linkplain #setAccess rule of their own}, from the next call on.
      *
      * @param rule the rule
      */
@@ -248,10 +271,11 @@ public final class Obvia {
     }
 
     /**
-     * Says who may have objects of a class made by this process, or get what stands for the class. Its own rule holds instead of
-     * {@linkplain #setDefaultClassAccess the one for all}.
+     * Sets the access rule of a class: the callers that may create its objects in this process or
+     * get its class object. The rule takes precedence over
+     * {@linkplain #setDefaultClassAccess the default rule}.
      *
-     * @param classId the class: its CLSID
+     * @param classId the CLSID of the class
      * @param rule the rule
      */
     public static void setClassAccess(Guid classId, Access rule) {
@@ -259,8 +283,8 @@ public final class Obvia {
     }
 
     /**
-     * Says who may have objects made of classes that have no {@linkplain #setClassAccess rule of their own}. Where nobody says so, it is those who may
-     * {@linkplain #setDefaultAccess call}.
+     * Sets the access rule of classes that have no {@linkplain #setClassAccess rule of their own}.
+     * By default, the callers that {@linkplain #setDefaultAccess may call} may also create objects.
      *
      * @param rule the rule
      */
@@ -269,13 +293,14 @@ public final class Obvia {
     }
 
     /**
-     * Who called the method that runs on this thread.
+     * Returns the caller of the method that runs on this thread.
      *
-     * <p>Nobody is taken for somebody who may do everything: a method that goes on on another thread, or that this process calls itself, is told so by an exception, which its caller gets
-     * where it is not caught. {@link #isCalled} tells beforehand.
+     * <p>Unknown callers have no rights by default: on another thread, or in a method that this
+     * process calls itself, an exception is thrown, which reaches the method's caller if it is not
+     * caught. {@link #isCalled} tells beforehand.
      *
      * @return the caller; never {@code null}
-     * @throws AccessDeniedException where this thread performs no call of another process's
+     * @throws AccessDeniedException if this thread performs no call of another process
      */
     public static Caller caller() {
         Caller caller = Runtime.instance().caller();
@@ -286,46 +311,50 @@ public final class Obvia {
     }
 
     /**
-     * Whether this thread performs a call of another process's, whose {@link #caller} is known.
+     * Whether this thread performs a call of another process, whose {@link #caller} is known.
      *
-     * @return false in a call that this process makes itself, and on threads that a method has do something
+     * @return false in a call that this process makes itself, and on other threads that a method
+     *     uses
      */
     public static boolean isCalled() {
         return Runtime.instance().caller() != null;
     }
 
     /**
-     * A reference to an object as bytes, an OBJREF, which can go any way to whoever unmarshals it: once. With obvia-native.
+     * Marshals a reference to an object as an OBJREF, which any process can unmarshal, once. With
+     * obvia-native.
      *
-     * <p>It leads to where this process listens, or, where it does not, to it on this host. It keeps the object until it is unmarshaled or released.
+     * <p>The OBJREF leads to an endpoint on which this process listens, or else to this process on
+     * this host. It keeps the object alive until it is unmarshaled or released.
      *
      * @param <T> the interface
      * @param object the object, or a proxy
-     * @param type the interface that it is a reference by
-     * @return the bytes
-     * @throws RpcException with E_NOINTERFACE where the object does not have it
+     * @param type the interface of the reference
+     * @return the OBJREF
+     * @throws RpcException with E_NOINTERFACE if the object lacks the interface
      */
     public static <T> byte[] marshal(T object, Class<T> type) {
         return Runtime.instance().marshal(object, type);
     }
 
     /**
-     * What such bytes lead to: a proxy, or the object itself. With obvia-native.
+     * Unmarshals an OBJREF. With obvia-native.
      *
      * @param <T> the interface
-     * @param reference the bytes
-     * @param type the interface that they are a reference by
-     * @return the object
-     * @throws RpcException with RPC_E_INVALID_OBJREF for bytes that are no reference, CO_E_OBJNOTCONNECTED for one that was unmarshaled or released
+     * @param reference the OBJREF
+     * @param type the interface of the reference
+     * @return a proxy, or the object itself if it belongs to this process
+     * @throws RpcException with RPC_E_INVALID_OBJREF if the bytes are no OBJREF,
+     *     CO_E_OBJNOTCONNECTED if the OBJREF was already unmarshaled or released
      */
     public static <T> T unmarshal(byte[] reference, Class<T> type) {
         return Runtime.instance().unmarshal(reference, type);
     }
 
     /**
-     * Gives up bytes that are not going to be unmarshaled. With obvia-native.
+     * Releases an OBJREF that will not be unmarshaled. With obvia-native.
      *
-     * @param reference the bytes
+     * @param reference the OBJREF
      * @throws RpcException as for {@link #unmarshal}
      */
     public static void releaseMarshalData(byte[] reference) {
@@ -333,59 +362,65 @@ public final class Obvia {
     }
 
     /**
-     * The same object by another interface: COM's QueryInterface.
+     * Queries an object for another interface: COM's QueryInterface.
      *
      * @param <T> the interface
      * @param object the object, or a proxy
      * @param type the interface
-     * @return the object, or another proxy of it
-     * @throws RpcException with E_NOINTERFACE where the object does not have it
+     * @return the object, or a proxy of the same object
+     * @throws RpcException with E_NOINTERFACE if the object lacks the interface
      */
     public static <T> T as(Object object, Class<T> type) {
         return Runtime.instance().as(object, type);
     }
 
     /**
-     * Whether two references are to one object. What {@code equals} of an object's own class takes for the same does not count.
+     * Whether two references lead to the same object. The object's own {@code equals} does not
+     * matter.
      *
      * @param one an object, a proxy, or {@code null}
-     * @param other another
-     * @return true for an object and itself, and for two proxies that lead to one object
+     * @param other an object, a proxy, or {@code null}
+     * @return true for an object and itself, and for two proxies of one object
      */
     public static boolean isSame(Object one, Object other) {
         return Runtime.instance().isSame(one, other);
     }
 
     /**
-     * Gives a reference back at once. It cannot be used any more; those that nobody holds are given back by themselves.
+     * Releases a reference at once; the proxy cannot be used afterwards. Unreachable proxies are
+     * released automatically.
      *
-     * @param object a proxy; any other object is left alone
+     * @param object a proxy; other objects are ignored
      */
     public static void release(Object object) {
         Runtime.instance().release(object);
     }
 
     /**
-     * Does some work whose calls have to be done within a time; 30 seconds where nobody says otherwise.
+     * Performs work whose calls have a common deadline. Without it, the deadline of a call is 30
+     * seconds.
      *
-     * <p>It is so for what the work calls, and for what it forks and waits for: tasks of a {@code StructuredTaskScope}. In work that has less time left already, that counts. Calls that are
-     * late throw a {@link CallTimeoutException}. Methods are told how long their callers wait, and what they call ends by then as well: see {@link #callerDeadline}.
+     * <p>The deadline applies to the calls of the work and of the tasks that it forks in a
+     * {@code StructuredTaskScope}. An earlier deadline that is already in force takes precedence.
+     * Calls that exceed the deadline throw a {@link CallTimeoutException}. The deadline is sent to
+     * the callee and applies to its nested calls: see {@link #callerDeadline}.
      *
-     * @param <R> what the work results in
-     * @param <E> what the work throws; nothing but unchecked exceptions where it says nothing else
-     * @param time the time; however long
+     * @param <R> the type of the work's result
+     * @param <E> the type of the work's exception; only unchecked exceptions if the work declares
+     *     none
+     * @param time the time until the deadline, of any length
      * @param work the work
-     * @return what it results in
-     * @throws E whatever the work throws
+     * @return the work's result
+     * @throws E the work's exception
      */
     public static <R, E extends Throwable> R within(Duration time, ScopedValue.CallableOp<? extends R, E> work) throws E {
         return Runtime.instance().within(time, work);
     }
 
     /**
-     * The same for work without result.
+     * Performs work without a result whose calls have a common deadline.
      *
-     * @param time the time; however long
+     * @param time the time until the deadline, of any length
      * @param work the work
      */
     public static void within(Duration time, Runnable work) {
@@ -396,43 +431,50 @@ public final class Obvia {
     }
 
     /**
-     * By when the caller of the method that runs on this thread wants the answer. Calls that the method makes, and tasks that it forks make, end by then, whatever it says by
+     * Returns the deadline of the caller of the method that runs on this thread. Calls of the
+     * method and of the tasks that it forks end by this deadline, regardless of
      * {@link #within(Duration, ScopedValue.CallableOp)}.
      *
-     * <p>The moment is as the clock of this host has it now; {@code Duration.between(Instant.now(), deadline)} is the time that is left.
+     * <p>The instant is by the present clock of this host;
+     * {@code Duration.between(Instant.now(), deadline)} is the remaining time.
      *
-     * @return the moment, which may be over; empty where the caller has not said so, and where this thread performs no call of another process's
+     * @return the deadline, which may have expired; empty if the caller sent none, or if this
+     *     thread performs no call of another process
      */
     public static Optional<Instant> callerDeadline() {
         return Runtime.instance().callerDeadline();
     }
 
     /**
-     * Whether the caller of the method that runs on this thread no longer waits for it: its time is over, its thread was interrupted, or its process has ended. Methods are not
-     * interrupted: those that take long look now and then.
+     * Whether the caller of the method that runs on this thread has given up: its deadline has
+     * expired, its thread was interrupted, or its process has ended. Methods are not interrupted: a
+     * long method polls this.
      *
-     * @return false in a call that this process makes itself, and on threads that a method has do something
+     * @return false in a call that this process makes itself, and on other threads that a method
+     *     uses
      */
     public static boolean isCancelled() {
         return Runtime.instance().isCancelled();
     }
 
     /**
-     * Does some work whose calls belong to a trace: what it calls, and what it forks and waits for. The methods that are called go on with it.
+     * Performs work whose calls, with those of the tasks that it forks, belong to a trace. The
+     * trace is propagated to the callees.
      *
-     * @param <R> what the work results in
-     * @param <E> what the work throws; nothing but unchecked exceptions where it says nothing else
+     * @param <R> the type of the work's result
+     * @param <E> the type of the work's exception; only unchecked exceptions if the work declares
+     *     none
      * @param trace the trace
      * @param work the work
-     * @return what it results in
-     * @throws E whatever the work throws
+     * @return the work's result
+     * @throws E the work's exception
      */
     public static <R, E extends Throwable> R withTrace(Trace trace, ScopedValue.CallableOp<? extends R, E> work) throws E {
         return Runtime.instance().withTrace(requireNonNull(trace), work);
     }
 
     /**
-     * The same for work without result.
+     * Performs work without a result whose calls belong to a trace.
      *
      * @param trace the trace
      * @param work the work
@@ -445,40 +487,44 @@ public final class Obvia {
     }
 
     /**
-     * The trace that calls of this thread belong to: as {@link #withTrace(Trace, ScopedValue.CallableOp)} says, or else the caller of the method that runs on this thread.
+     * Returns the trace of this thread's calls: the one of
+     * {@link #withTrace(Trace, ScopedValue.CallableOp)}, or else the one of the caller of the
+     * method that runs on this thread.
      *
-     * @return the trace; empty where nobody has said so
+     * @return the trace; empty if there is none
      */
     public static Optional<Trace> trace() {
         return Runtime.instance().trace();
     }
 
     /**
-     * Memory that calls to other processes of this host pass by reference. It takes pages as they are touched: where the host has no more of them, touching it throws an
+     * Allocates memory that calls to other processes of this host pass by reference. Pages are
+     * allocated when they are first touched: if the host has no free page, the access throws an
      * {@link InternalError}.
      *
-     * @param bytes how many
-     * @param access what others may do with it
-     * @return the memory, to be closed
-     * @throws RpcException with E_INVALIDARG for no bytes, or more than 64 TiB; E_OUTOFMEMORY where the host has no room
+     * @param bytes the number of bytes
+     * @param access the access that other processes get
+     * @return the memory; the caller closes it
+     * @throws RpcException with E_INVALIDARG for 0 bytes or more than 64 TiB; E_OUTOFMEMORY if the
+     *     host has no room
      */
     public static SharedMemory share(long bytes, SharedMemory.Access access) {
         return Runtime.instance().share(bytes, access);
     }
 
     /**
-     * The connections that this process has now.
+     * Returns the numbers of this process's present connections.
      *
-     * @return how many there are
+     * @return the numbers
      */
     public static Connections connections() {
         return Runtime.instance().connections();
     }
 
     /**
-     * How this process waits in connections that are made from now on; {@link Waiting#ADAPTIVE} unless told.
+     * Sets how threads wait for messages on later connections; {@link Waiting#ADAPTIVE} by default.
      *
-     * @param waiting how
+     * @param waiting the mode
      */
     public static void setWaiting(Waiting waiting) {
         Runtime.instance().setWaiting(waiting);

@@ -2,9 +2,9 @@ package obvia;
 
 import java.util.concurrent.atomic.LongAdder;
 
-/** How much memory structures take that were received: of this process, since it began. */
+/** The memory that received structures of this process have taken since its start. */
 public final class Occupancy {
-    /** Whether it is noted where arguments are retained: {@code -Dobvia.leaks=trace}. */
+    /** Whether stack traces of retained arguments are recorded: {@code -Dobvia.leaks=trace}. */
     static final boolean TRACE = "trace".equals(System.getProperty("obvia.leaks"));
 
     private static final LongAdder RECEIVED = new LongAdder();
@@ -15,25 +15,25 @@ public final class Occupancy {
     private Occupancy() {}
 
     /**
-     * Bytes of all frames with structures that have been received.
+     * Returns the total size of all received frames with structures.
      *
-     * @return how many
+     * @return the number of bytes
      */
     public static long received() {
         return RECEIVED.sum();
     }
 
     /**
-     * Bytes that are kept for what is retained.
+     * Returns the size of the memory that retained arguments hold.
      *
-     * @return how many
+     * @return the number of bytes
      */
     public static long held() {
         return HELD.sum();
     }
 
     /**
-     * How many arguments are retained.
+     * Returns the number of arguments that are retained.
      *
      * @return the number
      */
@@ -42,7 +42,7 @@ public final class Occupancy {
     }
 
     /**
-     * How many were retained and dropped without being closed.
+     * Returns the number of retained arguments that became unreachable without being closed.
      *
      * @return the number
      */
@@ -51,9 +51,9 @@ public final class Occupancy {
     }
 
     /**
-     * A frame has been received. For runtimes.
+     * Counts a received frame. For runtimes.
      *
-     * @param bytes its bytes
+     * @param bytes the size of the frame
      */
     public static void receive(int bytes) {
         RECEIVED.add(bytes);

@@ -1,4 +1,7 @@
 package obvia;
 
-/** What remote interfaces extend that are written in IDL: their objects are passed by reference and called across processes. COM's IUnknown. */
+/**
+ * The base of remote interfaces that are written in IDL: their objects are passed by reference and
+ * called across processes. COM's IUnknown.
+ */
 public interface Remote {}

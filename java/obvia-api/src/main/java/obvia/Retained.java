@@ -6,23 +6,26 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import obvia.spi.Hold;
 
 /**
- * An argument that is kept beyond the call that it came with: it can be read, and does not change, until this is closed.
+ * An argument that is retained beyond its call: it can be read and does not change until this
+ * object is closed.
  *
- * <p>It has memory of this process's own: the caller and its later calls are not held up. One that is dropped without being closed is given back when the collector finds it, and
- * reported: {@link Occupancy#leaks}. Under {@code -Dobvia.views=collected} that is how it is meant, and nothing is reported.
+ * <p>The argument lies in memory of this process; the caller and its later calls are not held up.
+ * If a retained argument becomes unreachable without being closed, the collector frees its memory
+ * and the leak is counted: {@link Occupancy#leaks}. With {@code -Dobvia.views=collected} the
+ * collector is expected to free the memory, and no leak is counted.
  *
- * @param <T> its type
+ * @param <T> the type of the argument
  */
 public final class Retained<T> implements AutoCloseable {
     private static final Cleaner CLEANER = Cleaner.create();
-    /** Whether the collector is meant to find them. */
+    /** Whether the collector is expected to free retained arguments. */
     private static final boolean IS_COLLECTED = "collected".equals(System.getProperty("obvia.views"));
 
     private final T value;
     private final State state;
     private final Cleaner.Cleanable cleanable;
 
-    // Nobody is told of it before it is done: what is registered runs when it is gone.
+    // The cleaner does not run the action before the constructor returns, so `this` may escape.
     @SuppressWarnings("this-escape")
     private Retained(T value, Hold hold) {
         this.value = value;
@@ -32,22 +35,22 @@ public final class Retained<T> implements AutoCloseable {
     }
 
     /**
-     * One of a value that can be read until the hold is let go. For runtimes.
+     * Creates a retained argument, which can be read until the hold is released. For runtimes.
      *
-     * @param <T> its type
-     * @param value the value
-     * @param hold what keeps it
-     * @return what the program has of it
+     * @param <T> the type of the argument
+     * @param value the argument
+     * @param hold the memory of the argument
+     * @return the retained argument
      */
     public static <T> Retained<T> of(T value, Hold hold) {
         return new Retained<>(value, hold);
     }
 
     /**
-     * The value.
+     * Returns the argument.
      *
      * @return the argument, or a view of it
-     * @throws IllegalStateException where this was closed
+     * @throws IllegalStateException if this object is closed
      */
     public T get() {
         if (state.isClosed.get()) {
@@ -56,7 +59,7 @@ public final class Retained<T> implements AutoCloseable {
         return value;
     }
 
-    /** Gives the memory back: the value can no longer be read. */
+    /** Frees the memory: the argument can no longer be read. */
     @Override
     public void close() {
         if (state.isClosed.compareAndSet(false, true)) {
@@ -64,7 +67,7 @@ public final class Retained<T> implements AutoCloseable {
         }
     }
 
-    /** What is left to be done when it is gone. */
+    /** The cleanup action of a retained argument. */
     private static final class State implements Runnable {
         private final Hold hold;
         private final Throwable place;

@@ -1,10 +1,13 @@
 package obvia;
 
 /**
- * Why a call has no results: an HRESULT, and words where there are any: COM's error information, which reaches callers in any language.
+ * The failure of a call: an HRESULT and an optional description. COM's error information, which
+ * reaches callers in all languages.
  *
- * <p>Failures that programs tell apart are classes of their own: {@link CallTimeoutException}, {@link CallCanceledException}, {@link DisconnectedException},
- * {@link AccessDeniedException}, {@link NotFoundException} and {@link BadMessageException}. Whatever the runtime throws is of the class that {@link #of(int, String)} chooses.
+ * <p>Failures that programs distinguish have classes of their own: {@link CallTimeoutException},
+ * {@link CallCanceledException}, {@link DisconnectedException}, {@link AccessDeniedException},
+ * {@link NotFoundException} and {@link BadMessageException}. The runtime's exceptions are of the
+ * class that {@link #of(int, String)} chooses.
  */
 public class RpcException extends RuntimeException {
     private static final long serialVersionUID = 1;
@@ -12,31 +15,31 @@ public class RpcException extends RuntimeException {
     /** The HRESULT. */
     private final int result;
 
-    /** What says so. */
+    /** The name of the object or component that reports the failure. */
     private String source;
 
-    /** Where more is said. */
+    /** The help file. */
     private String helpFile;
 
-    /** The place there. */
+    /** The topic in the help file. */
     private int helpContext;
 
     /**
-     * A failure.
+     * Creates a failure with a description.
      *
      * @param result the HRESULT, a negative number
-     * @param message what it means here; {@code null} where the number says all about it
+     * @param message the description; {@code null} if the HRESULT says enough
      */
     public RpcException(int result, String message) {
         this(result, message, null);
     }
 
     /**
-     * A failure with its cause.
+     * Creates a failure with a description and a cause.
      *
      * @param result the HRESULT, a negative number
-     * @param message what it means here
-     * @param cause what was thrown before, or {@code null}
+     * @param message the description
+     * @param cause the exception that caused the failure, or {@code null}
      */
     public RpcException(int result, String message, Throwable cause) {
         super(message, cause);
@@ -44,7 +47,7 @@ public class RpcException extends RuntimeException {
     }
 
     /**
-     * A failure that its number says all about.
+     * Creates a failure without a description.
      *
      * @param result the HRESULT, a negative number
      */
@@ -53,10 +56,10 @@ public class RpcException extends RuntimeException {
     }
 
     /**
-     * A failure, of the class that its HRESULT has.
+     * Creates a failure of the class that belongs to its HRESULT.
      *
      * @param result the HRESULT, a negative number
-     * @param message what it means here
+     * @param message the description
      * @return the exception, to be thrown
      */
     public static RpcException of(int result, String message) {
@@ -64,11 +67,11 @@ public class RpcException extends RuntimeException {
     }
 
     /**
-     * The same with its cause.
+     * Creates a failure of the class that belongs to its HRESULT, with a cause.
      *
      * @param result the HRESULT, a negative number
-     * @param message what it means here
-     * @param cause what was thrown before, or {@code null}
+     * @param message the description
+     * @param cause the exception that caused the failure, or {@code null}
      * @return the exception, to be thrown
      */
     public static RpcException of(int result, String message, Throwable cause) {
@@ -83,7 +86,7 @@ public class RpcException extends RuntimeException {
     }
 
     /**
-     * The same for a number that says all about it.
+     * Creates a failure of the class that belongs to its HRESULT, without a description.
      *
      * @param result the HRESULT, a negative number
      * @return the exception, to be thrown
@@ -93,7 +96,7 @@ public class RpcException extends RuntimeException {
     }
 
     /**
-     * The same failure with the name of the object or component that says so.
+     * Sets the name of the object or component that reports the failure.
      *
      * @param source the name
      * @return this
@@ -104,10 +107,10 @@ public class RpcException extends RuntimeException {
     }
 
     /**
-     * The same failure with the place in a help file where more is said.
+     * Sets the place of an explanation in a help file.
      *
-     * @param file the help file's name
-     * @param context the place in it
+     * @param file the name of the help file
+     * @param context the number of the topic
      * @return this
      */
     public RpcException withHelp(String file, int context) {
@@ -117,7 +120,7 @@ public class RpcException extends RuntimeException {
     }
 
     /**
-     * Which failure it is.
+     * Returns the HRESULT.
      *
      * @return the HRESULT: see {@link Hresult}
      */
@@ -125,9 +128,7 @@ public class RpcException extends RuntimeException {
         return result;
     }
 
-    /**
-     * What it means: the description, or the HRESULT where there is none.
-     */
+    /** Returns the description, or the HRESULT as text if there is no description. */
     @Override
     public String getMessage() {
         String description = description();
@@ -135,36 +136,36 @@ public class RpcException extends RuntimeException {
     }
 
     /**
-     * What it means here, where somebody has said so.
+     * Returns the description.
      *
-     * @return the words, or {@code null}
+     * @return the description, or {@code null}
      */
     public String description() {
         return super.getMessage();
     }
 
     /**
-     * What says so.
+     * Returns the name of the object or component that reports the failure.
      *
-     * @return the name of an object or a component, or {@code null}
+     * @return the name, or {@code null}
      */
     public String source() {
         return source;
     }
 
     /**
-     * Where more is said.
+     * Returns the name of the help file.
      *
-     * @return the name of a help file, or {@code null}
+     * @return the name, or {@code null}
      */
     public String helpFile() {
         return helpFile;
     }
 
     /**
-     * The place in the help file.
+     * Returns the topic in the help file.
      *
-     * @return its number there
+     * @return the number of the topic
      */
     public int helpContext() {
         return helpContext;

@@ -1,10 +1,13 @@
 package obvia;
 
-/** How calls over a network are protected: {@code security=} of a string binding. Each level has what those before it have. */
+/**
+ * The protection of calls over a network: {@code security=} of a string binding. Each level
+ * includes the previous ones.
+ */
 public enum SecurityLevel {
-    /** Not at all. */
+    /** No protection. */
     NONE,
-    /** Who calls has proved who it is when it connected. */
+    /** The caller authenticates itself when it connects. */
     CONNECT,
     /** Calls and results are signed. */
     INTEGRITY,

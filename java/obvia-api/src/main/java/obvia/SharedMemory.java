@@ -3,30 +3,34 @@ package obvia;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Memory that methods get by reference, not as a copy, where an array of a {@code zero_copy} or {@code map} parameter lies in it: {@link Obvia#share} makes it.
+ * Memory that calls pass by reference: an array of a {@code zero_copy} or {@code map} parameter
+ * that lies in it is not copied. {@link Obvia#share} allocates it.
  *
- * <p>A process that it is passed to maps all of it, and keeps it until some call after it was closed; so what lies in one piece of it is for the same eyes.
+ * <p>A callee's process maps all of the memory, and keeps the mapping until some call after the
+ * memory was closed. Data with different confidentiality therefore belongs in different shared
+ * memory.
  */
 public interface SharedMemory extends AutoCloseable {
-    /** What the methods that it is passed to may do with it. */
+    /** The access of the callees. */
     enum Access {
-        /** They read it. */
+        /** Callees read the memory. */
         READ,
-        /** They read and write it. */
+        /** Callees read and write the memory. */
         WRITE
     }
 
     /**
-     * The memory: zeros at first, writable, and for all threads, until it is closed. Slices of it are what calls pass by reference.
+     * Returns the memory: zero-filled at first, writable, and accessible to all threads until it is
+     * closed. Calls pass slices of it by reference.
      *
      * @return the memory
      */
     MemorySegment memory();
 
     /**
-     * Ends it here, and soon where it was passed to.
+     * Unmaps the memory here, and soon in the processes that it was passed to.
      *
-     * @throws IllegalStateException where something uses it just now
+     * @throws IllegalStateException if the memory is in use
      */
     @Override
     void close();

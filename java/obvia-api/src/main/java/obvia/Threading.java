@@ -1,9 +1,12 @@
 package obvia;
 
-/** Which threads call an exported object's methods. */
+/** The kind of threads that call an exported object's methods. */
 public enum Threading {
-    /** A platform thread for each connection: the shortest way from a message to its method. */
+    /** A platform thread for each connection: the lowest latency from a message to its method. */
     PLATFORM,
-    /** Virtual threads: thousands of methods may sleep, wait or call others at once, and a connection without a call has no thread of its own. */
+    /**
+     * Virtual threads: thousands of methods may sleep, wait or call concurrently, and an idle
+     * connection has no thread.
+     */
     VIRTUAL
 }

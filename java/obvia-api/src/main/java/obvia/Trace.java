@@ -3,13 +3,18 @@ package obvia;
 import static java.util.Objects.requireNonNull;
 
 /**
- * The trace that calls belong to, as W3C Trace Context has it: what a tracing system puts in the headers of HTTP.
+ * The trace that calls belong to, by W3C Trace Context: the content of the HTTP headers of a
+ * tracing system.
  *
- * @param traceparent the trace, the part of it that calls come from, and flags: {@code 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01}
- * @param tracestate what tracing systems add; empty where they add nothing
+ * @param traceparent the trace ID, the parent ID and the flags:
+ *     {@code 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01}
+ * @param tracestate the state of tracing systems; may be empty
  */
 public record Trace(String traceparent, String tracestate) {
-    /** The longest state that is passed on, in characters: what W3C asks for at the least. */
+    /**
+     * The maximum length of a state that is propagated, in characters: the minimum that W3C
+     * requires.
+     */
     private static final int STATE_MAX = 512;
 
     private static final int TRACE = 3;
@@ -18,11 +23,12 @@ public record Trace(String traceparent, String tracestate) {
     private static final int LENGTH = 55;
 
     /**
-     * Of two headers. A state that is none, or is longer than 512 characters, is left out, as Trace Context has it.
+     * Creates a trace from two headers. An invalid state, or one longer than 512 characters, is
+     * dropped, as Trace Context specifies.
      *
      * @param traceparent the header of this name, of version 00
      * @param tracestate the header of this name; may be {@code null}
-     * @throws IllegalArgumentException where the first is none
+     * @throws IllegalArgumentException if {@code traceparent} is invalid
      */
     public Trace {
         if (!isTraceparent(requireNonNull(traceparent, "traceparent"))) {
@@ -34,10 +40,10 @@ public record Trace(String traceparent, String tracestate) {
     }
 
     /**
-     * The same without state.
+     * Creates a trace without state.
      *
      * @param traceparent the header of this name, of version 00
-     * @throws IllegalArgumentException where it is none
+     * @throws IllegalArgumentException if {@code traceparent} is invalid
      */
     public Trace(String traceparent) {
         this(traceparent, null);
@@ -53,7 +59,7 @@ public record Trace(String traceparent, String tracestate) {
                 && isHexadecimal(text, FLAGS, LENGTH);
     }
 
-    /** Whether they are digits of a number that is not 0. */
+    /** Whether the range consists of hexadecimal digits that are not all 0. */
     private static boolean isNumber(String text, int begin, int end) {
         return isHexadecimal(text, begin, end) && text.substring(begin, end).chars().anyMatch(c -> c != '0');
     }
@@ -63,27 +69,27 @@ public record Trace(String traceparent, String tracestate) {
     }
 
     /**
-     * The number of the trace.
+     * Returns the trace ID.
      *
-     * @return 32 digits
+     * @return 32 hexadecimal digits
      */
     public String traceId() {
         return traceparent.substring(TRACE, PARENT - 1);
     }
 
     /**
-     * The number of the part of it that calls come from.
+     * Returns the parent ID.
      *
-     * @return 16 digits
+     * @return 16 hexadecimal digits
      */
     public String parentId() {
         return traceparent.substring(PARENT, FLAGS - 1);
     }
 
     /**
-     * Whether the trace is recorded.
+     * Whether the trace is sampled.
      *
-     * @return the first of the flags
+     * @return the lowest bit of the flags
      */
     public boolean isSampled() {
         return (Character.digit(traceparent.charAt(LENGTH - 1), 16) & 1) != 0;

@@ -1,11 +1,13 @@
 package obvia;
 
-/** How a thread waits for a message. */
+/** The way in which a thread waits for a message. */
 public enum Waiting {
-    /** Looks again and again: the shortest latency, and a whole processor. */
+    /** Polls: the lowest latency, at the cost of a whole processor. */
     POLL,
-    /** Sleeps at once: no processor time, and the latency of a wake-up. */
+    /** Sleeps at once: no processor time, at the cost of the wake-up latency. */
     BLOCK,
-    /** Looks for a while, then sleeps. How long is learned from how long messages take. */
+    /**
+     * Polls for a while, then sleeps. The polling time adapts to the observed latency of messages.
+     */
     ADAPTIVE
 }

@@ -1,2 +1,2 @@
-/** Objects that are called across processes. {@link obvia.Obvia} is where to begin. */
+/** Calls of objects across processes. {@link obvia.Obvia} is the entry point. */
 package obvia;

@@ -5,7 +5,7 @@ import java.util.List;
 import obvia.Hresult;
 import obvia.RpcException;
 
-/** What whoever looks after the server can call while it runs. What goes wrong is in the server's log, too. */
+/** The administration interface of the running server. Failures are also in the server's log. */
 final class Control implements IServer {
     private static final int ROUTES_MAX = 256;
 

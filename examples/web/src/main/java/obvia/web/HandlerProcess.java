@@ -14,10 +14,13 @@ import java.util.function.Consumer;
 import obvia.Obvia;
 import obvia.RpcException;
 
-/** A process that has a handler. It is ended when its {@link Route} has given it up and every request that it has is answered. */
+/**
+ * A process with a handler. It is terminated when its {@link Route} has dropped it and all its
+ * requests are answered.
+ */
 final class HandlerProcess {
     private static final AtomicInteger NEXT = new AtomicInteger(1);
-    /** How long one that is told to end may take. */
+    /** The time limit of a process to end on request. */
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
     private final int number = NEXT.getAndIncrement();
@@ -28,10 +31,10 @@ final class HandlerProcess {
     private IHost host;
 
     /**
-     * How processes are started.
+     * The parameters of new processes.
      *
-     * @param options those of the virtual machine
-     * @param patience how long one may take until it can be called
+     * @param options the options of the virtual machine
+     * @param patience the time limit until a process can be called
      */
     record Launcher(List<String> options, Duration patience) {
         /** Starts a process, and waits until it can be called. */
@@ -79,52 +82,52 @@ final class HandlerProcess {
         }
     }
 
-    /** Has somebody told when it has ended, whyever. */
+    /** Calls {@code told} when the process has ended for any reason. */
     void onExit(Consumer<HandlerProcess> told) {
         process.onExit().thenRun(() -> told.accept(this));
     }
 
-    /** Whether it can be used: then {@link #leave} has to follow. */
+    /** Whether the process can be used: then {@link #leave} has to follow. */
     boolean enter() {
         return uses.enter();
     }
 
-    /** A request, or the route, is done with it. */
+    /** Ends the use by a request or the route. */
     void leave() {
         uses.leave();
     }
 
-    /** How many requests it has. */
+    /** Returns the number of requests in progress. */
     int requests() {
         return Math.max(uses.count() - 1, 0);
     }
 
-    /** When it was started. */
+    /** Returns the time of the start. */
     Instant since() {
         return since;
     }
 
-    /** What answers requests there. */
+    /** Returns the handler in the process. */
     IHandler handler() {
         return handler;
     }
 
-    /** What looks after it there. */
+    /** Returns the administration object in the process. */
     IHost host() {
         return host;
     }
 
-    /** Waits until it has ended, and says whether it has. */
+    /** Waits until the process has ended. Whether it has. */
     boolean awaitExit(Duration patience) throws InterruptedException {
         return process.waitFor(patience.toMillis(), TimeUnit.MILLISECONDS);
     }
 
-    /** Its number in the system. */
+    /** Returns the process ID. */
     long pid() {
         return process.pid();
     }
 
-    /** One whose standard input ends is to end. */
+    /** Ends the process by closing its standard input. */
     private void end() {
         try {
             process.getOutputStream().close();
@@ -133,7 +136,7 @@ final class HandlerProcess {
                 return;
             }
         } catch (IOException | InterruptedException e) {
-            // It is ended in another way.
+            // The process is killed instead.
         }
         process.destroyForcibly();
         Log.say("%s: is done, and was made to end", this);

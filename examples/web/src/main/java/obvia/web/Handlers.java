@@ -8,9 +8,11 @@ import java.nio.file.Path;
 import java.util.Map;
 
 /**
- * Finds handlers: {@code CLASS[@JAR][:ARGUMENT]}, where the class is one of the class path, of a jar, or a short name of one that comes along.
+ * Finds handlers: {@code CLASS[@JAR][:ARGUMENT]}, where the class is on the class path, in a jar,
+ * or one of the included ones by its short name.
  *
- * <p>It has a constructor that takes the argument, or one that takes nothing. Each time a jar is named it is loaded anew.
+ * <p>The class has a constructor that takes the argument, or one without parameters. A jar is
+ * loaded again each time it is named.
  */
 final class Handlers {
     private static final Map<String, String> SHORT = Map.of("echo", Echo.class.getName(), "pages", Pages.class.getName(), "recent", Recent.class.getName());
@@ -18,9 +20,9 @@ final class Handlers {
     private Handlers() {}
 
     /**
-     * Makes a handler.
+     * Creates a handler.
      *
-     * @throws IllegalArgumentException where there is none like that
+     * @throws IllegalArgumentException if there is no such handler
      */
     static IHandler make(String spec) {
         String[] halves = spec.split(":", 2);
@@ -36,7 +38,7 @@ final class Handlers {
         }
     }
 
-    // What it loaded goes when the handler does.
+    // The class loader lives as long as the handler.
     @SuppressWarnings("resource")
     private static ClassLoader loader(String jar) {
         Path path = Path.of(jar);

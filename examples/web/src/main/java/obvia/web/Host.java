@@ -8,9 +8,12 @@ import obvia.Hresult;
 import obvia.Obvia;
 import obvia.RpcException;
 
-/** The process of a handler: exports it, puts another in its place when it is told to, and ends when its standard input does. */
+/**
+ * The process of a handler: exports it, replaces it on request, and ends when standard input is
+ * closed.
+ */
 final class Host implements IHost {
-    /** What it prints when it can be called. */
+    /** The line that the process prints when it can be called. */
     static final String READY = "ready";
 
     private final Export export;
@@ -21,12 +24,12 @@ final class Host implements IHost {
         export = Obvia.export(current, IHandler.class, name);
     }
 
-    /** The name by which the process itself is exported that exports a handler by another. */
+    /** Returns the name under which the process of a handler is exported. */
     static String nameOf(String handler) {
         return handler + ".host";
     }
 
-    /** A handler, which may be replaced: it is closed when the requests that it has are answered. */
+    /** A replaceable handler, which is closed when its requests are answered. */
     private final class Held implements IHandler {
         private final IHandler handler;
         private final Uses uses = new Uses(this::close);
@@ -38,7 +41,7 @@ final class Host implements IHost {
         @Override
         public Response handle(Request request) {
             Held held = this;
-            // A call may have been on its way here when another handler came.
+            // Another handler may have been installed while the call was in transit.
             while (!held.uses.enter()) {
                 held = current;
             }
@@ -78,9 +81,9 @@ final class Host implements IHost {
         Samples samples = file == null ? null : new Samples(Path.of(file));
         Obvia.export(new Host(name, spec), IHost.class, nameOf(name));
         System.out.println(READY);
-        // What handlers print does not wait for somebody to read it there.
+        // The output of handlers must not block on the pipe to the parent process.
         System.setOut(System.err);
-        // Nothing is said there.
+        // The parent sends nothing: the end of the input ends the process.
         System.in.transferTo(OutputStream.nullOutputStream());
         if (samples != null) {
             samples.close();

@@ -4,15 +4,18 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** What HTTP says of methods and headers: RFC 9110. */
+/** The rules of HTTP for methods and headers: RFC 9110. */
 final class Http {
-    /** Headers that concern one connection, and are not forwarded; the length of a body is said by the body. */
+    /**
+     * The headers that apply to a single connection, and are not forwarded; the length of a body
+     * follows from the body.
+     */
     private static final Set<String> OF_CONNECTION = Set.of(
             "connection", "content-length", "expect", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade");
 
     private Http() {}
 
-    /** Whether a text can be a method or the name of a header. */
+    /** Whether a text is a valid method or name of a header. */
     static boolean isToken(String text) {
         return !text.isEmpty() && text.chars().allMatch(Http::isTokenLetter);
     }
@@ -21,12 +24,15 @@ final class Http {
         return letter >= 'a' && letter <= 'z' || letter >= 'A' && letter <= 'Z' || letter >= '0' && letter <= '9' || "!#$%&'*+-.^_`|~".indexOf(letter) >= 0;
     }
 
-    /** Whether a text can be the value of a header, and nothing more than that. */
+    /** Whether a text is a valid value of a header. */
     static boolean isValue(String text) {
         return text.chars().allMatch(letter -> letter == '\t' || letter >= ' ' && letter <= 0xff && letter != 0x7f);
     }
 
-    /** Names, in small letters, of the headers that are not forwarded where `Connection` has such values. */
+    /**
+     * Returns the lower-case names of the headers that are not forwarded, given these values of
+     * `Connection`.
+     */
     static Set<String> ofConnection(Iterable<String> connection) {
         Set<String> names = new TreeSet<>(OF_CONNECTION);
         for (String value : connection) {
@@ -37,7 +43,7 @@ final class Http {
         return names;
     }
 
-    /** What a status means. */
+    /** Returns the reason phrase of a status. */
     static String words(int status) {
         return switch (status) {
             case 400 -> "Bad Request";

@@ -7,35 +7,40 @@ import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
 
 /**
- * Makes up requests like those of many who read one site: few pages are asked for often and many seldom, as Zipf has it, and messages have 20 strings of headers and up to 1060 bytes together.
+ * Generates requests of many readers of one site: the popularity of pages follows Zipf's law, and
+ * messages have 20 strings of headers with up to 1060 bytes in total.
  *
- * <p>The same numbers give the same requests.
+ * <p>The same parameters give the same requests.
  */
 final class Load {
-    /** What a message has in bytes, from and to. */
+    /** The minimum and maximum size of a message in bytes. */
     static final int LEAST = 196;
     static final int MOST = 1060;
 
-    /** Lengths of the names of headers, as browsers send them: `Accept`, `Cookie` and so on. */
+    /** The lengths of the names of headers that browsers send: `Accept`, `Cookie` and so on. */
     private static final int[] NAMES = {6, 15, 15, 13, 7, 6, 3, 25};
-    /** What comes to these: `Host` and `User-Agent` with the values that {@link Player} sends. */
+    /**
+     * The size of the additional headers: `Host` and `User-Agent` with the values that
+     * {@link Player} sends.
+     */
     private static final int OF_CLIENT = "Host".length() + "127.0.0.1:8080".length() + "User-Agent".length() + Player.USER_AGENT.length();
-    /** Readers whose browsers differ. */
+    /** The number of readers with different browsers. */
     private static final int READERS = 100;
 
     private Load() {}
 
     /**
-     * What is asked for.
+     * The parameters of a site.
      *
-     * @param requests how many requests
-     * @param rate requests in a second, on average; they come independently of each other
-     * @param pages how many pages there are
-     * @param skew of the page that comes K-th there are K to the power of this times less than of the first
+     * @param requests the number of requests
+     * @param rate the average number of requests per second; requests are independent of each other
+     * @param pages the number of pages
+     * @param skew the exponent of the popularity: the K-th page is requested K to this power times
+     *     less often than the first
      */
     record Site(int requests, double rate, int pages, double skew, long seed) {}
 
-    /** Makes the requests. */
+    /** Generates the requests. */
     static List<Trace.Request> make(Site site) {
         RandomGenerator random = RandomGeneratorFactory.of("L64X128MixRandom").create(site.seed);
         double[] upTo = popularity(site);
@@ -50,7 +55,7 @@ final class Load {
             String path = "/pages/" + Math.min(found < 0 ? -found - 1 : found, site.pages - 1);
             List<Integer> headers = readers.get(random.nextInt(READERS));
             Trace.Request get = new Trace.Request(pause, "GET", path, headers, 0);
-            // `POST` is longer than `GET`.
+            // `POST` is one byte longer than `GET`.
             int room = MOST - bytes(get) - 1;
             boolean isForm = room > 0 && random.nextInt(10) == 0;
             requests.add(isForm ? new Trace.Request(pause, "POST", path, headers, 1 + random.nextInt(room)) : get);
@@ -58,12 +63,12 @@ final class Load {
         return requests;
     }
 
-    /** Bytes of a message, with those headers that no trace has. */
+    /** Returns the size of a message in bytes, with the headers that traces omit. */
     static int bytes(Trace.Request request) {
         return request.bytes() + OF_CLIENT;
     }
 
-    /** For each page the share of requests that are for it or for a more popular one. */
+    /** Returns the cumulative share of requests for each page and the more popular ones. */
     private static double[] popularity(Site site) {
         double[] upTo = new double[site.pages];
         double sum = 0;
@@ -77,10 +82,13 @@ final class Load {
         return upTo;
     }
 
-    /** What one reader's browser sends: short and long ones, most of them rather short. */
+    /**
+     * Returns the headers of a reader's browser: with short and long values, most of them rather
+     * short.
+     */
     private static List<Integer> headers(RandomGenerator random) {
         int names = Arrays.stream(NAMES).sum();
-        // Beside these there is a path, of up to 20 bytes, and a method.
+        // The path, of up to 20 bytes, and the method need room as well.
         int room = MOST - OF_CLIENT - names - 24;
         int least = LEAST - OF_CLIENT - names;
         double share = random.nextDouble();

@@ -12,9 +12,12 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 
-/** Replays a trace once for each way in which a handler can keep requests, and draws up what memory those took. */
+/**
+ * Replays a trace once for each way in which a handler can keep requests, and tabulates their
+ * memory use.
+ */
 final class OccupancyRun {
-    /** Little enough that the collector has something to do. */
+    /** A small heap, so that the collector has to work. */
     private static final String HEAP = "-Xmx32m";
 
     private final List<Trace.Request> requests;
@@ -22,7 +25,7 @@ final class OccupancyRun {
     private final int paths;
     private final Path folder;
 
-    /** How requests are kept, and the option of the virtual machine that makes it so. */
+    /** The way in which requests are kept, and the corresponding option of the virtual machine. */
     private enum Way {
         RETAINED("retained, and given back by the handler", "-Dobvia.views=scoped"),
         COLLECTED("kept, and given back by the collector", "-Dobvia.views=collected");
@@ -40,7 +43,7 @@ final class OccupancyRun {
         }
     }
 
-    /** A line of what {@link Samples} wrote. */
+    /** A line of the output of {@link Samples}. */
     private record Sample(long ms, long held, long retained, long received, long collections, long collectionMillis) {
         static Sample of(String line) {
             String[] words = line.split(",");
@@ -59,7 +62,7 @@ final class OccupancyRun {
         this.folder = folder;
     }
 
-    /** Runs all, writes {@code occupancy.csv}, and returns a table. */
+    /** Runs all ways, writes {@code occupancy.csv}, and returns a table. */
     String run() throws IOException, InterruptedException {
         Files.createDirectories(folder);
         StringBuilder table = new StringBuilder("""

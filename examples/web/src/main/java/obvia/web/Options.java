@@ -5,12 +5,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** The words of a command line: some that stand for themselves, and options with a value each. */
+/** The words of a command line: plain words, and options with a value each. */
 final class Options {
     private final List<String> words = new ArrayList<>();
     private final Map<String, List<String>> values = new TreeMap<>();
 
-    /** What is wrong with a command line. */
+    /** Signals an invalid command line. */
     static final class UsageException extends RuntimeException {
         private static final long serialVersionUID = 1;
 
@@ -32,7 +32,7 @@ final class Options {
         }
     }
 
-    /** The next word that stands for itself. */
+    /** Returns the next plain word. */
     String word(String what) {
         if (words.isEmpty()) {
             throw new UsageException(what + " is missing");
@@ -40,13 +40,13 @@ final class Options {
         return words.removeFirst();
     }
 
-    /** All values of an option. */
+    /** Returns all values of an option. */
     List<String> all(String name) {
         List<String> all = values.remove(name);
         return all == null ? List.of() : all;
     }
 
-    /** The value of an option that is there once, or another. */
+    /** Returns the value of an option that must not be repeated, or the default. */
     String text(String name, String otherwise) {
         List<String> all = all(name);
         if (all.size() > 1) {
@@ -55,12 +55,12 @@ final class Options {
         return all.isEmpty() ? otherwise : all.getFirst();
     }
 
-    /** A whole number from {@code least} to {@code most}. */
+    /** Returns an integer from {@code least} to {@code most}. */
     int number(String name, int otherwise, int least, int most) {
         return (int) real(name, otherwise, least, most);
     }
 
-    /** A number from {@code least} to {@code most}. */
+    /** Returns a number from {@code least} to {@code most}. */
     double real(String name, double otherwise, double least, double most) {
         String text = text(name, null);
         if (text == null) {
@@ -72,12 +72,12 @@ final class Options {
                 return value;
             }
         } catch (NumberFormatException e) {
-            // Said below.
+            // The exception below reports it.
         }
         throw new UsageException("%s is a number from %s to %s, not `%s`".formatted(name, least, most, text));
     }
 
-    /** Nothing is to be left that nobody asked for. */
+    /** Checks that no word or option is left over. */
     void end() {
         if (!words.isEmpty()) {
             throw new UsageException("`" + words.getFirst() + "` is one word too many");

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Random;
 import obvia.Bytes;
 
-/** A site of pages that it makes up: the same page for the same path. */
+/** A site of generated pages: the same page for the same path. */
 public final class Pages implements IHandler {
     private static final String[] WORDS = {"call", "frame", "host", "line", "object", "page", "peer", "reply", "segment", "wire"};
     private static final int WORDS_MAX = 400;
@@ -17,7 +17,7 @@ public final class Pages implements IHandler {
         this("pages");
     }
 
-    /** A site with a title. */
+    /** Creates a site with a title. */
     public Pages(String title) {
         this.title = title;
     }

@@ -14,9 +14,9 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
 
-/** Sends requests to a server at the times that a trace says, and counts what is answered. */
+/** Sends requests to a server at the times of a trace, and counts the answers. */
 final class Player {
-    /** What requests say of who sends them; see {@link Recorder}. */
+    /** The `User-Agent` header of requests; see {@link Recorder}. */
     static final String USER_AGENT = "web-replay";
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -31,15 +31,16 @@ final class Player {
     private String failure;
 
     /**
-     * What came of it.
+     * The result of a replay.
      *
-     * @param statuses how many answers had which status
-     * @param failures requests that got no answer, and of one of them why
-     * @param late how long after its time the latest request was sent: more were under way than are allowed
-     * @param nanos how long each answer took, the shortest first
+     * @param statuses the number of answers by status
+     * @param failures the number of requests without answer
+     * @param failure the reason of one of the failures
+     * @param late the largest delay of a request, caused by the limit of concurrent requests
+     * @param nanos the response times in ascending order
      */
     record Result(Map<Integer, Integer> statuses, int failures, String failure, Duration took, Duration late, long[] nanos) {
-        /** The time that a share of the answers did not take longer than. */
+        /** Returns the response time that a share of the answers did not exceed. */
         Duration quantile(double share) {
             return nanos.length == 0 ? Duration.ZERO : Duration.ofNanos(nanos[(int) Math.min(nanos.length - 1, share * nanos.length)]);
         }
@@ -60,7 +61,7 @@ final class Player {
         nanos = new long[requests];
     }
 
-    /** Sends all of them, so many times as fast as they came, and waits for the answers. */
+    /** Sends all requests, accelerated by {@code speed}, and waits for the answers. */
     static Result play(URI server, List<Trace.Request> requests, double speed, int atOnce) throws InterruptedException {
         return new Player(server, speed, atOnce, requests.size()).play(requests);
     }
@@ -112,7 +113,7 @@ final class Player {
         failure = why.toString();
     }
 
-    /** A request of the sizes that a trace has. */
+    /** Returns a request with the sizes in a trace. */
     HttpRequest http(Trace.Request request) {
         var body = HttpRequest.BodyPublishers.ofByteArray(new byte[request.body()]);
         var http = HttpRequest.newBuilder(server.resolve(request.path()))
@@ -120,7 +121,7 @@ final class Player {
                 .header("User-Agent", USER_AGENT)
                 .method(request.method(), request.body() == 0 ? HttpRequest.BodyPublishers.noBody() : body);
         for (int at = 0; at < request.strings().size(); at += 2) {
-            // Names that differ, and that no header with a meaning has.
+            // The names are unique, and differ from those of standard headers.
             String name = Character.forDigit(at / 2 % 36, 36) + "x".repeat(request.strings().get(at) - 1);
             http.header(name, "v".repeat(request.strings().get(at + 1)));
         }

@@ -7,16 +7,18 @@ import obvia.Bytes;
 import obvia.Retained;
 
 /**
- * Keeps the last request for each of the paths that were asked for most recently, as it was received, and answers with what the one before said.
+ * Keeps the last request for each of the most recently requested paths, in its received form, and
+ * answers with the content of the previous one.
  *
- * <p>Requests are {@linkplain Request#retain retained}, and closed when another takes their place; under {@code -Dobvia.views=collected} they are just dropped, and the collector finds them.
+ * <p>Requests are {@linkplain Request#retain retained}, and closed when another one replaces them.
+ * With {@code -Dobvia.views=collected} they are just dropped and collected.
  */
 public final class Recent implements IHandler, AutoCloseable {
     private static final boolean IS_COLLECTED = "collected".equals(System.getProperty("obvia.views"));
     private static final int PATHS = 500;
 
     private final int paths;
-    // Who was asked for longest ago is the first.
+    // The least recently requested path is the first.
     private final LinkedHashMap<String, Retained<Request>> kept = new LinkedHashMap<>(16, 0.75f, true);
 
     /** For {@link Handlers}. */
@@ -24,7 +26,7 @@ public final class Recent implements IHandler, AutoCloseable {
         this(String.valueOf(PATHS));
     }
 
-    /** One that keeps a request for each of so many paths. */
+    /** Creates a handler that keeps a request for each of {@code paths} paths. */
     public Recent(String paths) {
         this.paths = Integer.parseInt(paths);
     }
@@ -56,7 +58,7 @@ public final class Recent implements IHandler, AutoCloseable {
         }
     }
 
-    /** Lets all go. */
+    /** Releases all requests. */
     @Override
     public synchronized void close() {
         kept.values().forEach(Recent::letGo);

@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 
-/** Writes a {@link Trace} of requests as they come. */
+/** Writes a {@link Trace} of requests as they arrive. */
 final class Recorder implements AutoCloseable {
-    /** Headers that whoever sends the trace again sends as well, by itself. */
+    /** The headers that the client of a replay sends by itself. */
     private static final Set<String> OF_CLIENT = Set.of("host", "user-agent");
 
     private Trace.Writer trace;
@@ -20,7 +20,7 @@ final class Recorder implements AutoCloseable {
         trace = new Trace.Writer(path);
     }
 
-    /** A request has come. Of its query nothing is kept. */
+    /** Records a request, without its query. */
     synchronized void record(String method, String path, List<Header> headers, int body) {
         if (trace == null) {
             return;
@@ -40,7 +40,7 @@ final class Recorder implements AutoCloseable {
             Log.say("recording ends: %s", e);
             close();
         }
-        // What is less than a microsecond is not lost.
+        // Fractions of a microsecond carry over to the next pause.
         before = isFirst ? now : before + pause * 1000;
         isFirst = false;
     }

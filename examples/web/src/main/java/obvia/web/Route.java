@@ -4,18 +4,24 @@ import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 
-/** A prefix of paths, and the process that handles them: started, replaced while it runs, started again when it ends. */
+/**
+ * A prefix of paths with the process that handles them: the process is started, replaced at run
+ * time, and restarted when it ends.
+ */
 final class Route implements AutoCloseable {
     private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
-    /** Who has lived so long has not failed at starting. */
+    /** The lifetime after which a process counts as successfully started. */
     private static final Duration LIVED = Duration.ofSeconds(10);
 
     private final String prefix;
     private final HandlerProcess.Launcher launcher;
-    /** Held while a process starts, which takes its time; what is below has a lock of its own, this. */
+    /**
+     * The lock that is held while a process starts, which takes time; the fields below are guarded
+     * by this object.
+     */
     private final Object changes = new Object();
-    /** {@code null} while there is none. */
+    /** The present process; {@code null} if there is none. */
     private volatile HandlerProcess current;
 
     private String handler;
@@ -33,18 +39,20 @@ final class Route implements AutoCloseable {
         return prefix;
     }
 
-    /** The process, which has to be left again; {@code null} while there is none. */
+    /** Returns the process, which must be left after its use; {@code null} if there is none. */
     HandlerProcess enter() {
         while (true) {
             HandlerProcess process = current;
             if (process == null || process.enter()) {
                 return process;
             }
-            // It has been given up since; who did that has put another in its place before.
+            // The process was dropped meanwhile, after another one had replaced it.
         }
     }
 
-    /** Has a new process take over; the old one ends when the requests that it has have been answered. */
+    /**
+     * Starts a new process that takes over; the old one ends when its requests have been answered.
+     */
     void replaceProcess(String handler) throws IOException {
         synchronized (changes) {
             HandlerProcess fresh = launch(handler);
@@ -56,7 +64,7 @@ final class Route implements AutoCloseable {
         }
     }
 
-    /** Has the process that is there take another handler. */
+    /** Replaces the handler in the present process. */
     void replaceHandler(String handler) throws IOException {
         synchronized (changes) {
             HandlerProcess process = current;
@@ -71,7 +79,7 @@ final class Route implements AutoCloseable {
         }
     }
 
-    /** Returns the process that was there before, or {@code null}; it has to be left. */
+    /** Sets the process, and returns the previous one, which must be left, or {@code null}. */
     private synchronized HandlerProcess take(HandlerProcess process, String handler) throws IOException {
         if (isClosed) {
             process.leave();
@@ -80,7 +88,7 @@ final class Route implements AutoCloseable {
         HandlerProcess old = current;
         current = process;
         this.handler = handler;
-        // Which may be at once.
+        // The process may have ended already: the callback then runs at once.
         process.onExit(this::lost);
         return old;
     }
@@ -91,10 +99,10 @@ final class Route implements AutoCloseable {
         return process;
     }
 
-    /** A process has ended, or cannot be reached any more. */
+    /** Drops a process that has ended or cannot be reached any more. */
     synchronized void lost(HandlerProcess process) {
         if (process != current) {
-            // Another has taken over, or it is known already.
+            // Another process has taken over, or the loss is already known.
             return;
         }
         current = null;
@@ -108,7 +116,7 @@ final class Route implements AutoCloseable {
     }
 
     private void launchLater() {
-        // Twice as long each time.
+        // The pause doubles with each failure.
         Duration pause = FIRST_PAUSE.multipliedBy(1L << Math.min(failures, 6));
         Duration bounded = pause.compareTo(LONGEST_PAUSE) < 0 ? pause : LONGEST_PAUSE;
         Thread.ofVirtual().name("web-launch" + prefix).start(() -> {
@@ -136,7 +144,7 @@ final class Route implements AutoCloseable {
         }
     }
 
-    /** The handler that has no process and is to have one, or {@code null}. */
+    /** Returns the handler that needs a process, or {@code null}. */
     private synchronized String wanted() {
         return isClosed || current != null ? null : handler;
     }
@@ -146,7 +154,7 @@ final class Route implements AutoCloseable {
         launchLater();
     }
 
-    /** A line of what it does. */
+    /** Returns a line that describes the route. */
     synchronized String line() {
         return current == null ? "%s %s, not running".formatted(prefix, handler) : "%s %s, %s, %d requests".formatted(prefix, handler, current, current.requests());
     }

@@ -4,12 +4,12 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 
-/** Which handler has which paths: the longest prefix counts. */
+/** The handlers by paths: the longest matching prefix applies. */
 final class Routes implements AutoCloseable {
-    /** The longest prefix first; never changed, but replaced. */
+    /** The routes, the longest prefix first; copied on each change. */
     private volatile Route[] routes = {};
 
-    /** The route of a path, or {@code null}. */
+    /** Returns the route of a path, or {@code null}. */
     Route find(String path) {
         for (Route route : routes) {
             if (isBelow(path, route.prefix())) {
@@ -19,7 +19,10 @@ final class Routes implements AutoCloseable {
         return null;
     }
 
-    /** Whether a path is a prefix itself or lies below it: {@code /a} has {@code /a}, {@code /a/b} and {@code /a?b}, and not {@code /ab}. */
+    /**
+     * Whether a path is the prefix itself or below it: {@code /a} matches {@code /a}, {@code /a/b}
+     * and {@code /a?b}, but not {@code /ab}.
+     */
     static boolean isBelow(String path, String prefix) {
         if (!path.startsWith(prefix)) {
             return false;
@@ -27,7 +30,7 @@ final class Routes implements AutoCloseable {
         return prefix.endsWith("/") || path.length() == prefix.length() || "/?".indexOf(path.charAt(prefix.length())) >= 0;
     }
 
-    /** The route of exactly this prefix, or {@code null}. */
+    /** Returns the route of exactly this prefix, or {@code null}. */
     Route of(String prefix) {
         for (Route route : routes) {
             if (route.prefix().equals(prefix)) {
@@ -37,7 +40,7 @@ final class Routes implements AutoCloseable {
         return null;
     }
 
-    /** Adds a route of a prefix that has none. */
+    /** Adds a route for a new prefix. */
     synchronized void add(Route route) {
         Route[] more = Arrays.copyOf(routes, routes.length + 1);
         more[routes.length] = route;

@@ -11,7 +11,10 @@ import java.time.Duration;
 import java.util.List;
 import obvia.Occupancy;
 
-/** Writes down, again and again, how much memory received requests take in this process, and what the collector has done. */
+/**
+ * Periodically records the memory of received requests in this process, and the work of the
+ * collector.
+ */
 final class Samples implements AutoCloseable {
     private static final Duration EVERY = Duration.ofMillis(10);
     static final String FIRST = "ms,held,retained,received,collections,collection_ms";
@@ -34,7 +37,7 @@ final class Samples implements AutoCloseable {
                 Thread.sleep(EVERY);
             }
         } catch (InterruptedException e) {
-            // It ends.
+            // The interrupt ends the sampling.
         } catch (IOException e) {
             Log.say("sampling ends: %s", e);
         }

@@ -22,21 +22,21 @@ import obvia.Hresult;
 import obvia.Obvia;
 import obvia.RpcException;
 
-/** The side of HTTP: checks what comes, has the handler of its prefix answer, and sends that. */
+/** The HTTP side: checks requests, calls the handlers, and sends the answers. */
 final class Server implements AutoCloseable {
-    /** Connections that wait to be accepted. */
+    /** The maximum number of connections that wait to be accepted. */
     private static final int BACKLOG = 1024;
-    /** How long clients may take beside handlers when the server ends. */
+    /** The time for clients, in addition to that of handlers, when the server ends. */
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
     /**
-     * How much may come.
+     * The limits of requests.
      *
-     * @param atOnce requests at one time; more are told to come back
-     * @param deadline how long a handler has
+     * @param atOnce the maximum number of concurrent requests; further ones are refused temporarily
+     * @param deadline the time limit of a handler
      */
     record Limits(int headers, int headerBytes, int bodyBytes, int atOnce, Duration deadline) {
-        /** What holds where nobody says otherwise. */
+        /** The default limits. */
         static final Limits USUAL = new Limits(64, 16 << 10, 1 << 20, 256, Duration.ofSeconds(10));
     }
 
@@ -47,7 +47,7 @@ final class Server implements AutoCloseable {
     private final Recorder recorder;
     private final Semaphore atOnce;
 
-    /** Why a request gets no answer from a handler. */
+    /** Rejects a request without a handler's answer. */
     private static final class Refusal extends Exception {
         private static final long serialVersionUID = 1;
 
@@ -59,7 +59,7 @@ final class Server implements AutoCloseable {
         }
     }
 
-    /** Serves as soon as it is made. The recorder may be {@code null}. */
+    /** Creates a server, which serves at once. The recorder may be {@code null}. */
     Server(InetSocketAddress address, Routes routes, Limits limits, Recorder recorder) throws IOException {
         bound(System.getProperties());
         http = HttpServer.create(address, BACKLOG);
@@ -72,23 +72,23 @@ final class Server implements AutoCloseable {
         http.start();
     }
 
-    /** Has the JDK's part wait for nobody without end, for which it looks once. */
+    /** Limits the waiting times of the JDK's server, which reads these properties once. */
     private static void bound(Properties properties) {
         properties.putIfAbsent("sun.net.httpserver.maxReqTime", "30");
         properties.putIfAbsent("sun.net.httpserver.maxRspTime", "60");
         properties.putIfAbsent("jdk.httpserver.maxConnections", "2048");
-        // An answer's head and its body are written one after the other.
+        // The head and the body of an answer are separate writes.
         properties.putIfAbsent("sun.net.httpserver.nodelay", "true");
     }
 
-    /** Where it can be reached. */
+    /** Returns the address. */
     InetSocketAddress address() {
         return http.getAddress();
     }
 
     private void serve(HttpExchange exchange) throws IOException {
         boolean isIn = atOnce.tryAcquire();
-        // An exchange whose body nobody asked for costs its connection.
+        // If the body of a request is not read, the connection cannot be reused.
         try (exchange;
                 InputStream body = exchange.getRequestBody()) {
             if (isIn) {
@@ -97,10 +97,10 @@ final class Server implements AutoCloseable {
                 refuse(exchange, 503, "there are " + limits.atOnce + " requests already");
             }
         } catch (RuntimeException e) {
-            // Nobody else would tell.
+            // The JDK's server would not report the exception.
             Log.say("a request failed here: %s", e);
         } finally {
-            // All of the answer is sent.
+            // The answer has been sent completely.
             if (isIn) {
                 atOnce.release();
             }
@@ -154,7 +154,7 @@ final class Server implements AutoCloseable {
         return headers;
     }
 
-    /** Has the prefix's handler answer. */
+    /** Calls the handler of the prefix. */
     private Response forward(Request request) throws Refusal {
         Route route = routes.find(request.path());
         if (route == null) {
@@ -182,7 +182,7 @@ final class Server implements AutoCloseable {
         return switch (failure.result()) {
             case Hresult.RPC_E_TIMEOUT -> new Refusal(504, "what handles this path took too long");
             case Hresult.RPC_E_DISCONNECTED -> {
-                // No other request needs to find out the same.
+                // Further requests need not discover the loss.
                 route.lost(process);
                 yield new Refusal(502, "what handles this path ended before it had answered");
             }
@@ -237,18 +237,18 @@ final class Server implements AutoCloseable {
             exchange.getResponseHeaders().set("Content-Length", String.valueOf(body.length));
         }
         boolean hasBody = !isHead && body.length > 0 && status != 204 && status != 304;
-        // To the JDK 0 is a length that is not known yet.
+        // The length 0 means an unknown length to the JDK.
         exchange.sendResponseHeaders(status, hasBody ? body.length : -1);
         if (hasBody) {
             exchange.getResponseBody().write(body);
         }
     }
 
-    /** Answers what has come, and ends. */
+    /** Answers the requests in progress, and ends. */
     @Override
     public void close() {
         try {
-            // The JDK's own waiting looks no more when the last request is done.
+            // The JDK's own wait does not notice the end of the last request.
             if (!atOnce.tryAcquire(limits.atOnce, limits.deadline.toMillis() + PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
                 Log.say("%d requests are not answered any more", limits.atOnce - atOnce.availablePermits());
             }

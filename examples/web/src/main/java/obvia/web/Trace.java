@@ -14,13 +14,15 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Requests that came one day: when, for what, and how large; not what was in them. docs/web.md has the format.
+ * A trace of requests: their times, paths and sizes, without contents. docs/web.md specifies the
+ * format.
  *
- * <p>Headers are there as the lengths of their names and values. Those of one client are mostly the same, so they are written once and named by a number.
+ * <p>Headers are represented by the lengths of their names and values. Those of one client are
+ * mostly equal, so they are written once and referred to by a number.
  */
 final class Trace {
     private static final String FIRST = "web-trace 1";
-    /** So many lists of lengths are remembered; then the oldest makes room. */
+    /** The maximum number of remembered lists of lengths, the oldest of which is replaced. */
     private static final int SHAPES = 4096;
 
     private static final long FILE_MAX = 64 << 20;
@@ -35,18 +37,18 @@ final class Trace {
     /**
      * A request.
      *
-     * @param pause microseconds since the one before
-     * @param strings lengths of the names and values of its headers, in turns
-     * @param body length of its body
+     * @param pause the microseconds since the previous one
+     * @param strings the lengths of the names and values of headers, alternating
+     * @param body the length of the body
      */
     record Request(long pause, String method, String path, List<Integer> strings, int body) {
-        /** Bytes of all that it says. */
+        /** Returns the total size in bytes. */
         int bytes() {
             return method.length() + path.length() + body + strings.stream().mapToInt(Integer::intValue).sum();
         }
     }
 
-    /** What is no trace, and where. */
+    /** Reports a malformed line of a trace. */
     static final class FormatException extends IOException {
         private static final long serialVersionUID = 1;
 
@@ -55,7 +57,7 @@ final class Trace {
         }
     }
 
-    /** Writes requests as they come. */
+    /** Writes requests as they arrive. */
     static final class Writer implements AutoCloseable {
         private final BufferedWriter file;
         private final Map<List<Integer>, Integer> shapes = new HashMap<>();
@@ -141,7 +143,7 @@ final class Trace {
         }
         List<Integer> lengths = new ArrayList<>();
         for (String word : Arrays.asList(words).subList(1, words.length)) {
-            // A name has at least one letter.
+            // A name has at least one character.
             lengths.add((int) number(line, word, lengths.size() % 2 == 0 ? 1 : 0, LENGTH_MAX));
         }
         return List.copyOf(lengths);

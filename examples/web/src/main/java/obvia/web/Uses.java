@@ -2,9 +2,11 @@ package obvia.web;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Counts who uses something that ends when its owner has given it up and the last of them has left. */
+/**
+ * The use count of an object that ends when its owner has dropped it and the last user has left.
+ */
 final class Uses {
-    // The owner is one of them.
+    // The count includes the owner.
     private final AtomicInteger count = new AtomicInteger(1);
     private final Runnable end;
 
@@ -12,19 +14,19 @@ final class Uses {
         this.end = end;
     }
 
-    /** Whether it can still be used; then {@link #leave} has to follow. */
+    /** Whether the object can be used; then {@link #leave} has to follow. */
     boolean enter() {
         return count.getAndUpdate(now -> now == 0 ? 0 : now + 1) != 0;
     }
 
-    /** A user, or the owner, needs it no longer. */
+    /** Ends the use by a user or the owner. */
     void leave() {
         if (count.decrementAndGet() == 0) {
             end.run();
         }
     }
 
-    /** How many use it, the owner among them. */
+    /** Returns the number of users, including the owner. */
     int count() {
         return count.get();
     }

@@ -13,7 +13,9 @@ import obvia.Export;
 import obvia.Obvia;
 import obvia.RpcException;
 
-/** The program: a web server whose pages are made by objects in other processes, and what tries it. */
+/**
+ * The program: a web server whose pages come from objects in other processes, and its test tools.
+ */
 public final class Web {
     private static final String HELP = """
             usage: web COMMAND ...
@@ -63,7 +65,7 @@ public final class Web {
         System.exit(run(List.of(arguments)));
     }
 
-    /** Performs a command; returns what the program exits with. */
+    /** Performs a command, and returns the exit code. */
     private static int run(List<String> arguments) {
         if (arguments.isEmpty() || arguments.contains("--help")) {
             System.out.print(HELP);
@@ -156,7 +158,7 @@ public final class Web {
         }
         options.end();
         IServer server = Obvia.bind(IServer.class, name);
-        // A process may take as long as that to be there.
+        // Starting a process may take this long.
         within(Duration.ofSeconds(60), () -> {
             switch (command) {
                 case "route" -> server.route(words.get(0), words.get(1));

@@ -9,21 +9,22 @@ import java.util.List;
 import obvia.Bytes;
 
 /**
- * A handler that goes wrong in the way that the path says.
+ * A handler that fails in the way that the path requests.
  *
- * <p>One that is made with {@code in FOLDER} is held up by files: it cannot answer as long as {@code FOLDER/closed} is there, and {@code /PREFIX/hold/NAME} is answered
- * when {@code FOLDER/open} is. As soon as one is held up, {@code FOLDER/NAME} is there.
+ * <p>A handler with the argument {@code in FOLDER} is blocked by files: its construction waits
+ * while {@code FOLDER/closed} exists, and {@code /PREFIX/hold/NAME} is answered when
+ * {@code FOLDER/open} exists. A blocked request creates {@code FOLDER/NAME}.
  */
 public final class Faulty implements IHandler {
     private final String said;
     private final Path folder;
 
-    /** One that answers `fine` where nothing goes wrong. */
+    /** Creates a handler that answers `fine` unless it fails. */
     public Faulty() throws InterruptedException {
         this("fine");
     }
 
-    /** One that answers something. */
+    /** Creates a handler with an answer. */
     public Faulty(String said) throws InterruptedException {
         this.said = said;
         folder = said.startsWith("in ") ? Path.of(said.substring(3)) : null;

@@ -28,7 +28,7 @@ class ProgramTest {
         return new ProcessBuilder(words).redirectErrorStream(true);
     }
 
-    /** What a command prints; it is to exit so. */
+    /** Returns the output of a command, whose exit code must be {@code status}. */
     private static String said(int status, String... arguments) throws Exception {
         Process process = program(arguments).start();
         String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);

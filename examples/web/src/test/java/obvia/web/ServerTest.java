@@ -149,7 +149,7 @@ class ServerTest {
             Files.createFile(folder.resolve("open"));
             assertEquals(200, one.get(60, TimeUnit.SECONDS));
             assertEquals(200, two.get(60, TimeUnit.SECONDS));
-            // A request is done a moment after its answer has come.
+            // A request ends a moment after its answer has arrived.
             Site.await("there is room again", () -> code(site, "/") == 200);
         }
     }

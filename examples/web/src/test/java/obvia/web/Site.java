@@ -15,15 +15,18 @@ import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 
-/** A server with its handlers, and a browser. */
+/** A server with its handlers, and a client. */
 final class Site implements AutoCloseable {
     static final Duration PATIENCE = Duration.ofSeconds(60);
 
-    /** Options of the virtual machines that tests start, with spaces between them: a run that is to be short has some. */
+    /**
+     * The options of the virtual machines that tests start, separated by spaces; short runs set
+     * some.
+     */
     static final List<String> OPTIONS =
             Stream.of(System.getProperty("obvia.test.options", "").split(" ")).filter(option -> !option.isEmpty()).toList();
 
-    /** As usual, but for how long a handler has: on a machine that is busy it needs more. */
+    /** The default limits, except for the deadline of handlers: a busy machine needs more. */
     static final Server.Limits LIMITS = new Server.Limits(
             Server.Limits.USUAL.headers(), Server.Limits.USUAL.headerBytes(), Server.Limits.USUAL.bodyBytes(), Server.Limits.USUAL.atOnce(), PATIENCE);
 
@@ -34,7 +37,7 @@ final class Site implements AutoCloseable {
     private final Recorder recorder;
     private final HttpClient browser = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
-    /** Routes are written as on the command line; `record` may be `null`. */
+    /** Creates a site. Routes are written as on the command line; `record` may be `null`. */
     Site(Server.Limits limits, Path record, String... prefixes) throws IOException {
         for (String prefix : prefixes) {
             String[] halves = prefix.split("=", 2);
@@ -45,12 +48,12 @@ final class Site implements AutoCloseable {
         uri = uri(server);
     }
 
-    /** Where a server can be reached. */
+    /** Returns the address of a server. */
     static URI uri(Server server) {
         return URI.create("http://127.0.0.1:" + server.address().getPort());
     }
 
-    /** Waits for something. */
+    /** Waits for a condition. */
     static void await(String what, BooleanSupplier isSo) throws InterruptedException {
         long until = System.nanoTime() + PATIENCE.toNanos();
         while (!isSo.getAsBoolean()) {

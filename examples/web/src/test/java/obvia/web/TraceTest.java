@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class TraceTest {
-    /** The trace that is in the repository. */
+    /** The trace in the repository. */
     static final Path PAGES = Path.of("traces", "pages.trace");
 
     @TempDir

@@ -1,10 +1,10 @@
 package obvia.spi;
 
-/** Memory that is kept for somebody. */
+/** Memory that a retained argument holds. */
 public interface Hold {
-    /** How many bytes. */
+    /** Returns the number of bytes. */
     int bytes();
 
-    /** It is needed no longer. */
+    /** Releases the memory. */
     void release();
 }

@@ -5,19 +5,22 @@ import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 import java.util.function.Function;
 
-/** Finding what provides a service of this library's. */
+/** Finds providers of this library's services. */
 public final class Providers {
     private Providers() {}
 
     /**
-     * The first provider that there is: beside the service itself, by the class loader that has it, or else where the current thread's context is.
+     * Returns the first provider of a service. The class loader of the service is searched first,
+     * then the context class loader of the current thread.
      *
-     * <p>A thread's context says nothing of where this library is: in a container it is whoever the thread works for at the moment, who may have the library once more.
+     * <p>In a container the context class loader belongs to the application that the thread works
+     * for at the moment, which may have another copy of this library.
      *
      * @param <T> the service
-     * @param service its class
-     * @param load looks for providers by a class loader, as {@link ServiceLoader} wants it: called by the module that uses the service
-     * @return the provider, or {@code null} where there is none
+     * @param service the class of the service
+     * @param load loads providers by a class loader; {@link ServiceLoader} requires that the module
+     *     that uses the service makes this call
+     * @return the provider, or {@code null} if there is none
      */
     public static <T> T first(Class<T> service, Function<ClassLoader, ServiceLoader<T>> load) {
         T found = find(load, service.getClassLoader());
@@ -31,10 +34,10 @@ public final class Providers {
                 return all.hasNext() ? all.next() : null;
             } catch (ServiceConfigurationError e) {
                 if (e.getCause() != null) {
-                    // It is the right one, and cannot be made.
+                    // The provider is the right one, but its instantiation failed.
                     throw e;
                 }
-                // It provides what has the same name in another class loader.
+                // The provider implements the service of the same name in another class loader.
             }
         }
     }

@@ -19,12 +19,12 @@ import obvia.Threading;
 import obvia.Trace;
 import obvia.Waiting;
 
-/** What performs {@link obvia.Obvia}: found by {@link ServiceLoader}. */
+/** The implementation of {@link obvia.Obvia}, found by {@link ServiceLoader}. */
 public interface Runtime {
     /**
-     * That of this process.
+     * Returns the runtime of this process.
      *
-     * @throws IllegalStateException where there is none
+     * @throws IllegalStateException if no runtime is on the module path or class path
      */
     static Runtime instance() {
         Runtime known = Holder.instance;
@@ -34,7 +34,7 @@ public interface Runtime {
     /** See {@link obvia.Obvia#export}. */
     <T> Export export(T object, Class<T> type, String name, Threading threading);
 
-    /** See {@link obvia.Obvia#connect(String)}; empty for this host. */
+    /** See {@link obvia.Obvia#connect(String)}; an empty binding means this host. */
     Endpoint connect(String binding);
 
     /** See {@link obvia.Obvia#loopback}. */
@@ -43,7 +43,10 @@ public interface Runtime {
     /** See {@link obvia.Obvia#connect(String, Credentials)}. */
     Endpoint connect(String binding, Credentials credentials);
 
-    /** See {@link obvia.Obvia#registerClass(Guid, Class, Supplier, Object)}; the last one may be {@code null}. */
+    /**
+     * See {@link obvia.Obvia#registerClass(Guid, Class, Supplier, Object)}; the class object may be
+     * {@code null}.
+     */
     <T> ClassRegistration registerClass(Guid classId, Class<T> type, Supplier<? extends T> make, Object classObject);
 
     /** See {@link obvia.Obvia#serveUntilIdle}. */
@@ -58,10 +61,13 @@ public interface Runtime {
     /** See {@link obvia.Obvia#setAccounts}. */
     void setAccounts(Map<String, String> passwords);
 
-    /** See {@link obvia.Obvia#setAccess}: of no object those without a rule, and no rule takes one back. */
+    /**
+     * See {@link obvia.Obvia#setAccess}. A {@code null} object sets the default rule; a
+     * {@code null} rule removes the object's rule.
+     */
     void setAccess(Object object, Access rule);
 
-    /** See {@link obvia.Obvia#setClassAccess}: of no class those without a rule. */
+    /** See {@link obvia.Obvia#setClassAccess}. A {@code null} class sets the default rule. */
     void setClassAccess(Guid classId, Access rule);
 
     /** See {@link obvia.Obvia#caller}; {@code null} where there is none. */
@@ -115,7 +121,7 @@ public interface Runtime {
     /** See {@link obvia.Obvia#setWaiting}. */
     void setWaiting(Waiting waiting);
 
-    /** Keeps it, once it was found: who looks too early may look again. */
+    /** Caches the runtime. A failed lookup is not cached, so that a later one may succeed. */
     final class Holder {
         private static volatile Runtime instance;
 

@@ -1,12 +1,12 @@
 package obvia.spi;
 
-/** How long something in memory may be read, and by whom. */
+/** The lifetime of data in memory, and the thread that may read it. */
 public interface Scope {
     /**
-     * Checks that it still may.
+     * Checks that the current thread may read the data now.
      *
-     * @throws IllegalStateException where the call that it came with has returned
-     * @throws WrongThreadException where it is another thread's
+     * @throws IllegalStateException if the call of the data has returned
+     * @throws WrongThreadException if the data belongs to another thread
      */
     void check();
 }

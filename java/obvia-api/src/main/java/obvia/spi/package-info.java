@@ -1,2 +1,2 @@
-/** What stands between the interface of programs and what performs it. */
+/** The service interface between {@link obvia.Obvia} and the runtime. */
 package obvia.spi;

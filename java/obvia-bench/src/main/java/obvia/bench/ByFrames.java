@@ -6,7 +6,10 @@ import obvia.runtime.GraphKinds;
 import obvia.runtime.GraphReader;
 import obvia.runtime.GraphType;
 
-/** Frames in shared memory: lists of structures with unique pointers, which are trees, or with full ones, which are graphs. */
+/**
+ * Frames in shared memory: lists of structures with unique pointers, which are trees, or with full
+ * ones, which are graphs.
+ */
 final class ByFrames implements Coder {
     private final BareFrame frame = new BareFrame(1 << 20);
     private final Maker maker;
@@ -15,7 +18,7 @@ final class ByFrames implements Coder {
     private int length;
     private GraphReader reader;
 
-    /** Puts an element before others. */
+    /** Creates an element in front of others. */
     private interface Maker {
         Object element(int value, byte[] data, Object next);
     }
@@ -59,7 +62,9 @@ final class ByFrames implements Coder {
         return BareFrame.view(reader, type);
     }
 
-    /** The list as objects of its own, as results of calls are. */
+    /**
+     * Builds the list from objects that do not depend on the frame, as results of calls are built.
+     */
     Object build() {
         reader = frame.check(kinds, type, length);
         return BareFrame.build(reader);

@@ -25,7 +25,10 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** An array of bytes as an argument: {@code [in] unsigned long n, [in, size_is(n)] const byte *data}. */
+/**
+ * An array of bytes as an argument:
+ * {@code [in] unsigned long n, [in, size_is(n)] const byte *data}.
+ */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 @Fork(value = 2, jvmArgsAppend = {"-Xms512m", "-Xmx512m", "--sun-misc-unsafe-memory-access=allow"})
@@ -35,19 +38,19 @@ public class ByteArrays {
     /** The array. */
     @State(Scope.Thread)
     public static class Array {
-        /** Its bytes. */
+        /** The length in bytes. */
         @Param({"10", "100", "500", "1000", "5000"})
         public int length;
 
         byte[] bytes;
 
-        /** Makes it. */
+        /** Creates the array. */
         @Setup
         public void makeArray() {
             bytes = Sample.bytes(length, length);
         }
 
-        /** Compares another with it. */
+        /** Compares another array with it. */
         void check(byte[] other) {
             if (!Arrays.equals(bytes, other)) {
                 throw new IllegalStateException("another array comes back");
@@ -68,7 +71,7 @@ public class ByteArrays {
         private int total;
         private byte[] copied;
 
-        /** Writes it. */
+        /** Writes the frame. */
         @Setup
         public void makeFrame() {
             total = Frames.plus(BLOCK, length, 1);
@@ -78,7 +81,7 @@ public class ByteArrays {
             check();
         }
 
-        /** Compares what is in it with what went in. */
+        /** Compares the content of the frame with the array. */
         @TearDown
         public void check() {
             check(read());
@@ -100,7 +103,7 @@ public class ByteArrays {
             return read;
         }
 
-        /** Copies nothing but the elements, to an array that is there. */
+        /** Copies only the elements, to an existing array. */
         void copy() {
             MemorySegment.copy(frame.memory, ValueLayout.JAVA_BYTE, BODY, copied, 0, length);
         }
@@ -115,7 +118,7 @@ public class ByteArrays {
         private Block block;
         private int total;
 
-        /** Writes it. */
+        /** Writes the frame. */
         @Setup
         public void makeFrame() {
             frame = new BareFrame(length + 64);
@@ -124,7 +127,7 @@ public class ByteArrays {
             check();
         }
 
-        /** Compares what is in it with what went in. */
+        /** Compares the content of the frame with the array. */
         @TearDown
         public void check() {
             GraphReader reader = read();
@@ -146,16 +149,16 @@ public class ByteArrays {
         }
     }
 
-    /** The array as others pass it. */
+    /** The array as other libraries encode it. */
     @State(Scope.Thread)
     public static class Coded extends Array {
-        /** Who does it. */
+        /** The encoder. */
         @Param({"fory", "serialization"})
         public String by;
 
         private Coder coder;
 
-        /** Writes it. */
+        /** Encodes the array. */
         @Setup
         public void makeBytes() throws Exception {
             coder = Coder.of(by, "");
@@ -163,7 +166,7 @@ public class ByteArrays {
             check();
         }
 
-        /** Compares what comes out with what went in. */
+        /** Compares the decoded array with the original. */
         @TearDown
         public void check() throws Exception {
             check((byte[]) coder.read());
@@ -176,7 +179,7 @@ public class ByteArrays {
         return frame.write();
     }
 
-    /** Checks a frame, and makes an array of what is in it. */
+    /** Verifies a frame, and copies its array. */
     @Benchmark
     public byte[] unmarshalCopy(InFrame frame) {
         return frame.read();
@@ -188,7 +191,7 @@ public class ByteArrays {
         return frame.write();
     }
 
-    /** Checks a frame, and looks at the last byte where it lies. */
+    /** Verifies a frame, and reads the last byte in place. */
     @Benchmark
     public byte unmarshalView(InStructure frame) {
         GraphReader reader = frame.read();
@@ -197,7 +200,7 @@ public class ByteArrays {
         return last;
     }
 
-    /** Checks a frame, and makes an array of what the view has. */
+    /** Verifies a frame, and copies the view's array. */
     @Benchmark
     public byte[] unmarshalViewCopy(InStructure frame) {
         GraphReader reader = frame.read();
@@ -206,25 +209,25 @@ public class ByteArrays {
         return copy;
     }
 
-    /** What copying to an array that is there takes. */
+    /** Copies to an existing array, for comparison. */
     @Benchmark
     public void memcpy(InFrame frame) {
         frame.copy();
     }
 
-    /** What making another array takes. */
+    /** Creates another array, for comparison. */
     @Benchmark
     public byte[] clone(Array array) {
         return array.bytes.clone();
     }
 
-    /** Makes bytes of the array. */
+    /** Encodes the array. */
     @Benchmark
     public int marshal(Coded coded) throws Exception {
         return coded.coder.write(coded.bytes);
     }
 
-    /** Makes an array of the bytes. */
+    /** Decodes the array. */
     @Benchmark
     public byte[] unmarshal(Coded coded) throws Exception {
         return (byte[]) coded.coder.read();

@@ -7,7 +7,7 @@ import obvia.RpcException;
 
 /** The object that is called. */
 final class Called implements IBench {
-    // One connection calls, so one thread counts.
+    // A single connection calls, so a single thread counts.
     private long calls;
 
     @Override

@@ -19,27 +19,35 @@ import obvia.Waiting;
 /**
  * Client and server of {@code obvia bench call_lat} in Java.
  *
- * <p>{@code serve NAME ...} exports the object; {@code call NAME METHOD BYTES ...} calls it when it is asked to over standard input, a socket, and answers there; bench/cpp/under_bench.h says
- * what. {@code serve-rmi} and {@code call-rmi} are the same by Java's own calls. The last arguments are {@code WAIT --cpu CPU --parent PID}; who starts it has put it on the CPU.
+ * <p>{@code serve NAME ...} exports the object; {@code call NAME METHOD BYTES ...} calls it on
+ * request over standard input, which is a socket, and answers there; bench/cpp/under_bench.h has
+ * the protocol. {@code serve-rmi} and {@code call-rmi} do the same with Java's RMI. The last
+ * arguments are {@code WAIT --cpu CPU --parent PID}; the parent process has set the CPU affinity.
  */
 public final class Calls {
-    /** Calls are made for so many nanoseconds before anything is measured, and so many, while the virtual machines compile what they take. */
+    /**
+     * The minimum duration of the warm-up in nanoseconds, and its minimum number of calls, for the
+     * just-in-time compilation.
+     */
     private static final long WARM_UP = 2_000_000_000L;
     private static final int WARM_UP_CALLS = 100_000;
 
-    /** And until nothing has been compiled for so many nanoseconds: a compiler thread shares its processor with who spins, and may be far behind. */
+    /**
+     * The time in nanoseconds without a compilation that ends the warm-up: a compiler thread shares
+     * its processor with a spinning thread, and may be far behind.
+     */
     private static final long COMPILED = 500_000_000L;
 
-    /** But not for more than so many. */
+    /** The maximum duration of the warm-up in nanoseconds. */
     private static final long WARM_UP_MOST = 6_000_000_000L;
 
     private Calls() {}
 
-    /** Something that is measured. */
+    /** A measured case. */
     interface Case {
         void call() throws Exception;
 
-        /** Compares the results of so many calls. */
+        /** Verifies the results of the last {@code calls} calls. */
         void verify(int calls) throws Exception;
     }
 
@@ -56,7 +64,7 @@ public final class Calls {
         socket.write((text + "\n").getBytes(StandardCharsets.US_ASCII));
     }
 
-    /** Makes calls and answers questions until the bench has no more. */
+    /** Makes calls and answers questions until the bench closes the socket. */
     private static void converse(Case measured) throws Exception {
         BufferedReader questions = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
         int unverified = 0;
@@ -131,7 +139,7 @@ public final class Calls {
         };
     }
 
-    /** Something that may fail in any way. */
+    /** An action that may throw any exception. */
     interface Action {
         void run() throws Exception;
     }
@@ -160,7 +168,7 @@ public final class Calls {
         }
     }
 
-    /** Words of which each call changes the first, and brings back the rest as they were. */
+    /** An array of words that each call returns with the first word changed. */
     abstract static class Payload implements Case {
         final int[] words;
         private int seed;
@@ -174,7 +182,7 @@ public final class Calls {
             return (at ^ seed * 0x9e3779b9) * 0x85ebca6b;
         }
 
-        /** With new values, so that an answer which is stale anywhere is found. */
+        /** Fills the array with new values, so that a stale reply is detected. */
         private void refill() {
             seed++;
             for (int at = 0; at < words.length; at++) {
@@ -191,7 +199,7 @@ public final class Calls {
         }
     }
 
-    /** The same in memory that both sides map. */
+    /** A payload in memory that both sides map. */
     abstract static class SharedPayload extends Payload {
         final MemorySegment memory;
 
@@ -218,7 +226,10 @@ public final class Calls {
         System.out.println("ready");
     }
 
-    /** Makes calls as they are measured, and verifies them, lest what that takes undoes what was compiled; until they are no longer made faster. */
+    /**
+     * Makes and verifies calls as in the measurement, so that the verification does not invalidate
+     * compiled code, until the calls do not become faster any more.
+     */
     private static void warmUp(Case measured) throws Exception {
         CompilationMXBean compilers = ManagementFactory.getCompilationMXBean();
         long begin = System.nanoTime();
@@ -253,7 +264,7 @@ public final class Calls {
         }
     }
 
-    /** The bench may end without saying so. */
+    /** Ends this process with the bench, which may end without notice. */
     private static void watch(List<String> arguments) {
         long parent = Long.parseLong(arguments.get(arguments.indexOf("--parent") + 1));
         ProcessHandle.of(parent)

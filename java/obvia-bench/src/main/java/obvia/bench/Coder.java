@@ -8,23 +8,23 @@ import java.io.ObjectOutputStream;
 import org.apache.fory.Fory;
 import org.apache.fory.memory.MemoryBuffer;
 
-/** A way to make bytes of objects, and objects of these. */
+/** An encoding of objects as bytes. */
 interface Coder {
-    /** Writes over what was written before, and says how many bytes it is. */
+    /** Encodes an object in place of the previous one, and returns the number of bytes. */
     int write(Object object) throws IOException;
 
-    /** What was written last. */
+    /** Decodes the object that was encoded last. */
     Object read() throws IOException, ClassNotFoundException;
 
-    /** What was read last is done with. */
+    /** Releases the object that was decoded last. */
     default void done() {}
 
-    /** A list as this takes it. */
+    /** Returns a list in the form that this encoding takes. */
     default Object list(String shape, int length) {
         return Sample.list(shape, length);
     }
 
-    /** The one of a name for lists of a shape: see {@link Lists#by}. */
+    /** Returns the encoding with a name, for lists of a shape: see {@link Lists#by}. */
     static Coder of(String name, String shape) {
         return switch (name) {
             case "tree" -> ByFrames.trees(shape);
@@ -36,7 +36,7 @@ interface Coder {
         };
     }
 
-    /** Apache Fory, with classes that are known to both sides and code that it makes for them. */
+    /** Apache Fory, with registered classes and generated code. */
     final class ByFory implements Coder {
         private final Fory fory;
         private final MemoryBuffer buffer = MemoryBuffer.newHeapBuffer(1 << 16);
@@ -48,7 +48,7 @@ interface Coder {
                     .withRefTracking(tracksReferences)
                     .requireClassRegistration(true)
                     .withAsyncCompilation(false)
-                    // Lists are followed by recursion.
+                    // Lists are encoded recursively.
                     .withMaxDepth(10_000)
                     .build();
             fory.register(Sample.Ll.class);
@@ -86,7 +86,7 @@ interface Coder {
 
         @Override
         public Object read() throws IOException, ClassNotFoundException {
-            // Taken out of the stream once, which is no part of what is measured.
+            // The bytes are taken from the stream once, outside of the measurement.
             if (written == null) {
                 written = stream.toByteArray();
             }

@@ -14,7 +14,10 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** Lists made to bytes, and bytes to lists. Each way has virtual machines of its own, so that none is compiled with another in mind. */
+/**
+ * Encoding and decoding of lists. Each encoding has virtual machines of its own, so that the
+ * compiled code of one does not depend on another.
+ */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 @Fork(value = 2, jvmArgsAppend = {"-Xms512m", "-Xmx512m", "-Xss8m", "--sun-misc-unsafe-memory-access=allow"})
@@ -22,22 +25,22 @@ import org.openjdk.jmh.annotations.Warmup;
 @Measurement(iterations = 5, time = 300, timeUnit = TimeUnit.MILLISECONDS)
 @State(Scope.Thread)
 public class Lists {
-    /** What elements have: a number, or a number and an array. */
+    /** The content of elements: a number, or a number and an array. */
     @Param({"LL", "LBA"})
     public String shape;
 
-    /** How many there are. */
+    /** The number of elements. */
     @Param({"10", "100", "500"})
     public int length;
 
-    /** Who does it. */
+    /** The encoding. */
     @Param({"tree", "graph", "fory", "fory-references", "serialization"})
     public String by;
 
     private Coder coder;
     private Object list;
 
-    /** Makes the list, and its bytes. */
+    /** Creates and encodes the list. */
     @Setup
     public void makeList() throws Exception {
         coder = Coder.of(by, shape);
@@ -46,20 +49,20 @@ public class Lists {
         check();
     }
 
-    /** Looks whether what went in comes out. */
+    /** Compares the decoded list with the original. */
     @TearDown
     public void check() throws Exception {
         Sample.check(coder.read(), length);
         coder.done();
     }
 
-    /** Makes bytes of the list. */
+    /** Encodes the list. */
     @Benchmark
     public int marshal() throws Exception {
         return coder.write(list);
     }
 
-    /** Makes a list of the bytes: a view of those that were checked, where there are views. */
+    /** Decodes the list: as a view of the verified frame, if the encoding has views. */
     @Benchmark
     public Object unmarshal() throws Exception {
         Object found = coder.read();
@@ -67,7 +70,7 @@ public class Lists {
         return found;
     }
 
-    /** The same, and looks at every element once. */
+    /** Decodes the list, and reads every element once. */
     @Benchmark
     public long walk() throws Exception {
         long sum = Sample.walk(coder.read());
@@ -75,7 +78,7 @@ public class Lists {
         return sum;
     }
 
-    /** Makes a list of objects of the bytes, where there are views. */
+    /** Decodes the list as objects, if the encoding has views. */
     @Benchmark
     public Object build() {
         ByFrames frames = (ByFrames) coder;

@@ -10,13 +10,13 @@ import java.rmi.registry.Registry;
 import java.rmi.server.UnicastRemoteObject;
 import java.util.concurrent.atomic.LongAdder;
 
-/** The same calls by Java's own, RMI, over TCP on the loopback device: what they are compared with. */
+/** The same calls by Java's RMI, over TCP on the loopback device, for comparison. */
 final class Rmi {
     private static final String NAME = "bench";
 
     private Rmi() {}
 
-    /** What is called. */
+    /** The interface that is called. */
     public interface Bench extends Remote {
         void nothing() throws RemoteException;
 
@@ -64,11 +64,11 @@ final class Rmi {
         }
     }
 
-    // As long as the server serves.
+    // The references keep the objects exported.
     private static Object served;
     private static Registry registry;
 
-    /** Serves on a port of the system's choice, and says which. */
+    /** Serves on a free port, and prints it. */
     static void serve() throws Exception {
         System.setProperty("java.rmi.server.hostname", "127.0.0.1");
         int port = freePort();
@@ -102,7 +102,7 @@ final class Rmi {
         return switch (method) {
             case "null" -> new Calls.Counted(object::nothing, object::calls);
             case "visit" -> {
-                // Held by who measures, so that it stays exported.
+                // The measuring code holds the visitor, so that it stays exported.
                 Object visitor = new Object();
                 Bench exported = export(visitor);
                 yield new Calls.Counted(() -> {

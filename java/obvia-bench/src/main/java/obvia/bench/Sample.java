@@ -3,9 +3,9 @@ package obvia.bench;
 import java.io.Serializable;
 import java.util.Arrays;
 
-/** What is passed: lists of the shapes that the J-RPC paper has. */
+/** The measured data: lists of the shapes in the J-RPC paper. */
 final class Sample {
-    /** Bytes of each array in a list. */
+    /** The length of each array in a list, in bytes. */
     static final int ARRAY = 16;
 
     private Sample() {}
@@ -27,17 +27,17 @@ final class Sample {
         Lba next;
     }
 
-    /** The number in an element of a list. */
+    /** Returns the number in an element of a list. */
     static int value(int at) {
         return at * 0x9e3779b1;
     }
 
-    /** The array in an element of a list. */
+    /** Returns the array in an element of a list. */
     static byte[] data(int at) {
         return bytes(ARRAY, at);
     }
 
-    /** An array whose bytes are none like another's. */
+    /** Returns an array whose bytes differ from those of arrays with another seed. */
     static byte[] bytes(int length, int seed) {
         byte[] bytes = new byte[length];
         for (int i = 0; i < length; i++) {
@@ -46,7 +46,7 @@ final class Sample {
         return bytes;
     }
 
-    /** A list of so many elements. */
+    /** Returns a list of {@code length} elements. */
     static Object list(String shape, int length) {
         Ll numbers = null;
         Lba arrays = null;
@@ -77,7 +77,7 @@ final class Sample {
         };
     }
 
-    /** A sum over all that is in a list. */
+    /** Returns the sum over all elements of a list. */
     static long walk(Object list) {
         long sum = 0;
         switch (list) {
@@ -116,7 +116,10 @@ final class Sample {
         return sum;
     }
 
-    /** Throws unless a list has so many elements, and what {@link #list} puts there. */
+    /**
+     * Throws an exception unless the list has {@code length} elements with the content that
+     * {@link #list} sets.
+     */
     static void check(Object list, int length) {
         Object element = list;
         for (int at = 0; at < length; at++) {

@@ -16,7 +16,10 @@ import org.openjdk.jmh.runner.options.ChainedOptionsBuilder;
 import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.TimeValue;
 
-/** Measures what the tables of docs/bench.md have of lists and of arrays, and writes them: {@code FOLDER [--quick]}. */
+/**
+ * Measures the lists and arrays in the tables of docs/bench.md, and writes the tables:
+ * {@code FOLDER [--quick]}.
+ */
 public final class Tables {
     private static final String COLLECTED = "-Dobvia.views=collected";
     private static final String STRICT = "-Dobvia.scope=strict";
@@ -52,11 +55,11 @@ public final class Tables {
     }
 
     /**
-     * Rows of a table: a method that is measured.
+     * The rows of a table for a measured method.
      *
-     * @param words what it is called
-     * @param by for whom; all where there is nothing
-     * @param options of the virtual machine
+     * @param words the name of the rows
+     * @param by the encodings; all if empty
+     * @param options the options of the virtual machine
      */
     private record Rows(String method, String words, List<String> by, String... options) {
         Rows(String method, String words) {
@@ -64,7 +67,7 @@ public final class Tables {
         }
     }
 
-    /** Rows by what is done, columns by what it is done to. */
+    /** A table with the operations as rows and their subjects as columns. */
     private static final class Table {
         private final Map<String, Map<String, Double>> rows = new LinkedHashMap<>();
         private final List<String> columns = new ArrayList<>();
@@ -76,7 +79,7 @@ public final class Tables {
             }
         }
 
-        /** How many times as long one row takes as another, in each column that both have. */
+        /** Returns the ratio of two rows' times, in each column that both have. */
         String ratios(String row, String other) {
             StringBuilder text = new StringBuilder("\n" + row + " / " + other + ":");
             for (String column : columns) {
@@ -120,7 +123,7 @@ public final class Tables {
         return new Runner(options.build()).run();
     }
 
-    /** The median of the iterations: other programs disturb some of them. */
+    /** Returns the median of the iterations, some of which other programs disturb. */
     private static double nanoseconds(RunResult result) {
         return result.getPrimaryResult().getStatistics().getPercentile(50);
     }
@@ -175,7 +178,7 @@ public final class Tables {
             System.err.println("usage, by cargo xtask bench-jrpc: FOLDER [--quick]");
             System.exit(2);
         }
-        // Nobody else's measurements are waited for.
+        // Measurements of other users must not block this one.
         System.setProperty("jmh.ignoreLock", "true");
         Tables tables = new Tables(Path.of(arguments.getFirst()), isQuick);
         Files.createDirectories(tables.folder);

@@ -9,15 +9,18 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
-/** Shared memory for a frame of a call that nobody makes, so that writing and reading it can be measured by themselves. In the runtime's package, to which frames belong. */
+/**
+ * Shared memory with a frame outside of any call, so that writing and reading can be measured
+ * separately. The class is in the runtime's package, since frames are internal to it.
+ */
 public final class BareFrame {
-    /** A block of one pointer. */
+    /** The size of a block with one pointer, in bytes. */
     private static final int SLOT = 8;
 
-    /** Where the frame lies, from its beginning. */
+    /** The memory, at whose beginning the frame lies. */
     public final MemorySegment memory;
 
-    /** Room for a frame of so many bytes. */
+    /** Allocates memory for a frame of {@code room} bytes. */
     public BareFrame(int room) {
         try {
             Path file = Files.createTempFile(Path.of("/dev/shm"), "obvia-bench", null);
@@ -29,7 +32,9 @@ public final class BareFrame {
         }
     }
 
-    /** Writes a frame of one structure, with all that it points to, and says how long it is. */
+    /**
+     * Writes a frame with one structure and the targets of its pointers, and returns its length.
+     */
     public int write(GraphKinds kinds, GraphType type, Object value) {
         GraphWriter writer = GraphWriter.of(kinds, SLOT);
         if (type.isShared()) {
@@ -43,7 +48,9 @@ public final class BareFrame {
         return length;
     }
 
-    /** Checks such a frame. Its structure is at {@link #place} until the reader is closed. */
+    /**
+     * Verifies a frame with one structure, which is at {@link #place} until the reader is closed.
+     */
     public GraphReader check(GraphKinds kinds, GraphType type, int length) {
         GraphReader reader = GraphReader.of(memory, 0, length, SLOT, kinds, "the frame");
         reader.checkOne(0, type, type.isShared() ? GraphReader.FULL : GraphReader.UNIQUE);
@@ -51,28 +58,28 @@ public final class BareFrame {
         return reader;
     }
 
-    /** Where the structure of a frame is. */
+    /** Returns the offset of a frame's structure. */
     public static int place(GraphReader reader) {
         return reader.frame().place(0);
     }
 
-    /** The structure of a frame, as it lies there. */
+    /** Returns a frame's structure as a view. */
     public static Object view(GraphReader reader, GraphType type) {
         return reader.frame().one(0, type);
     }
 
-    /** Makes objects of all that is in a frame. */
+    /** Builds a frame's structure as objects. */
     public static Object build(GraphReader reader) {
         reader.build();
         return reader.one(0);
     }
 
-    /** A writer of what stands behind a block. */
+    /** Returns a writer of the objects behind a block. */
     public FrameWriter writer(int block) {
         return new FrameWriter(memory, 0, block);
     }
 
-    /** A reader of a frame of so many bytes. */
+    /** Returns a reader of a frame of {@code length} bytes. */
     public FrameReader reader(int length, int block) {
         return new FrameReader(memory, 0, length, block, "the frame");
     }

@@ -9,12 +9,12 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.apache.maven.plugin.MojoExecutionException;
 
-/** The compiler of IDL: the command {@code obvia}. */
+/** The IDL compiler: the command {@code obvia}. */
 final class Compiler {
     private static final String VARIABLE = "OBVIA_COMPILER";
     private static final String HOW = ". `cargo install --path crates/cli` in a checkout of obvia installs it; -Dobvia.compiler=FILE, or the variable " + VARIABLE
             + ", says where it is if it is not on the PATH";
-    /** A file that takes longer has the compiler stuck. */
+    /** The time limit for a file in seconds, after which the compiler counts as stuck. */
     private static final long SECONDS_MAX = 120;
 
     private final Path program;
@@ -26,15 +26,15 @@ final class Compiler {
     }
 
     /**
-     * What came of a file.
+     * The result of a compilation.
      *
-     * @param isRight whether it was compiled
-     * @param said errors and warnings, as the compiler has them
-     * @param rule which files were written, and of which they were made, as make has it
+     * @param isRight whether the compilation succeeded
+     * @param said the compiler's errors and warnings
+     * @param rule the written files and their dependencies, as a rule for make
      */
     record Result(boolean isRight, String said, String rule) {}
 
-    /** The one that is named, or that is found. */
+    /** Returns the named compiler, or else the one that is found. */
     static Compiler find(File named, Path output, List<String> options) throws MojoExecutionException {
         List<String> words = new ArrayList<>(List.of("idl", "--language", "java", "--out", output.toString()));
         words.addAll(options);
@@ -68,12 +68,12 @@ final class Compiler {
         return Files.isRegularFile(path) && Files.isExecutable(path);
     }
 
-    /** Another one, or with other options, might make something else of the same file. */
+    /** Returns the identity of the compiler and its options, on which the output depends. */
     String identity() throws IOException {
         return String.join(" ", words) + " by " + program + " of " + Files.getLastModifiedTime(program) + ", " + Files.size(program) + " bytes";
     }
 
-    /** Compiles a file. What it says goes through a file in the given folder. */
+    /** Compiles a file. The folder is for temporary files. */
     Result compile(Path source, Path folder) throws IOException, InterruptedException {
         Path said = folder.resolve("said");
         Path rule = folder.resolve("rule");

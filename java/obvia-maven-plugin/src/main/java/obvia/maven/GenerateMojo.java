@@ -19,46 +19,55 @@ import org.apache.maven.plugins.annotations.Mojo;
 import org.apache.maven.plugins.annotations.Parameter;
 import org.apache.maven.project.MavenProject;
 
-/** Compiles IDL files to Java, and has the project compile what comes of it. A file is compiled again when it has changed, or anything that it was compiled with. */
+/**
+ * Compiles IDL files to Java and adds the output to the project's sources. A file is compiled again
+ * when it, a dependency or the compiler has changed.
+ */
 @Mojo(name = "generate", defaultPhase = LifecyclePhase.GENERATE_SOURCES, threadSafe = true)
 public final class GenerateMojo extends AbstractMojo {
-    /** Where the IDL files are, in folders as one likes. */
+    /** The folder of the IDL files, including its subfolders. */
     @Parameter(property = "obvia.sourceDirectory", defaultValue = "${project.basedir}/src/main/idl")
     File sourceDirectory;
 
-    /** Where imported files are looked for, too. */
+    /** Further folders of imported files. */
     @Parameter
     List<File> includeDirectories = List.of();
 
-    /** The package of the classes; one of each file's name where nothing is said. Files that import one another need it. */
+    /**
+     * The package of the classes; by default, a package by each file's name. Files that import one
+     * another need it.
+     */
     @Parameter(property = "obvia.javaPackage")
     String javaPackage;
 
-    /** Whether attributes that nobody knows are taken for warnings. */
+    /** Whether unknown attributes cause only warnings. */
     @Parameter(property = "obvia.permissive", defaultValue = "false")
     boolean permissive;
 
-    /** Where the sources in Java are written. */
+    /** The folder of the Java sources. */
     @Parameter(property = "obvia.outputDirectory", defaultValue = "${project.build.directory}/generated-sources/obvia")
     File outputDirectory;
 
-    /** The compiler, the command {@code obvia}; else what the variable {@code OBVIA_COMPILER} names, or what is on the path. */
+    /**
+     * The compiler, the command {@code obvia}; by default the value of the variable
+     * {@code OBVIA_COMPILER}, or the command on the path.
+     */
     @Parameter(property = "obvia.compiler")
     File compiler;
 
-    /** Whether nothing is to be done. */
+    /** Whether to skip the execution. */
     @Parameter(property = "obvia.skip", defaultValue = "false")
     boolean skip;
 
-    /** Where it is remembered what was compiled with what. */
+    /** The folder of the notes on earlier compilations. */
     @Parameter(defaultValue = "${project.build.directory}/obvia/${mojoExecution.executionId}", readonly = true)
     File memory;
 
-    /** Whose sources these are. */
+    /** The project that compiles the sources. */
     @Parameter(defaultValue = "${project}", readonly = true, required = true)
     MavenProject project;
 
-    /** Made by Maven. */
+    /** For Maven. */
     public GenerateMojo() {}
 
     @Override
@@ -86,14 +95,15 @@ public final class GenerateMojo extends AbstractMojo {
         }
         Map<Path, Note> after = new HashMap<>();
         int compiled = 0;
-        // Looked for only where there is something to compile.
+        // The compiler is only searched if there are files to compile.
         Compiler found = sources.isEmpty() ? null : Compiler.find(compiler, outputDirectory.toPath(), options());
         for (Path source : sources) {
             String name = sourceDirectory.toPath().relativize(source).toString().replace(File.separatorChar, '+');
             Path at = home.resolve(name + Note.ENDING);
             Note note = before.getOrDefault(at, Note.NONE);
             if (!note.holds(found.identity())) {
-                // Whatever goes wrong, it is compiled again.
+                // The note is outdated until the compilation succeeds, so that any failure causes
+                // another compilation.
                 note.outdated().write(at);
                 note = compile(found, source);
                 compiled++;
@@ -135,7 +145,10 @@ public final class GenerateMojo extends AbstractMojo {
         return Note.of(found.identity(), source, result.rule());
     }
 
-    /** Removes what is not made any more. A class may have moved from one file to another, so this comes when all are compiled. */
+    /**
+     * Removes files that are not generated any more. A class may have moved from one file to
+     * another, so this follows all compilations.
+     */
     private static void remember(Map<Path, Note> before, Map<Path, Note> after) throws IOException {
         Set<Path> stale = new HashSet<>();
         before.values().forEach(note -> stale.addAll(note.written()));

@@ -12,16 +12,17 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What an IDL file was compiled with, and to what.
+ * A note on the compilation of an IDL file.
  *
  * @param by the compiler and its options
  * @param written the files that it wrote
- * @param read the files that it read, and what was in them: a digest, or {@link #NOTHING} for one that was not there
+ * @param read the files that it read, with digests of their content, or {@link #NOTHING} for a
+ *     missing file
  */
 record Note(String by, List<Path> written, Map<Path, String> read) {
-    /** What names of notes end in. */
+    /** The suffix of the names of notes. */
     static final String ENDING = ".note";
-    /** Where there is none: it holds for nothing. */
+    /** The note of a file that was never compiled. */
     static final Note NONE = new Note("", List.of(), Map.of());
     private static final String NOTHING = "-";
 
@@ -29,7 +30,7 @@ record Note(String by, List<Path> written, Map<Path, String> read) {
     private static final String WROTE = "wrote ";
     private static final String READ = "read ";
 
-    /** Of a file that was compiled, by the rule for make that the compiler wrote. */
+    /** Returns the note of a file that was compiled, from the compiler's rule for make. */
     static Note of(String by, Path source, String rule) throws IOException {
         List<String> words = words(rule);
         List<Path> written = new ArrayList<>();
@@ -45,13 +46,16 @@ record Note(String by, List<Path> written, Map<Path, String> read) {
             }
             isRead |= isLast;
         }
-        // A side file that appears has a say, too.
+        // A side file that appears later matters as well.
         Path side = source.resolveSibling(source.getFileName().toString().replaceFirst("\\.idl$", ".acf"));
         read.put(side, digest(side));
         return new Note(by, written, read);
     }
 
-    /** The words of a rule; what is not a separator has a backslash, or a second dollar sign, before it. */
+    /**
+     * Splits a rule into words; a backslash, or a second dollar sign, escapes a character that is
+     * no separator.
+     */
     static List<String> words(String rule) {
         List<String> words = new ArrayList<>();
         StringBuilder word = new StringBuilder();
@@ -76,7 +80,7 @@ record Note(String by, List<Path> written, Map<Path, String> read) {
         return words;
     }
 
-    /** Whether the file would be compiled to the same again. */
+    /** Whether another compilation would have the same output. */
     boolean holds(String by) throws IOException {
         if (!this.by.equals(by)) {
             return false;
@@ -94,7 +98,7 @@ record Note(String by, List<Path> written, Map<Path, String> read) {
         return true;
     }
 
-    /** The same of a file that is about to be compiled again. */
+    /** Returns the note of the same file before another compilation. */
     Note outdated() {
         return new Note("", written, Map.of());
     }

@@ -1,2 +1,2 @@
-/** The compiler of IDL as part of a build by Maven. */
+/** The IDL compiler as part of a build by Maven. */
 package obvia.maven;

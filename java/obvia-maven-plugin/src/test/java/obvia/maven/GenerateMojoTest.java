@@ -20,7 +20,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is compiled again, and when; by a compiler that makes a class of each line of a file. */
+/**
+ * Tests which files are compiled again, with a compiler that generates a class for each line of a
+ * file.
+ */
 class GenerateMojoTest {
     private static final String COMPILER = """
             #!/bin/sh
@@ -52,7 +55,7 @@ class GenerateMojoTest {
     void makeCompiler() throws IOException {
         Files.writeString(folder.resolve("obvia"), COMPILER);
         Files.setPosixFilePermissions(folder.resolve("obvia"), PosixFilePermissions.fromString("rwx------"));
-        // A name that rules have to escape.
+        // The name contains a character that rules escape.
         Files.createDirectories(folder.resolve("idl files/deep"));
         Files.writeString(folder.resolve("idl files/a.idl"), "A\nB\n");
         Files.writeString(folder.resolve("idl files/deep/c.idl"), "C\n");
@@ -77,7 +80,7 @@ class GenerateMojoTest {
         return mojo;
     }
 
-    /** Builds, and says what was compiled. */
+    /** Builds the project and returns the names of the compiled files. */
     private List<String> build() throws Exception {
         return build(mojo());
     }

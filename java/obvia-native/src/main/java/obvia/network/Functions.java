@@ -26,9 +26,11 @@ import obvia.runtime.InterfaceInfo;
 import obvia.runtime.Words;
 
 /**
- * The library's functions: {@code crates/java} says what each does. {@link Library#load} comes first.
+ * The functions of the native library, documented in {@code crates/java}. {@link Library#load}
+ * loads the library first.
  *
- * <p>Objects are numbers that the library gives out, 0 for none; one that was given back leads nowhere.
+ * <p>Handles of objects are numbers that the library assigns, with 0 for no object. A released
+ * handle is invalid.
  */
 final class Functions {
     private static final int ABI = 6;
@@ -86,13 +88,13 @@ final class Functions {
 
     private Functions() {}
 
-    // Foreign functions are what this module is for.
+    // Foreign functions are the purpose of this module.
     @SuppressWarnings("restricted")
     private static MethodHandle function(String name, FunctionDescriptor type) {
         return LINKER.downcallHandle(SYMBOLS.findOrThrow("obvia_java_" + name), type);
     }
 
-    /** A method of this module's, as a function that is there for ever. */
+    /** Returns a method of {@link Objects} as a native function that is never freed. */
     @SuppressWarnings("restricted")
     private static MemorySegment upcall(String name, FunctionDescriptor type, Class<?> result, Class<?>... parameters) {
         try {
@@ -148,7 +150,7 @@ final class Functions {
         }
     }
 
-    /** Functions of the library throw nothing: what is thrown is this module's own. */
+    /** Converts an exception of this module: the library's functions throw none. */
     private static RuntimeException unexpected(Throwable why) {
         if (why instanceof Error error) {
             throw error;
@@ -156,7 +158,7 @@ final class Functions {
         return why instanceof RuntimeException known ? known : new IllegalStateException(why);
     }
 
-    /** Throws what a function failed with, in its words. */
+    /** Throws the failure of a function, with the library's description. */
     private static void check(int result) throws Throwable {
         if (result < 0) {
             Bytes frame = new Bytes();
@@ -166,7 +168,10 @@ final class Functions {
         }
     }
 
-    /** An object that was found: its handle, its identity, and which object of this process it is, or 0. */
+    /**
+     * An object that the library found: its handle, its identity, and its number if it belongs to
+     * this process, else 0.
+     */
     record Found(long handle, long identity, long number) {
         private static final MemoryLayout LAYOUT = MemoryLayout.sequenceLayout(3, JAVA_LONG);
 
@@ -175,7 +180,10 @@ final class Functions {
         }
     }
 
-    /** Where the library puts bytes of any length: in a buffer, as long as they fit. */
+    /**
+     * A destination for bytes from the library: a buffer, or memory of the library if they do not
+     * fit.
+     */
     static final class Bytes {
         private static final int SMALL = 4096;
         private static final int KEPT_MAX = 1 << 20;
@@ -187,7 +195,7 @@ final class Functions {
             shrink();
         }
 
-        /** Lets a large buffer go. */
+        /** Replaces a large buffer by a small one. */
         void shrink() {
             if (buffer == null || buffer.byteSize() > KEPT_MAX) {
                 use(SMALL);
@@ -202,7 +210,7 @@ final class Functions {
             place.set(JAVA_LONG, 24, 0);
         }
 
-        /** Fetches what did not fit. */
+        /** Fetches bytes that did not fit the buffer. */
         private void settle() throws Throwable {
             long rest = place.get(JAVA_LONG, 24);
             if (rest != 0) {
@@ -235,8 +243,8 @@ final class Functions {
         return place;
     }
 
-    /** So many bytes of the library's. */
-    // It says that there are so many.
+    /** Returns memory of the library as a segment. */
+    // The library vouches for the length.
     @SuppressWarnings("restricted")
     static MemorySegment foreign(MemorySegment place, long length) {
         return place.reinterpret(length);
@@ -247,7 +255,7 @@ final class Functions {
         return new Guid(halves.getAtIndex(JAVA_LONG, 0), halves.getAtIndex(JAVA_LONG, 1));
     }
 
-    /** Makes an interface known; what it is known by from then on. */
+    /** Registers an interface with the library and returns its number. */
     static long describe(InterfaceInfo<?> info) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment description = put(info.iid(), arena.allocate(56, 8), 0);
@@ -271,7 +279,7 @@ final class Functions {
         }
     }
 
-    /** A handle of an object of this process, by the number that it has in {@link Objects}. */
+    /** Creates a handle of an object of this process from its number in {@link Objects}. */
     static long wrap(long number) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment place = arena.allocate(JAVA_LONG);
@@ -300,7 +308,7 @@ final class Functions {
         }
     }
 
-    /** Calls a method, and returns what that returned; the results are in {@code results} where it did not fail. */
+    /** Calls a method and returns its HRESULT; on success, {@code results} holds the results. */
     static int call(long handle, int opnum, MemorySegment request, int length, Limit limit, MemorySegment returned, Bytes results) {
         try {
             check((int) CALL.invokeExact(handle, opnum, request, (long) length, limit.said(), limit.canceller(), returned, results.place));
@@ -329,7 +337,10 @@ final class Functions {
         }
     }
 
-    /** The bytes of a reference: in the arguments of a call of an object, or, with 0, in the results of the call that this thread performs. */
+    /**
+     * Marshals a reference: into the arguments of a call of the object {@code through}, or, if that
+     * is 0, into the results of the call that this thread performs.
+     */
     static byte[] reference(long through, long handle, long info, Limit limit) {
         try {
             Bytes reference = new Bytes();
@@ -341,7 +352,10 @@ final class Functions {
         }
     }
 
-    /** What a reference leads to: in the results of a call of an object, or, with 0, in the arguments of the call that this thread performs. */
+    /**
+     * Unmarshals a reference: from the results of a call of the object {@code through}, or, if that
+     * is 0, from the arguments of the call that this thread performs.
+     */
     static Found adopt(long through, byte[] reference, long info, Limit limit) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment found = arena.allocate(Found.LAYOUT);
@@ -353,7 +367,7 @@ final class Functions {
         }
     }
 
-    /** Exports an object; what {@link #unexport} is told. */
+    /** Exports an object and returns the handle for {@link #unexport}. */
     static long export(String name, long handle, long info) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment entry = arena.allocate(JAVA_LONG);
@@ -383,7 +397,7 @@ final class Functions {
         }
     }
 
-    /** Registers a class; what {@link #revokeClass} is told. */
+    /** Registers a class and returns the handle for {@link #revokeClass}. */
     static long registerClass(Guid id, long info, long maker, long object) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment registration = arena.allocate(JAVA_LONG);
@@ -439,7 +453,9 @@ final class Functions {
         }
     }
 
-    /** Credentials for some connections: for ever. */
+    /**
+     * Registers credentials for later connections and returns their handle, which is never freed.
+     */
     static long credentials(Credentials credentials) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment domain = arena.allocateFrom(credentials.domain());
@@ -466,7 +482,10 @@ final class Functions {
         }
     }
 
-    /** Who called the method that this thread performs; {@code null} where none came over a network. */
+    /**
+     * Returns the caller of the method that this thread performs; {@code null} if the call did not
+     * come over a network.
+     */
     static Caller caller() {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment who = arena.allocate(8, 4);
@@ -501,7 +520,7 @@ final class Functions {
         }
     }
 
-    /** A caller as the library tells it. */
+    /** Converts the library's description of a caller. */
     static Caller caller(int process, int protection, MemorySegment words) {
         String[] texts = new String(words.toArray(JAVA_BYTE), StandardCharsets.UTF_8).split("\0", -1);
         SecurityLevel level = switch (protection) {
@@ -515,7 +534,7 @@ final class Functions {
         return new Caller(Integer.toUnsignedLong(process), host, isKnown ? texts[1] : null, isKnown ? texts[2] : null, level);
     }
 
-    /** Says by which rule an object may be called; 0 for those without one of their own. */
+    /** Sets the access rule of an object; handle 0 sets the default rule. */
     static void setAccess(long handle, long rule) {
         try {
             check((int) SET_ACCESS.invokeExact(handle, rule));
@@ -524,7 +543,7 @@ final class Functions {
         }
     }
 
-    /** Says by which rule objects of a class may be made; {@code null} for those without one of their own. */
+    /** Sets the access rule of a class; {@code null} sets the default rule. */
     static void setClassAccess(Guid id, long rule) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment halves = id == null ? MemorySegment.NULL : put(id, arena.allocate(16, 8), 0);
@@ -534,7 +553,10 @@ final class Functions {
         }
     }
 
-    /** A reference as bytes, to be taken up once: by processes of other hosts as well (MSHCTX_DIFFERENTMACHINE), or of this one. */
+    /**
+     * Marshals a reference as an OBJREF that can be unmarshaled once: also by processes of other
+     * hosts (MSHCTX_DIFFERENTMACHINE), or only on this host.
+     */
     static byte[] marshal(long handle, long info, boolean isForOthers, Limit limit) {
         try {
             Bytes reference = new Bytes();

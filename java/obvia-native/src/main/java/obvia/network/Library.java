@@ -10,7 +10,7 @@ import java.util.Locale;
 import obvia.Hresult;
 import obvia.RpcException;
 
-/** The native library: where it is, and its functions. */
+/** Finds and loads the native library. */
 final class Library {
     private static final String NAME = "libobvia_java.so";
 
@@ -19,9 +19,10 @@ final class Library {
     private Library() {}
 
     /**
-     * The library's functions.
+     * Returns the symbols of the library.
      *
-     * @throws RpcException with E_FAIL where it is missing, E_ACCESSDENIED where this program may not use native code
+     * @throws RpcException with E_FAIL if the library is missing, E_ACCESSDENIED if native access
+     *     is not enabled
      */
     static synchronized SymbolLookup load() {
         if (loaded == null) {
@@ -35,7 +36,7 @@ final class Library {
         return loaded;
     }
 
-    /** Whether something has needed it. */
+    /** Whether the library has been loaded. */
     static synchronized boolean isLoaded() {
         return loaded != null;
     }
@@ -58,27 +59,27 @@ final class Library {
         }
     }
 
-    /** The name of this machine's libraries: {@code linux-x86_64}. */
+    /** Returns the platform's folder of native libraries: {@code linux-x86_64}. */
     private static String platform() {
         String machine = System.getProperty("os.arch");
         return System.getProperty("os.name").toLowerCase(Locale.ROOT) + "-" + (machine.equals("amd64") ? "x86_64" : machine);
     }
 
     private static SymbolLookup unpack(InputStream bytes) throws IOException {
-        // Nobody else may put anything there.
+        // Only this user can write to the folder.
         Path folder = Files.createTempDirectory("obvia-native");
         Path file = folder.resolve(NAME);
         try {
             Files.copy(bytes, file);
             return open(file);
         } finally {
-            // What is loaded needs no name.
+            // A loaded library needs no file name.
             Files.deleteIfExists(file);
             Files.delete(folder);
         }
     }
 
-    // The one place where this module loads native code.
+    // The only place where this module loads native code.
     @SuppressWarnings("restricted")
     private static SymbolLookup open(Path file) {
         try {

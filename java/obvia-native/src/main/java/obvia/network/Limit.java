@@ -17,16 +17,20 @@ import obvia.RpcException;
 import obvia.runtime.CallContext;
 
 /**
- * How long a function of the library may take, what ends it before, and what its calls say beside their arguments.
+ * The limits of a function of the library: its deadline, its canceller, and the context of its
+ * calls.
  *
- * <p>Such a function waits in native code, where a virtual thread would keep its carrier from all others. So it has a platform thread do it.
+ * <p>Such a function blocks in native code, where a virtual thread would pin its carrier. A
+ * platform thread therefore runs the function.
  *
  * @param until a point of {@link System#nanoTime}
  * @param canceller the library's, or 0
  * @param context what the calls of the requesting thread say
  */
 record Limit(long until, long canceller, CallContext context) {
-    /** Calls of virtual threads that go on at a time: each has a connection of its own. */
+    /**
+     * The maximum number of concurrent calls of virtual threads: each has a connection of its own.
+     */
     static final int THREADS = 32;
 
     /** Nanoseconds after the end of its time when a call is ended: the library, which has more to say about a timeout, comes first. */
@@ -45,7 +49,7 @@ record Limit(long until, long canceller, CallContext context) {
         return Math.max(0, until - System.nanoTime());
     }
 
-    /** What calls say, as the library has it: their length, and the bytes. */
+    /** Returns the context in the library's format: the length and the bytes. */
     MemorySegment said() {
         if (context == CallContext.NONE) {
             return MemorySegment.NULL;
@@ -57,10 +61,13 @@ record Limit(long until, long canceller, CallContext context) {
         return said;
     }
 
-    /** Does some work as a method whose caller has said this, or nothing. */
+    /**
+     * Performs work with the context that the caller of a method has sent; {@code said} may be
+     * null.
+     */
     static <R, E extends Throwable> R hearing(MemorySegment said, ScopedValue.CallableOp<? extends R, E> work) throws E {
         CallContext heard = said.address() == 0 ? CallContext.NONE : heard(said);
-        // A thread may perform a call within another one.
+        // A thread may perform a call within another one, whose context must not apply.
         return heard == CallContext.NONE && CallContext.current() == CallContext.NONE ? work.call() : heard.during(work);
     }
 
@@ -69,7 +76,10 @@ record Limit(long until, long canceller, CallContext context) {
         return CallContext.read(whole.asSlice(Long.BYTES, whole.get(ValueLayout.JAVA_LONG, 0)).toArray(ValueLayout.JAVA_BYTE));
     }
 
-    /** Does what may wait: on this thread, unless it is a virtual one. */
+    /**
+     * Runs a function that may block: on this thread, or on a platform thread if this one is
+     * virtual.
+     */
     static <R> R run(long nanoseconds, Function<Limit, R> work) {
         return run(nanoseconds, work, Functions::cancel);
     }
@@ -80,7 +90,7 @@ record Limit(long until, long canceller, CallContext context) {
         return Thread.currentThread().isVirtual() ? handOver(limit, work, cancel) : work.apply(limit);
     }
 
-    /** Calls that wait for a thread. */
+    /** Returns the number of calls that wait for a thread. */
     static int queued() {
         return POOL.getQueue().size();
     }

@@ -7,12 +7,12 @@ import java.util.List;
 import obvia.runtime.InCall;
 import obvia.runtime.InterfaceInfo;
 
-/** A call that came over a network: of the arguments there is a copy. */
+/** A call that came over a network, with a copy of the arguments. */
 final class NativeCall extends InCall {
     private static final int SMALL = 4096;
     private static final int KEPT_MAX = 1 << 20;
 
-    /** Those of a thread, one in another: each keeps the results until its next call. */
+    /** The nested calls of a thread. Each level keeps its results until its next call. */
     private static final class Calls {
         private final List<NativeCall> nested = new ArrayList<>();
         private int depth;
@@ -36,7 +36,7 @@ final class NativeCall extends InCall {
         return memory.byteSize() < length || memory.byteSize() > KEPT_MAX ? allocate(length) : memory;
     }
 
-    /** Takes up a call, with a copy of the request. */
+    /** Begins a call with a copy of the request. */
     static NativeCall enter(int opnum, MemorySegment request, long length) {
         Calls calls = OF_THREAD.get();
         if (calls.depth == calls.nested.size()) {
@@ -66,7 +66,7 @@ final class NativeCall extends InCall {
         return replyLength;
     }
 
-    /** Gives words of a failure in place of results. */
+    /** Returns the description of a failure instead of results. */
     void tell(byte[] words) {
         reply(words.length);
         MemorySegment.copy(MemorySegment.ofArray(words), 0, replyMemory, 0, words.length);

@@ -5,7 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import obvia.runtime.Channel;
 
-/** A request's place, and its reply's: which connection the call goes by is the library's affair. */
+/** The buffers of a request and its reply. The library chooses the connection. */
 final class NativeChannel extends Channel {
     private static final int SMALL = 4096;
     private static final int KEPT_MAX = 1 << 20;
@@ -20,7 +20,7 @@ final class NativeChannel extends Channel {
         memory = Arena.ofAuto().allocate(SMALL, 8);
     }
 
-    /** For a call that begins. */
+    /** Marks the channel as used by a call. */
     NativeChannel take() {
         isTaken = true;
         return this;

@@ -12,9 +12,15 @@ import obvia.RpcException;
 import obvia.runtime.InterfaceInfo;
 import obvia.runtime.Network;
 
-/** What the library has: {@code ncacn_vi_udp}, {@code ncacn_ip_tcp}, {@code ncadg_ip_udp}, and what else it was built with. */
+/**
+ * The networks of the library: {@code ncacn_vi_udp}, {@code ncacn_ip_tcp}, {@code ncadg_ip_udp},
+ * and the others that it was built with.
+ */
 public final class NativeNetwork implements Network {
-    /** Credentials of some connections: the same ones lead to the same connections. */
+    /**
+     * The library's handles of credentials. Equal credentials have one handle and thus share
+     * connections.
+     */
     private static final Map<Credentials, Long> SHOWN = new ConcurrentHashMap<>();
 
     /** For {@link java.util.ServiceLoader}. */
@@ -38,12 +44,12 @@ public final class NativeNetwork implements Network {
         return NativeWay.INSTANCE.found(found, info);
     }
 
-    /** What the library knows credentials by: 0 for those of the process. */
+    /** Returns the library's handle of credentials; 0 for those of the process. */
     private static long shown(Credentials credentials) {
         return credentials == null ? 0 : SHOWN.computeIfAbsent(credentials, Functions::credentials);
     }
 
-    /** The binding of one name, as the runtime's string bindings have it: {@code host[port,name=NAME]}. */
+    /** Returns the string binding with the name of an object: {@code host[port,name=NAME]}. */
     private static String withName(String binding, String name) {
         String open = binding.endsWith("]") ? binding.substring(0, binding.length() - 1) : binding + "[";
         return open + ",name=" + name + "]";

@@ -13,7 +13,9 @@ import obvia.runtime.InterfaceInfo;
 import obvia.runtime.Reference;
 import obvia.runtime.Way;
 
-/** The one way to all objects that the library reaches: it knows which connection leads to which. */
+/**
+ * The way to all objects that the library reaches: the library finds the connection of an object.
+ */
 final class NativeWay extends Way {
     static final NativeWay INSTANCE = new NativeWay();
 
@@ -26,7 +28,10 @@ final class NativeWay extends Way {
         return timeLeft();
     }
 
-    /** What the library knows an interface by; then it knows all of its file. */
+    /**
+     * Returns the library's number of an interface; registers all interfaces of its IDL file on the
+     * first use.
+     */
     long describe(InterfaceInfo<?> info) {
         Long known = described.get(info.iid());
         if (known == null) {
@@ -57,7 +62,8 @@ final class NativeWay extends Way {
 
     @Override
     protected long oxid() {
-        // No process of this host has it: identities are the library's.
+        // OXID 0 belongs to no process of this host: the OIDs of this way are the library's
+        // identities.
         return 0;
     }
 
@@ -67,13 +73,13 @@ final class NativeWay extends Way {
         return withHandle(object, handle -> Limit.run(timeLeft(), limit -> Functions.reference(through, handle, known, limit)));
     }
 
-    /** A reference as bytes. */
+    /** Marshals a reference as an OBJREF. */
     byte[] marshal(Object object, InterfaceInfo<?> info, boolean isForOthers) {
         long known = describe(info);
         return withHandle(object, handle -> Limit.run(timeLeft(), limit -> Functions.marshal(handle, known, isForOthers, limit)));
     }
 
-    /** Does something with the handle of a proxy, or of an object of this process. */
+    /** Runs a function with the handle of a proxy or of an object of this process. */
     private byte[] withHandle(Object object, LongFunction<byte[]> work) {
         long proxy = targetOf(object);
         if (proxy != 0) {
@@ -109,7 +115,7 @@ final class NativeWay extends Way {
         Functions.release(target);
     }
 
-    /** A proxy for what was found, or the object itself. */
+    /** Returns a proxy of the object that was found, or the object itself. */
     <T> T found(Functions.Found found, InterfaceInfo<T> info) {
         if (found.number() == 0) {
             return info.proxy().apply(new Reference(this, found.handle(), found.identity(), 1));
@@ -118,7 +124,8 @@ final class NativeWay extends Way {
         try {
             own = Objects.get(found.number());
         } finally {
-            // Others may have given it back meanwhile.
+            // The handle keeps the object until here: other references may have been released
+            // meanwhile.
             Functions.release(found.handle());
         }
         if (!info.type().isInstance(own)) {

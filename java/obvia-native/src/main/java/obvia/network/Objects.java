@@ -17,7 +17,10 @@ import obvia.runtime.InterfaceInfo;
 import obvia.runtime.Interfaces;
 import obvia.runtime.Words;
 
-/** The objects of this process that the library holds, by number, and what it calls: nothing here may throw. */
+/**
+ * The objects of this process that the library holds, by number, and the library's upcalls, which
+ * must not throw.
+ */
 final class Objects {
     private static final Map<Object, Long> NUMBERS = new IdentityHashMap<>();
     private static final Map<Long, Object> OBJECTS = new ConcurrentHashMap<>();
@@ -29,9 +32,9 @@ final class Objects {
 
     private Objects() {}
 
-    /** A handle of an object of this process. */
+    /** Creates a handle of an object of this process. */
     static long wrap(Object object) {
-        // With the lock: what is about to be released would else be forgotten after it is wrapped.
+        // Without the lock, a concurrent release could remove the object after it was wrapped.
         synchronized (NUMBERS) {
             long number = NUMBERS.computeIfAbsent(object, _ -> ++last);
             OBJECTS.put(number, object);
@@ -39,7 +42,7 @@ final class Objects {
         }
     }
 
-    /** Has another object take the place of one that may be wrapped. */
+    /** Replaces an object that may have a handle. */
     static void replace(Object former, Object object) {
         synchronized (NUMBERS) {
             Long number = NUMBERS.get(former);
@@ -55,7 +58,7 @@ final class Objects {
         }
     }
 
-    /** The object of a number. */
+    /** Returns the object of a number. */
     static Object get(long number) {
         Object object = OBJECTS.get(number);
         if (object == null) {
@@ -64,7 +67,7 @@ final class Objects {
         return object;
     }
 
-    /** A number for what makes objects of a class. */
+    /** Returns a new number for a factory of objects. */
     static long addMaker(Supplier<?> make) {
         long number = LAST_MAKER.incrementAndGet();
         MAKERS.put(number, make);
@@ -75,7 +78,7 @@ final class Objects {
         MAKERS.remove(number);
     }
 
-    /** A number for a rule; 0 for none. */
+    /** Returns a new number for a rule; 0 for {@code null}. */
     static long addRule(Access rule) {
         if (rule == null) {
             return 0;
@@ -85,7 +88,10 @@ final class Objects {
         return number;
     }
 
-    /** Called by the library, as is what follows: nobody there holds the object any more. */
+    /**
+     * Removes an object to which the library has no handle left. An upcall of the library, as are
+     * the following methods.
+     */
     static void released(long number) {
         synchronized (NUMBERS) {
             if (!Functions.isHeld(number)) {
@@ -100,12 +106,12 @@ final class Objects {
             Object object = OBJECTS.get(number);
             return Interfaces.of(Functions.guid(iid), object).type().isInstance(object) ? 1 : 0;
         } catch (RpcException e) {
-            // Nobody here knows it.
+            // The interface is unknown in this process.
             return 0;
         }
     }
 
-    /** Makes an object of a class: gives a handle of it. */
+    /** Creates an object of a class and stores its handle. */
     static int make(long number, MemorySegment place) {
         try {
             Supplier<?> make = MAKERS.get(number);
@@ -116,7 +122,7 @@ final class Objects {
             return Hresult.S_OK;
         } catch (Throwable e) {
             long answer = answer(e);
-            // It is no call whose arguments could be wrong.
+            // Activation has no stub data, so a fault status has no meaning here.
             return answer >>> 32 == 0 ? (int) answer : Hresult.RPC_E_SERVERFAULT;
         }
     }
@@ -126,17 +132,20 @@ final class Objects {
         try {
             return RULES.get(number).permits(Functions.caller(process, level, Functions.foreign(words, length))) ? 1 : 0;
         } catch (Throwable e) {
-            // It permits nothing.
+            // A rule that fails denies access.
             return 0;
         }
     }
 
-    /** No call is judged by a rule any more. */
+    /** Removes a rule that no call is checked against any more. */
     static void dropRule(long number) {
         RULES.remove(number);
     }
 
-    /** Performs a call. The results, or the words of a failure, stay until this thread performs another. */
+    /**
+     * Performs a call. The results, or the description of a failure, stay valid until this thread's
+     * next call.
+     */
     static long perform(long number, MemorySegment iid, int opnum, MemorySegment request, long length, MemorySegment said, MemorySegment reply) {
         try {
             NativeCall call = NativeCall.enter(opnum, request, length);
@@ -174,13 +183,13 @@ final class Objects {
             call.tell(Words.frameOf(why, Functions.isOwnUser()));
             give(call, reply);
         } catch (Throwable e) {
-            // There is no memory for words.
+            // Memory is exhausted: the failure gets no description.
         }
     }
 
     private static <T> void perform(Object object, InterfaceInfo<T> info, InCall call) throws Throwable {
         if (!info.type().isInstance(object)) {
-            // It took the place of one that had the interface.
+            // The object replaced one that had the interface.
             throw RpcException.of(Hresult.E_NOINTERFACE);
         }
         info.stub().perform(info.type().cast(object), call);
@@ -190,7 +199,8 @@ final class Objects {
         try {
             return InCall.answer(why);
         } catch (Throwable e) {
-            // Of a logger, or there is no memory. What leaves here ends the virtual machine.
+            // The logger failed, or memory is exhausted. An exception out of an upcall ends the
+            // virtual machine.
             return Integer.toUnsignedLong(Hresult.RPC_E_SERVERFAULT);
         }
     }

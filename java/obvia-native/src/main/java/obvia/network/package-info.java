@@ -1,2 +1,5 @@
-/** What performs {@link obvia.runtime.Network}, over libobvia_java. Programs use none of it by name. */
+/**
+ * The implementation of {@link obvia.runtime.Network} over libobvia_java. Programs do not use this
+ * package directly.
+ */
 package obvia.network;

@@ -13,9 +13,9 @@ import obvia.Obvia;
 import obvia.RpcException;
 import org.junit.jupiter.api.Test;
 
-/** What a program is told that cannot have the native library, or may not. */
+/** Tests the failures of programs without the native library, or without native access. */
 class LibraryTest {
-    /** Asks for a network, and says how that fails. */
+    /** Requests a network and prints the failure. */
     static final class Asking {
         public static void main(String[] arguments) {
             try {

@@ -25,7 +25,7 @@ import obvia.runtime.CallContext;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** How long calls over networks may take, and what they say. */
+/** Tests the deadlines and contexts of calls over networks. */
 @Timeout(120)
 class LimitTest {
     private static final long USUAL = Duration.ofSeconds(3000).toNanos();

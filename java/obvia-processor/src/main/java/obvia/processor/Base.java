@@ -2,7 +2,7 @@ package obvia.processor;
 
 import javax.lang.model.type.TypeKind;
 
-/** Values of Java's primitive types, and what they are in IDL and in frames. */
+/** Java's primitive types, and their forms in IDL and in frames. */
 enum Base {
     BOOLEAN("boolean", "boolean", 1, "Boolean", "bytes"),
     BYTE("byte", "byte", 1, "Byte", "bytes"),
@@ -13,13 +13,13 @@ enum Base {
     FLOAT("float", "float", 4, "Float", "floats"),
     DOUBLE("double", "double", 8, "Double", "doubles");
 
-    /** What Java calls it. */
+    /** The name in Java. */
     final String java;
-    /** What IDL calls it. */
+    /** The name in IDL. */
     final String idl;
-    /** Its bytes. */
+    /** The size in bytes. */
     final int size;
-    /** What the runtime's methods for it end in. */
+    /** The suffix of the runtime's methods for it. */
     final String ending;
     /** The runtime's method that reads an array of it. */
     final String array;
@@ -32,7 +32,7 @@ enum Base {
         this.array = array;
     }
 
-    /** The constant of its layout in {@code Flat}. */
+    /** Returns the constant of the layout in {@code Flat}. */
     String layout() {
         return this == BOOLEAN ? "BYTE" : name();
     }

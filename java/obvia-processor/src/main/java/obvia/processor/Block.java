@@ -5,16 +5,16 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** The structure that a frame begins with: what lies where. */
+/** The layout of the structure at a frame's beginning. */
 final class Block {
     /**
      * A member.
      *
-     * @param type what it is; {@code null} for the number of an array's elements
-     * @param name the variable that has it
+     * @param type the type; {@code null} for the number of an array's elements
+     * @param name the variable with the value
      */
     record Item(Type type, String name, int at) {
-        /** Whether it lies in the block, whole. */
+        /** Whether the whole value lies in the block. */
         boolean isHere() {
             return type == null || type.isScalar();
         }
@@ -23,7 +23,7 @@ final class Block {
             return type == null ? 4 : type.size();
         }
 
-        /** Whether it is a number, which may have any value. */
+        /** Whether it is a number, for which any value is valid. */
         boolean isNumber() {
             return type instanceof Type.Value value && value.base() != Base.BOOLEAN;
         }
@@ -32,7 +32,7 @@ final class Block {
     final List<Item> items = new ArrayList<>();
     private int end;
 
-    /** Adds what a parameter or a result has there. */
+    /** Adds the members for a parameter or a result. */
     void add(Type type, String name) {
         if (type instanceof Type.Sequence) {
             place(null, name);
@@ -47,39 +47,39 @@ final class Block {
         end = at + size;
     }
 
-    /** Its bytes: so many that objects may follow it. */
+    /** Returns the size in bytes, rounded up to the alignment of the objects that follow. */
     int size() {
         return end + 7 & -8;
     }
 
-    /** The bytes that it has as a structure in an array. */
+    /** Returns the size in bytes of the structure as an element of an array. */
     int stride() {
         int most = items.stream().mapToInt(Item::size).max().orElse(1);
         return end + most - 1 & -most;
     }
 
-    /** Whether something is a structure, or leads to one. */
+    /** Whether a member is a structure or leads to one. */
     boolean isGraph() {
         return items.stream().anyMatch(item -> item.type() != null && item.type().isGraph());
     }
 
-    /** Whether something is an object that is called, or leads to one. */
+    /** Whether a member is a remote object or leads to one. */
     boolean hasReferences() {
         Set<Type> seen = new HashSet<>();
         return items.stream().anyMatch(item -> item.type() != null && item.type().hasReferences(seen));
     }
 
-    /** Where the number of an array's elements lies. */
+    /** Returns the offset of the number of an array's elements. */
     int count(Item of) {
         return items.get(items.indexOf(of) - 1).at;
     }
 
-    /** Whether there is nothing behind it. */
+    /** Whether no object follows the block. */
     boolean isAll() {
         return items.stream().allMatch(Item::isHere);
     }
 
-    /** Whether it has numbers and nothing else. */
+    /** Whether all members are numbers. */
     boolean isNumbers() {
         return items.stream().allMatch(Item::isNumber);
     }

@@ -11,17 +11,20 @@ import java.util.Set;
 import java.util.StringJoiner;
 import java.util.UUID;
 
-/** An interface and the types it uses as IDL, written in the one way that {@code crates/idl/src/canonical.rs} writes them in, too; and the fingerprint of that text. */
+/**
+ * The canonical IDL of an interface and its types, in the same form as
+ * {@code crates/idl/src/canonical.rs}; and the fingerprint of that text.
+ */
 final class Canonical {
     private Canonical() {}
 
-    /** The canonical text of an interface that has its IID. */
+    /** Returns the canonical text of an interface that has its IID. */
     static String text(Remote remote) throws Refused {
         List<Remote> own = remote.lineage();
         return text(own, Closure.of(own));
     }
 
-    /** The text of several interfaces, bases first. */
+    /** Returns the text of several interfaces, bases first. */
     static String text(List<Remote> interfaces, Closure closure) {
         StringBuilder out = new StringBuilder();
         for (String name : closure.references.keySet()) {
@@ -33,14 +36,15 @@ final class Canonical {
         closure.structs.keySet().forEach(name -> out.append("struct " + name + ";\n"));
         StringBuilder body = new StringBuilder();
         closure.structs.values().forEach(struct -> declare(body, struct));
-        // A result that others lead to, too, has a pointer whose type has a name: nothing else says so.
+        // A result that other pointers may lead to has a named pointer type: IDL has no other
+        // notation for it.
         Set<String> aliases = new LinkedHashSet<>();
         interfaces.forEach(remote -> declare(body, remote, aliases));
         aliases.forEach(out::append);
         return out.append(body).toString();
     }
 
-    /** The first 16 bytes of SHA-256 over a text. */
+    /** Returns the first 16 bytes of the SHA-256 of a text. */
     static ByteBuffer fingerprint(String text) {
         try {
             return ByteBuffer.wrap(MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8)), 0, 16);
@@ -49,7 +53,10 @@ final class Canonical {
         }
     }
 
-    /** Gives an interface its IID: what it says, or a UUID of version 8 that follows from its text without one, and from what it throws. */
+    /**
+     * Sets the IID of an interface: the declared one, or a UUID of version 8 that is derived from
+     * the text without IID and from the exceptions.
+     */
     static void identify(Remote remote, String said) throws Refused {
         remote.iid = said;
         if (said == null) {
@@ -62,7 +69,7 @@ final class Canonical {
         }
     }
 
-    /** What is said of an exception. */
+    /** Returns the text for an exception. */
     static String comment(Remote remote, Remote.Failure failure) {
         return String.format("// %s fails with 0x%08x for %s.\n", remote.name, failure.result(), failure.element().getQualifiedName());
     }

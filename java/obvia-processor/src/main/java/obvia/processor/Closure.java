@@ -5,14 +5,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** The types and interfaces that interfaces use, by their names in IDL. */
+/** The types and interfaces that interfaces use, by their IDL names. */
 final class Closure {
     final Map<String, Type.Constant> constants = new TreeMap<>();
     final Map<String, Type.Reference> references = new TreeMap<>();
     final Map<String, Type.Struct> structs = new TreeMap<>();
     private final Map<String, Object> names = new HashMap<>();
 
-    /** Those of some interfaces. */
+    /** Returns the closure of some interfaces. */
     static Closure of(List<Remote> interfaces) throws Refused {
         Closure closure = new Closure();
         for (Remote remote : interfaces) {

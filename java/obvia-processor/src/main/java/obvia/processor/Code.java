@@ -13,9 +13,9 @@ import javax.lang.model.type.DeclaredType;
 import javax.lang.model.type.TypeMirror;
 import javax.lang.model.util.Elements;
 
-/** A source file that is being written: its lines, and what it imports. */
+/** A source file under construction: its lines and imports. */
 final class Code {
-    /** Names of {@code java.lang} that the code uses. */
+    /** The names of {@code java.lang} that the code uses. */
     private static final Set<String> LANG = Set.of("Object", "String", "Override", "Throwable", "Integer", "Record");
 
     private final String inPackage;
@@ -31,7 +31,7 @@ final class Code {
         LANG.forEach(name -> names.put(name, "java.lang." + name));
     }
 
-    /** A line, which lies as deep as the braces before it say. */
+    /** Adds a line, indented by the open braces. */
     void line(String text) {
         if (text.startsWith("}")) {
             depth--;
@@ -42,17 +42,20 @@ final class Code {
         }
     }
 
-    /** A line that continues the one before. */
+    /** Adds a line that continues the previous one. */
     void continuation(String text) {
         body.append(text.isEmpty() ? "" : "    ".repeat(depth + 2) + text).append('\n');
     }
 
-    /** The name of one of the runtime's classes. */
+    /** Returns the name of a class of the runtime. */
     String runtime(String name) {
         return named("obvia.runtime." + name);
     }
 
-    /** How a class is named here: it is imported, unless another one has its name. */
+    /**
+     * Returns the name of a class in this file: it is imported, unless another class has its simple
+     * name.
+     */
     String named(String qualified) {
         String simple = qualified.substring(qualified.lastIndexOf('.') + 1);
         String known = names.putIfAbsent(simple, qualified);
@@ -66,7 +69,10 @@ final class Code {
         return simple;
     }
 
-    /** How a class of the program is named here; one that lies in another with that one's name before its own. */
+    /**
+     * Returns the name of a class of the program in this file; a nested class is qualified by the
+     * enclosing one.
+     */
     String named(TypeElement element) {
         Element around = element.getEnclosingElement();
         if (around.getKind() == ElementKind.PACKAGE) {
@@ -75,7 +81,7 @@ final class Code {
         return named((TypeElement) around) + "." + element.getSimpleName();
     }
 
-    /** How a type is named here. */
+    /** Returns the name of a type in this file. */
     String named(TypeMirror mirror) {
         return switch (mirror) {
             case ArrayType array -> named(array.getComponentType()) + "[]";
@@ -87,18 +93,18 @@ final class Code {
         };
     }
 
-    /** A type without its arguments. */
+    /** Returns the name of a type without its type arguments. */
     String erased(TypeMirror mirror) {
         return named(mirror).replaceAll("<.*>", "");
     }
 
-    /** The class that describes an interface. */
+    /** Returns the name of the class that describes an interface. */
     String info(World world, TypeElement element) {
         String of = elements.getPackageOf(element).getQualifiedName().toString();
         return named(of.isEmpty() ? world.infoName(element) : of + "." + world.infoName(element));
     }
 
-    /** The whole file. */
+    /** Returns the whole file. */
     String text(String head) {
         StringBuilder text = new StringBuilder(head);
         if (!inPackage.isEmpty()) {

@@ -11,17 +11,20 @@ import javax.lang.model.type.TypeKind;
 import javax.lang.model.type.TypeMirror;
 import javax.lang.model.util.ElementFilter;
 
-/** Reads which exceptions a method throws, and which of them its callers get. */
+/** Reads the exceptions that a method throws, and those of them that its callers get. */
 final class FailureReader {
-    /** The first HRESULT of FACILITY_ITF that an interface may use for what it likes. */
+    /**
+     * The first HRESULT of FACILITY_ITF for an interface's own purposes, and the number of those
+     * that are used here.
+     */
     private static final int FIRST = 0x80040200;
 
     private static final int FAILURES_MAX = 0x100;
 
-    /** What calls that fail are thrown as, where a method declares it. */
+    /** The exceptions that wrap failed calls if a method declares one of them. */
     private static final List<String> WRAPS = List.of("java.rmi.RemoteException", "java.io.IOException");
 
-    /** What says nothing of its own. */
+    /** The exceptions that are too general to be identified by an HRESULT. */
     private static final Set<String> GENERAL =
             Set.of("java.lang.Throwable", "java.lang.Exception", "java.lang.RuntimeException", "java.rmi.RemoteException", "java.io.IOException");
 
@@ -31,7 +34,7 @@ final class FailureReader {
         this.world = world;
     }
 
-    /** The checked exception that a failed call ends with; {@code null} where it is not to be one. */
+    /** Returns the checked exception that wraps a failed call; {@code null} for none. */
     TypeMirror wraps(ExecutableElement method) {
         for (String name : WRAPS) {
             for (TypeMirror thrown : method.getThrownTypes()) {
@@ -43,7 +46,10 @@ final class FailureReader {
         return null;
     }
 
-    /** The exceptions of the program's own that a method declares; new ones get the interface's next numbers. */
+    /**
+     * Returns the program's own exceptions that a method declares; new ones get the interface's
+     * next HRESULTs.
+     */
     List<Remote.Failure> read(ExecutableElement method, Remote remote) throws Refused {
         List<Remote.Failure> found = new ArrayList<>();
         for (TypeMirror thrown : method.getThrownTypes()) {
@@ -74,7 +80,10 @@ final class FailureReader {
         return failure;
     }
 
-    /** Whether it can be made with a message; without one it must be possible. */
+    /**
+     * Whether the exception has a constructor with a message; otherwise it must have one without
+     * arguments.
+     */
     private boolean hasMessage(TypeElement element, ExecutableElement method, TypeElement from) throws Refused {
         boolean isInner = element.getNestingKind() == NestingKind.MEMBER && !element.getModifiers().contains(Modifier.STATIC);
         boolean hasOther = false;

@@ -7,7 +7,10 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 
-/** How structures are written, checked and read: a class for each, and the code for what a block or a structure has. */
+/**
+ * The code for writing, verifying and reading structures: a class for each, and the code for the
+ * members of a block or a structure.
+ */
 final class GraphCode {
     private static final Map<Base, String> TYPES = Map.of(
             Base.BOOLEAN, "BOOLEAN",
@@ -21,7 +24,7 @@ final class GraphCode {
 
     private final Code code;
     private final InfoCode info;
-    /** The constants of structures and enumerations, and what they are called. */
+    /** The names of the constants of structures and enumerations. */
     private final Map<Type, String> types = new LinkedHashMap<>();
 
     GraphCode(Code code, InfoCode info) {
@@ -29,7 +32,7 @@ final class GraphCode {
         this.info = info;
     }
 
-    /** The constant of a type that pointers lead to. */
+    /** Returns the constant of a type that pointers lead to. */
     String type(Type type) {
         return switch (type) {
             case Type.Value(Base base) -> code.runtime("GraphType") + "." + TYPES.get(base);
@@ -39,12 +42,14 @@ final class GraphCode {
         };
     }
 
-    /** A name as constants have it: {@code LineItem} is {@code LINE_ITEM}. */
+    /** Converts a name to the form of constants: {@code LineItem} to {@code LINE_ITEM}. */
     private static String shouted(String name) {
         return name.replaceAll("(?<=[a-z0-9])(?=[A-Z])", "_").toUpperCase(Locale.ROOT);
     }
 
-    /** What a value is in Java; an element has what it is around. */
+    /**
+     * Returns the type of a value in Java; for an element's wrapper structure, that of its content.
+     */
     String java(Type type) {
         return switch (type) {
             case Type.Value(Base base) -> base.java;
@@ -71,7 +76,7 @@ final class GraphCode {
         return type instanceof Type.Value(Base base) && base != Base.BOOLEAN;
     }
 
-    /** Writes a member, whose value is an expression that is evaluated once or a variable. */
+    /** Writes a member. The value is a variable, or an expression that is evaluated once. */
     void write(Block block, Block.Item item, String value, String out, String at) {
         String place = MethodCode.place(at, item.at());
         switch (item.type()) {
@@ -88,7 +93,10 @@ final class GraphCode {
         }
     }
 
-    /** Checks a member; {@code pointer} is said of arrays: those that may not be null are {@code REF}. */
+    /**
+     * Verifies a member; {@code pointer} applies to arrays: {@code REF} for those that must not be
+     * null.
+     */
     void verify(Block block, Block.Item item, String in, String at, String pointer) {
         String place = MethodCode.place(at, item.at());
         String reader = code.runtime("GraphReader");
@@ -108,7 +116,7 @@ final class GraphCode {
         }
     }
 
-    /** A member of what was built. */
+    /** Returns the expression for a member of a built value. */
     String read(Block.Item item, String in, String at, boolean isSome) {
         String place = MethodCode.place(at, item.at());
         return switch (item.type()) {
@@ -140,11 +148,14 @@ final class GraphCode {
         return isSome && sequence.isList() ? heap + ".some(" + read + ")" : isSome ? heap + ".some(" + read + ", " + java(sequence) + ".class)" : read;
     }
 
-    /** The constants and classes of types, and then what pointers of the interface lead to. */
+    /**
+     * Writes the constants and classes of types, followed by the list of the interface's pointer
+     * targets.
+     */
     void types(List<Type> kinds) {
         List<String> numbered = kinds.stream().map(this::type).toList();
         Set<Type> done = new HashSet<>();
-        // What a class uses has one, too.
+        // Each class may use further types, which need classes as well.
         while (done.size() < types.size()) {
             Type next = types.keySet().stream().filter(type -> !done.contains(type)).findFirst().orElseThrow();
             done.add(next);

@@ -5,15 +5,17 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
-/** An interface as a file in IDL, with all that it leads to: other languages compile it as it is. */
+/**
+ * An interface as an IDL file with all types that it depends on, for compilers of other languages.
+ */
 final class IdlFile {
     private final World world;
     private final InterfaceReader reader;
     private final Remote remote;
-    /** The interfaces that it leads to, bases before what extends them. */
+    /** The interfaces that it depends on, bases first. */
     private final Set<Remote> reached = new LinkedHashSet<>();
 
-    /** The text of those that something was made for before. */
+    /** The texts of interfaces for which code was generated earlier. */
     private final Set<String> others = new LinkedHashSet<>();
 
     IdlFile(World world, InterfaceReader reader, Remote remote) {
@@ -57,7 +59,7 @@ final class IdlFile {
         }
     }
 
-    /** Adds declarations that are not there yet: each begins and ends at the margin. */
+    /** Adds declarations that are not there yet: each begins and ends at the left margin. */
     private static void add(String text, StringBuilder to, Set<String> declared) {
         StringBuilder one = new StringBuilder();
         for (String line : text.split("(?<=\n)")) {

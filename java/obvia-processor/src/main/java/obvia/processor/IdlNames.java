@@ -4,12 +4,14 @@ import java.util.HashSet;
 import java.util.Set;
 import javax.lang.model.element.Element;
 
-/** Names of Java as IDL can have them. */
+/** Names of Java that are valid in IDL. */
 final class IdlNames {
-    /** Words that the types of declarations are made of, so that no name may follow a type that is one of them. */
+    /**
+     * The words that are parts of types in declarations, so that they cannot be names after a type.
+     */
     private static final Set<String> WORDS = Set.of("signed", "unsigned", "small", "hyper", "int", "__int8", "__int16", "__int32", "__int64", "__int3264", "pipe");
 
-    /** Names that are types to IDL already. */
+    /** The names that are types in IDL already. */
     private static final Set<String> TYPES = Set.of(
             "BOOLEAN", "BYTE", "WCHAR", "FLOAT", "DOUBLE", "HRESULT", "SCODE", "error_status_t", "handle_t", "GUID", "IID", "CLSID", "UUID", "REFIID", "REFGUID",
             "REFCLSID", "LPSTR", "LPWSTR", "CHAR", "UCHAR", "SHORT", "USHORT", "WORD", "INT", "UINT", "LONG", "ULONG", "DWORD", "BOOL", "LONGLONG", "ULONGLONG",
@@ -17,7 +19,7 @@ final class IdlNames {
 
     private final Set<String> taken = new HashSet<>();
 
-    /** A name that nothing else has, where this begins a new set of names. */
+    /** Returns a unique name within this set of names. */
     String unique(Element element, String wanted) throws Refused {
         if (!wanted.chars().allMatch(letter -> letter < 128 && letter != '$')) {
             throw new Refused(element, "`" + wanted + "` cannot be a name in IDL, which has letters of ASCII, digits and underscores: rename it");
@@ -29,7 +31,7 @@ final class IdlNames {
         return name;
     }
 
-    /** The name of a method: one that is overloaded has a number behind it. */
+    /** Returns the name of a method: an overloaded one gets a number as suffix. */
     String method(Element element, String wanted) throws Refused {
         String name = wanted;
         for (int number = 2; taken.contains(name); number++) {
@@ -38,7 +40,10 @@ final class IdlNames {
         return unique(element, name);
     }
 
-    /** The name of what a method returns, so that {@code Count} behind it makes another that is free. */
+    /**
+     * Returns the name of a method's result, such that the name with the suffix {@code Count} is
+     * free as well.
+     */
     String result() {
         String name = "result";
         while (taken.contains(name) || taken.contains(name + "Count")) {
@@ -47,7 +52,7 @@ final class IdlNames {
         return name;
     }
 
-    /** The name of a type. */
+    /** Returns the name of a type. */
     static String type(Element element) throws Refused {
         String name = new IdlNames().unique(element, element.getSimpleName().toString());
         if (TYPES.contains(name) || WORDS.contains(element.getSimpleName().toString())) {

@@ -12,10 +12,10 @@ import javax.lang.model.element.TypeElement;
 
 /** The class that describes an interface, with its proxy and its stub. */
 final class InfoCode {
-    /** The number of the first type of an interface's own. */
+    /** The number of an interface's first type. */
     private static final int KIND_FIRST = 16;
 
-    /** The number of the first method. */
+    /** The opnum of the first method. */
     private static final int OPNUM_FIRST = 3;
 
     private final World world;
@@ -53,17 +53,17 @@ final class InfoCode {
         }
     }
 
-    /** The type number of an object of these elements. */
+    /** Returns the type number of an object with these elements. */
     int kind(Type element) {
         return KIND_FIRST + kinds.indexOf(element);
     }
 
-    /** The method that reads one of an enumeration's constants. */
+    /** Returns the name of the method that reads an enumeration's constant. */
     String reader(Type.Constant constant) {
         return readers.computeIfAbsent(constant, c -> unique("read" + c.name()));
     }
 
-    /** The description of a reference's interface. */
+    /** Returns the expression for the description of a reference's interface. */
     String wanted(Type.Reference reference) {
         if (world.isRoot(reference.element())) {
             return code.runtime("InterfaceInfo") + ".of(" + code.named(reference.element()) + ".class)";
@@ -82,7 +82,7 @@ final class InfoCode {
         return name;
     }
 
-    /** The source. */
+    /** Returns the source. */
     String text() throws Refused {
         String type = code.named(remote.element);
         String info = world.infoName(remote.element);

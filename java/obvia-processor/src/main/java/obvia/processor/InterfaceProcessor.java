@@ -19,9 +19,12 @@ import javax.tools.FileObject;
 import javax.tools.JavaFileObject;
 import javax.tools.StandardLocation;
 
-/** Makes {@code CalcInfo} for each remote interface {@code Calc} of a compilation that IDL has not made, and for those that {@code obvia.Interfaces} names. */
+/**
+ * Generates {@code CalcInfo} for each remote interface {@code Calc} of a compilation that does not
+ * come from IDL, and for those that {@code obvia.Interfaces} names.
+ */
 public final class InterfaceProcessor extends AbstractProcessor {
-    /** Names of interfaces that wait for types which another processor makes. */
+    /** The names of interfaces that wait for types from another processor. */
     private Set<String> waiting = new LinkedHashSet<>();
 
     private World world;
@@ -60,7 +63,7 @@ public final class InterfaceProcessor extends AbstractProcessor {
         for (TypeElement element : found) {
             make(element);
         }
-        // Others' annotations are not for this to claim.
+        // Annotations of other processors must not be claimed.
         return !annotations.isEmpty() && annotations.stream().allMatch(one -> one.getQualifiedName().toString().matches("(obvia|java\\.lang)\\..*"));
     }
 
@@ -113,7 +116,7 @@ public final class InterfaceProcessor extends AbstractProcessor {
         }
     }
 
-    /** Whether something is written in source, so that a message can say where. */
+    /** Whether an element comes from a source file, so that a message can have a position. */
     private boolean isHere(Element element) {
         return processingEnv.getElementUtils().getFileObjectOf(element).getKind() == JavaFileObject.Kind.SOURCE;
     }

@@ -12,7 +12,7 @@ import javax.lang.model.type.TypeKind;
 import javax.lang.model.type.TypeMirror;
 import javax.lang.model.util.ElementFilter;
 
-/** Reads interfaces as the compiler has them. */
+/** Reads interfaces from the compiler's model. */
 final class InterfaceReader {
     private static final int METHODS_MAX = 1024;
 
@@ -27,7 +27,7 @@ final class InterfaceReader {
         failures = new FailureReader(world);
     }
 
-    /** An interface, with those that it extends. */
+    /** Returns an interface with its bases. */
     Remote read(TypeElement element) throws Refused {
         Remote read = known.get(element);
         if (read == null) {
@@ -64,7 +64,7 @@ final class InterfaceReader {
         return remote;
     }
 
-    /** The remote interface that it extends; {@code null} where that is no other than {@code Remote}. */
+    /** Returns the remote base interface; {@code null} if the base is just {@code Remote}. */
     private TypeElement base(TypeElement element) throws Refused {
         TypeElement base = null;
         for (TypeMirror mirror : element.getInterfaces()) {
@@ -93,7 +93,10 @@ final class InterfaceReader {
         }
     }
 
-    /** Whether every object has the method, or an interface above declares it: then it has a number, or needs none. */
+    /**
+     * Whether the method is one of every object, or is declared by a base interface: then it needs
+     * no opnum, or has one.
+     */
     private boolean isKnown(ExecutableElement method, Remote remote) throws Refused {
         if (world.isOfObject(method)) {
             return true;
@@ -120,7 +123,7 @@ final class InterfaceReader {
             throw new Refused(method, "proxies have a method `begin(int)` already: give it another name");
         }
         IdlNames own = new IdlNames();
-        // Parameters keep their names, and what counts their elements gives way.
+        // Parameters keep their names; the names of their lengths are adapted.
         List<String> given = new ArrayList<>();
         for (VariableElement param : declared) {
             given.add(own.unique(param, param.getSimpleName().toString()));

@@ -7,9 +7,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** What proxies and stubs have in common: the names of a method's variables, its frames, and how values are stored and loaded. */
+/**
+ * The common part of a method's proxy and stub: the names of variables, the frames, and the storing
+ * and loading of values.
+ */
 final class MethodCode {
-    /** Names that the generated methods use themselves. */
+    /** The names that the generated methods use themselves. */
     private static final Set<String> LOCALS = Set.of("arguments", "call", "e", "i", "length", "object", "result", "results");
 
     final Code code;
@@ -17,7 +20,7 @@ final class MethodCode {
     final Remote.Method method;
     final Block request = new Block();
     final Block reply = new Block();
-    /** The names of parameters, beside those that the code uses itself. */
+    /** The names of parameters, distinct from those of the generated code. */
     final List<String> given = new ArrayList<>();
     private final InfoCode info;
     private final Set<String> taken = new HashSet<>(LOCALS);
@@ -46,27 +49,27 @@ final class MethodCode {
         return name;
     }
 
-    /** A further variable of a parameter. */
+    /** Returns the name of a further variable of a parameter. */
     String derived(String of, String ending) {
         return derived.computeIfAbsent(of + ending, this::unique);
     }
 
-    /** The type number of an array's elements. */
+    /** Returns the type number of an array's elements. */
     int kind(Type element) {
         return info.kind(element);
     }
 
-    /** What a type is in Java. */
+    /** Returns the name of a type in Java. */
     String java(Type type) {
         return info.graphs().java(type);
     }
 
-    /** The description of a reference's interface. */
+    /** Returns the expression for the description of a reference's interface. */
     String wanted(Type.Reference reference) {
         return info.wanted(reference);
     }
 
-    /** Writes a frame with structures, and says what has it. */
+    /** Writes a frame with structures and returns the name of its writer. */
     String writeGraph(Block block, String writer) {
         code.line(code.runtime("GraphWriter") + " " + writer + " = " + code.runtime("GraphWriter") + ".of(KINDS, " + block.size() + ");");
         for (Block.Item item : block.items) {
@@ -80,7 +83,10 @@ final class MethodCode {
         return writer;
     }
 
-    /** Reads and checks a frame with structures, and finds what references lead to, for the proxy or the call that has it. */
+    /**
+     * Reads and verifies a frame with structures, and unmarshals its references for a proxy or a
+     * call.
+     */
     void readGraph(Block block, String reader, String pointer, String marshaled) {
         for (Block.Item item : block.items) {
             if (item.type() != null) {
@@ -94,7 +100,9 @@ final class MethodCode {
         code.line(reader + ".build();");
     }
 
-    /** A parameter or result of a frame that {@link #readGraph} has read. */
+    /**
+     * Returns the expression for a parameter or result of a frame that {@link #readGraph} has read.
+     */
     String built(Block.Item item, String reader, boolean isSome) {
         return info.graphs().read(item, reader, "0", isSome);
     }
@@ -105,7 +113,10 @@ final class MethodCode {
         return bytes;
     }
 
-    /** Checks what is about to be written, and says how long the frame becomes; a number or the variable that has it. */
+    /**
+     * Checks the values to be written and returns the frame's length: a number, or the name of a
+     * variable.
+     */
     String measure(Block block, String marshaled) {
         String length = Integer.toString(block.size());
         for (Block.Item item : block.items) {
@@ -205,12 +216,12 @@ final class MethodCode {
         }
     }
 
-    /** A place behind another. */
+    /** Returns the expression for an offset relative to another one. */
     static String place(String at, int offset) {
         return offset == 0 ? at : at.equals("0") ? Integer.toString(offset) : at + " + " + offset;
     }
 
-    /** Reads what lies in a block of numbers, which needs no check. */
+    /** Reads a block of numbers, which needs no verification. */
     void readNumbers(Block block, String memory, String at) {
         code.line("call.expect(" + block.size() + ");");
         for (Block.Item item : block.items) {
@@ -219,7 +230,7 @@ final class MethodCode {
         }
     }
 
-    /** Reads and checks a frame; references are left as bytes. */
+    /** Reads and verifies a frame; references are left as bytes. */
     void read(Block block, String reader, boolean isDeclared) {
         code.line(code.runtime("FrameReader") + " " + reader + " = new " + code.runtime("FrameReader") + "(call, " + block.size() + ");");
         for (Block.Item item : block.items) {

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import javax.lang.model.type.TypeMirror;
 
-/** A method of a proxy: writes the arguments, calls, and reads the results. */
+/** A method of a proxy: writes the arguments, makes the call, and reads the results. */
 final class ProxyCode {
     private final Code code;
     private final MethodCode names;
@@ -85,7 +85,7 @@ final class ProxyCode {
         }
     }
 
-    /** Throws what a failure is to the caller. */
+    /** Writes the code that throws the caller's exception for a failure. */
     private void fail() {
         TypeMirror wraps = method.wraps();
         String other = wraps == null ? "throw e;" : "throw new " + code.named(wraps) + "(e.getMessage(), e);";

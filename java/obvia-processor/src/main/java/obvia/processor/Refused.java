@@ -2,7 +2,7 @@ package obvia.processor;
 
 import javax.lang.model.element.Element;
 
-/** What cannot be passed or called, where it is, and what to do. */
+/** Reports a type or method that cannot be supported, with its position and a remedy. */
 final class Refused extends Exception {
     private static final long serialVersionUID = 1;
 
@@ -13,7 +13,7 @@ final class Refused extends Exception {
         this.where = where;
     }
 
-    /** A type that is not there: another processor may make it yet. */
+    /** Signals a missing type, which another processor may still generate. */
     static final class Missing extends RuntimeException {
         private static final long serialVersionUID = 1;
 

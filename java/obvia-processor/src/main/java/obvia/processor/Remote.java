@@ -6,18 +6,21 @@ import javax.lang.model.element.ExecutableElement;
 import javax.lang.model.element.TypeElement;
 import javax.lang.model.type.TypeMirror;
 
-/** An interface as it was read: what is called, and by which names. */
+/** An interface, with its methods and names. */
 final class Remote {
     final TypeElement element;
-    /** Its name in IDL. */
+    /** The name in IDL. */
     final String name;
-    /** The interface that it extends; {@code null} for IUnknown. */
+    /** The base interface; {@code null} for IUnknown. */
     final Remote base;
-    /** Its own methods. */
+    /** The interface's own methods. */
     final List<Method> methods = new ArrayList<>();
-    /** Exceptions that its methods throw to their callers, inherited ones first: each has the HRESULT of its place. */
+    /**
+     * The exceptions that methods throw to their callers, inherited ones first: the HRESULT follows
+     * from the position.
+     */
     final List<Failure> failures = new ArrayList<>();
-    /** Its IID, once it has one. */
+    /** The IID, once it is known. */
     String iid;
 
     Remote(TypeElement element, String name, Remote base) {
@@ -29,14 +32,14 @@ final class Remote {
         }
     }
 
-    /** Its methods, inherited ones first: the order of their numbers. */
+    /** Returns all methods, inherited ones first: in the order of their opnums. */
     List<Method> allMethods() {
         List<Method> all = base == null ? new ArrayList<>() : new ArrayList<>(base.allMethods());
         all.addAll(methods);
         return all;
     }
 
-    /** The interfaces from the first one on to this. */
+    /** Returns the interfaces from the topmost base down to this one. */
     List<Remote> lineage() {
         List<Remote> line = base == null ? new ArrayList<>() : new ArrayList<>(base.lineage());
         line.add(this);
@@ -46,11 +49,11 @@ final class Remote {
     /**
      * A method.
      *
-     * @param name its name in IDL
-     * @param result what it returns; {@code null} for nothing
-     * @param resultName what IDL calls that
-     * @param failures those of the interface's exceptions that it throws
-     * @param wraps the checked exception that a call which fails otherwise ends with; {@code null} for none
+     * @param name the name in IDL
+     * @param result the type of the result; {@code null} for none
+     * @param resultName the name of the result in IDL
+     * @param failures the interface's exceptions that the method throws
+     * @param wraps the checked exception that wraps other failures; {@code null} for none
      */
     record Method(
             ExecutableElement element,
@@ -60,7 +63,7 @@ final class Remote {
             String resultName,
             List<Failure> failures,
             TypeMirror wraps) {
-        /** Whether structures are passed or returned. */
+        /** Whether a parameter or the result contains structures. */
         boolean isGraph() {
             return result != null && result.isGraph() || params.stream().anyMatch(param -> param.type().isGraph());
         }
@@ -69,17 +72,17 @@ final class Remote {
     /**
      * A parameter.
      *
-     * @param name its name in Java
-     * @param idlName its name in IDL
-     * @param countName what IDL calls its length; {@code null} for what has none
+     * @param name the name in Java
+     * @param idlName the name in IDL
+     * @param countName the name of its length in IDL; {@code null} if it has none
      */
     record Param(String name, String idlName, String countName, Type type, TypeMirror mirror) {}
 
     /**
      * An exception of the program's own.
      *
-     * @param result its HRESULT
-     * @param hasMessage whether it is made with a message
+     * @param result the HRESULT
+     * @param hasMessage whether its constructor takes a message
      */
     record Failure(TypeElement element, int result, boolean hasMessage) {}
 }

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.BiConsumer;
 
-/** The class that writes, checks and reads one structure or enumeration. */
+/** The class that writes, verifies and reads one structure or enumeration. */
 final class StructCode {
     private final Code code;
     private final GraphCode graphs;
@@ -72,7 +72,9 @@ final class StructCode {
         code.line("}");
     }
 
-    /** A sealed type: the number of its kind, and a slot that leads to what that has. */
+    /**
+     * Writes a sealed type: the number of the kind, and a slot that leads to the kind's content.
+     */
     private void kinds(Type.Struct struct) {
         begin(16);
         code.line("switch (in.getInt(at)) {");
@@ -154,7 +156,7 @@ final class StructCode {
         return member.idlName() + "Handle";
     }
 
-    /** What reaches fields that the code may not name. */
+    /** Writes the handles of fields that are not accessible to the code. */
     private void handles(Type.Struct struct) {
         List<Type.Member> hidden = struct.members.stream().filter(member -> !member.field().isReached()).toList();
         if (hidden.isEmpty()) {
@@ -183,7 +185,7 @@ final class StructCode {
 
     private String get(Type.Struct struct, Type.Member member) {
         if (struct.element == null) {
-            // Sequences are told apart where they are written.
+            // Lists and arrays are distinguished by the code that writes them.
             return member.type() instanceof Type.Sequence ? "value" : "(" + code.named(member.mirror()) + ") value";
         }
         if (struct.isRecord()) {

@@ -16,7 +16,7 @@ import javax.lang.model.type.DeclaredType;
 import javax.lang.model.type.TypeMirror;
 import javax.lang.model.util.ElementFilter;
 
-/** Reads records and classes, each once, and makes the structures around elements of arrays. */
+/** Reads records and classes, each once, and creates the wrapper structures of array elements. */
 final class StructReader {
     private final World world;
     private final TypeReader types;
@@ -28,7 +28,7 @@ final class StructReader {
         this.types = types;
     }
 
-    /** A record, a class, or a sealed type. */
+    /** Returns a record, a class, or a sealed type. */
     Type.Struct read(TypeElement element, Element where, TypeElement from) throws Refused {
         if (!isSealed(element) && isEmpty(element, where)) {
             throw new Refused(where, "`" + element.getSimpleName() + "` cannot be passed: it has no members");
@@ -63,7 +63,7 @@ final class StructReader {
         return struct;
     }
 
-    /** Whether all that such a type may be is known. */
+    /** Whether all subtypes of a type are known. */
     static boolean isSealed(TypeElement element) {
         return element.getModifiers().contains(Modifier.SEALED) && element.getModifiers().contains(Modifier.ABSTRACT);
     }
@@ -91,7 +91,10 @@ final class StructReader {
         }
     }
 
-    /** The kinds of a sealed type, in the order in which it permits them, and those of sealed ones among them in their place. */
+    /**
+     * Collects the kinds of a sealed type in the order of its permits clause, with those of nested
+     * sealed types in their place.
+     */
     private void kinds(TypeElement sealed, Element where, Set<TypeElement> found) throws Refused {
         for (TypeMirror permitted : sealed.getPermittedSubclasses()) {
             TypeElement kind = world.declared(permitted);
@@ -106,7 +109,7 @@ final class StructReader {
         }
     }
 
-    /** Whether a record or a class has nothing that is passed. */
+    /** Whether a record or a class has no content to be passed. */
     private boolean isEmpty(TypeElement element, Element where) throws Refused {
         return element.getKind() == ElementKind.RECORD ? element.getRecordComponents().isEmpty() : fields(line(element, where)).isEmpty();
     }
@@ -149,7 +152,7 @@ final class StructReader {
         }
     }
 
-    /** The fields that are passed of a class and those that it extends, the topmost one's first. */
+    /** Returns the passed fields of a class and its superclasses, the topmost one's first. */
     private static List<VariableElement> fields(List<TypeElement> line) {
         return line.reversed().stream()
                 .flatMap(owner -> ElementFilter.fieldsIn(owner.getEnclosedElements()).stream())
@@ -157,7 +160,7 @@ final class StructReader {
                 .toList();
     }
 
-    /** A class and those that it extends, whose fields go along. */
+    /** Returns a class and its superclasses, whose fields are passed as well. */
     private List<TypeElement> line(TypeElement element, Element where) throws Refused {
         List<TypeElement> line = new ArrayList<>();
         TypeElement at = element;
@@ -179,7 +182,10 @@ final class StructReader {
         struct.members.add(new Type.Member(name, idlName, count, type, mirror, field));
     }
 
-    /** What an element of an array is there: itself where it is a value, or a structure that no other pointer leads to. */
+    /**
+     * Returns the type of an array's element in frames: the type itself if it is a value or a
+     * structure with exclusive pointers, else a wrapper structure.
+     */
     Type item(Type type, TypeMirror mirror, Element where) throws Refused {
         boolean isItself = type.isScalar() || type instanceof Type.Struct struct && !struct.isGraph;
         if (isItself) {

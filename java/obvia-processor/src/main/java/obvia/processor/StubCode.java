@@ -3,7 +3,7 @@ package obvia.processor;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A method of a stub: checks the arguments, calls the object, and writes the results. */
+/** A method of a stub: verifies the arguments, calls the object, and writes the results. */
 final class StubCode {
     private final Code code;
     private final MethodCode names;
@@ -50,7 +50,7 @@ final class StubCode {
         }
     }
 
-    /** Reads arguments with structures: what was built of them is all that is left. */
+    /** Reads arguments with structures, of which only the built values remain. */
     private void built() {
         for (Block.Item item : names.request.items) {
             if (item.type() != null) {
@@ -90,7 +90,7 @@ final class StubCode {
         code.line("}");
     }
 
-    /** The exceptions in an order in which each can be caught. */
+    /** Returns the exceptions in an order in which each can be caught. */
     private List<Remote.Failure> subclassesFirst() {
         List<Remote.Failure> left = new ArrayList<>(method.failures());
         List<Remote.Failure> ordered = new ArrayList<>();
@@ -105,7 +105,7 @@ final class StubCode {
         return ordered;
     }
 
-    /** The checked exceptions that are not caught. */
+    /** Returns the checked exceptions that are not caught. */
     private String thrown() {
         List<String> thrown = method.element().getThrownTypes().stream()
                 .filter(mirror -> method.failures().stream().noneMatch(failure -> world.types.isSameType(mirror, failure.element().asType())))

@@ -7,42 +7,46 @@ import javax.lang.model.element.ElementKind;
 import javax.lang.model.element.TypeElement;
 import javax.lang.model.type.TypeMirror;
 
-/** What a parameter, a result or a member may be. */
+/** The type of a parameter, a result or a member. */
 sealed interface Type {
-    /** A number, a character or a truth value. */
+    /** A number, a character or a boolean. */
     record Value(Base base) implements Type {}
 
-    /** One of an enumeration's constants. */
+    /** A constant of an enumeration. */
     record Constant(TypeElement element, String name, List<String> constants) implements Type {}
 
     /** A {@code String}. */
     record Text() implements Type {}
 
-    /** An object that is called; any, where {@code element} is {@code obvia.Remote}. */
+    /** A remote object; of any interface if {@code element} is {@code obvia.Remote}. */
     record Reference(TypeElement element, String name) implements Type {}
 
-    /** A number or truth value that may be {@code null}: an {@code Integer}. */
+    /** A number or boolean that may be {@code null}: an {@code Integer}. */
     record Boxed(Base base) implements Type {}
 
     /**
      * An array or a list.
      *
-     * @param element what it has in frames: a value, or a structure; what neither is lies in a structure of its own there
-     * @param mirror the type of its elements in Java
+     * @param element the type of elements in frames: a value or a structure; other types are
+     *     wrapped by a structure
+     * @param mirror the type of elements in Java
      */
     record Sequence(Type element, TypeMirror mirror, boolean isList) implements Type {}
 
-    /** A record, a class, or a sealed type; or a structure around what is no value, as an element of an array. */
+    /**
+     * A record, a class, or a sealed type; or the wrapper structure of an array element that is no
+     * value.
+     */
     final class Struct implements Type {
-        /** The class; {@code null} for an element. */
+        /** The class; {@code null} for a wrapper structure. */
         final TypeElement element;
-        /** Its name in IDL. */
+        /** The name in IDL. */
         final String name;
-        /** Whether several pointers may lead to one. */
+        /** Whether several pointers may lead to a value. */
         final boolean isGraph;
-        /** What it has; of a sealed type a member for each of its kinds that has something. */
+        /** The members; of a sealed type, a member for each kind that has content. */
         final List<Member> members = new ArrayList<>();
-        /** Of a sealed type, its kinds: the number of one is its place. */
+        /** The kinds of a sealed type, whose numbers are their indices. */
         final List<Kind> kinds = new ArrayList<>();
 
         Struct(TypeElement element, String name, boolean isGraph) {
@@ -60,12 +64,12 @@ sealed interface Type {
             return !kinds.isEmpty();
         }
 
-        /** What IDL calls the union of a sealed type's kinds. */
+        /** Returns the IDL name of the union of a sealed type's kinds. */
         String unionName() {
             return name + "Kinds";
         }
 
-        /** How it lies in memory. */
+        /** Returns the layout in memory. */
         Block block() {
             Block block = new Block();
             members.forEach(member -> block.add(member.type, member.idlName));
@@ -74,37 +78,37 @@ sealed interface Type {
     }
 
     /**
-     * One of a sealed type's kinds.
+     * A kind of a sealed type.
      *
-     * @param member what the union has for it; {@code null} for a kind that has nothing
+     * @param member the union's member; {@code null} for a kind without content
      */
     record Kind(TypeElement element, Member member) {}
 
     /**
      * A member of a structure.
      *
-     * @param name its name in Java
-     * @param idlName its name in IDL
-     * @param countName what IDL calls its length; {@code null} for what has none
-     * @param field where a class has it; {@code null} where nothing is set
+     * @param name the name in Java
+     * @param idlName the name in IDL
+     * @param countName the name of its length in IDL; {@code null} if it has none
+     * @param field the field of the class; {@code null} if no field is set
      */
     record Member(String name, String idlName, String countName, Type type, TypeMirror mirror, Field field) {}
 
     /**
      * A field of a class.
      *
-     * @param above how many classes above it declares the field; none where it does so itself
-     * @param mirror its type there, without arguments
-     * @param isReached whether the code may name it
+     * @param above the number of classes between the class and the one that declares the field
+     * @param mirror the type of the declaring class, without type arguments
+     * @param isReached whether the field is accessible to the code
      */
     record Field(int above, TypeMirror mirror, boolean isReached) {}
 
-    /** Whether it is a value that lies where it is, in a block or in an array. */
+    /** Whether it is a value that lies in place in a block or an array. */
     default boolean isScalar() {
         return this instanceof Value || this instanceof Constant;
     }
 
-    /** What IDL calls it, without pointers. */
+    /** Returns the type's IDL, without pointers. */
     default String idl() {
         return switch (this) {
             case Value value -> value.base.idl;
@@ -117,7 +121,7 @@ sealed interface Type {
         };
     }
 
-    /** Whether it needs more than a frame's block and what lies behind it in order. */
+    /** Whether it needs more than a frame's block and a sequence of objects. */
     default boolean isGraph() {
         return switch (this) {
             case Boxed boxed -> true;
@@ -127,7 +131,7 @@ sealed interface Type {
         };
     }
 
-    /** Whether it is an object that is called, or leads to one; what was {@code seen} is not looked at again. */
+    /** Whether it is a remote object or leads to one; types in {@code seen} are skipped. */
     default boolean hasReferences(Set<Type> seen) {
         return switch (this) {
             case Reference reference -> true;
@@ -137,7 +141,9 @@ sealed interface Type {
         };
     }
 
-    /** The bytes that it has in a block or an array: a slot's for what lies elsewhere. */
+    /**
+     * Returns the size in bytes in a block or an array: that of a slot if the value lies elsewhere.
+     */
     default int size() {
         return switch (this) {
             case Value value -> value.base.size;

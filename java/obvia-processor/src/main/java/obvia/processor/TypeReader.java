@@ -10,7 +10,7 @@ import javax.lang.model.type.DeclaredType;
 import javax.lang.model.type.TypeKind;
 import javax.lang.model.type.TypeMirror;
 
-/** Reads the types of what is passed. */
+/** Reads the types of passed values. */
 final class TypeReader {
     private static final Map<String, Base> BOXES = Map.of(
             "java.lang.Boolean", Base.BOOLEAN,
@@ -31,10 +31,10 @@ final class TypeReader {
     }
 
     /**
-     * A type.
+     * Returns a type.
      *
-     * @param where what has it, for what is to be said
-     * @param from the interface whose package uses it
+     * @param where the element to which messages refer
+     * @param from the interface whose package uses the type
      */
     Type read(TypeMirror mirror, Element where, TypeElement from) throws Refused {
         if (mirror.getKind().isPrimitive()) {
@@ -72,7 +72,7 @@ final class TypeReader {
         throw new Refused(where, "`" + mirror + "` cannot be passed: " + advice(element));
     }
 
-    /** Whether it is a class of the program's. */
+    /** Whether it is a class of the program. */
     static boolean isOwn(TypeElement element) {
         String name = element.getQualifiedName().toString();
         return !name.startsWith("java.") && !name.startsWith("javax.") && !name.startsWith("obvia.Rpc");
@@ -87,7 +87,7 @@ final class TypeReader {
 
     private Type sequence(TypeMirror mirror, boolean isList, Element where, TypeElement from) throws Refused {
         Type element = read(mirror, where, from);
-        // A list of numbers has boxes in Java, but no element of it is null.
+        // A list of numbers has boxed elements in Java, which are never null.
         Type meant = isList && element instanceof Type.Boxed boxed ? new Type.Value(boxed.base()) : element;
         return new Type.Sequence(structs.item(meant, mirror, where), mirror, isList);
     }

@@ -20,14 +20,14 @@ import javax.lang.model.util.ElementFilter;
 import javax.lang.model.util.Elements;
 import javax.lang.model.util.Types;
 
-/** What a compilation knows. */
+/** The compiler's model of the program. */
 final class World {
     private static final Set<String> ROOTS = Set.of("obvia.Remote", "java.rmi.Remote");
     private static final Pattern INTERFACE = Pattern.compile("^interface (\\w+) : ", Pattern.MULTILINE);
 
     final Elements elements;
     final Types types;
-    /** The interfaces that something is made for. */
+    /** The interfaces for which code is generated. */
     private final Set<TypeElement> made = new HashSet<>();
 
     World(Elements elements, Types types) {
@@ -39,7 +39,7 @@ final class World {
         made.add(element);
     }
 
-    /** Whether something is made for the interface in this compilation. */
+    /** Whether code is generated for the interface in this compilation. */
     boolean isMadeHere(TypeElement element) {
         return made.contains(element);
     }
@@ -49,12 +49,12 @@ final class World {
         return ROOTS.contains(element.getQualifiedName().toString());
     }
 
-    /** Whether it is an interface whose objects are called. */
+    /** Whether it is an interface of remote objects. */
     boolean isRemote(TypeElement element) {
         return element.getKind() == ElementKind.INTERFACE && !isRoot(element) && ROOTS.stream().anyMatch(root -> isA(element, root));
     }
 
-    /** Whether it is a type of this name, or one below it. */
+    /** Whether it is a type of this name or a subtype. */
     boolean isA(TypeElement element, String name) {
         TypeElement above = elements.getTypeElement(name);
         return above != null && types.isSubtype(types.erasure(element.asType()), types.erasure(above.asType()));
@@ -71,7 +71,7 @@ final class World {
         return (TypeElement) ((DeclaredType) mirror).asElement();
     }
 
-    /** Whether every object has the method. */
+    /** Whether the method is one of every object. */
     boolean isOfObject(ExecutableElement method) {
         TypeElement object = elements.getTypeElement("java.lang.Object");
         return ElementFilter.methodsIn(object.getEnclosedElements()).stream()
@@ -81,25 +81,28 @@ final class World {
                                 && types.isSubsignature((ExecutableType) method.asType(), (ExecutableType) other.asType()));
     }
 
-    /** Whether what describes the interface is made from Java, by this compilation or by another. */
+    /**
+     * Whether the interface's description is generated from Java, by this compilation or another
+     * one.
+     */
     boolean isFromJava(TypeElement element) {
         TypeElement info = info(element);
         return isMadeHere(element) || info != null && annotation(info, "obvia.runtime.FromJava") != null;
     }
 
-    /** The class that describes an interface; {@code null} where there is none yet. */
+    /** Returns the class that describes an interface; {@code null} if it does not exist yet. */
     TypeElement info(TypeElement element) {
         String binary = elements.getBinaryName(element).toString();
         return elements.getTypeElement(binary.substring(0, binary.lastIndexOf('.') + 1) + infoName(element));
     }
 
-    /** The name of that class, without its package. */
+    /** Returns the name of the class that describes an interface, without its package. */
     String infoName(TypeElement element) {
         String binary = elements.getBinaryName(element).toString();
         return binary.substring(binary.lastIndexOf('.') + 1) + "Info";
     }
 
-    /** What an interface is called in IDL. */
+    /** Returns the name of an interface in IDL. */
     String idlName(TypeElement element) throws Refused {
         String text = isFromJava(element) ? "" : text(element);
         Matcher found = INTERFACE.matcher(text);
@@ -110,7 +113,7 @@ final class World {
         return name == null ? IdlNames.type(element) : name;
     }
 
-    /** The text in IDL of an interface that something was made for before. */
+    /** Returns the IDL text of an interface for which code was generated earlier. */
     String text(TypeElement element) {
         TypeElement info = info(element);
         if (info != null) {
@@ -123,7 +126,7 @@ final class World {
         return "";
     }
 
-    /** The IID that an interface says it has; {@code null} where it says none. */
+    /** Returns the declared IID of an interface; {@code null} if there is none. */
     String iid(TypeElement element) throws Refused {
         AnnotationMirror said = annotation(element, "obvia.Iid");
         if (said == null) {
@@ -145,7 +148,7 @@ final class World {
         return null;
     }
 
-    /** Whether code in the package of another type may use it. */
+    /** Whether code in the package of another type can access the element. */
     boolean isVisible(Element element, TypeElement from) {
         for (Element at = element; at != null && at.getKind() != ElementKind.PACKAGE; at = at.getEnclosingElement()) {
             Set<Modifier> modifiers = at.getModifiers();

@@ -18,7 +18,7 @@ import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What cannot be done is an error where it is written, which says what to do. */
+/** Tests that each unsupported construct is reported at its position, with a remedy. */
 class RefusedTest {
     @TempDir
     private Path place;
@@ -37,7 +37,7 @@ class RefusedTest {
         }
     }
 
-    /** The errors of a compilation, as {@code line: message}. */
+    /** Returns the errors of a compilation, as {@code line: message}. */
     private List<String> errors(String text, String... options) throws IOException {
         JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
         var found = new DiagnosticCollector<JavaFileObject>();

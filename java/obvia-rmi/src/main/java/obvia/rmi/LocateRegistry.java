@@ -3,29 +3,36 @@ package obvia.rmi;
 import java.rmi.RemoteException;
 import java.util.Set;
 
-/** Registries, as {@link java.rmi.registry.LocateRegistry} has them. There is no process or port behind one: names belong to the processes that bind them. */
+/**
+ * Registries, as in {@link java.rmi.registry.LocateRegistry}. No process or port backs a registry:
+ * a name belongs to the process that binds it.
+ */
 public final class LocateRegistry {
     private static final Set<String> HERE = Set.of("", "localhost", "127.0.0.1", "::1", "[::1]");
 
     private LocateRegistry() {}
 
-    /** The names of this host. */
+    /** Returns the registry of this host. */
     public static Registry getRegistry() throws RemoteException {
         return getRegistry(Registry.REGISTRY_PORT);
     }
 
-    /** Those of what is a port to RMI: see {@link Registry}. */
+    /** Returns the registry for an RMI port: see {@link Registry}. */
     public static Registry getRegistry(int port) throws RemoteException {
         return getRegistry(null, port);
     }
 
-    /** Those of a host. */
+    /**
+     * Returns the registry of a host.
+     *
+     * @throws RemoteException for any host but this one
+     */
     public static Registry getRegistry(String host) throws RemoteException {
         return getRegistry(host, Registry.REGISTRY_PORT);
     }
 
     /**
-     * Those of a host.
+     * Returns the registry of a host for an RMI port.
      *
      * @throws RemoteException for any host but this one
      */
@@ -36,7 +43,7 @@ public final class LocateRegistry {
         return new Registry(port <= 0 ? Registry.REGISTRY_PORT : port);
     }
 
-    /** The same: nothing has to be started. */
+    /** Returns the registry for a port; no process has to be started. */
     public static Registry createRegistry(int port) throws RemoteException {
         return getRegistry(port);
     }

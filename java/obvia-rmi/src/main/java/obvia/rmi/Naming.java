@@ -8,18 +8,23 @@ import java.rmi.NotBoundException;
 import java.rmi.Remote;
 import java.rmi.RemoteException;
 
-/** Objects by names as {@link java.rmi.Naming} has them: {@code //localhost/calc}, {@code rmi://localhost:1099/calc}, {@code calc}. */
+/**
+ * Objects by name, as in {@link java.rmi.Naming}: {@code //localhost/calc},
+ * {@code rmi://localhost:1099/calc}, {@code calc}.
+ */
 public final class Naming {
     private Naming() {}
 
     private record Parsed(Registry registry, String name) {}
 
     /**
-     * The object that a process exports by a name. RMI sends the class of the proxy along; here the caller says by which interface it calls.
+     * Looks up the object that a process exports under a name. RMI transmits the class of the
+     * proxy; here the caller names the interface.
      *
-     * @throws NotBoundException where no process serves the name
-     * @throws RemoteException where the object has no such interface, means something else by it, or cannot be reached
-     * @throws MalformedURLException where it is no name
+     * @throws NotBoundException if no process serves the name
+     * @throws RemoteException if the object lacks the interface, has another version of it, or
+     *     cannot be reached
+     * @throws MalformedURLException if the name is malformed
      */
     public static <T extends Remote> T lookup(Class<T> type, String name) throws NotBoundException, MalformedURLException, RemoteException {
         Parsed parsed = parse(name);
@@ -27,25 +32,28 @@ public final class Naming {
     }
 
     /**
-     * Lets others look an object up by a name, as long as this process runs or until {@link #unbind}.
+     * Binds an object to a name until this process ends or calls {@link #unbind}.
      *
-     * @throws AlreadyBoundException where a process serves the name
+     * @throws AlreadyBoundException if a process serves the name
      */
     public static void bind(String name, Remote object) throws AlreadyBoundException, MalformedURLException, RemoteException {
         Parsed parsed = parse(name);
         parsed.registry.bind(parsed.name, object);
     }
 
-    /** The same in place of what this process has bound by the name before; another process's name is not taken. */
+    /**
+     * Binds an object to a name and replaces the previous binding of this process. A name that
+     * belongs to another process is not taken over.
+     */
     public static void rebind(String name, Remote object) throws RemoteException, MalformedURLException {
         Parsed parsed = parse(name);
         parsed.registry.rebind(parsed.name, object);
     }
 
     /**
-     * Ends what this process has bound by a name.
+     * Ends a binding of this process.
      *
-     * @throws NotBoundException where it has not
+     * @throws NotBoundException if this process has not bound the name
      */
     public static void unbind(String name) throws RemoteException, NotBoundException, MalformedURLException {
         Parsed parsed = parse(name);
@@ -54,7 +62,7 @@ public final class Naming {
 
     private static Parsed parse(String name) throws MalformedURLException, RemoteException {
         try {
-            // A port alone is no authority to URIs.
+            // The URI syntax has no authority that consists of a port alone.
             URI uri = new URI(name.replaceFirst("^(rmi:)?//:", "//localhost:"));
             boolean isPlain = uri.getUserInfo() == null && uri.getQuery() == null && uri.getFragment() == null && !uri.isOpaque();
             if (!isPlain || uri.getScheme() != null && !uri.getScheme().equals("rmi") || uri.getPath() == null) {

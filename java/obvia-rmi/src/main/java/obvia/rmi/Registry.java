@@ -16,22 +16,22 @@ import obvia.RpcException;
 import obvia.runtime.InterfaceInfo;
 
 /**
- * Names, as {@link java.rmi.registry.Registry} has them.
+ * A registry of names, as in {@link java.rmi.registry.Registry}.
  *
- * <p>They are the names that {@link Obvia#bind} and programs in other languages know. What is bound with a port other than 1099 is kept apart by it: {@code calc} with port 2001
- * is {@code 2001.calc} there.
+ * <p>{@link Obvia#bind} and programs in other languages see the same names. A port other than 1099
+ * becomes part of the name: {@code calc} at port 2001 is {@code 2001.calc} there.
  */
 public final class Registry {
-    /** RMI's usual port. */
+    /** The default port of RMI. */
     public static final int REGISTRY_PORT = java.rmi.registry.Registry.REGISTRY_PORT;
 
-    /** What this process has bound. Changes are made one after another, with its lock. */
+    /** The bindings of this process. Changes are serialized by the map's lock. */
     private static final Map<Key, Bound> BOUND = new ConcurrentHashMap<>();
 
     private final int port;
 
     private record Key(int port, String name) {
-        /** The name as others know it. */
+        /** Returns the name that {@link Obvia#bind} uses. */
         String known() {
             return port == REGISTRY_PORT ? name : port + "." + name;
         }
@@ -74,7 +74,9 @@ public final class Registry {
         }
     }
 
-    /** See {@link Naming#rebind}. Whoever looks the name up meanwhile finds the one object or the other. */
+    /**
+     * See {@link Naming#rebind}. A concurrent lookup finds either the old object or the new one.
+     */
     public void rebind(String name, Remote object) throws RemoteException {
         Key key = new Key(port, name);
         try {
@@ -105,7 +107,7 @@ public final class Registry {
         }
     }
 
-    /** The names that this process has bound here. */
+    /** Returns the names that this process has bound in this registry. */
     public String[] list() throws RemoteException {
         return BOUND.keySet().stream()
                 .filter(key -> key.port == port)
@@ -114,7 +116,7 @@ public final class Registry {
                 .toArray(String[]::new);
     }
 
-    /** Ends all names of an object; whether there were any. */
+    /** Removes all bindings of an object; whether there were any. */
     static boolean unbindAll(Remote object) {
         synchronized (BOUND) {
             List<Map.Entry<Key, Bound>> own = BOUND.entrySet().stream().filter(entry -> entry.getValue().object == object).toList();
@@ -130,7 +132,7 @@ public final class Registry {
         return new RemoteException(why.getMessage(), why);
     }
 
-    /** The interface by which an object is exported. */
+    /** Returns the interface by which an object is exported. */
     private static Class<?> type(Remote object) throws RemoteException {
         List<Class<?>> types = new ArrayList<>();
         for (Class<?> type = object.getClass(); type != null; type = type.getSuperclass()) {
@@ -140,7 +142,8 @@ public final class Registry {
             throw new RemoteException("`" + object.getClass().getName() + "` has no interface that extends java.rmi.Remote");
         }
         try {
-            // Others of them are known by this, so that callers may look the object up by any.
+            // Loading all interfaces makes them known to the runtime, so that clients can look the
+            // object up by any of them.
             types.forEach(InterfaceInfo::of);
         } catch (IllegalArgumentException e) {
             throw new RemoteException("an interface was compiled without obvia-processor: " + e.getMessage(), e);
@@ -156,7 +159,10 @@ public final class Registry {
         export.rebind(type.cast(object), type);
     }
 
-    /** Collects the remote interfaces of a class, those that it names before what they extend. */
+    /**
+     * Collects the remote interfaces of a class: direct interfaces before the interfaces that they
+     * extend.
+     */
     private static void collect(Class<?> type, List<Class<?>> found) {
         for (Class<?> above : type.getInterfaces()) {
             if (above != Remote.class && Remote.class.isAssignableFrom(above) && !found.contains(above)) {

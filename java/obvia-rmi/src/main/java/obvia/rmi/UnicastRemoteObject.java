@@ -5,27 +5,27 @@ import java.rmi.Remote;
 import java.rmi.RemoteException;
 
 /**
- * What classes extend that extend {@link java.rmi.server.UnicastRemoteObject}. None needs to: any object that implements a remote interface goes by reference, and nothing is done
- * for that beforehand.
+ * The base class for classes that extend {@link java.rmi.server.UnicastRemoteObject}. Its use is
+ * optional: objects with a remote interface are passed by reference without an explicit export.
  */
 public abstract class UnicastRemoteObject implements Remote {
-    /** An object that can be called. */
+    /** Creates a remote object. */
     protected UnicastRemoteObject() throws RemoteException {}
 
-    /** The same; there is no port. */
+    /** Creates a remote object; the port is ignored. */
     protected UnicastRemoteObject(int port) throws RemoteException {}
 
-    /** The object itself, which can be passed and bound as it is; there is no port. */
+    /** Returns the object itself, which can be passed and bound as it is; the port is ignored. */
     public static <T extends Remote> T exportObject(T object, int port) throws RemoteException {
         return object;
     }
 
     /**
-     * Ends the names by which this process has bound an object. References that others have stay good.
+     * Removes the bindings of an object in this process. References of clients stay valid.
      *
-     * @param force has no meaning here: calls that are under way end as usual
+     * @param force ignored: calls in progress finish
      * @return true
-     * @throws NoSuchObjectException where it has no name
+     * @throws NoSuchObjectException if the object is not bound
      */
     public static boolean unexportObject(Remote object, boolean force) throws NoSuchObjectException {
         if (!Registry.unbindAll(object)) {

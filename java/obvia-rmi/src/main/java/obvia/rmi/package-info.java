@@ -1,2 +1,5 @@
-/** What a program that uses RMI changes its imports to; docs/rmi.md goes through it line by line. Interfaces stay as they are. */
+/**
+ * The replacements for the imports of a program that uses RMI; docs/rmi.md describes the migration
+ * line by line. Interfaces stay unchanged.
+ */
 package obvia.rmi;

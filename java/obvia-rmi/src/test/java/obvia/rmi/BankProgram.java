@@ -4,11 +4,14 @@ import java.net.ServerSocket;
 import java.rmi.Remote;
 import obvia.rmi.bank.BankServer;
 
-/** A server in a virtual machine of its own: by RMI, at a port that it says, or by obvia, where it gets a name. It ends with its starter. */
+/**
+ * A server in a virtual machine of its own: by RMI at a port that it prints, or by obvia under a
+ * name. The server ends with its parent process.
+ */
 final class BankProgram {
     private BankProgram() {}
 
-    /** What keeps RMI's objects: its tables hold them weakly. */
+    /** The strong reference to the exported object: RMI's tables hold it weakly. */
     private static Remote bank;
 
     public static void main(String[] arguments) throws Exception {

@@ -29,12 +29,12 @@ import obvia.rmi.bank.Watcher;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** One interface and one implementation, called by RMI and by obvia. */
+/** Tests that one interface and one implementation work by RMI and by obvia. */
 @Timeout(120)
 class BothWaysTest {
     private static final long PATIENCE = 60;
 
-    /** A server in another virtual machine, and what it says when it is ready. */
+    /** A server in another virtual machine, and the line that it prints when it is ready. */
     private record Server(Process process, String said) implements AutoCloseable {
         static Server start(String... arguments) throws Exception {
             String java = ProcessHandle.current().info().command().orElse("java");

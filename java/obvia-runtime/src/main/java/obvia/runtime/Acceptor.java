@@ -5,15 +5,15 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.util.function.Consumer;
 
-/** Takes whoever connects to a name, as long as the name is served. */
+/** Accepts the clients that connect to a name as long as the name is served. */
 final class Acceptor implements Rounds.Turn {
     private final ServerSocketChannel listener;
     private final Consumer<SocketChannel> greet;
 
     /**
-     * One for a listener.
+     * Creates an acceptor for a listener.
      *
-     * @param greet goes on with a client, on a thread of its own
+     * @param greet performs the greeting with a client, on a thread of its own
      */
     Acceptor(ServerSocketChannel listener, Consumer<SocketChannel> greet) {
         this.listener = listener;
@@ -34,7 +34,7 @@ final class Acceptor implements Rounds.Turn {
             isGreeted = true;
         } finally {
             if (!isGreeted) {
-                // The client is told at once, and may come again.
+                // The client sees the closed connection at once and may retry.
                 Directory.close(socket);
             }
         }

@@ -12,10 +12,11 @@ import obvia.Hresult;
 import obvia.RpcException;
 
 /**
- * Binding: what two processes settle before the first call, with the standard's own units (C706 12.6.4).
+ * Binding: the negotiation of two processes before the first call, with the PDUs of C706 12.6.4.
  *
- * <p>The first unit of a connection is a bind, whose contexts are the runtime's interface and the process that binds; interfaces follow with alter_context, each with FLAT
- * and its fingerprint as transfer syntaxes. {@code crates/com/src/binding.rs} says more.
+ * <p>The first PDU of a connection is a bind, whose presentation contexts are the runtime's
+ * interface and the client process. Interfaces follow with alter_context; each offers FLAT and its
+ * fingerprint as transfer syntaxes. {@code crates/com/src/binding.rs} has the details.
  */
 final class Bind {
     private static final int BIND = 11;
@@ -38,7 +39,7 @@ final class Bind {
 
     private Bind() {}
 
-    /** A UUID and a version: an interface, a transfer syntax, or what goes as one. */
+    /** A UUID with a version: an interface, a transfer syntax, or data in the same form. */
     record Syntax(Guid uuid, int version) {
         static Syntax process(long oxid) {
             return new Syntax(new Guid(PROCESS, oxid), 1);
@@ -69,10 +70,10 @@ final class Bind {
         }
     }
 
-    /** What a server makes of a unit: its answer, and the process that the client says it is, or 0. */
+    /** The server's answer to a PDU, and the OXID that the client claims, or 0. */
     record Answer(byte[] unit, long client) {}
 
-    /** Tells the peer who this process is, and learns who the peer is. */
+    /** Sends the OXID of this process and returns that of the peer. */
     static long introduce(WindowChannel channel, long oxid) {
         var contexts = List.of(
                 new Context(RUNTIME, List.of(FLAT)), new Context(Syntax.process(oxid), List.of(FLAT)));
@@ -87,7 +88,7 @@ final class Bind {
         return process.uuid.low();
     }
 
-    /** Makes sure that both sides mean the same by an interface. */
+    /** Verifies that client and server have the same version of an interface. */
     static void alter(WindowChannel channel, InterfaceInfo<?> info) {
         Syntax own = Syntax.fingerprint(info);
         var context = new Context(new Syntax(info.iid(), info.version()), List.of(FLAT, own));
@@ -122,7 +123,10 @@ final class Bind {
         return outcomes(channel.exchange(finish(body)), type == BIND ? BIND_ACK : ALTER_CONTEXT_RESP, callId, contexts.size());
     }
 
-    /** What a server answers, of a type, about as many contexts as were asked for. */
+    /**
+     * Returns the outcomes of a server's answer, which must be of the given type and answer all
+     * requested contexts.
+     */
     static List<Outcome> outcomes(byte[] bytes, int type, int callId, int wanted) {
         try {
             ByteBuffer answer = unit(bytes);
@@ -154,9 +158,9 @@ final class Bind {
     }
 
     /**
-     * A server's answer to a unit.
+     * Returns a server's answer to a PDU.
      *
-     * @throws BadMessageException for what is neither a bind nor an alter_context
+     * @throws BadMessageException if the PDU is neither a bind nor an alter_context
      */
     static Answer answer(byte[] bytes, long own) {
         try {
@@ -222,7 +226,7 @@ final class Bind {
 
     private static byte[] ack(int type, int callId, long own, List<Outcome> outcomes) {
         ByteBuffer body = body(type, callId);
-        // The group is this process: any part of its number that is not zero does.
+        // The association group is this process: any part of its OXID that is not 0 serves as ID.
         body.putInt(HEADER + 4, (int) own | 1);
         byte[] address = (Link.endpoint(own) + "\0").getBytes(StandardCharsets.US_ASCII);
         body.putShort((short) address.length).put(address);
@@ -235,10 +239,10 @@ final class Bind {
         return finish(body);
     }
 
-    /** A unit's header with the longest fragments there are, and no group. */
+    /** Returns the header of a PDU with the maximum fragment sizes and no association group. */
     private static ByteBuffer body(int type, int callId) {
         ByteBuffer unit = ByteBuffer.allocate(0x4000).order(ByteOrder.LITTLE_ENDIAN);
-        // Version 5.0, the first and last fragment, little endian.
+        // Version 5.0, first and last fragment, little-endian.
         unit.put((byte) 5).put((byte) 0).put((byte) type).put((byte) 3).putInt(0x10);
         unit.putShort((short) 0).putShort((short) 0).putInt(callId);
         return unit.putShort((short) 0xfff8).putShort((short) 0xfff8).putInt(0);
@@ -250,7 +254,7 @@ final class Bind {
         return bytes;
     }
 
-    /** A unit of version 5 in little endian, whole, without authentication. */
+    /** Returns an unfragmented, unauthenticated, little-endian PDU of version 5. */
     private static ByteBuffer unit(byte[] bytes) {
         ByteBuffer unit = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
         boolean isOne = bytes.length >= HEADER + 8

@@ -11,16 +11,17 @@ import java.util.concurrent.TimeUnit;
 import obvia.Trace;
 
 /**
- * What calls say beside their arguments: how long their callers wait, and the trace that they belong to. docs/flat.md has the bytes, {@code crates/com/src/call_context.rs} both sides in
- * Rust.
+ * The context of calls: their deadlines and the trace that they belong to. docs/flat.md specifies
+ * the bytes; {@code crates/com/src/call_context.rs} has both sides in Rust.
  *
- * <p>It is a scoped value, so that the tasks that some work forks, and waits for, have it as well. Calls of a thread without one say nothing.
+ * <p>The context is a scoped value, so that tasks that some work forks and joins inherit it. Calls
+ * of a thread without a context send none.
  */
 public final class CallContext {
-    /** The longest one, in bytes. */
+    /** The maximum length of a context, in bytes. */
     public static final int LENGTH_MAX = 552;
 
-    /** Of calls that say nothing. */
+    /** The context of calls that send none. */
     public static final CallContext NONE = new CallContext(null, null, null);
 
     private static final long NO_TIME = -1;
@@ -32,9 +33,12 @@ public final class CallContext {
 
     private static final ScopedValue<CallContext> OF_WORK = ScopedValue.newInstance();
 
-    /** By when calls have to be done; {@code null} where nobody has said so. */
+    /** The deadline of calls; {@code null} for the default. */
     private final Deadline deadline;
-    /** By when the caller of the method that the thread performs wants the answer; {@code null} where it has not said so. */
+    /**
+     * The deadline of the caller of the method that the thread performs; {@code null} if the caller
+     * sent none.
+     */
     private final Deadline callers;
     private final Trace trace;
 
@@ -48,12 +52,12 @@ public final class CallContext {
         this.trace = trace;
     }
 
-    /** That of calls that this thread makes now. */
+    /** Returns the context of the calls that this thread makes now. */
     public static CallContext current() {
         return OF_WORK.isBound() ? OF_WORK.get() : NONE;
     }
 
-    /** By when calls have to be done, or {@code null}. */
+    /** Returns the deadline of calls, or {@code null}. */
     Deadline deadline() {
         return deadline;
     }
@@ -67,7 +71,7 @@ public final class CallContext {
         return Optional.ofNullable(trace);
     }
 
-    /** This with another deadline, unless there is one that is sooner. */
+    /** Returns this context with another deadline, unless the present one is earlier. */
     CallContext by(Deadline other) {
         return with(deadline != null && deadline.at() - other.at() <= 0 ? deadline : other, callers, trace);
     }
@@ -77,23 +81,24 @@ public final class CallContext {
         return with(deadline, callers, other);
     }
 
-    /** This as a method has it that nobody waits for. */
+    /** Returns this context without deadlines, for a method whose caller does not wait. */
     CallContext withoutTime() {
         return with(null, null, trace);
     }
 
-    /** Does some work whose calls have this. */
+    /** Performs work whose calls have this context. */
     public <R, E extends Throwable> R during(ScopedValue.CallableOp<? extends R, E> work) throws E {
         Link.putAway();
         try {
             return ScopedValue.where(OF_WORK, this).call(work);
         } finally {
-            // Work that says nothing may be a part of work that does.
+            // Work without a context may be nested in work with one, which must not reuse its
+            // channels.
             Link.putAway();
         }
     }
 
-    /** How it is said now: the time that is left becomes less. */
+    /** Encodes the context with the time that remains now. */
     public byte[] toBytes() {
         byte[] state = trace == null ? new byte[0] : trace.tracestate().getBytes(StandardCharsets.US_ASCII);
         int length = trace == null ? Long.BYTES : STATE + state.length + 7 & -8;
@@ -109,7 +114,8 @@ public final class CallContext {
     }
 
     /**
-     * Reads that of a call which has come; {@code null} where the bytes are none. A trace that is none is left out, as tracing is no reason to refuse a call.
+     * Decodes the context of a received call; {@code null} if the bytes are malformed. An invalid
+     * trace is dropped, as tracing must not make a call fail.
      */
     public static CallContext read(byte[] bytes) {
         if (bytes.length != Long.BYTES && (bytes.length < STATE || bytes.length > LENGTH_MAX)) {
@@ -132,7 +138,7 @@ public final class CallContext {
         return with(deadline, deadline, traceOf(bytes, end));
     }
 
-    /** As many microseconds, which have no sign. */
+    /** Returns a duration of an unsigned number of microseconds. */
     private static Duration micros(long count) {
         return Duration.ofSeconds(Long.divideUnsigned(count, 1_000_000), Long.remainderUnsigned(count, 1_000_000) * 1000);
     }
@@ -144,7 +150,7 @@ public final class CallContext {
         try {
             return new Trace("00-" + trace + "-" + digits.formatHex(bytes, PARENT, FLAGS) + "-" + digits.toHexDigits(bytes[FLAGS]), state);
         } catch (IllegalArgumentException e) {
-            // One of the numbers is 0.
+            // The trace ID or the parent ID is 0.
             return null;
         }
     }

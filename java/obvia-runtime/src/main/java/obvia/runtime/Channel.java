@@ -5,40 +5,43 @@ import obvia.BadMessageException;
 import obvia.RpcException;
 
 /**
- * What one thread at a time makes calls by.
+ * A connection's end on which one thread at a time makes calls.
  *
- * <p>A proxy's method asks for one by {@link Proxy#begin}, writes the arguments' frame at {@link #at} of {@link #memory}, calls by {@link Proxy#call}, reads the results' frame at
- * {@link #replyAt} of {@link #replyMemory}, and ends with {@link #end}. Calls themselves are no proxy's to make: {@link Proxy} does, and keeps the object meanwhile.
+ * <p>A proxy's method gets a channel from {@link Proxy#begin}, writes the request's frame at
+ * {@link #at} of {@link #memory}, calls {@link Proxy#call}, reads the reply's frame at
+ * {@link #replyAt} of {@link #replyMemory}, and finishes with {@link #end}. Only {@link Proxy}
+ * makes the call itself: it keeps the reference alive meanwhile.
  */
 public abstract class Channel {
-    /** Where the request's frame lies. */
+    /** The memory of the request's frame. */
     public MemorySegment memory;
 
-    /** Where it begins. */
+    /** The offset of the request's frame. */
     public long at;
 
-    /** Where the reply's frame lies, after the call. */
+    /** The memory of the reply's frame, after the call. */
     public MemorySegment replyMemory;
 
-    /** Where it begins. */
+    /** The offset of the reply's frame. */
     public long replyAt;
 
-    /** Bytes of the reply's frame. */
+    /** The length of the reply's frame, in bytes. */
     public int length;
 
-    /** For ways that have channels of their own. */
+    /** For ways with channels of their own. */
     protected Channel() {}
 
-    /** Makes the place for a request's frame of so many bytes, and returns this. */
+    /** Allocates a request's frame of {@code length} bytes and returns this channel. */
     protected abstract Channel request(int length);
 
     /**
-     * Publishes the request, and waits for the response.
+     * Sends the request and waits for the response.
      *
      * @param target the interface pointer
-     * @param opnum the method
-     * @param length bytes of the request's frame: as many as were asked for, or fewer
-     * @throws RpcException what the method returned where it failed, or why there are no results
+     * @param opnum the opnum
+     * @param length the length of the request's frame in bytes, at most the allocated length
+     * @throws RpcException with the HRESULT of the method if it failed, or with the reason why
+     *     there are no results
      */
     final void call(long target, int opnum, int length) {
         int result = exchange(target, opnum, length);
@@ -49,50 +52,57 @@ public abstract class Channel {
         }
     }
 
-    /** What the server says of the method that has just failed; {@code null} where it does not. It says so once. */
+    /**
+     * Returns the server's description of the last method's failure, once; {@code null} if there is
+     * none.
+     */
     protected Words takeWords() {
         return null;
     }
 
-    /** The same for methods that do not fail by what they return: the result, whatever it is. */
+    /** Performs a call and returns the method's result, also a negative one. */
     protected abstract int exchange(long target, int opnum, int length);
 
-    /** Publishes the request as a call without response. */
+    /** Sends the request of a call without response. */
     protected abstract void oneway(long target, int opnum, int length);
 
     /**
-     * A reference to an array, before the request's frame is written; 0 where the other side does not take it, so that it has to be copied.
+     * Creates a reference to an array before the request's frame is written. Returns 0 if the peer
+     * takes no such reference: the array must be copied.
      *
-     * @param length bytes of the request's frame, as they were asked for
+     * @param length the allocated length of the request's frame, in bytes
      */
     public long refer(MemorySegment array, boolean isWritten, int length) {
         return 0;
     }
 
-    /** Checks that the reply's frame is a block of so many bytes and nothing else. */
+    /** Checks that the reply's frame is exactly a block of {@code length} bytes. */
     public final void expect(int length) {
         if (this.length != length) {
             throw bad("a reply of " + this.length + " bytes where " + length + " are meant");
         }
     }
 
-    /** Checks that the reply's frame has at least a block of so many bytes. */
+    /** Checks that the reply's frame has at least a block of {@code length} bytes. */
     public final void expectAtLeast(int length) {
         if (this.length < length) {
             throw bad("a reply of " + this.length + " bytes where there are at least " + length);
         }
     }
 
-    /** Says that a reply breaks the rules, and ends the call; the connection goes on. */
+    /**
+     * Ends the call and returns an exception for results that violate the rules. The connection
+     * stays usable.
+     */
     public final BadMessageException bad(String what) {
         end();
         return new BadMessageException("the results are not what the interface says: " + what);
     }
 
-    /** The results have been read: the next call may be made. */
+    /** Frees the reply after its results have been read, so that the next call can be made. */
     public abstract void end();
 
-    /** A private copy of some bytes. */
+    /** Copies bytes into an array. */
     static byte[] bytes(MemorySegment memory, long at, int length) {
         byte[] copy = new byte[length];
         MemorySegment.copy(memory, at, MemorySegment.ofArray(copy), 0, length);

@@ -13,24 +13,32 @@ import obvia.Hresult;
 import obvia.RpcException;
 
 /**
- * Classes: those of which this process makes objects for others, and objects that others make. {@code crates/com/src/dcom} has both sides in Rust.
+ * The classes that this process registers, and the creation of objects in other processes.
+ * {@code crates/com/src/dcom} has both sides in Rust.
  *
- * <p>A class that is registered is a name in the directory. Who looks for the class connects to that, and is given the object by the server itself.
+ * <p>A registered class is a name in the directory. A client connects to the name, and the server
+ * itself returns the object.
  */
 final class Classes {
-    /** The name of the service that starts servers. */
+    /** The name of the SCM, which starts servers. */
     private static final String SERVICE = "scm";
 
-    /** How long this process stays when nobody uses it, in seconds, where its registration says so. */
+    /**
+     * The environment variable with the idle period of this process in seconds, from the class's
+     * registration.
+     */
     private static final String IDLE_TIMEOUT = "OBVIA_IDLE_TIMEOUT";
 
-    /** How often a server is started that ends before it has made an object. */
+    /**
+     * The maximum number of servers that are started for one activation: each may end before it
+     * creates the object.
+     */
     private static final int STARTS_MAX = 3;
 
-    /** How long a server that is about to come, or to go, is left alone. */
+    /** The pause in nanoseconds before the next attempt at a server that is starting or ending. */
     private static final long PAUSE = 5_000_000;
 
-    /** How often a process looks whether anybody uses it. */
+    /** The bounds of the interval at which a process checks whether it is in use. */
     private static final Duration LOOK_MIN = Duration.ofMillis(5);
 
     private static final Duration LOOK_MAX = Duration.ofMillis(500);
@@ -38,7 +46,7 @@ final class Classes {
     private final ProcessRuntime runtime;
     private final Networks networks;
     private final Map<Guid, Registered> registered = new HashMap<>();
-    // Objects that are being made, and when one last was.
+    // The number of activations in progress, and the time of the last one.
     private int busy;
     private long used = System.nanoTime();
     private boolean isEnding;
@@ -56,14 +64,14 @@ final class Classes {
         return RpcException.of(Hresult.REGDB_E_CLASSNOTREG, "the class {" + id + "} " + why);
     }
 
-    // Making objects.
+    // Creation of objects in this process.
 
-    /** A class of this process. */
+    /** A class that this process has registered. */
     private final class Registered implements ClassRegistration {
         private final Guid id;
         private final Supplier<?> make;
         private final Object classObject;
-        // Where no other process is found instead.
+        // The name of the class in the directory; null if another process has taken it.
         private Directory.Name name;
 
         Registered(Guid id, Supplier<?> make, Object classObject) {
@@ -121,8 +129,8 @@ final class Classes {
     }
 
     /**
-     * Makes an object of a class, or finds what stands for the class. As long as something is done with it the process does not take itself for
-     * unused.
+     * Creates an object of a class, or returns its class object, and performs work with it. The
+     * process does not count as idle until the work is done.
      */
     <R> R provide(Guid id, boolean wantsClass, Function<Object, R> work) {
         Registered found;
@@ -147,7 +155,7 @@ final class Classes {
         return registered.containsKey(id);
     }
 
-    // Having objects made.
+    // Creation of objects in other processes.
 
     <T> T create(Guid id, Class<T> type, boolean wantsClass) {
         if (has(id)) {
@@ -158,7 +166,7 @@ final class Classes {
         return CallContext.current().by(deadline).during(() -> createBy(id, info, wantsClass, deadline));
     }
 
-    /** The object, by a process that makes them: one that runs, or that the service starts. */
+    /** Creates the object in a process that runs, or that the SCM starts. */
     private <T> T createBy(Guid id, InterfaceInfo<T> info, boolean wantsClass, Deadline deadline) {
         for (int starts = 0; ; ) {
             try {
@@ -172,18 +180,22 @@ final class Classes {
             if (start(id, deadline)) {
                 starts++;
             } else {
-                // It was there a moment ago: another process has started it, or it is ending.
+                // The server was there a moment ago: another process has started it, or it is
+                // ending.
                 LockSupport.parkNanos(PAUSE);
             }
         }
     }
 
-    /** Whether a server that answers so may just have ended, or be about to: another one can be started. */
+    /**
+     * Whether a server that fails in this way may just have ended, or be about to: another one can
+     * be started.
+     */
     private static boolean mayBeEnding(int result) {
         return result == Hresult.RPC_S_SERVER_UNAVAILABLE || result == Hresult.RPC_E_DISCONNECTED || result == Hresult.REGDB_E_CLASSNOTREG;
     }
 
-    /** Has the service start a server. Whether it had to. */
+    /** Requests a server from the SCM. Whether the SCM had to start one. */
     private boolean start(Guid id, Deadline deadline) {
         Link service;
         try {
@@ -197,7 +209,7 @@ final class Classes {
         return RuntimeCalls.start(service, id, deadline.left() / 1_000_000);
     }
 
-    // Ending.
+    // Idle shutdown.
 
     void serveUntilIdle(Duration given) throws InterruptedException {
         Duration idle = idleTimeout(given);
@@ -227,13 +239,15 @@ final class Classes {
         return runtime.exports().count() == 0 && networks.held() == 0;
     }
 
-    /** Ends the service of all classes, if nobody has used any for so long, nor refers to any object. */
+    /**
+     * Revokes all classes if they have been idle for the period and no client holds a reference.
+     */
     private synchronized boolean end(Duration idle) {
         if (busy > 0 || System.nanoTime() - used < Deadline.nanos(idle) || !isUnused()) {
             return false;
         }
         isEnding = true;
-        // Who looks for a server from now on finds none, and has one started.
+        // Clients that look for a server from now on find none, and the SCM starts another one.
         List.copyOf(registered.values()).forEach(Registered::close);
         return true;
     }

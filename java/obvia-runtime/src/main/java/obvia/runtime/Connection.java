@@ -12,16 +12,17 @@ import obvia.RpcException;
 import obvia.SecurityLevel;
 
 /**
- * A client's connection as its server has it: takes calls, and has them performed.
+ * The server's end of a client's connection: receives calls and performs them.
  *
- * <p>It has a thread of its own as long as calls come: a platform or a virtual one, as the object wants it that was called last. Where none comes for a while the thread
- * ends, and the {@link Poller} starts another one when the client rings.
+ * <p>The connection has a thread of its own as long as calls arrive: a platform or a virtual one,
+ * as the exported object requires that was called last. After an idle time the thread ends, and the
+ * {@link Poller} starts another one when the client rings the doorbell.
  */
 final class Connection implements Runnable {
     private static final LimitedLog LOG = new LimitedLog();
     private static final byte[] NO_WORDS = {};
 
-    /** Those that have a thread: a method asks who calls it, and no call has to say so. */
+    /** The connections by thread, so that methods can ask for their caller. */
     private static final Map<Thread, Connection> OF_THREAD = new ConcurrentHashMap<>();
 
     private final ProcessRuntime runtime;
@@ -29,18 +30,20 @@ final class Connection implements Runnable {
     private final Window window;
     private final WindowCall call;
     private final Regions regions = new Regions();
-    // The process that the client says it is; 0 as long as it has not.
+    // The OXID that the client claims; 0 until it has sent one.
     private long client;
-    // The interface pointer that was called last, and when it was looked up, in removals.
+    // The interface pointer of the last call, and the count of removals when it was looked up.
     private Exports.Entry last;
     private int lastRemovals;
-    // What that was before the client said something of its next call; null where it has said nothing since.
+    // The cached interface pointer while the client's next call has a context; null otherwise.
     private Exports.Entry aside;
-    // What the next call of an object has said; null where it has said nothing.
+    // The context of the next call; null if the client sent none.
     private CallContext context;
-    // Why the method has failed that was called last, until its caller is told; null where it returned its result.
+    // The exception of the last method until it is sent to the caller; null if the method returned
+    // its result.
     private Throwable failure;
-    // What kind of thread it has, and whether that finds a message that another one has received.
+    // Whether the thread is virtual, and whether another thread has already received the next
+    // message.
     private boolean isVirtual;
     private boolean isReceived;
     private final AtomicBoolean isResting = new AtomicBoolean();
@@ -65,35 +68,38 @@ final class Connection implements Runnable {
         return regions;
     }
 
-    /** Maps the region that the client has named by this number. */
+    /** Maps the client's region with this number. */
     void admitRegion(int number) {
         regions.admit(number, window.region(number));
     }
 
-    /** The one whose call this thread performs, or {@code null} where it performs none. */
+    /** Returns the connection whose call this thread performs, or {@code null}. */
     static Connection current() {
         return OF_THREAD.get(Thread.currentThread());
     }
 
-    /** Whether the client no longer waits for the answer. */
+    /** Whether the client has given up the call. */
     boolean isCancelled() {
         return window.isGivenUp();
     }
 
-    /** The client's process: its number, 0 where that is not known. */
+    /** Returns the client's process; its ID is 0 if unknown. */
     Caller peer() {
         return new Caller(Math.max(0, window.pid()), null, null, null, SecurityLevel.NONE);
     }
 
-    /** Whether its methods are called by virtual threads now. */
+    /** Whether virtual threads call the methods now. */
     boolean isVirtual() {
         return isVirtual;
     }
 
-    /** Serves until the connection ends, rests, or goes on on a thread of the other kind: then it is no longer this thread's. */
+    /**
+     * Serves until the connection ends, goes to rest, or continues on a thread of the other kind.
+     * Then the connection no longer belongs to this thread.
+     */
     @Override
     public void run() {
-        // Another thread may have it before this one ends.
+        // A copy, as another thread may own the connection before this one ends.
         boolean isVirtual = this.isVirtual;
         count(isVirtual, 1);
         OF_THREAD.put(Thread.currentThread(), this);
@@ -123,7 +129,10 @@ final class Connection implements Runnable {
         }
     }
 
-    /** Nobody calls here for a while: the next who does makes what is needed anew. */
+    /**
+     * Frees this thread's pooled objects when the connection goes to rest; the next call allocates
+     * new ones.
+     */
     private static void clearPools() {
         GraphReader.clearPool();
         GraphWriter.clearPool();
@@ -136,27 +145,27 @@ final class Connection implements Runnable {
         runtime.leave(client);
     }
 
-    /** Serves until it rests. */
+    /** Serves until the connection goes to rest. */
     private boolean serveAll() {
         if (isReceived) {
             isReceived = false;
             take();
         }
         while (serve()) {
-            // Until nothing comes.
+            // Continues until no message arrives.
         }
         return false;
     }
 
-    /** Whether to go on on this thread. */
+    /** Serves a message. Whether to continue on this thread. */
     private boolean serve() {
-        // Whoever interrupted a method did not mean what comes after it.
+        // An interrupt that was meant for one method must not reach the next one.
         Thread.interrupted();
         try {
             window.receive(null);
         } catch (RpcException e) {
             if (e.result() == Hresult.RPC_E_TIMEOUT || e.result() == Hresult.RPC_E_CALL_CANCELED) {
-                // Keeps nobody's object alive while nothing is called.
+                // An idle connection must not keep an object alive.
                 last = null;
                 aside = null;
                 setContext(Connection.class.getClassLoader());
@@ -168,11 +177,11 @@ final class Connection implements Runnable {
         return true;
     }
 
-    /** Does what the message says that was received last. */
+    /** Handles the message that was received last. */
     private void take() {
         switch (window.kind()) {
             case Window.REQUEST -> {
-                // A caller has taken every earlier response before it calls again.
+                // A caller has read every earlier response before it calls again.
                 window.takenAll();
                 window.claim();
                 answer(window.sequence(), window.target());
@@ -186,7 +195,7 @@ final class Connection implements Runnable {
                 window.takenAll();
                 bind(Channel.bytes(window.frame, window.at, window.length));
             }
-            // The call it names has been answered, or this thread would not be here.
+            // The cancelled call has been answered: this thread serves one call at a time.
             case Window.CANCEL -> window.release();
             default -> throw Line.broken("a message of kind " + window.kind());
         }
@@ -194,7 +203,10 @@ final class Connection implements Runnable {
 
     // Threads.
 
-    /** Lets the poller look at the connection, unless something has come. From then on it is another thread's. */
+    /**
+     * Hands the connection over to the poller, unless a message has arrived. From then on the
+     * connection belongs to another thread.
+     */
     private boolean rest() {
         if (!window.rest()) {
             return false;
@@ -213,7 +225,7 @@ final class Connection implements Runnable {
         return true;
     }
 
-    /** The client has rung, or ended. */
+    /** Resumes the connection after the client has rung the doorbell or ended. */
     private void wake() {
         if (!isResting.compareAndSet(true, false)) {
             return;
@@ -253,7 +265,7 @@ final class Connection implements Runnable {
         return Elsewhere.INSTANCE;
     }
 
-    /** Leaves a thread that the connection is no longer of. */
+    /** Unwinds a thread to which the connection no longer belongs. */
     private static final class Elsewhere extends RuntimeException {
         private static final long serialVersionUID = 1;
         private static final Elsewhere INSTANCE = new Elsewhere();
@@ -280,7 +292,10 @@ final class Connection implements Runnable {
         window.publish(Window.RESPONSE, opnum, answer | (long) callId << 32, length);
     }
 
-    /** Answers a call that has failed, by a fault, or by what its method returned. Its words are the frame of a fault, which no proxy takes for results. */
+    /**
+     * Answers a failed call: with a fault, or with the method's HRESULT. The description is sent as
+     * the frame of a fault, which no proxy takes for results.
+     */
     private void fail(int callId, int opnum, long answer) {
         boolean isFault = answer >>> 32 != 0;
         // The directory admits processes of this user, and the superuser's.
@@ -293,7 +308,7 @@ final class Connection implements Runnable {
             if (e.result() != Hresult.E_OUTOFMEMORY) {
                 throw e;
             }
-            // Nor is there room for many words.
+            // The area lacks room for a long description as well.
             frame = Words.beginning(frame);
             at = window.place(frame.length);
         }
@@ -302,7 +317,7 @@ final class Connection implements Runnable {
         window.publish(isFault || frame.length != 0 ? Window.FAULT : Window.RESPONSE, opnum, words, frame.length);
     }
 
-    /** What the method returned, or a fault's status with a bit above it. */
+    /** Performs a call. Returns the method's HRESULT, or a fault's status with a bit above it. */
     private long perform(long target) {
         try {
             if (target == 0 && client != 0) {
@@ -320,21 +335,21 @@ final class Connection implements Runnable {
         } catch (Throwable e) {
             call.takeBack();
             if (e instanceof InternalError gone) {
-                // The caller's memory is gone.
+                // The client's memory is gone.
                 throw gone;
             }
-            // Nobody waits to be told of what is called without response.
+            // A call without response has no caller to report a failure to.
             failure = window.kind() == Window.REQUEST ? e : null;
             return InCall.answer(e);
         }
     }
 
-    /** Whether it is the interface pointer that is called, and still what it was when it was looked up. */
+    /** Whether the cached entry is the interface pointer that is called, and is still valid. */
     private boolean isGood(Exports.Entry known, long target) {
         return known != null && known.target() == target && lastRemovals == exports.removals();
     }
 
-    /** A call of another object than the last one, or one that says something beside its arguments. */
+    /** Performs a call of another object than the last one, or a call with a context. */
     private long performOther(long target) throws Throwable {
         Exports.Entry former = aside;
         aside = null;
@@ -348,7 +363,7 @@ final class Connection implements Runnable {
         if (entry == null) {
             return InCall.FAULT | Integer.toUnsignedLong(client == 0 ? Fault.PROTOCOL_ERROR : Fault.OBJECT_NOT_FOUND);
         }
-        // Nobody waits for what is called without response.
+        // A call without response has no caller that waits.
         CallContext heard = said == null || window.kind() == Window.REQUEST ? said : said.withoutTime();
         if (heard == null) {
             entry.perform(call);
@@ -361,7 +376,7 @@ final class Connection implements Runnable {
         return Integer.toUnsignedLong(call.result);
     }
 
-    /** Notes what the next call of an object says, which takes the long way for that. */
+    /** Stores the context of the next call, which therefore bypasses the cached entry. */
     void expect(WindowCall call) {
         aside = last != null ? last : aside;
         last = null;
@@ -373,7 +388,10 @@ final class Connection implements Runnable {
         context = said == CallContext.NONE ? null : said;
     }
 
-    /** Services that a method looks for are those of its object's program, and of none that happened to be there first. */
+    /**
+     * Sets the context class loader to that of the called object's program, which service lookups
+     * of the method then use.
+     */
     private static void setContext(ClassLoader loader) {
         if (loader != null) {
             Thread.currentThread().setContextClassLoader(loader);
@@ -408,7 +426,7 @@ final class Connection implements Runnable {
             }
             client = answer.client();
         } else if (client == 0 || answer.client() != 0 && answer.client() != client) {
-            // Who has said who it is does not become somebody else; who has not may not go on.
+            // The OXID of a client must not change, and a client without one is refused.
             throw Line.broken("it does not say who it is");
         }
         long at = window.place(answer.unit().length);

@@ -25,7 +25,8 @@ import obvia.Hresult;
 import obvia.RpcException;
 
 /**
- * Where the names of this user's servers are: a socket for each, as {@code crates/via/src/provider/shm/directory.rs} has it.
+ * The directory of the names of this user's servers: a socket for each name, as in
+ * {@code crates/via/src/provider/shm/directory.rs}.
  *
  * <p>Servers in other languages hold a lock by {@code flock}, for which this virtual machine has no call. So a name belongs to a server as long as the server's socket answers. The lock that
  * this virtual machine takes keeps two processes from taking a name at once, and the kernel's list of locks shows locks by {@code flock}. Files are removed or written to only if they belong to
@@ -38,9 +39,12 @@ final class Directory {
     private static final Map<Path, Patience<Directory>> OPENING = new ConcurrentHashMap<>();
     /** How the sockets and locks of names end, whatever listens behind them. Those that virtual machines serve are the first. */
     private static final Map<String, String> ENDINGS = Map.of(".lock", ".sock", ".vi-lock", ".vi-sock", ".lrpc-lock", ".lrpc-sock");
-    /** Dead names that one look at the directory removes; the next look removes more. */
+    /** The maximum number of dead names that one sweep removes; the next sweep removes more. */
     private static final int SWEPT_MAX = 16;
-    /** Nanoseconds between two looks: a process that takes many names does not look at all of them for each. */
+    /**
+     * The minimum interval between two sweeps in nanoseconds: a process that takes many names does
+     * not sweep for each of them.
+     */
     private static final long SWEEP = 1_000_000_000;
 
     private final Path path;
@@ -52,7 +56,7 @@ final class Directory {
         this.user = user;
     }
 
-    /** The one of this process's user, made when it is missing. */
+    /** Opens the directory of this process's user; creates it if it is missing. */
     static Directory ofUser() {
         int user;
         try {
@@ -64,7 +68,7 @@ final class Directory {
     }
 
     /**
-     * One of the caller's choice, made when it is missing.
+     * Opens a directory of the caller's choice; creates it if it is missing.
      *
      * <p>Another thread opens the directory, as its file system may never answer. Later callers share that thread: a file system that does not answer takes one thread, and once the
      * time is over no caller waits for it.
@@ -106,7 +110,10 @@ final class Directory {
         return RpcException.of(Hresult.E_FAIL, "making the directory for names, " + chosen + ": " + why, why);
     }
 
-    /** A path without dots, at the end of which a link would be followed. */
+    /**
+     * Returns the path without {@code .} components. At the end of a path such a component would
+     * make the kernel follow a symbolic link.
+     */
     private static Path plain(Path absolute) {
         Path plain = absolute.getRoot();
         for (Path name : absolute) {
@@ -143,12 +150,15 @@ final class Directory {
         return Mounts.isInUserSpace(path.toRealPath()) ? "its file system is a program (FUSE), which may never answer" : null;
     }
 
-    /** Whether a user could do to this process whatever it likes anyway: its own, and the superuser. */
+    /**
+     * Whether the other user has full power over this process anyway: its own user and the
+     * superuser.
+     */
     private boolean isTrusted(UserPrincipal other) {
         return other.equals(user) || other.getName().equals("root") || other.getName().equals("0");
     }
 
-    /** Where files of this process may be that nobody else is to see. */
+    /** Returns the directory, in which this process may place private files. */
     Path path() {
         return path;
     }
@@ -165,7 +175,7 @@ final class Directory {
         return socket;
     }
 
-    /** Why something is no name; {@code null} where it is one. */
+    /** Returns the reason why a name is invalid; {@code null} if it is valid. */
     private static String flaw(String name) {
         if (name.isEmpty() || name.startsWith(".")) {
             return "a name has at least one character and does not begin with a dot";
@@ -175,9 +185,9 @@ final class Directory {
     }
 
     /**
-     * A socket that is connected to the server of a name, who is somebody to talk to.
+     * Connects to the server of a name and verifies its user.
      *
-     * @throws RpcException with RPC_S_SERVER_UNAVAILABLE when nobody serves it
+     * @throws RpcException with RPC_S_SERVER_UNAVAILABLE if no process serves the name
      */
     SocketChannel connect(String name, Deadline deadline) {
         SocketChannel channel = reach(name, deadline);
@@ -198,7 +208,7 @@ final class Directory {
                 if (channel != null) {
                     return channel;
                 }
-                // The server is there, and somebody else's connection is accepted soon.
+                // The server is alive and soon accepts another connection from its queue.
             } catch (Nobody e) {
                 throw RpcException.of(Hresult.RPC_S_SERVER_UNAVAILABLE, "nobody serves the name `" + name + "`", e);
             } catch (IOException e) {
@@ -213,12 +223,12 @@ final class Directory {
     }
 
     /**
-     * A socket that is connected, without waiting; {@code null} where the queue of who listens there is full.
+     * Connects a socket without waiting; {@code null} if the listener's queue is full.
      *
-     * <p>Such a socket is in no queue, and never will be: the one that finds a place is another.
+     * <p>A socket that found the queue full never enters it: the next attempt needs another one.
      *
-     * @throws Nobody where nobody listens
-     * @throws IOException where there is no file left to open
+     * @throws Nobody if no process listens
+     * @throws IOException if the limit of open files is reached
      */
     private static SocketChannel knock(Path socket) throws IOException {
         SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
@@ -239,7 +249,7 @@ final class Directory {
         }
     }
 
-    /** Nobody listens at a socket. */
+    /** Signals that no process listens at a socket. */
     private static final class Nobody extends IOException {
         private static final long serialVersionUID = 1;
 
@@ -248,7 +258,7 @@ final class Directory {
         }
     }
 
-    /** Refuses a peer of another user, as the kernel recorded it at connect. */
+    /** Refuses a peer of another user, by the credentials that the kernel recorded at connect. */
     void checkPeer(SocketChannel channel) throws IOException {
         UserPrincipal peer = channel.getOption(ExtendedSocketOptions.SO_PEERCRED).user();
         if (!isTrusted(peer)) {
@@ -259,7 +269,8 @@ final class Directory {
     /**
      * Takes a name.
      *
-     * @throws RpcException with RPC_S_DUPLICATE_ENDPOINT when another process serves it, E_INVALIDARG when a file of another program's lies where one of its would
+     * @throws RpcException with RPC_S_DUPLICATE_ENDPOINT if another process serves the name,
+     *     E_INVALIDARG if a file of another program has the path of the lock or the socket
      */
     Name bind(String name) {
         Path socket = socket(name);
@@ -274,12 +285,13 @@ final class Directory {
             if (lock == null || isServed(socket)) {
                 throw RpcException.of(Hresult.RPC_S_DUPLICATE_ENDPOINT, "another process serves the name `" + name + "`");
             }
-            // Nobody answered there, so whoever made this file is dead.
+            // The socket did not answer, so the process that created its file is dead.
             Lock.removeDead(socket);
             listener = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
             listener.bind(UnixDomainSocketAddress.of(socket), 128);
             made = Lock.Stat.of(socket);
-            // Now that it answers: who waits for the name looks when its files change.
+            // The lock's file is changed once the socket answers: processes that wait for the name
+            // watch the files.
             lock.mark();
             isDone = true;
             return new Name(listener, socket, made, lock);
@@ -296,7 +308,7 @@ final class Directory {
         }
     }
 
-    /** Has a process that takes a name, which is a good moment, look for what dead servers left behind. */
+    /** Removes files of dead servers when a process takes a name, at most once per interval. */
     private void sweepSometimes() {
         long now = System.nanoTime();
         long before = swept.get();
@@ -305,7 +317,7 @@ final class Directory {
         }
     }
 
-    /** Removes what dead servers left behind, whatever listened behind their names. Where that cannot be done nobody is harmed. */
+    /** Removes files of dead servers of any kind. Failures do no harm. */
     void sweep() {
         int swept = 0;
         try (DirectoryStream<Path> files = Files.newDirectoryStream(path, "*lock")) {
@@ -319,7 +331,7 @@ final class Directory {
                 }
             }
         } catch (IOException | DirectoryIteratorException e) {
-            // The next look finds it.
+            // The next sweep finds the rest.
         }
     }
 
@@ -327,7 +339,7 @@ final class Directory {
         try {
             return Lock.sweep(lock, socket, locks);
         } catch (IOException | RpcException e) {
-            // It is gone, or is another program's.
+            // The file is gone, or belongs to another program.
             return false;
         }
     }
@@ -361,15 +373,15 @@ final class Directory {
                 what.close();
             }
         } catch (Exception e) {
-            // There is nobody whom it would help.
+            // No caller could handle the failure.
         }
     }
 
-    /** A name that is served, by the socket that was made for it. */
+    /** A name that is served, with the socket that was created for it. */
     record Name(ServerSocketChannel listener, Path socket, Lock.Stat made, Lock lock) implements AutoCloseable {
         @Override
         public void close() {
-            // While the name is still held, so that no other server's files are removed.
+            // The name is still held, so the files are no other server's.
             Lock.remove(socket, made);
             lock.close();
             Directory.close(listener);

@@ -10,9 +10,11 @@ import obvia.Hresult;
 import obvia.RpcException;
 
 /**
- * What other processes refer to: interface pointers by index and generation, with how many references each client holds.
+ * The objects that other processes reference: interface pointers by index and generation, with the
+ * reference count of each client.
  *
- * <p>An object has an entry for each interface that it was asked for, and leaves with the last reference to any of them.
+ * <p>An object has an entry for each interface that was requested, and is removed with the last
+ * reference to any of them.
  */
 final class Exports {
     private final List<Entry> table = new ArrayList<>();
@@ -21,7 +23,10 @@ final class Exports {
     private int generation;
     private long lastOid;
 
-    /** Counts removals, replacements and changes of rules: copies of entries that are kept elsewhere are good as long as it does not change. */
+    /**
+     * The count of removals, replacements and changes of rules. Cached entries are valid as long as
+     * it does not change.
+     */
     private volatile int removals;
 
     /** An object of this process, and its entries by interface. */
@@ -63,7 +68,7 @@ final class Exports {
             return info;
         }
 
-        /** Index and generation, in one word. */
+        /** Returns the index and the generation in one word. */
         long target() {
             return target;
         }
@@ -72,7 +77,7 @@ final class Exports {
             return identity.oid;
         }
 
-        /** Whether virtual threads call it. */
+        /** Whether virtual threads call the methods. */
         boolean isVirtual() {
             return identity.isVirtual;
         }
@@ -83,7 +88,7 @@ final class Exports {
     }
 
     Exports() {
-        // No pointer has index 0, which is the runtime's.
+        // Index 0 is reserved for the runtime's own interface.
         table.add(null);
     }
 
@@ -91,15 +96,15 @@ final class Exports {
         return removals;
     }
 
-    /** Has every copy of an entry be looked up again. */
+    /** Invalidates all cached entries. */
     synchronized void recall() {
         removals++;
     }
 
     /**
-     * Counts references of a client to an interface of an object, and returns its entry.
+     * Adds references of a client to an interface of an object, and returns the entry.
      *
-     * @param isVirtual whether virtual threads call it, where it is new here
+     * @param isVirtual whether virtual threads call the methods of an object that is new here
      */
     synchronized Entry add(Object object, InterfaceInfo<?> info, long client, int refs, boolean isVirtual) {
         Identity identity = objects.computeIfAbsent(object, o -> new Identity(++lastOid, isVirtual));
@@ -108,7 +113,10 @@ final class Exports {
         return entry;
     }
 
-    /** The same for another interface of the object behind an interface pointer. */
+    /**
+     * Adds references of a client to another interface of the object behind an interface pointer,
+     * and returns the entry.
+     */
     synchronized Entry query(long target, Guid iid, long client, int refs) {
         Entry entry = get(target);
         InterfaceInfo<?> info = Known.find(iid, entry.object);
@@ -118,7 +126,7 @@ final class Exports {
 
     private Entry enter(Object object, InterfaceInfo<?> info, Identity identity) {
         int index = vacant.isEmpty() ? table.size() : vacant.removeLast();
-        // Generation 0 is nobody's.
+        // Generation 0 is unused.
         generation = generation == -1 ? 1 : generation + 1;
         long target = Integer.toUnsignedLong(index) | (long) generation << 32;
         Entry entry = new Entry(object, info, target, identity, new HashMap<>());
@@ -130,7 +138,7 @@ final class Exports {
         return entry;
     }
 
-    /** Puts another object in the place of one: whoever refers to that refers to the new one from then on. */
+    /** Replaces an object: existing references lead to the new one from then on. */
     synchronized void replace(Object former, Object object) {
         Identity identity = objects.get(former);
         if (identity == null || former == object) {
@@ -139,7 +147,7 @@ final class Exports {
         if (objects.containsKey(object)) {
             throw RpcException.of(Hresult.E_INVALIDARG, "others refer to the new object already: it cannot be the former one as well");
         }
-        // Its class loader may be another, which has interfaces of its own.
+        // The new object's class loader may be another one, with interfaces of its own.
         identity.entries.keySet().forEach(iid -> Known.find(iid, object).check(object));
         identity.entries.replaceAll((iid, entry) -> new Entry(object, Known.find(iid, object), entry.target, identity, entry.holders));
         identity.entries.values().forEach(entry -> table.set((int) entry.target, entry));
@@ -148,15 +156,15 @@ final class Exports {
         removals++;
     }
 
-    /** The same for an interface pointer that is there. */
+    /** Adds references of a client to an existing interface pointer. */
     synchronized void addTo(long target, long client, int refs) {
         get(target).holders.merge(client, (long) refs, Long::sum);
     }
 
     /**
-     * An interface pointer by its number.
+     * Returns the entry of an interface pointer.
      *
-     * @throws RpcException with RPC_E_DISCONNECTED where there is none
+     * @throws RpcException with RPC_E_DISCONNECTED if there is none
      */
     synchronized Entry get(long target) {
         Entry entry = find(target);
@@ -166,14 +174,14 @@ final class Exports {
         return entry;
     }
 
-    /** The same, or {@code null}. */
+    /** Returns the entry of an interface pointer, or {@code null}. */
     synchronized Entry find(long target) {
         int index = (int) target;
         Entry entry = index > 0 && index < table.size() ? table.get(index) : null;
         return entry != null && entry.target == target ? entry : null;
     }
 
-    /** A client gives references back; it cannot give what it does not hold. */
+    /** Releases references of a client, at most as many as it holds. */
     synchronized void release(long client, long target, long refs) {
         Entry entry = find(target);
         if (entry == null) {
@@ -191,7 +199,7 @@ final class Exports {
         leave(entry);
     }
 
-    /** A client has ended. */
+    /** Releases all references of a client that has ended. */
     synchronized void drop(long client) {
         List<Entry> all = new ArrayList<>(table);
         for (Entry entry : all) {
@@ -215,12 +223,12 @@ final class Exports {
         removals++;
     }
 
-    /** Whether others refer to an object. */
+    /** Whether other processes hold references to an object. */
     synchronized boolean has(Object object) {
         return objects.containsKey(object);
     }
 
-    /** How many interface pointers others refer to. */
+    /** Returns the number of interface pointers that other processes hold references to. */
     synchronized int count() {
         return table.size() - 1 - vacant.size();
     }

@@ -3,7 +3,7 @@ package obvia.runtime;
 import obvia.Hresult;
 import obvia.RpcException;
 
-/** Status codes of faults (C706, MS-RPCE), and what callers see of them. */
+/** The status codes of faults (C706, MS-RPCE) and their HRESULTs. */
 final class Fault {
     static final int OP_RANGE = 0x1c010002;
     static final int PROTOCOL_ERROR = 0x1c01000b;
@@ -15,7 +15,10 @@ final class Fault {
 
     private Fault() {}
 
-    /** Whether the server has not looked at the arguments, and so has not taken what came with them. */
+    /**
+     * Whether the fault was raised before the server read the arguments, so that it has not taken
+     * over the references in them.
+     */
     static boolean isBeforeArguments(int status) {
         return status == OP_RANGE || status == PROTOCOL_ERROR || status == OBJECT_NOT_FOUND || status == ACCESS_DENIED;
     }

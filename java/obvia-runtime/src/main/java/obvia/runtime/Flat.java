@@ -5,7 +5,8 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
 import java.lang.foreign.ValueLayout;
 
 /**
- * How values lie in frames: little endian, and aligned, which is not said here since a test for each access would cost more than it finds.
+ * The layouts of values in frames: little-endian. Values are aligned, but the layouts do not
+ * require it, since the check on each access would cost more than it is worth.
  *
  * <p>The transfer syntax is FLAT: docs/flat.md.
  */

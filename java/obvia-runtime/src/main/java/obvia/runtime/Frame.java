@@ -18,32 +18,40 @@ import obvia.spi.Hold;
 import obvia.spi.Scope;
 
 /**
- * A frame that was checked, as views read it: a private copy, but for long arrays of numbers, which are where the peer has them.
+ * A verified frame, as views read it: a private copy, except for long arrays of numbers, which stay
+ * in the peer's memory.
  *
- * <p>It is there until its call returns: then the copy's memory is used again, and whoever still has a view of it is told so. {@code -Dobvia.scope=strict} keeps other threads from it
- * as well; {@code -Dobvia.views=collected} gives each frame memory of its own, which lasts as long as there are views.
+ * <p>The frame is valid until its call returns. Then the copy's memory is reused, and later
+ * accesses by views fail. {@code -Dobvia.scope=strict} also rejects accesses by other threads; with
+ * {@code -Dobvia.views=collected} each frame has memory of its own, which lives as long as its
+ * views.
  */
 public final class Frame implements Scope {
     static final boolean IS_STRICT = "strict".equals(System.getProperty("obvia.scope"));
     static final boolean IS_COLLECTED = "collected".equals(System.getProperty("obvia.views"));
 
-    /** The copy; {@code null} when it must not be read yet, or any longer. */
+    /**
+     * The copy; {@code null} while it must not be read: before the verification and after the end.
+     */
     private byte[] bytes;
 
     private int length;
 
-    /** Where the peer has the frame, or what was kept of it. In the copy, instead of the elements of a long array, is where they are from {@link #farAt} on. */
+    /**
+     * The peer's memory of the frame, or a retained copy of it. For a long array, the copy holds
+     * the position of the elements relative to {@link #farAt} instead of the elements.
+     */
     MemorySegment far;
 
     final long farAt;
 
-    /** What receives it; {@code null} for what is kept. */
+    /** The reader that receives the frame; {@code null} for a retained frame. */
     private final GraphReader reader;
 
-    /** Whose it is; {@code null} for everybody's. */
+    /** The thread that may read the frame; {@code null} for any. */
     private final Thread owner;
 
-    /** What its references lead to, by their numbers. */
+    /** The objects of the frame's references, by their numbers. */
     Object[] objects;
 
     Frame(GraphReader reader, MemorySegment far, long farAt, Thread owner) {
@@ -53,7 +61,7 @@ public final class Frame implements Scope {
         this.owner = owner;
     }
 
-    /** Its bytes can be read. */
+    /** Makes the bytes readable. */
     void open(byte[] bytes, int length) {
         this.bytes = bytes;
         this.length = length;
@@ -62,20 +70,28 @@ public final class Frame implements Scope {
         }
     }
 
-    /** Its bytes are not to be read any longer: whoever sees what is written there next sees that they are not. */
+    /**
+     * Ends the frame. The fence orders this before later writes to the memory: a reader that sees
+     * new content also sees that the frame has ended.
+     */
     void end() {
         bytes = null;
         objects = null;
         VarHandle.storeStoreFence();
     }
 
-    /** Its bytes, and whatever was read before has been its content. */
+    /**
+     * Returns the bytes if the frame has not ended; all earlier reads then saw the frame's content.
+     */
     byte[] checked() {
         VarHandle.loadLoadFence();
         return memory();
     }
 
-    /** Another of the same content, which lasts until it is let go. Nothing of the peer's is in it. */
+    /**
+     * Returns a frame with the same content that is valid until it is released and uses no memory
+     * of the peer.
+     */
     Frame keep() {
         Object[] objects = this.objects;
         Frame kept;
@@ -89,7 +105,7 @@ public final class Frame implements Scope {
         return kept;
     }
 
-    /** What a frame that is kept holds. */
+    /** Returns the hold on a retained frame. */
     Hold hold() {
         int bytes = length + (far == null ? 0 : (int) far.byteSize());
         return new Hold() {
@@ -125,86 +141,86 @@ public final class Frame implements Scope {
         memory();
     }
 
-    /** A {@code byte}. */
+    /** Returns a {@code byte}. */
     public byte getByte(int at) {
         return memory()[at];
     }
 
-    /** A {@code short}. */
+    /** Returns a {@code short}. */
     public short getShort(int at) {
         return (short) GraphWriter.SHORTS.get(memory(), at);
     }
 
-    /** A {@code char}. */
+    /** Returns a {@code char}. */
     public char getChar(int at) {
         return (char) GraphWriter.CHARS.get(memory(), at);
     }
 
-    /** An {@code int}. */
+    /** Returns an {@code int}. */
     public int getInt(int at) {
         return (int) GraphWriter.INTS.get(memory(), at);
     }
 
-    /** A {@code long}. */
+    /** Returns a {@code long}. */
     public long getLong(int at) {
         return (long) GraphWriter.LONGS.get(memory(), at);
     }
 
-    /** A {@code float}. */
+    /** Returns a {@code float}. */
     public float getFloat(int at) {
         return (float) GraphWriter.FLOATS.get(memory(), at);
     }
 
-    /** A {@code double}. */
+    /** Returns a {@code double}. */
     public double getDouble(int at) {
         return (double) GraphWriter.DOUBLES.get(memory(), at);
     }
 
-    /** A {@code boolean}. */
+    /** Returns a {@code boolean}. */
     public boolean getBoolean(int at) {
         return memory()[at] != 0;
     }
 
-    /** A GUID. */
+    /** Returns a GUID. */
     public Guid getGuid(int at) {
         return Guid.fromWire(getLong(at), getLong(at + 8));
     }
 
-    /** A reader of values that have no pointers in them. */
+    /** Returns a reader of values without pointers. */
     public FrameReader values() {
         return new FrameReader(MemorySegment.ofArray(memory()), 0, length, 0, "a structure's members");
     }
 
-    /** Where what a slot leads to is; 0 for null. */
+    /** Returns the offset to which a slot leads; 0 for null. */
     public int place(int slot) {
         return (int) getLong(slot);
     }
 
-    /** How many elements an object has. */
+    /** Returns the number of elements of an object. */
     public int count(int place) {
         return getInt(place - 4);
     }
 
-    /** The value that a slot leads to; {@code null} for null. */
+    /** Returns the value to which a slot leads; {@code null} for null. */
     public Object one(int slot, GraphType type) {
         int place = place(slot);
         return place == 0 ? null : type.view(this, place);
     }
 
-    /** The values that a slot leads to; {@code null} for null. */
+    /** Returns the values to which a slot leads; {@code null} for null. */
     @SuppressWarnings("unchecked")
     public <T> List<T> list(int slot, GraphType type) {
         int place = place(slot);
         return place == 0 ? null : (List<T>) new Elements(this, place, count(place), type);
     }
 
-    /** The elements of an array of fixed size. */
+    /** Returns the elements of an array of fixed size. */
     @SuppressWarnings("unchecked")
     public <T> List<T> list(int at, int count, GraphType type) {
         return (List<T>) new Elements(this, at, count, type);
     }
 
-    /** What a reference leads to; {@code null} for null. */
+    /** Returns the object of a reference; {@code null} for null. */
     @SuppressWarnings("unchecked")
     public <T> T object(int slot) {
         Object[] objects = this.objects;
@@ -219,89 +235,89 @@ public final class Frame implements Scope {
         return (T) objects[number];
     }
 
-    /** The string of characters of 8 bits that a slot leads to; {@code null} for null. */
+    /** Returns the string of 8-bit characters to which a slot leads; {@code null} for null. */
     public String text8(int slot) {
         return GraphReader.text8(memory(), place(slot));
     }
 
-    /** The string of characters of 16 bits that a slot leads to; {@code null} for null. */
+    /** Returns the string of 16-bit characters to which a slot leads; {@code null} for null. */
     public String text16(int slot) {
         return GraphReader.text16(memory(), place(slot));
     }
 
-    /** The array that a slot leads to; {@code null} for null. */
+    /** Returns the array to which a slot leads; {@code null} for null. */
     public Bytes bytes(int slot) {
         MemorySegment elements = elements(slot, 1);
         return elements == null ? null : Bytes.of(elements, this);
     }
 
-    /** An array of fixed size. */
+    /** Returns an array of fixed size. */
     public Bytes bytes(int at, int count) {
         return Bytes.of(near(at, count * 1), this);
     }
 
-    /** The array that a slot leads to; {@code null} for null. */
+    /** Returns the array to which a slot leads; {@code null} for null. */
     public Shorts shorts(int slot) {
         MemorySegment elements = elements(slot, 2);
         return elements == null ? null : Shorts.of(elements, this);
     }
 
-    /** An array of fixed size. */
+    /** Returns an array of fixed size. */
     public Shorts shorts(int at, int count) {
         return Shorts.of(near(at, count * 2), this);
     }
 
-    /** The array that a slot leads to; {@code null} for null. */
+    /** Returns the array to which a slot leads; {@code null} for null. */
     public Chars chars(int slot) {
         MemorySegment elements = elements(slot, 2);
         return elements == null ? null : Chars.of(elements, this);
     }
 
-    /** An array of fixed size. */
+    /** Returns an array of fixed size. */
     public Chars chars(int at, int count) {
         return Chars.of(near(at, count * 2), this);
     }
 
-    /** The array that a slot leads to; {@code null} for null. */
+    /** Returns the array to which a slot leads; {@code null} for null. */
     public Ints ints(int slot) {
         MemorySegment elements = elements(slot, 4);
         return elements == null ? null : Ints.of(elements, this);
     }
 
-    /** An array of fixed size. */
+    /** Returns an array of fixed size. */
     public Ints ints(int at, int count) {
         return Ints.of(near(at, count * 4), this);
     }
 
-    /** The array that a slot leads to; {@code null} for null. */
+    /** Returns the array to which a slot leads; {@code null} for null. */
     public Longs longs(int slot) {
         MemorySegment elements = elements(slot, 8);
         return elements == null ? null : Longs.of(elements, this);
     }
 
-    /** An array of fixed size. */
+    /** Returns an array of fixed size. */
     public Longs longs(int at, int count) {
         return Longs.of(near(at, count * 8), this);
     }
 
-    /** The array that a slot leads to; {@code null} for null. */
+    /** Returns the array to which a slot leads; {@code null} for null. */
     public Floats floats(int slot) {
         MemorySegment elements = elements(slot, 4);
         return elements == null ? null : Floats.of(elements, this);
     }
 
-    /** An array of fixed size. */
+    /** Returns an array of fixed size. */
     public Floats floats(int at, int count) {
         return Floats.of(near(at, count * 4), this);
     }
 
-    /** The array that a slot leads to; {@code null} for null. */
+    /** Returns the array to which a slot leads; {@code null} for null. */
     public Doubles doubles(int slot) {
         MemorySegment elements = elements(slot, 8);
         return elements == null ? null : Doubles.of(elements, this);
     }
 
-    /** An array of fixed size. */
+    /** Returns an array of fixed size. */
     public Doubles doubles(int at, int count) {
         return Doubles.of(near(at, count * 8), this);
     }
@@ -323,7 +339,7 @@ public final class Frame implements Scope {
         return far.asSlice(farAt + getLong(place), length);
     }
 
-    /** Elements as they lie in the frame. */
+    /** Elements in place in the frame. */
     private static final class Elements extends AbstractList<Object> implements RandomAccess {
         private final Frame frame;
         private final int place;

@@ -9,9 +9,11 @@ import obvia.BadMessageException;
 import obvia.Guid;
 
 /**
- * Reads a frame in the peer's memory: every word once, since the peer may change it at any time, and nothing is used that was not checked.
+ * Reads a frame in the peer's memory. Each word is read once, since the peer may change it at any
+ * time, and is verified before its use.
  *
- * <p>Places are offsets from the frame's beginning. Objects are read in the order of their slots, so that the place of each is known before its slot is read.
+ * <p>Places are offsets from the frame's beginning. Objects are read in the order of their slots,
+ * so that the place of each is known before its slot is read.
  */
 public final class FrameReader {
     private final MemorySegment memory;
@@ -19,18 +21,18 @@ public final class FrameReader {
     private final int length;
     private final String what;
 
-    /** Where the next object begins. */
+    /** The offset of the next object. */
     private int next;
 
-    /** Elements of the object that was found last. */
+    /** The number of elements of the object that was found last. */
     private int count;
 
-    /** The results of a call, with a block of so many bytes. */
+    /** Creates a reader of a call's results with a block of {@code block} bytes. */
     public FrameReader(Channel call, int block) {
         this(call.replyMemory, call.replyAt, call.length, block, "the results");
     }
 
-    /** The arguments of a call, with a block of so many bytes. */
+    /** Creates a reader of a call's arguments with a block of {@code block} bytes. */
     public FrameReader(InCall call, int block) {
         this(call.memory, call.at, call.length, block, "the arguments");
     }
@@ -46,7 +48,7 @@ public final class FrameReader {
         }
     }
 
-    /** What is to be thrown where the frame is not what it should be. */
+    /** Returns the exception for a malformed frame. */
     public BadMessageException bad(String why) {
         return new BadMessageException(what + " are not what the interface says: " + why);
     }
@@ -58,42 +60,42 @@ public final class FrameReader {
         }
     }
 
-    /** A {@code byte} in the frame. */
+    /** Returns a {@code byte} of the frame. */
     public byte getByte(int place) {
         return memory.get(Flat.BYTE, at + place);
     }
 
-    /** A {@code short} in the frame. */
+    /** Returns a {@code short} of the frame. */
     public short getShort(int place) {
         return memory.get(Flat.SHORT, at + place);
     }
 
-    /** A {@code char} in the frame. */
+    /** Returns a {@code char} of the frame. */
     public char getChar(int place) {
         return memory.get(Flat.CHAR, at + place);
     }
 
-    /** A {@code int} in the frame. */
+    /** Returns an {@code int} of the frame. */
     public int getInt(int place) {
         return memory.get(Flat.INT, at + place);
     }
 
-    /** A {@code long} in the frame. */
+    /** Returns a {@code long} of the frame. */
     public long getLong(int place) {
         return memory.get(Flat.LONG, at + place);
     }
 
-    /** A {@code float} in the frame. */
+    /** Returns a {@code float} of the frame. */
     public float getFloat(int place) {
         return memory.get(Flat.FLOAT, at + place);
     }
 
-    /** A {@code double} in the frame. */
+    /** Returns a {@code double} of the frame. */
     public double getDouble(int place) {
         return memory.get(Flat.DOUBLE, at + place);
     }
 
-    /** A {@code boolean} in the frame. */
+    /** Returns a {@code boolean} of the frame. */
     public boolean getBoolean(int place) {
         byte value = getByte(place);
         if ((value & ~1) != 0) {
@@ -102,19 +104,19 @@ public final class FrameReader {
         return value == 1;
     }
 
-    /** A GUID in the frame. */
+    /** Returns a GUID of the frame. */
     public Guid getGuid(int place) {
         return Guid.fromWire(getLong(place), getLong(place + 8));
     }
 
-    /** Checks that a value is within its limits. */
+    /** Checks that a value is within its range. */
     public void checkRange(long value, long least, long most) {
         if (value < least || value > most) {
             throw bad(value + " is not within " + least + " and " + most);
         }
     }
 
-    /** Checks that what may not be {@code null} is not. */
+    /** Checks that a value is not {@code null}. */
     public <T> T notNull(T found) {
         if (found == null) {
             throw bad("a pointer that may not be null is null");
@@ -122,7 +124,7 @@ public final class FrameReader {
         return found;
     }
 
-    /** How many elements an expression of the interface says. */
+    /** Returns the value of a conformance expression as a number of elements. */
     public int count(long value) {
         if (value < 0 || value > Frames.FRAME_MAX) {
             throw bad("an array of " + value + " elements");
@@ -130,7 +132,9 @@ public final class FrameReader {
         return (int) value;
     }
 
-    /** The same for an expression that may have no value. */
+    /**
+     * Returns the value of a conformance expression that may be undefined as a number of elements.
+     */
     public int count(LongSupplier expression) {
         try {
             return count(expression.getAsLong());
@@ -139,7 +143,7 @@ public final class FrameReader {
         }
     }
 
-    /** The same for elements that the results have room for. */
+    /** Checks that the area can hold the elements as results, and refuses the call otherwise. */
     public int room(int count, int size) {
         if ((long) count * size > Segments.AREA_MAX) {
             throw new InCall.Refused(Fault.NO_MEMORY);
@@ -147,7 +151,7 @@ public final class FrameReader {
         return count;
     }
 
-    /** How many of an array's elements hold something. */
+    /** Checks the number of an array's elements that are in use. */
     public int used(long used, int room) {
         if (used < 0 || used > room) {
             throw bad(used + " elements in an array of " + room);
@@ -155,7 +159,10 @@ public final class FrameReader {
         return (int) used;
     }
 
-    /** The same for an expression that may have no value. */
+    /**
+     * Checks the number of an array's elements that are in use, by an expression that may be
+     * undefined.
+     */
     public int used(LongSupplier expression, int room) {
         try {
             return used(expression.getAsLong(), room);
@@ -164,7 +171,7 @@ public final class FrameReader {
         }
     }
 
-    /** The elements of an array that may go by reference of which something is said to be used. */
+    /** Returns the elements in use of an array that may be passed by reference. */
     public MemorySegment used(long used, MemorySegment array, int size) {
         long room = array.byteSize() / size;
         if (used < 0 || used > room) {
@@ -173,18 +180,24 @@ public final class FrameReader {
         return array.asSlice(0, used * size);
     }
 
-    /** The same for an expression that may have no value. */
+    /**
+     * Returns the elements in use of an array that may be passed by reference, by an expression
+     * that may be undefined.
+     */
     public MemorySegment used(LongSupplier expression, MemorySegment array, int size) {
         return used((long) used(expression, (int) Math.min(array.byteSize() / size, Frames.FRAME_MAX)), array, size);
     }
 
-    /** Copies the next object to an array that may go by reference, and has as many elements. */
+    /**
+     * Copies the next object to an array that may be passed by reference and has the same number of
+     * elements.
+     */
     public void into(MemorySegment array, int slot, int kind, int size) {
         int body = find(slot, kind, count(array.byteSize() / size), size);
         MemorySegment.copy(memory, at + body, array, 0, array.byteSize());
     }
 
-    /** A copy of the next object, an array that may go by reference. */
+    /** Returns a copy of the next object, an array that may be passed by reference. */
     public MemorySegment segment(int slot, int kind, int count, int size) {
         int body = find(slot, kind, count, size);
         MemorySegment copy = Frames.room(count, size);
@@ -195,11 +208,11 @@ public final class FrameReader {
     /**
      * Finds the next object.
      *
-     * @param slot where its slot is
-     * @param kind its type
-     * @param count how many elements it has
-     * @param size bytes of each
-     * @return where its elements are
+     * @param slot the offset of its slot
+     * @param kind the number of its type
+     * @param count the expected number of its elements
+     * @param size the size of an element in bytes
+     * @return the offset of its elements
      */
     public int find(int slot, int kind, int count, int size) {
         if (getLong(slot) != next + Frames.HEADER) {
@@ -209,9 +222,9 @@ public final class FrameReader {
     }
 
     /**
-     * Finds the next object, where only it says how many elements it has: see {@link #count()}.
+     * Finds the next object, whose header alone has the number of elements: see {@link #count()}.
      *
-     * @return where its elements are; -1 where the slot is null
+     * @return the offset of its elements; -1 if the slot is null
      */
     public int find(int slot, int kind, int size) {
         long offset = getLong(slot);
@@ -226,7 +239,7 @@ public final class FrameReader {
         return take(kind, count(header >>> 32), header, size);
     }
 
-    /** Finds the next object, which is one value; -1 where the slot is null. */
+    /** Finds the next object, which is one value; -1 if the slot is null. */
     public int optional(int slot, int kind, int size) {
         int body = find(slot, kind, size);
         if (body >= 0 && count != 1) {
@@ -235,7 +248,9 @@ public final class FrameReader {
         return body;
     }
 
-    /** Finds the next object, which has so many elements; where there are none, the slot may be null. */
+    /**
+     * Finds the next object, which has {@code meant} elements; if that is 0, the slot may be null.
+     */
     public int allocated(int slot, int kind, int size, int meant) {
         int body = find(slot, kind, size);
         if (count != meant) {
@@ -244,7 +259,7 @@ public final class FrameReader {
         return Math.max(body, 0);
     }
 
-    /** How many elements the object has that was found last. */
+    /** Returns the number of elements of the object that was found last. */
     public int count() {
         return count;
     }
@@ -270,7 +285,7 @@ public final class FrameReader {
         return body;
     }
 
-    /** A string of characters of 8 bits, which are UTF-8; {@code null} where the slot is null. */
+    /** Returns a string of 8-bit characters in UTF-8; {@code null} if the slot is null. */
     public String text(int slot) {
         int body = find(slot, Frames.TEXT8, 1);
         if (body < 0) {
@@ -289,7 +304,7 @@ public final class FrameReader {
         }
     }
 
-    /** A string of characters of 16 bits, which are UTF-16; {@code null} where the slot is null. */
+    /** Returns a string of 16-bit characters in UTF-16; {@code null} if the slot is null. */
     public String wide(int slot) {
         int body = find(slot, Frames.TEXT16, 2);
         if (body < 0) {
@@ -310,13 +325,13 @@ public final class FrameReader {
         }
     }
 
-    /** The bytes of a reference to an object; {@code null} where the slot is null. */
+    /** Returns the bytes of an object reference; {@code null} if the slot is null. */
     public byte[] reference(int slot) {
         int body = find(slot, Frames.REFERENCE, 1);
         return body < 0 ? null : copyBytes(body, count);
     }
 
-    /** An array whose length is known. */
+    /** Returns an array whose length is known. */
     public byte[] bytes(int slot, int kind, int count) {
         return copyBytes(find(slot, kind, count, 1), count);
     }
@@ -326,14 +341,17 @@ public final class FrameReader {
         MemorySegment.copy(memory, Flat.BYTE, at + find(slot, kind, count, 1), array, 0, count);
     }
 
-    /** Elements in the frame, from a place on: so many must be known to be there. */
+    /**
+     * Returns elements of the frame from an offset on. The caller has checked that the frame has
+     * them.
+     */
     public byte[] copyBytes(int place, int count) {
         byte[] copy = new byte[count];
         MemorySegment.copy(memory, Flat.BYTE, at + place, copy, 0, count);
         return copy;
     }
 
-    /** An array whose length is known. */
+    /** Returns an array whose length is known. */
     public short[] shorts(int slot, int kind, int count) {
         return copyShorts(find(slot, kind, count, 2), count);
     }
@@ -343,14 +361,17 @@ public final class FrameReader {
         MemorySegment.copy(memory, Flat.SHORT, at + find(slot, kind, count, 2), array, 0, count);
     }
 
-    /** Elements in the frame, from a place on: so many must be known to be there. */
+    /**
+     * Returns elements of the frame from an offset on. The caller has checked that the frame has
+     * them.
+     */
     public short[] copyShorts(int place, int count) {
         short[] copy = new short[count];
         MemorySegment.copy(memory, Flat.SHORT, at + place, copy, 0, count);
         return copy;
     }
 
-    /** An array whose length is known. */
+    /** Returns an array whose length is known. */
     public char[] chars(int slot, int kind, int count) {
         return copyChars(find(slot, kind, count, 2), count);
     }
@@ -360,14 +381,17 @@ public final class FrameReader {
         MemorySegment.copy(memory, Flat.CHAR, at + find(slot, kind, count, 2), array, 0, count);
     }
 
-    /** Elements in the frame, from a place on: so many must be known to be there. */
+    /**
+     * Returns elements of the frame from an offset on. The caller has checked that the frame has
+     * them.
+     */
     public char[] copyChars(int place, int count) {
         char[] copy = new char[count];
         MemorySegment.copy(memory, Flat.CHAR, at + place, copy, 0, count);
         return copy;
     }
 
-    /** An array whose length is known. */
+    /** Returns an array whose length is known. */
     public int[] ints(int slot, int kind, int count) {
         return copyInts(find(slot, kind, count, 4), count);
     }
@@ -377,14 +401,17 @@ public final class FrameReader {
         MemorySegment.copy(memory, Flat.INT, at + find(slot, kind, count, 4), array, 0, count);
     }
 
-    /** Elements in the frame, from a place on: so many must be known to be there. */
+    /**
+     * Returns elements of the frame from an offset on. The caller has checked that the frame has
+     * them.
+     */
     public int[] copyInts(int place, int count) {
         int[] copy = new int[count];
         MemorySegment.copy(memory, Flat.INT, at + place, copy, 0, count);
         return copy;
     }
 
-    /** An array whose length is known. */
+    /** Returns an array whose length is known. */
     public long[] longs(int slot, int kind, int count) {
         return copyLongs(find(slot, kind, count, 8), count);
     }
@@ -394,14 +421,17 @@ public final class FrameReader {
         MemorySegment.copy(memory, Flat.LONG, at + find(slot, kind, count, 8), array, 0, count);
     }
 
-    /** Elements in the frame, from a place on: so many must be known to be there. */
+    /**
+     * Returns elements of the frame from an offset on. The caller has checked that the frame has
+     * them.
+     */
     public long[] copyLongs(int place, int count) {
         long[] copy = new long[count];
         MemorySegment.copy(memory, Flat.LONG, at + place, copy, 0, count);
         return copy;
     }
 
-    /** An array whose length is known. */
+    /** Returns an array whose length is known. */
     public float[] floats(int slot, int kind, int count) {
         return copyFloats(find(slot, kind, count, 4), count);
     }
@@ -411,14 +441,17 @@ public final class FrameReader {
         MemorySegment.copy(memory, Flat.FLOAT, at + find(slot, kind, count, 4), array, 0, count);
     }
 
-    /** Elements in the frame, from a place on: so many must be known to be there. */
+    /**
+     * Returns elements of the frame from an offset on. The caller has checked that the frame has
+     * them.
+     */
     public float[] copyFloats(int place, int count) {
         float[] copy = new float[count];
         MemorySegment.copy(memory, Flat.FLOAT, at + place, copy, 0, count);
         return copy;
     }
 
-    /** An array whose length is known. */
+    /** Returns an array whose length is known. */
     public double[] doubles(int slot, int kind, int count) {
         return copyDoubles(find(slot, kind, count, 8), count);
     }
@@ -428,7 +461,10 @@ public final class FrameReader {
         MemorySegment.copy(memory, Flat.DOUBLE, at + find(slot, kind, count, 8), array, 0, count);
     }
 
-    /** Elements in the frame, from a place on: so many must be known to be there. */
+    /**
+     * Returns elements of the frame from an offset on. The caller has checked that the frame has
+     * them.
+     */
     public double[] copyDoubles(int place, int count) {
         double[] copy = new double[count];
         MemorySegment.copy(memory, Flat.DOUBLE, at + place, copy, 0, count);

@@ -4,21 +4,22 @@ import java.lang.foreign.MemorySegment;
 import obvia.Guid;
 
 /**
- * Writes the objects of a frame behind its block, in the order of their slots. The frame is as long as {@link Frames} said.
+ * Writes the objects of a frame behind its block, in the order of their slots. {@link Frames} has
+ * computed the frame's length.
  */
 public final class FrameWriter {
     private final MemorySegment memory;
     private final long at;
 
-    /** Where the next object begins. */
+    /** The offset of the next object. */
     private int next;
 
-    /** The arguments of a call, behind a block of so many bytes. */
+    /** Creates a writer of a call's arguments behind a block of {@code block} bytes. */
     public FrameWriter(Channel call, int block) {
         this(call.memory, call.at, block);
     }
 
-    /** The results of a call, behind a block of so many bytes. */
+    /** Creates a writer of a call's results behind a block of {@code block} bytes. */
     public FrameWriter(InCall call, int block) {
         this(call.replyMemory, call.replyAt, block);
     }
@@ -29,7 +30,7 @@ public final class FrameWriter {
         next = block;
     }
 
-    /** Writes a slot that is null. */
+    /** Writes a null slot. */
     public void none(int slot) {
         memory.set(Flat.LONG, at + slot, 0);
     }
@@ -37,7 +38,7 @@ public final class FrameWriter {
     /**
      * Writes the slot, the header and the padding of an object.
      *
-     * @return where its elements are to be written in the memory
+     * @return the offset in the memory at which the caller writes the elements
      */
     public long object(int slot, int kind, int count, int size) {
         int bytes = count * size;
@@ -52,12 +53,12 @@ public final class FrameWriter {
         return at + body;
     }
 
-    /** A string of characters of 8 bits, as {@link Frames#utf8} made it; may be {@code null}. */
+    /** Writes a string of 8-bit characters from {@link Frames#utf8}; may be {@code null}. */
     public void text(int slot, byte[] characters) {
         optional(slot, Frames.TEXT8, characters);
     }
 
-    /** A string of characters of 16 bits, as {@link Frames#utf16} made it; may be {@code null}. */
+    /** Writes a string of 16-bit characters from {@link Frames#utf16}; may be {@code null}. */
     public void wide(int slot, char[] characters) {
         if (characters == null) {
             none(slot);
@@ -66,7 +67,7 @@ public final class FrameWriter {
         }
     }
 
-    /** A reference to an object; may be {@code null}. */
+    /** Writes an object reference; may be {@code null}. */
     public void reference(int slot, byte[] reference) {
         optional(slot, Frames.REFERENCE, reference);
     }
@@ -79,13 +80,13 @@ public final class FrameWriter {
         }
     }
 
-    /** Writes a GUID at a place in memory. */
+    /** Writes a GUID to memory. */
     public static void put(Guid guid, MemorySegment memory, long at) {
         memory.set(Flat.LONG, at, guid.wireHigh());
         memory.set(Flat.LONG, at + 8, guid.wireLow());
     }
 
-    /** Writes an array that may go by reference as an object. */
+    /** Writes an array that may be passed by reference as an object. */
     public void put(MemorySegment array, int slot, int kind, int size) {
         long bytes = array.byteSize();
         MemorySegment.copy(array, 0, memory, object(slot, kind, (int) (bytes / size), size), bytes);

@@ -21,46 +21,47 @@ import obvia.RpcException;
 import obvia.Shorts;
 
 /**
- * What is computed before a frame is written: its length, and whether what is given is what the interface says.
+ * Computations before a frame is written: the frame's length, and the checks of the values against
+ * the interface.
  *
- * <p>Proxies do it before they have a channel, stubs before they ask for the place of the results.
+ * <p>Proxies perform them before they get a channel, stubs before they allocate the results.
  */
 public final class Frames {
-    /** A frame has at most so many bytes. */
+    /** The maximum length of a frame in bytes. */
     static final int FRAME_MAX = Integer.MAX_VALUE;
 
-    /** Bytes before an object's elements: its type and their count. */
+    /** The size of an object's header in bytes: the type and the number of elements. */
     static final int HEADER = 8;
 
-    /** The type of a reference to an object. */
+    /** The type of an object reference. */
     static final int REFERENCE = 1;
-    /** The type of a string of characters of 8 bits. */
+    /** The type of a string of 8-bit characters. */
     static final int TEXT8 = 2;
-    /** The type of a string of characters of 16 bits. */
+    /** The type of a string of 16-bit characters. */
     static final int TEXT16 = 3;
-    /** The first type of an interface's own. */
+    /** The number of an interface's first type. */
     static final int KIND_FIRST = 16;
 
     private Frames() {}
 
-    /** Rounds up to where an object may begin. */
+    /** Rounds up to the alignment of objects. */
     static long aligned(long length) {
         return (length + 7) & -8;
     }
 
     /**
-     * The length of a frame with one more object behind it.
+     * Returns the length of a frame with one more object.
      *
-     * @param length that of the frame without it
-     * @param count its elements
-     * @param size bytes of each
-     * @throws RpcException with E_OUTOFMEMORY where no frame is as long
+     * @param length the length without the object
+     * @param count the number of its elements
+     * @param size the size of an element in bytes
+     * @throws RpcException with E_OUTOFMEMORY if the frame would be too long
      */
     public static int plus(int length, int count, int size) {
         return plus(length, (long) count * size);
     }
 
-    /** The same for an array that may go by reference. */
+    /** Returns the length of a frame with one more array that may be passed by reference. */
     public static int plus(int length, MemorySegment array) {
         return plus(length, array.byteSize());
     }
@@ -73,20 +74,20 @@ public final class Frames {
         return (int) total;
     }
 
-    /** The same for bytes or characters of 8 bits, which may be {@code null}. */
+    /** Returns the length of a frame with bytes or 8-bit characters, which may be {@code null}. */
     public static int plus(int length, byte[] bytes) {
         return bytes == null ? length : plus(length, bytes.length, 1);
     }
 
-    /** The same for characters of 16 bits, which may be {@code null}. */
+    /** Returns the length of a frame with 16-bit characters, which may be {@code null}. */
     public static int plus(int length, char[] characters) {
         return characters == null ? length : plus(length, characters.length, 2);
     }
 
     /**
-     * A string as it travels in characters of 8 bits: UTF-8 and a zero.
+     * Encodes a string in 8-bit characters: UTF-8 with a terminating zero.
      *
-     * @throws RpcException with E_INVALIDARG where it has a zero, or half of a surrogate pair
+     * @throws RpcException with E_INVALIDARG if the string has a zero or an unpaired surrogate
      */
     public static byte[] utf8(String text) {
         if (text == null) {
@@ -104,9 +105,9 @@ public final class Frames {
     }
 
     /**
-     * A string as it travels in characters of 16 bits: UTF-16 and a zero.
+     * Encodes a string in 16-bit characters: UTF-16 with a terminating zero.
      *
-     * @throws RpcException with E_INVALIDARG where it has a zero
+     * @throws RpcException with E_INVALIDARG if the string has a zero
      */
     public static char[] utf16(String text) {
         if (text == null) {
@@ -125,9 +126,9 @@ public final class Frames {
     }
 
     /**
-     * How many elements an expression of the interface says.
+     * Returns the value of a conformance expression as a number of elements.
      *
-     * @throws RpcException with E_INVALIDARG where no array has as many
+     * @throws RpcException with E_INVALIDARG if no array can have this number
      */
     public static int count(long value) {
         if (value < 0 || value > FRAME_MAX) {
@@ -136,7 +137,9 @@ public final class Frames {
         return (int) value;
     }
 
-    /** The same for an expression that may have no value. */
+    /**
+     * Returns the value of a conformance expression that may be undefined as a number of elements.
+     */
     public static int count(LongSupplier expression) {
         try {
             return count(expression.getAsLong());
@@ -145,7 +148,7 @@ public final class Frames {
         }
     }
 
-    /** Checks that an array is as long as the interface says. */
+    /** Checks that an array has the length that the interface requires. */
     public static void checkLength(long length, long meant) {
         if (length != meant) {
             throw invalid("an array of " + length + " elements where " + meant + " are meant");
@@ -153,9 +156,10 @@ public final class Frames {
     }
 
     /**
-     * Checks that an array which may go by reference can be used by this thread, and so by the method.
+     * Checks that an array that may be passed by reference is accessible to this thread, and so to
+     * the method.
      *
-     * @param size bytes of an element
+     * @param size the size of an element in bytes
      */
     public static void check(MemorySegment array, boolean isWritten, int size) {
         if (!array.isAccessibleBy(Thread.currentThread()) || !array.scope().isAlive()) {
@@ -169,7 +173,10 @@ public final class Frames {
         }
     }
 
-    /** Memory for an array that may go by reference, and does not: aligned for whatever its elements are. */
+    /**
+     * Allocates memory for a copied array that may be passed by reference, aligned for any element
+     * type.
+     */
     public static MemorySegment room(int count, int size) {
         if (size == 1) {
             return MemorySegment.ofArray(new byte[count]);
@@ -179,9 +186,9 @@ public final class Frames {
     }
 
     /**
-     * The elements of an array that a method says it has used.
+     * Returns the elements of an array that the method has used.
      *
-     * @throws RpcException with E_UNEXPECTED where there are not as many
+     * @throws RpcException with E_UNEXPECTED if the array has fewer
      */
     public static MemorySegment used(long used, MemorySegment array, int size) {
         long room = array.byteSize() / size;
@@ -191,12 +198,15 @@ public final class Frames {
         return array.asSlice(0, used * size);
     }
 
-    /** The same for an expression that may have no value. */
+    /**
+     * Returns the elements of an array that the method has used, by an expression that may be
+     * undefined.
+     */
     public static MemorySegment used(LongSupplier expression, MemorySegment array, int size) {
         return used((long) used(expression, (int) Math.min(array.byteSize() / size, FRAME_MAX)), array, size);
     }
 
-    /** Checks that a value is within its limits. */
+    /** Checks that a value is within its range. */
     public static void checkRange(long value, long least, long most) {
         if (value < least || value > most) {
             throw invalid(value + " is not within " + least + " and " + most);
@@ -204,9 +214,9 @@ public final class Frames {
     }
 
     /**
-     * How many of an array's elements a method says that it has used.
+     * Checks the number of an array's elements that the method has used.
      *
-     * @throws RpcException with E_UNEXPECTED where there are not as many
+     * @throws RpcException with E_UNEXPECTED if the array has fewer
      */
     public static int used(long used, int room) {
         if (used < 0 || used > room) {
@@ -215,7 +225,10 @@ public final class Frames {
         return (int) used;
     }
 
-    /** The same for an expression that may have no value. */
+    /**
+     * Checks the number of an array's elements that the method has used, by an expression that may
+     * be undefined.
+     */
     public static int used(LongSupplier expression, int room) {
         try {
             return used(expression.getAsLong(), room);
@@ -225,15 +238,16 @@ public final class Frames {
     }
 
     /**
-     * A copy of an array of objects, which nobody else changes while it is written.
+     * Returns a copy of an array of objects, so that other threads cannot change it while it is
+     * written.
      *
-     * @throws NullPointerException where one is {@code null}
+     * @throws NullPointerException if an element is {@code null}
      */
     public static <T> T[] copy(T[] elements) {
         return copy(elements, elements.length);
     }
 
-    /** A copy of the first elements of an array. */
+    /** Returns a copy of the first elements of an array. */
     public static <T> T[] copy(T[] elements, int count) {
         T[] copy = Arrays.copyOf(elements, count);
         for (int i = 0; i < copy.length; i++) {
@@ -244,24 +258,26 @@ public final class Frames {
         return copy;
     }
 
-    /** A copy of a list, which nobody changes; {@code null} is {@code null}. */
+    /** Returns an immutable copy of a list; {@code null} for {@code null}. */
     public static <T> List<T> copy(List<T> elements) {
         return elements == null ? null : List.copyOf(elements);
     }
 
-    /** The same for a list whose elements may be {@code null}. */
+    /** Returns an immutable copy of a list whose elements may be {@code null}. */
     public static <T> List<T> copyOfOptional(List<T> elements) {
         return elements == null ? null : Collections.unmodifiableList(new ArrayList<>(elements));
     }
 
-    /** Checks that a union has the arm that the discriminant beside it says. */
+    /** Checks that a union has the arm of its discriminant. */
     public static void checkCase(long which, long meant) {
         if (which != meant) {
             throw invalid("a union with the arm of " + which + " where " + meant + " is meant");
         }
     }
 
-    /** The same for an expression that may have no value. */
+    /**
+     * Checks that a union has the arm of its discriminant, by an expression that may be undefined.
+     */
     public static void checkCase(long which, LongSupplier expression) {
         try {
             checkCase(which, expression.getAsLong());
@@ -270,52 +286,55 @@ public final class Frames {
         }
     }
 
-    /** What is thrown for a discriminant that is none of an arm's. */
+    /** Returns the exception for a discriminant without an arm. */
     public static RpcException badCase(long which) {
         return invalid("a union's arm with the discriminant " + which + ", which is not one of its own");
     }
 
-    /** What a {@code byte} is in a word, so many bits up. */
+    /** Returns a {@code byte} as part of a word, {@code up} bits from the lowest. */
     public static long bits(byte value, int up) {
         return (value & 0xffL) << up;
     }
 
-    /** What a {@code boolean} is in a word, so many bits up. */
+    /** Returns a {@code boolean} as part of a word, {@code up} bits from the lowest. */
     public static long bits(boolean value, int up) {
         return (value ? 1L : 0L) << up;
     }
 
-    /** What a {@code short} is in a word, so many bits up. */
+    /** Returns a {@code short} as part of a word, {@code up} bits from the lowest. */
     public static long bits(short value, int up) {
         return (value & 0xffffL) << up;
     }
 
-    /** What a {@code char} is in a word, so many bits up. */
+    /** Returns a {@code char} as part of a word, {@code up} bits from the lowest. */
     public static long bits(char value, int up) {
         return (long) value << up;
     }
 
-    /** What an {@code int} is in a word, so many bits up. */
+    /** Returns an {@code int} as part of a word, {@code up} bits from the lowest. */
     public static long bits(int value, int up) {
         return (value & 0xffffffffL) << up;
     }
 
-    /** What a {@code float} is in a word, so many bits up. */
+    /** Returns a {@code float} as part of a word, {@code up} bits from the lowest. */
     public static long bits(float value, int up) {
         return bits(Float.floatToRawIntBits(value), up);
     }
 
-    /** A {@code long}, which is a word of its own. */
+    /** Returns a {@code long}, which is a whole word. */
     public static long bits(long value, int up) {
         return value << up;
     }
 
-    /** What a {@code double} is in a word, which is its own. */
+    /** Returns a {@code double} as a whole word. */
     public static long bits(double value, int up) {
         return bits(Double.doubleToRawLongBits(value), up);
     }
 
-    /** How many elements arrays have that a structure has one number for; those that are {@code null} have none. */
+    /**
+     * Returns the common length of the arrays of a structure that share one length member;
+     * {@code null} arrays have none.
+     */
     public static int length(Object... arrays) {
         for (Object array : arrays) {
             if (array != null) {
@@ -339,7 +358,10 @@ public final class Frames {
         };
     }
 
-    /** Checks that arrays which a structure has one number for are of one length, and no longer than that number can say. */
+    /**
+     * Checks that arrays of a structure that share one length member have the same length, within
+     * the range of that member.
+     */
     public static void checkLengths(long most, Object... arrays) {
         int length = length(arrays);
         checkRange(length, 0, most);
@@ -350,42 +372,42 @@ public final class Frames {
         }
     }
 
-    /** The elements of an array; none for {@code null}. */
+    /** Returns the elements of an array; none for {@code null}. */
     public static byte[] array(Bytes elements) {
         return elements == null ? new byte[0] : elements.toArray();
     }
 
-    /** The elements of an array; none for {@code null}. */
+    /** Returns the elements of an array; none for {@code null}. */
     public static short[] array(Shorts elements) {
         return elements == null ? new short[0] : elements.toArray();
     }
 
-    /** The elements of an array; none for {@code null}. */
+    /** Returns the elements of an array; none for {@code null}. */
     public static char[] array(Chars elements) {
         return elements == null ? new char[0] : elements.toArray();
     }
 
-    /** The elements of an array; none for {@code null}. */
+    /** Returns the elements of an array; none for {@code null}. */
     public static int[] array(Ints elements) {
         return elements == null ? new int[0] : elements.toArray();
     }
 
-    /** The elements of an array; none for {@code null}. */
+    /** Returns the elements of an array; none for {@code null}. */
     public static long[] array(Longs elements) {
         return elements == null ? new long[0] : elements.toArray();
     }
 
-    /** The elements of an array; none for {@code null}. */
+    /** Returns the elements of an array; none for {@code null}. */
     public static float[] array(Floats elements) {
         return elements == null ? new float[0] : elements.toArray();
     }
 
-    /** The elements of an array; none for {@code null}. */
+    /** Returns the elements of an array; none for {@code null}. */
     public static double[] array(Doubles elements) {
         return elements == null ? new double[0] : elements.toArray();
     }
 
-    /** An unsigned {@code hyper} in an expression, which has 63 bits. */
+    /** Returns an unsigned {@code hyper} in an expression, which must fit 63 bits. */
     public static long unsigned(long value) {
         if (value < 0) {
             throw new ArithmeticException(Long.toUnsignedString(value) + " is too large");
@@ -393,18 +415,18 @@ public final class Frames {
         return value;
     }
 
-    /** {@code a % b}, where it has a value. */
+    /** Returns {@code a % b}, if it is defined. */
     public static long remainder(long a, long b) {
         Math.divideExact(a, b);
         return a % b;
     }
 
-    /** {@code a << b}, where it has a value. */
+    /** Returns {@code a << b}, if it is defined. */
     public static long shiftLeft(long a, long b) {
         return a << distance(b);
     }
 
-    /** {@code a >> b}, where it has a value. */
+    /** Returns {@code a >> b}, if it is defined. */
     public static long shiftRight(long a, long b) {
         return a >> distance(b);
     }

@@ -5,7 +5,10 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
-/** Marks what describes an interface that is written in Java: it is made anew when the interface is compiled. */
+/**
+ * Marks the description of an interface that is written in Java: the compilation of the interface
+ * generates it again.
+ */
 @Retention(RetentionPolicy.CLASS)
 @Target(ElementType.TYPE)
 public @interface FromJava {}

@@ -3,21 +3,24 @@ package obvia.runtime;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Memory of this process that a channel's peer has been given. */
+/** The memory regions of this process that a channel's peer has been offered. */
 final class Given {
     private static final int SUCCESS = 0;
 
     private final List<Entry> entries = new ArrayList<>();
     private long uses;
 
-    /** A region that the peer has, or has refused; {@code null} is a free number. */
+    /** A region that the peer has mapped or refused; {@code null} marks a free number. */
     private static final class Entry {
         private OwnRegion region;
         private boolean isMapped;
         private long used;
     }
 
-    /** The number by which the peer knows a region, which it is given if it has not got it yet; 0 where it does not take it. */
+    /**
+     * Returns the peer's number of a region and offers the region if necessary; 0 if the peer
+     * refuses it.
+     */
     int number(WindowChannel channel, OwnRegion region) {
         uses++;
         for (int i = 0; i < entries.size(); i++) {
@@ -36,7 +39,7 @@ final class Given {
         return entry.isMapped ? number : 0;
     }
 
-    /** Frees the numbers of regions that are no more. */
+    /** Frees the numbers of regions that have ended. */
     private List<Integer> takeEnded() {
         List<Integer> ended = new ArrayList<>();
         for (int i = 0; i < entries.size(); i++) {
@@ -49,7 +52,10 @@ final class Given {
         return ended;
     }
 
-    /** A free number; where there is none, that of the region which was not used for longest: none that the same call refers to. */
+    /**
+     * Returns a free number; if there is none, that of the least recently used region, which is
+     * never one that the same call refers to.
+     */
     private int free(List<Integer> ended) {
         int oldest = -1;
         for (int i = 0; i < entries.size(); i++) {

@@ -5,19 +5,24 @@ import java.util.Arrays;
 import obvia.BadMessageException;
 
 /**
- * A frame as it is received: a copy that nobody else can write, made as its objects are found; but for long arrays of numbers, which cannot be wrong and stay where they are.
+ * A frame while it is received: a private copy, made as the objects are found. Long arrays of
+ * numbers, for which any content is valid, stay in place.
  *
- * <p>Writers put objects in the order of their slots, so a slot leads to the object that is next, and no other one leads to what lies before: there is nothing to be noted. Where a
- * slot leads further, the objects that are left are found by their headers first, and where each begins is noted.
+ * <p>Writers put objects in the order of their slots: normally a slot leads to the next object, and
+ * no later slot leads back, so that no positions have to be recorded. If a slot leads further, the
+ * remaining objects are found by their headers first, and their positions are recorded.
  */
 abstract class GraphCopy extends Pool.Member {
-    /** Bytes of a first piece of the frame: each is twice as long as the one before. */
+    /**
+     * The size of the first piece of the frame that is copied, in bytes. Each piece is twice as
+     * long as the previous one.
+     */
     private static final int PIECE_FIRST = 512;
     private static final int PIECE_MAX = 64 << 10;
 
     GraphKinds kinds;
 
-    /** Where the frame is, and who reads the copy. */
+    /** The location of the frame, and the target of views. */
     Frame frame;
 
     private String what;
@@ -25,32 +30,39 @@ abstract class GraphCopy extends Pool.Member {
     /** The copy. */
     byte[] bytes = new byte[4096];
 
-    /** Bytes of the frame itself. */
+    /** The length of the frame in bytes. */
     private int frameLength;
 
-    /** Where the header of the first object is in the copy that no slot has come to yet, and up to where there is a copy. */
+    /** The offset in the copy of the next object's header, and the end of the copy. */
     private int next;
     private int limit;
 
-    /** By how much the frame is ahead of the copy from there on. */
+    /** The difference between offsets in the frame and in the copy from there on. */
     private int beyond;
 
     private int piece;
 
-    /** Long arrays, which are not copied: where they begin and end in the frame, and the place of that in the copy. */
+    /**
+     * Long arrays that are not copied: their bounds in the frame, and the offset of the bounds in
+     * the copy.
+     */
     private int[] farBegins = new int[4];
     private int[] farEnds = new int[4];
     private int[] farPlaces = new int[4];
     private int farCount;
 
-    /** Where objects begin that slots may lead to out of turn, by eights of bytes; then where those begin that full pointers have led to. */
+    /**
+     * Bitmaps with a bit for each eight bytes: the beginnings of objects that slots may lead to out
+     * of turn, and the beginnings of objects that full pointers have led to.
+     */
     private long[] starts = new long[8];
     private long[] shared = new long[8];
     private int cleared;
 
-    /** Begins with a frame: its block is there then. */
+    /** Begins with a frame and copies its block. */
     final void receive(GraphKinds kinds, int block, int length, String what) {
-        // What is stored again costs the collector's barrier.
+        // Unchanged references are not stored, as each store costs a write barrier of the
+        // collector.
         if (this.kinds != kinds) {
             this.kinds = kinds;
         }
@@ -70,12 +82,12 @@ abstract class GraphCopy extends Pool.Member {
         reach(block + Frames.HEADER);
     }
 
-    /** What is to be thrown where the frame is not what it should be. */
+    /** Returns the exception for a malformed frame. */
     public final BadMessageException bad(int at, String why) {
         return new BadMessageException(what + " are not what the interface says: at offset " + inFrame(at) + " of the frame: " + why);
     }
 
-    /** Copies the frame, where it does not end before, up to a place in the copy. */
+    /** Copies the frame up to an offset in the copy, or up to its end. */
     private void reach(int place) {
         int left = frameLength - beyond - limit;
         if (place <= limit || left == 0) {
@@ -90,14 +102,14 @@ abstract class GraphCopy extends Pool.Member {
         limit += count;
     }
 
-    // Objects in their turn.
+    // Objects in their order.
 
-    /** Whether an offset in the frame is that of the body of the object that is next. */
+    /** Whether an offset in the frame is that of the next object's body. */
     final boolean isNext(long offset) {
         return offset == (long) next + beyond + Frames.HEADER && offset <= frameLength;
     }
 
-    /** Goes on to the object after the next one, which a slot leads to. */
+    /** Consumes the next object, to which a slot leads, and returns the offset of its body. */
     final int take(int slot, int number, GraphType type) {
         long header = (long) GraphWriter.LONGS.get(bytes, next);
         if ((int) header != number) {
@@ -116,7 +128,7 @@ abstract class GraphCopy extends Pool.Member {
         return number == Frames.TEXT16 ? 2 * count : count;
     }
 
-    /** Goes beyond the next object, which has so many bytes. */
+    /** Advances beyond the next object, whose elements take {@code length} bytes. */
     private void pass(long length, GraphType type) {
         int body = next + Frames.HEADER;
         long end = body + Frames.aligned(length);
@@ -158,9 +170,9 @@ abstract class GraphCopy extends Pool.Member {
         piece = PIECE_FIRST;
     }
 
-    // Objects out of turn.
+    // Objects out of order.
 
-    /** Finds the objects that are left by their headers, and notes where they begin. */
+    /** Finds the remaining objects by their headers and records their positions. */
     final void passAll() {
         while (next + beyond != frameLength) {
             if (frameLength - beyond - next < Frames.HEADER) {
@@ -191,16 +203,19 @@ abstract class GraphCopy extends Pool.Member {
         starts[word] |= 1L << (place >>> 3);
     }
 
-    /** Notes that full pointers lead to an object, which others of them may do, too. */
+    /**
+     * Records that a full pointer leads to an object, so that other full pointers may do so as
+     * well.
+     */
     final void share(int place) {
         mark(place);
         shared[place >>> 9] |= 1L << (place >>> 3);
     }
 
     /**
-     * Where the object is that an offset is of which is not next.
+     * Returns the offset of an object that is not the next one.
      *
-     * @return its place; less than 0 where full pointers have led there before
+     * @return the offset in the copy; negative if full pointers have already led there
      */
     final int elsewhere(int slot, long offset, boolean isFull) {
         if (offset > next + beyond) {
@@ -229,7 +244,7 @@ abstract class GraphCopy extends Pool.Member {
         return place;
     }
 
-    /** The place in the copy of an offset in the frame; -1 where there is none. */
+    /** Converts an offset in the frame to one in the copy; -1 if there is none. */
     private int inCopy(long offset) {
         if (offset < 0 || offset > frameLength || (offset & 7) != 0) {
             return -1;
@@ -245,29 +260,30 @@ abstract class GraphCopy extends Pool.Member {
         return (int) offset - (before == 0 ? 0 : farEnds[before - 1] - farPlaces[before - 1] - 8);
     }
 
-    /** The offset in the frame of a place in the copy. */
+    /** Converts an offset in the copy to one in the frame. */
     private int inFrame(int place) {
         int before = Arrays.binarySearch(farPlaces, 0, farCount, place);
         before = before < 0 ? ~before : before;
         return before == 0 ? place : place + farEnds[before - 1] - farPlaces[before - 1] - 8;
     }
 
-    // What is received.
+    // The received frame.
 
-    /** All objects are found and checked: the copy can be read. */
+    /** Makes the copy readable, after all objects have been found and verified. */
     final void open() {
         frame.open(bytes, next);
     }
 
-    /** How long the frame is. */
+    /** Returns the length of the frame. */
     final int length() {
         return frameLength;
     }
 
     /**
-     * A frame of the same content, with nothing of the peer's.
+     * Returns a frame with the same content that uses no memory of the peer.
      *
-     * <p>Any thread may ask for it, while another ends the call and receives the next: what was copied then was copied in vain.
+     * <p>Any thread may call this while another one ends the call and receives the next frame: the
+     * copy is then discarded with an exception.
      */
     final Frame keep(Frame frame, int length) {
         int count = farCount;

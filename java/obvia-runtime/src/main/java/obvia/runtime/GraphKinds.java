@@ -5,21 +5,26 @@ import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The types of an interface's objects, in the order of their numbers in frames: from 16 on. */
+/**
+ * The types of an interface's objects, in the order of their numbers in frames, which begin at 16.
+ */
 public final class GraphKinds {
     private static final int NONE = 0;
 
-    /** Every type that there is, by its place. Their classes keep them, and nothing here keeps these. */
+    /**
+     * All types, by index. The references are weak, so that the list does not keep the types'
+     * classes.
+     */
     private static final List<Placed> ALL = new ArrayList<>();
 
     private static final ReferenceQueue<GraphType> GONE = new ReferenceQueue<>();
 
-    /** Every type that there is, for frames that nobody else sees. */
+    /** All types, for frames that do not leave this process. */
     static final GraphKinds EVERY = new GraphKinds(null);
 
     private final GraphType[] types;
 
-    /** The numbers of types, by their places among all. */
+    /** The numbers of types, by index. */
     private final int[] numbers;
 
     private GraphKinds(GraphType[] types) {
@@ -34,12 +39,12 @@ public final class GraphKinds {
         }
     }
 
-    /** Those of an interface. */
+    /** Returns the types of an interface. */
     public static GraphKinds of(GraphType... types) {
         return new GraphKinds(types.clone());
     }
 
-    /** A type, as long as it is there. */
+    /** A weak reference to a type. */
     private static final class Placed extends WeakReference<GraphType> {
         private final int place;
 
@@ -49,7 +54,10 @@ public final class GraphKinds {
         }
     }
 
-    /** A type's place among all: that of one which is gone, with whatever knew it, or else a new one. */
+    /**
+     * Returns the index of a new type: the index of a collected type, which has no users left, or
+     * else a new one.
+     */
     static int add(GraphType type) {
         synchronized (ALL) {
             if (GONE.poll() instanceof Placed gone) {
@@ -67,7 +75,7 @@ public final class GraphKinds {
         }
     }
 
-    /** The number of a type. */
+    /** Returns the number of a type. */
     int number(GraphType type) {
         int index = type.index;
         int number = index < numbers.length ? numbers[index] : NONE;
@@ -81,7 +89,7 @@ public final class GraphKinds {
         return Frames.KIND_FIRST + type.index;
     }
 
-    /** The type of a number; {@code null} where there is none. */
+    /** Returns the type of a number; {@code null} if there is none. */
     GraphType type(int number) {
         int i = number - Frames.KIND_FIRST;
         if (types == null) {

@@ -20,46 +20,47 @@ import obvia.Occupancy;
 import obvia.Shorts;
 
 /**
- * Receives a frame with structures that point to others, and checks it once, before anything in it is used.
+ * Receives a frame with structures that contain pointers, and verifies it once before its use.
  *
- * <p>Slots are followed from the block on: without recursion, each object once, so that the time is linear in the frame. docs/flat.md has the rules.
+ * <p>Slots are followed from the block on, without recursion and each object once, so that the time
+ * is linear in the frame's length. docs/flat.md has the rules.
  */
 public final class GraphReader extends GraphCopy {
     /** A pointer that is never null. */
     public static final int REF = 0;
     /** A pointer that may be null. */
     public static final int UNIQUE = 1;
-    /** A pointer that may be null; others may lead to the same object. */
+    /** A pointer that may be null; other pointers may lead to the same object. */
     public static final int FULL = 2;
 
-    /** Bits of what is in the queue beside the type's number. */
+    /** The flags of a queue entry beside the number of its type. */
     private static final int MANY = 1 << 31;
     private static final int SHARED = 1 << 30;
     private static final int NUMBER = SHARED - 1;
 
     private static final Pool<GraphReader> POOL = new Pool<>();
 
-    /** Objects to look into: places, and the numbers of types. */
+    /** The queue of objects whose slots have to be followed: offsets, and numbers of types. */
     private int[] queue = new int[128];
     private int queued;
     private int done;
 
-    /** What was built of them. */
+    /** The values that were built from the queue's entries. */
     private Object[] built = new Object[0];
 
-    /** References: places, and the interfaces or their IIDs. */
+    /** The references: their offsets, and their interfaces or IIDs. */
     private int[] referencePlaces = new int[8];
     private Object[] referenceTypes = new Object[8];
     private int referenceCount;
 
     private GraphReader() {}
 
-    /** The arguments of a call, with a block of so many bytes. */
+    /** Returns a reader of a call's arguments with a block of {@code block} bytes. */
     public static GraphReader of(InCall call, int block, GraphKinds kinds) {
         return of(call.memory, call.at, call.length, block, kinds, "the arguments");
     }
 
-    /** The results of a call, with a block of so many bytes. */
+    /** Returns a reader of a call's results with a block of {@code block} bytes. */
     public static GraphReader of(Channel call, int block, GraphKinds kinds) {
         try {
             return of(call.replyMemory, call.replyAt, call.length, block, kinds, "the results");
@@ -87,7 +88,7 @@ public final class GraphReader extends GraphCopy {
         return reader;
     }
 
-    /** The frame is done with: its views end. */
+    /** Ends the frame and its views, and returns the reader to the pool. */
     public void close() {
         if (!Frame.IS_COLLECTED) {
             frame.end();
@@ -106,19 +107,19 @@ public final class GraphReader extends GraphCopy {
         POOL.give(this);
     }
 
-    /** Lets go of what is kept for others. */
+    /** Frees the pooled readers. */
     static void clearPool() {
         POOL.clear();
     }
 
-    /** What views read. */
+    /** Returns the frame that views read. */
     public Frame frame() {
         return frame;
     }
 
-    // Checking.
+    // Verification.
 
-    /** Follows the slots of all objects that slots lead to. */
+    /** Follows the slots of all objects in the queue. */
     public void verify() {
         while (done < queued) {
             int place = queue[done];
@@ -139,7 +140,7 @@ public final class GraphReader extends GraphCopy {
         Occupancy.receive(length());
     }
 
-    /** Checks a pointer to one value. */
+    /** Verifies a pointer to one value. */
     public void checkOne(int slot, GraphType type, int pointer) {
         int number = kinds.number(type);
         int place = findOne(slot, type, number, pointer);
@@ -156,7 +157,7 @@ public final class GraphReader extends GraphCopy {
         return place;
     }
 
-    /** Checks a pointer to several values: their number, and how many there is room for. */
+    /** Verifies a pointer to several values: their number, and the conformance. */
     public void checkMany(int slot, GraphType type, int pointer, long count, long room) {
         int number = kinds.number(type);
         int place = find(slot, number, type, pointer, MANY);
@@ -168,12 +169,15 @@ public final class GraphReader extends GraphCopy {
         }
     }
 
-    /** The same where all that there is room for are there. */
+    /** Verifies a pointer to several values, all of which are in use. */
     public void checkMany(int slot, GraphType type, int pointer, long count) {
         checkMany(slot, type, pointer, count, count);
     }
 
-    /** Checks the array that a structure ends in: its elements begin at a place, and others say their number, and how many there is room for. */
+    /**
+     * Verifies the array at a structure's end. Other members specify the number of its elements and
+     * the conformance.
+     */
     public void checkTail(int at, int place, GraphType type, long count, long room) {
         checkCount(at, at, count, room);
         for (int i = 0; !type.isNumber && i < count; i++) {
@@ -181,7 +185,7 @@ public final class GraphReader extends GraphCopy {
         }
     }
 
-    /** The same where all that there is room for are there. */
+    /** Verifies the array at a structure's end, whose elements are all in use. */
     public void checkTail(int at, int place, GraphType type, long count) {
         checkTail(at, place, type, count, count);
     }
@@ -204,28 +208,29 @@ public final class GraphReader extends GraphCopy {
         }
         queue[queued] = place;
         queue[queued + 1] = number | (type.isShared() ? SHARED : 0);
-        // The number of its type is known now: in the copy its place in the queue takes the place.
+        // The number of the type has been verified. In the copy, the index of the queue's entry
+        // replaces it.
         GraphWriter.INTS.set(bytes, place - Frames.HEADER, queued >> 1);
         queued += 2;
     }
 
-    /** Checks the slot of a reference to an object. */
+    /** Verifies the slot of an object reference. */
     public void checkReference(int slot) {
         find(slot, Frames.REFERENCE, null, UNIQUE, 0);
     }
 
-    /** The bytes of a reference to an object; {@code null} for null. */
+    /** Returns the bytes of an object reference; {@code null} for null. */
     public byte[] reference(int slot) {
         int place = (int) getLong(slot);
         return place == 0 ? null : Arrays.copyOfRange(bytes, place, place + getInt(place - 4));
     }
 
-    /** Checks the slot of a reference to an object of this interface. */
+    /** Verifies the slot of a reference to an object with this interface. */
     public void checkReference(int slot, InterfaceInfo<?> info) {
         addReference(slot, info);
     }
 
-    /** The same where the interface is known by its IID. */
+    /** Verifies the slot of a reference to an object whose interface is given by its IID. */
     public void checkReference(int slot, Guid iid) {
         addReference(slot, iid);
     }
@@ -241,23 +246,24 @@ public final class GraphReader extends GraphCopy {
         }
         referencePlaces[referenceCount] = place;
         referenceTypes[referenceCount] = type;
-        // The number of its type is known now: in the copy the reference's own takes the place.
+        // The number of the type has been verified. In the copy, the index of the reference
+        // replaces it.
         GraphWriter.INTS.set(bytes, place - Frames.HEADER, referenceCount++);
     }
 
-    /** Says what a reference leads to. */
+    /** Unmarshals a reference. */
     @FunctionalInterface
     interface Adoption {
         Object adopt(byte[] reference, InterfaceInfo<?> info);
     }
 
-    /** Finds what the references in a call's arguments lead to, when everything else was checked. */
+    /** Unmarshals the references in a call's arguments, after everything else was verified. */
     public void resolve(InCall call) {
         resolve((reference, info) -> Marshal.object(call, reference, info));
     }
 
     /**
-     * Finds what the references in a call's results lead to.
+     * Unmarshals the references in a call's results.
      *
      * @param through the proxy that was called
      */
@@ -278,12 +284,12 @@ public final class GraphReader extends GraphCopy {
         frame.objects = objects;
     }
 
-    /** What a reference leads to; {@code null} for null. */
+    /** Returns the object of a reference; {@code null} for null. */
     public <T> T object(int slot) {
         return frame.object(slot);
     }
 
-    /** Checks a pointer to a string of characters of 8 bits. */
+    /** Verifies a pointer to a string of 8-bit characters. */
     public void checkText8(int slot, int pointer) {
         int place = find(slot, Frames.TEXT8, null, pointer, 0);
         if (place > 0) {
@@ -301,7 +307,7 @@ public final class GraphReader extends GraphCopy {
         }
     }
 
-    /** Checks a pointer to a string of characters of 16 bits. */
+    /** Verifies a pointer to a string of 16-bit characters. */
     public void checkText16(int slot, int pointer) {
         int place = find(slot, Frames.TEXT16, null, pointer, 0);
         if (place > 0) {
@@ -333,9 +339,9 @@ public final class GraphReader extends GraphCopy {
     }
 
     /**
-     * Checks where a slot leads, and writes the place in the copy there.
+     * Verifies the target of a slot, and replaces the slot by the offset in the copy.
      *
-     * @return the place; 0 for null, and less than that where a full pointer has led there before
+     * @return the offset; 0 for null; negative if a full pointer has already led there
      */
     private int find(int slot, int number, GraphType type, int pointer, int many) {
         long offset = getLong(slot);
@@ -367,32 +373,38 @@ public final class GraphReader extends GraphCopy {
         return place;
     }
 
-    /** Checks a {@code boolean}. */
+    /** Verifies a {@code boolean}. */
     public void checkBoolean(int at) {
         if ((bytes[at] & ~1) != 0) {
             throw bad(at, "a boolean is neither 0 nor 1");
         }
     }
 
-    /** Checks that a value is within its limits. */
+    /** Checks that a value is within its range. */
     public void checkRange(int at, long value, long least, long most) {
         if (value < least || value > most) {
             throw bad(at, "the value is out of its range: " + value + " is not within " + least + " and " + most);
         }
     }
 
-    /** The discriminant of a union whose own type has these limits, though what says it has 64 bits. */
+    /**
+     * Returns the discriminant of a union within the range of its type; the expression that yields
+     * it has 64 bits.
+     */
     public int which(int at, long value, long least, long most) {
         checkRange(at, value, least, most);
         return (int) value;
     }
 
-    /** What is to be thrown for what is no value of an enumeration. */
+    /** Returns the exception for an invalid value of an enumeration. */
     public BadMessageException badEnum(int at) {
         return bad(at, "the enumeration has no value " + getInt(at));
     }
 
-    /** The value of an expression over the structure at a place, which may have none. */
+    /**
+     * Returns the value of an expression over the structure at an offset; the value may be
+     * undefined.
+     */
     public long value(int at, LongSupplier expression) {
         try {
             return expression.getAsLong();
@@ -401,9 +413,12 @@ public final class GraphReader extends GraphCopy {
         }
     }
 
-    // Building.
+    // Building of values.
 
-    /** Builds what was checked, apart from the frame: what is pointed to before what points there. */
+    /**
+     * Builds the verified values as objects that do not depend on the frame: targets of pointers
+     * before the values that contain the pointers.
+     */
     public void build() {
         int count = queued >> 1;
         if (built.length < count) {
@@ -442,24 +457,24 @@ public final class GraphReader extends GraphCopy {
         return Collections.unmodifiableList(Arrays.asList(elements));
     }
 
-    /** What was built of what a slot leads to; {@code null} for null. */
+    /** Returns the built value to which a slot leads; {@code null} for null. */
     public Object one(int slot) {
         int place = (int) getLong(slot);
         return place == 0 ? null : built[getInt(place - Frames.HEADER)];
     }
 
-    /** The number that a slot leads to; {@code null} for null. */
+    /** Returns the number to which a slot leads; {@code null} for null. */
     public Object number(int slot, GraphType type) {
         return frame.one(slot, type);
     }
 
-    /** What was built of the values that a slot leads to; {@code null} for null. */
+    /** Returns the built values to which a slot leads; {@code null} for null. */
     @SuppressWarnings("unchecked")
     public <T> List<T> list(int slot) {
         return (List<T>) one(slot);
     }
 
-    /** What is built of the elements of an array of fixed size. */
+    /** Builds the elements of an array of fixed size. */
     @SuppressWarnings("unchecked")
     public <T> List<T> list(int at, int count, GraphType type) {
         Object[] elements = new Object[count];
@@ -469,53 +484,53 @@ public final class GraphReader extends GraphCopy {
         return (List<T>) Collections.unmodifiableList(Arrays.asList(elements));
     }
 
-    /** A string of characters of 8 bits; {@code null} for null. */
+    /** Returns a string of 8-bit characters; {@code null} for null. */
     public String text8(int slot) {
         return text8(bytes, (int) getLong(slot));
     }
 
-    /** A string of characters of 16 bits; {@code null} for null. */
+    /** Returns a string of 16-bit characters; {@code null} for null. */
     public String text16(int slot) {
         return text16(bytes, (int) getLong(slot));
     }
 
-    /** A copy of the array that a slot leads to; {@code null} for null. */
+    /** Returns a copy of the array to which a slot leads; {@code null} for null. */
     public Bytes bytes(int slot) {
         Bytes found = frame.bytes(slot);
         return found == null ? null : found.copy();
     }
 
-    /** A copy of the array that a slot leads to; {@code null} for null. */
+    /** Returns a copy of the array to which a slot leads; {@code null} for null. */
     public Shorts shorts(int slot) {
         Shorts found = frame.shorts(slot);
         return found == null ? null : found.copy();
     }
 
-    /** A copy of the array that a slot leads to; {@code null} for null. */
+    /** Returns a copy of the array to which a slot leads; {@code null} for null. */
     public Chars chars(int slot) {
         Chars found = frame.chars(slot);
         return found == null ? null : found.copy();
     }
 
-    /** A copy of the array that a slot leads to; {@code null} for null. */
+    /** Returns a copy of the array to which a slot leads; {@code null} for null. */
     public Ints ints(int slot) {
         Ints found = frame.ints(slot);
         return found == null ? null : found.copy();
     }
 
-    /** A copy of the array that a slot leads to; {@code null} for null. */
+    /** Returns a copy of the array to which a slot leads; {@code null} for null. */
     public Longs longs(int slot) {
         Longs found = frame.longs(slot);
         return found == null ? null : found.copy();
     }
 
-    /** A copy of the array that a slot leads to; {@code null} for null. */
+    /** Returns a copy of the array to which a slot leads; {@code null} for null. */
     public Floats floats(int slot) {
         Floats found = frame.floats(slot);
         return found == null ? null : found.copy();
     }
 
-    /** A copy of the array that a slot leads to; {@code null} for null. */
+    /** Returns a copy of the array to which a slot leads; {@code null} for null. */
     public Doubles doubles(int slot) {
         Doubles found = frame.doubles(slot);
         return found == null ? null : found.copy();
@@ -535,47 +550,47 @@ public final class GraphReader extends GraphCopy {
         return new String(bytes, place, 2 * ((int) GraphWriter.INTS.get(bytes, place - 4) - 1), StandardCharsets.UTF_16LE);
     }
 
-    /** A {@code boolean} of the frame. */
+    /** Returns a {@code boolean} of the frame. */
     public boolean getBoolean(int at) {
         return bytes[at] != 0;
     }
 
-    /** A {@code byte} of the frame. */
+    /** Returns a {@code byte} of the frame. */
     public byte getByte(int at) {
         return bytes[at];
     }
 
-    /** A {@code short} of the frame. */
+    /** Returns a {@code short} of the frame. */
     public short getShort(int at) {
         return (short) GraphWriter.SHORTS.get(bytes, at);
     }
 
-    /** A {@code char} of the frame. */
+    /** Returns a {@code char} of the frame. */
     public char getChar(int at) {
         return (char) GraphWriter.CHARS.get(bytes, at);
     }
 
-    /** An {@code int} of the frame. */
+    /** Returns an {@code int} of the frame. */
     public int getInt(int at) {
         return (int) GraphWriter.INTS.get(bytes, at);
     }
 
-    /** A {@code long} of the frame. */
+    /** Returns a {@code long} of the frame. */
     public long getLong(int at) {
         return (long) GraphWriter.LONGS.get(bytes, at);
     }
 
-    /** A GUID of the frame. */
+    /** Returns a GUID of the frame. */
     public Guid getGuid(int at) {
         return Guid.fromWire(getLong(at), getLong(at + 8));
     }
 
-    /** A {@code float} of the frame. */
+    /** Returns a {@code float} of the frame. */
     public float getFloat(int at) {
         return (float) GraphWriter.FLOATS.get(bytes, at);
     }
 
-    /** A {@code double} of the frame. */
+    /** Returns a {@code double} of the frame. */
     public double getDouble(int at) {
         return (double) GraphWriter.DOUBLES.get(bytes, at);
     }

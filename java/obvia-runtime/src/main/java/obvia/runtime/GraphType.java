@@ -6,9 +6,11 @@ import java.util.function.IntFunction;
 import obvia.Guid;
 
 /**
- * A type that pointers lead to: how its values are checked and read in frames, and written to them.
+ * A type to which pointers lead: the verification and reading of its values in frames, and their
+ * writing.
  *
- * <p>The compiler makes one for each structure. Offsets are those of a 64-bit machine's C, in frames as in memory: docs/flat.md.
+ * <p>The compiler generates one for each structure. Offsets are those of C on a 64-bit machine, in
+ * frames as in memory: docs/flat.md.
  */
 public abstract class GraphType {
     /** {@code boolean}. */
@@ -100,39 +102,41 @@ public abstract class GraphType {
         }
     };
 
-    /** What pointers to strings of characters of 8 bits are made of. */
+    /** The type of pointers to strings of 8-bit characters. */
     public static final Text TEXT8 = new Text(TextPointer8::new);
-    /** What pointers to strings of characters of 16 bits are made of. */
+    /** The type of pointers to strings of 16-bit characters. */
     public static final Text TEXT16 = new Text(TextPointer16::new);
 
-    /** Pointers to values of this type, by their classes. */
+    /** The types of pointers to values of this type, by the kind of pointer. */
     private final GraphType[] pointers = new GraphType[3];
 
-    /** Its place among all types. */
+    /** The index among all types. */
     final int index;
 
-    /** Bytes of a value. */
+    /** The size of a value in bytes. */
     final int size;
 
-    /** Where the array begins that a value ends in, and what its elements are; {@code null} where there is none. */
+    /**
+     * The offset and the element type of the array at a value's end; {@code null} if there is none.
+     */
     private final int tailAt;
 
     final GraphType tail;
 
-    /** Whether arrays of it are plain numbers, which there is nothing to look at in. */
+    /** Whether arrays of this type need no verification: any content is valid. */
     final boolean isNumber;
 
-    /** A type whose values have so many bytes. */
+    /** Creates a type whose values have {@code size} bytes. */
     protected GraphType(int size) {
         this(size, false, 0, null);
     }
 
-    /** The same where a value ends in an array of these elements, which begins at a place of it. */
+    /** Creates a type whose values end in an array of {@code tail} at offset {@code tailAt}. */
     protected GraphType(int size, int tailAt, GraphType tail) {
         this(size, false, tailAt, tail);
     }
 
-    // Nobody asks it for anything before it is done.
+    // No other code uses the type before its construction is complete.
     @SuppressWarnings("this-escape")
     private GraphType(int size, boolean isNumber, int tailAt, GraphType tail) {
         index = GraphKinds.add(this);
@@ -142,12 +146,15 @@ public abstract class GraphType {
         this.tail = tail;
     }
 
-    /** References to objects of an interface, as elements of arrays. */
+    /** Returns the type of references to objects of an interface, as elements of arrays. */
     public static GraphType object(Class<?> type) {
         return ObjectPointer.ALL.get(type);
     }
 
-    /** Pointers to values of this type, as elements of arrays: each has what it leads to for its value. */
+    /**
+     * Returns the type of pointers to values of this type, as elements of arrays; the pointer's
+     * target is the element's value.
+     */
     public final GraphType pointer(int pointer) {
         synchronized (pointers) {
             if (pointers[pointer] == null) {
@@ -157,26 +164,32 @@ public abstract class GraphType {
         }
     }
 
-    /** Checks the value at a place, and follows its slots. */
+    /** Verifies the value at an offset and follows its slots. */
     protected void verify(GraphReader in, int at) {}
 
-    /** Writes a value at a place, which is all zeros, and what it points to behind all that was written before. */
+    /**
+     * Writes a value at an offset, where the memory is zero, and appends the targets of its
+     * pointers.
+     */
     protected abstract void write(GraphWriter out, Object value, int at);
 
-    /** The value at a place of a frame that was checked, as it lies there. */
+    /** Returns the value at an offset of a verified frame, as a view. */
     protected abstract Object view(Frame frame, int at);
 
-    /** The value at a place of a frame that was checked, with all that it points to, apart from the frame. */
+    /**
+     * Builds the value at an offset of a verified frame, with the targets of its pointers,
+     * independent of the frame.
+     */
     protected Object build(GraphReader in, int at) {
         return view(in.frame(), at);
     }
 
-    /** Of a value that ends in an array: how many elements that has. */
+    /** Returns the number of elements of the array at a value's end. */
     protected int count(Object value) {
         return 1;
     }
 
-    /** Bytes of an object with so many elements. */
+    /** Returns the size in bytes of an object with {@code count} elements. */
     final long length(long count) {
         return tail == null ? count * size : Math.max(size, tailAt + count * tail.size);
     }
@@ -186,12 +199,15 @@ public abstract class GraphType {
         return false;
     }
 
-    /** Of a type that several pointers may lead to: a value to be filled when all others are there. */
+    /**
+     * Creates an empty value of a type that several pointers may lead to, to be filled when all
+     * others exist.
+     */
     protected Object make() {
         return null;
     }
 
-    /** Fills a value that was made before by what is at a place. */
+    /** Fills a value that {@link #make} has created from the value at an offset. */
     protected void fill(GraphReader in, int at, Object value) {}
 
     /** A value without pointers. */
@@ -201,7 +217,7 @@ public abstract class GraphType {
         }
     }
 
-    /** An element of an array that leads elsewhere. */
+    /** An element of an array that is a slot. */
     private abstract static class Slot extends GraphType {
         final int pointer;
 
@@ -298,7 +314,7 @@ public abstract class GraphType {
             }
         };
 
-        /** Not its description, which may be in the making. */
+        /** The class rather than its description, which may be under construction. */
         private final Class<?> type;
 
         ObjectPointer(Class<?> type) {
@@ -322,7 +338,10 @@ public abstract class GraphType {
         }
     }
 
-    /** Strings, which have no type among an interface's own: pointers to them have. */
+    /**
+     * The type of strings, which has no number in an interface; only pointers to strings have
+     * types.
+     */
     public static final class Text {
         private final GraphType[] pointers = new GraphType[3];
 
@@ -330,7 +349,7 @@ public abstract class GraphType {
             Arrays.setAll(pointers, make);
         }
 
-        /** Pointers to such strings, as elements of arrays. */
+        /** Returns the type of pointers to such strings, as elements of arrays. */
         public GraphType pointer(int pointer) {
             return pointers[pointer];
         }

@@ -1,23 +1,23 @@
 package obvia.runtime;
 
-/** A structure as it lies in a frame that was checked: the compiler's views extend it. */
+/** A structure in a verified frame: the base of the compiler's views. */
 public abstract class GraphView {
-    /** Where it lies. */
+    /** The frame. */
     protected final Frame frame;
 
-    /** The place there. */
+    /** The offset in the frame. */
     protected final int at;
 
-    /** The structure at a place of a frame. */
+    /** Creates a view of the structure at an offset of a frame. */
     protected GraphView(Frame frame, int at) {
         this.frame = frame;
         this.at = at;
     }
 
-    /** What it is. */
+    /** Returns the type of the structure. */
     protected abstract GraphType graphType();
 
-    /** Whether it is the same structure of the same frame. */
+    /** Whether the other object is a view of the same structure in the same frame. */
     final boolean isSame(Object other) {
         return other instanceof GraphView view && view.frame == frame && view.at == at;
     }
@@ -26,7 +26,7 @@ public abstract class GraphView {
         return System.identityHashCode(frame) * 31 + at;
     }
 
-    /** Whether it is the same structure of the same call. */
+    /** Whether the other object is an equal view of the same structure in the same call. */
     @Override
     public final boolean equals(Object other) {
         return isSame(other) && getClass() == other.getClass();

@@ -20,10 +20,13 @@ import obvia.RpcException;
 import obvia.Shorts;
 
 /**
- * Writes a frame with structures that point to others: the block, and behind it objects in the order of their slots.
+ * Writes a frame with structures that contain pointers: the block, followed by objects in the order
+ * of their slots.
  *
- * <p>It is written in one pass and without recursion, to memory of this process's own that grows as it must; only then is there a place for it in the area. What objects point to
- * waits in a queue until it is its turn. Long arrays of numbers are not copied until the frame is: they go straight to the area.
+ * <p>The frame is written in one pass and without recursion, to private memory that grows as
+ * necessary; only then is its place in the area allocated. The targets of an object's pointers wait
+ * in a queue. Long arrays of numbers are not copied to the private memory, but directly to the
+ * area.
  */
 public final class GraphWriter extends Pool.Member {
     static final VarHandle SHORTS = MethodHandles.byteArrayViewVarHandle(short[].class, LITTLE_ENDIAN);
@@ -33,14 +36,14 @@ public final class GraphWriter extends Pool.Member {
     static final VarHandle FLOATS = MethodHandles.byteArrayViewVarHandle(float[].class, LITTLE_ENDIAN);
     static final VarHandle DOUBLES = MethodHandles.byteArrayViewVarHandle(double[].class, LITTLE_ENDIAN);
 
-    /** Arrays of more bytes than this stay where they are for as long as they can. */
+    /** The maximum size in bytes of an array that is copied to the private memory. */
     static final int NEAR_MAX = 256;
-    /** More memory than this is not kept from call to call. */
+    /** The maximum size in bytes of the memory that is kept from call to call. */
     static final int KEPT_MAX = 4 << 20;
 
     private static final Pool<GraphWriter> POOL = new Pool<>();
 
-    /** So many words there are at first. */
+    /** The initial number of words. */
     private static final int WORDS = 512;
 
     private static final int WORDS_MAX = (int) (Segments.AREA_MAX / 8);
@@ -49,29 +52,41 @@ public final class GraphWriter extends Pool.Member {
 
     private GraphKinds kinds;
 
-    /** The frame: words and not bytes, since a virtual machine checks places in these with less. What is behind {@link #next} is all zeros. */
+    /**
+     * The frame, in words rather than bytes, since the virtual machine's bounds checks cost less on
+     * them. Words from {@link #next} on are zero.
+     */
     private long[] words = new long[WORDS];
     private int next;
 
-    /** By how many words places in the frame are beyond those in {@link #words}: long arrays are only in the frame. */
+    /**
+     * The number of words by which offsets in the frame exceed those in {@link #words}: long arrays
+     * are only in the frame.
+     */
     private int beyond;
 
-    /** Objects that are to be written: a ring. */
+    /** The objects to be written: a ring buffer. */
     private Object[] values = new Object[64];
     private GraphType[] types = new GraphType[64];
     private int[] places = new int[64];
     private int first;
     private int waiting;
 
-    /** Whether the value being written is all there is to write, and the last that is there: so what it leads to follows. */
+    /**
+     * Whether the value being written is the only one left and the last in the frame, so that its
+     * target follows immediately.
+     */
     private boolean isAlone;
 
-    /** Long arrays, and where in {@link #words} they are missing. */
+    /** The long arrays, and their positions relative to {@link #words}. */
     private MemorySegment[] far = new MemorySegment[4];
     private int[] farPlaces = new int[4];
     private int farCount;
 
-    /** References, which are made when everything else is written, since they are counted then: slots, objects and their interfaces. */
+    /**
+     * The references: slots, objects and interfaces. Marshaling changes reference counts, and
+     * therefore follows everything else.
+     */
     private int[] referenceSlots = new int[8];
     private Object[] referenced = new Object[8];
     private InterfaceInfo<?>[] referenceTypes = new InterfaceInfo<?>[8];
@@ -81,7 +96,10 @@ public final class GraphWriter extends Pool.Member {
 
     private GraphWriter() {}
 
-    /** One for a frame with objects of these types, and a block of so many bytes, all zero. */
+    /**
+     * Returns a writer of a frame with objects of these types and a block of {@code block} zero
+     * bytes.
+     */
     public static GraphWriter of(GraphKinds kinds, int block) {
         GraphWriter writer = POOL.take();
         if (writer == null) {
@@ -94,12 +112,12 @@ public final class GraphWriter extends Pool.Member {
         return writer;
     }
 
-    /** Lets go of what is kept for others. */
+    /** Frees the pooled writers. */
     static void clearPool() {
         POOL.clear();
     }
 
-    /** The frame is done with: this is not used again by whoever has it. */
+    /** Ends the frame and returns the writer to the pool. */
     void close() {
         if (words.length > KEPT_MAX / 8) {
             words = new long[WORDS];
@@ -121,7 +139,7 @@ public final class GraphWriter extends Pool.Member {
         POOL.give(this);
     }
 
-    /** Writes what waits, and says how long the frame is. */
+    /** Writes the queued objects and returns the length of the frame. */
     int finish() {
         while (waiting > 0) {
             int at = first & values.length - 1;
@@ -143,7 +161,7 @@ public final class GraphWriter extends Pool.Member {
     }
 
     /**
-     * The same, with references in the arguments of a call.
+     * Writes the queued objects, with references in the arguments of a call.
      *
      * @param through the proxy that is called
      */
@@ -155,7 +173,7 @@ public final class GraphWriter extends Pool.Member {
         return length();
     }
 
-    /** The same, with references in the results of a call. */
+    /** Writes the queued objects, with references in the results of a call. */
     int finish(InCall call) {
         finish();
         for (int i = 0; i < referenceCount; i++) {
@@ -164,7 +182,10 @@ public final class GraphWriter extends Pool.Member {
         return length();
     }
 
-    /** The same, with references that are places among the objects, for frames that nobody else sees; and the objects. */
+    /**
+     * Writes the queued objects with references as indices into the returned objects, for frames
+     * that do not leave this process.
+     */
     Object[] finishHere() {
         finish();
         for (int i = 0; i < referenceCount; i++) {
@@ -173,7 +194,7 @@ public final class GraphWriter extends Pool.Member {
         return Arrays.copyOf(referenced, referenceCount);
     }
 
-    /** How long the frame is. */
+    /** Returns the length of the frame. */
     int length() {
         return 8 * (next + beyond);
     }
@@ -186,7 +207,7 @@ public final class GraphWriter extends Pool.Member {
         }
     }
 
-    /** Copies the frame to where it goes. */
+    /** Copies the frame to its destination. */
     void copyTo(MemorySegment memory, long at) {
         int from = 0;
         for (int i = 0; i < farCount; i++) {
@@ -203,17 +224,20 @@ public final class GraphWriter extends Pool.Member {
         MemorySegment.copy(words, from, memory, WORD, at, next - from);
     }
 
-    /** The bytes, for values that write themselves: see {@link Flat}. Only until the next object is there. */
+    /**
+     * Returns the bytes, for values that write themselves: see {@link Flat}. The segment is valid
+     * until the next object is added.
+     */
     public MemorySegment memory() {
         return MemorySegment.ofArray(words);
     }
 
-    /** Words for so many bytes. */
+    /** Returns the number of words for {@code bytes} bytes. */
     private static int words(long bytes) {
         return (int) (bytes + 7 >> 3);
     }
 
-    /** Room for so many more words, all zero: where they begin. */
+    /** Appends {@code length} zero words and returns the index of the first. */
     private int claim(int length) {
         int begin = next;
         int end = begin + length;
@@ -235,7 +259,7 @@ public final class GraphWriter extends Pool.Member {
         return RpcException.of(Hresult.E_OUTOFMEMORY, "a frame of " + length + " bytes; " + Segments.AREA_MAX + " is the most");
     }
 
-    /** A new object, which the slot leads to: where its body is to be written. */
+    /** Appends an object to which the slot leads, and returns the offset of its body. */
     private int object(int slot, int number, int count, long length) {
         if (length > Segments.AREA_MAX) {
             throw tooLong(length);
@@ -278,7 +302,7 @@ public final class GraphWriter extends Pool.Member {
         first = 0;
     }
 
-    // Values, at places that are there already, and zeros.
+    // Values, at offsets that exist already and are zero.
 
     private void put(int at, long bits) {
         words[at >> 3] |= bits << 8 * at;
@@ -329,14 +353,14 @@ public final class GraphWriter extends Pool.Member {
         FrameWriter.put(value, memory(), at);
     }
 
-    /** Writes an array of fixed size, as {@link obvia.Ints} and the others have it. */
+    /** Writes an array of fixed size from the segment of {@link obvia.Ints} and its siblings. */
     public void putArray(int at, MemorySegment elements) {
         MemorySegment.copy(elements, 0, memory(), at, elements.byteSize());
     }
 
-    // What slots lead to.
+    // Targets of slots.
 
-    /** Writes the slot of a pointer to one value that nothing else leads to; {@code null} is null. */
+    /** Writes the slot of an exclusive pointer to one value; {@code null} is null. */
     public void one(int slot, GraphType type, Object value) {
         if (value == null) {
             return;
@@ -353,15 +377,16 @@ public final class GraphWriter extends Pool.Member {
         return object(slot, kinds.number(type), count, type.length(count));
     }
 
-    // Lists, whose elements are written in a loop and not by the queue; the order is the same. Their places are those of words. Where the next object begins is said by who calls,
-    // who has it in a register.
+    // Lists whose elements are written in a loop rather than by the queue, in the same order. Their
+    // positions are indices of words. The caller passes the position of the next object, which it
+    // has in a register.
 
     /** Writes a word: see {@link Frames#bits(int, int)}. */
     public void word(int at, long bits) {
         words[at] = bits;
     }
 
-    /** The word where the next object begins. */
+    /** Returns the index of the word at which the next object begins. */
     public int end() {
         return next;
     }
@@ -370,8 +395,8 @@ public final class GraphWriter extends Pool.Member {
      * Writes the slot of a pointer to numbers; {@code null} is null.
      *
      * @param slot the slot's word
-     * @param end where the next object begins, if the list is alone
-     * @return where the next object begins then
+     * @param end the beginning of the next object, if the list is alone
+     * @return the beginning of the next object afterwards
      */
     public int array(int slot, int end, GraphType type, Bytes elements) {
         if (elements == null) {
@@ -392,11 +417,12 @@ public final class GraphWriter extends Pool.Member {
     }
 
     /**
-     * Writes the slot of a structure's last pointer, to another of its type.
+     * Writes the slot of a structure's last pointer, to another structure of its type.
      *
      * @param slot the slot's word
-     * @param end where the next object begins, if the list is alone
-     * @return the word where the caller is to write the value at once; 0 where nothing is left for it to do
+     * @param end the beginning of the next object, if the list is alone
+     * @return the word at which the caller must write the value at once; 0 if the caller must write
+     *     nothing
      */
     public int last(int slot, int end, GraphType type, Object value) {
         if (value == null) {
@@ -420,7 +446,10 @@ public final class GraphWriter extends Pool.Member {
         type.write(this, value, at);
     }
 
-    /** Writes the slot of a pointer to one value that others may lead to, too; {@code null} is null. */
+    /**
+     * Writes the slot of a pointer to one value that other pointers may lead to; {@code null} is
+     * null.
+     */
     public void shared(int slot, GraphType type, Object value) {
         if (value == null) {
             return;
@@ -443,7 +472,7 @@ public final class GraphWriter extends Pool.Member {
         if (values == null) {
             return;
         }
-        // Nobody else changes this one.
+        // A private copy, which other threads cannot change.
         Object[] elements = values.toArray();
         int place = object(slot, kinds.number(type), elements.length, (long) elements.length * type.size);
         if (elements.length > 0) {
@@ -521,7 +550,7 @@ public final class GraphWriter extends Pool.Member {
         array(slot, type, elements == null ? null : elements.uncopied());
     }
 
-    /** Writes the slot of a reference to an object of this interface; {@code null} is null. */
+    /** Writes the slot of a reference to an object with this interface; {@code null} is null. */
     public void reference(int slot, Object object, InterfaceInfo<?> info) {
         if (object == null) {
             return;
@@ -536,14 +565,17 @@ public final class GraphWriter extends Pool.Member {
         referenceTypes[referenceCount++] = info;
     }
 
-    /** The same where the interface is known by its IID. */
+    /**
+     * Writes the slot of a reference to an object whose interface is given by its IID; {@code null}
+     * is null.
+     */
     public void reference(int slot, Object object, Guid iid) {
         if (object != null) {
             reference(slot, object, Interfaces.of(iid, object));
         }
     }
 
-    /** Writes the slot of a reference to an object; {@code null} is null. */
+    /** Writes the slot of an object reference; {@code null} is null. */
     public void reference(int slot, byte[] reference) {
         if (reference == null) {
             return;
@@ -552,7 +584,7 @@ public final class GraphWriter extends Pool.Member {
         MemorySegment.copy(reference, 0, memory(), Flat.BYTE, place, reference.length);
     }
 
-    /** Writes the slot of a string of characters of 8 bits, which are UTF-8; {@code null} is null. */
+    /** Writes the slot of a string of 8-bit characters in UTF-8; {@code null} is null. */
     public void text8(int slot, String text) {
         if (text == null) {
             return;
@@ -562,7 +594,7 @@ public final class GraphWriter extends Pool.Member {
         MemorySegment.copy(characters, 0, memory(), Flat.BYTE, place, characters.length);
     }
 
-    /** Writes the slot of a string of characters of 16 bits, which are UTF-16; {@code null} is null. */
+    /** Writes the slot of a string of 16-bit characters in UTF-16; {@code null} is null. */
     public void text16(int slot, String text) {
         if (text == null) {
             return;

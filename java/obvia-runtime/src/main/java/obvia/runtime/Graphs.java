@@ -4,11 +4,11 @@ import java.lang.foreign.MemorySegment;
 import obvia.Retained;
 import obvia.spi.Hold;
 
-/** Structures that point to others: what can be done with them beside calls. */
+/** Operations on structures with pointers, outside of calls. */
 public final class Graphs {
     private Graphs() {}
 
-    /** A structure with everything that it points to, apart from any frame. */
+    /** Returns a deep copy of a structure that does not depend on any frame. */
     @SuppressWarnings("unchecked")
     public static <T> T copy(GraphType type, T value) {
         GraphWriter writer = GraphWriter.of(GraphKinds.EVERY, 8);
@@ -32,7 +32,10 @@ public final class Graphs {
         return (T) copy;
     }
 
-    /** A structure that can be read, and does not change, until it is closed. */
+    /**
+     * Retains a structure, which can be read and does not change until the returned object is
+     * closed.
+     */
     @SuppressWarnings("unchecked")
     public static <T> Retained<T> retain(T value) {
         if (!(value instanceof GraphView view)) {
@@ -42,7 +45,7 @@ public final class Graphs {
         return Retained.of((T) view.graphType().view(kept, view.at), kept.hold());
     }
 
-    /** Of what needs no memory but its own. */
+    /** The hold of values without a frame. */
     private static final Hold NOTHING = new Hold() {
         @Override
         public int bytes() {

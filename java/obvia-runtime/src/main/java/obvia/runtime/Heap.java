@@ -14,16 +14,20 @@ import obvia.Longs;
 import obvia.RpcException;
 import obvia.Shorts;
 
-/** Objects of programs in frames: what code that is made from interfaces in Java has in common. They are copied, both ways; {@code null} is {@code null}. */
+/**
+ * Common code of proxies and stubs for interfaces written in Java: objects of programs in frames.
+ * Objects are copied in both directions; {@code null} is {@code null}.
+ */
 public final class Heap {
     private Heap() {}
 
     // Writing.
 
     /**
-     * An object that is of this class, and of none that extends it, as that would lose what it has beyond it.
+     * Returns the object if it is of exactly this class: the additional state of a subclass would
+     * be lost.
      *
-     * @throws RpcException with E_INVALIDARG where it is
+     * @throws RpcException with E_INVALIDARG if it is of a subclass
      */
     public static <T> T exactly(Class<T> type, Object object) {
         if (object.getClass() != type) {
@@ -32,7 +36,7 @@ public final class Heap {
         return type.cast(object);
     }
 
-    /** Writes an array of numbers, and how many there are. */
+    /** Writes an array of numbers and its length. */
     public static void array(GraphWriter out, int count, int slot, GraphType type, Object array) {
         if (array != null) {
             out.putInt(count, Array.getLength(array));
@@ -53,12 +57,12 @@ public final class Heap {
         };
     }
 
-    /** Writes the elements of a list or an array, and how many there are. */
+    /** Writes the elements of a list or an array and their number. */
     public static void list(GraphWriter out, int count, int slot, GraphType type, Object elements) {
         List<?> list =
                 switch (elements) {
                     case null -> null;
-                    // Nobody else changes a copy of it while it is written.
+                    // A private copy, which other threads cannot change while it is written.
                     case List<?> given -> Arrays.asList(given.toArray());
                     case Object[] given -> Arrays.asList(given.clone());
                     case Object given -> boxed(given);
@@ -69,9 +73,9 @@ public final class Heap {
         }
     }
 
-    // Reading what was built.
+    // Reading of built values.
 
-    /** The elements of an array of primitives, in boxes. */
+    /** Returns the elements of an array of primitives as a list of boxed values. */
     @SuppressWarnings("unchecked")
     public static <T> List<T> boxed(Object array) {
         if (array == null) {
@@ -82,28 +86,28 @@ public final class Heap {
         return (List<T>) List.of(boxes);
     }
 
-    /** A list. */
+    /** Returns a list. */
     public static <T> List<T> elements(GraphReader in, int slot) {
         return in.list(slot);
     }
 
-    /** An array like another. */
+    /** Returns an array of the type of {@code like}. */
     public static <T> T[] elements(GraphReader in, int slot, T[] like) {
         List<T> list = in.list(slot);
         return list == null ? null : list.toArray(like);
     }
 
-    /** A result that is never {@code null}: nothing is none. */
+    /** Returns the list, or an empty one for {@code null}. */
     public static <T> List<T> some(List<T> list) {
         return list == null ? List.of() : list;
     }
 
-    /** The same for an array. */
+    /** Returns the array, or an empty one for {@code null}. */
     public static <A> A some(A array, Class<A> type) {
         return array == null ? type.cast(Array.newInstance(type.getComponentType(), 0)) : array;
     }
 
-    /** An array of truth values. */
+    /** Returns an array of booleans. */
     public static boolean[] booleans(GraphReader in, int slot) {
         List<Boolean> list = in.list(slot);
         if (list == null) {
@@ -116,43 +120,43 @@ public final class Heap {
         return values;
     }
 
-    /** An array of bytes. */
+    /** Returns an array of bytes. */
     public static byte[] bytes(GraphReader in, int slot) {
         Bytes found = in.frame().bytes(slot);
         return found == null ? null : found.toArray();
     }
 
-    /** An array of 16-bit numbers. */
+    /** Returns an array of 16-bit numbers. */
     public static short[] shorts(GraphReader in, int slot) {
         Shorts found = in.frame().shorts(slot);
         return found == null ? null : found.toArray();
     }
 
-    /** An array of characters. */
+    /** Returns an array of characters. */
     public static char[] chars(GraphReader in, int slot) {
         Chars found = in.frame().chars(slot);
         return found == null ? null : found.toArray();
     }
 
-    /** An array of 32-bit numbers. */
+    /** Returns an array of 32-bit numbers. */
     public static int[] ints(GraphReader in, int slot) {
         Ints found = in.frame().ints(slot);
         return found == null ? null : found.toArray();
     }
 
-    /** An array of 64-bit numbers. */
+    /** Returns an array of 64-bit numbers. */
     public static long[] longs(GraphReader in, int slot) {
         Longs found = in.frame().longs(slot);
         return found == null ? null : found.toArray();
     }
 
-    /** An array of floating-point numbers. */
+    /** Returns an array of single-precision numbers. */
     public static float[] floats(GraphReader in, int slot) {
         Floats found = in.frame().floats(slot);
         return found == null ? null : found.toArray();
     }
 
-    /** An array of floating-point numbers of double precision. */
+    /** Returns an array of double-precision numbers. */
     public static double[] doubles(GraphReader in, int slot) {
         Doubles found = in.frame().doubles(slot);
         return found == null ? null : found.toArray();

@@ -2,28 +2,31 @@ package obvia.runtime;
 
 import java.util.Arrays;
 
-/** Where objects were written, by their identity: an open-addressing table. */
+/** The offsets of written objects, by the objects' identity: an open-addressing table. */
 final class Identities {
     private static final int KEPT_MAX = 1 << 16;
 
     private Object[] keys = new Object[32];
 
-    /** Where they are; negative for those that must have no other pointer. */
+    /** The offsets; negative for objects with an exclusive pointer. */
     private int[] places = new int[32];
 
     private int count;
 
-    /** Where an object is; negative where it must have no other pointer, and 0 where it is not there. */
+    /**
+     * Returns the offset of an object; negative if its pointer is exclusive, 0 if the object is not
+     * in the table.
+     */
     int find(Object key) {
         return places[slot(key)];
     }
 
-    /** Adds one that must have no other pointer; false where it is there already. */
+    /** Adds an object with an exclusive pointer; false if the object is in the table already. */
     boolean add(Object key, int place) {
         return put(key, -place);
     }
 
-    /** Adds one that others may lead to. */
+    /** Adds an object that other pointers may lead to. */
     void share(Object key, int place) {
         put(key, place);
     }
@@ -69,7 +72,7 @@ final class Identities {
         }
     }
 
-    /** Where a key is, or may be put. */
+    /** Returns the slot of a key, or the free slot for it. */
     private int slot(Object key) {
         int mask = keys.length - 1;
         int hash = key instanceof GraphView view ? view.identity() : System.identityHashCode(key);

@@ -3,15 +3,18 @@ package obvia.runtime;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** How long connections may be idle, in milliseconds, and how many of them are. */
+/** The idle times of connections in milliseconds, and the numbers of idle connections. */
 final class Idle {
-    /** After this the thread of a client's connection ends, and the poller looks at it. */
+    /**
+     * The idle time after which the thread of an accepted connection ends and the poller watches
+     * the connection.
+     */
     static volatile long warm = limit("obvia.idle.warm", 5_000);
 
-    /** After this an own connection ends whose frames have taken memory. */
+    /** The idle time after which an own connection is closed whose frames have taken memory. */
     static volatile long cold = limit("obvia.idle.cold", 60_000);
 
-    /** After this any own connection ends that was for calls. */
+    /** The idle time after which any own connection for calls is closed. */
     static volatile long close = limit("obvia.idle.close", 600_000);
 
     static final AtomicInteger HOT = new AtomicInteger();
@@ -26,7 +29,7 @@ final class Idle {
         return Math.clamp(Long.getLong(property, usual), 1, Integer.MAX_VALUE);
     }
 
-    /** How often to look who is. */
+    /** Returns the interval between checks for idle connections. */
     static long period() {
         return Math.clamp(Math.min(cold, close) / 4, 10, 1_000);
     }

@@ -6,75 +6,76 @@ import obvia.Hresult;
 import obvia.RpcException;
 
 /**
- * A call as its server sees it: the request, and the place for the reply.
+ * A call in its server: the request, and the destination of the reply.
  *
- * <p>A stub reads the arguments' frame at {@link #at} of {@link #memory}, which the caller may change at any time, each word once; then it asks for the place of the results by
- * {@link #reply} and writes them at {@link #replyAt} of {@link #replyMemory}.
+ * <p>A stub reads the arguments' frame at {@link #at} of {@link #memory}, each word once, as the
+ * caller may change it at any time. Then it allocates the results by {@link #reply} and writes them
+ * at {@link #replyAt} of {@link #replyMemory}.
  */
 public abstract class InCall {
     private static final LimitedLog LOG = new LimitedLog();
 
-    /** Where the arguments' frame lies: in the caller's memory, or a copy. */
+    /** The memory of the arguments' frame: the caller's, or a copy. */
     public MemorySegment memory;
 
-    /** Where it begins. */
+    /** The offset of the arguments' frame. */
     public long at;
 
-    /** Its bytes. */
+    /** The length of the arguments' frame in bytes. */
     public int length;
 
-    /** The method's number. */
+    /** The opnum. */
     public int opnum;
 
-    /** Where the results' frame lies. */
+    /** The memory of the results' frame. */
     public MemorySegment replyMemory;
 
-    /** Where it begins, once {@link #reply} was called. */
+    /** The offset of the results' frame, after {@link #reply}. */
     public long replyAt;
 
-    /** Bytes of the results' frame; none unless {@link #reply} was called. */
+    /** The length of the results' frame in bytes; 0 unless {@link #reply} was called. */
     protected int replyLength;
 
-    /** What the method returned, where that is no failure. */
+    /** The HRESULT of a successful method. */
     protected int result;
 
-    /** For ways that calls come by. */
+    /** For the transports of calls. */
     protected InCall() {}
 
-    /** Checks that the arguments' frame is a block of so many bytes and nothing else. */
+    /** Checks that the arguments' frame is exactly a block of {@code length} bytes. */
     public final void expect(int length) {
         if (this.length != length) {
             throw bad("a request of " + this.length + " bytes where " + length + " are meant");
         }
     }
 
-    /** Checks that the arguments' frame has at least a block of so many bytes. */
+    /** Checks that the arguments' frame has at least a block of {@code length} bytes. */
     public final void expectAtLeast(int length) {
         if (this.length < length) {
             throw bad("a request of " + this.length + " bytes where there are at least " + length);
         }
     }
 
-    /** What is to be thrown where the arguments break the rules. */
+    /** Returns the exception for malformed arguments. */
     public final BadMessageException bad(String what) {
         return new BadMessageException("the arguments are not what the interface says: " + what);
     }
 
-    /** What is to be thrown where the interface has no method of this number. */
+    /** Returns the exception for an opnum that the interface lacks. */
     public final RuntimeException noMethod() {
         return new Refused(Fault.OP_RANGE);
     }
 
-    /** The place for the results' frame of so many bytes. */
+    /** Allocates the results' frame with {@code length} bytes. */
     public abstract void reply(int length);
 
     /**
-     * An array that the caller passes by reference.
+     * Returns an array that the caller passes by reference.
      *
-     * @param reference what its slot says
-     * @param count its elements
-     * @param size bytes of each
-     * @param align where they may begin
+     * @param reference the content of its slot
+     * @param count the number of its elements
+     * @param size the size of an element in bytes
+     * @param align the required alignment in bytes
      */
     public final MemorySegment shared(long reference, boolean isWritten, long count, int size, int align) {
         MemorySegment found = region(reference, isWritten, count, size, align);
@@ -84,33 +85,39 @@ public abstract class InCall {
         return found;
     }
 
-    /** The same; {@code null} where there is no such memory. */
+    /**
+     * Returns an array that the caller passes by reference; {@code null} if the reference is
+     * invalid.
+     */
     protected MemorySegment region(long reference, boolean isWritten, long count, int size, int align) {
         return null;
     }
 
-    /** The bytes of a reference in the results; the object is not {@code null}. */
+    /** Marshals an object, which is not {@code null}, as a reference in the results. */
     protected abstract byte[] reference(Object object, InterfaceInfo<?> info);
 
-    /** What a reference in the arguments leads to. */
+    /** Unmarshals a reference in the arguments. */
     protected abstract <T> T object(byte[] reference, InterfaceInfo<T> info);
 
-    /** Gives results' frame. */
+    /** Writes the results' frame. */
     public void reply(GraphWriter results) {
         reply(results.finish(this));
         results.copyTo(replyMemory, replyAt);
         results.close();
     }
 
-    /** Says what the method returned besides its results: a success, S_OK unless this is called. */
+    /** Sets the HRESULT of a successful method; S_OK by default. */
     public final void succeed(int result) {
         this.result = result;
     }
 
-    /** A fault's status has this bit above it. */
+    /** The bit that marks a fault's status. */
     static final long FAULT = 1L << 32;
 
-    /** What the caller gets where a stub has thrown something: the method's HRESULT, or a fault's status with bit 32 set. */
+    /**
+     * Returns the answer to a call whose stub has thrown an exception: an HRESULT, or a fault's
+     * status with bit 32 set.
+     */
     public static long answer(Throwable why) {
         return switch (why) {
             case Refused e -> FAULT | Integer.toUnsignedLong(e.status);
@@ -124,11 +131,11 @@ public abstract class InCall {
         };
     }
 
-    /** What makes a call a fault before its method is called. */
+    /** Rejects a call with a fault before its method is called. */
     static final class Refused extends RuntimeException {
         private static final long serialVersionUID = 1;
 
-        /** The fault's. */
+        /** The status of the fault. */
         final int status;
 
         Refused(int status) {

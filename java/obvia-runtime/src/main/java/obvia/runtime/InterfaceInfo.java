@@ -8,19 +8,20 @@ import obvia.Hresult;
 import obvia.RpcException;
 
 /**
- * An interface as the compiler describes it: one for each, in the class of its name and {@code Info}.
+ * The compiler's description of an interface, in the class {@code Info} after the interface's name.
  *
  * @param type the interface
- * @param name its name in IDL
- * @param iid its IID
- * @param version its version: the major one in the lower half, the minor one in the upper
- * @param fingerprintHigh the first eight bytes of SHA-256 over its canonical text, as a big-endian number: both sides of a binding must have the same
- * @param fingerprintLow the other eight
- * @param base the interface that it extends; {@code null} for IUnknown
- * @param proxy makes a proxy
- * @param stub performs calls
- * @param idl its text in IDL, with the types that it uses
- * @param module every interface of the same IDL file and of those that it imports
+ * @param name the name in IDL
+ * @param iid the IID
+ * @param version the version: the major number in the lower half, the minor one in the upper
+ * @param fingerprintHigh the first eight bytes of the SHA-256 of the canonical text as a big-endian
+ *     number; both sides of a binding must have the same
+ * @param fingerprintLow the next eight bytes
+ * @param base the base interface; {@code null} for IUnknown
+ * @param proxy the factory of proxies
+ * @param stub the stub
+ * @param idl the text in IDL, with the types that it uses
+ * @param module all interfaces of the same IDL file and of the files that it imports
  */
 public record InterfaceInfo<T>(
         Class<T> type,
@@ -42,32 +43,34 @@ public record InterfaceInfo<T>(
     @FunctionalInterface
     public interface Stub<T> {
         /**
-         * Performs one call: reads and checks the arguments, calls the method, and writes the results.
+         * Performs a call: reads and verifies the arguments, calls the method, and writes the
+         * results.
          *
-         * <p>What it throws becomes the answer: an {@link obvia.RpcException} its HRESULT, a {@link obvia.BadMessageException} a fault.
+         * <p>An exception becomes the answer: an {@link obvia.RpcException} its HRESULT, a
+         * {@link obvia.BadMessageException} a fault.
          *
-         * @throws Throwable whatever the method throws
+         * @throws Throwable the method's exception
          */
         void perform(T object, InCall call) throws Throwable;
     }
 
-    /** Throws E_NOINTERFACE where an object does not have the interface. */
+    /** Throws E_NOINTERFACE if the object lacks the interface. */
     void check(Object object) {
         if (!type.isInstance(object)) {
             throw RpcException.of(Hresult.E_NOINTERFACE, "an object of " + object.getClass().getName() + " does not have interface " + this);
         }
     }
 
-    /** Its name and its IID. */
+    /** Returns the name and the IID. */
     @Override
     public String toString() {
         return name + " {" + iid + "}";
     }
 
     /**
-     * That of an interface which the compiler has made.
+     * Returns the compiler's description of an interface.
      *
-     * @throws IllegalArgumentException where it has not
+     * @throws IllegalArgumentException if there is none
      */
     public static <T> InterfaceInfo<T> of(Class<T> type) {
         return Known.of(type);

@@ -5,23 +5,26 @@ import obvia.Hresult;
 import obvia.Remote;
 import obvia.RpcException;
 
-/** Interfaces that are known by their IIDs. */
+/** Interfaces by their IIDs. */
 public final class Interfaces {
     private Interfaces() {}
 
     /**
-     * The interface of this IID, by which an object is passed whose interface an argument says.
+     * Returns the interface with this IID, for an object whose interface is given by an argument.
      *
-     * @throws RpcException with E_NOINTERFACE where this process does not know it, or its objects are no {@link Remote}
+     * @throws RpcException with E_NOINTERFACE if this process does not know the interface, or it
+     *     does not extend {@link Remote}
      */
     public static InterfaceInfo<? extends Remote> of(Guid iid) {
         return of(iid, null);
     }
 
     /**
-     * The same where an object is to have it: where several class loaders have the interface, the object's own.
+     * Returns the interface with this IID that an object implements: if several class loaders have
+     * the interface, that of the object's class loader.
      *
-     * @throws RpcException with E_NOINTERFACE where this process does not know it, or its objects are no {@link Remote}
+     * @throws RpcException with E_NOINTERFACE if this process does not know the interface, or it
+     *     does not extend {@link Remote}
      */
     @SuppressWarnings("unchecked")
     public static InterfaceInfo<? extends Remote> of(Guid iid, Object object) {

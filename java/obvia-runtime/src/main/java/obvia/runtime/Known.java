@@ -16,11 +16,12 @@ import obvia.RpcException;
 /**
  * The interfaces that this process knows.
  *
- * <p>An interface is a class, and as many as there are class loaders that have it. So an IID alone means the one that became known last; where there is an object, it means the one
- * that the object has. Each is known as long as its class is there, which keeps what describes it: nothing here keeps a class loader.
+ * <p>Each class loader may have its own class of an interface. An IID alone therefore means the
+ * class that was registered last; with an object, it means the class that the object implements. A
+ * description lives as long as the interface's class: this table does not keep class loaders alive.
  */
 final class Known {
-    /** What describes the interfaces of an IID, the newest first. */
+    /** The descriptions by IID, the newest first. */
     private static final Map<Guid, List<WeakReference<InterfaceInfo<?>>>> BY_IID = new HashMap<>();
 
     private static final ClassValue<InterfaceInfo<?>> BY_TYPE = new ClassValue<>() {
@@ -43,11 +44,11 @@ final class Known {
         return info;
     }
 
-    /** Adds an interface, and all that it knows of others. */
+    /** Adds an interface and the interfaces that its description refers to. */
     private static void add(InterfaceInfo<?> info) {
         if (isNew(info)) {
             info.module().get().forEach(Known::add);
-            // Who has an older interface alone calls the newer one by that.
+            // A client that has only the base interface calls the object by it.
             if (info.base() != null) {
                 add(info.base());
             }
@@ -91,7 +92,7 @@ final class Known {
         }
     }
 
-    /** What there is to say where a class is there, and not for this module. */
+    /** Returns the message for a class that exists but is not accessible to this module. */
     private static String unexported(Class<?> type, String name) {
         if (!type.getModule().isNamed()) {
             return name + " is not public, or its INFO is not";
@@ -100,7 +101,7 @@ final class Known {
         return "module " + type.getModule().getName() + " keeps " + name + " to itself: its module-info.java has to say `exports " + type.getPackageName() + " to " + own + ";`";
     }
 
-    /** What describes the interfaces of an IID, the newest first. */
+    /** Returns the descriptions of an IID, the newest first. */
     static List<InterfaceInfo<?>> all(Guid iid) {
         synchronized (BY_IID) {
             return present(BY_IID.getOrDefault(iid, List.of())).toList();
@@ -111,12 +112,12 @@ final class Known {
         return some.stream().<InterfaceInfo<?>>map(WeakReference::get).filter(Objects::nonNull);
     }
 
-    /** An interface by its IID. */
+    /** Returns an interface by its IID. */
     static InterfaceInfo<?> find(Guid iid) {
         return find(iid, null);
     }
 
-    /** The same where an object is to have it: the one that the object has, if it has any of this IID. */
+    /** Returns an interface by its IID: the one that the object implements, if any. */
     static InterfaceInfo<?> find(Guid iid, Object object) {
         List<InterfaceInfo<?>> all = all(iid);
         for (InterfaceInfo<?> info : all) {
@@ -134,7 +135,7 @@ final class Known {
         return !all(iid).isEmpty();
     }
 
-    /** One of each IID. */
+    /** Returns one description of each IID. */
     static List<InterfaceInfo<?>> all() {
         synchronized (BY_IID) {
             return BY_IID.values().stream().<InterfaceInfo<?>>flatMap(some -> present(some).limit(1)).toList();

@@ -3,7 +3,7 @@ package obvia.runtime;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
-/** Where things lie in a shared segment; {@code crates/via/src/layout.rs} has what they are. */
+/** The offsets in a shared segment; {@code crates/via/src/layout.rs} documents them. */
 final class Layout {
     static final long SLEEP = 0;
     static final long BELL = 128;
@@ -18,14 +18,14 @@ final class Layout {
     static final long AREA = 4096;
     static final int LINE = 64;
 
-    /** Words that both sides look at; aligned, so that they are accessed at once. */
+    /** The words that both sides access; aligned, so that accesses are atomic. */
     static final VarHandle WORD = ValueLayout.JAVA_INT.varHandle();
 
     static final VarHandle LONG_WORD = ValueLayout.JAVA_LONG.varHandle();
 
     private Layout() {}
 
-    /** The offset of the slot of a message. */
+    /** Returns the offset of a message's slot. */
     static long slot(int sequence) {
         return SLOTS + (long) (sequence & SLOT_COUNT - 1) * SLOT_SIZE;
     }

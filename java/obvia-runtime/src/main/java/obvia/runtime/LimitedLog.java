@@ -3,15 +3,18 @@ package obvia.runtime;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 
-/** Warnings that peers bring about: a few at once and one each second after that. What is left out is counted in the next one. */
+/**
+ * Warnings that peers can cause, limited to a burst and then one per second. The next warning
+ * reports the number of those that were suppressed.
+ */
 final class LimitedLog {
-    /** How many come at once. */
+    /** The maximum number of warnings at once. */
     static final int BURST = 16;
 
     private static final long PERIOD = 1_000_000_000;
     private static final Logger LOGGER = System.getLogger("obvia");
 
-    // As much time as there is left for warnings: a period each.
+    // The time budget: each warning costs a period.
     private long left = BURST * PERIOD;
     private long seen;
     private long untold;
@@ -24,7 +27,7 @@ final class LimitedLog {
         this(System.nanoTime());
     }
 
-    /** Writes a warning, unless there were too many. */
+    /** Logs a warning unless the limit is exceeded. */
     void warn(String text, Throwable why) {
         long before = take(System.nanoTime());
         if (before >= 0) {
@@ -32,7 +35,10 @@ final class LimitedLog {
         }
     }
 
-    /** How many were left out since the last one, or -1 where this one is left out as well. */
+    /**
+     * Returns the number of suppressed warnings since the last one, or -1 if this one is suppressed
+     * as well.
+     */
     synchronized long take(long now) {
         left = Math.min(left + Math.max(now - seen, 0), BURST * PERIOD);
         seen = now;

@@ -12,21 +12,22 @@ import obvia.Hresult;
 import obvia.RpcException;
 
 /**
- * The socket beside a connection: what introduces the two sides, what a thread sleeps on, and what tells that the peer is gone.
+ * The socket of a connection: for the greeting, for waking up a sleeping thread, and for detecting
+ * the peer's death.
  *
- * <p>One thread uses it, but for {@link #wake} and {@link #close}.
+ * <p>One thread at a time uses it, except for {@link #wake} and {@link #close}.
  */
 final class Line implements AutoCloseable {
-    /** A byte that ends a sleep. */
+    /** The byte that wakes the peer up. */
     static final byte CALL = 0;
-    /** How often what has come is taken in one look. */
+    /** The maximum number of reads in one look. */
     private static final int LOOKS = 64;
 
     private final SocketChannel socket;
     private final ByteBuffer got = ByteBuffer.allocate(256).order(ByteOrder.LITTLE_ENDIAN).flip();
     private final ByteBuffer call = ByteBuffer.allocate(1);
     private Selector selector;
-    /** The virtual thread that slept last, if it was one. */
+    /** The virtual thread that slept last; null if a platform thread did. */
     private volatile Thread virtual;
     private boolean hasEnded;
     private boolean isFlooded;
@@ -36,7 +37,10 @@ final class Line implements AutoCloseable {
         socket.configureBlocking(false);
     }
 
-    /** Sends a few bytes. They fit any socket's buffer, so a full one is a peer that does not read. */
+    /**
+     * Sends a few bytes, which fit the buffer of any socket. A full buffer means that the peer does
+     * not read.
+     */
     void send(ByteBuffer bytes) {
         try {
             int wanted = bytes.remaining();
@@ -48,7 +52,10 @@ final class Line implements AutoCloseable {
         }
     }
 
-    /** Ends the peer's sleep. A socket without room is readable at the other end, and one that is gone needs nothing. */
+    /**
+     * Wakes the peer up. A full socket is readable for the peer anyway, and a closed one needs no
+     * wake-up.
+     */
     void call() {
         try {
             socket.write(call.clear());
@@ -57,11 +64,11 @@ final class Line implements AutoCloseable {
         }
     }
 
-    /** Receives exactly so many bytes. */
+    /** Receives exactly {@code length} bytes. */
     ByteBuffer receive(int length, Deadline deadline) {
         while (got.remaining() < length) {
             if (!fill() && !hasEnded) {
-                // What came meanwhile counts, however late this thread is.
+                // Bytes that have arrived count, even if this thread is late.
                 deadline.check();
                 nap(deadline.left());
             }
@@ -74,7 +81,7 @@ final class Line implements AutoCloseable {
         return bytes;
     }
 
-    /** Takes away calls, and returns the next byte that is none, or -1 where nothing else is there. */
+    /** Consumes wake-ups and returns the next other byte, or -1 if there is none. */
     int next() {
         if (isFlooded) {
             throw broken("it has told what nobody asked for");
@@ -92,7 +99,7 @@ final class Line implements AutoCloseable {
         }
     }
 
-    /** Takes what has come. Whether there was something. */
+    /** Reads from the socket. Whether any bytes were read. */
     private boolean fill() {
         if (hasEnded) {
             return false;
@@ -110,12 +117,12 @@ final class Line implements AutoCloseable {
         }
     }
 
-    /** Whether the peer has hung up, as far as this side has looked. */
+    /** Whether the peer has closed the socket, as of the last look. */
     boolean hasEnded() {
         return hasEnded;
     }
 
-    /** Takes away calls, and looks whether the peer has hung up. */
+    /** Consumes wake-ups and checks whether the peer has closed the socket. */
     void look() {
         int left = LOOKS;
         do {
@@ -123,14 +130,17 @@ final class Line implements AutoCloseable {
                 got.get();
             }
             if (got.remaining() == got.capacity()) {
-                // All that is ever told is shorter. It is taken away, too, or the end would not be seen behind it.
+                // Legitimate messages are shorter. The bytes are dropped, as the end of the stream
+                // would stay unseen behind them.
                 got.position(got.limit());
                 isFlooded = true;
             }
         } while (--left > 0 && fill());
     }
 
-    /** Sleeps until something comes, {@link #wake} is called, or so many nanoseconds have passed. */
+    /**
+     * Sleeps until bytes arrive, {@link #wake} is called, or {@code nanos} nanoseconds have passed.
+     */
     void nap(long nanos) {
         try {
             if (Thread.currentThread().isVirtual()) {
@@ -142,7 +152,7 @@ final class Line implements AutoCloseable {
             if (selector == null) {
                 open();
             }
-            // A selector counts milliseconds, and takes 0 for no end.
+            // The timeout of a selector is in milliseconds; 0 means none.
             selector.select(key -> {}, Math.max(1, nanos / 1_000_000));
         } catch (IOException e) {
             throw RpcException.of(Hresult.E_FAIL, "waiting for a peer: " + e, e);
@@ -151,14 +161,14 @@ final class Line implements AutoCloseable {
         }
     }
 
-    /** The thread that slept here does so no longer. */
+    /** Ends the use of the line by the thread that slept here. */
     synchronized void leave() {
         virtual = null;
         Directory.close(selector);
         selector = null;
     }
 
-    /** Has something done once the peer rings or hangs up. */
+    /** Calls {@code then} when the peer rings the doorbell or closes the socket. */
     void watch(Runnable then) throws IOException {
         Poller.instance().watch(socket, then);
     }
@@ -169,7 +179,7 @@ final class Line implements AutoCloseable {
         selector = opened;
     }
 
-    /** Ends a sleep from another thread; the next one, where none sleeps. */
+    /** Ends a sleep from another thread, or the next one if no thread sleeps. */
     synchronized void wake() {
         LockSupport.unpark(virtual);
         if (selector != null) {

@@ -21,17 +21,18 @@ import obvia.RpcException;
 import obvia.Waiting;
 
 /**
- * What this process shares with one other whose objects it uses.
+ * The connections of this process to another process whose objects it uses.
  *
- * <p>It has one connection of its own, its home, over which references are asked for and given back; and channels for calls: a platform thread has one of its own as long as it
- * lives, virtual threads take one for each call.
+ * <p>The home connection serves requests for references and their release. Other connections are
+ * channels for calls: a platform thread has a channel of its own as long as it lives, a virtual
+ * thread borrows one for each call.
  */
 final class Link extends Way {
-    /** Channels for virtual threads: with more of them some wait for others' calls. */
+    /** The maximum number of channels for virtual threads; further calls wait. */
     private static final int SHARED_MAX = 32;
 
-    /** Channels of a thread that it finds without looking for them. */
-    // Weakly: a thread that calls nobody any more keeps no channel, nor what that leads to.
+    /** The channels that a thread finds without a lookup. */
+    // The references are weak: an idle thread keeps neither a channel nor its targets alive.
     private static final ThreadLocal<Set<WindowChannel>> AT_HAND = ThreadLocal.withInitial(() -> Collections.newSetFromMap(new WeakHashMap<>()));
 
     private final ProcessRuntime runtime;
@@ -43,16 +44,16 @@ final class Link extends Way {
     private final Map<Thread, WindowChannel> owned = new ConcurrentHashMap<>();
     private final ConcurrentLinkedDeque<WindowChannel> idle = new ConcurrentLinkedDeque<>();
     private final Semaphore shared = new Semaphore(SHARED_MAX);
-    /** Who of the virtual threads has which. */
+    /** The channels that virtual threads have borrowed. */
     private final Map<Thread, WindowChannel> lent = new ConcurrentHashMap<>();
-    /** Channels of threads that have not called for long, until nobody can be using them. */
+    /** Idle channels of threads, until no call can be using them. */
     private final ConcurrentLinkedQueue<WindowChannel> leaving = new ConcurrentLinkedQueue<>();
     private final ConcurrentLinkedQueue<RuntimeCalls.Returned> returned = new ConcurrentLinkedQueue<>();
 
-    /** The channel that was used last by a thread that has one: mostly there is one such thread. */
+    /** The last channel of a platform thread: in most programs only one thread calls. */
     private WindowChannel hot;
 
-    /** An interface, and what this side means by it: class loaders may differ on that. */
+    /** An interface with its fingerprint, on which class loaders may differ. */
     private record Meaning(Guid iid, long high, long low) {}
 
     private Link(ProcessRuntime runtime, long oxid, Window window) {
@@ -68,7 +69,7 @@ final class Link extends Way {
         return channel;
     }
 
-    /** The name of a process's endpoint in the directory. */
+    /** Returns the name of a process's endpoint in the directory. */
     static String endpoint(long oxid) {
         return String.format("oxid-%016x", oxid);
     }
@@ -76,8 +77,9 @@ final class Link extends Way {
     /**
      * Connects to the process that serves a name.
      *
-     * <p>What a name's server says of itself proves nothing. So the link goes by the endpoint, which is the process's own: who claims to be another process gets none of the
-     * calls to it.
+     * <p>The OXID that the server of a name claims proves nothing. The link therefore uses the
+     * endpoint of that OXID, which only its process can serve: an impostor receives none of the
+     * calls.
      */
     static Link reach(ProcessRuntime runtime, String name) {
         Deadline deadline = Deadline.ofCall();
@@ -131,14 +133,15 @@ final class Link extends Way {
     private WindowChannel otherChannel() {
         WindowChannel channel = silentChannel();
         if (channel.user == Thread.currentThread()) {
-            // Another thread has used the link meanwhile.
+            // Another thread has used the link since, and its channel is the hot one.
             return channel;
         }
         CallContext context = CallContext.current();
         try {
             channel.say(context);
         } catch (RuntimeException | Error e) {
-            // Before the channel goes, and with it what is known of the references.
+            // References are taken back before the channel is closed, which drops the record of
+            // them.
             Sent.takeBackUnsent(this);
             if (channel.isClosed()) {
                 forget(channel);
@@ -153,12 +156,15 @@ final class Link extends Way {
         return channel;
     }
 
-    /** A channel for a call of the runtime's own, which says nothing beside its arguments. */
+    /** Returns a channel for a call of the runtime itself, which sends no context. */
     WindowChannel silentChannel() {
         return Thread.currentThread().isVirtual() ? sharedChannel() : ownChannel();
     }
 
-    /** This thread makes its next call on this channel without looking for one, as it has nothing to say. */
+    /**
+     * Lets this thread make its next call on the channel without a lookup, as it has no context to
+     * send.
+     */
     private void keepAtHand(WindowChannel channel) {
         if (channel.user == null) {
             AT_HAND.get().add(channel);
@@ -166,7 +172,9 @@ final class Link extends Way {
         }
     }
 
-    /** The calls of this thread say something from now on: it looks for a channel each time. */
+    /**
+     * Makes this thread look for a channel on each call, as its calls have a context from now on.
+     */
     static void putAway() {
         if (!Thread.currentThread().isVirtual()) {
             Set<WindowChannel> all = AT_HAND.get();
@@ -175,7 +183,7 @@ final class Link extends Way {
         }
     }
 
-    /** The channel of this thread, which is no virtual one. */
+    /** Returns the channel of this platform thread. */
     WindowChannel ownChannel() {
         Thread thread = Thread.currentThread();
         WindowChannel hot = this.hot;
@@ -221,7 +229,10 @@ final class Link extends Way {
         }
     }
 
-    /** Ends the channel of a virtual thread's earlier call, if something was thrown between the call's beginning and its end. */
+    /**
+     * Closes the channel of a virtual thread's earlier call that an exception has interrupted
+     * between its beginning and its end.
+     */
     void forgetLost() {
         forget(lent.get(Thread.currentThread()));
     }
@@ -237,7 +248,8 @@ final class Link extends Way {
         try {
             WindowChannel channel = new WindowChannel(this, window);
             channel.owner = Thread.currentThread();
-            // There may be another process by now, whose objects have the same numbers.
+            // Another process may have taken the endpoint by now, whose objects have the same
+            // numbers.
             if (Bind.introduce(channel, runtime.oxid()) != oxid) {
                 throw gone(null);
             }
@@ -255,7 +267,7 @@ final class Link extends Way {
         return RpcException.of(Hresult.RPC_E_DISCONNECTED, "the process that had the object has ended", why);
     }
 
-    /** Puts a channel back that a virtual thread has used. */
+    /** Returns a channel that a virtual thread has borrowed. */
     void giveBack(WindowChannel channel) {
         if (!lent.remove(Thread.currentThread(), channel)) {
             return;
@@ -269,7 +281,7 @@ final class Link extends Way {
         shared.release();
     }
 
-    /** Ends a channel that cannot be used any more. */
+    /** Closes a channel that cannot be used any more. */
     void forget(WindowChannel channel) {
         if (channel == null) {
             return;
@@ -288,12 +300,14 @@ final class Link extends Way {
         }
     }
 
-    /** Makes a call of the runtime's own over the link's own connection. */
+    /** Makes a call of the runtime itself over the home connection. */
     <R> R atHome(Function<WindowChannel, R> work) {
         enterHome();
         try {
             if (home.isClosed()) {
-                // A call on it was late, or the process has ended. The new one is there before the old one goes, so that the server does not take this client for gone.
+                // A call on the home connection timed out, or the process has ended. The new
+                // connection is opened before the old one is closed, so that the server does not
+                // regard this client as dead.
                 WindowChannel former = home;
                 home = connect(Waiting.ADAPTIVE, true);
                 home.owner = Thread.currentThread();
@@ -305,7 +319,7 @@ final class Link extends Way {
         }
     }
 
-    /** Waits until no other thread is at home, which may take as long as its call. */
+    /** Waits until no other thread uses the home connection, at most until the deadline. */
     private void enterHome() {
         if (atHome.tryLock()) {
             return;
@@ -320,7 +334,7 @@ final class Link extends Way {
         }
     }
 
-    /** Makes sure, once for each interface, that both sides mean the same by it. */
+    /** Verifies once for each interface that both sides have the same version. */
     void bind(InterfaceInfo<?> info) {
         Meaning meaning = new Meaning(info.iid(), info.fingerprintHigh(), info.fingerprintLow());
         if (!bound.contains(meaning)) {
@@ -353,10 +367,10 @@ final class Link extends Way {
         return new Reference(this, RuntimeCalls.query(this, through, info), oid, RuntimeCalls.REFS_PER_QUERY);
     }
 
-    /** Whether the process at the other end is gone. */
+    /** Whether the peer's process is gone. */
     boolean isDead() {
         if (!atHome.tryLock()) {
-            // Somebody is using it, who finds out.
+            // The thread that uses the connection finds out.
             return false;
         }
         try {
@@ -366,19 +380,19 @@ final class Link extends Way {
         }
     }
 
-    /** Together with others. */
+    /** Queues the references, which the janitor releases in batches. */
     @Override
     protected void releaseLater(long target, int refs) {
         returned.add(new RuntimeCalls.Returned(target, refs));
         runtime.wakeJanitor();
     }
 
-    /** How many connections there are for calls. */
+    /** Returns the number of connections for calls. */
     int channels() {
         return owned.size() + idle.size() + lent.size();
     }
 
-    /** Lets channels go that nobody needs, and gives back references that have been collected. */
+    /** Closes channels that are not needed, and releases references that have been collected. */
     void tidy() {
         dropThoseOfEndedThreads();
         dropIdle();
@@ -393,7 +407,8 @@ final class Link extends Way {
             }
             return isOver;
         });
-        // A virtual thread gives back what it has, unless something is thrown where nobody thinks of it.
+        // A virtual thread returns its channel, unless an exception was thrown at an unexpected
+        // place.
         lent.forEach((thread, channel) -> {
             if (!thread.isAlive() && lent.remove(thread, channel)) {
                 channel.window().close();
@@ -403,9 +418,11 @@ final class Link extends Way {
     }
 
     /**
-     * Ends channels on which nobody has called for long; with the next call comes another.
+     * Closes idle channels; the next call opens another one.
      *
-     * <p>A thread asks nobody whether it may use its own. So that is taken from where the thread finds it first, and ends when the thread is seen to make no call.
+     * <p>A thread uses its own channel without synchronization. The channel is therefore first
+     * removed from where the thread looks for it, and closed once the thread is seen to make no
+     * call.
      */
     private void dropIdle() {
         for (WindowChannel channel : idle) {
@@ -418,7 +435,7 @@ final class Link extends Way {
             if (hot == channel) {
                 hot = null;
             }
-            // A call that began before may have put it there again.
+            // A call that began before may have put the channel back.
             boolean isFree = !Proxy.isCalling(channel.owner) && hot != channel;
             if (isFree) {
                 channel.retire();
@@ -444,7 +461,7 @@ final class Link extends Way {
                     return null;
                 });
             } catch (RpcException e) {
-                // A server that has ended has dropped them, and one that is late does it.
+                // A server that has ended has dropped the references, and a slow one will do so.
             }
         }
     }

@@ -23,40 +23,45 @@ import obvia.Hresult;
 import obvia.RpcException;
 
 /**
- * The lock file of a name, held: {@code crates/via/src/provider/shm/directory/lock.rs} says what it is, and which files are such.
+ * The lock file of a name, held by this process.
+ * {@code crates/via/src/provider/shm/directory/lock.rs} specifies its content and the files that
+ * count as locks.
  *
  * <p>Closing a descriptor of a file drops all locks by {@code fcntl} that this process has on the file, those of native code included. So a file that this process has locked is not opened.
  */
 final class Lock implements AutoCloseable {
     private static final String MARK = "obvia";
-    /** More bytes than a lock file has. */
+    /** A length in bytes that exceeds that of any lock file. */
     private static final int LENGTH_MAX = 32;
-    /** A process, and what stands behind it. */
+    /** A process ID, followed by a mark. */
     private static final Pattern TEXT = Pattern.compile("([0-9]{1,10})\n((?s).*)");
 
     private static final int TYPE = 0170000;
     private static final int PLAIN = 0100000;
     private static final int SOCKET = 0140000;
-    /** The mode bits that a lock file must not have: only its owner writes to it. */
+    /** The mode bits that a lock file must not have: only its owner may write to it. */
     private static final int OTHERS_WRITE = 0022;
-    /** Those that a lock file is made with. */
+    /** The mode bits of a new lock file, and their mask. */
     private static final int MODE = 07777;
     private static final int MADE = 0600;
 
     /** The longest wait for a lock whose holder does not answer at the name. */
     private static final Duration PATIENCE = Duration.ofSeconds(3);
-    /** How often a file that is no lock is looked at: a server may be about to remove it. */
+    /**
+     * The number of looks at a file that is no lock, as a server may be about to remove it, and the
+     * time between them in nanoseconds.
+     */
     private static final int ATTEMPTS = 16;
 
     private static final long LOOK = 2_000_000;
 
-    /** Those that this process holds, or is about to. */
+    /** The locks that this process holds or is about to take. */
     private static final Set<Path> OWN = ConcurrentHashMap.newKeySet();
 
     private final Path path;
     private final FileChannel file;
     private final Stat made;
-    /** Whether the file is this process's to remove: it has made it, or written to it. */
+    /** Whether this process may remove the file: it has created it or written to it. */
     private boolean isOwn;
 
     private Lock(Path path, FileChannel file, Stat made, boolean isNew) {
@@ -66,7 +71,10 @@ final class Lock implements AutoCloseable {
         isOwn = isNew;
     }
 
-    /** What lies somewhere, if it is not a link: its mode, its owner, how many names it has, and which file it is. */
+    /**
+     * The attributes of a file, without following links: its mode, owner, number of links, and
+     * identity.
+     */
     record Stat(int mode, int uid, int links, Object device, Long number) {
         static Stat of(Path path) throws IOException {
             Map<String, Object> found = Files.readAttributes(path, "unix:mode,uid,nlink,dev,ino", LinkOption.NOFOLLOW_LINKS);
@@ -85,7 +93,7 @@ final class Lock implements AutoCloseable {
             return isOwn(PLAIN) && links == 1 && (mode & OTHERS_WRITE) == 0;
         }
 
-        /** Whether a lock file looks so that nobody has written to yet. */
+        /** Whether the mode is that of a lock file that was never written to. */
         private boolean isAsMade() {
             return (mode & MODE) == MADE;
         }
@@ -95,12 +103,12 @@ final class Lock implements AutoCloseable {
         }
     }
 
-    /** The user of this process. */
+    /** Returns the user of this process. */
     static int user() throws IOException {
         return (Integer) Files.getAttribute(Path.of("/proc/self"), "unix:uid");
     }
 
-    /** Whether a socket of this user's lies there. */
+    /** Whether the path is a socket of this user. */
     private static boolean hasSocket(Path socket) {
         try {
             return Stat.of(socket).isOwnSocket();
@@ -120,12 +128,12 @@ final class Lock implements AutoCloseable {
         }
         long pid = Long.parseLong(matcher.group(1));
         String rest = matcher.group(2);
-        // The socket beside it stands for a mark.
+        // The socket beside the file can replace the mark.
         boolean isIt = rest.equals(MARK + "\n") || rest.isEmpty() && hasSocket;
         return isIt && pid <= 0xffff_ffffL ? new Found(pid) : null;
     }
 
-    /** A lock file, with the process that was the last to hold it; -1 where nobody has written to it yet. */
+    /** A lock file, with the process that held it last; -1 if it was never written to. */
     record Found(long pid) {
         private static final Found BLANK = new Found(-1);
 
@@ -137,7 +145,7 @@ final class Lock implements AutoCloseable {
     private static Found read(FileChannel file, Path socket, Stat stat) throws IOException {
         ByteBuffer text = ByteBuffer.allocate(LENGTH_MAX);
         while (text.hasRemaining() && file.read(text, text.position()) > 0) {
-            // Until it ends.
+            // Reads to the end of the file.
         }
         byte[] bytes = new byte[text.flip().remaining()];
         text.get(bytes);
@@ -148,10 +156,11 @@ final class Lock implements AutoCloseable {
         return FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
     }
 
-    /** Takes the lock of a name; {@code null} where another has it. */
+    /** Takes the lock of a name; {@code null} if another process has it. */
     static Lock take(Path path, Path socket) throws IOException {
-        // A process that lists names may hold the lock, on a busy machine for long. A server that holds it answers soon. A lock file that its last owner removes between
-        // our open and our lock is no lock.
+        // A process that lists names may hold the lock, for long on a busy machine. A server that
+        // holds it answers soon. A lock on a file that its last owner removed between our open and
+        // our lock is void.
         long began = System.nanoTime();
         int foreign = 0;
         do {
@@ -162,7 +171,7 @@ final class Lock implements AutoCloseable {
                     return lock;
                 }
             } catch (NoSuchFileException e) {
-                // It was removed.
+                // The file was removed.
             } catch (Foreign e) {
                 if (++foreign == ATTEMPTS) {
                     throw refused(path, e.getMessage());
@@ -173,18 +182,18 @@ final class Lock implements AutoCloseable {
         return null;
     }
 
-    /** Makes a lock file where there is no file, and says whether it did. */
+    /** Creates the lock file unless a file exists. Whether it was created. */
     private static boolean make(Path path) throws IOException {
         try {
             Files.createFile(path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
             return true;
         } catch (FileAlreadyExistsException e) {
-            // As left behind.
+            // A file that was left behind.
             return false;
         }
     }
 
-    /** Takes the lock, if nobody has it. */
+    /** Takes the lock if it is free. */
     static Lock tryTake(Path path, Path socket, boolean isNew) throws IOException, Foreign {
         if (!OWN.add(path)) {
             return null;
@@ -209,7 +218,7 @@ final class Lock implements AutoCloseable {
             isOurs = true;
             return new Lock(path, file, before, isNew || isBlank);
         } catch (OverlappingFileLockException e) {
-            // Another class loader's.
+            // The lock belongs to another class loader of this process.
             return null;
         } finally {
             if (!isOurs) {
@@ -227,7 +236,7 @@ final class Lock implements AutoCloseable {
         return found;
     }
 
-    /** A file of another program's. */
+    /** Signals a file of another program. */
     static final class Foreign extends Exception {
         private static final long serialVersionUID = 1;
 
@@ -240,14 +249,14 @@ final class Lock implements AutoCloseable {
         return RpcException.of(Hresult.E_INVALIDARG, path + " is another program's: " + why + ". Choose another name, or another OBVIA_RUNTIME_DIR");
     }
 
-    /** Writes this process into it. */
+    /** Writes the ID of this process to the file. */
     void mark() throws IOException {
         String text = ProcessHandle.current().pid() + "\n" + MARK + "\n";
         isOwn = true;
         file.truncate(0).write(ByteBuffer.wrap(text.getBytes(StandardCharsets.ISO_8859_1)));
     }
 
-    /** Removes the socket of the name, at which nobody listens: a file that is none is refused. */
+    /** Removes the dead socket of the name. A file that is no socket is refused. */
     static void removeDead(Path socket) throws IOException {
         try {
             if (!Stat.of(socket).isOwnSocket()) {
@@ -255,12 +264,13 @@ final class Lock implements AutoCloseable {
             }
             Files.deleteIfExists(socket);
         } catch (NoSuchFileException e) {
-            // As it should be.
+            // The socket does not exist.
         }
     }
 
     /**
-     * Removes the files of a name whose server ended without doing so, and says whether it did. Nothing is removed, nor locked, that may be anybody else's.
+     * Removes the files of a name whose server ended without removing them. Whether they were
+     * removed. Files that may belong to another process are neither removed nor locked.
      *
      * @param locks the locks of a moment before
      */
@@ -281,7 +291,7 @@ final class Lock implements AutoCloseable {
             Files.deleteIfExists(path);
             return true;
         } catch (OverlappingFileLockException e) {
-            // Another class loader's.
+            // The lock belongs to another class loader of this process.
             return false;
         } finally {
             OWN.remove(path);
@@ -293,7 +303,7 @@ final class Lock implements AutoCloseable {
         return found != null && found.isOfTheDead() && !Directory.answers(socket);
     }
 
-    /** Removes the file, if it is still this one, and this process's; and lets it go. */
+    /** Removes the file if it is unchanged and belongs to this process, and releases the lock. */
     @Override
     public void close() {
         if (isOwn) {
@@ -303,14 +313,15 @@ final class Lock implements AutoCloseable {
         OWN.remove(path);
     }
 
-    /** Removes what this process has made. */
+    /** Removes a file that this process has created. */
     static void remove(Path path, Stat made) {
         try {
             if (Stat.of(path).isSame(made)) {
                 Files.deleteIfExists(path);
             }
         } catch (IOException e) {
-            // It is gone; or the next server of the name finds that nobody answers.
+            // The file is gone, or else the next server of the name finds that its socket does not
+            // answer.
         }
     }
 }

@@ -7,15 +7,16 @@ import obvia.Hresult;
 import obvia.RpcException;
 
 /**
- * Interface pointers in frames: what they travel as, and what stands for them where they arrive.
+ * Marshaling of interface pointers in frames.
  *
- * <p>An object of this process goes with references that are counted for the peer; a proxy goes with some of those that this process has. {@code null} is {@code null}.
+ * <p>An object of this process is sent with references that are counted for the peer; a proxy is
+ * sent with some of the references that this process holds. {@code null} is {@code null}.
  */
 public final class Marshal {
     private Marshal() {}
 
     /**
-     * The bytes of a reference in the arguments of a call.
+     * Marshals a reference in the arguments of a call.
      *
      * @param through the proxy that is called
      */
@@ -27,16 +28,17 @@ public final class Marshal {
         }
     }
 
-    /** The bytes of a reference in the results of a call. */
+    /** Marshals a reference in the results of a call. */
     public static byte[] reference(InCall call, Object object, InterfaceInfo<?> info) {
         return object == null ? null : call.reference(object, info);
     }
 
     /**
-     * What a reference in the results of a call leads to.
+     * Unmarshals a reference in the results of a call.
      *
      * @param through the proxy that was called
-     * @throws obvia.RpcException with RPC_E_INVALID_OBJREF where it is none, and where its process cannot be reached
+     * @throws obvia.RpcException with RPC_E_INVALID_OBJREF if the bytes are no OBJREF, or with the
+     *     failure if the object's process cannot be reached
      */
     public static <T> T object(Proxy through, byte[] reference, InterfaceInfo<T> info) {
         try {
@@ -46,20 +48,21 @@ public final class Marshal {
         }
     }
 
-    /** What a reference in the arguments of a call leads to. */
+    /** Unmarshals a reference in the arguments of a call. */
     public static <T> T object(InCall call, byte[] reference, InterfaceInfo<T> info) {
         try {
             return reference == null ? null : call.object(reference, info);
         } catch (RpcException e) {
-            // RPC_E_DISCONNECTED is for the object that is called, and says that nobody has looked at the arguments.
+            // RPC_E_DISCONNECTED means that the called object is gone and the arguments were not
+            // read.
             boolean isGone = e.result() == Hresult.RPC_E_DISCONNECTED;
             throw new InCall.Refused(isGone ? Hresult.CO_E_OBJNOTCONNECTED : e.result());
         }
     }
 
-    /** The bytes of a reference that another process of this host gets. */
+    /** Marshals a reference for another process of this host. */
     static byte[] marshal(ProcessRuntime runtime, long to, Object object, InterfaceInfo<?> info, Sent sent, boolean isVirtual) {
-        // What is reached over a network goes through this process.
+        // Calls of objects that are reached over a network go through this process.
         if (!(object instanceof Proxy proxy) || !(proxy.way() instanceof Link home)) {
             ObjRef reference = runtime.marshalOwn(object, info, to, isVirtual);
             sent.add(() -> runtime.exports().release(to, reference.target(), reference.refs()));
@@ -76,7 +79,8 @@ public final class Marshal {
         if (home.oxid() == to) {
             sent.add(() -> home.releaseLater(target, refs));
         } else {
-            // The object's process counts them for whoever gets the pointer, and this one gives its own back.
+            // The object's process counts the references for the receiver, and this process
+            // releases its own.
             RuntimeCalls.transfer(home, target, to, refs);
             home.releaseLater(target, refs);
         }

@@ -8,40 +8,49 @@ import obvia.Caller;
 import obvia.Credentials;
 import obvia.Guid;
 
-/** What has other protocol sequences than {@code ncacn_vi_shm}: found by {@link java.util.ServiceLoader} when one is first asked for. */
+/**
+ * The protocol sequences beside {@code ncacn_vi_shm}: found by {@link java.util.ServiceLoader} on
+ * the first use.
+ */
 public interface Network {
     /**
-     * The object that is exported by a name where a string binding leads.
+     * Binds the object that is exported under a name at the endpoint of a string binding.
      *
-     * @param binding a string binding, of a protocol sequence that may be unknown
-     * @param credentials what to show there, or {@code null} for those of {@link #setCredentials}
+     * @param binding a string binding, whose protocol sequence may be unknown
+     * @param credentials the credentials, or {@code null} for those of {@link #setCredentials}
      */
     <T> T bind(String binding, Credentials credentials, InterfaceInfo<T> info, String name);
 
-    /** A new object of a class, made where a string binding leads, or what stands for the class there. */
+    /**
+     * Creates an object of a class at the endpoint of a string binding, or returns the class
+     * object.
+     */
     <T> T create(String binding, Credentials credentials, Guid classId, InterfaceInfo<T> info, boolean wantsClass);
 
     /**
-     * Lets processes of other hosts reach what is exported.
+     * Accepts connections from other hosts to the exports of this process.
      *
-     * @return the binding, with the endpoint that was taken
+     * @return the binding with its actual endpoint
      */
     String listen(String binding);
 
-    /** Exports an object to those who reach this process that way; what is returned ends it. */
+    /** Exports an object to clients of the network; the returned action ends the export. */
     Runnable export(Object object, InterfaceInfo<?> info, String name);
 
     /**
-     * Has those who reach this process that way make objects of a class; what is returned ends it.
+     * Registers a class for clients of the network; the returned action revokes it.
      *
-     * @param classObject what stands for the class, or {@code null}
+     * @param classObject the class object, or {@code null}
      */
     Runnable registerClass(Guid classId, InterfaceInfo<?> info, Supplier<?> make, Object classObject);
 
-    /** Has another object take the place of one, for all who refer to it. */
+    /** Replaces an object for all existing references. */
     void replace(Object former, Object object);
 
-    /** How many interface pointers of objects of this process others refer to that way. */
+    /**
+     * Returns the number of this process's interface pointers to which clients of the network hold
+     * references.
+     */
     long held();
 
     /** See {@link obvia.Obvia#setPinging}. */
@@ -59,13 +68,22 @@ public interface Network {
     /** See {@link obvia.spi.Runtime#setClassAccess}. */
     void setClassAccess(Guid classId, Access rule);
 
-    /** Who called the method that this thread performs, or {@code null} where it did not come that way. */
+    /**
+     * Returns the caller of the method that this thread performs, or {@code null} if the call did
+     * not come over the network.
+     */
     Caller caller();
 
-    /** Whether its caller no longer waits for it: false where it did not come that way. */
+    /**
+     * Whether the caller of this thread's method has given up; false if the call did not come over
+     * the network.
+     */
     boolean isCancelled();
 
-    /** See {@link obvia.Obvia#marshal}: for processes of other hosts as well, or of this one alone. */
+    /**
+     * See {@link obvia.Obvia#marshal}: also for processes of other hosts, or only for those of this
+     * one.
+     */
     byte[] marshal(Object object, InterfaceInfo<?> info, boolean isForOthers);
 
     /** See {@link obvia.Obvia#unmarshal}. */

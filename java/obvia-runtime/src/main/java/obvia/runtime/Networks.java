@@ -13,7 +13,10 @@ import obvia.Hresult;
 import obvia.RpcException;
 import obvia.spi.Providers;
 
-/** The network of this process, where there is one, and what is exported to it: everything, from when it is first listened on. */
+/**
+ * The network of this process, if any, and the exports to it: all of them, from the first listening
+ * endpoint on.
+ */
 final class Networks {
     private Network network;
     private boolean isHeard;
@@ -21,7 +24,7 @@ final class Networks {
     private final Map<String, Runnable> exports = new HashMap<>();
     private final Map<Guid, Registered> classes = new HashMap<>();
 
-    /** A class, and what ends its registration, where there is one. */
+    /** A class, with the action that ends its registration, if any. */
     private static final class Registered {
         final InterfaceInfo<?> info;
         final Supplier<?> make;
@@ -40,9 +43,9 @@ final class Networks {
     }
 
     /**
-     * The network.
+     * Returns the network.
      *
-     * @param what what it is wanted for
+     * @param what the purpose, for the error message
      */
     synchronized Network network(String what) {
         if (network == null) {
@@ -86,7 +89,10 @@ final class Networks {
         }
     }
 
-    /** Exports another object by a name. Nobody else can have the name meanwhile, but who looks at that very moment finds nothing. */
+    /**
+     * Exports another object under a name. No other process can take the name meanwhile, but a
+     * client that looks it up at that very moment does not find it.
+     */
     synchronized void rebind(Object object, InterfaceInfo<?> info, String name) {
         end(name);
         export(object, info, name);
@@ -96,7 +102,8 @@ final class Networks {
         Access rule = rules.own(object);
         if (isHeard) {
             if (rule != null) {
-                // It holds the object, and one that is held takes no other's place.
+                // A rule keeps a reference to its object, and an object with references cannot
+                // replace another one.
                 network.setAccess(object, null);
             }
             network.replace(former, object);
@@ -153,17 +160,17 @@ final class Networks {
         }
     }
 
-    /** How many interface pointers others refer to over networks. */
+    /** Returns the number of interface pointers to which clients hold references over networks. */
     synchronized long held() {
         return network == null ? 0 : network.held();
     }
 
-    /** Who called over a network. */
+    /** Returns the caller of a call that came over a network. */
     synchronized Caller caller() {
         return network == null ? null : network.caller();
     }
 
-    /** Whether the caller over a network waits no longer. */
+    /** Whether the caller over a network has given up. */
     synchronized boolean isCancelled() {
         return network != null && network.isCancelled();
     }

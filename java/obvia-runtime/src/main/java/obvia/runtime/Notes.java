@@ -9,23 +9,25 @@ import java.util.List;
 import obvia.RpcException;
 
 /**
- * Files that the peer has made and names on the socket: larger areas, and regions.
+ * Files that the peer has created and announces on the socket: larger areas, and regions.
  *
- * <p>A byte of 1 is followed by u32 number, u32 what it is, u64 length and u64 descriptor; where the greeting has not told the peer's process, also by u64 process, and u64 the
- * mark behind the region's bytes. {@code crates/via/src/provider/shm/carrier.rs} writes the same without the last two.
+ * <p>The byte 1 is followed by u32 number, u32 kind, u64 length and u64 descriptor. If the greeting
+ * did not contain the peer's process, u64 process and u64 mark follow; the mark is stored behind
+ * the region's bytes. {@code crates/via/src/provider/shm/carrier.rs} writes the same without the
+ * last two.
  */
 final class Notes {
-    /** An area. */
+    /** The kind of an area. */
     static final int AREA = 0;
-    /** A region that may be read. */
+    /** The kind of a readable region. */
     static final int READ = 1;
-    /** A region that may be written, too. */
+    /** The kind of a readable and writable region. */
     static final int WRITE = 2;
 
     private static final byte NAMED = 1;
     private static final int LENGTH = 24;
     private static final int MARKED_LENGTH = LENGTH + 16;
-    /** Notes that may wait for being asked for. */
+    /** The maximum number of notes that have been received and not used. */
     private static final int WAITING_MAX = 4;
 
     private final Line line;
@@ -33,20 +35,20 @@ final class Notes {
     private final List<Note> waiting = new ArrayList<>();
 
     /**
-     * A file.
+     * An announced file.
      *
-     * @param path where it is opened
-     * @param isMarked whether it has a mark behind its bytes
+     * @param path the path by which it is opened
+     * @param isMarked whether a mark is stored behind its bytes
      */
     record Note(int number, int kind, long length, Path path, boolean isMarked, long mark) {}
 
-    /** The peer's process is known, or -1. */
+    /** Creates a receiver of notes from the peer's process, or from an unknown one, -1. */
     Notes(Line line, long pid) {
         this.line = line;
         this.pid = pid;
     }
 
-    /** Names a region of this process to a peer that is a virtual machine. */
+    /** Announces a region of this process to a peer that is a virtual machine. */
     static void send(Line line, int number, OwnRegion region) {
         ByteBuffer note = ByteBuffer.allocate(1 + MARKED_LENGTH).order(ByteOrder.LITTLE_ENDIAN);
         note.put(NAMED).putInt(number).putInt(region.isWritable() ? WRITE : READ).putLong(region.memory().byteSize());
@@ -54,7 +56,7 @@ final class Notes {
         line.send(note.flip());
     }
 
-    /** The next area or region with this number. */
+    /** Returns the next area or region with this number. */
     Note take(int number, boolean isArea) {
         while (true) {
             for (int i = 0; i < waiting.size(); i++) {
@@ -83,12 +85,12 @@ final class Notes {
         return read(note, pid);
     }
 
-    /** Bytes of a note by a peer whose process is known, or -1. */
+    /** Returns the length of a note from a process, or from an unknown one, -1. */
     static int length(long pid) {
         return pid < 0 ? MARKED_LENGTH : LENGTH;
     }
 
-    /** What a note says. */
+    /** Parses a note. */
     static Note read(ByteBuffer note, long pid) {
         int kind = note.getInt(4);
         long descriptor = note.getLong(16);

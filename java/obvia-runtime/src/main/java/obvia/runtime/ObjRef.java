@@ -10,14 +10,15 @@ import obvia.Hresult;
 import obvia.RpcException;
 
 /**
- * The form in which an interface pointer travels: a standard OBJREF (MS-DCOM 2.2.18.4) whose IPID says which target of which process it is.
+ * The wire format of an interface pointer: a standard OBJREF (MS-DCOM 2.2.18.4) whose IPID holds
+ * the target and its process.
  *
  * @param iid the interface
- * @param refs references that travel with it: the receiver has to give them back
- * @param oxid the process that has the object
- * @param oid the object
- * @param target the interface pointer, in the table of that process
- * @param endpoints names in the directory by which the process is reached
+ * @param refs the number of references that are transferred: the receiver has to release them
+ * @param oxid the OXID of the object's process
+ * @param oid the OID of the object
+ * @param target the interface pointer in the table of that process
+ * @param endpoints the names in the directory by which the process is reached
  */
 record ObjRef(Guid iid, int refs, long oxid, long oid, long target, List<String> endpoints) {
     private static final int SIGNATURE = 0x574f454d;
@@ -25,7 +26,7 @@ record ObjRef(Guid iid, int refs, long oxid, long oid, long target, List<String>
     private static final int HANDLER = 2;
     private static final int CUSTOM = 4;
     private static final int TOWER_VI_SHM = 0xf5;
-    /** The longest reference that is accepted. */
+    /** The maximum length of an accepted reference in bytes. */
     static final int LENGTH_MAX = 4096;
 
     byte[] toBytes() {
@@ -34,7 +35,8 @@ record ObjRef(Guid iid, int refs, long oxid, long oid, long target, List<String>
             bindings.append((char) TOWER_VI_SHM).append(endpoint).append('\0');
         }
         bindings.append('\0');
-        // No security bindings: their list is its end, which the smallest array has twice.
+        // No security bindings: their list is empty, and its terminator is doubled as in the
+        // minimal array.
         int strings = bindings.length();
         bindings.append("\0\0");
         ByteBuffer to = ByteBuffer.allocate(68 + 2 * bindings.length()).order(ByteOrder.LITTLE_ENDIAN);
@@ -45,7 +47,7 @@ record ObjRef(Guid iid, int refs, long oxid, long oid, long target, List<String>
         return to.array();
     }
 
-    /** Reads a reference; what follows it is passed over. */
+    /** Parses a reference; trailing bytes are ignored. */
     static ObjRef fromBytes(byte[] bytes) {
         try {
             ByteBuffer from = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
@@ -67,7 +69,7 @@ record ObjRef(Guid iid, int refs, long oxid, long oid, long target, List<String>
                 throw bad("its IPID is of another process");
             }
             if (form == HANDLER) {
-                // The class of a handler that this process does not have: then a proxy is made as for any object.
+                // The CLSID of a handler, which this process lacks: an ordinary proxy is used.
                 from.getLong();
                 from.getLong();
             }
@@ -113,7 +115,10 @@ record ObjRef(Guid iid, int refs, long oxid, long oid, long target, List<String>
         return endpoints;
     }
 
-    /** A name, or a name in brackets behind an empty host; options behind it are not for this runtime. */
+    /**
+     * Returns a name, or a name in brackets after an empty host; the options that follow it are
+     * ignored.
+     */
     private static String endpoint(String address) {
         int open = address.indexOf('[');
         if (open > 0) {

@@ -13,13 +13,13 @@ import obvia.RpcException;
 import obvia.SharedMemory;
 
 /**
- * Memory of this process that calls pass by reference, in a file without a name.
+ * Memory of this process that calls pass by reference, in an unnamed file.
  *
- * <p>Behind it the file has a mark, by which a peer that opens it finds out that it is the one that was meant. A file of a virtual machine's cannot be sealed, so only other
- * virtual machines take it: they live on where it is cut short.
+ * <p>A mark behind the memory lets a peer verify that it has opened the right file. Java cannot
+ * seal a file, so only other virtual machines accept it: they survive its truncation.
  */
 final class OwnRegion implements SharedMemory {
-    /** By the addresses of their first bytes. */
+    /** The regions by their first address. */
     private static final ConcurrentSkipListMap<Long, OwnRegion> ALL = new ConcurrentSkipListMap<>();
 
     private final Segments.Made file;
@@ -36,7 +36,7 @@ final class OwnRegion implements SharedMemory {
         this.mark = mark;
     }
 
-    /** Makes memory of so many bytes. */
+    /** Allocates memory of {@code bytes} bytes. */
     static OwnRegion make(long bytes, boolean isWritable) {
         if (bytes <= 0 || bytes > Regions.LENGTH_MAX) {
             throw RpcException.of(Hresult.E_INVALIDARG, "shared memory of " + bytes + " bytes");
@@ -64,12 +64,15 @@ final class OwnRegion implements SharedMemory {
         }
     }
 
-    /** Where the file of a region of so many bytes has its mark. */
+    /** Returns the offset of the mark in the file of a region of {@code bytes} bytes. */
     static long markAt(long bytes) {
         return Frames.aligned(bytes);
     }
 
-    /** The memory that an array lies in; {@code null} where that is none which the method may use. */
+    /**
+     * Returns the region in which an array lies; {@code null} if it lies in none that the method
+     * may use.
+     */
     static OwnRegion of(MemorySegment array, boolean isWritten) {
         if (!array.isNative()) {
             return null;
@@ -82,7 +85,7 @@ final class OwnRegion implements SharedMemory {
         return (isWritable || !isWritten) && offset(array) <= memory.byteSize() - array.byteSize();
     }
 
-    /** Where an array begins in it. */
+    /** Returns the offset of an array in the region. */
     long offset(MemorySegment array) {
         return array.address() - memory.address();
     }
@@ -91,7 +94,7 @@ final class OwnRegion implements SharedMemory {
         return isWritable;
     }
 
-    /** The descriptor of its file. */
+    /** Returns the descriptor of the file. */
     int number() {
         return file.number();
     }
@@ -115,7 +118,7 @@ final class OwnRegion implements SharedMemory {
             return;
         }
         arena.close();
-        // Its addresses may be another one's by now.
+        // A new region may have the same addresses by now.
         ALL.remove(memory.address(), this);
         Directory.close(file);
     }

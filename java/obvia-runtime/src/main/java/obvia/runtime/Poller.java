@@ -9,8 +9,8 @@ import java.nio.channels.SocketChannel;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Waits for all virtual threads that sleep on connections, and for all connections without a thread, on one platform thread: a virtual thread that selects would keep its
- * carrier.
+ * Waits for all virtual threads that sleep on connections and for all connections without a thread,
+ * on one platform thread: a virtual thread in a selector would pin its carrier.
  */
 final class Poller implements Rounds.Turn {
     private static final class Holder {
@@ -37,13 +37,19 @@ final class Poller implements Rounds.Turn {
         }
     }
 
-    /** Parks the current thread until the socket has something, the thread is unparked, or so many nanoseconds have passed. */
+    /**
+     * Parks the current thread until the socket is readable, the thread is unparked, or
+     * {@code nanos} nanoseconds have passed.
+     */
     void park(SocketChannel socket, long nanos) throws IOException {
         await(socket, Thread.currentThread());
         LockSupport.parkNanos(this, nanos);
     }
 
-    /** Has something done on the poller's thread once the socket has something or is closed by the peer. It may not block. */
+    /**
+     * Calls {@code then} on the poller's thread when the socket is readable or the peer has closed
+     * it. The action must not block.
+     */
     void watch(SocketChannel socket, Runnable then) throws IOException {
         await(socket, then);
     }
@@ -59,7 +65,7 @@ final class Poller implements Rounds.Turn {
         selector.wakeup();
     }
 
-    /** Where a turn fails, whoever waits looks again by itself, later. */
+    /** Polls once. After a failure, waiting threads look at their sockets by themselves, later. */
     @Override
     public boolean take() throws IOException {
         selector.select(Poller::wake);
@@ -68,7 +74,7 @@ final class Poller implements Rounds.Turn {
 
     private static void wake(SelectionKey key) {
         try {
-            // Before the look at who waits: whoever comes after it sets this again.
+            // The interest is cleared before the waiter is read: a later waiter sets it again.
             key.interestOps(0);
         } catch (CancelledKeyException e) {
             // The connection is closed.

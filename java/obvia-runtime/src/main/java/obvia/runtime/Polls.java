@@ -3,19 +3,27 @@ package obvia.runtime;
 import obvia.Waiting;
 
 /**
- * How often to look before sleeping, learned from what looking brought.
+ * The number of polls before a thread sleeps, adapted to their success.
  *
- * <p>Two threads that look on one processor never see each other's message meanwhile; there every look is wasted, and the budget falls to almost nothing after a few
- * waits. Now and then, and ever more seldom, one wait looks long all the same. {@code crates/via/src/wait.rs} does the same.
+ * <p>Two threads that poll on one processor never see each other's message meanwhile. All polls are
+ * wasted there, and the budget drops to almost nothing after a few waits. Occasionally, at growing
+ * intervals, one wait polls for the full time all the same. {@code crates/via/src/wait.rs} does the
+ * same.
  */
 final class Polls {
-    /** Looks before the first sleep: about what the two wake-ups take that it may save. */
+    /**
+     * The maximum number of polls before the first sleep: about the time of the two wake-ups that
+     * polling may save.
+     */
     private static final int MOST = 1 << 13;
 
     private static final int LEAST = 1 << 4;
     private static final int INTERVAL = 4;
     private static final int INTERVAL_MAX = 256;
-    /** A wait that took longer says that the peer had nothing to send, and nothing about whether looking pays. */
+    /**
+     * The time in nanoseconds from which a wait means that the peer was idle, which says nothing
+     * about the benefit of polling.
+     */
     private static final long IDLE = 1_000_000;
 
     private final Waiting waiting;
@@ -34,7 +42,9 @@ final class Polls {
         isPatient = budget > LEAST && waiting != Waiting.BLOCK;
     }
 
-    /** The looks of a wait that begins; {@link Integer#MAX_VALUE} are without end. */
+    /**
+     * Returns the number of polls for a wait that begins; {@link Integer#MAX_VALUE} means no limit.
+     */
     int begin() {
         return switch (waiting) {
             case POLL -> Integer.MAX_VALUE;
@@ -43,17 +53,17 @@ final class Polls {
         };
     }
 
-    /** Whether the thread looks again and again at all. */
+    /** Whether the thread polls at all. */
     boolean isPatient() {
         return isPatient;
     }
 
-    /** Whether the thread looks without end. */
+    /** Whether the thread polls without a limit. */
     boolean isEndless() {
         return waiting == Waiting.POLL;
     }
 
-    /** A message came while looking. */
+    /** Notes that a message arrived during polling. */
     void paid() {
         if (budget == MOST && untilProbe == INTERVAL) {
             return;
@@ -63,7 +73,7 @@ final class Polls {
         untilProbe = INTERVAL;
     }
 
-    /** The thread had to sleep, for so many nanoseconds. */
+    /** Notes that the thread slept for {@code nanos} nanoseconds. */
     void slept(long nanos) {
         if (nanos >= IDLE) {
             return;

@@ -4,14 +4,20 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
-/** A few things to be used again, by whichever thread comes next: there may be far more threads than anybody wants to keep memory for. */
+/**
+ * A pool of a few objects for reuse by any thread, as there may be far more threads than objects
+ * worth keeping.
+ */
 final class Pool<T extends Pool.Member> {
     private static final int PLACES = 64;
 
-    /** Those that there are: they stay where they are while they are in use, as storing them again would cost the collector's barrier. */
+    /**
+     * The pooled objects. An object stays in its place while it is in use, as storing it again
+     * would cost a write barrier of the collector.
+     */
     private final AtomicReferenceArray<T> places = new AtomicReferenceArray<>(PLACES);
 
-    /** What can be in one. */
+    /** The base of pooled objects. */
     abstract static class Member {
         private static final VarHandle IS_FREE;
 
@@ -23,23 +29,23 @@ final class Pool<T extends Pool.Member> {
             }
         }
 
-        /** Nobody has it. */
+        /** Whether the object is not in use. */
         private boolean isFree;
     }
 
-    /** One that nobody else has; {@code null} where there is none at hand. */
+    /** Returns an object that is not in use; {@code null} if none is at hand. */
     T take() {
         int place = place();
         T one = places.getAcquire(place);
         if (one == null || Member.IS_FREE.compareAndSet((Member) one, true, false)) {
             return one;
         }
-        // It comes back, unless whoever has it has failed: then it is nobody's.
+        // The object comes back, unless its user has failed: then the collector frees it.
         places.setRelease(place, null);
         return null;
     }
 
-    /** Gives one back. */
+    /** Returns an object to the pool. */
     void give(T one) {
         int place = place();
         if (places.getPlain(place) != one) {
@@ -48,7 +54,10 @@ final class Pool<T extends Pool.Member> {
         Member.IS_FREE.setRelease((Member) one, true);
     }
 
-    /** Lets go of all that nobody has: they know the types that they were used with last, whose programs may be gone. */
+    /**
+     * Drops all objects that are not in use: they refer to the types of their last use, whose
+     * programs may be gone.
+     */
     void clear() {
         for (int place = 0; place < PLACES; place++) {
             T one = places.getAcquire(place);

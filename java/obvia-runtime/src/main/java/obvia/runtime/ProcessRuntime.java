@@ -32,9 +32,9 @@ import obvia.Threading;
 import obvia.Trace;
 import obvia.Waiting;
 
-/** The runtime of this process: who it is to others, what it exports, and whom it has connections to. */
+/** The runtime of this process: its OXID, its exports, and its connections to other processes. */
 public final class ProcessRuntime implements obvia.spi.Runtime {
-    /** IUnknown, which every object has. */
+    /** IUnknown, which every object implements. */
     static final InterfaceInfo<Remote> UNKNOWN = new InterfaceInfo<>(
             Remote.class,
             "IUnknown",
@@ -52,7 +52,7 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
 
     private static final LimitedLog GREETINGS = new LimitedLog();
 
-    /** How long a client may take to greet: it keeps a thread. */
+    /** The time limit of a client's greeting, which occupies a thread. */
     private static final Duration GREETING = Duration.ofSeconds(10);
 
     private final long oxid = draw();
@@ -68,7 +68,10 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
     private Directory.Name ownEndpoint;
     private volatile Thread janitor;
     private volatile Waiting waiting = Waiting.ADAPTIVE;
-    /** This process as another one would see it, once somebody wants to. */
+    /**
+     * The runtime that represents this process as a client of itself, created on the first
+     * loopback.
+     */
     private ProcessRuntime outside;
 
     private static volatile Directory directory;
@@ -78,7 +81,7 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
         this(new Rules());
     }
 
-    // Nobody is told of it before it is done.
+    // The thread of the object is not started before the constructor returns.
     @SuppressWarnings("this-escape")
     private ProcessRuntime(Rules rules) {
         this.rules = rules;
@@ -89,19 +92,22 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
         }
     }
 
-    /** A proxy of an object of which nothing is known. */
+    /** A proxy of an object with an unknown interface. */
     private static final class UnknownProxy extends Proxy {
         UnknownProxy(Reference reference) {
             super(reference);
         }
     }
 
-    /** A process that is connected: its number, and its connections. */
+    /** A connected client: its process ID, and the number of its connections. */
     private record Client(long pid, int count) {}
 
     /** An export. */
     record Named(Object object, InterfaceInfo<?> info, boolean isVirtual) {
-        /** The interface as another object has it, which may be of another class loader. */
+        /**
+         * Returns the interface as implemented by another object, whose class loader may be another
+         * one.
+         */
         private InterfaceInfo<?> infoFor(Object other) {
             return Known.find(info.iid(), other);
         }
@@ -180,7 +186,7 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
         return CallContext.current().trace();
     }
 
-    // Exporting.
+    // Exports.
 
     @Override
     public <T> Export export(T object, Class<T> type, String name, Threading threading) {
@@ -278,7 +284,7 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
         }
     }
 
-    /** Makes sure that this process can be reached by what it hands out. */
+    /** Opens the endpoint of this process, which its object references lead to. */
     private synchronized void serve() {
         if (ownEndpoint == null) {
             ownEndpoint = directory().bind(Link.endpoint(oxid));
@@ -308,18 +314,21 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
         new Connection(this, window).run();
     }
 
-    /** A connection of a client's, which has said who it is. False where it comes from another process: nobody gives back what another one holds. */
+    /**
+     * Adds a connection of a client. False if the connection comes from another process than the
+     * client's earlier ones, which must not release the client's references.
+     */
     boolean enter(long client, long pid) {
         return clients.compute(client, (c, known) -> known == null ? new Client(pid, 1) : known.pid == pid ? new Client(pid, known.count + 1) : known).pid == pid;
     }
 
-    /** A connection has ended; with the last one of a client its references are dropped. */
+    /** Removes a connection of a client. With the last one, the client's references are dropped. */
     void leave(long client) {
         clients.computeIfPresent(client, (c, known) -> {
             if (known.count > 1) {
                 return new Client(known.pid, known.count - 1);
             }
-            // Before it can connect again.
+            // The references are dropped before the client can connect again.
             exports.drop(client);
             marks.remove(client);
             return null;
@@ -330,9 +339,12 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
         return marks.computeIfAbsent(client, c -> draw());
     }
 
-    /** A reference to what is exported by a name, counted for whoever gets it. */
+    /**
+     * Marshals a reference to the object that is exported under a name, with references counted for
+     * the client.
+     */
     ObjRef marshalNamed(String name, Guid iid, Connection to) {
-        // What is named is not replaced meanwhile.
+        // The lock prevents a replacement of the object meanwhile.
         synchronized (names) {
             Named named = names.get(name);
             if (named == null) {
@@ -350,7 +362,9 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
         return lines.toString();
     }
 
-    /** A reference to an object of this process, counted for whoever gets it. */
+    /**
+     * Marshals a reference to an object of this process, with references counted for the client.
+     */
     ObjRef marshalOwn(Object object, InterfaceInfo<?> info, long client, boolean isVirtual) {
         info.check(object);
         serve();
@@ -417,7 +431,7 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
         return connection == null ? networks.isCancelled() : connection.isCancelled();
     }
 
-    // Calling.
+    // Calls.
 
     @Override
     public void setCredentials(Credentials credentials) {
@@ -452,7 +466,7 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
         return host();
     }
 
-    /** This host, as this process reaches it. */
+    /** Returns the endpoint of this host. */
     private Endpoint host() {
         return new Reached() {
             @Override
@@ -493,18 +507,18 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
         return adopt(RuntimeCalls.resolve(link, name, info), info, link, link.oxid());
     }
 
-    /** The process that serves a name. */
+    /** Returns the link to the process that serves a name. */
     Link linkAt(String name) {
         return keep(Link.reach(this, name));
     }
 
-    /** A link that is there. */
+    /** Returns the existing link to a process, or {@code null}. */
     Link known(long oxid) {
         Link link = links.get(oxid);
         if (link != null && link.isDead()) {
             links.remove(oxid, link);
             link.close();
-            // It has never called: what was on its way to it has not arrived.
+            // The process was never a client: references on their way to it have not arrived.
             if (!clients.containsKey(oxid)) {
                 exports.drop(oxid);
             }
@@ -532,10 +546,12 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
     }
 
     /**
-     * What stands here for a reference that has come.
+     * Returns the proxy for a received reference, or the object itself if it belongs to this
+     * process.
      *
-     * @param from a link that it may be of, or {@code null}
-     * @param sender the process that sent it, which has given away references of its own where the object is one of this process
+     * @param from a link that may lead to the object's process, or {@code null}
+     * @param sender the process that sent the reference, whose own references are released if the
+     *     object belongs to this process
      */
     <T> T adopt(ObjRef reference, InterfaceInfo<T> info, Link from, long sender) {
         if (!reference.iid().equals(info.iid())) {
@@ -602,7 +618,7 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
         }
     }
 
-    // Tidying up.
+    // Cleanup.
 
     private void startJanitor() {
         if (janitor != null) {
@@ -616,7 +632,7 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
         }
     }
 
-    /** Whether the runtime is still there. */
+    /** Cleans up once. Whether the runtime still exists. */
     private static boolean tidy(ProcessRuntime runtime) throws InterruptedException {
         if (runtime == null) {
             return false;

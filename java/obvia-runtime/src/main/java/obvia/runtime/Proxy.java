@@ -8,7 +8,7 @@ import obvia.Hresult;
 import obvia.Remote;
 import obvia.RpcException;
 
-/** What stands for an object of another process: the compiler's proxies extend it. */
+/** The local representative of an object in another process: the base of the compiler's proxies. */
 public abstract class Proxy implements Remote {
     private static final Cleaner CLEANER = Cleaner.create();
     /** The classes whose methods make calls. */
@@ -21,8 +21,8 @@ public abstract class Proxy implements Remote {
 
     private final long target;
 
-    /** A proxy, which gives the references back when it is let go. */
-    // Nobody is told of it before it is done: what is registered runs when it is gone.
+    /** Creates a proxy, which releases its references when it is collected. */
+    // The cleaner does not run the action before the constructor returns, so `this` may escape.
     @SuppressWarnings("this-escape")
     protected Proxy(Reference reference) {
         way = reference.way;
@@ -36,9 +36,10 @@ public abstract class Proxy implements Remote {
     }
 
     /**
-     * Whether a thread is in a method of some proxy's.
+     * Whether a thread is in a method of a proxy.
      *
-     * <p>Looking stops the thread for a moment: what this thread has written before it sees afterwards. Classes that stack traces leave out, as hidden ones, cannot be proxies.
+     * <p>Taking the stack trace stops the thread: afterwards it sees this thread's earlier writes.
+     * Hidden classes are missing in stack traces and therefore cannot be proxies.
      */
     static boolean isCalling(Thread thread) {
         for (StackTraceElement frame : thread.getStackTrace()) {
@@ -49,7 +50,9 @@ public abstract class Proxy implements Remote {
         return false;
     }
 
-    /** A channel of this thread's, with the place for a request's frame of so many bytes. */
+    /**
+     * Returns a channel of this thread, with room for a request's frame of {@code length} bytes.
+     */
     protected final Channel begin(int length) {
         Channel channel = null;
         try {
@@ -64,12 +67,15 @@ public abstract class Proxy implements Remote {
         }
     }
 
-    /** Whether an array can go by reference: it lies in shared memory that its method may use so. */
+    /**
+     * Whether an array can be passed by reference: it lies in shared memory with the access that
+     * the method needs.
+     */
     protected final boolean isShared(MemorySegment array, boolean isWritten) {
         return way.takesReferences() && OwnRegion.of(array, isWritten) != null;
     }
 
-    /** Refuses to copy arrays of {@code map} parameters, where they could go by reference. */
+    /** Refuses to copy arrays of {@code map} parameters where they can be passed by reference. */
     protected final void checkCopied() {
         if (way.takesReferences()) {
             String why = "the array of a [map] parameter does not lie in shared memory that its method may use";
@@ -77,7 +83,7 @@ public abstract class Proxy implements Remote {
         }
     }
 
-    /** A channel of this thread's, with arguments' frame in its place. */
+    /** Returns a channel of this thread with the arguments' frame in place. */
     protected final Channel begin(GraphWriter arguments) {
         int length;
         try {
@@ -100,15 +106,17 @@ public abstract class Proxy implements Remote {
     }
 
     /**
-     * Publishes a request, and waits for the response.
+     * Sends a request and waits for the response.
      *
-     * <p>Callers may have nothing but the result of a method in mind: {@code factory.make().add(1, 2)}. Until the response is there the collector does not take the proxy for one that
-     * nobody has, which would give the reference back while the call is on its way.
+     * <p>A caller may use the proxy for just one call: {@code factory.make().add(1, 2)}. The fence
+     * keeps the proxy reachable until the response has arrived: its collection would release the
+     * reference during the call.
      *
-     * @param call the channel, with the arguments' frame in its place
-     * @param opnum the method
-     * @param length bytes of the request's frame: as many as were asked for, or fewer
-     * @throws RpcException what the method returned where it failed, or why there are no results
+     * @param call the channel, with the arguments' frame in place
+     * @param opnum the opnum
+     * @param length the length of the request's frame in bytes, at most the allocated length
+     * @throws RpcException with the HRESULT of the method if it failed, or with the reason why
+     *     there are no results
      */
     protected final void call(Channel call, int opnum, int length) {
         try {
@@ -118,7 +126,7 @@ public abstract class Proxy implements Remote {
         }
     }
 
-    /** Publishes a request as a call without response: see {@link #call}. */
+    /** Sends a request as a call without response: see {@link #call}. */
     protected final void oneway(Channel call, int opnum, int length) {
         try {
             call.oneway(target, opnum, length);
@@ -139,7 +147,7 @@ public abstract class Proxy implements Remote {
         return oid;
     }
 
-    /** Throws where it was given back. */
+    /** Throws an exception if the reference was released. */
     final void check() {
         if (owned.isReleased()) {
             throw RpcException.of(Hresult.RPC_E_DISCONNECTED, "the reference was given back");
@@ -150,7 +158,7 @@ public abstract class Proxy implements Remote {
         cleanable.clean();
     }
 
-    /** Whether another reference is to the same object. */
+    /** Whether the other proxy leads to the same object. */
     @Override
     public final boolean equals(Object other) {
         return other instanceof Proxy proxy && proxy.oid == oid && proxy.way.oxid() == way.oxid();

@@ -5,14 +5,17 @@ import obvia.Guid;
 import obvia.Hresult;
 import obvia.RpcException;
 
-/** An endpoint, until it is closed. What came of it stays: references have connections of their own. */
+/**
+ * An endpoint that can be closed. References that came from it stay usable: they have connections
+ * of their own.
+ */
 abstract class Reached implements Endpoint {
     private volatile boolean isClosed;
 
     /** See {@link Endpoint#bind}. */
     abstract <T> T find(Class<T> type, String name);
 
-    /** See {@link Endpoint#createInstance}, and {@link Endpoint#classObject}. */
+    /** See {@link Endpoint#createInstance} and {@link Endpoint#classObject}. */
     abstract <T> T create(Guid classId, Class<T> type, boolean wantsClass);
 
     @Override

@@ -1,7 +1,8 @@
 package obvia.runtime;
 
 /**
- * An interface pointer of another process, with references that belong to this process: what a proxy is made of.
+ * An interface pointer of another process, with references that belong to this process: the content
+ * of a proxy.
  */
 public final class Reference {
     final Way way;
@@ -9,7 +10,7 @@ public final class Reference {
     final long oid;
     final Owned owned;
 
-    /** What is to be given back. */
+    /** The references to be released. */
     static final class Owned implements Runnable {
         private final Way way;
         private final long target;
@@ -35,12 +36,12 @@ public final class Reference {
     }
 
     /**
-     * References that belong to this process from now on.
+     * Creates an interface pointer with references that belong to this process from now on.
      *
-     * @param way how the object is reached
+     * @param way the way to the object
      * @param target the interface pointer
-     * @param oid the object: the same number for the same object of a process
-     * @param refs how many are to be given back
+     * @param oid the OID, which is the same for all interface pointers of an object
+     * @param refs the number of references to be released
      */
     public Reference(Way way, long target, long oid, int refs) {
         this.way = way;

@@ -9,20 +9,21 @@ import obvia.Hresult;
 import obvia.RpcException;
 
 /**
- * The peer's memory that its calls refer to, mapped here until it says that a region has ended.
+ * The peer's memory regions that its calls refer to, mapped here until the peer reports their end.
  *
- * <p>A reference is a region's number in the upper 16 bits, which is never 0, and an offset in the lower 48: {@code crates/via/src/window/regions.rs} has the same.
+ * <p>A reference consists of a region's number in the upper 16 bits, which is never 0, and an
+ * offset in the lower 48: {@code crates/via/src/window/regions.rs} defines the same.
  */
 final class Regions {
-    /** Regions of a peer that a connection keeps mapped. */
+    /** The maximum number of a peer's regions that a connection keeps mapped. */
     static final int MOST = 64;
-    /** The longest one, in bytes. */
+    /** The maximum length of a region, in bytes. */
     static final long LENGTH_MAX = 1L << 46;
 
     private static final int NUMBER_SHIFT = 48;
-    /** Bytes of peers' regions that this process keeps mapped: half of its addresses. */
+    /** The maximum total size of mapped regions in bytes: half of this process's address space. */
     private static final long MAPPED_MAX = 1L << 46;
-    /** A mapping takes whole pages; no processor's are larger than this. */
+    /** The size of the largest pages of any processor, to which mappings are rounded up. */
     private static final long PAGE_MAX = 64 << 10;
 
     private static final AtomicLong TAKEN = new AtomicLong();
@@ -30,9 +31,9 @@ final class Regions {
     private final List<Region> mapped = new ArrayList<>();
     private Region last;
 
-    /** A region; {@code written} is {@code null} where it may only be read. */
+    /** A region; {@code written} is {@code null} if the region is read-only. */
     private record Region(int number, Arena arena, MemorySegment read, MemorySegment written) {
-        /** Whether it is no more: not where somebody uses it at this moment. */
+        /** Unmaps the region. False if a thread is using it at this moment. */
         boolean end() {
             try {
                 arena.close();
@@ -44,7 +45,7 @@ final class Regions {
         }
     }
 
-    /** The reference to a place in a region. */
+    /** Returns the reference to an offset in a region. */
     static long reference(int number, long offset) {
         return (long) number << NUMBER_SHIFT | offset;
     }
@@ -53,7 +54,7 @@ final class Regions {
         return length + PAGE_MAX - 1 & -PAGE_MAX;
     }
 
-    /** Maps a region that the peer has named. */
+    /** Maps a region that the peer has announced. */
     void admit(int number, Notes.Note note) {
         boolean isKnown = mapped.stream().anyMatch(region -> region.number == number);
         if (isKnown || mapped.size() >= MOST || note.length() <= 0 || note.length() > LENGTH_MAX) {
@@ -79,7 +80,7 @@ final class Regions {
         }
     }
 
-    /** Lets go of a region that the peer says it has ended. */
+    /** Unmaps a region that the peer has ended. */
     void forget(int number) {
         last = null;
         for (int i = 0; i < mapped.size(); i++) {
@@ -87,7 +88,8 @@ final class Regions {
             if (region.number == number) {
                 mapped.remove(i);
                 if (!region.end()) {
-                    // No reference has this number: it stays until the connection ends.
+                    // No reference can have number 0: the region stays mapped until the connection
+                    // ends.
                     mapped.add(new Region(0, region.arena, region.read, region.written));
                 }
                 return;
@@ -95,7 +97,10 @@ final class Regions {
         }
     }
 
-    /** Elements that a reference leads to; {@code null} where it does not lead to as many, aligned, that may be used so. */
+    /**
+     * Returns the elements that a reference leads to; {@code null} if the region lacks them, their
+     * alignment, or the access.
+     */
     MemorySegment find(long reference, boolean isWritten, long count, int size, int align) {
         int number = (int) (reference >>> NUMBER_SHIFT);
         Region region = last;
@@ -123,7 +128,7 @@ final class Regions {
         return null;
     }
 
-    /** Lets go of all. */
+    /** Unmaps all regions. */
     void close() {
         last = null;
         mapped.removeIf(Region::end);

@@ -9,16 +9,17 @@ import obvia.Hresult;
 import obvia.RpcException;
 
 /**
- * Pages of a file in memory, taken before they are written to.
+ * Pages of a file in memory, allocated before they are written.
  *
- * <p>Files in {@code /dev/shm} take pages as they are touched, and where there are none left touching one is a fault of the machine's, not an exception that says what is missing. Writing
- * zeros to the file says so.
+ * <p>Files in {@code /dev/shm} allocate pages when they are first touched. If none is left, the
+ * access causes a fault of the virtual machine rather than an exception with the reason. Writing
+ * zeros to the file reports the reason.
  */
 final class Room implements AutoCloseable {
-    /** Taken at once: as much as is not worth counting. */
+    /** The number of bytes that are allocated at once, small enough to be negligible. */
     private static final int CHUNK = 16 << 10;
 
-    /** Less than this is nothing. */
+    /** The number of free bytes below which the file system counts as full. */
     private static final long LITTLE = 64 << 10;
 
     private static final byte[] ZEROS = new byte[CHUNK];
@@ -27,9 +28,9 @@ final class Room implements AutoCloseable {
     private final long length;
     private long taken;
 
-    /** Where zeros are written to. */
+    /** A file that accepts zeros. */
     interface Zeros extends AutoCloseable {
-        /** Writes zeros from a place on. */
+        /** Writes zeros from an offset on. */
         void put(long at, byte[] zeros, int length) throws IOException;
 
         @Override
@@ -37,10 +38,10 @@ final class Room implements AutoCloseable {
     }
 
     /**
-     * Room in a file.
+     * Creates the room of a file.
      *
-     * @param length bytes of the file
-     * @param taken so many of them have pages already, from the first on
+     * @param length the length of the file in bytes
+     * @param taken the number of its first bytes that have pages already
      */
     Room(Zeros file, long length, long taken) {
         this.file = file;
@@ -48,9 +49,9 @@ final class Room implements AutoCloseable {
         this.taken = taken;
     }
 
-    /** Room in the file of this path. */
+    /** Returns the room of the file with this path. */
     static Room in(Path path, long length, long taken) throws IOException {
-        // Unlike a channel it is not closed where its thread is interrupted.
+        // Unlike a channel, the file stays open when its thread is interrupted.
         RandomAccessFile file = new RandomAccessFile(path.toFile(), "rw");
         return new Room(
                 new Zeros() {
@@ -70,9 +71,9 @@ final class Room implements AutoCloseable {
     }
 
     /**
-     * Takes the pages up to a place, unless they have been taken.
+     * Allocates the pages up to an offset, unless they exist.
      *
-     * @throws RpcException with E_OUTOFMEMORY where there are none
+     * @throws RpcException with E_OUTOFMEMORY if no page is left
      */
     void take(long end) {
         while (taken < end) {
@@ -86,7 +87,7 @@ final class Room implements AutoCloseable {
         }
     }
 
-    /** Whether there is no room in the folder for memory that is shared. */
+    /** Whether the folder of shared memory is full. */
     static boolean isFull() {
         try {
             return Files.getFileStore(Segments.folder()).getUsableSpace() < LITTLE;
@@ -95,7 +96,7 @@ final class Room implements AutoCloseable {
         }
     }
 
-    /** What is to be thrown where there is no room for memory that is shared. */
+    /** Returns the exception for a lack of shared memory. */
     static RpcException missing(long bytes, Exception why) {
         Path folder = Segments.folder();
         String size = "";
@@ -103,7 +104,7 @@ final class Room implements AutoCloseable {
             FileStore store = Files.getFileStore(folder);
             size = ", which has " + store.getTotalSpace() + " bytes, " + store.getUsableSpace() + " of them free";
         } catch (IOException e) {
-            // Then there is nothing to be said of it.
+            // The message then omits the size of the file system.
         }
         return RpcException.of(
                 Hresult.E_OUTOFMEMORY,

@@ -2,9 +2,15 @@ package obvia.runtime;
 
 import java.util.concurrent.locks.LockSupport;
 
-/** What a thread of the runtime's own does again and again: nothing that one turn throws ends it, be that for want of threads, files or memory. */
+/**
+ * The repeated task of a runtime thread. No failure of a turn ends the thread, including a lack of
+ * threads, file descriptors or memory.
+ */
 final class Rounds implements Runnable {
-    /** Before the next turn, where one has failed: what was missing may be there again. */
+    /**
+     * The pause in nanoseconds after a failed turn, after which the missing resource may be
+     * available again.
+     */
     private static final long PAUSE = 10_000_000;
 
     private static final LimitedLog LOG = new LimitedLog();
@@ -15,7 +21,7 @@ final class Rounds implements Runnable {
     /** One turn. */
     @FunctionalInterface
     interface Turn {
-        /** Whether there is another one. */
+        /** Performs a turn. Whether another one follows. */
         boolean take() throws Exception;
     }
 
@@ -24,7 +30,10 @@ final class Rounds implements Runnable {
         this.turn = turn;
     }
 
-    /** Starts the thread. It keeps no class loader but the runtime's own: the program's, who happens to have it started, may be gone before it is. */
+    /**
+     * Starts the thread. The thread keeps no class loader but the runtime's: the program that
+     * happens to start it may be unloaded earlier.
+     */
     static Thread start(String name, boolean isDaemon, String what, Turn turn) {
         Thread thread = Thread.ofPlatform().name(name).daemon(isDaemon).inheritInheritableThreadLocals(false).unstarted(new Rounds(what, turn));
         thread.setContextClassLoader(Rounds.class.getClassLoader());
@@ -46,12 +55,12 @@ final class Rounds implements Runnable {
 
     private void rest(Throwable why) {
         try {
-            // Whoever interrupts it means a pause less.
+            // An interrupt only shortens the pause.
             Thread.interrupted();
             LockSupport.parkNanos(PAUSE);
             LOG.warn(what + " goes on after a failure", why);
         } catch (Throwable e) {
-            // There is no memory to say so.
+            // Memory is exhausted: the failure is not logged.
         }
     }
 }

@@ -9,11 +9,11 @@ import obvia.Guid;
 import obvia.Hresult;
 import obvia.RpcException;
 
-/** Who may call objects of this process, and who may have objects made by it. */
+/** The rules for calls of this process's objects and for their creation. */
 final class Rules {
     private static final LimitedLog LOG = new LimitedLog();
 
-    // Of no object: those without a rule of their own; the same for classes.
+    // The key null stands for objects, or classes, without a rule of their own.
     private final Map<Object, Access> objects = new IdentityHashMap<>();
     private final Map<Guid, Access> classes = new HashMap<>();
 
@@ -31,12 +31,12 @@ final class Rules {
         classes.put(id, rule);
     }
 
-    /** The object's own rule, or {@code null}. */
+    /** Returns the object's own rule, or {@code null}. */
     synchronized Access own(Object object) {
         return objects.get(object);
     }
 
-    /** Has the rule for an object hold for the one that takes its place, unless that has its own. */
+    /** Applies an object's rule to its replacement, unless that has its own. */
     synchronized void inherit(Object former, Object object) {
         Access rule = objects.get(former);
         if (rule != null) {
@@ -44,7 +44,7 @@ final class Rules {
         }
     }
 
-    /** Tells a network all that was said. */
+    /** Passes all rules on to a network. */
     synchronized void tell(Network network) {
         objects.forEach(network::setAccess);
         classes.forEach(network::setClassAccess);
@@ -79,7 +79,7 @@ final class Rules {
         admit(of(object), "the object " + name, caller);
     }
 
-    /** Refuses objects of a class to a process that may not have them made. */
+    /** Refuses objects of a class to a process that may not create them. */
     void admitToClass(Guid id, Caller caller) {
         admit(ofClass(id), "objects of the class {" + id + "}", caller);
     }
@@ -91,7 +91,7 @@ final class Rules {
         }
     }
 
-    /** Says that a process was refused something. */
+    /** Logs that a process was refused. */
     static void logRefusal(String what, Caller caller) {
         LOG.warn("refused " + what + " to process " + caller.process(), null);
     }

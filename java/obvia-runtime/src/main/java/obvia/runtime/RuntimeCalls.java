@@ -13,14 +13,14 @@ import obvia.Hresult;
 import obvia.RpcException;
 
 /**
- * Calls that processes make on their own account, to target 0: asking for an interface, giving references back, resolving a name. {@code crates/com/src/system.rs} has
- * both sides in Rust.
+ * Calls of the runtime itself, with target 0: queries for interfaces, releases of references,
+ * lookups of names. {@code crates/com/src/system.rs} has both sides in Rust.
  */
 final class RuntimeCalls {
-    /** References that one query brings. */
+    /** The number of references that a query returns. */
     static final int REFS_PER_QUERY = 5;
 
-    /** The most entries that one call gives back. */
+    /** The maximum number of entries in one release. */
     static final int RELEASES_MAX = 1024;
 
     private static final int QUERY = 3;
@@ -36,10 +36,15 @@ final class RuntimeCalls {
     private static final int ACTIVATE = 13;
     private static final int MARK = 17;
     private static final int START = 20;
-    /** A {@link CallContext}, of the next call of an object. Nobody waits for its answer. */
+    /**
+     * The opnum of a {@link CallContext} for the next call of an object: a call without response.
+     */
     static final int CONTEXT = 25;
 
-    /** What the answer to a start has before its words: the result, and whether a server was started. */
+    /**
+     * The number of bytes before the description in the answer to a start: the result, and whether
+     * a server was started.
+     */
     private static final int STARTED_HEAD = 16;
 
     private static final int ANSWER_MAX = 1 << 20;
@@ -48,7 +53,7 @@ final class RuntimeCalls {
 
     private RuntimeCalls() {}
 
-    // The client's part.
+    // The client's side.
 
     private static byte[] call(WindowChannel channel, int opnum, ByteBuffer request) {
         int length = request.flip().remaining();
@@ -73,7 +78,10 @@ final class RuntimeCalls {
         return to.putLong(guid.wireHigh()).putLong(guid.wireLow());
     }
 
-    /** Asks the server for another interface of an object. The references returned, {@link #REFS_PER_QUERY}, belong to the caller. */
+    /**
+     * Queries an object for another interface. The {@link #REFS_PER_QUERY} references of the result
+     * belong to the caller.
+     */
     static long query(Link link, long through, InterfaceInfo<?> info) {
         try {
             return queryFor(link, through, info);
@@ -96,35 +104,38 @@ final class RuntimeCalls {
         return ByteBuffer.wrap(answer).order(ByteOrder.LITTLE_ENDIAN).getLong();
     }
 
-    /** The newest interface that an object has of those which one extends, or {@code null}. */
+    /** Returns the most derived base of an interface that an object implements, or {@code null}. */
     private static InterfaceInfo<?> olderOf(Link link, long through, InterfaceInfo<?> info) {
         for (InterfaceInfo<?> older = info.base(); older != null; older = older.base()) {
             try {
                 link.releaseLater(queryFor(link, through, older), REFS_PER_QUERY);
                 return older;
             } catch (RpcException e) {
-                // Not this one either.
+                // The object lacks this interface as well.
             }
         }
         return null;
     }
 
-    /** A reference to give back. */
+    /** References to be released. */
     record Returned(long target, int refs) {}
 
-    /** Gives references back. */
+    /** Releases references. */
     static void release(Link link, List<Returned> batch) {
         ByteBuffer request = buffer(batch.size() * 16);
         batch.forEach(entry -> request.putLong(entry.target).putLong(entry.refs));
         link.atHome(home -> call(home, RELEASE, request));
     }
 
-    /** Has the server count references for a third process, which this one is about to hand the pointer to. */
+    /**
+     * Makes the server count references for a third process, which is about to get the pointer from
+     * this one.
+     */
     static void transfer(Link link, long target, long to, int refs) {
         link.atHome(home -> call(home, TRANSFER, buffer(24).putLong(target).putLong(to).putLong(refs)));
     }
 
-    /** Asks the server for the object that it exports by a name. */
+    /** Looks up the object that the server exports under a name. */
     static ObjRef resolve(Link link, String name, InterfaceInfo<?> info) {
         try {
             link.bind(info);
@@ -139,14 +150,17 @@ final class RuntimeCalls {
         }
     }
 
-    /** Asks the server for an object of a class, or for what stands for the class. */
+    /** Requests an object of a class from the server, or its class object. */
     static ObjRef activate(Link link, Guid id, InterfaceInfo<?> info, boolean wantsClass) {
         link.bind(info);
-        // What makes objects may take its time: home is for calls that take none.
+        // Creating an object may take long; the home connection is for calls that return soon.
         return ObjRef.fromBytes(call(link.silentChannel(), ACTIVATE, put(put(buffer(40), id), info.iid()).putLong(wantsClass ? 1 : 0)));
     }
 
-    /** Has the service start a server of a class, if none runs, and waits so long until it has registered the class. Whether it had to be started. */
+    /**
+     * Makes the SCM start a server of a class, if none runs, and waits until the server has
+     * registered the class. Whether a server had to be started.
+     */
     static boolean start(Link link, Guid id, long milliseconds) {
         byte[] answer = call(link.silentChannel(), START, put(buffer(24), id).putLong(milliseconds));
         if (answer.length < STARTED_HEAD) {
@@ -159,7 +173,7 @@ final class RuntimeCalls {
         return answer[8] == 1;
     }
 
-    /** What a server says of a name that it exports, for people. */
+    /** Returns the server's description of an exported name, for error messages. */
     private static String exportedAs(Link link, String name) {
         String lines = new String(link.atHome(home -> call(home, LIST, buffer(0))), StandardCharsets.UTF_8);
         for (String line : lines.split("\n", NAMES_MAX)) {
@@ -171,7 +185,7 @@ final class RuntimeCalls {
         return "";
     }
 
-    // The server's part.
+    // The server's side.
 
     static void serve(WindowCall call) {
         Connection connection = call.connection();
@@ -203,7 +217,7 @@ final class RuntimeCalls {
         }
     }
 
-    /** A GUID as the runtime's texts have it. */
+    /** Formats a GUID for the runtime's texts. */
     static String text(Guid guid) {
         return guid.toString().toUpperCase(Locale.ROOT);
     }
@@ -212,7 +226,7 @@ final class RuntimeCalls {
         return Guid.fromWire(call.memory.get(Flat.LONG, call.at + at), call.memory.get(Flat.LONG, call.at + at + 8));
     }
 
-    /** Gives a text for results. */
+    /** Returns a text as the results of a call. */
     static void answer(WindowCall call, String text) {
         answer(call, text.getBytes(StandardCharsets.UTF_8));
     }
@@ -256,7 +270,7 @@ final class RuntimeCalls {
             try {
                 connection.admitRegion(number);
             } catch (RpcException e) {
-                // The client goes on without it, and does not ask why.
+                // The client continues without the region and needs no description.
                 throw RpcException.of(e instanceof BadMessageException ? Hresult.E_INVALIDARG : e.result(), null, e);
             }
         }

@@ -23,19 +23,23 @@ import obvia.RpcException;
 import obvia.Waiting;
 
 /**
- * The memory of a connection: a segment that this side writes and one that the peer does.
+ * The memory of a connection: a segment that this side writes and one that the peer writes.
  *
- * <p>The sockets of this virtual machine carry no files, so segments are opened by their names in the file system of processes: see {@code
- * crates/via/src/provider/shm/named.rs}. A peer in another language makes them, as it can seal them. Two virtual machines use files that are removed as soon as they are
- * made; those cannot be sealed, and a peer that cuts one short makes this side's next look at it fail.
+ * <p>Java's sockets cannot transfer file descriptors, so segments are opened by their paths in
+ * {@code /proc}: see {@code crates/via/src/provider/shm/named.rs}. A peer in another language
+ * creates them, as it can seal them. Two virtual machines use files that are removed right after
+ * their creation. These files cannot be sealed: if a peer truncates one, this side's next access
+ * fails.
  *
- * @param own this side's, of {@link Layout#AREA} and {@code ownArea} bytes
- * @param peer the peer's, of {@link Layout#AREA} and {@code peerArea} bytes; it can only be read
- * @param room where pages for this side's are taken; {@code null} where they need not be, as the peer's memory is of another kind
- * @param pid the peer's process, as its names say; -1 where it has none
- * @param peerMaySleep whether the peer has to be called out of a sleep
+ * @param own this side's segment, of {@link Layout#AREA} and {@code ownArea} bytes
+ * @param peer the peer's segment, of {@link Layout#AREA} and {@code peerArea} bytes; read-only
+ * @param room the allocation of pages for this side's segment; {@code null} if the peer's kind of
+ *     memory needs none
+ * @param pid the peer's process ID from the paths; -1 if it is not known
+ * @param peerMaySleep whether the peer may sleep and then needs a wake-up
  * @param peerIsQuiet whether the peer will seldom send
- * @param peerIsInJava whether the peer is a virtual machine, too: it takes memory of this process, as it lives on where that is cut short
+ * @param peerIsInJava whether the peer is a virtual machine as well: it accepts memory of this
+ *     process, as it survives a truncation
  */
 record Segments(
         Arena arena, MemorySegment own, MemorySegment peer, Room room, long pid, boolean peerMaySleep, boolean peerIsQuiet, boolean peerIsInJava) {
@@ -48,8 +52,8 @@ record Segments(
     private static final byte MAPPED = 1;
 
     /**
-     * The longest frame, and the area that this side has for its frames. It is as long from the start, since it cannot be followed by a longer one; what is not used of it
-     * takes no memory.
+     * The maximum length of a frame, and the size of this side's area, in bytes. The area has its
+     * full size from the start, since a larger one cannot follow; unused parts take no memory.
      */
     static final long AREA_MAX = 256L << 20;
 
@@ -57,7 +61,7 @@ record Segments(
 
     private static final SecureRandom RANDOM = new SecureRandom();
 
-    /** What each side tells the other first. */
+    /** The first message of each side. */
     record Greeting(long area, int flags) {
         static Greeting of(Waiting waiting, boolean isQuiet) {
             int maySleep = waiting == Waiting.POLL ? 0 : MAY_SLEEP;
@@ -83,7 +87,7 @@ record Segments(
         }
     }
 
-    /** What segments are opened by. */
+    /** The paths of segments. */
     record Names(int pid, int makers, int others, long mark) {
         ByteBuffer put(ByteBuffer to) {
             return to.putInt(pid).putInt(makers).putInt(others).putInt(0).putLong(mark);
@@ -98,20 +102,20 @@ record Segments(
         }
     }
 
-    /** The client's part: greets first. */
+    /** The client's side, which sends the first greeting. */
     static Segments request(Line line, Waiting waiting, boolean isQuiet, Deadline deadline) {
         line.send(Greeting.of(waiting, isQuiet).put(buffer(LENGTH)).flip());
         Greeting theirs;
         try {
             theirs = Greeting.read(line.receive(LENGTH, deadline));
         } catch (DisconnectedException e) {
-            // It is the server that makes the memory of two virtual machines.
+            // The server creates the memory of two virtual machines.
             throw Room.isFull() ? Room.missing(2 * Layout.AREA, e) : e;
         }
         return open(line, theirs, deadline);
     }
 
-    /** The server's part. */
+    /** The server's side. */
     static Segments accept(Line line, Waiting waiting, Deadline deadline) {
         Greeting theirs = Greeting.read(line.receive(LENGTH, deadline));
         Greeting own = Greeting.of(theirs.has(QUIET) ? Waiting.BLOCK : waiting, false);
@@ -122,7 +126,7 @@ record Segments(
         return open(line, theirs, deadline);
     }
 
-    /** Opens what the peer has made. */
+    /** Opens the segments that the peer has created. */
     private static Segments open(Line line, Greeting theirs, Deadline deadline) {
         Names names = Names.read(line.receive(LENGTH, deadline));
         Arena arena = Arena.ofShared();
@@ -152,9 +156,9 @@ record Segments(
     }
 
     /**
-     * A larger area of the peer's, as it tells its name.
+     * Maps a larger area that the peer has announced.
      *
-     * @param arena as long as it is mapped
+     * @param arena the lifetime of the mapping
      */
     static MemorySegment area(Arena arena, Notes.Note note) {
         if (note.length() <= 0 || note.length() > AREA_MAX + 4096) {
@@ -163,7 +167,7 @@ record Segments(
         return map(arena, note.path(), MapMode.READ_ONLY, note.length());
     }
 
-    /** The same for a region, whose length was checked. */
+    /** Maps a region that the peer has announced, whose length was checked. */
     static MemorySegment region(Arena arena, Notes.Note note, boolean isWritable) {
         if (note.isMarked()) {
             checkMark(note);
@@ -227,7 +231,7 @@ record Segments(
         }
     }
 
-    /** Makes both segments, for a peer that can neither. */
+    /** Creates both segments, for a peer that can create neither. */
     private static Segments make(Line line, Greeting own, Greeting theirs, Deadline deadline) {
         long mark = drawMark();
         Arena arena = Arena.ofShared();
@@ -259,12 +263,12 @@ record Segments(
         }
     }
 
-    /** Where files are made that are memory. */
+    /** Returns a folder for memory files. */
     static Path folder() {
         return Files.isWritable(MEMORY) ? MEMORY : ProcessRuntime.directory().path();
     }
 
-    /** A number that no other file has where it is looked for. */
+    /** Draws a random number that identifies a file. */
     static long drawMark() {
         return RANDOM.nextLong();
     }
@@ -273,15 +277,15 @@ record Segments(
         return ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
     }
 
-    /** A file without a name, and its descriptor. */
+    /** An unlinked file with its descriptor. */
     record Made(FileChannel file, int number) implements AutoCloseable {
         static Made of(long length) throws IOException {
             byte[] random = new byte[16];
             RANDOM.nextBytes(random);
-            // Whose it was can be seen where a process was killed before the name was gone.
+            // The name shows the owner if a process is killed before the name is removed.
             String name = ".obvia-" + ProcessHandle.current().pid() + "-" + HexFormat.of().formatHex(random);
             Path path = folder().resolve(name);
-            // The last of these removes the name at once.
+            // DELETE_ON_CLOSE removes the name at once.
             var options = Set.of(
                     StandardOpenOption.CREATE_NEW,
                     StandardOpenOption.READ,
@@ -298,16 +302,16 @@ record Segments(
             }
         }
 
-        /** What it is opened by once more. */
+        /** Returns the path by which the file can be opened again. */
         Path path() {
             return Path.of("/proc/self/fd", Integer.toString(number));
         }
 
-        /** The descriptor of the file that had this name. */
+        /** Returns the descriptor of the file that had this name. */
         private static int number(String name) throws IOException {
             try (DirectoryStream<Path> descriptors = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
                 for (Path descriptor : descriptors) {
-                    // One that is closed meanwhile leads nowhere.
+                    // A descriptor that was closed meanwhile has no target.
                     if (Files.isSymbolicLink(descriptor) && linkOf(descriptor).contains(name)) {
                         return Integer.parseInt(descriptor.getFileName().toString());
                     }

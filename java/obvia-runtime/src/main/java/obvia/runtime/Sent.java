@@ -4,15 +4,20 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * References that were counted for a peer and go with a call's arguments or results: they are taken back where they surely never arrive.
+ * References that were counted for a peer and are sent with a call's arguments or results. They are
+ * taken back if they certainly never arrive.
  *
- * <p>Where a request was sent and nobody knows what became of it, the peer may have them; then they stay until it ends. So do those that a third process counts.
+ * <p>If the fate of a sent request is unknown, the peer may have the references: they stay until
+ * the peer ends. So do references that a third process counts.
  */
 final class Sent {
     private static final ThreadLocal<Sent> OF_THREAD = new ThreadLocal<>();
 
     private final Link link;
-    /** The channel that the call will be made on, and its number there; {@code null} for virtual threads, which have none yet. */
+    /**
+     * The channel of the upcoming call, and the call's number there; {@code null} for virtual
+     * threads, which have no channel yet.
+     */
     private final WindowChannel channel;
 
     private int callId;
@@ -24,16 +29,16 @@ final class Sent {
         callId = channel == null ? 0 : channel.window().nextSequence();
     }
 
-    /** Those of the results of a call. */
+    /** Creates the record of a call's results. */
     Sent() {
         this(null, null);
     }
 
-    /** Those that go with the arguments of this thread's next call to a process. */
+    /** Returns the record for the arguments of this thread's next call to a process. */
     static Sent with(Link link) {
         boolean isVirtual = Thread.currentThread().isVirtual();
         if (isVirtual) {
-            // Nobody knows whether the references of a call were sent that did not end.
+            // The references of a call that did not end may or may not have been sent.
             link.forgetLost();
         }
         WindowChannel channel = isVirtual ? null : link.ownChannel();
@@ -45,12 +50,12 @@ final class Sent {
         return sent;
     }
 
-    /** Says how references are taken back. */
+    /** Adds the action that takes references back. */
     void add(Runnable giveBack) {
         returns.add(giveBack);
     }
 
-    /** Something else was sent on a channel, whose next number was this one, before the call. */
+    /** Adjusts the call's number after another message was sent on the channel under it. */
     static void renumber(WindowChannel channel, int before) {
         Sent sent = OF_THREAD.get();
         if (sent != null && sent.channel == channel && sent.callId == before) {
@@ -67,7 +72,7 @@ final class Sent {
         return channel == null || channel.window().nextSequence() == callId;
     }
 
-    /** A call of this thread's was never sent. */
+    /** Takes back the references of a call of this thread that was never sent. */
     static void takeBackUnsent(Way way) {
         Sent sent = OF_THREAD.get();
         if (sent != null && sent.link == way && sent.isUnsent()) {
@@ -75,7 +80,7 @@ final class Sent {
         }
     }
 
-    /** The peer says that it has not looked at a call's arguments. */
+    /** Takes back the references of a call whose arguments the peer has not read. */
     static void takeBackRefused(WindowChannel channel, int callId) {
         Sent sent = OF_THREAD.get();
         if (sent != null && (sent.channel == null || sent.channel == channel && sent.callId == callId)) {
@@ -83,7 +88,7 @@ final class Sent {
         }
     }
 
-    /** A virtual thread's call is over. */
+    /** Ends a virtual thread's call. */
     static void forget() {
         OF_THREAD.remove();
     }

@@ -1,55 +1,57 @@
 package obvia.runtime;
 
 /**
- * How objects elsewhere are reached: a {@link Link} through shared memory, or what a {@link Network} has for everything else.
+ * The way to objects elsewhere: a {@link Link} through shared memory, or a {@link Network} for
+ * everything else.
  *
- * <p>An interface pointer is a number, which means nothing to any other way.
+ * <p>An interface pointer is a number that is only meaningful to its way.
  */
 public abstract class Way {
-    /** For those who know one. */
+    /** For implementations. */
     protected Way() {}
 
-    /** A channel for a call of this thread's. */
+    /** Returns a channel for a call of this thread. */
     protected abstract Channel channel();
 
-    /** Whether the other side takes arrays by reference: see {@link Channel#refer}. */
+    /** Whether the peer accepts arrays by reference: see {@link Channel#refer}. */
     protected boolean takesReferences() {
         return false;
     }
 
-    /** What tells objects apart that have the same number in different processes. */
+    /** Returns the OXID, which distinguishes objects with the same OID in different processes. */
     protected abstract long oxid();
 
     /**
-     * The bytes of a reference in the arguments of a call.
+     * Marshals a reference in the arguments of a call.
      *
      * @param through the interface pointer that is called
-     * @param object what is passed, not {@code null}
+     * @param object the object, not {@code null}
      */
     protected abstract byte[] reference(long through, Object object, InterfaceInfo<?> info);
 
     /**
-     * What a reference in the results of a call leads to.
+     * Unmarshals a reference in the results of a call.
      *
      * @param through the interface pointer that was called
      */
     protected abstract <T> T object(long through, byte[] reference, InterfaceInfo<T> info);
 
-    /** Asks an object for another interface. */
+    /** Queries an object for another interface. */
     protected abstract Reference query(long through, long oid, InterfaceInfo<?> info);
 
-    /** Gives references back, soon; never waits. */
+    /** Releases references soon, without waiting. */
     protected abstract void releaseLater(long target, int refs);
 
-    /** How many nanoseconds calls of this thread may take from now on. */
+    /** Returns the remaining time of this thread's calls in nanoseconds. */
     protected static long timeLeft() {
         return Deadline.ofCall().left();
     }
 
     /**
-     * The interface pointer behind a proxy of this way's; 0 for any other object. It is good as long as the proxy is: who uses it keeps that.
+     * Returns the interface pointer behind a proxy of this way; 0 for any other object. The pointer
+     * is valid as long as the proxy is: its user keeps the proxy reachable.
      *
-     * @throws obvia.RpcException with RPC_E_DISCONNECTED where it was given back
+     * @throws obvia.RpcException with RPC_E_DISCONNECTED if the reference was released
      */
     protected final long targetOf(Object object) {
         if (!(object instanceof Proxy proxy) || proxy.way() != this) {

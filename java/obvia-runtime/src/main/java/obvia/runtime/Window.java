@@ -14,10 +14,11 @@ import obvia.RpcException;
 import obvia.Waiting;
 
 /**
- * A connection as messages are passed through it: slots in this side's segment, and in the peer's.
+ * The message window of a connection: slots in this side's segment and in the peer's.
  *
- * <p>One thread uses it, but for {@link #interrupt} and {@link #close}. What comes is loaded once, checked, and then used; memory that a peer writes is never outside
- * of a segment's bounds, whatever it says.
+ * <p>One thread at a time uses it, except for {@link #interrupt} and {@link #close}. Received words
+ * are loaded once, checked, and then used; accesses to the peer's memory stay within its segment,
+ * whatever the peer writes.
  */
 final class Window implements AutoCloseable {
     static final int REQUEST = 1;
@@ -27,15 +28,15 @@ final class Window implements AutoCloseable {
     static final int PDU = 5;
     static final int CANCEL = 6;
 
-    /** Sleeps are cut into pieces of so many nanoseconds. */
+    /** The maximum length of one sleep, in nanoseconds. */
     private static final long NAP = 250_000_000;
-    /** Looks at a slot between two looks at everything else. */
+    /** The number of polls of a slot between two checks of everything else. */
     private static final int POLLS_BETWEEN_LOOKS = 1 << 14;
-    /** Looks that a virtual thread makes: about a microsecond. */
+    /** The number of polls of a virtual thread: about a microsecond. */
     private static final int POLLS_OF_VIRTUAL = 32;
-    /** The area that frames use before they need more. */
+    /** The initial size of the area in bytes; frames use more only when necessary. */
     private static final long AREA_FIRST = 256 << 10;
-    /** So much of an area is not worth making another connection for. */
+    /** The used size of an area, in bytes, that does not justify a new connection. */
     private static final long AREA_LITTLE = 16 << 10;
 
     private static final int RUNG = 1;
@@ -51,10 +52,11 @@ final class Window implements AutoCloseable {
     private final Polls polls;
     private final AtomicInteger state = new AtomicInteger();
 
-    // Sending: the number of the next message, and of the last one that the peer has taken.
+    // Sending: the number of the next message, and of the last one that the peer has consumed.
     private int next = 1;
     private int taken;
-    // The place of the next frame in the area, where that ends for now, and the last message with a frame there.
+    // The place of the next frame in the area, the current end of the area, and the last message
+    // with a frame there.
     private long cursor = Layout.AREA;
     private long end = Layout.AREA + AREA_FIRST;
     private int lastInArea;
@@ -69,7 +71,7 @@ final class Window implements AutoCloseable {
     private boolean hasUsedArea;
     private Duration patience;
 
-    // The message that was received last: its first two words, and where its frame lies.
+    // The message that was received last: its first two words, and the place of its frame.
     private long first;
     private long second;
     MemorySegment frame;
@@ -96,7 +98,7 @@ final class Window implements AutoCloseable {
         });
     }
 
-    /** Greets a client that has connected. */
+    /** Performs the greeting with a client that has connected. */
     static Window accept(SocketChannel socket, Waiting waiting, Deadline deadline) {
         return over(socket, line -> {
             Segments segments = Segments.accept(line, waiting, deadline);
@@ -125,54 +127,56 @@ final class Window implements AutoCloseable {
         }
     }
 
-    /** The peer's process as it says; -1 where it does not. */
+    /** Returns the process ID that the peer claims; -1 if it claims none. */
     long pid() {
         return segments.pid();
     }
 
     // Regions.
 
-    /** Whether the peer takes memory of this process. */
+    /** Whether the peer accepts memory of this process. */
     boolean takesRegions() {
         return segments.peerIsInJava();
     }
 
-    /** Names a region of this process to the peer, who takes it with the call that says so. */
+    /** Announces a region of this process to the peer, which maps it on the subsequent call. */
     void name(int number, OwnRegion region) {
         Notes.send(line, number, region);
     }
 
-    /** The region that the peer has named by this number. */
+    /** Returns the region that the peer has announced under this number. */
     Notes.Note region(int number) {
         return notes.take(number, false);
     }
 
     // Sending.
 
-    /** The own segment: frames are written there. */
+    /** Returns this side's segment, into which frames are written. */
     MemorySegment memory() {
         return own;
     }
 
-    /** The number that the next message will have: the call id of a request. */
+    /** Returns the number of the next message: the call ID of a request. */
     int nextSequence() {
         return next;
     }
 
-    /** The peer has taken every message up to this one, because it answered that. */
+    /** Notes that the peer has consumed all messages up to this one, as it has answered it. */
     void takenThrough(int sequence) {
         taken = sequence;
     }
 
-    /** The peer has taken every message, because it sent one that it only sends then. */
+    /** Notes that the peer has consumed all messages, as its own message implies. */
     void takenAll() {
         taken = next - 1;
     }
 
     /**
-     * The place of the next message's frame in {@link #memory}: in its slot where it fits, else in the area.
+     * Returns the offset in {@link #memory} for the next message's frame: in its slot if it fits,
+     * else in the area.
      *
-     * @throws RpcException when the peer takes no messages by the deadline, is gone, or the frame is longer than can be sent
+     * @throws RpcException if the peer consumes no messages until the deadline, is gone, or the
+     *     frame is too long
      */
     long place(int length) {
         if (next - taken > Layout.SLOT_COUNT) {
@@ -203,13 +207,14 @@ final class Window implements AutoCloseable {
     }
 
     /**
-     * Writes to the next message's slot, which has to be free, so that its line is on its way here while the message is made.
+     * Writes to the next message's slot, which must be free, so that the cache line is fetched
+     * while the message is prepared.
      */
     void claim() {
         own.set(Flat.LONG, Layout.slot(next) + Layout.SLOT_FRAME, 0);
     }
 
-    /** Publishes the frame whose place was asked for last, or its first so many bytes. */
+    /** Publishes the frame that was placed last, or its first {@code length} bytes. */
     void publish(int kind, int opnum, long target, int length) {
         int sequence = next;
         long slot = Layout.slot(sequence);
@@ -232,7 +237,8 @@ final class Window implements AutoCloseable {
     }
 
     private void ring() {
-        // Publish before look: pairs with the fence of who goes to sleep.
+        // The message is published before the sleep flag is read: pairs with the fence before a
+        // sleep.
         VarHandle.fullFence();
         if ((int) Layout.WORD.getOpaque(peer, Layout.SLEEP) != 0) {
             Layout.WORD.setRelease(own, Layout.BELL, ++bell);
@@ -240,12 +246,16 @@ final class Window implements AutoCloseable {
         }
     }
 
-    /** Waits until the peer has taken a message of the area's, or any so that there is a slot. */
+    /**
+     * Waits until the peer has consumed a message in the area, or any message so that a slot is
+     * free.
+     */
     private void awaitCredit(boolean isArea, int message) {
         Deadline deadline = Deadline.ofCall();
         while (isArea ? taken - message < 0 : next - taken > Layout.SLOT_COUNT) {
             int consumed = (int) Layout.WORD.getAcquire(peer, Layout.CONSUMED);
-            // Only a count between what is known and what was sent is true; a smaller one lags behind responses.
+            // A valid count lies between the known one and that of the sent messages; a smaller one
+            // lags behind responses.
             if (consumed - taken > 0) {
                 if (consumed - (next - 1) > 0) {
                     throw Line.broken("it says that it has taken what was never sent");
@@ -260,7 +270,10 @@ final class Window implements AutoCloseable {
         }
     }
 
-    /** Tells the peer that nobody waits for a call any more, if that takes no waiting. */
+    /**
+     * Tells the peer that the caller has given up a call, unless this would have to wait for
+     * credit.
+     */
     void cancel(int callId) {
         int consumed = (int) Layout.WORD.getAcquire(peer, Layout.CONSUMED);
         if (consumed - taken > 0 && consumed - (next - 1) <= 0) {
@@ -274,7 +287,7 @@ final class Window implements AutoCloseable {
 
     // Receiving.
 
-    /** What the message is. */
+    /** Returns the kind of the message. */
     int kind() {
         return (int) (first >>> 48) & 0xff;
     }
@@ -283,12 +296,15 @@ final class Window implements AutoCloseable {
         return (int) (first >>> 32) & 0xffff;
     }
 
-    /** Its number: the call id of a request. */
+    /** Returns the number of the message: the call ID of a request. */
     int sequence() {
         return (int) first;
     }
 
-    /** The second word of its header: the target of a request; of an answer the status, and above it the call id. */
+    /**
+     * Returns the second word of the header: the target of a request, or the status of an answer
+     * with the call ID above it.
+     */
     long target() {
         return second;
     }
@@ -296,11 +312,12 @@ final class Window implements AutoCloseable {
     /**
      * Waits for the next message.
      *
-     * @param deadline when to give up; {@code null} for the usual one, which is asked for only where the message is not there soon
+     * @param deadline the deadline; {@code null} for the default one, which is only computed if the
+     *     message does not arrive soon
      */
     void receive(Deadline deadline) {
-        // A look at the slot takes its line away from the peer, who then waits for it when it writes. No answer is there as soon as the question
-        // is out, so the first look comes a little later.
+        // A poll of the slot takes its cache line away from the peer, which then waits for the line
+        // on its next write. No answer arrives immediately, so the first poll is delayed a little.
         if (polls.isPatient()) {
             Thread.onSpinWait();
             Thread.onSpinWait();
@@ -315,7 +332,8 @@ final class Window implements AutoCloseable {
         expected++;
         int inline = (int) (leading >>> 56);
         if (inline <= Layout.INLINE_MAX) {
-            // Storing a reference takes a fence where the collector has to know of it, and mostly it is there already.
+            // Storing a reference costs a write barrier of the collector, and mostly it is
+            // unchanged.
             if (frame != peer) {
                 frame = peer;
             }
@@ -347,7 +365,7 @@ final class Window implements AutoCloseable {
         length = (int) bytes;
     }
 
-    /** The peer has made a larger area, whose name comes on the socket. */
+    /** Maps a larger area that the peer has created and announced on the socket. */
     private void changeArea(int number) {
         Notes.Note note = notes.take(number, true);
         Arena arena = Arena.ofShared();
@@ -358,24 +376,29 @@ final class Window implements AutoCloseable {
         } finally {
             Directory.close(isDone ? areaArena : arena);
         }
-        // What lay in the one before has been taken.
+        // All frames in the previous area have been consumed.
         areaArena = arena;
         areaNumber = number;
     }
 
-    /** Whether frames have taken more than a few pages of the areas, which are kept as long as the connection. */
+    /**
+     * Whether frames have used more than a few pages of the areas, which are kept until the
+     * connection ends.
+     */
     boolean hasUsedArea() {
         return hasUsedArea;
     }
 
-    /** Tells the peer that every message received so far has been taken. A response says the same. */
+    /**
+     * Tells the peer that all received messages have been consumed. A response implies the same.
+     */
     void release() {
         Layout.WORD.setRelease(own, Layout.CONSUMED, expected - 1);
     }
 
     private long await(long slot, Deadline given) {
         Deadline deadline = given;
-        // A virtual thread that looks again and again keeps others from its carrier.
+        // A polling virtual thread occupies its carrier.
         int left = Thread.currentThread().isVirtual() ? POLLS_OF_VIRTUAL : polls.begin();
         while (left > 0) {
             int round = Math.min(left, POLLS_BETWEEN_LOOKS);
@@ -405,12 +428,15 @@ final class Window implements AutoCloseable {
         return patience == null ? Deadline.ofCall() : Deadline.in(patience);
     }
 
-    /** Sets how long to wait for a message where nobody says otherwise; that of a call if nobody ever has. */
+    /** Sets the default time to wait for a message; without it, the deadline of calls applies. */
     void setPatience(Duration patience) {
         this.patience = patience;
     }
 
-    /** What ends a wait besides a message. The last message of a peer that has ended still counts. */
+    /**
+     * Checks the conditions that end a wait without a message. The last message of a peer that has
+     * ended still counts.
+     */
     private void lookAround(Deadline deadline) {
         line.look();
         if (!isHere()) {
@@ -437,7 +463,8 @@ final class Window implements AutoCloseable {
         try {
             while (true) {
                 Layout.WORD.setOpaque(own, Layout.SLEEP, 1);
-                // Flag before look: pairs with the fence of who publishes.
+                // The flag is set before the slot is read: pairs with the fence before the flag is
+                // read on publishing.
                 VarHandle.fullFence();
                 long leading = (long) Layout.LONG_WORD.getAcquire(peer, slot);
                 if ((int) leading == expected) {
@@ -445,7 +472,8 @@ final class Window implements AutoCloseable {
                 }
                 lookAround(deadline);
                 if (isHere()) {
-                    // The call that came with it is taken away: nothing would end the nap.
+                    // The wake-up that came with the message is already consumed: the nap would not
+                    // end.
                     continue;
                 }
                 line.nap(Math.min(NAP, deadline.left()));
@@ -457,13 +485,17 @@ final class Window implements AutoCloseable {
 
     // Resting.
 
-    /** Has the peer ring when it sends. Whether there is nothing to do until then: the thread need not stay. */
+    /**
+     * Requests a wake-up from the peer when it sends. Whether there is nothing to do until then, so
+     * that the thread can end.
+     */
     boolean rest() {
         if (polls.isEndless()) {
             return false;
         }
         Layout.WORD.setOpaque(own, Layout.SLEEP, 1);
-        // Flag before look: pairs with the fence of who publishes.
+        // The flag is set before the slot is read: pairs with the fence before the flag is read on
+        // publishing.
         VarHandle.fullFence();
         line.look();
         if (isHere() || line.hasEnded()) {
@@ -478,7 +510,10 @@ final class Window implements AutoCloseable {
         return (int) (long) Layout.LONG_WORD.getAcquire(peer, Layout.slot(expected)) == expected;
     }
 
-    /** Has something done once the peer rings or hangs up, after {@link #rest}: from now on the window is whose thread does it. */
+    /**
+     * Calls {@code then} when the peer rings the doorbell or closes the socket, after
+     * {@link #rest}. From now on the window belongs to the thread that runs the action.
+     */
     void watch(Runnable then) throws IOException {
         line.watch(then);
     }
@@ -502,19 +537,19 @@ final class Window implements AutoCloseable {
         return line.hasEnded() || (state.get() & CLOSED) != 0;
     }
 
-    /** Whether the peer no longer waits for an answer: it has ended, or says so by its next message. */
+    /** Whether the peer has given up the call: it has ended, or its next message says so. */
     boolean isGivenUp() {
         try {
             long leading = (long) Layout.LONG_WORD.getAcquire(peer, Layout.slot(expected));
             boolean isCancel = (int) leading == expected && ((int) (leading >>> 48) & 0xff) == CANCEL;
             return isCancel || isClosed();
         } catch (InternalError | IllegalStateException e) {
-            // Its memory is gone, or this side has closed it.
+            // The peer's memory is gone, or this side has closed it.
             return true;
         }
     }
 
-    /** Ends the connection: the peer learns at once. */
+    /** Ends the connection; the peer notices at once. */
     @Override
     public void close() {
         int before = state.getAndAccumulate(CLOSED, (now, bit) -> now | bit);
@@ -526,7 +561,10 @@ final class Window implements AutoCloseable {
         }
     }
 
-    /** What access to memory throws where the peer has cut it short, or this side has closed it. */
+    /**
+     * Converts the exception of an access to memory that the peer has truncated or this side has
+     * closed.
+     */
     static RpcException failed(Throwable why) {
         if (why instanceof RpcException known) {
             return known;

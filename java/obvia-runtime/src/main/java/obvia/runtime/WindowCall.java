@@ -7,7 +7,7 @@ final class WindowCall extends InCall {
     private final Window window;
     private final Connection connection;
 
-    // References in the results, and the number of the call that they are of.
+    // The references in the results, and the number of their call.
     private Sent sent;
     private int sentWith;
 
@@ -17,7 +17,7 @@ final class WindowCall extends InCall {
         replyMemory = window.memory();
     }
 
-    /** Takes up the message that was received last. */
+    /** Begins the call that was received last. */
     void enter() {
         if (memory != window.frame) {
             memory = window.frame;
@@ -33,7 +33,7 @@ final class WindowCall extends InCall {
         return connection;
     }
 
-    /** References that go with this call's results. */
+    /** Returns the record of the references in this call's results. */
     Sent sent() {
         if (sent == null || sentWith != window.sequence()) {
             sent = new Sent();
@@ -42,7 +42,7 @@ final class WindowCall extends InCall {
         return sent;
     }
 
-    /** There will be no results. */
+    /** Takes back the references of a call that has no results. */
     void takeBack() {
         if (sent != null && sentWith == window.sequence()) {
             sent.takeBack();

@@ -5,7 +5,10 @@ import java.util.List;
 import obvia.Hresult;
 import obvia.RpcException;
 
-/** A channel through shared memory: nothing here allocates, locks or asks the kernel unless the thread has to sleep. */
+/**
+ * A channel through shared memory: calls neither allocate, nor lock, nor enter the kernel unless
+ * the thread has to sleep.
+ */
 final class WindowChannel extends Channel {
     private final Link link;
     private final Window window;
@@ -20,16 +23,17 @@ final class WindowChannel extends Channel {
      */
     Thread user;
 
-    /** Whether the peer was told a context that the next call of an object has. */
+    /** Whether the peer was sent a context for the next call of an object. */
     private boolean hasSaid;
 
     private boolean isBroken;
-    /** Memory that the peer has been given; {@code null} before there is some. */
+    /** The regions that the peer was offered; {@code null} before the first one. */
     private Given given;
-    /** What the peer says of the method that has failed last. */
+    /** The peer's description of the last method's failure. */
     private Words words;
 
-    // What the janitor knows of it: how many messages were sent when it looked, and when that changed last.
+    // The janitor's record: the number of sent messages when it looked, and the time of the last
+    // change.
     private int seen;
     private long seenAt;
 
@@ -60,7 +64,8 @@ final class WindowChannel extends Channel {
         } catch (RpcException | InternalError | IllegalStateException | IndexOutOfBoundsException e) {
             throw abandon(callId, e);
         } catch (Throwable e) {
-            // There is no stack or memory left. Whatever comes for this call is no answer to the thread's next one.
+            // The stack or memory is exhausted. A late answer to this call must not count as the
+            // answer to the thread's next one.
             isBroken = true;
             link.forget(this);
             throw e;
@@ -89,12 +94,12 @@ final class WindowChannel extends Channel {
             given = new Given();
         }
         int number = given.number(this, region);
-        // There may have been another call.
+        // Offering the region may have been a call of its own.
         request(length);
         return number == 0 ? 0 : Regions.reference(number, region.offset(array));
     }
 
-    /** Tells the peer what the next call says beside its arguments, and that it says nothing where something was told before. */
+    /** Sends the context of the next call, and an empty one if the previous call had a context. */
     void say(CallContext context) {
         boolean isSaid = context != CallContext.NONE;
         if (!isSaid && !hasSaid) {
@@ -110,7 +115,7 @@ final class WindowChannel extends Channel {
             isBroken = true;
             throw Window.failed(e);
         } finally {
-            // What was published counts, whatever failed then.
+            // A published context counts, whatever failed afterwards.
             if (window.nextSequence() != before) {
                 hasSaid = isSaid;
                 Sent.renumber(this, before);
@@ -118,7 +123,7 @@ final class WindowChannel extends Channel {
         }
     }
 
-    /** Gives a region to the peer under a number, and takes back those that have ended. */
+    /** Offers a region to the peer under a number, and withdraws those that have ended. */
     int give(int number, OwnRegion region, List<Integer> ended) {
         window.name(number, region);
         int length = 8 * (1 + ended.size());
@@ -128,7 +133,7 @@ final class WindowChannel extends Channel {
             memory.set(Flat.LONG, at + 8L * (i + 1), ended.get(i));
         }
         int result = exchange(0, RuntimeCalls.REGIONS, length);
-        // Why the peer does not take it, where it does not, nobody asks.
+        // The reason of a refusal does not matter.
         words = null;
         return result;
     }
@@ -159,12 +164,15 @@ final class WindowChannel extends Channel {
         }
     }
 
-    /** Whether a call on it failed half-way, or the peer is gone. */
+    /** Whether a call on the channel failed half-way, or the peer is gone. */
     boolean isClosed() {
         return isBroken || window.isClosed();
     }
 
-    /** Whether no call has begun for so long that it may go. Asked by the janitor alone, again and again. */
+    /**
+     * Whether the channel has been idle for so long that it may be closed. Only the janitor calls
+     * this, repeatedly.
+     */
     boolean isIdle() {
         int now = window.nextSequence();
         long time = System.nanoTime();
@@ -176,13 +184,13 @@ final class WindowChannel extends Channel {
         return time - seenAt >= limit * 1_000_000;
     }
 
-    /** Ends it, as it is idle and nobody has it any more. */
+    /** Closes an idle channel without a user. */
     void retire() {
         (window.hasUsedArea() ? Idle.COOLED : Idle.CLOSED).incrementAndGet();
         window.close();
     }
 
-    /** Sends one protocol data unit, and returns the peer's. */
+    /** Sends a PDU and returns the peer's PDU. */
     byte[] exchange(byte[] unit) {
         int callId = window.nextSequence();
         isBroken = true;
@@ -208,19 +216,22 @@ final class WindowChannel extends Channel {
         isBroken = true;
         try {
             if (known.result() == Hresult.RPC_E_TIMEOUT || known.result() == Hresult.RPC_E_CALL_CANCELED) {
-                // The connection ends soon after, which says it again.
+                // The connection ends soon afterwards, which tells the peer as well.
                 window.cancel(callId);
             }
         } catch (InternalError | IllegalStateException e) {
-            // The peer, or the connection, has ended meanwhile.
+            // The peer or the connection has ended meanwhile.
         } finally {
-            // Before the thread calls again.
+            // The channel is closed before the thread calls again.
             link.forget(this);
         }
         return known.result() == Hresult.RPC_E_DISCONNECTED ? link.gone(known) : known;
     }
 
-    /** What an answer means that is not the response: the result of a method that has failed with words. Anything else is thrown. */
+    /**
+     * Evaluates an answer that is no response: returns the HRESULT of a method that failed with a
+     * description, and throws an exception for anything else.
+     */
     private int noResponse(int callId, long answer) {
         int kind = window.kind();
         int status = (int) answer;
@@ -243,7 +254,10 @@ final class WindowChannel extends Channel {
                 : "the answer is neither a response nor a fault");
     }
 
-    /** The words in a fault's frame: they say that the method was called, as faults without a frame are of calls that did not get there. */
+    /**
+     * Returns the description in a fault's frame, which implies that the method was called: other
+     * faults have no frame.
+     */
     private Words wordsOfFault() {
         if (window.length == 0 || window.length > Words.FRAME_MAX) {
             return null;

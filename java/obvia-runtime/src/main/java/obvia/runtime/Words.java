@@ -10,16 +10,17 @@ import java.util.stream.Stream;
 import obvia.RpcException;
 
 /**
- * Words of a method that failed, which travel beside its HRESULT in the frame of a fault: {@code crates/rpc/src/vi_call/words.rs} has them in Rust, and docs/flat.md the frame. Each text
- * may be empty, and is not {@code null}.
+ * The description of a method's failure, sent beside its HRESULT in the frame of a fault.
+ * {@code crates/rpc/src/vi_call/words.rs} has it in Rust, and docs/flat.md the format of the frame.
+ * Each text may be empty, but is not {@code null}.
  */
 public record Words(String description, String source, String helpFile, int helpContext) {
-    /** The longest text, in bytes: longer ones are cut off. */
+    /** The maximum length of a text in bytes: longer texts are truncated. */
     static final int TEXT_MAX = 16 << 10;
 
     private static final int HEADER = 16;
 
-    /** The longest frame that is read. */
+    /** The maximum length of an accepted frame, in bytes. */
     static final int FRAME_MAX = HEADER + 3 * TEXT_MAX;
 
     private static final byte[] NONE = {};
@@ -59,12 +60,12 @@ public record Words(String description, String source, String helpFile, int help
             Words words = of(why, isOwnUser);
             return words.isEmpty() ? NONE : words.toFrame(TEXT_MAX);
         } catch (RuntimeException | Error e) {
-            // The user's class says nothing, or there is no memory to say it.
+            // The method's exception class failed, or memory is exhausted.
             return NONE;
         }
     }
 
-    /** A frame that fits a slot: with the beginning of another one's description. */
+    /** Returns a frame that fits a slot, with the beginning of another frame's description. */
     static byte[] beginning(byte[] frame) {
         Words words = read(frame);
         return words == null ? NONE : new Words(words.description, "", "", 0).toFrame(Layout.INLINE_MAX - HEADER);
@@ -74,7 +75,7 @@ public record Words(String description, String source, String helpFile, int help
         return description.isEmpty() && source.isEmpty() && helpFile.isEmpty();
     }
 
-    /** The frame that says it, with so many bytes of each text. */
+    /** Returns the frame with at most {@code most} bytes of each text. */
     byte[] toFrame(int most) {
         CharsetEncoder utf8 = StandardCharsets.UTF_8.newEncoder().onMalformedInput(CodingErrorAction.REPLACE);
         ByteBuffer[] texts = Stream.of(description, source, helpFile).map(text -> encoded(utf8, text, most)).toArray(ByteBuffer[]::new);
@@ -92,14 +93,14 @@ public record Words(String description, String source, String helpFile, int help
         return frame.array();
     }
 
-    /** As many characters as so many bytes hold. */
+    /** Encodes as many characters as {@code most} bytes hold. */
     private static ByteBuffer encoded(CharsetEncoder utf8, String text, int most) {
         ByteBuffer bytes = ByteBuffer.allocate((int) Math.min(most, 3L * text.length()));
         utf8.reset().encode(CharBuffer.wrap(text), bytes, true);
         return bytes.flip();
     }
 
-    /** Reads a frame; {@code null} for one that is none. What is no UTF-8 in it is replaced. */
+    /** Parses a frame; {@code null} if it is malformed. Invalid UTF-8 is replaced. */
     static Words read(byte[] frame) {
         if (frame.length < HEADER || frame.length > FRAME_MAX) {
             return null;
@@ -122,7 +123,10 @@ public record Words(String description, String source, String helpFile, int help
         return isPadding ? new Words(texts[0], texts[1], texts[2], helpContext) : null;
     }
 
-    /** What a method's failure is to its caller, by the frame that came with the HRESULT; without words where it is none. */
+    /**
+     * Returns the exception for a failed method, with the description in the frame if it is
+     * well-formed.
+     */
     public static RpcException toException(int result, byte[] frame) {
         Words words = read(frame);
         return words == null ? RpcException.of(result) : words.toException(result);

@@ -15,7 +15,10 @@ import obvia.SecurityLevel;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Who may call a server in Java through shared memory, have objects made by it, and be given them by name. */
+/**
+ * Tests the access rules of a server in Java for calls through shared memory, for activation, and
+ * for lookups by name.
+ */
 @Timeout(120)
 class AccessTest {
     private static final int CLOSE = 1;
@@ -23,7 +26,10 @@ class AccessTest {
     private static final int REPLACE = 3;
     private static final int CLOSE_ALL_BUT_THIS = 4;
 
-    /** A class of the server with this name, and of no other on this machine: whoever registers a class takes a name for it. */
+    /**
+     * Returns a class of the server with this name, unique on this machine: registering a class
+     * takes a name.
+     */
     private static Guid closed(String server) {
         return Guid.of(UUID.nameUUIDFromBytes(("closed " + server).getBytes()).toString());
     }
@@ -32,12 +38,12 @@ class AccessTest {
         return Guid.of(UUID.nameUUIDFromBytes(("guarded " + server).getBytes()).toString());
     }
 
-    /** Changes the rules of its process as it is told. */
+    /** Changes the rules of its process on request. */
     static final class Guard implements ITest {
         private final ITest made = new Peer.Subject();
         private Export hidden;
 
-        /** Exports one by a name. */
+        /** Exports a guard under a name. */
         static void main(String name) {
             Guard guard = new Guard();
             Obvia.export(guard, ITest.class, name);

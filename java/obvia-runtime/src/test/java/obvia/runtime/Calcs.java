@@ -8,29 +8,31 @@ import obvia.Export;
 import obvia.Obvia;
 import obvia.Threading;
 
-/** Calculators, old ones and new ones, and what tests ask them. */
+/** Calculators of the old and the new version, with the questions that tests ask them. */
 final class Calcs {
     static final int VERSION = 0;
     static final int IS_VIRTUAL = 1;
     static final int HOT = 2;
     static final int WARM = 3;
     static final int HELD = 4;
-    /** Puts a new one in the place of the one that is asked, and returns what the old one is. */
+    /** Replaces the called object by a new one, and returns the version of the old one. */
     static final int REPLACE = 5;
     static final int PLATFORM_THREADS = 6;
-    /** Takes some time. */
+    /** Sleeps for a while. */
     static final int NAP = 7;
-    /** Milliseconds that the caller still waits, or -1 where it has not said so. */
+    /** The remaining milliseconds of the caller's deadline, or -1 if it sent none. */
     static final int TIME_LEFT = 8;
-    /** The hash of the trace's text, or 0 where there is none. */
+    /** The hash of the trace's text, or 0 if there is none. */
     static final int TRACE = 9;
-    /** The lesser of what is left of an hour and of the caller's time. */
+    /**
+     * The remaining time of work with a deadline of one hour, which the caller's deadline limits.
+     */
     static final int HOUR_LEFT = 10;
-    /** Keeps what the method hears, for whoever asks afterwards. */
+    /** Stores the context of the call for later questions. */
     static final int KEEP = 11;
     static final int KEPT_TIME_LEFT = 12;
     static final int KEPT_TRACE = 13;
-    /** Takes until its caller waits no longer, and counts that. */
+    /** Waits until the caller has given up, and counts this. */
     static final int LINGER = 14;
     static final int LINGERED = 15;
 
@@ -38,7 +40,10 @@ final class Calcs {
 
     private Calcs() {}
 
-    /** Exports one: {@code old}, {@code new}, {@code virtual}, or {@code both}, a virtual one beside an old one. */
+    /**
+     * Exports a calculator: {@code old}, {@code new}, {@code virtual}, or {@code both}, a virtual
+     * one beside an old one.
+     */
     static void main(String name, String which) {
         export = switch (which) {
             case "new" -> Obvia.export(new New(), ICalc2.class, name);
@@ -62,7 +67,7 @@ final class Calcs {
         return Obvia.trace().map(trace -> (long) trace.toString().hashCode()).orElse(0L);
     }
 
-    /** The old one. */
+    /** The old version. */
     static class Old implements ICalc {
         private volatile long keptTimeLeft;
         private volatile long keptTrace;
@@ -130,7 +135,7 @@ final class Calcs {
         }
     }
 
-    /** The new one. */
+    /** The new version. */
     static final class New extends Old implements ICalc2 {
         @Override
         int version() {

@@ -27,12 +27,12 @@ import obvia.RpcException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Connecting to servers that accept nobody, and accepting where something is missing. */
+/** Tests connecting to servers that do not accept, and accepting when resources are exhausted. */
 @Timeout(120)
 class ConnectingTest {
     private static final AtomicInteger NEXT = new AtomicInteger();
 
-    /** A name with somebody behind it who accepts nobody, and whose queue is full. */
+    /** A name whose process does not accept, with a full queue. */
     private static final class Busy implements AutoCloseable {
         final String name = "busy-" + ProcessHandle.current().pid() + "-" + NEXT.incrementAndGet();
         private final Path socket = ProcessRuntime.directory().path().resolve(name + ".sock");
@@ -43,7 +43,7 @@ class ConnectingTest {
             UnixDomainSocketAddress address = UnixDomainSocketAddress.of(socket);
             listener.bind(address, 1);
             while (isTaken(address)) {
-                // Until there is no room.
+                // The queue is filled completely.
             }
         }
 
@@ -69,7 +69,7 @@ class ConnectingTest {
         }
     }
 
-    /** Does something on a daemon thread, which may wait for ever. */
+    /** Runs work on a daemon thread, where it may block forever. */
     private static <T> CompletableFuture<T> begin(Thread.Builder threads, java.util.concurrent.Callable<T> work) {
         var result = new CompletableFuture<T>();
         threads.start(() -> {

@@ -26,20 +26,20 @@ import obvia.Waiting;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What calls say beside their arguments, and what methods hear of it. */
+/** Tests the contexts of calls, and their effect in methods. */
 @Timeout(120)
 class ContextTest {
     static final Trace TRACE = new Trace("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "obvia=1");
     static final Trace LONGEST = new Trace(TRACE.traceparent(), "s".repeat(512));
     private static final Duration TIME = Duration.ofMinutes(30);
-    /** No test takes what is between the two. */
+    /** The minimum of the remaining time: no test takes as long as the difference. */
     private static final Duration LEAST = Duration.ofMinutes(20);
 
     private static void assertTimed(long left) {
         assertTrue(left >= LEAST.toMillis() && left <= TIME.toMillis(), left + " ms left");
     }
 
-    /** Has the method of a calculator say what it hears, and compares. */
+    /** Compares the context that the method of a calculator gets with the expected one. */
     private static void hears(ICalc there, boolean isTimed, Trace trace) {
         long left = there.about(Calcs.TIME_LEFT);
         if (isTimed) {
@@ -61,7 +61,7 @@ class ContextTest {
                 hears(there, true, null);
             });
             hears(there, false, null);
-            // One that fails leaves nothing behind.
+            // A failed call leaves no context behind.
             Obvia.within(TIME, () -> assertThrows(RpcException.class, () -> ((ICalcInfo.CalcProxy) there).call(99, 0, 0)));
         }
     }
@@ -91,7 +91,7 @@ class ContextTest {
                 hearsAll(there);
                 onVirtual(() -> hearsAll(there));
             }
-            // The connection goes from thread to thread with what the call says.
+            // The connection moves between threads with the context of the call.
             Obvia.within(TIME, () -> Obvia.withTrace(TRACE, () -> {
                 for (int turn = 0; turn < 3; turn++) {
                     hears(platform, true, TRACE);
@@ -101,7 +101,7 @@ class ContextTest {
         }
     }
 
-    /** The method that is called calls another process, which calls this one back. */
+    /** The called method calls another process, which calls this one back. */
     @Test
     void aMethodGoesOnWithWhatItsCallerSaid() throws Exception {
         try (Peer peer = Peer.calc("old");
@@ -126,7 +126,7 @@ class ContextTest {
         }
     }
 
-    /** Nobody waits for a method without response. */
+    /** A call without response has no caller that waits. */
     @Test
     void aMethodWithoutResponseIsToldTheTraceAlone() throws Exception {
         try (Peer peer = Peer.calc("old")) {
@@ -143,7 +143,7 @@ class ContextTest {
         }
     }
 
-    /** What goes on behind work that says nothing, in work that says something. */
+    /** Work without a context is nested in work with one. */
     @Test
     void workThatSaysNothingLeavesWhatIsAroundItAsItWas() throws Exception {
         try (Peer peer = Peer.calc("old")) {
@@ -167,7 +167,7 @@ class ContextTest {
         assertSame(CallContext.NONE, CallContext.NONE.by(Deadline.in(TIME)).withoutTime());
     }
 
-    /** How many messages a call takes. */
+    /** Returns the number of messages that a call takes. */
     private static int messages(ICalc there) {
         Window window = ((Link) ((Proxy) there).way()).ownChannel().window();
         int before = window.nextSequence();
@@ -194,7 +194,7 @@ class ContextTest {
         try (Peer peer = Peer.calc("both")) {
             for (String name : List.of(peer.name, peer.name + "-virtual")) {
                 ICalc there = Obvia.bind(ICalc.class, name);
-                // On a busy machine the first may give up before its call is performed.
+                // On a busy machine the first caller may give up before its call is performed.
                 for (long millis = 50; there.about(Calcs.LINGERED) == 0; millis *= 2) {
                     Duration time = Duration.ofMillis(millis);
                     assertThrows(CallTimeoutException.class, () -> Obvia.within(time, () -> there.about(Calcs.LINGER)));
@@ -227,7 +227,7 @@ class ContextTest {
         }
     }
 
-    /** A process whose messages a test writes, and a calculator that it may call. */
+    /** A client whose messages the test writes, with a calculator that it may call. */
     private record Stranger(Window window, WindowChannel channel, long target) implements AutoCloseable {
         static Stranger at(Peer peer) {
             Window window = Window.connect(ProcessRuntime.directory(), peer.name, Waiting.BLOCK, false, Wires.patience());
@@ -242,13 +242,13 @@ class ContextTest {
             MemorySegment.copy(MemorySegment.ofArray(context), 0, channel.memory, channel.at, context.length);
         }
 
-        /** Says something as clients do. */
+        /** Sends a context as clients do. */
         void tell(byte[] context) {
             write(context);
             channel.oneway(0, RuntimeCalls.CONTEXT, context.length);
         }
 
-        /** Says something, and waits for what is said to that: the result. */
+        /** Sends a context as a call with response, and returns the HRESULT. */
         int say(byte[] context) {
             write(context);
             try {
@@ -293,19 +293,20 @@ class ContextTest {
             assertEquals(LONGEST.toString().hashCode(), stranger.about(target, Calcs.TRACE));
             for (int length = 0; length <= CallContext.LENGTH_MAX + 64; length++) {
                 assertEquals(0, stranger.say(good));
-                // Fewer zeros may be behind the state of seven characters, or more, but no eight.
+                // The padding behind the state of seven characters may have another length, but
+                // less than eight bytes.
                 boolean isGood = length == 8 || length >= 47 && length <= 54;
                 assertEquals(isGood ? 0 : Hresult.RPC_X_BAD_STUB_DATA, stranger.say(Arrays.copyOf(good, length)), length + " bytes");
                 assertEquals(isGood, stranger.about(target, Calcs.TIME_LEFT) >= 0, length + " bytes after good ones");
             }
-            // What is reserved, the state's length, and what is behind the state.
+            // The reserved bytes, the length of the state, and the padding.
             for (int at : new int[] {33, 35, 36, 39, good.length - 1}) {
                 assertEquals(Hresult.RPC_X_BAD_STUB_DATA, stranger.say(with(good, at, 1)), "byte " + at);
             }
-            // A state that is longer than it may be.
+            // A state that exceeds the maximum length.
             byte[] tooLong = with(Arrays.copyOf(longest, longest.length + 8), 34, 8);
             assertEquals(Hresult.RPC_X_BAD_STUB_DATA, stranger.say(tooLong));
-            // Nobody hears what is wrong with one that waits for no answer; of the one before it nothing is left.
+            // An invalid context without response is not reported; it cancels the previous one.
             for (byte[] bad : List.of(new byte[0], with(good, 33, 1), tooLong, new byte[CallContext.LENGTH_MAX + 8])) {
                 stranger.tell(good);
                 stranger.tell(bad);
@@ -331,7 +332,7 @@ class ContextTest {
             assertEquals(0, stranger.about(stranger.target, Calcs.TRACE));
             assertEquals(0, stranger.say(with(good, 40, 7)));
             assertEquals(new Trace(TRACE.traceparent()).toString().hashCode(), stranger.about(stranger.target, Calcs.TRACE), "nor is a state with a bell");
-            // A call that is refused has had it.
+            // A refused call has consumed the context.
             assertEquals(0, stranger.say(good));
             assertThrows(RpcException.class, () -> stranger.about(-1, Calcs.TRACE));
             assertEquals(0, stranger.about(stranger.target, Calcs.TRACE));
@@ -354,7 +355,7 @@ class ContextTest {
         }
     }
 
-    /** The bytes are those of docs/flat.md. */
+    /** Tests the bytes against docs/flat.md. */
     @Test
     void contextsAreLaidOutAsOthersReadThem() {
         String bytes = java.util.HexFormat.of().formatHex(CallContext.NONE.of(TRACE).toBytes());

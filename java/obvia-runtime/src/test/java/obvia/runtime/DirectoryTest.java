@@ -33,10 +33,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Names, and what lies beside them: the same facts as in {@code crates/via/src/provider/shm/directory/tests.rs}. */
+/**
+ * Tests names and the files of the directory: the same facts as in
+ * {@code crates/via/src/provider/shm/directory/tests.rs}.
+ */
 @Timeout(120)
 class DirectoryTest {
-    /** No process has this number: it is more than the kernel gives. */
+    /** The ID of no process: it exceeds the kernel's limit. */
     private static final String DEAD = "4194305";
 
     @TempDir
@@ -54,14 +57,14 @@ class DirectoryTest {
         return Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r--r--"));
     }
 
-    /** A socket at which nobody listens any more. */
+    /** Creates a socket without a listener. */
     private void leaveSocket(String name) throws IOException {
         try (ServerSocketChannel listener = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
             listener.bind(UnixDomainSocketAddress.of(names.resolve(name)));
         }
     }
 
-    /** What is in the directory, with what the files say. */
+    /** Returns the files of the directory with their contents. */
     private Map<String, String> contents() throws IOException {
         Map<String, String> found = new TreeMap<>();
         try (Stream<Path> files = Files.list(names)) {
@@ -173,7 +176,7 @@ class DirectoryTest {
         return Files.readString(Path.of("/proc/locks")).contains(":" + Files.getAttribute(file, "unix:ino") + " ");
     }
 
-    /** As native code of this process does, and this runtime where another class loader has it too. */
+    /** Native code of this process, or this runtime in another class loader, may hold locks. */
     @Test
     void locksThatThisProcessHasAlreadyStay() throws Exception {
         Path lock = write("dead.lock", DEAD + "\nobvia\n");
@@ -181,7 +184,7 @@ class DirectoryTest {
             file.lock();
             Directory directory = Directory.at(names);
             directory.sweep();
-            // Whoever closes a file of this process's lets go of its locks.
+            // Closing any channel of the file would release this process's locks on it.
             assertTrue(isLocked(lock));
             assertNull(Lock.tryTake(lock, names.resolve("dead.sock"), false));
             assertTrue(isLocked(lock));
@@ -189,7 +192,7 @@ class DirectoryTest {
         assertEquals(Map.of("dead.lock", DEAD + "\nobvia\n"), contents());
     }
 
-    /** As servers in other languages do until they listen. */
+    /** Servers in other languages hold such a lock until they listen. */
     @Test
     void aLockByAnotherCallIsSeen() throws Exception {
         Path lock = write("it.lock", DEAD + "\nobvia\n");
@@ -236,9 +239,9 @@ class DirectoryTest {
 
     @Test
     void namesOfTheLivingStay() throws IOException {
-        // A server that holds the lock by a call that there is not here, and is about to listen.
+        // A server that holds the lock by flock, and is about to listen.
         write("early.lock", ProcessHandle.current().pid() + "\nobvia\n");
-        // And one that is known by no process here, as those of other containers are.
+        // A server whose process is not visible here, as in another container.
         write("far.lock", DEAD + "\nobvia\n");
         try (ServerSocketChannel listener = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
             listener.bind(UnixDomainSocketAddress.of(names.resolve("far.sock")));
@@ -264,7 +267,7 @@ class DirectoryTest {
     void theFilesOfWhoHasTheNameNextStay() throws IOException {
         Directory directory = Directory.at(names);
         Directory.Name first = directory.bind("it");
-        // As somebody does who tidies up by hand.
+        // A user may tidy up by hand.
         Files.delete(names.resolve("it.sock"));
         Files.delete(names.resolve("it.lock"));
         write("it.sock", "another's");

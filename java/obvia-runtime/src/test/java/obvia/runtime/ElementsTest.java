@@ -19,9 +19,9 @@ import obvia.Shorts;
 import obvia.spi.Scope;
 import org.junit.jupiter.api.Test;
 
-/** Arrays in structures whose memory is used again when their call has returned. */
+/** Tests arrays in structures whose memory is reused after the call. */
 class ElementsTest {
-    /** A kind of array. */
+    /** A type of arrays. */
     private record Kind<T>(BiFunction<MemorySegment, Scope, T> make, Function<T, MemorySegment> segment) {
         MemorySegment segment(MemorySegment memory, Scope scope) {
             return segment.apply(make.apply(memory, scope));
@@ -44,7 +44,7 @@ class ElementsTest {
             byte[] pooled = new byte[16];
             pooled[3] = 7;
             MemorySegment kept = kind.segment(MemorySegment.ofArray(pooled), () -> {});
-            // The next call.
+            // The next call reuses the memory.
             pooled[3] = 9;
             assertEquals(7, kept.get(ValueLayout.JAVA_BYTE, 3));
             assertEquals(16, kept.byteSize());

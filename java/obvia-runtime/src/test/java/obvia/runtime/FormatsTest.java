@@ -16,7 +16,7 @@ class FormatsTest {
     static final ObjRef SAMPLE = new ObjRef(
             Guid.of("01234567-89ab-cdef-0011-223344556677"), 5, 0x1122334455667788L, 42, 7L | 3L << 32, List.of("oxid-1122334455667788"));
 
-    /** As a process in Rust binds: the runtime's interface, and the process 7. */
+    /** The bind PDU of a process in Rust: the runtime's interface, and process 7. */
     static final byte[] BIND = HexFormat.of()
             .parseHex("05000b0310000000740000000100000000000000" + "00000000" + "02000000"
                     + "00000100" + "7a0ce14bd593264f8e0b6a17d2c4f358" + "01000000" + "d2513c8f0e7a6b4db1e490c725ad6e18" + "01000000"

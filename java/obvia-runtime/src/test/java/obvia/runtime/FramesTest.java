@@ -16,7 +16,7 @@ import obvia.RpcException;
 import org.junit.jupiter.api.Test;
 
 class FramesTest {
-    /** The request of the example in docs/flat.md. */
+    /** The request in the example of docs/flat.md. */
     static final byte[] DOCUMENTED = HexFormat.of().parseHex("03000000000000001800000000000000" + "1000000003000000" + "0100000002000000" + "0300000000000000");
 
     private static FrameReader reader(byte[] frame, int block) {
@@ -31,7 +31,10 @@ class FramesTest {
         return values;
     }
 
-    /** One of each object: a string of each kind, a reference, what may be missing, and what the method allocates. */
+    /**
+     * Returns a frame with an object of each kind: both kinds of strings, a reference, an optional
+     * value, and an allocated array.
+     */
     static byte[] written() {
         byte[] narrow = Frames.utf8("gr\u00fc\u00df");
         char[] wide = Frames.utf16("\ud83d\ude00");
@@ -43,7 +46,7 @@ class FramesTest {
         length = Frames.plus(length, 1, 1);
         length = Frames.plus(length, values.length, 8);
         byte[] frame = new byte[length];
-        // What was there before.
+        // The memory has arbitrary previous content.
         new Random(1).nextBytes(frame);
         MemorySegment memory = MemorySegment.ofArray(frame);
         FrameWriter writer = new FrameWriter(memory, 0, 48);

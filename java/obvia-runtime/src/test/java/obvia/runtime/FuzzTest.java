@@ -19,9 +19,11 @@ import obvia.Waiting;
 import org.junit.jupiter.api.Test;
 
 /**
- * Bytes that are changed at random, for everything that reads a peer's: it is what it seems to be, or ends in the one kind of exception that is documented.
+ * Tests every parser of a peer's bytes with random mutations: the bytes are either accepted, or
+ * refused by the documented exception.
  *
- * <p>{@code -Dobvia.fuzz.seconds=N} has each of them go on for so long, from a seed that is said where one fails; {@code -Dobvia.fuzz.seed=N} takes it up again.
+ * <p>{@code -Dobvia.fuzz.seconds=N} sets the time of each test, which reports its seed on a
+ * failure; {@code -Dobvia.fuzz.seed=N} repeats a run.
  */
 class FuzzTest {
     private static final int TURNS = 20_000;
@@ -29,7 +31,7 @@ class FuzzTest {
     private static final long SEED = Long.getLong("obvia.fuzz.seed", SECONDS == 0 ? 4711 : System.nanoTime());
     private static final int[] WORDS = {0, 1, 2, 3, 7, 8, 16, 64, 255, 256, 4096, 0xffff, 1 << 20, Integer.MAX_VALUE, Integer.MIN_VALUE, -1, -8};
 
-    /** Bytes to begin with, and how they become others. */
+    /** Mutates sample inputs. */
     private static final class Mutator {
         private final Random random;
         private final byte[][] seeds;
@@ -81,7 +83,7 @@ class FuzzTest {
         }
     }
 
-    /** Has something read what a mutator makes. */
+    /** Feeds a mutator's outputs to a parser. */
     private static void feed(Mutator mutator, Consumer<byte[]> reader) {
         long until = System.nanoTime() + Duration.ofSeconds(SECONDS).toNanos();
         for (long turn = 0; turn < TURNS || System.nanoTime() < until; turn++) {
@@ -89,7 +91,7 @@ class FuzzTest {
             try {
                 reader.accept(bytes.clone());
             } catch (BadMessageException e) {
-                // As it is to be.
+                // The input was refused properly.
             } catch (Throwable e) {
                 throw new AssertionError("turn " + turn + " of seed " + SEED + ": " + HexFormat.of().formatHex(bytes), e);
             }
@@ -165,7 +167,7 @@ class FuzzTest {
         }
     }
 
-    /** What is written of words that were read is read as them. */
+    /** Words that were parsed are the same after writing and parsing again. */
     @Test
     void wordsAreReadOrRefused() {
         byte[] silent = new Words("", "", "", 0).toFrame(Words.TEXT_MAX);
@@ -173,7 +175,7 @@ class FuzzTest {
         feed(of(WordsTest.FRAME, silent, WordsTest.FRAME, longest), bytes -> {
             Words read = Words.read(bytes);
             if (read != null) {
-                // What was no UTF-8 becomes three bytes for one.
+                // Each invalid byte becomes three bytes of UTF-8.
                 Words cut = Words.read(read.toFrame(Words.TEXT_MAX));
                 assertTrue(read.description().startsWith(cut.description()) && read.source().startsWith(cut.source()));
                 assertEquals(read.helpContext(), cut.helpContext());
@@ -181,7 +183,10 @@ class FuzzTest {
         });
     }
 
-    /** What is read is said again as it was, but for the time, which becomes less. */
+    /**
+     * A context that was parsed is the same after writing, except for the remaining time, which
+     * shrinks.
+     */
     @Test
     void contextsAreReadOrRefused() {
         byte[] time = CallContext.NONE.by(Deadline.in(Duration.ofHours(1))).toBytes();
@@ -211,7 +216,7 @@ class FuzzTest {
         });
     }
 
-    /** Objects are looked for as no interface may, one after another. */
+    /** Reads objects in a sequence that fits no interface. */
     @Test
     void objectsAreFoundInFramesOrNot() {
         Random random = new Random(SEED);
@@ -241,14 +246,14 @@ class FuzzTest {
         });
     }
 
-    /** The type of the object that a slot leads to, so that some are right. */
+    /** Returns the type of a slot's object, so that some reads succeed. */
     private static long at(byte[] bytes, int slot) {
         ByteBuffer frame = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
         long body = frame.getLong(slot);
         return body >= 8 && body <= bytes.length ? frame.getInt((int) body - 8) : 16;
     }
 
-    /** Slots as a peer writes them. */
+    /** Tests slots that a peer has written. */
     @Test
     void messagesLieInThePeersMemoryOrAreRefused() throws Exception {
         byte[] slot = new byte[Layout.SLOT_SIZE];

@@ -48,7 +48,10 @@ import trees.Several;
 import trees.Tree;
 import trees.Weighed;
 
-/** Whatever bytes come instead of a frame with structures: they are refused by {@link BadMessageException}, or they are such a frame; and never take long. */
+/**
+ * Tests arbitrary bytes instead of a frame with structures: they are refused by
+ * {@link BadMessageException}, or are such a frame, in bounded time.
+ */
 @Timeout(120)
 class GraphFuzzTest {
     private static final GraphType ITEM = type(Item.class);
@@ -66,10 +69,10 @@ class GraphFuzzTest {
     private static final GraphType SEVERAL = type(Several.class);
     private static final GraphType HUGE = type(Huge.class);
 
-    /** What every reference leads to. */
+    /** The target of every reference. */
     private static final Trees HERE = new Trees();
 
-    /** What the compiler has made for a structure, which only its package knows. */
+    /** Returns the compiler's type of a structure, which is private to its package. */
     private static GraphType type(Class<?> structure) {
         try {
             var type = Class.forName(structure.getName() + "Type").getDeclaredField("TYPE");
@@ -94,7 +97,7 @@ class GraphFuzzTest {
         return frame;
     }
 
-    /** What was read of a frame: as a view writes it again, and as records do. */
+    /** Reads a frame, and compares the bytes that its view writes with those of its records. */
     private static void read(GraphType type, byte[] frame) {
         GraphReader reader = GraphReader.of(MemorySegment.ofArray(frame), 0, frame.length, 8, GraphKinds.EVERY, "the frame");
         reader.checkOne(0, type, type.isShared() ? GraphReader.FULL : GraphReader.UNIQUE);
@@ -209,7 +212,8 @@ class GraphFuzzTest {
             byte[] frame = sample.frame.clone();
             for (int i = random.nextInt(3); i >= 0; i--) {
                 int at = random.nextInt(frame.length / 8) * 8;
-                // Another of its own words is a slot that leads elsewhere, to itself too.
+                // Another offset in the frame makes a slot that leads elsewhere, possibly to
+                // itself.
                 long word = random.nextBoolean() ? likely[random.nextInt(likely.length)] : random.nextInt(frame.length / 8) * 8L;
                 if (random.nextInt(3) == 0) {
                     GraphWriter.INTS.set(frame, at + 4 * random.nextInt(2), (int) word);
@@ -231,7 +235,7 @@ class GraphFuzzTest {
         }
     }
 
-    /** The objects of a frame: where their headers are, and where the last one ends. */
+    /** Returns the offsets of the objects' headers, and the end of the last object. */
     private static List<Integer> headers(byte[] frame) {
         List<Integer> headers = new ArrayList<>(List.of(8));
         while (headers.getLast() < frame.length) {
@@ -245,7 +249,10 @@ class GraphFuzzTest {
         return headers;
     }
 
-    /** A frame with the last object first. Words that are the place of an object are slots. */
+    /**
+     * Returns a frame with the objects in reverse order. Words that equal the offset of an object
+     * are slots.
+     */
     private static byte[] reversed(byte[] frame) {
         List<Integer> headers = headers(frame);
         byte[] reversed = frame.clone();
@@ -294,7 +301,7 @@ class GraphFuzzTest {
         }
     }
 
-    /** Two full pointers: to a number, and to another of these. */
+    /** A structure of two full pointers: to a number, and to another pair. */
     private static final class PairType extends GraphType {
         static final PairType TYPE = new PairType();
 
@@ -328,7 +335,7 @@ class GraphFuzzTest {
     void aFullPointerLeadsToNoObjectOfAnotherType() {
         GraphKinds kinds = GraphKinds.of(PairType.TYPE, GraphType.LONG);
         for (int to = 0; to < 20; to++) {
-            // Pairs one after another. The last one's number is one of them.
+            // A chain of pairs. The number of the last one is one of the pairs.
             byte[] frame = new byte[8 + 20 * 24];
             GraphWriter.LONGS.set(frame, 0, 16L);
             for (int i = 0; i < 20; i++) {
@@ -345,7 +352,7 @@ class GraphFuzzTest {
 
     private static final int MANY = 20_000;
 
-    /** A structure whose arrays, which take a while to copy, have one number everywhere. */
+    /** Returns a structure whose arrays, which take a while to copy, consist of equal numbers. */
     private static Samples uniform(int number) {
         double[] values = new double[MANY];
         Arrays.fill(values, number);
@@ -388,14 +395,14 @@ class GraphFuzzTest {
             }
         });
         for (int round = 1; round < 3000 && failure.get() == null; round++) {
-            // The peer uses its memory for each call.
+            // The peer reuses its memory for each call.
             byte[] next = frame(SAMPLES, uniform(round & 63));
             System.arraycopy(next, 0, area, 0, area.length);
             GraphReader reader = GraphReader.of(MemorySegment.ofArray(area), 0, area.length, 8, GraphKinds.EVERY, "the frame");
             reader.checkOne(0, SAMPLES, GraphReader.UNIQUE);
             reader.verify();
             passed.set((Samples) reader.frame().one(0, SAMPLES));
-            // Some calls last until the other has what it wants, most do not.
+            // Some calls last until the other thread has retained its structure, most do not.
             int before = kept.get();
             while ((round & 63) == 0 && kept.get() == before && failure.get() == null) {
                 Thread.onSpinWait();

@@ -17,11 +17,14 @@ import java.util.regex.Pattern;
 import obvia.BadMessageException;
 import org.junit.jupiter.api.Test;
 
-/** The vectors of frames with structures, which every language reads: testing/vectors/flat. Their types are among those of the tests, too. */
+/**
+ * Tests the vectors of frames with structures, which all languages share: testing/vectors/flat. The
+ * tests' interface has their types as well.
+ */
 class GraphVectorsTest {
     private static final Path VECTORS = Path.of("../../testing/vectors/flat/graphs.json");
 
-    /** Keys of a vector, which are on lines of their own: values within it are further in. */
+    /** The keys of a vector, on lines of their own; nested values are indented further. */
     private static final Pattern KEY = Pattern.compile("^   \"(name|method|part|bytes|written)\": \"?([^\"]*?)\"?,?$");
 
     private static final GraphType ITEM = type("Item");
@@ -30,11 +33,11 @@ class GraphVectorsTest {
     private static final GraphType CHOICE = type("Choice");
     private static final GraphType ENTRY = type("Entry");
 
-    /** As the interface of the vectors numbers them. */
+    /** The types as the interface of the vectors numbers them. */
     private static final GraphKinds KINDS =
             GraphKinds.of(ITEM, type("Tree"), NODE, GraphType.DOUBLE, GraphType.BYTE, GraphType.SHORT, GraphType.LONG, ENTRY);
 
-    /** The vectors' own: that of the tests has more members. */
+    /** The node of the vectors, with fewer members than that of the tests. */
     private static final class Node {
         private int number;
         private Object first;
@@ -84,7 +87,10 @@ class GraphVectorsTest {
         }
     }
 
-    /** The request of a method: how long its block is, how it is checked, and how what was built of it is written again. */
+    /**
+     * The request of a method: the length of its block, its verification, and the writing of the
+     * built values.
+     */
     private record Request(int block, Check check, Rewrite rewrite) {}
 
     private interface Check {
@@ -129,7 +135,7 @@ class GraphVectorsTest {
         }
     }
 
-    /** Requests of the methods above. */
+    /** Returns the requests of the methods above. */
     private static List<Map<String, String>> vectors(boolean valid) throws Exception {
         List<Map<String, String>> all = new ArrayList<>();
         boolean isWanted = false;
@@ -150,7 +156,7 @@ class GraphVectorsTest {
         return all;
     }
 
-    /** Reads a frame, and writes what was built of it. */
+    /** Reads a frame, and writes the built values. */
     private static byte[] rewritten(Request request, byte[] frame) {
         GraphReader reader = GraphReader.of(MemorySegment.ofArray(frame), 0, frame.length, request.block, KINDS, "the arguments");
         try {

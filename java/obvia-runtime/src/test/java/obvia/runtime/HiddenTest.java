@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A module that keeps its interfaces to itself. */
+/** Tests a module that does not export its interfaces. */
 @Timeout(120)
 class HiddenTest {
     @TempDir
@@ -45,7 +45,7 @@ class HiddenTest {
         assertEquals(0, ToolProvider.findFirst("javac").orElseThrow().run(System.out, System.err, arguments.toArray(String[]::new)));
         ModuleLayer parent = Remote.class.getModule().getLayer();
         if (parent == null) {
-            // The library is on the class path: then the module has it for itself.
+            // The library is on the class path: the module gets a copy of its own.
             parent = ModuleLayer.boot();
         }
         Configuration found = parent.configuration().resolve(ModuleFinder.of(classes), ModuleFinder.of(Path.of(place(Remote.class))), Set.of("chat"));

@@ -22,12 +22,15 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Peers that write nonsense or cut their memory short: one documented kind of exception, in bounded time, and everything else goes on. */
+/**
+ * Tests peers that write nonsense or truncate their memory: the result is the documented exception
+ * in bounded time, without an effect on other connections.
+ */
 @Timeout(120)
 class HostileTest {
     private static final AtomicInteger NEXT = new AtomicInteger();
 
-    /** A server that greets as one should, with files that it keeps. */
+    /** A server that performs the greeting correctly, with files under its control. */
     private record Evil(Line line, Segments.Made own, Segments.Made others) implements AutoCloseable {
         @Override
         public void close() {
@@ -41,7 +44,7 @@ class HostileTest {
         return ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
     }
 
-    /** Connects to a hostile server, and has both sides of that. */
+    /** Connects to a hostile server, and runs both sides. */
     private static <R> R against(Waiting waiting, Function<Window, R> client, java.util.function.Consumer<Evil> server) throws Exception {
         String name = "evil-" + ProcessHandle.current().pid() + "-" + NEXT.incrementAndGet();
         try (Directory.Name bound = ProcessRuntime.directory().bind(name)) {
@@ -92,7 +95,7 @@ class HostileTest {
                     } catch (java.io.IOException e) {
                         throw new java.io.UncheckedIOException(e);
                     }
-                    // Who sleeps on the socket looks when it is called.
+                    // A sleeping client polls when it is woken up.
                     evil.line.call();
                 });
         assertTrue(why instanceof BadMessageException, why.toString());
@@ -111,7 +114,7 @@ class HostileTest {
         assertEquals(Hresult.RPC_E_TIMEOUT, result);
     }
 
-    /** Writes a fault with a frame, which answers the client's first call. */
+    /** Writes a fault with a frame as the answer to the client's first call. */
     private static void fault(Evil evil, int status, byte[] frame) {
         ByteBuffer slot = buffer(Layout.SLOT_SIZE).putLong(1L | 3L << 32 | (long) Window.FAULT << 48 | (long) frame.length << 56);
         slot.putLong(Integer.toUnsignedLong(status) | 1L << 32).put(frame).rewind();
@@ -156,7 +159,10 @@ class HostileTest {
         assertEquals("the server answered with a fault: the caller may not do this, or is not who it says", refused.getMessage());
     }
 
-    /** Random words in slots, as a client would write them: the server ends that connection or answers, and serves others. */
+    /**
+     * A client writes random words to slots: the server closes that connection or answers, and
+     * serves others.
+     */
     @Test
     void aServerIsNotHarmedByWhatASlotSays() throws Exception {
         Random random = new Random(17);
@@ -164,7 +170,8 @@ class HostileTest {
             ITest witness = Obvia.bind(ITest.class, peer.name);
             for (int turn = 0; turn < 150; turn++) {
                 try (Window window = Window.connect(ProcessRuntime.directory(), peer.name, Waiting.BLOCK, false, Wires.patience())) {
-                    // Half of them have said who they are, so that the runtime's own calls and the object get what they write.
+                    // Half of the clients have introduced themselves, so that the runtime's own
+                    // calls and the object get their data.
                     if (turn % 2 == 0) {
                         WindowChannel channel = new WindowChannel(null, window);
                         channel.owner = Thread.currentThread();
@@ -181,7 +188,7 @@ class HostileTest {
                         Layout.LONG_WORD.setRelease(window.memory(), slot, message | (long) random.nextInt(20) << 32 | kind << 48 | length << 56);
                     }
                     window.place(0);
-                    // The server is called, whatever it was told.
+                    // The server is woken up in any case.
                     sleep(random.nextInt(3));
                 }
                 assertEquals(turn + 1, witness.add(turn, 1));
@@ -190,7 +197,7 @@ class HostileTest {
         }
     }
 
-    /** Random bytes behind a greeting, and none. */
+    /** Clients send random bytes after a greeting, and instead of one. */
     @Test
     void aServerIsNotHarmedByGreetingsThatAreNone() throws Exception {
         Random random = new Random(23);

@@ -2,16 +2,16 @@ package obvia.runtime;
 
 import obvia.Remote;
 
-/** An interface that has been in use for some time. */
+/** The old version of an interface. */
 public interface ICalc extends Remote {
     int add(int a, int b);
 
-    /** What it, its thread or its process is like: see {@link Calcs}. */
+    /** Returns a property of the object, its thread or its process: see {@link Calcs}. */
     long about(int what);
 
-    /** What another one says. */
+    /** Returns a property of another object. */
     long visit(ICalc other, int what);
 
-    /** The object itself. */
+    /** Returns the object itself. */
     ICalc self();
 }

@@ -1,6 +1,6 @@
 package obvia.runtime;
 
-/** Its newer version. */
+/** The new version of the interface. */
 public interface ICalc2 extends ICalc {
     int multiply(int a, int b);
 }

@@ -61,7 +61,7 @@ public final class ICalcInfo {
         }
     }
 
-    /** The proxy, which has more methods than it says. */
+    /** The proxy, with additional methods. */
     static class CalcProxy extends Proxy implements ICalc {
         CalcProxy(Reference reference) {
             super(reference);
@@ -109,7 +109,10 @@ public final class ICalcInfo {
             return self(0);
         }
 
-        /** Fails in the server, when the result has been counted, where this is not 0. */
+        /**
+         * Returns the object itself; if {@code failing} is not 0, the server fails after the
+         * reference was counted.
+         */
         ICalc self(int failing) {
             Channel call = begin(8);
             call.memory.set(Flat.LONG, call.at, failing);
@@ -129,21 +132,21 @@ public final class ICalcInfo {
             tell(3, 0);
         }
 
-        /** Calls a method that takes a number, without response. */
+        /** Calls a method with a number as argument, without response. */
         void tell(int opnum, int one) {
             Channel call = begin(8);
             call.memory.set(Flat.LONG, call.at, one);
             oneway(call, opnum, 8);
         }
 
-        /** Adds without response, so often. */
+        /** Adds {@code times} times without response. */
         void tell(int times) {
             for (int turn = 0; turn < times; turn++) {
                 tell();
             }
         }
 
-        /** Loses its channel. */
+        /** Loses the channel through an exception in a call. */
         void loseChannel() {
             begin(8);
             throw new StackOverflowError("as it were");

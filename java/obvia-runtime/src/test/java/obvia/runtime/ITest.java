@@ -3,31 +3,31 @@ package obvia.runtime;
 import java.lang.foreign.MemorySegment;
 import obvia.Remote;
 
-/** What the tests call: written by hand as the compiler would write it. */
+/** The interface that tests call, with code as the compiler would write it. */
 public interface ITest extends Remote {
     int add(int a, int b);
 
-    /** The sum of some numbers. */
+    /** Returns the sum of numbers. */
     long sum(int[] values);
 
-    /** Calls another object, which may be of any process, and adds one. */
+    /** Calls another object, of any process, and adds 1. */
     int visit(ITest other);
 
-    /** The object itself, or one that is made for the caller. */
+    /** Returns the object itself, or a new one. */
     ITest make(boolean isNew);
 
-    /** Fails: with this result, or in a way that cannot be told for 0. */
+    /** Fails with this HRESULT; for 0, with an exception that has none. */
     void fail(int result);
 
-    /** How many interface pointers the server's process has handed out. */
+    /** Returns the number of interface pointers that clients of the server's process hold. */
     int held();
 
-    /** Takes so many milliseconds. */
+    /** Sleeps for {@code millis} milliseconds. */
     void sleep(int millis);
 
-    /** The sum of ints, which are copied or go by reference. */
+    /** Returns the sum of ints, which are copied or passed by reference. */
     long total(MemorySegment values);
 
-    /** Fills bytes that have to go by reference. */
+    /** Fills bytes that must be passed by reference. */
     void stain(MemorySegment bytes);
 }

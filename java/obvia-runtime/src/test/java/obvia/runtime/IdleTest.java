@@ -12,7 +12,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Connections that nobody uses: they lose their threads, then their memory, and are back with the next call. */
+/**
+ * Tests idle connections: they lose their threads, then their memory, and return with the next
+ * call.
+ */
 @Timeout(120)
 class IdleTest {
     private final long cold = Idle.cold;
@@ -27,7 +30,7 @@ class IdleTest {
     private static void limit(long cold, long close) {
         Idle.cold = cold;
         Idle.close = close;
-        // It sleeps for as long as was right before.
+        // The janitor sleeps by the previous limit.
         ((ProcessRuntime) obvia.spi.Runtime.instance()).wakeJanitor();
     }
 
@@ -47,7 +50,8 @@ class IdleTest {
                         assertEquals(7, there.add(3, 4), "it is back");
                     }, call -> Thread.ofPlatform().daemon().start(call)));
                 }
-                // This thread's, which asks, and no other; those of the eight and the runtime's own rest.
+                // The asking thread's connection is hot; the eight others and the home connection
+                // rest.
                 ProcessesTest.await("threads end", () -> there.about(Calcs.HOT) == 1 && there.about(Calcs.WARM) == 9);
                 sleep(300);
                 assertEquals(which.equals("virtual") ? 1 : 0, there.about(Calcs.IS_VIRTUAL), "its own has ended meanwhile, and is another one");
@@ -65,7 +69,7 @@ class IdleTest {
                 Peer holder = Peer.holder(peer.name)) {
             ITest there = Obvia.bind(ITest.class, peer.name);
             assertEquals(2, there.held());
-            // Long enough for all of the holder's to be warm.
+            // The time suffices for all connections of the holder to become warm.
             sleep(500);
             holder.kill();
             ProcessesTest.await("what it held is dropped", () -> there.held() == 1);
@@ -81,7 +85,7 @@ class IdleTest {
         }
     }
 
-    /** Has a thread call, and looks at it while that one waits. */
+    /** Runs a check while another thread that has called is idle. */
     private static void whileOneWaits(ITest there, int words, Runnable look) throws Exception {
         var isDone = new AtomicBoolean();
         var thread = new CompletableFuture<Thread>();
@@ -95,7 +99,7 @@ class IdleTest {
         look.run();
         isDone.set(true);
         idler.get(60, TimeUnit.SECONDS);
-        // What it has called on last ends with it, not because it is idle.
+        // The channel ends with its thread, not because it is idle.
         thread.get().join();
     }
 
@@ -144,7 +148,7 @@ class IdleTest {
             Thread.ofVirtual().start(() -> virtual.complete(there.add(1, 1)));
             assertEquals(2, virtual.get(60, TimeUnit.SECONDS));
             await("a platform thread's and a virtual thread's go", () -> Obvia.connections().closed() >= closed + 2);
-            // A call brings one back; the runtime's own holds the references.
+            // A call opens one connection again; the home connection holds the references.
             await("the server has none of them", () -> {
                 connections.add((int) (there.about(Calcs.HOT) + there.about(Calcs.WARM)));
                 return connections.getLast() == 2;
@@ -155,7 +159,7 @@ class IdleTest {
         }
     }
 
-    /** Calls at the very moment at which connections are ended: none of them may notice. */
+    /** Makes calls at the moment at which connections are closed: no call must be affected. */
     @Test
     void whoCallsWhileItsConnectionEndsDoesNotNotice() throws Exception {
         try (Peer peer = Peer.calc("old")) {

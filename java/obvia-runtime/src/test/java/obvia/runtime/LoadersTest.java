@@ -16,12 +16,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import trees.ITrees;
 
-/** Programs that come and go within one process, each with class loaders of its own, as containers have them. */
+/**
+ * Tests programs that come and go within one process, with class loaders of their own, as in
+ * containers.
+ */
 @Timeout(120)
 class LoadersTest {
     private static final AtomicInteger NEXT = new AtomicInteger();
 
-    /** Loads what was made of {@code trees.idl} once more. */
+    /** Loads the generated classes of {@code trees.idl} again. */
     private static final class Deployed extends ClassLoader {
         Deployed() {
             super(LoadersTest.class.getClassLoader());
@@ -48,7 +51,7 @@ class LoadersTest {
         }
     }
 
-    /** An object of a program's: its words are what it was made with. */
+    /** Returns an object of a program, whose methods return {@code result}. */
     private static <T> T object(Class<T> type, Object result) {
         InvocationHandler answers = (self, method, arguments) -> switch (method.getName()) {
             case "hashCode" -> System.identityHashCode(self);
@@ -59,7 +62,10 @@ class LoadersTest {
         return type.cast(java.lang.reflect.Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, answers));
     }
 
-    /** Deploys a program that exports an object, calls it as another process does, and takes everything back. What is left of it. */
+    /**
+     * Deploys a program that exports an object, calls it as another process does, and undeploys it.
+     * Returns a weak reference to its class loader.
+     */
     private static WeakReference<ClassLoader> deploy(String name) throws Exception {
         Deployed program = new Deployed();
         Class<?> type = program.loadClass(ITrees.class.getName());

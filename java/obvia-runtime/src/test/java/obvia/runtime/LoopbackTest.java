@@ -25,7 +25,7 @@ import obvia.RpcException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Proxies of this process's own objects, and what programs see of small things. */
+/** Tests proxies of this process's own objects, and small parts of the API. */
 @Timeout(120)
 class LoopbackTest {
     private static final AtomicInteger NEXT = new AtomicInteger();
@@ -34,7 +34,7 @@ class LoopbackTest {
         return "loopback-" + ProcessHandle.current().pid() + "-" + NEXT.incrementAndGet();
     }
 
-    /** A calculator that does what a test wants when it is asked about something. */
+    /** A calculator that runs the test's code when it is asked. */
     private static final class Asking extends Calcs.Old {
         private final java.util.function.LongSupplier work;
 
@@ -48,7 +48,7 @@ class LoopbackTest {
         }
     }
 
-    /** Calls an object through a proxy of this process's. */
+    /** Calls an object through a loopback proxy. */
     private static long about(java.util.function.LongSupplier work) {
         try (Export export = Obvia.export(new Asking(work), ICalc.class, name());
                 Endpoint loopback = Obvia.loopback()) {
@@ -134,7 +134,7 @@ class LoopbackTest {
         assertThrows(AccessDeniedException.class, Obvia::caller);
         assertFalse(Obvia.isCalled());
         assertEquals(1, about(() -> Obvia.isCalled() && Obvia.caller().isLocal() && !Obvia.caller().isAnonymous() ? 1 : 0));
-        // On another thread nobody knows for whom it works.
+        // The caller is not known on another thread.
         assertThrows(AccessDeniedException.class, () -> about(() -> {
             var why = new AtomicReference<RpcException>();
             try {
@@ -186,7 +186,7 @@ class LoopbackTest {
         }
     }
 
-    /** One whose class says that all of them are the same. */
+    /** An object whose class makes all objects equal. */
     private record Alike() implements obvia.Remote {}
 
     @Test
@@ -215,7 +215,8 @@ class LoopbackTest {
 
     @Test
     void workThrowsWhatItSaysAndNothingElse() {
-        // Compiles: the one throws nothing that has to be caught, the other what it declares.
+        // The test is that this compiles: one work throws no checked exception, the other the one
+        // that it declares.
         assertEquals(7, Obvia.within(Duration.ofSeconds(30), () -> 7));
         var isDone = new AtomicReference<Boolean>();
         Obvia.within(Duration.ofSeconds(30), () -> isDone.set(true));

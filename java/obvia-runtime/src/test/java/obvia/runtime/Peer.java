@@ -20,14 +20,17 @@ import obvia.Remote;
 import obvia.RpcException;
 import obvia.SharedMemory;
 
-/** Another virtual machine. It ends when the one that started it does. */
+/** Another virtual machine, which ends with its parent process. */
 final class Peer implements AutoCloseable {
     private static final AtomicInteger NEXT = new AtomicInteger();
 
-    /** Options of the virtual machines that tests start, with spaces between them: a run that is to be short has some. */
+    /**
+     * The options of the virtual machines that tests start, separated by spaces; short runs set
+     * some.
+     */
     private static final List<String> OPTIONS = List.of(System.getProperty("obvia.test.options", "").trim().split(" +"));
 
-    /** Between two looks at something that changes. */
+    /** The interval between two checks of a condition. */
     private static final long LOOK_MILLIS = 2;
 
     final String name = "peer-" + ProcessHandle.current().pid() + "-" + NEXT.incrementAndGet();
@@ -64,84 +67,92 @@ final class Peer implements AutoCloseable {
         return Path.of(java.net.URI.create(of.getProtectionDomain().getCodeSource().getLocation().toString())).toString();
     }
 
-    /** A server that exports an object by its {@link #name}. */
+    /** Starts a server that exports an object by its {@link #name}. */
     static Peer server(String... options) throws IOException {
         return new Peer(with(options), List.of("serve"));
     }
 
-    /** The same without any option of the virtual machine's. */
+    /** Starts a server without options of the virtual machine. */
     static Peer serverAsIs() throws IOException {
         return new Peer(List.of(), List.of("serve"));
     }
 
-    /** A server of calculators: see {@link Calcs#main}. */
+    /** Starts a server of calculators: see {@link Calcs#main}. */
     static Peer calc(String which, String... options) throws IOException {
         return new Peer(with(options), List.of("calc", which));
     }
 
-    /** One with an object that changes who may call. */
+    /** Starts a process with an object that changes its access rules. */
     static Peer guard() throws IOException {
         return new Peer(OPTIONS, List.of("guard"));
     }
 
-    /** One that is just taking a name. */
+    /** Starts a process that is about to take a name. */
     static Peer taking(String name) throws IOException {
         return new Peer(OPTIONS, List.of("lock", name));
     }
 
-    /** One that has no file left to open, and says whether somebody listens at a socket. */
+    /**
+     * Starts a process that has reached the limit of open files, and prints whether a process
+     * listens at a socket.
+     */
     static Peer starved(Path socket) throws IOException {
         return new Peer(List.of("sh", "-c", "ulimit -n 256; exec \"$@\"", "sh"), OPTIONS, List.of("starve", socket.toString()));
     }
 
-    /** A client that hands an object of its own to a server's, and waits. */
+    /** Starts a client that passes an object of its own to a server, and waits. */
     static Peer visitor(String server) throws IOException {
         return new Peer(OPTIONS, List.of("visit", server));
     }
 
-    /** What a command needs that gives what follows so many bytes of shared memory of its own. */
+    /** Returns the command that runs another one with {@code size} of private shared memory. */
     private static List<String> withMemory(String size) {
         return List.of("unshare", "--map-root-user", "--mount", "sh", "-c", "mount -t tmpfs -o size=" + size + " tmpfs /dev/shm && exec \"$@\"", "sh");
     }
 
-    /** Whether that can be had here. */
+    /** Whether private shared memory is available here. */
     static boolean hasMemoryOfItsOwn() throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(withMemory("2m"));
         command.add("true");
         return new ProcessBuilder(command).redirectErrorStream(true).start().waitFor() == 0;
     }
 
-    /** One with little shared memory, which it fills. */
+    /** Starts a process with little shared memory, which it fills. */
     static Peer full() throws IOException {
         return new Peer(withMemory("2m"), OPTIONS, List.of("full"));
     }
 
-    /** One without any option of the virtual machine's, whose collector takes all that it finds. */
+    /**
+     * Starts a process without options of the virtual machine, whose collector is as aggressive as
+     * possible.
+     */
     static Peer collecting() throws IOException {
         return new Peer(List.of(), List.of("collect"));
     }
 
-    /** One that forks a task. */
+    /** Starts a process that forks a task. */
     static Peer forking() throws IOException {
         return new Peer(with("--enable-preview"), List.of("fork"));
     }
 
-    /** One whose thread has a class loader to which this library is unknown. */
+    /** Starts a process with a thread whose class loader lacks this library. */
     static Peer stranger() throws IOException {
         return new Peer(OPTIONS, List.of("stranger"));
     }
 
-    /** A client that has an object of a server's make one, and keeps it. */
+    /** Starts a client that keeps an object that a server's object has created. */
     static Peer holder(String server) throws IOException {
         return new Peer(OPTIONS, List.of("hold", server));
     }
 
-    /** A client that has passed so many bytes by reference to a server, and keeps them. */
+    /**
+     * Starts a client that has passed {@code bytes} bytes by reference to a server, and keeps them.
+     */
     static Peer sharer(String server, long bytes) throws IOException {
         return new Peer(OPTIONS, List.of("share", server, Long.toString(bytes)));
     }
 
-    /** Waits until it says a word in a line of its own. */
+    /** Waits until the process prints a word on a line of its own. */
     void awaitWord(String word) throws IOException {
         String line = output.readLine();
         if (!word.equals(line)) {
@@ -163,7 +174,7 @@ final class Peer implements AutoCloseable {
         }
     }
 
-    /** Has a process that was stopped go on. */
+    /** Continues a stopped process. */
     static void go(long pid) {
         signal("CONT", pid);
     }
@@ -176,7 +187,10 @@ final class Peer implements AutoCloseable {
         }
     }
 
-    /** A signal that stops is on its way when the one who sent it goes on, and reaches each thread by itself. */
+    /**
+     * Whether all threads have stopped: the signal is asynchronous, and reaches each thread
+     * separately.
+     */
     private static boolean isStopped(long pid) throws IOException {
         try (var threads = Files.newDirectoryStream(Path.of("/proc", Long.toString(pid), "task"))) {
             for (Path thread : threads) {
@@ -184,10 +198,10 @@ final class Peer implements AutoCloseable {
                 try {
                     line = Files.readString(thread.resolve("stat"));
                 } catch (NoSuchFileException e) {
-                    // It has ended meanwhile.
+                    // The thread has ended meanwhile.
                     return false;
                 }
-                // The name before the state may have anything in it.
+                // The name before the state may contain any characters.
                 if (line.charAt(line.lastIndexOf(')') + 2) != 'T') {
                     return false;
                 }
@@ -212,7 +226,7 @@ final class Peer implements AutoCloseable {
         process.destroyForcibly().onExit().join();
     }
 
-    /** What it said on its standard error. */
+    /** Returns the content of its standard error. */
     String errors() throws IOException {
         return Files.readString(errors);
     }
@@ -223,7 +237,7 @@ final class Peer implements AutoCloseable {
         Files.deleteIfExists(errors);
     }
 
-    /** What it runs. */
+    /** The program. */
     static final class Program {
         public static void main(String[] arguments) throws Exception {
             if (List.of("serve", "calc", "guard", "visit").contains(arguments[1])) {
@@ -299,7 +313,11 @@ final class Peer implements AutoCloseable {
             held.add(1, 2);
         }
 
-        /** What a task says that was forked by work without time, which belongs to a trace. A scope for tasks is a preview yet, which the compiler would mark this class for. */
+        /**
+         * Returns the context in a task that was forked by work with an expired deadline and a
+         * trace. Scopes for tasks are a preview feature; reflection keeps this class free of its
+         * mark.
+         */
         private static String fork() throws Exception {
             Class<?> scopes = Class.forName("java.util.concurrent.StructuredTaskScope");
             CallContext said = CallContext.NONE.by(Deadline.in(java.time.Duration.ZERO)).of(ContextTest.TRACE);
@@ -342,7 +360,9 @@ final class Peer implements AutoCloseable {
             }
         }
 
-        /** Looks for the runtime on a thread that works for somebody who has never heard of it, and then again. */
+        /**
+         * Looks for the runtime on a thread whose context class loader lacks it, and then again.
+         */
         private static void findFromElsewhere() throws IOException {
             try (var elsewhere = new java.net.URLClassLoader(new java.net.URL[0], null)) {
                 Thread.currentThread().setContextClassLoader(elsewhere);
@@ -350,12 +370,12 @@ final class Peer implements AutoCloseable {
             }
         }
 
-        /** Ends this process when its input does: nobody kills those of a test run that was killed. */
+        /** Ends this process when its input is closed, as it is after a test run was killed. */
         private static void endWithStarter() {
             try {
                 System.in.readAllBytes();
             } catch (IOException e) {
-                // Nor is there anybody who writes.
+                // No data arrives on the input.
             }
             Runtime.getRuntime().halt(0);
         }
@@ -414,7 +434,7 @@ final class Peer implements AutoCloseable {
             bytes.fill((byte) 0xee);
         }
 
-        /** Says so when it begins: see {@link Peer#awaitWord}. */
+        /** Prints a word when it begins: see {@link Peer#awaitWord}. */
         @Override
         public void sleep(int millis) {
             System.out.println("asleep");

@@ -88,7 +88,7 @@ class ProcessesTest {
                 assertEquals(24, there.visit(own));
             }
             Obvia.release(there);
-            // What the server has is given back when it has no proxy any more, or ends.
+            // The server releases references when it has no proxy any more, or when it ends.
             peer.kill();
             await("the references of a peer that was killed are dropped", () -> !exports.has(own));
         }
@@ -178,7 +178,8 @@ class ProcessesTest {
             ICalc there = Obvia.bind(ICalc.class, peer.name);
             assertEquals(3, there.add(1, 2));
             Peer.stop(peer.pid());
-            // On a connection that is there, on one that has to be made, and of the runtime's own.
+            // A call on an existing connection, a call on a new one, and a call of the runtime
+            // itself.
             for (Callable<?> work : List.<Callable<?>>of(
                     () -> there.add(1, 2), () -> Obvia.as(there, ITest.class), () -> Obvia.bind(ICalc.class, peer.name).add(1, 2))) {
                 for (Thread.Builder builder : List.of(Thread.ofPlatform(), Thread.ofVirtual())) {
@@ -227,7 +228,7 @@ class ProcessesTest {
                 } finally {
                     Peer.go(pid);
                 }
-                // Who waits for this kills the process.
+                // The waiting test kills the process.
                 result.complete(code);
                 return 0;
             }

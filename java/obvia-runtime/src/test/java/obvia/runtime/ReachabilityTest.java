@@ -5,27 +5,30 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The collector, which looks for proxies that nobody has. */
+/** Tests the collector's effect on proxies that are not reachable otherwise. */
 @Timeout(120)
 class ReachabilityTest {
-    /** Calls until the compiler has a caller whose frames keep nothing that is not needed any more. */
+    /**
+     * The number of calls until the compiler has optimized the caller, whose frames then keep only
+     * needed references.
+     */
     private static final int WARM_UP = 20_000;
 
-    /** So often the collector looks while a call is on its way. */
+    /** The number of collections during a call. */
     private static final int LOOKS = 20;
 
-    /** A way to objects that add up whatever they are given. */
+    /** A way to objects that add their arguments. */
     private static final class Adding extends Way {
         private final AtomicInteger returned = new AtomicInteger();
         private boolean isCollecting;
-        /** References that had been given back when the response came. */
+        /** The number of references that had been released when the response arrived. */
         private int returnedInCall;
 
-        /** Has the collector look for what nobody has. */
+        /** Runs the collector. */
         private void collect() {
             for (int look = 0; look < LOOKS; look++) {
                 System.gc();
-                // What the collector has found is given back by another thread.
+                // Another thread releases the references of collected proxies.
                 sleep();
             }
         }
@@ -99,27 +102,30 @@ class ReachabilityTest {
             }
         }
 
-        /** A proxy that nobody keeps is called. */
+        /** Calls a proxy without other references. */
         private int add() {
             return ICalcInfo.INFO.proxy().apply(new Reference(this, 1, 1, 1)).add(3, 4);
         }
 
-        /** The same without response. */
+        /** Calls a proxy without other references, without response. */
         private void tell() {
             new ICalcInfo.CalcProxy(new Reference(this, 1, 1, 1)).tell();
         }
 
-        /** One is asked for another interface. */
+        /** Queries a proxy without other references. */
         private Object as() {
             return obvia.Obvia.as(ICalcInfo.INFO.proxy().apply(new Reference(this, 1, 1, 1)), ICalc2.class);
         }
     }
 
-    /** What the test says of a way of using a proxy that nobody keeps. */
+    /** The test of a use of a proxy without other references. */
     static final class Collected {
         private Collected() {}
 
-        /** Looks at all ways, in a virtual machine without options, whose compiler keeps less than that of a brief run does. */
+        /**
+         * Tests all uses in a virtual machine without options, whose compiler keeps fewer
+         * references than in a short run.
+         */
         static void main() {
             Adding way = new Adding();
             check("a call", way, way::add);
@@ -140,7 +146,7 @@ class ReachabilityTest {
             if (way.returnedInCall != WARM_UP) {
                 throw new IllegalStateException(what + ": its object was given back before it had answered");
             }
-            // Then it is.
+            // The reference is released afterwards.
             await(way, WARM_UP + 1);
         }
 

@@ -22,13 +22,13 @@ import obvia.SharedMemory.Access;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Arrays by reference between two virtual machines. */
+/** Tests arrays by reference between two virtual machines. */
 @Timeout(120)
 class RegionsTest {
-    /** Pages of a kind of length that nothing else has. */
+    /** A length in pages that no other mapping has. */
     private static final long LENGTH = 0x337000;
 
-    /** How often a process has a file of that length mapped. */
+    /** Returns the number of a process's mappings of files with that length. */
     private static long mappings(long pid) throws Exception {
         return Files.readAllLines(Path.of("/proc", Long.toString(pid), "maps")).stream()
                 .filter(line -> line.contains("/.obvia-"))
@@ -68,7 +68,7 @@ class RegionsTest {
             shared.close();
             shared.close();
             refused(() -> there.total(memory));
-            // The server learns with the next.
+            // The server learns of the end on the next call.
             try (SharedMemory other = Obvia.share(100, Access.READ)) {
                 assertEquals(0, there.total(other.memory()));
             }
@@ -89,10 +89,10 @@ class RegionsTest {
             assertEquals(0, there.total(MemorySegment.ofArray(new int[0])));
             refused(() -> there.stain(arena.allocate(100)));
             refused(() -> there.stain(MemorySegment.ofArray(new byte[100])));
-            // Methods may only read it.
+            // Methods may only read this memory.
             assertEquals(0, there.total(read.memory()));
             refused(() -> there.stain(read.memory()));
-            // Nor is this an array of ints, or writable.
+            // The length of this array is no multiple of an int's size, or the array is read-only.
             refused(() -> there.total(read.memory().asSlice(0, 7)));
             refused(() -> there.stain(read.memory().asReadOnly()));
         }

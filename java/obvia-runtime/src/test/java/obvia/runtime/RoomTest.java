@@ -17,10 +17,10 @@ import obvia.RpcException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Memory that is shared, where there is little of it. */
+/** Tests a lack of shared memory. */
 @Timeout(120)
 class RoomTest {
-    /** A file that takes so many bytes. */
+    /** A file with a limited capacity in bytes. */
     private static final class Little implements Room.Zeros {
         private final List<Long> written = new ArrayList<>();
         private long left;
@@ -67,11 +67,11 @@ class RoomTest {
         Peer.full().close();
     }
 
-    /** What a process does that has little shared memory. */
+    /** The program of a process with little shared memory. */
     static final class Full {
         private Full() {}
 
-        /** Fills the memory, and calls meanwhile. */
+        /** Fills the memory, and makes calls meanwhile. */
         static void main(String name) throws IOException {
             Obvia.export(new Peer.Subject(), ITest.class, name);
             try (Endpoint others = Obvia.loopback()) {
@@ -83,7 +83,7 @@ class RoomTest {
                         file.write(bytes);
                     }
                 } catch (IOException e) {
-                    // It is full.
+                    // The file system is full.
                 }
                 for (int turn = 0; turn < 3; turn++) {
                     checkFull(() -> there.sum(new int[100_000]));
@@ -92,7 +92,7 @@ class RoomTest {
                 checkFull(() -> Obvia.share(100_000, obvia.SharedMemory.Access.READ));
                 Files.delete(filling);
                 check(there.sum(new int[100_000]) == 0, "where there is room again");
-                // More than there is at all.
+                // The array exceeds the size of the file system.
                 checkFull(() -> there.sum(new int[2_000_000]));
                 check(there.add(1, 2) == 3, "and it goes on");
             }

@@ -45,7 +45,7 @@ import trees.Several;
 import trees.Tree;
 import trees.Weighed;
 
-/** Calls with structures that point to others, to another virtual machine. */
+/** Tests calls with structures that contain pointers, to another virtual machine. */
 @Timeout(180)
 class StructuresTest {
     private static final Samples FEW = Samples.of(Doubles.of(1, 2, 3), null, (short) 0, (short) 0, null, 0, Ints.of());
@@ -282,7 +282,10 @@ class StructuresTest {
         return Bytes.of(bytes);
     }
 
-    /** Elements with arrays of every length up to some: of what fits words and what does not, of what is copied once and what is copied twice. */
+    /**
+     * Returns elements with arrays of every length in a range: those that fit words or not, and
+     * those that are copied once or twice.
+     */
     private static Chunk chunks(int from, int to, Chunk next) {
         Chunk chunk = next;
         for (int i = to; i-- > from; ) {
@@ -299,7 +302,7 @@ class StructuresTest {
         try (Peer peer = Peer.server()) {
             ITrees there = bind(peer);
             Chunk few = chunks(3, 9, null);
-            // Alone, and not.
+            // The list is the last value in the frame, or is not.
             assertEquals(few, there.chain(few, null));
             assertEquals(few, there.chain(null, few));
             assertEquals(chunks(3, 20, null), there.chain(few, chunks(9, 20, null)));
@@ -309,7 +312,7 @@ class StructuresTest {
             assertEquals(many, there.chain(many, null));
             assertEquals(chunks(0, 400, null), there.chain(many, chunks(300, 400, null)));
             assertEquals(few, there.chain(few, null));
-            // Nothing but words, until there is no more room than at first.
+            // The lists have only words, until the initial room is exceeded.
             Chunk plain = null;
             for (int i = 0; i < 500; i++) {
                 plain = Chunk.of(i, false, Color.BLUE, bytes(8 + i % 9, i), bytes(i % 40, i), i, null, i, 'x', null, plain);
@@ -318,7 +321,7 @@ class StructuresTest {
         }
     }
 
-    /** Calls without answers arrive when they arrive. */
+    /** Waits for a call without response. */
     private static void awaitNote(int expected, Trees here) throws InterruptedException {
         long until = System.nanoTime() + Wires.PATIENCE.toNanos();
         while (here.noted() != expected && System.nanoTime() < until) {
@@ -338,7 +341,7 @@ class StructuresTest {
             assertEquals(Pair.of(null, "word", here), met.turned());
             assertSame(here, met.turned().right());
             there.probe(Trees.CALL_MET, list(3), FEW);
-            // What was retained leads to the object.
+            // The retained structure refers to the object.
             awaitNote(6, here);
             assertEquals(Pair.of(here, null, null), there.meet(Pair.of(null, null, null), here).turned());
             Guid iid = ITreesInfo.INFO.iid();

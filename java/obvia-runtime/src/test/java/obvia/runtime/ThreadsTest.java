@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 
-/** Which threads call, and are called. */
+/** Tests the threads of callers and callees. */
 @Timeout(120)
 class ThreadsTest {
     @Test
@@ -31,7 +31,7 @@ class ThreadsTest {
                 Peer three = Peer.calc("old");
                 Peer four = Peer.calc("old");
                 var threads = Executors.newVirtualThreadPerTaskExecutor()) {
-            // Of tests before, whose servers are gone.
+            // Connections of earlier tests remain, whose servers are gone.
             int others = Obvia.connections().calling();
             List<ICalc> there = new ArrayList<>();
             for (Peer peer : List.of(one, two, three, four)) {
@@ -40,7 +40,7 @@ class ThreadsTest {
             List<Future<Integer>> sums = new ArrayList<>();
             for (int task = 0; task < 10_000; task++) {
                 int own = task;
-                // Each waits for others' turns, on a slow machine for long.
+                // Each task waits for others, for long on a slow machine.
                 sums.add(threads.submit(() -> Obvia.within(
                         Duration.ofSeconds(90), () -> there.get(own % 4).add(own, 1) + there.get((own + 1) % 4).add(own, 2))));
             }
@@ -56,7 +56,8 @@ class ThreadsTest {
         try (Peer peer = Peer.calc("both")) {
             ICalc platform = Obvia.bind(ICalc.class, peer.name);
             ICalc virtual = Obvia.bind(ICalc.class, peer.name + "-virtual");
-            // One thread, so one connection, which goes from one kind to the other and back.
+            // The single connection of this thread moves from one kind of thread to the other and
+            // back.
             for (int turn = 0; turn < 50; turn++) {
                 assertEquals(0, platform.about(Calcs.IS_VIRTUAL));
                 assertEquals(1, virtual.about(Calcs.IS_VIRTUAL));
@@ -85,7 +86,7 @@ class ThreadsTest {
                 }));
             }
             assertTrue(begun.await(60, TimeUnit.SECONDS));
-            // The runtime's own connections may have one each.
+            // The home connections may have a thread each.
             long platform = there.about(Calcs.PLATFORM_THREADS);
             assertTrue(platform <= 4, platform + " platform threads");
             while (naps.stream().anyMatch(nap -> !nap.isDone())) {
@@ -122,7 +123,8 @@ class ThreadsTest {
         try (Peer peer = Peer.calc("old");
                 var threads = Executors.newVirtualThreadPerTaskExecutor()) {
             var there = (ICalcInfo.CalcProxy) Obvia.bind(ICalc.class, peer.name);
-            // More than there are, by threads that end and by one that goes on.
+            // The calls exceed the number of channels, on threads that end and on one that
+            // continues.
             for (int round = 0; round < 3; round++) {
                 List<Future<Integer>> calls = new ArrayList<>();
                 for (int task = 0; task < 30; task++) {
@@ -219,7 +221,8 @@ class ThreadsTest {
             var there = (ICalcInfo.CalcProxy) Obvia.bind(ICalc.class, peer.name);
             assertEquals(7, there.add(3, 4));
             Peer.stop(peer.pid());
-            // Then there is no slot left, behind what the call says and the call, to say that nobody waits any more.
+            // The context and the call take the last slots, so that none is left for the
+            // cancellation.
             there.tell(Layout.SLOT_COUNT - 2);
             assertThrows(CallTimeoutException.class, () -> Obvia.within(Duration.ofMillis(100), () -> there.add(1, 1)));
             Peer.go(peer.pid());

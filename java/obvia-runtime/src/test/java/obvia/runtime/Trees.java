@@ -36,9 +36,9 @@ import trees.Several;
 import trees.Tree;
 import trees.Weighed;
 
-/** A server of structures that point to others. */
+/** A server of structures that contain pointers. */
 final class Trees implements ITrees {
-    /** What {@link #probe} does. */
+    /** The actions of {@link #probe}. */
     static final int STORE = 0;
     static final int READ_LATE = 1;
     static final int RETAIN = 2;
@@ -217,7 +217,7 @@ final class Trees implements ITrees {
 
     @Override
     public List<Item> sort(List<Item> items) {
-        // A bad server's.
+        // The result of a faulty server.
         return items.size() == 1 ? List.of() : items.stream().sorted(Comparator.comparing(Item::value)).toList();
     }
 
@@ -252,7 +252,7 @@ final class Trees implements ITrees {
     @Override
     public SomeResult some(int room) {
         List<Entry> some = entries.subList(0, Math.min(room, entries.size()));
-        // A bad server's.
+        // The result of a faulty server.
         return new SomeResult(some, room == 0 ? 1 : some.size());
     }
 

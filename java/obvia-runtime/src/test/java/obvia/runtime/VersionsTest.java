@@ -17,7 +17,7 @@ import obvia.RpcException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Old and new programs, and objects that are replaced under those who use them. */
+/** Tests old and new programs, and objects that are replaced while clients use them. */
 @Timeout(120)
 class VersionsTest {
     @Test

@@ -35,7 +35,7 @@ class WindowTest {
         assertArrayEquals(words(length, seed), received);
     }
 
-    /** What a message has in it, that no other has. */
+    /** Returns the unique content of a message. */
     private static long[] words(int length, int seed) {
         long[] words = new long[length / 8];
         for (int index = 0; index < words.length; index++) {
@@ -48,7 +48,7 @@ class WindowTest {
     @EnumSource(Waiting.class)
     void messagesOfEveryLengthArrive(Waiting waiting) throws Exception {
         int[] lengths = {0, 8, 112, 120, 4096, 200_000, 300_000, 8, 1 << 20, 5 << 20, 64};
-        // Who polls on a busy machine waits for the other's turn.
+        // A polling thread on a busy machine waits for the other's time slice.
         int rounds = waiting == Waiting.POLL ? 3 : 30;
         try (Wires.Pair pair = Wires.pair(waiting, waiting)) {
             var server = CompletableFuture.runAsync(() -> {

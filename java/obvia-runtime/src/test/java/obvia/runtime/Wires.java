@@ -29,7 +29,7 @@ final class Wires {
         }
     }
 
-    /** Two windows; each side waits as it is told. */
+    /** Returns two windows with the given modes of waiting. */
     static Pair pair(Waiting client, Waiting server) throws Exception {
         String name = "test-" + ProcessHandle.current().pid() + "-" + NEXT.incrementAndGet();
         try (Directory.Name bound = ProcessRuntime.directory().bind(name)) {
@@ -41,7 +41,10 @@ final class Wires {
         }
     }
 
-    /** Files of this process, and of others by their numbers, that nobody has removed where segments are made. */
+    /**
+     * Returns the number of files of this process and of others, by their IDs, that were left
+     * behind in the folder of segments.
+     */
     static long leftovers(long... others) throws Exception {
         var makers = LongStream.concat(LongStream.of(ProcessHandle.current().pid()), LongStream.of(others)).mapToObj(pid -> ".obvia-" + pid + "-").toList();
         try (var files = Files.list(Path.of("/dev/shm"))) {

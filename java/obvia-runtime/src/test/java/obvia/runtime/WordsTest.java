@@ -15,11 +15,11 @@ import obvia.Hresult;
 import obvia.RpcException;
 import org.junit.jupiter.api.Test;
 
-/** Words of failures as bytes, which servers in other languages write and clients in other languages read. */
+/** Tests the bytes of descriptions of failures, which are shared with other languages. */
 class WordsTest {
     static final Words SAMPLE = new Words("zu gro\u00df", "calc", "calc.chm", 7);
 
-    /** As docs/flat.md has it. */
+    /** The frame in docs/flat.md. */
     static final byte[] FRAME = HexFormat.of()
             .parseHex("07000000" + "08000000" + "04000000" + "08000000" + "7a752067726fc39f" + "63616c63" + "63616c632e63686d" + "00000000");
 

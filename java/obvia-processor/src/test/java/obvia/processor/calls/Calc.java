@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.rmi.Remote;
 import java.rmi.RemoteException;
 
-/** One of each thing that may be passed, and names that generated code has itself. */
+/** Each kind of value that may be passed, and names that the generated code uses itself. */
 public interface Calc extends Remote {
     int add(int a, int b) throws RemoteException;
 
@@ -34,7 +34,7 @@ public interface Calc extends Remote {
 
     void say(String words);
 
-    /** Runs where it is called. */
+    /** Runs in the caller's process. */
     default int twice(int a) throws RemoteException {
         return add(a, a);
     }

@@ -6,7 +6,7 @@ import java.util.Objects;
 import obvia.Graph;
 import obvia.Remote;
 
-/** What is passed by value: records and classes, lists and arrays of them, and of each other. */
+/** Values: records and classes, lists and arrays of them, and nested combinations. */
 interface Forms extends Remote {
     Elem echo(Elem elem);
 
@@ -48,7 +48,7 @@ interface Forms extends Remote {
     /** An element of a list, as in the papers. */
     record Elem(int i, byte[] data, Elem next) {}
 
-    /** One of each. */
+    /** A member of each kind. */
     record Point(double x, Color color, String name, boolean isSet, List<Point> children, String[] tags, Integer size, long[] longs, char c) {
         @Override
         public boolean equals(Object other) {
@@ -70,7 +70,7 @@ interface Forms extends Remote {
         }
     }
 
-    /** What may go in circles. */
+    /** A class whose objects may form cycles. */
     @Graph
     final class Node {
         int value;
@@ -90,7 +90,7 @@ interface Forms extends Remote {
         }
     }
 
-    /** A class with fields that only it can reach. */
+    /** A class with inaccessible fields. */
     class Account {
         private long balance;
         private List<String> notes;
@@ -110,10 +110,10 @@ interface Forms extends Remote {
         }
     }
 
-    /** What has objects that are called. */
+    /** A record with remote objects. */
     record Seat(String name, Forms guest, List<Forms> others, Remote[] more, Seat next) {}
 
-    /** What a class that extends it holds. */
+    /** A generic superclass. */
     abstract class Held<T> {
         T held;
         private List<T> more;
@@ -129,7 +129,7 @@ interface Forms extends Remote {
         }
     }
 
-    /** An account that is held. */
+    /** A held account. */
     class Accounts extends Held<Account> {
         private String owner;
 
@@ -142,16 +142,16 @@ interface Forms extends Remote {
         }
     }
 
-    /** A class two below another, with a field that hides one. */
+    /** A class two levels below another, with a field that hides an inherited one. */
     class Savings extends Accounts {
         double rate;
         String owner;
         Forms bank;
     }
 
-    /** One of several kinds. */
+    /** A sealed type. */
     sealed interface Shape {
-        /** Kinds of a kind. */
+        /** A nested sealed type. */
         sealed interface Round extends Shape {}
 
         record Circle(double radius) implements Round {}
@@ -160,7 +160,7 @@ interface Forms extends Remote {
 
         record Group(String name, Shape first, List<Shape> more, Forms by) implements Shape {}
 
-        /** A class that nothing extends. */
+        /** A final class. */
         final class Drawn extends Held<String> implements Shape {}
     }
 }

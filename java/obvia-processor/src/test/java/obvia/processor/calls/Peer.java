@@ -28,14 +28,14 @@ final class Peer implements AutoCloseable {
         process.destroyForcibly().onExit().join();
     }
 
-    /** What it runs. */
+    /** The program. */
     static final class Program {
         public static void main(String[] arguments) throws IOException {
             Obvia.setExceptionTexts(true);
             Obvia.export(new Subject(), Account.class, arguments[0]);
             Obvia.export(new FormsSubject(), Forms.class, arguments[0] + "-forms");
             System.out.println("ready");
-            // It ends with its starter.
+            // The process ends with its parent.
             System.in.readAllBytes();
             Runtime.getRuntime().halt(0);
         }

@@ -7,21 +7,24 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** An implementation as it was written for RMI, but for how objects that it returns are exported. */
+/** An implementation as written for RMI, except for the export of the objects that it returns. */
 public final class BankServer implements Bank {
     private final Map<String, Long> balances = new ConcurrentSkipListMap<>();
     private final List<Entry> history = new CopyOnWriteArrayList<>();
     private final Exporter exporter;
     private volatile Watcher watcher;
 
-    /** How an object becomes one that can be called. */
+    /** The export of an object. */
     @FunctionalInterface
     public interface Exporter {
-        /** {@code UnicastRemoteObject.exportObject(object, 0)} of one of the two. */
+        /**
+         * Exports an object as {@code UnicastRemoteObject.exportObject(object, 0)} of RMI or of
+         * obvia does.
+         */
         Remote export(Remote object) throws RemoteException;
     }
 
-    /** A bank whose objects are exported in some way. */
+    /** Creates a bank that exports its objects by {@code exporter}. */
     public BankServer(Exporter exporter) {
         this.exporter = exporter;
     }

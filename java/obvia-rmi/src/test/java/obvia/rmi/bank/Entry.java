@@ -2,9 +2,9 @@ package obvia.rmi.bank;
 
 import java.io.Serializable;
 
-/** What happened to an account. */
+/** A change of an account. */
 public record Entry(String account, long amount, Kind kind) implements Serializable {
-    /** What kind of thing. */
+    /** The kind of a change. */
     public enum Kind {
         IN,
         OUT

@@ -1,10 +1,10 @@
 package obvia.rmi.bank;
 
-/** There is not as much. */
+/** The balance of an account is insufficient. */
 public class OverdrawnException extends Exception {
     private static final long serialVersionUID = 1;
 
-    /** For an account. */
+    /** Creates an exception that names the account. */
     public OverdrawnException(String message) {
         super(message);
     }

@@ -3,7 +3,7 @@ package obvia.rmi.bank;
 import java.rmi.Remote;
 import java.rmi.RemoteException;
 
-/** What a client passes to be called. */
+/** A callback object of a client. */
 public interface Watcher extends Remote {
     void changed(String account, long balance) throws RemoteException;
 }
