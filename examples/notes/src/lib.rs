@@ -7,7 +7,7 @@ use windows_core::implement;
 
 obvia::include_idl!("notes");
 
-/// The object.
+/// A list of notes.
 #[implement(INotes)]
 #[derive(Default)]
 pub struct Notes {
@@ -26,7 +26,7 @@ impl Notes {
     }
 
     fn add(&self, title: &Bstr, content: &Variant) -> Result<i32> {
-        // Any thread looks at it.
+        // The content has to be usable on any thread.
         let content = Agile::new(content)?;
         let mut kept = self.kept();
         kept.push(Note { title: title.clone(), content, section: None });
@@ -34,7 +34,7 @@ impl Notes {
     }
 }
 
-/// Which note is meant: by a number, from 1, or by a title.
+/// Returns the index of a note, by its number from 1 or by its title.
 fn position(kept: &[Note], key: &Variant) -> Result<usize> {
     let found = match key.value()? {
         Value::Text(title) => kept.iter().position(|note| note.title == title),
