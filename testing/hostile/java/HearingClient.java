@@ -9,11 +9,14 @@ import obvia.Endpoint;
 import obvia.Obvia;
 import obvia.Trace;
 
-/** Calls a server by a thread of each kind, and has it call another one, which hears when nobody waits any more: what {@code hearing.rs} does. */
+/** Calls a server from a thread of each kind, and has it call another server, which has to notice
+ * cancelled calls: the same as {@code hearing.rs}. */
 final class HearingClient {
-    /** More than twice the usual time, which calls in NDR say, too, and less than an hour. */
+    /** The timeout: more than twice the default, which calls in NDR carry too, and less than an
+     * hour. */
     private static final Duration TIME = Duration.ofSeconds(100);
-    /** How long it waits for one that lingers, at first: where the machine is busy nobody may linger yet by then. */
+    /** The first timeout of a lingering call. On a busy machine, the call may not have begun by
+     * then. */
     private static final Duration SHORT = Duration.ofMillis(500);
     private static final long PATIENCE_NANOS = 60_000_000_000L;
     private static final Trace TRACE = new Trace("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
@@ -21,7 +24,7 @@ final class HearingClient {
 
     private HearingClient() {}
 
-    /** What was heard. */
+    /** The call context that a method saw. */
     private record Heard(long left, String trace) {
         static Heard by(IHearer hearer) {
             IHearer.HearResult heard = hearer.hear();
@@ -53,7 +56,7 @@ final class HearingClient {
         System.exit(0);
     }
 
-    /** What a string binding with a name leads to, or a name. */
+    /** Connects to an object by a string binding with a name, or by a name. */
     private static IHearer find(String where) {
         int name = where.indexOf(",name=");
         Endpoint there = Obvia.connect(name < 0 ? "" : where.substring(0, name) + "]");
@@ -83,7 +86,7 @@ final class HearingClient {
             Obvia.within(time, () -> by.linger(last));
             throw new AssertionError("nobody lingers");
         } catch (CallTimeoutException e) {
-            // As it is to be.
+            // The timeout is expected.
         }
     }
 

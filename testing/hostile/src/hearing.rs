@@ -1,4 +1,4 @@
-//! What calls say beside their arguments: an object that tells what it hears, and a client that compares.
+//! Context of calls beside their arguments: an object that returns it, and a client that checks it.
 
 use obvia::dcom::{TraceContext, trace, with_trace};
 use obvia::{U16CString, caller_deadline, code, is_cancelled, with_timeout};
@@ -8,11 +8,12 @@ use std::time::{Duration, Instant};
 use windows_core::implement;
 
 const HOUR: Duration = Duration::from_secs(3600);
-/// How long calls may take, in milliseconds: more than twice the usual time, which those in NDR say, too, and less than an hour.
+/// The timeout of calls, in milliseconds: more than twice the default, which calls in NDR carry
+/// too, and less than an hour.
 const TIME: i64 = 100_000;
-/// How long a client waits for one that lingers, at first: where the machine is busy nobody may linger yet by then.
+/// The first timeout of a lingering call. On a busy machine, the call may not have begun by then.
 const SHORT: Duration = Duration::from_millis(500);
-/// After which one that lingers has not heard that nobody waits.
+/// The time after which a lingering call fails because its cancellation was not noticed.
 const LINGERS_MAX: Duration = Duration::from_secs(60);
 
 #[implement(IHearer)]
@@ -53,7 +54,7 @@ impl IHearer_Impl for Hearer_Impl {
     }
 }
 
-/// Calls one that hears, which may have another one called, and compares what it says.
+/// Calls a hearer, which may call another one, and checks the call context that it returns.
 fn check(call: &dyn Fn() -> obvia::Result<(i64, U16CString)>) -> obvia::Result<()> {
     let hears = |waits: bool, trace: &str| {
         let (left, heard) = call()?;
@@ -75,7 +76,7 @@ fn check(call: &dyn Fn() -> obvia::Result<(i64, U16CString)>) -> obvia::Result<(
     Ok(())
 }
 
-/// Calls a server, and has it call another one, in Rust, which hears when nobody waits any more.
+/// Calls a server, and has it call another one, which has to notice cancelled calls.
 pub(crate) fn listen(by: &str, last: &str) -> obvia::Result<()> {
     let (by, last): (IHearer, IHearer) = (obvia::connect(by)?, obvia::connect(last)?);
     check(&|| by.Hear())?;
