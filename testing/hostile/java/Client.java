@@ -14,8 +14,10 @@ import victim.IThing;
 import victim.IVictim;
 import victim.Mark;
 
-/** Calls every method of a server in any language, by an exported name or at a string binding, and
- * checks the results. */
+/**
+ * Calls every method of a server in any language, by an exported name or at a string binding, and
+ * checks the results.
+ */
 final class Client {
     private Client() {}
 
@@ -89,7 +91,8 @@ final class Client {
         shared(victim, turn);
     }
 
-    /** Passes arrays in shared memory, by reference to a server in Java, and as copies to others.
+    /**
+     * Passes arrays in shared memory, by reference to a server in Java, and as copies to others.
      */
     private static void shared(IVictim victim, int turn) {
         try (SharedMemory shared = Obvia.share(10_000 + turn, SharedMemory.Access.WRITE)) {
@@ -145,8 +148,10 @@ final class Client {
         }
     }
 
-    /** Checks the error information of failed methods. Servers in C and C++ have only a
-     * description. */
+    /**
+     * Checks the error information of failed methods. Servers in C and C++ have only a
+     * description.
+     */
     private static void words(IVictim victim) {
         RpcException nobody = failure(() -> victim.visit(null));
         System.out.println(nobody.description() + " (" + nobody.source() + ", " + nobody.helpFile() + " " + nobody.helpContext() + ")");

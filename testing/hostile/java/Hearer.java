@@ -9,8 +9,10 @@ import obvia.Hresult;
 import obvia.Obvia;
 import obvia.RpcException;
 
-/** Exports an object that returns the context of its calls, like the one in Rust, until the
- * standard input ends. */
+/**
+ * Exports an object that returns the context of its calls, like the one in Rust, until the
+ * standard input ends.
+ */
 final class Hearer implements IHearer {
     private static final Duration HOUR = Duration.ofHours(1);
 

@@ -9,14 +9,20 @@ import obvia.Endpoint;
 import obvia.Obvia;
 import obvia.Trace;
 
-/** Calls a server from a thread of each kind, and has it call another server, which has to notice
- * cancelled calls: the same as {@code hearing.rs}. */
+/**
+ * Calls a server from a thread of each kind, and has it call another server, which has to notice
+ * cancelled calls: the same as {@code hearing.rs}.
+ */
 final class HearingClient {
-    /** The timeout: more than twice the default, which calls in NDR carry too, and less than an
-     * hour. */
+    /**
+     * The timeout: more than twice the default, which calls in NDR carry too, and less than an
+     * hour.
+     */
     private static final Duration TIME = Duration.ofSeconds(100);
-    /** The first timeout of a lingering call. On a busy machine, the call may not have begun by
-     * then. */
+    /**
+     * The first timeout of a lingering call. On a busy machine, the call may not have begun by
+     * then.
+     */
     private static final Duration SHORT = Duration.ofMillis(500);
     private static final long PATIENCE_NANOS = 60_000_000_000L;
     private static final Trace TRACE = new Trace("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");

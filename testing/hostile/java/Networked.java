@@ -11,8 +11,10 @@ import obvia.RpcException;
 import victim.IThing;
 import victim.IVictim;
 
-/** Tests calls over networks: many threads, deadlines, interruptions, released references, and a
- * killed server. */
+/**
+ * Tests calls over networks: many threads, deadlines, interruptions, released references, and a
+ * killed server.
+ */
 final class Networked {
     private Networked() {}
 
@@ -46,8 +48,10 @@ final class Networked {
         }
     }
 
-    /** Calls from more virtual threads than there are connections for them, and from some platform
-     * threads. */
+    /**
+     * Calls from more virtual threads than there are connections for them, and from some platform
+     * threads.
+     */
     private static void manyThreads(IVictim victim) throws InterruptedException {
         AtomicInteger good = new AtomicInteger();
         List<Thread> threads = new ArrayList<>();
