@@ -91,8 +91,8 @@ fn rust(role: &str) -> Command {
 /// The output of the client in Java against a server with full error information.
 const GOOD: &str = "there is nothing to visit (victim, victim.chm 7)\ngood\n";
 
-/// A client in Rust is told why methods of the server in Java failed.
-# Checks the error information that a client in Rust gets from the server in Java.
+/// Checks the error information that a client in Rust gets from the server in Java.
+#[track_caller]
 fn hear(binding: &str, names: &Folder) {
     let said = Program::start(rust("listener").arg(binding), names.path()).finish();
     let visited = r#"there is nothing to visit (E_POINTER) Some("victim") Some(("victim.chm", 7))"#;
