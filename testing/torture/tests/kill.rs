@@ -308,8 +308,8 @@ fn calls_to_a_stopped_server_end_in_time_and_work_when_it_goes_on() {
     server.becomes(LATEST, "live", 13);
     for client in &mut clients {
         client.good("timeout");
-        // The stopped server runs the calls that it was sent, but not those that were cancelled
-        // before.
+        // The server has run the calls that it was sent while it was stopped. None of them adds, so
+        // that the total is unchanged.
         assert_eq!(client.good("add 1"), "2");
         assert!(client.bad("cast").contains("E_NOINTERFACE"));
         assert_eq!(client.good("pass"), "true true");
