@@ -86,7 +86,7 @@ void watch(const obvia::object<ICalc> &calc)
     const obvia::array<Entry> all = tape.All();
     expect(got + 1 == all.size() && tape.Length() == all.size(), "the tape's length");
     std::cout << "the tape has " << all.size() << " entries, the second is " << some[0] << '\n';
-    // An object has one identity, on whatever way the client got it.
+    // An object has one identity, however the client got it.
     expect(calc.Ask(IID_ITape).as<ITape>() == tape, "the tape is the tape");
     std::cout << "50 % of it is " << calc.Percent(50, &all[1]) << '\n';
     std::cout << "101 %: " << failure([&] { calc.Percent(101, nullptr); }) << '\n';

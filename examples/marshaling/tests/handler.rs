@@ -27,7 +27,7 @@ fn a_handler_answers_some_calls_and_forwards_the_rest() {
     stock.Add(7).unwrap();
     assert_eq!(stock.Count().unwrap(), 7);
 
-    // An object has one handler, on whatever way the client got it.
+    // An object has one handler, however the client got it.
     assert_eq!(server.shop.Stock().unwrap(), stock);
     let data = server.write(Context::Local, Flags::TABLE_STRONG).unwrap();
     assert_eq!(unmarshal::<IStock>(&data).unwrap(), stock);

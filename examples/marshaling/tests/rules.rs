@@ -48,7 +48,7 @@ fn tables_are_unmarshaled_often() {
     let weak = server.write(Context::Local, Flags::TABLE_WEAK).unwrap();
     let own = server.shop.Stock().unwrap();
     for _ in 0..3 {
-        // An object has one identity, on whatever way the client got it.
+        // An object has one identity, however the client got it.
         assert_eq!(unmarshal::<IStock>(&strong).unwrap(), own);
         assert_eq!(unmarshal::<IStock>(&weak).unwrap(), own);
     }

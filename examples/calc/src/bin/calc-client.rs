@@ -57,7 +57,7 @@ fn main() -> obvia::Result<()> {
     println!("tape has {} entries, the second is {:?}", tape.Length()?, &some[..got as usize]);
     assert_eq!(all[1], some[0]);
     let asked: ITape = calc.Ask(&ITape::IID)?.cast()?;
-    // An object has one identity, on whatever way the client got it.
+    // An object has one identity, however the client got it.
     assert_eq!(asked, tape);
     println!("50 % of it is {}", calc.Percent(50, Some(&all[1]))?);
     println!("101 %: {}", calc.Percent(101, None).unwrap_err());
