@@ -1,7 +1,8 @@
 //! Ping-pong between two VIs over UDP, compared with plain UDP sockets.
 //!
-//! `pingpong serve ADDRESS` is the server, `pingpong ADDRESS` the client. Without an address both ends
-//! run in one process, and every round of VIs is followed by one of plain UDP sockets that spin.
+//! `pingpong serve ADDRESS` is the server, `pingpong ADDRESS` the client. Without an address both
+//! ends run in one process, and every round of VIs is followed by one of plain UDP sockets that
+//! spin.
 
 use obvia_via::provider::udp;
 use obvia_via::{
@@ -121,8 +122,8 @@ impl End {
         Ok(())
     }
 
-    /// Waits for a message, and posts the receive descriptor again. Returns `false` when the peer is
-    /// gone.
+    /// Waits for a message, and posts the receive descriptor again. Returns `false` when the peer
+    /// is gone.
     fn receive(&mut self) -> Outcome<bool> {
         let received = self.vi.receive.wait(PATIENCE)?;
         if received.status() != Status::Done {

@@ -1,7 +1,7 @@
 //! Runs trials of the simulated network: `cargo xtask sim [--seeds N] [--seed S] [--verbose]`.
 //!
-//! Without a seed, runs trials of the seeds from 0 on, on all processors, until one fails. With a seed,
-//! runs that trial alone; `--verbose` prints its whole trace.
+//! Without a seed, runs trials of the seeds from 0 on, on all processors, until one fails. With a
+//! seed, runs that trial alone; `--verbose` prints its whole trace.
 
 use obvia_via::provider::sim::trial::{Failure, Summary, replay, trial};
 use std::process::ExitCode;

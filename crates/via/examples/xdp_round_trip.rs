@@ -1,10 +1,11 @@
-//! Measures round trips through AF_XDP sockets, by VIs over AF_XDP, and through UDP sockets, in turns
-//! within one run.
+//! Measures round trips through AF_XDP sockets, by VIs over AF_XDP, and through UDP sockets, in
+//! turns within one run.
 //!
-//! Both ends spin. The link is a pair of virtual Ethernet interfaces between two network namespaces of
-//! this program, which takes root: `cargo run --release -p obvia-via --features xdp --example
-//! xdp_round_trip -- [BYTES]`. The XDP program runs in the driver and in the kernel's stack, and UDP is
-//! measured beside each of them as well. Only the ratios can be compared between machines.
+//! Both ends spin. The link is a pair of virtual Ethernet interfaces between two network namespaces
+//! of this program, which takes root:
+//! `cargo run --release -p obvia-via --features xdp --example xdp_round_trip -- [BYTES]`.
+//! The XDP program runs in the driver and in the kernel's stack, and UDP is measured beside each of
+//! them as well. Only the ratios can be compared between machines.
 
 #[path = "../tests/providers/xdp/rig.rs"]
 #[expect(dead_code, reason = "the tests use more of it")]
@@ -194,8 +195,9 @@ struct Way {
 /// The compared transports; the XDP interfaces that they use, by name; and the cables.
 type Ways = (Vec<Way>, Vec<(&'static str, Xdp)>, Vec<Cable>);
 
-/// Opens all compared transports, UDP first, with the resources that must outlive them. Each has its
-/// own cable, because sockets of one interface would disturb each other: frames go into a common ring.
+/// Opens all compared transports, UDP first, with the resources that must outlive them. Each has
+/// its own cable, because sockets of one interface would disturb each other: frames go into a
+/// common ring.
 fn ways() -> Result<Ways, Box<dyn Error>> {
     let (mut ways, mut opened, mut cables) = (Vec::new(), Vec::new(), Vec::new());
     let boxed_udp = |end: &End, other: &End| -> Boxed { Box::new(udp(end, other, 4792)) };

@@ -53,7 +53,7 @@ impl Classes {
     ///
     /// # Panics
     ///
-    /// As [`Classes::build`].
+    /// Panics as [`Classes::build`] does.
     pub fn process(place: &Path, programs: &Path) -> Option<Self> {
         let home = home()?;
         let inputs = MODULES.iter().chain(&["obvia-processor"]).map(|module| folder("java").join(module).join("src"));

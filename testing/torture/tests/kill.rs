@@ -244,7 +244,7 @@ fn a_client_killed_in_a_call_back_holds_nobody_up() {
             assert_eq!(client.line(), "heard");
         }
     }
-    // This client has lent a counter, and makes no calls.
+    // The first client has lent a counter, and makes no calls.
     clients[0].good("keep-own");
     server.becomes(LATEST, "live", (WAYS.len() * THREADS) as i64);
     for client in &mut clients {

@@ -107,7 +107,7 @@ fn is_of_the_kernel(protocol: &str) -> bool {
 fn objects_go_both_ways() {
     over_each(|protocol, options| {
         let Some(mut pair) = Pair::connect(protocol, options) else { return };
-        // Both hosts run an XDP program in the interface's driver, or none.
+        // The hosts run an XDP program in the interface's driver, or none.
         let xdp = if protocol == XDP { "xdp" } else { "" };
         assert_eq!([0, 1].map(|host| pair.hosts.xdp(host)), [xdp; 2], "{protocol}");
         let client = &mut pair.client;

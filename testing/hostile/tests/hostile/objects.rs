@@ -347,7 +347,7 @@ fn references_of_other_clients_cannot_be_released(server: Server) {
                 peer.good(SYSTEM, 4, &release(&[((index, generation), u64::MAX)]));
             }
         }
-        // This client's references are released. The object still exists, because the witness holds
+        // The client's references are released. The object still exists, because the witness holds
         // it.
         peer.assert_good(object);
     });
@@ -441,7 +441,7 @@ fn units_that_are_no_binds_cost_the_connection(server: Server) {
         unit[at] = value;
         units.push(unit);
     }
-    // These binds name no process.
+    // The binds name no process.
     units.push(wire::unit(11, 1, &wire::contexts(&[(wire::ITHING, 0)])));
     units.push(wire::unit(11, 1, &wire::contexts(&[])));
     for unit in units {

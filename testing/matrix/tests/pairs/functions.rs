@@ -157,7 +157,7 @@ fn what_is_not_performed_is_not_bound_to() {
         failed(obvia::bind::<rpcecho>("ncacn_vi_shm:[nobody-is-there]").map(drop)),
         code::RPC_S_SERVER_UNAVAILABLE
     );
-    // This process knows the interface, and does not perform it.
+    // The process knows the interface, and does not perform it.
     obvia::register(&[<rpcecho as obvia::Remote>::INFO]);
     let here = ground::fresh_name("functions");
     assert_eq!(obvia::listen(&format!("ncacn_vi_shm:[{here}]")).unwrap(), format!("ncacn_vi_shm:[{here}]"));
