@@ -7,13 +7,13 @@ use obvia_idl::model::{Extent, Type};
 use obvia_idl::plan::{MethodPlan, ParamPlan, element_counts, in_place};
 use serde_json::{Map, Value};
 
-/// Returns the parameters that take arguments: the [in] ones without the counts of arrays.
+/// Returns the parameters that take arguments: the `[in]` ones without the counts of arrays.
 pub(crate) fn given<'p, 'a>(plan: &'p MethodPlan<'a>) -> Vec<&'p ParamPlan<'a>> {
     let is_given = |at: usize, param: &ParamPlan<'_>| param.param.direction.is_in() && !is_counted(plan, at);
     plan.params.iter().enumerate().filter(|(at, param)| is_given(*at, param)).map(|(_, param)| param).collect()
 }
 
-/// Whether the parameter is only the count of an [in] array, whose length tells it.
+/// Whether the parameter is only the count of an `[in]` array, whose length tells it.
 fn is_counted(plan: &MethodPlan<'_>, count: usize) -> bool {
     let counts = |param: &ParamPlan<'_>| {
         let size = element_counts(param.param).map(|(size, _)| size);

@@ -1,10 +1,10 @@
 //! A client of `rpcecho` for servers of other implementations: calls each function, and checks the
 //! results.
 //!
-//! `interop-calls [--user NAME PASSWORD] BINDING [ROUNDS [LEFT-OUT ...]]`, as in `interop-calls
-//! ncacn_ip_tcp:127.0.0.1[1234] 10 TestCall`. Functions may be left out that the server lacks or is
-//! known to get wrong. The program fails at the first wrong result, and otherwise prints the number
-//! of calls.
+//! `interop-calls [--user NAME PASSWORD] BINDING [ROUNDS [LEFT-OUT ...]]`, for example
+//! `interop-calls ncacn_ip_tcp:127.0.0.1[1234] 10 TestCall`. Functions may be left out that the
+//! server lacks or is known to get wrong. The program fails at the first wrong result, and
+//! otherwise prints the number of calls.
 
 use interop::{Enum1, Enum1_32, Enum2, Enum3, Info, Info5, Info7, Surrounding, rpcecho};
 use obvia::security::{Credential, set_credentials};
