@@ -1,4 +1,5 @@
-//! Notes with titles: an object that programs, scripts and the command line use, by its interface or by name.
+//! Notes with titles: an object that programs, scripts, and the command line call by its interface
+//! or by name.
 
 use obvia::automation::{Value, vt};
 use obvia::{Agile, Bstr, Error, Result, SafeArray, Variant, code};

@@ -10,7 +10,8 @@
 /* The opnum of a method: its index in the vtable. */
 #define OPNUM(method) (offsetof(IPfsVtbl, method) / sizeof(void (*)(void)))
 
-/* Calls that move data, or list directories, are long; all others, the runtime's own included, are short. */
+/* Calls that move data, or list directories, are long; all others, the runtime's own included, are
+   short. */
 static Length length_of(const obvia_call *call)
 {
     switch (call->opnum) {

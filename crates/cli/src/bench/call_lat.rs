@@ -39,7 +39,8 @@ pub(super) struct Arguments {
         ignore_case = true
     )]
     cases: Vec<Method>,
-    /// Sizes of the array that MoveData carries, and MoveShared passes by reference, in bytes; K and M are understood [default: 64 to 1M]
+    /// Sizes of the array that MoveData carries, and MoveShared passes by reference, in bytes; K
+    /// and M are understood [default: 64 to 1M]
     #[arg(long, value_delimiter = ',', value_name = "BYTES", value_parser = size)]
     sizes: Option<Vec<usize>>,
     /// Waiting policies of the calls

@@ -6,11 +6,11 @@ use obvia_bench::report::Measurement;
 use obvia_bench::{Case, Path, Placement, reread};
 use std::process::ExitCode;
 
-/// Measures reads of a file that is in the page cache, block after block: by pread(2) in the process
-/// that wants the bytes, by a file server over obvia, and by the same server over a Unix socket. Over
-/// obvia the server copies the bytes to the caller (pfs_read), or reads the file straight into the
-/// caller's shared memory (pfs_read_shared), or into memory that it lends to the caller
-/// (pfs_read_lent). All cases take turns in one run, and each is compared with pread(2).
+/// Measures reads of a file that is in the page cache, block after block: by pread(2) in the
+/// process that wants the bytes, by a file server over obvia, and by the same server over a Unix
+/// socket. Over obvia the server copies the bytes to the caller (pfs_read), or reads the file
+/// straight into the caller's shared memory (pfs_read_shared), or into memory that it lends to the
+/// caller (pfs_read_lent). All cases take turns in one run, and each is compared with pread(2).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
