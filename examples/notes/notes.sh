@@ -1,13 +1,13 @@
 #!/bin/sh
-# A shopping list, kept by an object that another process serves: `notes-server` has to run. The script knows no interface; it calls
-# members by their names, as VBScript would.
+# A shopping list, kept by an object of another process: `notes-server` has to run. The script knows
+# no interface; it calls members by their names, as VBScript does.
 set -eu
 
 notes() {
     obvia call "${NOTES:-notes}" "$@"
 }
 
-# What a call returned, as JSON.
+# Prints the result of a call as JSON.
 returned() {
     notes "$@" --json | sed -n 's/^ *"returned": //p'
 }

@@ -1,7 +1,7 @@
-"""Calls that impacket authenticates and protects, to `interop-echo`.
+"""Calls by impacket with authentication and protection, to `interop-echo`.
 
-    auth_calls.py HOST PORT USER PASSWORD none       a server that takes what comes
-    auth_calls.py HOST PORT USER PASSWORD LEVEL      one that refuses what is protected at a lower level
+    auth_calls.py HOST PORT USER PASSWORD none       a server that accepts every level
+    auth_calls.py HOST PORT USER PASSWORD LEVEL      a server that refuses calls at a lower level
 """
 
 import struct
@@ -20,7 +20,7 @@ LEVELS = {
 
 
 def bound(host, port, user, password, level, fragment=0):
-    """A connection that is authenticated and bound."""
+    """Returns a connection that is authenticated and bound."""
     rpc = transport.DCERPCTransportFactory(f"ncacn_ip_tcp:{host}[{port}]")
     rpc.set_credentials(user, password, "DOMAIN")
     rpc.set_connect_timeout(20)
@@ -62,7 +62,7 @@ def fault_then_call(dce):
 
 
 def altered(dce):
-    """Another presentation context, and with it another security context, on the same connection; then the first again."""
+    """Calls on another presentation context with its own security context, then on the first."""
     other = dce.alter_ctx(RPCECHO)
     return add_one(other, 1) and echo(other, b"x" * 3000) and add_one(other, 2)
 
@@ -77,7 +77,7 @@ def wrong_password(host, port, user, password, level):
 
 
 def refused(login):
-    """Calls are answered with a fault, whether or not there is such a method."""
+    """Checks that calls end in a fault, whether the method exists or not."""
     for opnum, stub in ((0, bytes(4)), (1, bytes(8)), (99, b"")):
         try:
             call(bound(*login), opnum, stub)
@@ -85,7 +85,7 @@ def refused(login):
         except rpcrt.DCERPCException as error:
             if "rpc_s_access_denied" not in str(error):
                 raise
-    # Of one that is put together of many, not a part is kept.
+    # The server must drop all fragments of a call.
     try:
         echo(bound(*login, fragment=16), b"fragments" * 100)
     except (rpcrt.DCERPCException, ConnectionError):

@@ -1,4 +1,4 @@
-"""A client's protected calls, judged by scapy's server: `interop-calls` with NTLM and with SPNEGO at each level.
+"""Protected calls to scapy's server: `interop-calls` with NTLM and with SPNEGO at each level.
 
     auth_server.py PATH_OF_INTEROP_CALLS
 """
@@ -46,17 +46,18 @@ register_dcerpc_interface(
 
 
 class Server(DCERPC_Server):
-    """What the client calls."""
+    """The server that the client calls."""
 
     def loop(self, sock):
-        """As scapy's, but one unit at a time, however TCP cuts them, and with requests of several fragments."""
+        """Reads one PDU at a time, independent of TCP's segments, and accepts requests of several
+        fragments."""
         stream = sock.makefile("rb")
         while len(head := stream.read(10)) == 10:
             unit = head + stream.read(int.from_bytes(head[8:10], "little") - 10)
             try:
                 self.recv(unit)
             except AttributeError:
-                # What the first fragments of a request are to scapy.
+                # Scapy raises this error for all but the last fragment of a request.
                 continue
             while answer := self.get_response():
                 sock.sendall(bytes(answer))
@@ -70,7 +71,7 @@ class Server(DCERPC_Server):
         return EchoData_Response(data=request.data.value, ndr64=False)
 
 
-# What of `rpcecho` the server does not have.
+# The functions of `rpcecho` that the server lacks.
 LEFT_OUT = ["SinkData", "SourceData", "TestCall", "TestCall2", "TestSleep", "TestEnum", "TestSurrounding", "TestDoublePointer"]
 
 
@@ -86,7 +87,7 @@ def main(program):
     for kind, level, password in itertools.product(
             ("ntlm", "spnego"), LEVELS, (PASSWORD, "another")):
         if (kind, password) == ("ntlm", "another") and level != "privacy":
-            # Scapy has not an answer to calls after it: each time would be a wait for none.
+            # Scapy does not answer a call after this failure, so each case would be a timeout.
             continue
         inner = NTLMSSP(IDENTITIES={USER: MD4le(PASSWORD)})
         port = free_port()

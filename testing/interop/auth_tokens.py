@@ -1,5 +1,6 @@
-"""Tokens, signatures and encryption of NTLM and SPNEGO, without a network: both sides of the example `tokens` against scapy's, and
-its server against impacket's client.
+"""Tokens, signatures and encryption of NTLM and SPNEGO, without a network.
+
+Both sides of the example `tokens` run against scapy's, and its server against impacket's client.
 
     auth_tokens.py PATH_OF_THE_EXAMPLE_TOKENS
 """
@@ -20,11 +21,11 @@ CONNECT, INTEGRITY, PRIVACY = 2, 5, 6
 
 
 class Failure(Exception):
-    """What the example says is wrong."""
+    """An error that the example reports."""
 
 
 class Tokens:
-    """One side of a context, in a process of the example."""
+    """One side of a security context, in a process of the example."""
 
     def __init__(self, program, side, kind, level, password=PASSWORD):
         self.process = subprocess.Popen(
@@ -58,12 +59,13 @@ class Tokens:
 
 
 class Scapy:
-    """One side of a context, scapy's."""
+    """One side of a security context, by scapy."""
 
     def __init__(self, side, kind, level, password=PASSWORD):
         self.accepts = side == "accept"
         self.kind = kind
-        # Also where nothing is signed but SPNEGO's list: without it, scapy encrypts what is not to be (MS-NLMP 3.4.4.2).
+        # Integrity is set on every level, because without it scapy encrypts SPNEGO's list (MS-NLMP
+        # 3.4.4.2).
         self.flags = GSS_C_FLAGS.GSS_C_INTEG_FLAG
         if level >= PRIVACY:
             self.flags |= GSS_C_FLAGS.GSS_C_CONF_FLAG
@@ -101,7 +103,7 @@ class Scapy:
 
 
 class Impacket:
-    """A client, put together from impacket's functions as its RPC does it."""
+    """A client of impacket's functions, used as its RPC client uses them."""
 
     def __init__(self):
         self.negotiate = ntlm.getNTLMSSPType1("", "", signingRequired=True)
@@ -153,7 +155,7 @@ def make(client, server):
 
 
 def check(client, server, level):
-    """Makes a context, and passes messages both ways."""
+    """Makes a context, and passes messages in both directions."""
     make(client, server)
     if level == CONNECT:
         return
@@ -169,7 +171,7 @@ def check(client, server, level):
 
 
 def refused(client, server):
-    """Whether no context comes of it."""
+    """Returns whether the context is refused."""
     try:
         make(client, server)
     except Failure as failure:

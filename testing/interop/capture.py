@@ -1,7 +1,8 @@
-"""Passes connections on to a server, and writes what was said as a file that Wireshark and tshark open.
+"""Relays connections to a server, and writes their bytes to a file for Wireshark and tshark.
 
-Usage: capture.py LISTENING-PORT HOST PORT FILE.pcap, until the standard input ends. Prints `ready PORT` when it listens. Nothing is
-captured from an interface, so no privileges are needed: the packets are made up around the bytes.
+Usage: capture.py LISTENING-PORT HOST PORT FILE.pcap, until the standard input ends. Prints
+`ready PORT` when it listens. The packets are generated around the bytes, not captured from an
+interface, so no privileges are needed.
 """
 
 import socket
@@ -11,7 +12,7 @@ import threading
 import time
 
 CLIENT, SERVER = socket.inet_aton("127.0.0.2"), socket.inet_aton("127.0.0.1")
-# What the packets say: the port that dissectors know as the protocol's.
+# The server port in the captured packets: the one at which dissectors recognize the protocol.
 SERVER_PORT = 135
 PIECE = 1400
 PUSH, SYN, ACK = 0x18, 0x02, 0x10
@@ -19,7 +20,7 @@ PUSH, SYN, ACK = 0x18, 0x02, 0x10
 
 class Capture:
     def __init__(self, path):
-        # Whole as soon as something was said: whoever started this may kill it.
+        # Unbuffered, because the process may be killed at any time.
         self.file = open(path, "wb", buffering=0)
         # The format's magic number and version; packets begin with their IP header.
         self.file.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 0x40000, 101))

@@ -1,10 +1,11 @@
-"""impacket's DCOM client and objects of this project's: `interop-objects`, whose clients have to ping every half second.
+"""Calls by impacket's DCOM client to `interop-objects`, whose clients have to ping every half second.
 
     dcom_impacket.py HOST USER PASSWORD LEVEL [--except TEST] [--started SOCKET] COMMAND ...
 
-starts the server, whose command it is; it listens on port 135 of the host, as impacket looks for no other. With `--started` the command is the
-service of the host, which starts the server on demand, and the server says at the socket how many objects there are. With `--except` a test is left
-out that the server has nothing for.
+starts the server by its command. The server listens on port 135 of the host, because impacket uses
+no other. With `--started` the command starts the host's service for activation, which starts the
+server on demand, and the server writes the number of its objects to the socket. With `--except` a
+test is left out that the server does not support.
 """
 
 import socket
@@ -44,7 +45,8 @@ LEVELS = {
     "integrity": rpcrt.RPC_C_AUTHN_LEVEL_PKT_INTEGRITY,
     "privacy": rpcrt.RPC_C_AUTHN_LEVEL_PKT_PRIVACY,
 }
-# How long clients may say nothing, the same and a bit, and how long what has to happen may take at most.
+# The time after which silent clients are dropped, the same with a margin, and the limit for
+# expected events, in seconds.
 SILENCE = 3 * 0.5
 PATIENCE = SILENCE + 1.5
 LATEST = 60
@@ -137,13 +139,13 @@ def add(pointer, number):
 
 
 def let_go(pointer, references=5):
-    """Gives back what came with a pointer."""
+    """Releases the references that came with a pointer."""
     for _ in range(references):
         pointer.RemRelease()
 
 
 def failure(work):
-    """What is said against it."""
+    """Returns the text of the failure."""
     try:
         work()
     except Exception as error:  # impacket has several
@@ -161,13 +163,13 @@ class Server:
         self.binding = self.process.stdout.readline().strip()
 
     def objects(self):
-        """How many there are, beside the one that is always there."""
+        """Returns the number of objects, without the one that always exists."""
         self.process.stdin.write("\n")
         self.process.stdin.flush()
         return int(self.process.stdout.readline()) - 1
 
     def restart(self):
-        """Has it end, and begin again: without what traces it, which writes each file once."""
+        """Restarts the server without the tracer, which writes each file only once."""
         self.end()
         self.command = self.command[self.command.index("--") + 1 :]
         self.start()
@@ -184,7 +186,7 @@ class Server:
 
 
 class Started(Server):
-    """A server that the host's service starts when somebody asks for an object of it."""
+    """A server that the host's service for activation starts on demand."""
 
     def __init__(self, command, count):
         super().__init__(command)
@@ -202,11 +204,11 @@ class Started(Server):
 class Client:
     def __init__(self, host, user, password, level):
         self.host, self.login = host, (host, user, password, level)
-        # With the host's name said once more, as its older activation asks for that.
+        # The host's name is passed again for the older activation, which needs it.
         self.dcom = dcomrt.DCOMConnection(host, user, password, "", authLevel=level, remoteHost=host)
 
     def another(self):
-        """Another connection: it binds where it should alter a context, which is good for one activation only."""
+        """Returns another connection, because impacket cannot activate twice on one."""
         return Client(*self.login)
 
     def scm(self):
@@ -222,7 +224,7 @@ class Client:
 def calls(client, server):
     counter = client.create()
     is_right = add(counter, 5) == 5 and add(counter, 37) == 42
-    # What stands before the arguments does not move them.
+    # ORPCTHIS, which precedes the arguments, must not change their alignment.
     mixed = call(counter, COUNTER, Mixed(), narrow=1, wide=1 << 40, text="four\0")
     is_right &= mixed["sum"] == (1 << 40) + 5
     moved = call(counter, COUNTER, MoveData(), count=20_000, data=list(range(20_000)))
@@ -239,7 +241,7 @@ def further_interfaces(client, server):
     is_right = call(named, NAMED, Name())["name"] == "a counter\0"
     why = failure(lambda: counter.RemQueryInterface(1, (UNKNOWN_INTERFACE,)))
     is_right &= "E_NOINTERFACE" in why or "80004002" in why
-    # An interface pointer is of its interface and no other.
+    # An IPID accepts calls of its own interface only.
     why = failure(lambda: call(counter, NAMED, Name()))
     is_right &= "nca_s_unk_if" in why
     let_go(counter)
@@ -266,7 +268,7 @@ def made_by_methods(client, server):
     reference = b"".join(made["abData"])
     other = IRemUnknown2(INTERFACE(counter.get_cinstance(), reference, counter.get_ipidRemUnknown(), target=client.host))
     is_right = other.get_iPid() != counter.get_iPid() and add(other, 7) == 7
-    # The server's own object comes home, with the references that the client sends with it.
+    # The server unmarshals its own object as itself, and takes the references in the OBJREF.
     is_right &= call(counter, COUNTER, AddTo(), other=made, number=4)["sum"] == 11
     is_right &= server.objects() == 2
     let_go(counter)
@@ -299,7 +301,7 @@ def class_factories(client, server):
 
 def older_activation(client, server):
     counter = IActivation(client.dcom.get_dce_rpc()).RemoteActivation(CLASS, COUNTER)
-    # It would take the highest, whoever the client is.
+    # The default is the highest level, with any client.
     counter.get_cinstance().set_auth_level(client.login[-1])
     is_right = add(counter, 9) == 9
     let_go(counter)
@@ -314,10 +316,10 @@ def unknown_classes(client, server):
 
 
 def who_may_not(client, server):
-    """Those who may not call get a fault, those who may not activate an error, and nothing is made for them."""
+    """Checks that forbidden calls end in a fault, and that forbidden activation makes no object."""
     closed = client.dcom.CoCreateInstanceEx(CLOSED_CLASS, COUNTER)
     is_right = server.objects() == 1 and "rpc_s_access_denied" in failure(lambda: add(closed, 5))
-    # What it refers to is its own affair.
+    # References do not need the permission to call.
     closed.RemAddRef()
     let_go(closed)
     let_go(closed, 1)
@@ -325,7 +327,7 @@ def who_may_not(client, server):
     for scm in ("RemoteCreateInstance", "RemoteGetClassObject"):
         ask = getattr(client.another().scm(), scm)
         is_right &= "E_ACCESSDENIED" in failure(lambda: ask(FORBIDDEN_CLASS, COUNTER))
-    # Of what failed it reads the bindings, which there are none of.
+    # After a failure, impacket reads the bindings, which are missing.
     older = IActivation(client.another().dcom.get_dce_rpc())
     is_right &= failure(lambda: older.RemoteActivation(FORBIDDEN_CLASS, COUNTER)) != "nothing"
     return is_right and server.objects() == 0
@@ -346,11 +348,11 @@ def resolving(client, server):
 
 
 class Late(Exception):
-    """The client did not get to ping in time: what the server did then shows nothing."""
+    """The client could not ping in time, so that the test says nothing about the server."""
 
 
 class Pinger:
-    """Pings, each of which has to be answered before the one before it is forgotten."""
+    """Sends pings, and checks that each is answered before the previous one expires."""
 
     def __init__(self):
         self.began = time.monotonic()
@@ -376,7 +378,7 @@ class Pinger:
 
 
 def pings(client, server):
-    """What is pinged stays, what is not is collected, and so is what is taken out of the set."""
+    """Checks that pinged objects stay, and that others and removed ones are collected."""
     again = client.another()
     exporter, ping = client.exporter(), Pinger()
     one, other = ping.meanwhile(client.create), ping.meanwhile(again.create)
@@ -386,19 +388,19 @@ def pings(client, server):
     ping(exporter.ComplexPing, made, 1, [], [other.get_oid()])
     ping.go_on(exporter.SimplePing, made)
     is_right &= ping.meanwhile(server.objects) == 1 and ping.meanwhile(add, one, 1) == 2
-    # From here on nobody says anything.
+    # From here on no client pings.
     is_right &= server.becomes(0)
     return is_right and failure(lambda: exporter.SimplePing(made)) != "nothing"
 
 
 def restarted(client, server):
-    """The service ends and begins again: the server goes on, and what it has for the client stays."""
+    """Restarts the service: the server and its client's objects must stay."""
     counter = client.create()
     client.exporter().ComplexPing(0, 0, [counter.get_oid()])
     add(counter, 5)
     server.restart()
     again = client.another()
-    # Sets of before are not known: whoever pings makes a new one.
+    # The new service does not know earlier sets, so that the client makes a new one.
     exporter = again.exporter()
     is_right = failure(lambda: exporter.SimplePing(1)) != "nothing"
     exporter.ComplexPing(0, 0, [counter.get_oid()])
@@ -423,7 +425,7 @@ TESTS = [
 
 
 def in_time(test, login, server):
-    """How a test ends whose client was not late."""
+    """Repeats a test until its client was in time, and returns its result."""
     deadline = time.monotonic() + LATEST
     while True:
         client = Client(*login)

@@ -1,4 +1,4 @@
-"""scapy's DCOM client and objects of this project's: `interop-objects`, which listens on port 135 of the host.
+"""Calls by scapy's DCOM client to `interop-objects`, which listens on port 135 of the host.
 
     dcom_scapy.py HOST
 """
@@ -57,13 +57,13 @@ def main(host):
         counter = getattr(client, method)(CLASS, [find_com_interface("ICounter")])
         before = add(counter, 5) - 5
         assert add(counter, 37) - before == 42, method
-        # A further interface; what its method returns is in the bytes.
+        # The result of the further interface's method is only searched for in the bytes.
         ipid = client.OID_table[counter.oid].ipids[0]
         client.AcquireInterface(ipid=ipid, iids=[find_com_interface("INamed")], cPublicRefs=1)
         assert len(client.OID_table[counter.oid].ipids) == 2, method
         named = counter.sr1_req(Name_Request(), iface=find_com_interface("INamed"))
         assert "a counter".encode("utf-16le") in bytes(named), method
-        # It passes over every other interface pointer.
+        # Scapy releases only every other interface pointer.
         for _ in range(2):
             if counter.valid:
                 counter.release()

@@ -1,7 +1,9 @@
-"""Formats and calls of DCOM as impacket and scapy write them, a name and its bytes in each line, for the tests of `obvia::orpc`.
+"""Test vectors of `obvia::orpc`: formats and calls of DCOM as impacket and scapy write them.
 
-    dcom_vectors.py            prints them: testing/vectors/orpc/dcom.txt is that
-    dcom_vectors.py FILE       compares a file with them
+A line has a name and its bytes.
+
+    dcom_vectors.py            prints the vectors, as in testing/vectors/orpc/dcom.txt
+    dcom_vectors.py FILE       compares a file with the vectors
 """
 
 import importlib.metadata
@@ -25,7 +27,7 @@ OXID, OID, SET = 0x1122334455667788, 0x99AABBCCDDEEFF00, 0x0102030405060708
 
 
 def words(*parts):
-    """Tower or service numbers and texts, as the words of a DUALSTRINGARRAY."""
+    """Returns tower or service numbers and texts as the words of a DUALSTRINGARRAY."""
     found = []
     for part in parts:
         found += [ord(letter) for letter in part] + [0] if isinstance(part, str) else [part]
@@ -37,11 +39,11 @@ SECURITIES = words(10, 0xFFFF, "", 9, 0xFFFF, "host/server", 0)
 
 
 class Stop(Exception):
-    """The request was taken: there is nobody to answer it."""
+    """The request was recorded, and gets no answer."""
 
 
 class Taker:
-    """Stands for a connection, and takes what would be sent over it."""
+    """A replacement for a connection, which records the request."""
 
     def __init__(self):
         self.taken = None
@@ -79,7 +81,8 @@ def impacket_formats():
         std = reference["std"]
         std["flags"], std["cPublicRefs"], std["oxid"], std["oid"], std["ipid"] = 0, 5, OXID, OID, IPID.bytes_le
         if kind == "EXTENDED":
-            # impacket can read this form, but not write it; the tail is what its classes for the parts write.
+            # Impacket can read this form, but not write it. The tail is composed of its classes for
+            # the parts.
             element = dcomrt.DATAELEMENT()
             element["dataID"], element["cbSize"], element["cbRounded"] = CLSID.bytes_le, 13, 16
             element["Data"] = b"some context." + bytes(3)
@@ -104,7 +107,8 @@ def impacket_requests():
     yield "resolve_oxid", take(exporter, "ResolveOxid", OXID, (7, 8))
     yield "resolve_oxid2", take(exporter, "ResolveOxid2", OXID, (7,))
     yield "simple_ping", take(exporter, "SimplePing", SET)
-    # impacket's own client cannot change a set: it sends the set's number as the number of the change, which has 16 bits.
+    # Impacket's own client cannot change a set: it sends the set's number as the number of the
+    # change, which has 16 bits.
     yield "complex_ping_new", take(exporter, "ComplexPing", 0, 0, (OID, OID + 1))
     ping = dcomrt.ComplexPing()
     ping["pSetId"], ping["SequenceNum"], ping["cAddToSet"], ping["cDelFromSet"] = SET, 3, 2, 1
@@ -145,7 +149,7 @@ def impacket_responses():
     pinged = dcomrt.ComplexPingResponse()
     pinged["pSetId"], pinged["pPingBackoffFactor"], pinged["ErrorCode"] = SET, 1, 0x777
     yield "complex_ping_results", pinged.getData()
-    # impacket knows one result, and takes the length of the array for padding.
+    # Impacket knows one result, and takes the length of the array for padding.
     queried = dcomrt.RemQueryInterfaceResponse()
     that = dcomrt.ORPCTHAT()
     that["flags"], that["extensions"] = 0, NULL
@@ -158,7 +162,7 @@ def impacket_responses():
 
 
 def impacket_properties():
-    """What a server answers about a new object, each property serialized for itself."""
+    """Returns a server's activation properties of a new object, each serialized by itself."""
     reply = dcomrt.ScmReplyInfoData()
     reply["pdwReserved"] = 0
     remote = reply["remoteReply"]

@@ -1,4 +1,6 @@
-"""impacket as a client of `obvia epmapper` and of `interop-echo`, which has registered: the endpoint mapper and the management interface.
+"""Calls by impacket to the endpoint mapper and the management interface.
+
+The servers are `obvia epmapper`, and `interop-echo`, which has registered with it.
 
 Usage: mapped_impacket.py HOST MAPPER-PORT ECHO-PORT
 """
@@ -23,7 +25,7 @@ def connected(host, port):
 
 
 def asked(host, port, question, *arguments, **options):
-    # The questions bind themselves.
+    # The functions bind themselves.
     rpc = connected(host, port)
     try:
         return question(*arguments, dce=rpc, **options)
@@ -61,7 +63,7 @@ def looked_up(host, mapper):
 
 
 def refused(host, mapper):
-    """Nobody registers over a network: ept_insert with one entry, a tower of `ncacn_ip_tcp`."""
+    """Checks that ept_insert of a tower of `ncacn_ip_tcp` is refused over a network."""
 
     def floor(left, right):
         return struct.pack("<H", len(left)) + left + struct.pack("<H", len(right)) + right

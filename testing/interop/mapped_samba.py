@@ -1,4 +1,4 @@
-"""Samba's Python as a client of `interop-echo`, which it finds by its interface: through the endpoint mapper on port 135 of the host.
+"""Calls by Samba's Python to `interop-echo`, found through the endpoint mapper on port 135.
 
 Usage: mapped_samba.py HOST
 """

@@ -1,7 +1,9 @@
-"""Calls of IDispatch::Invoke as impacket writes them, a name and the stub data in each line, for the tests of `obvia::automation`.
+"""Test vectors of `obvia::automation`: calls of IDispatch::Invoke as impacket writes them.
 
-    oaut_vectors.py            prints them: testing/vectors/automation/invoke.txt is that
-    oaut_vectors.py FILE       compares a file with them
+A line has a name and the stub data.
+
+    oaut_vectors.py            prints the vectors, as in testing/vectors/automation/invoke.txt
+    oaut_vectors.py FILE       compares a file with the vectors
 """
 
 import importlib.metadata
@@ -73,7 +75,7 @@ def vectors():
 
 
 def main():
-    # Referents' identifiers are drawn.
+    # The referent IDs are random.
     random.seed(1)
     text = f"# impacket {importlib.metadata.version('impacket')}\n"
     text += "".join(f"{name} {data.hex()}\n" for name, data in vectors())

@@ -1,6 +1,6 @@
-"""impacket as a client of the server `raw_server`: binds, fragments, faults, the endpoint mapper, the management interface.
+"""Calls by impacket to `raw_server`: binds, fragments, faults, the endpoint mapper, and management.
 
-Usage: raw_impacket.py HOST PORT [REGISTERED-PORT], the last where something that captures is between the two.
+Usage: raw_impacket.py HOST PORT [REGISTERED-PORT], the last if a capturing relay is in between.
 """
 
 import struct
@@ -102,7 +102,7 @@ def faults(host, port):
 
 def mapper(host, port, registered):
     def asked(question, *arguments, **options):
-        # The questions bind themselves.
+        # The functions bind themselves.
         rpc = connected(host, port)
         try:
             return question(*arguments, dce=rpc, **options)

@@ -1,6 +1,6 @@
-"""Samba as a client of the server `raw_server`: raw calls in both byte orders, and the mapper asked for the port.
+"""Calls by Samba to `raw_server`: raw calls in both byte orders, and a query of the mapper.
 
-Usage: raw_samba.py HOST PORT. For the Python that Debian's package python3-samba is for.
+Usage: raw_samba.py HOST PORT, with the Python of Debian's package python3-samba.
 """
 
 import struct

@@ -1,4 +1,4 @@
-"""scapy's DCE/RPC server, for the client `raw_client HOST:PORT one-at-a-time`: it answers raw calls with their arguments.
+"""A DCE/RPC server by scapy for `raw_client HOST:PORT one-at-a-time`, which echoes the arguments.
 
 Usage: raw_scapy.py PORT, until the standard input ends. Prints `ready PORT` when it listens.
 """
@@ -29,7 +29,7 @@ register_dcerpc_interface("raw", RAW, "1.0", {0: DceRpcOp(EchoRequest, EchoRespo
 
 class Association(DceRpcSession):
     def _fragment(self, pkt, body):
-        # Where nothing is signed, scapy leaves zeros in the place of each fragment's data.
+        # Without signatures, scapy leaves zeros in the place of each fragment's data.
         for fragment, part in super()._fragment(pkt, body):
             fragment.payload.payload = conf.raw_layer(load=part)
             yield fragment, part
@@ -41,14 +41,14 @@ class Server(DCERPC_Server):
         self.session = Association()
 
     def loop(self, sock):
-        # scapy takes what one read brings for whole units; this reads units.
+        # Scapy takes the bytes of one read for whole PDUs; this loop reads PDUs.
         stream = sock.makefile("rb")
         while len(head := stream.read(16)) == 16:
             length = int.from_bytes(head[8:10], "little" if head[4] & 0x10 else "big")
             try:
                 self.recv(head + stream.read(length - 16))
             except AttributeError as error:
-                # scapy puts fragments together, and stumbles over the nothing that comes of all but the last.
+                # Scapy reassembles fragments, and fails on the missing result of all but the last.
                 assert error.obj is None, error
             while response := self.get_response():
                 sock.sendall(bytes(response))

@@ -8,9 +8,10 @@ fn main() {
     build_with(&tested, "idl/values.idl");
     build_with(&tested, "idl/functions.idl");
     build("idl/clock.idl");
-    // From java/first/Ledger.java.
+    // Generated from java-first/first/Ledger.java.
     build("idl/ledger.idl");
     build("../interop/idl/rpcecho.idl");
-    // What the C back end is tested with. `crates/capi/tests/native/random_calls.rs` runs the programs.
+    // The C back end's golden IDL file. `crates/capi/tests/native/random_calls.rs` runs the
+    // programs.
     build_with(&tested, "../../crates/idl/tests/golden/c/plain.idl");
 }

@@ -1,4 +1,4 @@
-//! `obvia bench`: which measurements there are.
+//! The subcommand `obvia bench` and its measurements.
 
 mod bandwidth;
 mod call_lat;
@@ -27,7 +27,7 @@ enum Measurement {
     /// Latency of a call: round trips, against raw baselines in the same run
     #[command(name = "call_lat")]
     CallLat(call_lat::Arguments),
-    /// Latency of calls of objects: over virtual interfaces, against DCOM's own ways
+    /// Latency of calls of objects: over virtual interfaces, against DCOM's own transports
     #[command(name = "dcom_vi")]
     DcomVi(dcom_vi::Arguments),
     /// Calls per second of several threads, against those of one
@@ -45,7 +45,7 @@ enum Measurement {
     /// Reads of a file in the page cache: through a file server, against pread(2)
     #[command(name = "pfs_reread")]
     PfsReread(pfs_reread::Arguments),
-    /// Draws what another program measured: for `cargo xtask bench-jrpc` and `bench-web`
+    /// Draw the measurements of another program: for `cargo xtask bench-jrpc` and `bench-web`
     #[command(name = "draw", hide = true)]
     Draw(Draw),
     /// The server process of a call: for the command's own use
@@ -154,7 +154,7 @@ struct ServeVi {
     parent: u32,
 }
 
-/// Runs the measurement asked for.
+/// Runs the requested measurement.
 pub(crate) fn main(arguments: Arguments) -> anyhow::Result<ExitCode> {
     match arguments.measurement {
         Measurement::CallLat(arguments) => call_lat::main(&arguments),

@@ -1,4 +1,5 @@
-//! `obvia call`: calls a method of any exported object, or a function of any server, without code made for its interface.
+//! The subcommand `obvia call`: calls a method of an exported object, or a function of a server,
+//! without generated code.
 
 mod by_name;
 mod given;
@@ -22,7 +23,7 @@ use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Results longer than this are printed over several lines.
+/// The longest result, in bytes of JSON, that is printed on one line.
 const WIDTH_MAX: usize = 100;
 
 /// The arguments of `obvia call`.
@@ -40,22 +41,24 @@ What a method that fails returns is printed, and the exit code is 1; `obvia --he
 pub(crate) struct Arguments {
     /// The exported name, or for functions the server's string binding; `obvia ls` lists them
     name: String,
-    /// The method; without an interface, one of the interface that the name is exported by; `First/Second` calls the
-    /// second on the object that the first returns; of objects that are called by name (IDispatch), `Property=` sets a
-    /// property to the last argument
+    /// The method; without an interface, one of the interface under which the object is exported;
+    /// `First/Second` calls Second on the object that First returns; for objects that are called by
+    /// name (IDispatch), `Property=` sets a property to the last argument
     #[arg(value_name = "[INTERFACE.]METHOD")]
     method: String,
-    /// The [in] and [in, out] parameters in order, as JSON; bare words are strings, counts of arrays are left out; @FILE stands for what a
-    /// file has, @- for the standard input; NaN, Infinity and -Infinity are numbers
+    /// The [in] and [in, out] parameters in order, as JSON; bare words are strings, counts of
+    /// arrays are left out; @FILE stands for the contents of a file, @- for the standard input;
+    /// NaN, Infinity and -Infinity are numbers
     #[arg(value_name = "ARGS", allow_negative_numbers = true)]
     arguments: Vec<String>,
     /// An argument for the parameter of this name, where the object is called by name
     #[arg(long, value_name = "NAME=VALUE")]
     named: Vec<String>,
-    /// Take the interface from this IDL file, and do not ask the server, which need not be one of obvia's
+    /// Take the interface from this IDL file instead of asking the server, which may be of another
+    /// implementation
     #[arg(long, value_name = "FILE")]
     idl: Option<PathBuf>,
-    /// Call by name, with the names that this type library has, and do not ask the object for them
+    /// Call by name, with the names of this type library instead of asking the object for them
     #[arg(long, value_name = "FILE", conflicts_with = "idl")]
     type_library: Option<PathBuf>,
     /// Print one JSON object
@@ -97,7 +100,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         return show(arguments, &method, HRESULT(0), &[]);
     }
     let (result, frame) = match object.call(method.plan.method.opnum, &request) {
-        // The method was there and is done, whatever it returns.
+        // The method has run, although its HRESULT is a failure.
         Ok((result, _)) if result.is_err() => return failed(arguments, &method, &result.into(), ExitCode::FAILURE),
         Ok(done) => done,
         Err(error) => return failed(arguments, &method, &error, exit::code_for(&error)),
@@ -105,7 +108,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     show(arguments, &method, result, &method.results(&object, &request, &frame)?)
 }
 
-/// The object that a method without arguments returns.
+/// Calls a method without arguments, and returns the object that it returns.
 fn follow(arguments: &Arguments, object: Option<dynamic::Object>, step: &str) -> anyhow::Result<dynamic::Object> {
     let (described, method, object) = open(arguments, object, step)?;
     let method = Method::new(&described, method)?;
@@ -122,7 +125,8 @@ fn follow(arguments: &Arguments, object: Option<dynamic::Object>, step: &str) ->
     found.ok_or_else(|| anyhow!("{} returned no object to go on with", method.name()))
 }
 
-/// The object to call, by the interface that is meant by `Interface.Method`; its description; the method's name.
+/// Returns the description of the interface named in `Interface.Method`, the method's name, and the
+/// object to call.
 fn open<'m>(
     arguments: &Arguments,
     object: Option<dynamic::Object>,
@@ -161,7 +165,7 @@ fn open<'m>(
 pub(crate) struct Method<'a> {
     described: &'a Described,
     plan: MethodPlan<'a>,
-    // The interface that declares it, the one called or one that this extends.
+    // The interface that declares the method: the called one or one of its bases.
     owner: &'a str,
     kinds: Vec<Type>,
 }
@@ -174,7 +178,7 @@ impl<'a> Method<'a> {
             let owner = &model.interfaces[id.0];
             methods.extend(owner.methods.iter().map(|method| (owner.name.as_str(), plan(model, method))));
         }
-        // Every method of the interface has a part in its type numbers.
+        // Type numbers are assigned over all methods of the interface, inherited ones included.
         let kinds = kinds(model, &model.all_methods(described.id));
         let names: Vec<&str> = methods.iter().map(|(_, plan)| plan.method.name.as_str()).collect();
         let Some(at) = names.iter().position(|known| *known == name) else {
@@ -187,12 +191,12 @@ impl<'a> Method<'a> {
         Ok(Self { described, plan, owner, kinds })
     }
 
-    /// The frame of a request.
+    /// Lays out the frame of a request.
     fn request(&self, arguments: &[String]) -> anyhow::Result<Vec<u8>> {
         request::frame(self, arguments).map_err(|wrong| exit::usage(format!("{wrong}\n  {}", self.line())))
     }
 
-    /// The results in the frame of a reply.
+    /// Returns the results in the frame of a reply.
     fn results(
         &self,
         object: &dynamic::Object,
@@ -203,29 +207,30 @@ impl<'a> Method<'a> {
         results.map_err(|flaw| anyhow!("{}: the reply is not what the interface says: {flaw}", self.name()))
     }
 
-    /// Whether a parameter is a floating-point number.
+    /// Whether the parameter is a floating-point number.
     fn is_number(&self, name: &str) -> bool {
         let mut params = self.plan.params.iter().filter(|param| param.param.name == name);
         params.any(|param| matches!(in_place(&self.described.model, param.param), Type::Base(Base::F32 | Base::F64)))
     }
 
-    /// The method's name, with its interface's.
+    /// Returns the method's name, with that of its interface.
     fn name(&self) -> String {
         format!("{}.{}", self.described.interface().name, self.plan.method.name)
     }
 
-    /// The line of IDL that declares it.
+    /// Returns the line of IDL that declares the method.
     fn line(&self) -> String {
         self.described.line(self.owner, &self.plan.method.name)
     }
 
-    /// What the interface's frames are laid out by.
+    /// Returns the layout of the interface's frames.
     fn layout(&self) -> Layout<'_> {
         Layout { model: &self.described.model, kinds: &self.kinds }
     }
 }
 
-/// The arguments with interface names in place of IIDs replaced by these.
+/// Returns the arguments, with names of interfaces replaced by their IIDs where the parameter is a
+/// GUID.
 fn iids(arguments: &Arguments, method: &Method<'_>) -> Vec<String> {
     let mut given = arguments.arguments.clone();
     for (param, text) in request::given(&method.plan).into_iter().zip(&mut given) {
@@ -241,12 +246,12 @@ fn iids(arguments: &Arguments, method: &Method<'_>) -> Vec<String> {
     given
 }
 
-/// The interfaces that the server knows; none when it does not say.
+/// Returns the interfaces that the server describes; none when the query fails.
 fn known(name: &str) -> Vec<dynamic::Known> {
     dynamic::interfaces(name).unwrap_or_default()
 }
 
-/// Tells how a call failed, and with which code the command ends.
+/// Reports the failure of a call, and returns the exit code.
 fn failed(
     arguments: &Arguments,
     method: &Method<'_>,
@@ -263,7 +268,7 @@ fn failed(
     Ok(exit)
 }
 
-/// How a call failed: in words, and its HRESULT.
+/// Describes the failure of a call, with its HRESULT.
 fn failure(method: &Method<'_>, error: &obvia::Error) -> String {
     let (text, code) = (error.to_string(), format!("{:#010x}", error.code().0));
     let code = if text.contains(&code) { String::new() } else { format!(" [{code}]") };
@@ -300,7 +305,7 @@ fn show(
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is said of an object that came as a result.
+/// Describes an object that was returned as a result.
 fn describe_object(arguments: &Arguments, method: &Method<'_>, object: &dynamic::Object) -> Value {
     let iid = object.iid();
     let declared = method.described.model.interfaces.iter().find(|interface| interface.uuid == iid.to_u128());
@@ -310,12 +315,13 @@ fn describe_object(arguments: &Arguments, method: &Method<'_>, object: &dynamic:
     json!({ "interface": name, "iid": guid_text(&iid), "released": true })
 }
 
-/// A number that JSON has no number for, without the quotation marks that it has there.
+/// Returns the name of a number that is not finite, without the quotation marks that it has in
+/// JSON.
 fn plain_number(value: &Value) -> Option<String> {
     value.as_str().map(str::to_owned)
 }
 
-/// A result on one line where it fits.
+/// Formats a result, on one line where it fits.
 fn readable(value: &Value) -> anyhow::Result<String> {
     if let (Some(_), Some(iid)) = (value.get("released"), value["iid"].as_str()) {
         let interface = value["interface"].as_str().unwrap_or("an object");

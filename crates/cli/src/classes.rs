@@ -1,4 +1,4 @@
-//! `obvia classes`: which classes are registered, and which processes make objects of them.
+//! The subcommand `obvia classes`: registered classes, and the processes that serve them.
 
 use crate::describe::guid_text;
 use crate::{print, table};
@@ -20,11 +20,11 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-/// What is known of a class.
+/// The registration and the server process of a class.
 #[derive(Default)]
 struct Known {
     registered: Option<(PathBuf, obvia::Result<Class>)>,
-    /// The process that makes its objects, 0 where that could not be read.
+    /// The process ID of the server, 0 if it could not be read.
     running: Option<u32>,
 }
 
@@ -50,7 +50,7 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     Ok(if has_wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// What makes objects of a class, in a few words.
+/// Describes what creates objects of a class: library, program, host.
 fn by(class: &Class) -> String {
     let library = class.library.as_ref().map(|path| format!("library {}", path.display()));
     let program = class.program.as_ref().map(|program| format!("program {}", program.path.display()));

@@ -1,4 +1,4 @@
-//! `obvia completions`: what a shell completes the command's words by.
+//! The subcommand `obvia completions`: scripts by which a shell completes the command's words.
 
 use crate::{Arguments as Obvia, print};
 use clap::{Args, CommandFactory};

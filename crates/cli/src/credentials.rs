@@ -1,16 +1,16 @@
-//! Who the command is to servers that want to know.
+//! The credentials of the command's calls.
 
 use crate::exit;
 use clap::Args;
 use obvia::security::{Credential, set_credentials};
 
-/// The variable of the environment that has the password: what stands on a command line, every user of the host can read.
+/// The environment variable with the password: every user of the host can read command lines.
 const PASSWORD: &str = "OBVIA_PASSWORD";
 
-/// For subcommands that call servers.
+/// The user option of subcommands that call servers.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct User {
-    /// Who calls are made as where a binding asks for security; the password is in OBVIA_PASSWORD
+    /// User of calls whose binding asks for security; the password is in OBVIA_PASSWORD
     #[arg(long, value_name = "[DOMAIN/]USER")]
     user: Option<String>,
 }
@@ -20,7 +20,7 @@ impl User {
         Self { user }
     }
 
-    /// Has calls be made as this user, of a domain if there is a `/`.
+    /// Sets the process's credentials to this user; a domain precedes a `/`.
     pub(crate) fn set(&self) -> anyhow::Result<()> {
         let Some(user) = &self.user else { return Ok(()) };
         let (domain, name) = user.split_once('/').unwrap_or(("", user));

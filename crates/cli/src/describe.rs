@@ -1,4 +1,5 @@
-//! `obvia describe`: an interface of an exported object as IDL, from the running server.
+//! The subcommand `obvia describe`: shows an exported object's interface as IDL, as the running
+//! server describes it.
 
 pub(crate) mod nearest;
 
@@ -56,24 +57,25 @@ fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// An interface as a running server describes it.
+/// An interface, as a running server or an IDL file describes it.
 pub(crate) struct Described {
-    /// Its text.
+    /// The canonical IDL text.
     pub(crate) text: String,
-    /// What the text declares.
+    /// The declarations of the text.
     pub(crate) model: Model,
-    /// The interface, in the model.
+    /// The described interface, in the model.
     pub(crate) id: InterfaceId,
 }
 
 impl Described {
-    /// The interface that a name is exported by.
+    /// Fetches the description of the interface under which a name is exported.
     pub(crate) fn exported(name: &str) -> anyhow::Result<Self> {
         let text = obvia::describe(name).map_err(|error| no_such_name(name, error))?;
         Self::of(name, text)
     }
 
-    /// An interface that the server behind a name knows, by its name or its IID.
+    /// Fetches the description of an interface, by its name or IID, from the server of an exported
+    /// name.
     pub(crate) fn named(name: &str, interface: &str) -> anyhow::Result<Self> {
         let known = dynamic::interfaces(name).map_err(|error| no_such_name(name, error))?;
         let found = known.iter().find(|known| known.name == interface).map(|known| known.iid);
@@ -91,7 +93,9 @@ impl Described {
         Self::of(name, text)
     }
 
-    /// The interface that a name is exported by, or one of functions that is performed there: that of this name, or the only one.
+    /// Fetches the description of the interface under which a name is exported. Where the name is a
+    /// string binding without an exported object, the interface of functions named `interface` is
+    /// described, or the only one that the server performs.
     pub(crate) fn there(name: &str, interface: Option<&str>) -> anyhow::Result<Self> {
         let failure = match Self::exported(name) {
             Err(failure) if obvia::is_string_binding(name) => failure,
@@ -103,7 +107,7 @@ impl Described {
         }
         let mut found: Vec<_> =
             performed.iter().filter_map(|one| Some((one.interface.as_deref()?, one.uuid))).collect();
-        // One that is performed for several objects is named as often.
+        // An interface that is performed for several objects appears once for each.
         found.dedup();
         match (interface, &found[..]) {
             (_, []) => {
@@ -122,7 +126,8 @@ impl Described {
         }
     }
 
-    /// An interface of an IDL file: that of this name, or the only one that the file itself has.
+    /// Reads an interface from an IDL file: the one named `interface`, or the only one that the
+    /// file itself declares.
     pub(crate) fn in_file(file: &Path, interface: Option<&str>) -> anyhow::Result<Self> {
         let compilation = Compiler::new().check(file).map_err(|failure: Failure| anyhow!("{failure}"))?;
         let model = compilation.model;
@@ -143,7 +148,7 @@ impl Described {
         Ok(Self { text: canonical::text(&model, InterfaceId(at)), model, id: InterfaceId(at) })
     }
 
-    /// The interface of an object that came from the server behind a name.
+    /// Fetches the description of the interface of an object that the server of `name` returned.
     pub(crate) fn of_object(name: &str, iid: &GUID) -> anyhow::Result<Self> {
         let text = dynamic::describe(name, iid);
         let text = text.map_err(|error| {
@@ -153,7 +158,7 @@ impl Described {
     }
 
     fn of(name: &str, text: String) -> anyhow::Result<Self> {
-        // Only asked for where the text names interfaces that it does not declare.
+        // The query is made only if the text names interfaces that it does not declare.
         let known = OnceCell::new();
         let iid_of = |wanted: &str| {
             let known: &Vec<dynamic::Known> = known.get_or_init(|| dynamic::interfaces(name).unwrap_or_default());
@@ -166,12 +171,12 @@ impl Described {
         Ok(Self { text, model, id })
     }
 
-    /// The interface.
+    /// Returns the described interface.
     pub(crate) fn interface(&self) -> &Interface {
         &self.model.interfaces[self.id.0]
     }
 
-    /// What makes it the same on both sides.
+    /// Returns the IID and the fingerprint, which have to be the same on both sides.
     pub(crate) fn identity(&self) -> dynamic::Identity {
         dynamic::Identity {
             iid: GUID::from_u128(self.interface().uuid),
@@ -179,14 +184,14 @@ impl Described {
         }
     }
 
-    /// What it takes to call it, where it is one of functions.
+    /// Returns the data for calls of an interface of functions.
     pub(crate) fn functions(&self) -> dynamic::Functions {
         let Interface { name, version, endpoints, .. } = self.interface().clone();
         let ndr = obvia_idl::ndr::words(&self.model, self.id);
         dynamic::Functions { identity: self.identity(), name, version, endpoints, ndr }
     }
 
-    /// The line of IDL that declares a method.
+    /// Returns the line of IDL that declares a method.
     pub(crate) fn line(&self, interface: &str, method: &str) -> String {
         let start = self.text.find(&format!("\ninterface {interface} ")).unwrap_or(0);
         let wanted = format!(" {method}(");
@@ -220,7 +225,7 @@ impl Described {
     }
 }
 
-/// The GUID that a text spells, with braces and hyphens or without.
+/// Parses a GUID, with or without braces and hyphens.
 pub(crate) fn guid(text: &str) -> Option<GUID> {
     let bare = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).unwrap_or(text);
     let digits: String = bare.chars().filter(|&letter| letter != '-').collect();
@@ -228,12 +233,13 @@ pub(crate) fn guid(text: &str) -> Option<GUID> {
     right.then(|| u128::from_str_radix(&digits, 16).ok().map(GUID::from_u128))?
 }
 
-/// A GUID as IDL writes it.
+/// Formats a GUID as in IDL.
 pub(crate) fn guid_text(guid: &GUID) -> String {
     format!("{guid:?}").to_ascii_lowercase()
 }
 
-/// Why a name could not be asked; where nobody serves it, which names there are.
+/// Describes the failure to reach a name. If no server exports the name, lists the names that there
+/// are.
 pub(crate) fn no_such_name(name: &str, error: obvia::Error) -> anyhow::Error {
     if error.code() != code::RPC_S_SERVER_UNAVAILABLE || obvia::is_string_binding(name) {
         return exit::told(&error, format!("`{name}`: {error}"));

@@ -1,4 +1,4 @@
-//! `obvia epmapper`: the endpoint mapper of a host.
+//! The subcommand `obvia epmapper`: serves the endpoint mapper of the host.
 
 use crate::print;
 use clap::Args;
@@ -7,20 +7,22 @@ use std::process::ExitCode;
 /// The arguments of `obvia epmapper`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// The address to listen on, of those that this host has
+    /// The address to listen on, one of this host's
     #[arg(long, default_value = "0.0.0.0")]
     host: String,
-    /// The port to listen on; 0 for one that is free. Clients look for mappers at 135, which takes privileges
+    /// The port to listen on; 0 for any free one. Clients look for mappers at 135, which takes
+    /// privileges
     #[arg(long, default_value_t = 135)]
     port: u16,
-    /// The name by which servers of this user register, over ncalrpc
+    /// The ncalrpc endpoint at which servers of this user register
     #[arg(long, default_value = "epmapper")]
     name: String,
 }
 
 pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let Arguments { host, port, name } = arguments;
-    // Before anybody is told that it serves: who ends it early ends it well.
+    // Catch signals before the bindings are printed: from then on, a signal has to end the command
+    // in order.
     obvia::catch_signals()?;
     let [tcp, local] = [format!("ncacn_ip_tcp:{host}[{port}]"), format!("ncalrpc:[{name}]")];
     let mapper = obvia::serve_endpoint_mapper(&[&tcp, &local]).map_err(|error| {

@@ -1,4 +1,4 @@
-//! Exit codes, by which scripts tell the command's failures apart.
+//! The command's exit codes, by which scripts tell failures apart.
 
 use obvia::code;
 use std::fmt;
@@ -13,7 +13,7 @@ Exit codes:
   3  nobody there: no server has the name or listens at the binding, or it has gone
   4  it took longer than --timeout";
 
-/// The cause of a failure, as far as the exit code tells.
+/// The kind of a failure, whose number is the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Other = 1,
@@ -22,7 +22,7 @@ enum Kind {
     TimedOut = 4,
 }
 
-/// A failure whose kind is known.
+/// An error with a known kind.
 #[derive(Debug)]
 struct Failure {
     kind: Kind,
@@ -37,17 +37,17 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// A wrong use of the command.
+/// Returns the error for a wrong use of the command.
 pub(crate) fn usage(text: impl fmt::Display) -> anyhow::Error {
     Failure { kind: Kind::Usage, text: text.to_string() }.into()
 }
 
-/// The failure of a command that took too long.
+/// Returns the error for a command that took too long.
 pub(crate) fn timed_out(text: impl fmt::Display) -> anyhow::Error {
     Failure { kind: Kind::TimedOut, text: text.to_string() }.into()
 }
 
-/// An error of the runtime, in words that tell more.
+/// Returns an error with the kind of a runtime error, and with a text that tells more.
 pub(crate) fn told(error: &obvia::Error, text: impl fmt::Display) -> anyhow::Error {
     Failure { kind: kind_of(error), text: text.to_string() }.into()
 }
@@ -60,12 +60,12 @@ fn kind_of(error: &obvia::Error) -> Kind {
     }
 }
 
-/// The code that a failure of the runtime's has.
+/// Returns the exit code for a runtime error.
 pub(crate) fn code_for(error: &obvia::Error) -> ExitCode {
     ExitCode::from(kind_of(error) as u8)
 }
 
-/// The code that tells a failure.
+/// Returns the exit code for any error of the command.
 pub(crate) fn code_of(error: &anyhow::Error) -> ExitCode {
     ExitCode::from(kind(error) as u8)
 }
@@ -78,7 +78,7 @@ fn kind(error: &anyhow::Error) -> Kind {
     known.unwrap_or(Kind::Other)
 }
 
-/// Whether a failure is that it took too long.
+/// Whether the cause of an error is a time limit.
 pub(crate) fn is_timeout(error: &anyhow::Error) -> bool {
     kind(error) == Kind::TimedOut
 }

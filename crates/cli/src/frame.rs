@@ -1,9 +1,11 @@
 //! Frames of any method, by the model of its interface: written from JSON, and read as JSON.
 //!
-//! A block and a structure are the same here: members at offsets. What a member points to is an object behind them. Members
-//! that another one implies may be left out: an array tells its count, a union its discriminant. Where several pointers lead to
-//! the same structure, it says `"$id": "name"` once, and the others say `{"$ref": "name"}`. A union is an object with its arm:
-//! `{"number": 5}`, and `"case"` beside it where the arm alone does not tell the discriminant.
+//! A block and a structure have the same form here: members at offsets. The target of a pointer is
+//! an object after them in the frame. Members that another member implies may be left out: an array
+//! implies its count, a union its discriminant. If several pointers lead to the same structure, the
+//! structure has a member `"$id": "name"`, and the other pointers are `{"$ref": "name"}`. A union
+//! is an object with its arm: `{"number": 5}`, and `"case"` beside it if the arm alone does not
+//! imply the discriminant.
 
 mod expression;
 mod read;
@@ -21,12 +23,12 @@ use obvia_idl::plan::{KIND_FIRST, MethodPlan, in_place};
 use obvia_idl::shapes::{Shapes, flat};
 use serde_json::Value;
 
-/// What frames of an interface's methods are laid out by.
+/// The input for the layout of frames of an interface's methods.
 #[derive(Clone, Copy)]
 pub(crate) struct Layout<'a> {
-    /// Where the types are.
+    /// The model with the types.
     pub(crate) model: &'a Model,
-    /// The interface's types, in the order of their numbers.
+    /// The interface's types, in the order of their type numbers.
     pub(crate) kinds: &'a [Type],
 }
 
@@ -34,14 +36,14 @@ pub(crate) struct Layout<'a> {
 pub(crate) struct Member<'a> {
     pub(crate) name: &'a str,
     pub(crate) ty: &'a Type,
-    /// Its offset; none for a parameter that is not in this block.
+    /// The member's offset; none for a parameter that is not in this block.
     pub(crate) at: Option<usize>,
     pub(crate) switch: Option<&'a Arith>,
-    /// The array at a structure's end.
+    /// The conformant array at a structure's end: the element's type, size and length.
     pub(crate) tail: Option<(&'a Type, &'a Arith, Option<&'a Arith>)>,
 }
 
-/// The members of a request's or a reply's block.
+/// Returns the members of a request's or a reply's block.
 pub(crate) fn block<'a>(model: &Model, plan: &'a MethodPlan<'a>, request: bool) -> Vec<Member<'a>> {
     let member = |param: &'a obvia_idl::plan::ParamPlan<'a>| Member {
         name: &param.param.name,
@@ -78,7 +80,7 @@ impl<'a> Layout<'a> {
         found.fields.iter().zip(&offsets).map(member).collect()
     }
 
-    /// Checks a frame as a server or a client does.
+    /// Checks a frame as servers and clients do.
     pub(crate) fn check(
         &self,
         plan: &MethodPlan<'_>,
@@ -93,12 +95,12 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// What an expression over members is, by the integers that `load` finds.
+/// Evaluates an expression over members, whose integers `load` returns.
 fn evaluate(value: &Arith, load: &dyn Fn(usize, Base) -> Option<i64>) -> Option<i64> {
     expression::value(value, load)
 }
 
-/// Whether a pointer is to an array that other members count, and how.
+/// Returns the element's type, size and length if the type is a pointer to a counted array.
 fn counted(ty: &Type) -> Option<(&Type, &Arith, Option<&Arith>)> {
     match ty {
         Type::Pointer(pointer) => match &pointer.extent {
@@ -109,7 +111,7 @@ fn counted(ty: &Type) -> Option<(&Type, &Arith, Option<&Arith>)> {
     }
 }
 
-/// The little-endian integer at an offset.
+/// Reads the little-endian integer at an offset.
 fn integer(frame: &[u8], at: usize, base: Base) -> Option<i64> {
     let mut eight = [0; 8];
     let size = base.size() as usize;
@@ -120,7 +122,7 @@ fn integer(frame: &[u8], at: usize, base: Base) -> Option<i64> {
     if least < 0 { Some((bits << unused).cast_signed() >> unused) } else { i64::try_from(bits).ok() }
 }
 
-/// The integer that a parameter of a request is.
+/// Reads the value of an integer parameter from a request's frame.
 pub(crate) fn number(layout: Layout<'_>, plan: &MethodPlan<'_>, request: &[u8], index: usize) -> Option<i64> {
     let param = &plan.params[index];
     let base = match in_place(layout.model, param.param) {

@@ -1,4 +1,4 @@
-//! `obvia idl`: compiles an interface, or shows what the compiler makes of it.
+//! The subcommand `obvia idl`: compiles an interface, or shows its canonical text.
 
 use crate::print;
 use anyhow::Context;
@@ -23,13 +23,14 @@ pub(crate) struct Arguments {
     /// Look for imports in this directory too
     #[arg(short = 'I', long = "include", value_name = "DIR")]
     include: Vec<PathBuf>,
-    /// Take the file's attributes from here too, and not from FILE's name with .acf
+    /// Take the file's attributes from this file too, instead of FILE's name with .acf
     #[arg(long, value_name = "FILE")]
     acf: Option<PathBuf>,
-    /// What to write: NAME.rs; NAME.h, NAME_stubs.c and NAME_values.hpp; a file for each class in Java; or NAME.tlb
+    /// The language, and so the files: NAME.rs; NAME.h, NAME_stubs.c and NAME_values.hpp; a file for
+    /// each class in Java; or NAME.tlb
     #[arg(short, long, value_enum, default_value = "rust")]
     language: Language,
-    /// The package of classes in Java, where it is not FILE's name
+    /// The package of classes in Java [default: FILE's name]
     #[arg(long, value_name = "NAME")]
     java_package: Option<String>,
     /// Write a program that tests the interfaces by random calls too: NAME_test.rs or NAME_test.cc
@@ -38,13 +39,13 @@ pub(crate) struct Arguments {
     /// Write the files to this directory
     #[arg(short, long, alias = "out", value_name = "DIR", default_value = ".")]
     output: PathBuf,
-    /// Write a rule for make or ninja, of what was written and the files that were read, and do not print it
+    /// Write a rule for make or ninja, of the written and the read files, to this file
     #[arg(long, value_name = "FILE", conflicts_with_all = ["check", "text"])]
     depfile: Option<PathBuf>,
-    /// Write nothing, only say what is wrong
+    /// Write nothing, only report errors and warnings
     #[arg(long)]
     check: bool,
-    /// Take attributes that nobody knows for warnings
+    /// Report unknown attributes as warnings
     #[arg(long)]
     permissive: bool,
     /// Write nothing, print the canonical text and the fingerprint of each interface
@@ -55,7 +56,7 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-/// What the compiler writes.
+/// The output of the compiler.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Language {
     /// Rust, for the crate obvia
@@ -64,7 +65,7 @@ enum Language {
     C,
     /// Java, for obvia-runtime
     Java,
-    /// A type library, of what stands in the file's `library`
+    /// A type library of the file's `library` statement
     Tlb,
 }
 
@@ -96,7 +97,7 @@ fn compile(arguments: &Arguments) -> Result<Compiled, Failure> {
     if arguments.check || arguments.text {
         return Ok(Compiled { compilation: compiler.check(&arguments.file)?, files: Vec::new() });
     }
-    // Where it cannot be made, writing the file says so.
+    // A failure is reported when a file is written.
     let _ = std::fs::create_dir_all(&arguments.output);
     let language = match arguments.language {
         Language::Rust => obvia_idl::Language::Rust,
@@ -107,7 +108,7 @@ fn compile(arguments: &Arguments) -> Result<Compiled, Failure> {
     compile_into(&compiler, language, &arguments.file, &arguments.output)
 }
 
-/// The files that were written, and those that they were made from, as make and ninja read it.
+/// Returns a rule for make and ninja: the written files depend on the read ones.
 fn rule(done: &Compiled) -> String {
     let names = |paths: &[&Path]| {
         let escaped = paths.iter().map(|path| {
@@ -122,7 +123,7 @@ fn rule(done: &Compiled) -> String {
     format!("{}: {}\n", names(&written), names(&read))
 }
 
-/// The file's own interfaces.
+/// Returns the interfaces that the file itself declares.
 fn own(compilation: &Compilation) -> impl Iterator<Item = InterfaceId> {
     let all = compilation.model.interfaces.iter().enumerate();
     all.filter(|(_, interface)| !interface.imported).map(|(at, _)| InterfaceId(at))

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// What kind of JSON value it is, in words.
+/// Returns the kind of a JSON value, in words.
 pub(crate) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

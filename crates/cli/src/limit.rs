@@ -1,4 +1,4 @@
-//! `--timeout`: how long the command takes at most, whatever it does meanwhile.
+//! The option `--timeout`: a time limit for the whole command.
 
 use crate::exit;
 use clap::Args;
@@ -6,12 +6,12 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The time beyond its calls' that the command may take: it has to say which of them took too long.
+/// The time after the deadline that the command has to report the call that timed out.
 const GRACE: Duration = Duration::from_millis(500);
-/// As much stack as the main thread has.
+/// The stack of the thread in bytes: as much as the main thread has.
 const STACK: usize = 8 << 20;
 
-/// For subcommands that ask other processes.
+/// The time limit of subcommands that call other processes.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Limit {
     /// Give up after this many seconds
@@ -26,22 +26,24 @@ fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 impl Limit {
-    /// Runs a subcommand. All calls that it makes together have to end by the time; and what else it does, such as compiling what a server says
-    /// that its interface is, is given up soon after.
+    /// Runs a subcommand with a deadline.
+    ///
+    /// All its calls together have to end by the deadline. Other work, such as the compilation of a
+    /// server's description, is given up `GRACE` later.
     pub(crate) fn run<R: Send + 'static>(
         self,
         command: impl FnOnce() -> anyhow::Result<R> + Send + 'static,
     ) -> anyhow::Result<R> {
         let Self { timeout } = self;
         let (result, outcome) = channel();
-        // More than a century is no limit.
+        // A timeout that overflows the clock is no limit.
         let end = Instant::now().checked_add(timeout);
         let work = move || {
             let done = match end {
                 Some(end) => obvia::with_deadline(end, command),
                 None => obvia::with_timeout(timeout, command),
             };
-            // The main thread may have given up.
+            // The send fails if the main thread has given up.
             let _ = result.send(done);
         };
         let thread = thread::Builder::new().name("command".to_owned()).stack_size(STACK).spawn(work)?;

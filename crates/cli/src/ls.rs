@@ -1,4 +1,5 @@
-//! `obvia ls`: what the processes of this user, or a process elsewhere, export by name, and which interfaces of functions are there.
+//! The subcommand `obvia ls`: lists exported names and interfaces of functions, of this user's
+//! processes or at a binding.
 
 use crate::credentials::User;
 use crate::describe::guid_text;
@@ -9,7 +10,7 @@ use obvia::{Listed, Performed, code};
 use serde_json::{Value, json};
 use std::process::ExitCode;
 
-/// What stands for something that is not known.
+/// The text for unknown values.
 const UNKNOWN: &str = "?";
 
 /// The arguments of `obvia ls`.
@@ -20,11 +21,12 @@ Examples:
   obvia ls -v 'ncacn_vi_udp:10.0.0.1[5555]'    what a process of another host does
   obvia ls ncacn_ip_tcp:10.0.0.1               what that host's endpoint mapper knows")]
 pub(crate) struct Arguments {
-    /// A string binding, such as ncacn_vi_udp:HOST[PORT]: lists what is exported there, and the functions; without an endpoint, as in
-    /// ncacn_ip_tcp:HOST, what the endpoint mapper of the host knows
+    /// A string binding, such as ncacn_vi_udp:HOST[PORT]: lists the exported objects and the
+    /// functions there; without an endpoint, as in ncacn_ip_tcp:HOST, the entries of the host's
+    /// endpoint mapper
     #[arg(value_name = "BINDING")]
     binding: Option<String>,
-    /// Show the interfaces' IIDs and the string bindings too, and the protocol sequence that was used of them
+    /// Show IIDs, string bindings, and the protocol sequence that was used as well
     #[arg(short, long)]
     verbose: bool,
     /// Print JSON
@@ -66,10 +68,10 @@ fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is exported at a string binding, and which functions are performed there.
+/// Returns the exported objects and the interfaces of functions at a string binding.
 fn at(binding: &str) -> obvia::Result<(Vec<Listed>, Vec<Performed>)> {
     let performed = obvia::performed_at(binding)?;
-    // Where there is no process of obvia's behind it, or none in particular, it has no names.
+    // Servers of other implementations, and endpoint mappers, have no exported names.
     let listed = match obvia::list_at(binding) {
         Err(error) if error.code() == code::RPC_S_SERVER_UNAVAILABLE => return Err(error),
         listed => listed.unwrap_or_default(),
@@ -94,7 +96,7 @@ fn entry(listed: &Listed) -> Value {
     })
 }
 
-/// The protocol sequences that a process offers.
+/// Returns the protocol sequences that a process offers.
 fn protocols(listed: &Listed) -> Vec<&str> {
     listed.bindings.iter().filter_map(|binding| binding.split(':').next()).collect()
 }

@@ -1,7 +1,8 @@
-//! The `obvia` command: compiles interfaces, makes projects of them, looks at and calls running objects, measures.
+//! The `obvia` command: compiles interfaces, generates projects, inspects and calls running
+//! objects, and measures.
 
 #![forbid(unsafe_code)]
-// All output goes by `print`, which escapes what others wrote.
+// All output goes through `print`, which escapes text from other processes.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod bench;
@@ -34,7 +35,8 @@ use std::process::ExitCode;
 #[derive(Debug, Parser)]
 #[command(name = "obvia", version, propagate_version = true, after_help = exit::HELP)]
 struct Arguments {
-    // The option's former place; subcommands that call servers have it.
+    // Accepted before the subcommand for compatibility: subcommands that call servers have the
+    // option.
     #[arg(long, hide = true, value_name = "[DOMAIN/]USER")]
     user: Option<String>,
     #[command(subcommand)]
@@ -47,13 +49,13 @@ enum Command {
     Bench(bench::Arguments),
     /// Call a method of an exported object
     Call(call::Arguments),
-    /// List the classes that are registered, and the processes that make objects of them
+    /// List the registered classes, and the processes that make objects of them
     Classes(classes::Arguments),
-    /// Write what a shell completes the command's words by
+    /// Write a script by which a shell completes the command's words
     Completions(completions::Arguments),
     /// Show an interface of an exported object as IDL
     Describe(describe::Arguments),
-    /// Be the endpoint mapper of this host: say where interfaces of functions are found
+    /// Serve the endpoint mapper of this host, which knows the endpoints of interfaces of functions
     Epmapper(epmapper::Arguments),
     /// Compile an interface
     Idl(idl::Arguments),
@@ -61,17 +63,19 @@ enum Command {
     Ls(ls::Arguments),
     /// Write manual pages, for man(1)
     Manual(manual::Arguments),
-    /// Register what makes objects of a class: a program that is started on demand, a shared library, or another host
+    /// Register the server of a class: a program that is started on demand, a shared library, or
+    /// another host
     Register(register::Arguments),
-    /// Be this user's service for activation: start servers on demand
+    /// Serve activation for this user: start servers on demand
     Scm(scm::Arguments),
     /// Show a type library as IDL
     Tlb(tlb::Arguments),
-    /// Run a program, and write what it says by the standard's protocols to a file for Wireshark
+    /// Run a program, and write its traffic by the standard's protocols to a file for Wireshark
     Trace(trace::Arguments),
-    /// Take back a registration
+    /// Remove a registration
     Unregister(register::Unregister),
-    /// Make a project of an interface: an object whose methods are to be written, a server, a client, and a test
+    /// Generate a project for an interface: an object with methods to write, a server, a client,
+    /// and a test
     Wizard(wizard::Arguments),
 }
 

@@ -1,4 +1,5 @@
-//! `obvia manual`: pages for man(1), one for the command and one for each subcommand.
+//! The subcommand `obvia manual`: pages for man(1), one for the command and one for each
+//! subcommand.
 
 use crate::{Arguments as Obvia, print};
 use anyhow::Context;
@@ -13,7 +14,7 @@ Examples:
   obvia manual ~/.local/share/man/man1
   man obvia-call")]
 pub(crate) struct Arguments {
-    /// The directory to write to, which is made where it is missing
+    /// The directory to write to; created if missing
     #[arg(value_name = "DIR")]
     directory: PathBuf,
 }

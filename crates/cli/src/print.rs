@@ -1,11 +1,11 @@
-//! Output of the command. All of it goes by here, because much of it was written by other programs and in files: a terminal is told nothing by
-//! them, and nobody is shown text in another order than it has.
+//! Output of the command. All text is escaped here, because much of it comes from other programs
+//! and files: no control sequence reaches the terminal, and no character reorders text.
 
 use serde_json::Value;
 use std::borrow::Cow;
 use std::io::{ErrorKind, Write};
 
-/// Prints a line, or several; that nobody reads on is no error.
+/// Prints a text and a newline; a closed pipe is no error.
 pub(crate) fn line(text: &str) -> anyhow::Result<()> {
     match writeln!(std::io::stdout().lock(), "{}", harmless(text)) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
@@ -18,19 +18,20 @@ pub(crate) fn document(value: &Value) -> anyhow::Result<()> {
     line(&serde_json::to_string_pretty(value)?)
 }
 
-/// Tells the user what is no result; a line that the text ends with is not ended twice.
+/// Prints a message to standard error, with exactly one newline at its end.
 pub(crate) fn note(text: &str) {
     let text = text.strip_suffix('\n').unwrap_or(text);
-    // The reader may be gone: there is nobody to tell.
+    // A write error cannot be reported anywhere.
     let _ = writeln!(std::io::stderr().lock(), "{}", harmless(text));
 }
 
-/// A text on one line.
+/// Escapes newlines and tabs as well, for texts on one line.
 pub(crate) fn on_a_line(text: &str) -> String {
     harmless(text).replace('\n', "\\n").replace('\t', "\\t")
 }
 
-/// The text with what a terminal would obey, or what hides or reorders other text, as escapes: those of JSON, so that documents remain such.
+/// Escapes control characters, and characters that hide or reorder text. The escapes are those of
+/// JSON, so that JSON documents stay valid.
 fn harmless(text: &str) -> Cow<'_, str> {
     if !text.contains(is_harmful) {
         return Cow::Borrowed(text);
@@ -38,7 +39,7 @@ fn harmless(text: &str) -> Cow<'_, str> {
     let mut shown = String::with_capacity(text.len() + 16);
     for letter in text.chars() {
         if is_harmful(letter) {
-            // Control characters are below U+10000.
+            // All escaped characters are below U+10000.
             shown.push_str(&format!("\\u{:04x}", u32::from(letter)));
         } else {
             shown.push(letter);
@@ -48,7 +49,8 @@ fn harmless(text: &str) -> Cow<'_, str> {
 }
 
 fn is_harmful(letter: char) -> bool {
-    // Beside control characters: those that separate lines, and those that change the direction of text.
+    // Beside control characters: separators of lines, and characters that change the direction of
+    // text.
     let is_hidden = matches!(letter,
         '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
     letter.is_control() && !matches!(letter, '\n' | '\t') || is_hidden

@@ -1,4 +1,5 @@
-//! `obvia register` and `obvia unregister`: what makes objects of a class, in a plain file.
+//! The subcommands `obvia register` and `obvia unregister`: registrations of classes, in plain
+//! files.
 
 use crate::describe::{guid, guid_text};
 use crate::{exit, print};
@@ -24,28 +25,29 @@ pub(crate) struct Arguments {
     /// The class to register, without a file
     #[arg(long, value_name = "CLSID")]
     class: Option<String>,
-    /// Its name for people and scripts, the ProgID
+    /// The class's ProgID, its name for people and scripts
     #[arg(long, requires = "class")]
     name: Option<String>,
-    /// The shared library that makes its objects in their users' processes
+    /// The shared library that makes objects of the class in the client's process
     #[arg(long, requires = "class", value_name = "FILE")]
     library: Option<PathBuf>,
-    /// The host that has its objects made, or the string binding of who does
+    /// The host that makes objects of the class, or a string binding of its service for activation
     #[arg(long, requires = "class", value_name = "HOST")]
     host: Option<String>,
     /// A variable of the program's environment
     #[arg(long, requires = "class", value_name = "NAME=VALUE")]
     environment: Vec<String>,
-    /// How long the program may take until it serves, in seconds
+    /// The time within which the program has to serve, in seconds
     #[arg(long, requires = "class", value_name = "SECONDS")]
     start_timeout: Option<u64>,
-    /// How long the program stays when nobody uses it, in seconds, where it asks
+    /// The time that the program stays without clients, in seconds, if the program uses it
     #[arg(long, requires = "class", value_name = "SECONDS")]
     idle_timeout: Option<u64>,
-    /// Who of other hosts has its program started: everybody, authenticated, or `account NAME`; nobody where nothing is said
+    /// Principals of other hosts that may have the program started: everybody, authenticated, or
+    /// `account NAME` [default: nobody]
     #[arg(long, requires = "class", value_name = "WHO")]
     remote: Vec<Remote>,
-    /// The program that makes its objects in a process of its own, and its arguments
+    /// The program that makes objects of the class in a process of its own, and its arguments
     #[arg(last = true, requires = "class", value_name = "PROGRAM")]
     program: Vec<String>,
 }
@@ -55,7 +57,7 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         Some(class) => vec![told(class, arguments)?],
         None => arguments.files.iter().map(|path| read(path)).collect::<anyhow::Result<_>>()?,
     };
-    // All are known to be right before the first is written.
+    // All registrations are parsed before the first is installed.
     for class in &classes {
         print::line(&format!("{} by {}", guid_text(&class.id), scm::install(class)?.display()))?;
     }
@@ -67,7 +69,7 @@ fn read(path: &Path) -> anyhow::Result<Class> {
     text.parse().map_err(|error: obvia::Error| anyhow::anyhow!("{}: {error}", path.display()))
 }
 
-/// The class that the arguments tell of, read as a file that says the same.
+/// Builds the registration that the arguments describe.
 fn told(class: &str, arguments: &Arguments) -> anyhow::Result<Class> {
     let Arguments { name, library, host, environment, start_timeout, idle_timeout, remote, program, .. } = arguments;
     let absolute = |path: &Path| std::path::absolute(path).with_context(|| format!("{}", path.display()));
@@ -103,7 +105,7 @@ fn class_id(text: &str) -> anyhow::Result<GUID> {
     guid(text).ok_or_else(wrong)
 }
 
-/// Refuses a program that could not be started, before somebody wants an object of it.
+/// Refuses a program that could not be started, at registration instead of at activation.
 fn check_program(path: &Path) -> anyhow::Result<()> {
     let found =
         std::fs::metadata(path).map_err(|error| exit::usage(format!("the program {}: {error}", path.display())))?;

@@ -1,4 +1,4 @@
-//! `obvia scm`: this user's service for activation, which starts servers on demand.
+//! The subcommand `obvia scm`: serves activation for this user, by starting servers on demand.
 
 use crate::print;
 use anyhow::Context;
@@ -12,17 +12,18 @@ Example:
   obvia scm --listen 'ncacn_ip_tcp:0.0.0.0[135,security=integrity]'
 It serves until SIGINT, SIGTERM or SIGHUP; the servers that it started go on.")]
 pub(crate) struct Arguments {
-    /// What to listen on for other hosts, as a string binding: ncacn_ip_tcp:0.0.0.0[135,security=integrity]. They have those servers started
-    /// whose registrations say so
+    /// String binding to listen on for other hosts: ncacn_ip_tcp:0.0.0.0[135,security=integrity].
+    /// Their clients can start the servers whose registrations allow it
     #[arg(long, value_name = "BINDING")]
     listen: Vec<String>,
-    /// With which options sockets are listened on that systemd passes, if it does: ncacn_ip_tcp:[,security=integrity]
+    /// Options for sockets that systemd passes: ncacn_ip_tcp:[,security=integrity]
     #[arg(long, value_name = "BINDING", default_value = "ncacn_ip_tcp:")]
     passed: String,
 }
 
 pub(crate) fn main(Arguments { listen, passed }: &Arguments) -> anyhow::Result<ExitCode> {
-    // Before anybody is told that it serves: who ends it early ends it well.
+    // Catch signals before the bindings are printed: from then on, a signal has to end the command
+    // in order.
     obvia::catch_signals()?;
     let service = obvia::scm::serve().map_err(|error| match obvia::scm::service() {
         Ok(Some(pid)) => anyhow::anyhow!("process {pid} is this user's service for activation already"),

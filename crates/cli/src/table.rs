@@ -1,13 +1,13 @@
-//! What the command prints: tables.
+//! Tables on standard output.
 
 use crate::print;
 
-/// The longest cell. Nobody reads longer ones in a table, and JSON has all of them.
+/// The longest cell, in characters. Longer texts are cut; the JSON output has all of them.
 const CELL_MAX: usize = 300;
-/// As wide as columns become; what follows a longer cell is moved to the right.
+/// The greatest width of a column, in characters; a longer cell moves those after it to the right.
 const COLUMN_MAX: usize = 60;
 
-/// Prints the first columns of a table.
+/// Prints the first `shown` columns of a table.
 pub(crate) fn print<const N: usize>(rows: &[[String; N]], shown: usize) -> anyhow::Result<()> {
     lines(rows, shown).iter().try_for_each(|line| print::line(line))
 }

@@ -1,4 +1,4 @@
-//! `obvia tlb`: a type library as IDL.
+//! The subcommand `obvia tlb`: shows a type library as IDL.
 
 use crate::print;
 use anyhow::Context;
@@ -22,7 +22,7 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A file's type library.
+/// Reads a type library from a file.
 pub(crate) fn load(file: &Path) -> anyhow::Result<TypeLibrary> {
     let bytes = std::fs::read(file).with_context(|| format!("{} cannot be read", file.display()))?;
     typelib::read(&bytes).with_context(|| format!("{} is not understood", file.display()))

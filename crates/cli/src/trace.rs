@@ -1,4 +1,5 @@
-//! `obvia trace`: runs a program that writes what it says by the standard's protocols to a file for Wireshark.
+//! The subcommand `obvia trace`: runs a program that writes its traffic by the standard's protocols
+//! to a file for Wireshark.
 
 use anyhow::Context;
 use clap::Args;
@@ -13,18 +14,18 @@ Example:
   obvia trace --pcap calls.pcap -- ./client 'ncacn_ip_tcp:10.0.0.1[5555]'
 Calls by ncacn_ip_tcp, ncalrpc and ncadg_ip_udp are in the file, calls through shared memory and by virtual interfaces are not.")]
 pub(crate) struct Arguments {
-    /// The file to make, which Wireshark and tshark open
+    /// The file to create, for Wireshark and tshark
     #[arg(long, value_name = "FILE")]
     pcap: PathBuf,
-    /// Stop writing when the file has so many bytes; with K, M or G, so many times 1024 bytes and so on
+    /// Stop writing at this size of the file; K, M and G are understood, in powers of 1024
     #[arg(long, value_name = "BYTES", default_value = "1G", value_parser = bytes)]
     limit: u64,
-    /// The program to run, and its arguments: it and all that it starts write to the file
+    /// The program to run, and its arguments; the program and its child processes write to the file
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
     command: Vec<std::ffi::OsString>,
 }
 
-/// Reads a number of bytes.
+/// Parses a number of bytes.
 fn bytes(text: &str) -> Result<u64, String> {
     let (digits, shift) = match text.char_indices().next_back() {
         Some((at, 'K')) => (&text[..at], 10),
@@ -37,15 +38,15 @@ fn bytes(text: &str) -> Result<u64, String> {
 }
 
 pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    // Programs may go to other folders.
+    // The path is absolute, because programs may change their working directory.
     let path = std::path::absolute(&arguments.pcap)?;
     obvia::trace::create(&path).with_context(|| format!("{}", path.display()))?;
     let mut command = Command::new(&arguments.command[0]);
     command.args(&arguments.command[1..]);
     command.env(obvia::trace::VARIABLE, &path).env(obvia::trace::LIMIT_VARIABLE, arguments.limit.to_string());
-    // The program takes this one's place: signals and what it ends with are its own affair.
+    // The program replaces this process, so that signals and the exit code are its own.
     let error = command.exec();
-    // Nothing is in it.
+    // The program did not start, so the file is empty.
     let _ = std::fs::remove_file(&path);
     Err(error).with_context(|| format!("starting {}", arguments.command[0].display()))
 }

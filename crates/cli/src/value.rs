@@ -1,4 +1,4 @@
-//! Values of IDL types as JSON, and as the bytes that they are in a frame.
+//! Conversion of values of IDL types between JSON and their bytes in a frame.
 
 use crate::describe::nearest::did_you_mean;
 use crate::describe::{guid, guid_text};
@@ -8,10 +8,10 @@ use obvia_idl::model::{Base, EnumId, Model, StructId, Type};
 use serde_json::{Map, Number, Value, json};
 use std::fmt;
 
-/// Why a JSON value is no value of a type.
+/// The reason why a JSON value does not fit a type.
 #[derive(Debug)]
 pub(crate) struct Wrong {
-    /// Which part of the value, as `.left` or `[2]`; empty for the whole.
+    /// The path of the wrong part of the value, as `.left` or `[2]`; empty for the whole.
     path: String,
     message: String,
 }
@@ -21,7 +21,7 @@ impl Wrong {
         Self { path: String::new(), message: message.into() }
     }
 
-    /// The same, where the first part is an argument.
+    /// Returns the error with the first part of its path named as an argument.
     pub(crate) fn of_argument(self) -> Self {
         let path = self.path.trim_start_matches('.');
         let end = path.find(['.', '[']).unwrap_or(path.len());
@@ -30,7 +30,7 @@ impl Wrong {
         if name.is_empty() { inner } else { Self::new(format!("argument `{name}`: {inner}")) }
     }
 
-    /// The same about a part.
+    /// Returns the error with `part` before its path.
     pub(crate) fn within(self, part: &str) -> Self {
         Self { path: format!("{part}{}", self.path), ..self }
     }
@@ -55,7 +55,7 @@ fn expected(what: &str, found: &Value) -> Wrong {
     Wrong::new(format!("expected {what}, found {shown}"))
 }
 
-/// Writes a value where its bytes belong. `out` is as long as the type and holds zeros.
+/// Writes a value to `out`, which has the length of the type and is zeroed.
 pub(crate) fn write(model: &Model, ty: &Type, value: &Value, out: &mut [u8]) -> Result<()> {
     match ty {
         Type::Base(base) => write_base(*base, value, out),
@@ -75,7 +75,7 @@ fn put(out: &mut [u8], bytes: &[u8]) {
     }
 }
 
-/// An integer in a JSON number, or in a string, in decimal or hexadecimal.
+/// Reads an integer from a JSON number, or from a string in decimal or hexadecimal.
 fn integer(value: &Value) -> Option<i128> {
     match value {
         Value::Number(number) => number
@@ -142,7 +142,7 @@ fn write_integer(base: Base, value: &Value, out: &mut [u8]) -> Result<()> {
     };
     let number = letter().or_else(|| integer(value)).ok_or_else(|| expected(what, value))?;
     let (least, most) = base.range().unwrap_or((0, 0));
-    // An HRESULT is written in hexadecimal, where failures have the highest bit.
+    // An HRESULT may be given unsigned, because failures have the highest bit set in hexadecimal.
     let wraps = base == Base::Hresult && (0..=i128::from(u32::MAX)).contains(&number);
     if !(wraps || (least..=most).contains(&number)) {
         return Err(Wrong::new(format!("{number} is no {}, which has {least} to {most}", base.idl())));
@@ -151,7 +151,7 @@ fn write_integer(base: Base, value: &Value, out: &mut [u8]) -> Result<()> {
     Ok(())
 }
 
-/// The number of an enumeration's value that is given by name or number.
+/// Returns the number of an enumeration's value, given by name or by number.
 pub(crate) fn enum_number(model: &Model, id: EnumId, value: &Value) -> Result<i32> {
     let found = &model.enums[id.0];
     let by_name = value.as_str().and_then(|name| found.values.iter().find(|(known, _)| known == name));
@@ -175,7 +175,7 @@ fn write_fixed(model: &Model, element: &Type, count: u32, value: &Value, out: &m
     write_elements(model, element, values, out)
 }
 
-/// Writes elements one behind the other.
+/// Writes consecutive elements.
 pub(crate) fn write_elements(model: &Model, element: &Type, values: &[Value], out: &mut [u8]) -> Result<()> {
     let size = (model.layout(element).0 as usize).max(1);
     for (at, (value, place)) in values.iter().zip(out.chunks_exact_mut(size)).enumerate() {
@@ -207,7 +207,7 @@ fn write_struct(model: &Model, id: StructId, value: &Value, out: &mut [u8]) -> R
     Ok(())
 }
 
-/// Reads a value. `None` when the bytes are too few, or no value of the type.
+/// Reads a value; `None` if the bytes are too few, or are no value of the type.
 pub(crate) fn read(model: &Model, ty: &Type, bytes: &[u8]) -> Option<Value> {
     match ty {
         Type::Base(base) => read_base(*base, bytes),
@@ -230,7 +230,7 @@ pub(crate) fn read(model: &Model, ty: &Type, bytes: &[u8]) -> Option<Value> {
     }
 }
 
-/// Reads elements that lie one behind the other.
+/// Reads consecutive elements.
 pub(crate) fn read_elements(model: &Model, element: &Type, count: usize, bytes: &[u8]) -> Option<Value> {
     let size = (model.layout(element).0 as usize).max(1);
     let bytes = bytes.get(..count.checked_mul(size)?)?;
@@ -252,7 +252,8 @@ fn read_base(base: Base, bytes: &[u8]) -> Option<Value> {
         Base::U32 => json!(u32::from_le_bytes(*bytes.first_chunk()?)),
         Base::I64 => json!(i64::from_le_bytes(*bytes.first_chunk()?)),
         Base::U64 => json!(u64::from_le_bytes(*bytes.first_chunk()?)),
-        // By way of its shortest decimal form, since the same number as a double looks longer.
+        // The shortest decimal form of a float is parsed as a double, because a converted float has
+        // more digits.
         Base::F32 => float(f32::from_le_bytes(*bytes.first_chunk()?).to_string().parse().ok()?),
         Base::F64 => float(f64::from_le_bytes(*bytes.first_chunk()?)),
         Base::Hresult => json!(format!("{:#010x}", u32::from_le_bytes(*bytes.first_chunk()?))),
@@ -261,12 +262,12 @@ fn read_base(base: Base, bytes: &[u8]) -> Option<Value> {
     })
 }
 
-/// JSON has no numbers that are not finite.
+/// Converts a number to JSON; numbers that are not finite become strings.
 fn float(number: f64) -> Value {
     Number::from_f64(number).map_or_else(|| json!(number.to_string()), Value::Number)
 }
 
-/// The bytes of a context handle, which means nothing to anybody but its server.
+/// Parses the 20 bytes of a context handle, which is opaque to all but its server.
 fn context(digits: &str) -> Option<[u8; 20]> {
     let mut bytes = [0; 20];
     for (at, byte) in bytes.iter_mut().enumerate() {
@@ -284,7 +285,7 @@ fn guid_bytes(guid: &GUID) -> [u8; 16] {
     bytes
 }
 
-/// The GUID that 16 bytes of a frame are.
+/// Reads a GUID from its 16 bytes in a frame.
 pub(crate) fn guid_of(bytes: [u8; 16]) -> GUID {
     let [a, b, c, d, e, f, g, h, data4 @ ..] = bytes;
     GUID {

@@ -1,5 +1,6 @@
-//! `obvia wizard`: makes a project of an interface: an object whose methods are to be written, a server, a client, and a test. Or has an object that is
-//! there already called over virtual interfaces.
+//! The subcommand `obvia wizard`: generates a project for an interface, with an object whose
+//! methods are to be written, a server, a client, and a test; or adds a marshaler to an existing
+//! class, so that its objects are called over virtual interfaces.
 
 mod answers;
 mod cpp;
@@ -29,53 +30,55 @@ Examples:
 pub(crate) struct Arguments {
     /// The IDL file that has the interface
     file: Option<PathBuf>,
-    /// Begin without an IDL file: a small interface of this name is written, too
+    /// Begin without an IDL file: write a small interface of this name, too
     #[arg(long, value_name = "NAME", conflicts_with_all = ["file", "interface", "include"])]
     new: Option<String>,
-    /// Write the methods of the new interface, too, which has its callers called back
+    /// Write the methods of the new interface, too, with calls back to the callers
     #[arg(long, requires = "new", conflicts_with = "file")]
     example: bool,
     /// Look for imports in this directory too
     #[arg(short = 'I', long = "include", value_name = "DIR")]
     include: Vec<PathBuf>,
-    /// The interface, where the file has several
+    /// The interface, if the file has several
     #[arg(long, value_name = "NAME")]
     interface: Option<String>,
-    /// What the object's class is called
+    /// The name of the object's class
     #[arg(long, value_name = "NAME")]
     class: Option<String>,
     /// The language of the project
     #[arg(short, long, value_enum)]
     language: Option<Language>,
-    /// What the project is called, its programs begin with, and the object is exported by
+    /// The name of the project, under which the object is exported, and the prefix of the programs'
+    /// names
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// Write the project to this directory; with --specialise, the file to this one, and not over itself
+    /// Write the project to this directory; with --specialise, write to this file instead of the
+    /// same one
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// How other hosts reach the server, besides other processes of this one; several with commas
+    /// Transports for clients on other hosts, beside those on this host; several with commas
     #[arg(long, value_enum, value_name = "TRANSPORT", value_delimiter = ',')]
     transport: Vec<Transport>,
-    /// Have the object called over virtual interfaces, wherever the server is reached
+    /// Have the object called over virtual interfaces, on every transport of the server
     #[arg(long)]
     over_vi: bool,
-    /// Make no project: have a class of this file, in Rust or C++, called over virtual interfaces. With an IDL file, one that has an interface of
-    /// that
+    /// Make no project: have a class of this file, in Rust or C++, called over virtual interfaces.
+    /// With an IDL file, only classes with one of its interfaces count
     #[arg(long, value_name = "FILE", conflicts_with_all = ["new", "interface", "name", "transport", "over_vi", "obvia"])]
     specialise: Option<PathBuf>,
-    /// Where obvia is: a checkout, or for C++ an installation. Where nothing is said, the one that this command belongs to, or for C++ what
-    /// is installed
+    /// The directory of obvia: a checkout, or for C++ an installation [default: the one that this
+    /// command belongs to, or for C++ an installed one]
     #[arg(long, value_name = "DIR")]
     obvia: Option<PathBuf>,
-    /// Replace files that are there already
+    /// Replace existing files
     #[arg(long)]
     force: bool,
-    /// Ask nothing, as where there is no terminal
+    /// Ask no questions, as without a terminal
     #[arg(short, long)]
     yes: bool,
 }
 
-/// A language that projects are written in.
+/// The language of a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Language {
     /// Rust, with cargo
@@ -84,10 +87,10 @@ enum Language {
     Cpp,
 }
 
-/// How other hosts reach a server.
+/// A transport for clients on other hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Transport {
-    /// Not at all: this host alone, through shared memory
+    /// No other hosts: this host alone, through shared memory
     Shm,
     /// A virtual interface over UDP, ncacn_vi_udp
     Udp,
@@ -113,7 +116,7 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Makes a project, and returns where it is.
+/// Generates a project, and returns its directory.
 fn project(arguments: &Arguments, asking: &mut questions::Asking) -> anyhow::Result<PathBuf> {
     let answers = answers::answers(arguments, asking)?;
     let mut files = match answers.language {

@@ -1,8 +1,8 @@
-//! `obvia bench` within one host: what is measured works, whatever it costs.
+//! Tests of `obvia bench` within one host: the measurements run, whatever their results.
 
 use std::process::Command;
 
-/// Runs a measurement that is as short as can be, and gives case, bytes and path of each row of its table.
+/// Runs a very short measurement, and returns case, bytes and path of each row of its table.
 fn bench(arguments: &str) -> Vec<String> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_obvia"));
     let arguments = arguments.split(' ').chain(["--wait", "block", "--rounds", "2", "--batch", "20"]);

@@ -1,8 +1,9 @@
-//! `obvia bench` over networks, between two hosts made of network namespaces, which takes root: with every provider that was built.
+//! Tests of `obvia bench` over networks, with every provider of this build. They run between two
+//! hosts made of network namespaces, which takes root.
 
 use std::process::{Command, Output};
 
-/// Providers of virtual interfaces, and the protocol sequences over them.
+/// The providers of virtual interfaces, and the protocol sequences over them.
 const PROVIDERS: &[(&str, &str)] = &[
     ("udp", "ncacn_vi_udp"),
     #[cfg(feature = "fabric")]
@@ -16,7 +17,8 @@ fn bench(arguments: &str) -> Output {
     command.arg("bench").args(arguments.split(' ')).output().unwrap()
 }
 
-/// What a measurement between two hosts prints; nothing where there can be none, unless everything is to be tested.
+/// Returns the output of a measurement between two hosts; `None` without the privileges for it,
+/// unless `CI` is set.
 fn measured(arguments: &str) -> Option<String> {
     let output = bench(&format!("{arguments} --cable --rounds 2 --batch 20 --wait block"));
     let [out, error] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
@@ -28,7 +30,7 @@ fn measured(arguments: &str) -> Option<String> {
     Some(out)
 }
 
-/// How many rows of a table are of a path, and have a ratio.
+/// Counts the rows of a path that have a ratio.
 fn rows(table: &str, path: &str) -> usize {
     let is_of = |line: &&str| line.contains(&format!(" {path} ")) && !line.ends_with('-');
     table.lines().filter(is_of).count()

@@ -1,7 +1,8 @@
-//! Ping-pong between two VIs over UDP, beside the same with bare sockets.
+//! Ping-pong between two VIs over UDP, compared with plain UDP sockets.
 //!
-//! `pingpong serve ADDRESS` answers, `pingpong ADDRESS` asks; without an address both ends run in one process, and
-//! every round of VIs is followed by one of bare UDP sockets that spin.
+//! `pingpong serve ADDRESS` is the server, `pingpong ADDRESS` the client. Without an address both
+//! ends run in one process, and every round of VIs is followed by one of plain UDP sockets that
+//! spin.
 
 use obvia_via::provider::udp;
 use obvia_via::{
@@ -88,7 +89,7 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Option<Settings>
     Ok(Some(settings))
 }
 
-/// A VI with memory for one message each way.
+/// A VI with registered memory for one message in each direction.
 struct End {
     vi: Vi,
     _region: MemoryRegion,
@@ -121,7 +122,8 @@ impl End {
         Ok(())
     }
 
-    /// Waits for a message, and posts the receive again. `false` when the peer is gone.
+    /// Waits for a message, and posts the receive descriptor again. Returns `false` when the peer
+    /// is gone.
     fn receive(&mut self) -> Outcome<bool> {
         let received = self.vi.receive.wait(PATIENCE)?;
         if received.status() != Status::Done {
@@ -138,7 +140,7 @@ impl End {
         Ok(())
     }
 
-    /// The time of a round trip, the mean of so many.
+    /// Returns the mean time of `count` round trips.
     fn round(&mut self, count: u32) -> Outcome<Duration> {
         let began = Instant::now();
         for _ in 0..count {
@@ -211,7 +213,7 @@ fn bare_pair() -> Outcome<(UdpSocket, UdpSocket)> {
     Ok((one, other))
 }
 
-/// The next datagram, spinning.
+/// Receives the next datagram by spinning.
 fn spin(socket: &UdpSocket, into: &mut [u8]) -> Outcome<()> {
     let began = Instant::now();
     let mut turns = 0_u32;

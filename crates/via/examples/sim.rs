@@ -1,7 +1,7 @@
 //! Runs trials of the simulated network: `cargo xtask sim [--seeds N] [--seed S] [--verbose]`.
 //!
-//! Without a seed, trials of the seeds from 0 on, on all processors, until one fails; with one, that trial alone. `--verbose` tells everything
-//! that happened in it.
+//! Without a seed, runs trials of the seeds from 0 on, on all processors, until one fails. With a
+//! seed, runs that trial alone; `--verbose` prints its whole trace.
 
 use obvia_via::provider::sim::trial::{Failure, Summary, replay, trial};
 use std::process::ExitCode;
@@ -9,12 +9,12 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Seeds if nothing is said.
+/// The default number of seeds.
 const SEEDS: u64 = 10_000;
-/// How often it is said how far things are.
+/// The time between progress reports.
 const REPORT: Duration = Duration::from_secs(10);
 
-/// What the command line asks for.
+/// The parsed command line.
 struct Wanted {
     seeds: u64,
     seed: Option<u64>,
@@ -77,7 +77,7 @@ fn many(seeds: u64) -> ExitCode {
             match trial(seed, None) {
                 Ok(summary) => total.lock().unwrap().add(&summary),
                 Err(failure) => {
-                    // The others come to an end as well.
+                    // The other threads stop after their current trials.
                     next.store(seeds, Ordering::Relaxed);
                     let mut failed = failed.lock().unwrap();
                     if failed.as_ref().is_none_or(|earlier| failure.seed < earlier.seed) {

@@ -1,9 +1,11 @@
-//! Measures a round trip through AF_XDP, bare and by VIs, beside one through ordinary UDP sockets, in turns within one run.
+//! Measures round trips through AF_XDP sockets, by VIs over AF_XDP, and through UDP sockets, in
+//! turns within one run.
 //!
-//! Both ends spin. The cable is a pair of virtual Ethernet interfaces between two network namespaces that this program makes
-//! for itself, which takes root: `cargo run --release -p obvia-via --features xdp --example xdp_round_trip -- [BYTES]`.
-//! The program runs in the driver and in the kernel's stack, and UDP is measured beside it as well. Only the ratios mean anything
-//! on another machine.
+//! Both ends spin. The link is a pair of virtual Ethernet interfaces between two network namespaces
+//! of this program, which takes root:
+//! `cargo run --release -p obvia-via --features xdp --example xdp_round_trip -- [BYTES]`.
+//! The XDP program runs in the driver and in the kernel's stack, and UDP is measured beside each of
+//! them as well. Only the ratios can be compared between machines.
 
 #[path = "../tests/providers/xdp/rig.rs"]
 #[expect(dead_code, reason = "the tests use more of it")]
@@ -22,7 +24,7 @@ const TRIPS: usize = 1000;
 const SOON: Deadline = Deadline::after_secs(20);
 const LOST: Duration = Duration::from_millis(200);
 
-/// Sends and receives datagrams: one of the things that are compared.
+/// A transport of datagrams, one of those that are compared.
 trait Wire {
     fn send(&mut self, datagram: &[u8]);
     fn receive(&mut self, into: &mut [u8]) -> Option<usize>;
@@ -48,16 +50,16 @@ impl Wire for XdpSocket {
     }
 }
 
-/// A VI, whose messages go through AF_XDP.
+/// A VI over AF_XDP.
 struct ViWire {
     vi: Vi,
     region: MemoryRegion,
-    // A descriptor to send with, where none is posted.
+    // The send descriptor, unless it is posted.
     idle: Option<Box<Descriptor>>,
     _tag: ProtectionTag,
 }
 
-/// Where in a VI's region messages come; before are those that go.
+/// The offset of received messages in a VI's region; sent messages are before it.
 const COMING: u64 = 4096;
 
 impl ViWire {
@@ -95,7 +97,7 @@ impl Wire for ViWire {
     }
 }
 
-/// Two connected VIs.
+/// Creates two connected VIs.
 fn vis(cable: &Cable, left: &Xdp, right: &Xdp) -> (ViWire, ViWire) {
     let (mut asking, mut listening) = (ViWire::new(left), ViWire::new(right));
     let ready = Meeting::default();
@@ -137,7 +139,7 @@ fn socket(xdp: &Xdp, end: &End, other: &End) -> XdpSocket {
     })
 }
 
-/// Waits for a datagram by spinning. `None` when it must have been lost.
+/// Waits for a datagram by spinning. Returns `None` after `LOST`, when it counts as lost.
 fn spin(wire: &mut dyn Wire, buffer: &mut [u8]) -> Option<usize> {
     let end = Instant::now() + LOST;
     loop {
@@ -153,7 +155,7 @@ fn spin(wire: &mut dyn Wire, buffer: &mut [u8]) -> Option<usize> {
     }
 }
 
-/// The median round trip, in nanoseconds.
+/// Returns the median round trip, in nanoseconds.
 fn ask(wire: &mut dyn Wire, bytes: usize, trips: &mut Vec<u64>) -> u64 {
     let (message, mut buffer) = (vec![7; bytes], [0; 4096]);
     trips.clear();
@@ -183,18 +185,19 @@ fn answer(wire: &mut dyn Wire, stop: &dyn Fn() -> bool) {
 
 type Boxed = Box<dyn Wire + Send>;
 
-/// What is compared: a name, and two ends that are connected.
+/// A compared transport: a name, and two connected ends.
 struct Way {
     name: &'static str,
     left: Boxed,
     right: Boxed,
 }
 
-/// What is compared; what was opened for it, by name; and the cables.
+/// The compared transports; the XDP interfaces that they use, by name; and the cables.
 type Ways = (Vec<Way>, Vec<(&'static str, Xdp)>, Vec<Cable>);
 
-/// Everything that is compared, UDP first, and what must live as long. Each is on a cable of its own, as sockets of one interface
-/// would disturb each other: frames go into a common ring.
+/// Opens all compared transports, UDP first, with the resources that must outlive them. Each has
+/// its own cable, because sockets of one interface would disturb each other: frames go into a
+/// common ring.
 fn ways() -> Result<Ways, Box<dyn Error>> {
     let (mut ways, mut opened, mut cables) = (Vec::new(), Vec::new(), Vec::new());
     let boxed_udp = |end: &End, other: &End| -> Boxed { Box::new(udp(end, other, 4792)) };
@@ -229,7 +232,7 @@ fn ways() -> Result<Ways, Box<dyn Error>> {
     Ok((ways, opened, cables))
 }
 
-/// The first quartile, the median and the third.
+/// Returns the first quartile, the median and the third quartile.
 fn quartiles(mut values: Vec<f64>) -> [f64; 3] {
     values.sort_by(f64::total_cmp);
     [1, 2, 3].map(|quarter| values[values.len() * quarter / 4])

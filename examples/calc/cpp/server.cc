@@ -1,4 +1,4 @@
-// Exports a calculator by the name given, or "calc".
+// Exports a calculator under the name in the first argument, or "calc".
 #include "calc_values.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace {
 
-// What was printed, and who is told: a tape and its calculator have it in common.
+// The printed entries and the watcher, shared by a tape and its calculator.
 class Paper {
 public:
     void print(const Entry &entry)
@@ -44,7 +44,7 @@ public:
     }
 
 private:
-    // Does something, and returns who watches then. Nobody is called while the lock is held.
+    // Runs `work` under the lock, and returns the watcher, so that it is called without the lock.
     template <class Work> obvia::object<ITapeEvents> watched(Work work)
     {
         const std::lock_guard<std::mutex> guard(lock_);

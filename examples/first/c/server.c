@@ -23,7 +23,7 @@ static uint32_t release(ICalc *self)
     return left;
 }
 
-/* The methods bear calls of several threads at once, which is what IAgileObject says. */
+/* Several threads may call the methods at once, which is the meaning of IAgileObject. */
 static HRESULT query_interface(ICalc *self, const IID *iid, void **object)
 {
     if (obvia_is_equal(iid, &IID_IUnknown) || obvia_is_equal(iid, &IID_IAgileObject) || obvia_is_equal(iid, &IID_ICalc)) {

@@ -1,4 +1,4 @@
-//! What stands for goods in a client: it asks for their name once, and forwards all other calls.
+//! The handler of goods in a client: caches their name, and forwards all other calls.
 
 use crate::{IStock, IStock_Impl};
 use obvia::marshaling::{HandlerRegistration, register_handler};
@@ -6,7 +6,7 @@ use obvia::{Agile, GUID, Interface, Result, U16CString};
 use std::sync::OnceLock;
 use windows_core::implement;
 
-/// The class of these handlers.
+/// The class of the handlers.
 pub(crate) const CLASS: GUID = GUID::from_u128(0xa2f4_d0c6_7d35_4f0e_9d5b_6c1c_5e7b_1211);
 
 #[implement(IStock)]
@@ -20,7 +20,7 @@ impl IStock_Impl for Cache_Impl {
         if let Some(name) = self.name.get() {
             return Ok(name.clone());
         }
-        // Two threads may ask at once, and get the same.
+        // Two threads may fetch the name at once; both get the same.
         let name = self.stock.get().Name()?;
         Ok(self.name.get_or_init(|| name).clone())
     }
@@ -38,11 +38,11 @@ impl IStock_Impl for Cache_Impl {
     }
 }
 
-/// Has this process keep the names of goods.
+/// Registers the handler that caches the names of goods in this process.
 ///
 /// # Errors
 ///
-/// E_INVALIDARG when it does already.
+/// Fails with E_INVALIDARG if the handler is registered already.
 pub fn register_cache() -> Result<HandlerRegistration> {
     register_handler(CLASS, |proxy| {
         let stock = Agile::new(&proxy.cast::<IStock>()?)?;

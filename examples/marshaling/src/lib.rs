@@ -1,5 +1,5 @@
-//! A shop whose objects travel by the rules of COM: as references that are written down, as copies, with a cache in the client, and as objects that are
-//! called over virtual interfaces, wherever the shop is reached.
+//! A shop whose objects are marshaled by the rules of COM: by reference, by value, with a handler
+//! in the client, and by references for calls over virtual interfaces.
 
 mod cache;
 mod point;

@@ -1,19 +1,19 @@
-//! An object that travels as a copy: it never changes, so nobody can tell the copy from the object.
+//! An object that is marshaled by value: it never changes, so that a copy is as good as the object.
 
 use crate::{IPoint, IPoint_Impl};
 use obvia::marshaling::{IMarshal, Marshaler, Passing, UnmarshalerRegistration, register_unmarshaler};
 use obvia::{GUID, IUnknown, Result, code};
 use windows_core::implement;
 
-/// The class that makes copies.
+/// The class of the unmarshaler, which creates the copies.
 const CLASS: GUID = GUID::from_u128(0xa2f4_d0c6_7d35_4f0e_9d5b_6c1c_5e7b_1210);
 
 /// A place.
 #[implement(IPoint, IMarshal)]
 pub struct Point {
-    /// To the east.
+    /// The coordinate to the east.
     pub x: f64,
-    /// To the north.
+    /// The coordinate to the north.
     pub y: f64,
 }
 
@@ -43,11 +43,11 @@ impl Marshaler for Point_Impl {
     }
 }
 
-/// Lets this process receive points.
+/// Registers the unmarshaler of points in this process.
 ///
 /// # Errors
 ///
-/// E_INVALIDARG when it does already.
+/// Fails with E_INVALIDARG if the unmarshaler is registered already.
 pub fn register_point() -> Result<UnmarshalerRegistration> {
     register_unmarshaler(CLASS, || Ok(Point { x: 0.0, y: 0.0 }.into()))
 }

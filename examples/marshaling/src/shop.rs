@@ -19,7 +19,7 @@ pub struct Stock {
 }
 
 impl Stock {
-    /// None yet.
+    /// Creates goods without pieces.
     pub fn new(name: U16CString) -> Self {
         LEFT.fetch_add(1, Ordering::SeqCst);
         Self { name, pieces: AtomicI32::new(0), asked: AtomicI32::new(0) }
@@ -52,7 +52,7 @@ impl IStock_Impl for Stock_Impl {
     }
 }
 
-/// Their name never changes, so clients may keep it.
+/// The name never changes, so that a client's handler may cache it.
 impl Handled for Stock_Impl {
     fn handler(&self, _: Context) -> Result<GUID> {
         Ok(CLASS)
@@ -67,11 +67,11 @@ pub struct Shop {
 }
 
 impl Shop {
-    /// One that has these.
+    /// Creates a shop with goods.
     ///
     /// # Errors
     ///
-    /// E_INVALIDARG for goods that belong to a thread.
+    /// Fails with E_INVALIDARG if the goods are bound to a thread.
     pub fn new(stock: &IStock) -> Result<Self> {
         Ok(Self { stock: Mutex::new(Agile::new(stock)?), till: Mutex::new(Self::fresh_till()?) })
     }

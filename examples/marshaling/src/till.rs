@@ -1,4 +1,5 @@
-//! An object that is called over virtual interfaces, wherever its process is reached: it says so, and that is all.
+//! An object that is called over virtual interfaces on every transport, by implementing
+//! `Specialised`.
 
 use crate::{IPoint, IPoint_Impl, ITill, ITill_Impl};
 use obvia::Result;
@@ -8,15 +9,15 @@ use windows_core::implement;
 
 static TILLS: AtomicI32 = AtomicI32::new(0);
 
-/// Where customers pay.
+/// The place where customers pay.
 #[implement(ITill, IPoint, IMarshal)]
 pub struct Till(AtomicI32);
 
-/// Its marshaler.
+/// The marshaler for calls over virtual interfaces.
 impl Specialised for Till_Impl {}
 
 impl Till {
-    /// One with nothing in it.
+    /// Creates an empty till.
     #[expect(clippy::new_without_default, reason = "a till is opened")]
     pub fn new() -> Self {
         TILLS.fetch_add(1, Ordering::SeqCst);
@@ -30,7 +31,7 @@ impl Drop for Till {
     }
 }
 
-/// How many there are in this process.
+/// Returns the number of tills in this process.
 pub fn tills() -> i32 {
     TILLS.load(Ordering::SeqCst)
 }

@@ -1,4 +1,4 @@
-//! A handler stands for an object in a client.
+//! Tests of a handler, which represents an object in a client.
 
 mod server;
 
@@ -7,7 +7,7 @@ use obvia::marshaling::{Context, Flags, marshal, unmarshal};
 use obvia::u16cstr;
 use server::Server;
 
-/// One test, since what is registered is the process's.
+/// A single test, because registrations belong to the process.
 #[test]
 fn a_handler_answers_some_calls_and_forwards_the_rest() {
     let server = Server::start(&[]);
@@ -27,16 +27,16 @@ fn a_handler_answers_some_calls_and_forwards_the_rest() {
     stock.Add(7).unwrap();
     assert_eq!(stock.Count().unwrap(), 7);
 
-    // One object has one handler, whichever way it came.
+    // An object has one handler, however the client got it.
     assert_eq!(server.shop.Stock().unwrap(), stock);
     let data = server.write(Context::Local, Flags::TABLE_STRONG).unwrap();
     assert_eq!(unmarshal::<IStock>(&data).unwrap(), stock);
-    // The object itself is passed where its handler is.
+    // A handler is passed as a reference to its object.
     assert!(server.shop.IsIn(Some(&stock)).unwrap());
     let own = marshal(&stock, Context::Local, Flags::NORMAL).unwrap();
     assert_eq!(unmarshal::<IStock>(&own).unwrap(), stock);
 
-    // Handlers that are there stay, others are no longer made.
+    // Revocation of the registration keeps existing handlers; only new proxies get none.
     drop(registered);
     assert_eq!(server.shop.Stock().unwrap(), stock);
     drop(stock);
@@ -45,7 +45,7 @@ fn a_handler_answers_some_calls_and_forwards_the_rest() {
     assert_eq!(plain.Asked().unwrap(), 4);
     drop(plain);
 
-    // What a handler has ends with it.
+    // The handler's references are released with it.
     let registered = register_cache().unwrap();
     let stock = server.shop.Stock().unwrap();
     obvia::marshaling::release_marshal_data(&data).unwrap();

@@ -1,11 +1,12 @@
-//! Where calls are to be protected, no object is called over what protects nothing.
+//! Tests that no object is called without the protection that its process asks for.
 
 use marshaling::{ITill, Till};
 use obvia::marshaling::{Context, Flags, marshal};
 use obvia::orpc::{ObjRef, ViReference};
 use obvia::security::{AccountTable, set_accounts};
 
-/// The protocol sequences of the ways to a till, as other hosts are told, and how calls by each are to be protected.
+/// Returns the protocol sequences in a till's reference for other hosts, each with the
+/// authentication level that it asks for.
 fn ways(till: &ITill) -> Vec<(String, Option<String>)> {
     let data = marshal(till, Context::DifferentMachine, Flags::NORMAL).unwrap();
     let Ok(ObjRef::Custom { data, .. }) = ObjRef::from_bytes(&data) else { panic!("it is a standard one") };
@@ -14,7 +15,7 @@ fn ways(till: &ITill) -> Vec<(String, Option<String>)> {
     ways.map(|way| (way.protocol.to_string(), way.option("security").map(str::to_owned))).collect()
 }
 
-/// One test, since what is listened on is the process's.
+/// A single test, because bindings belong to the process.
 #[test]
 fn a_process_that_wants_proof_has_no_way_without() {
     let till = ITill::from(Till::new());
@@ -23,6 +24,6 @@ fn a_process_that_wants_proof_has_no_way_without() {
     assert_eq!(ways(&till), [(shm.clone(), None), (udp.clone(), None)]);
     set_accounts(AccountTable::default());
     obvia::listen("ncacn_ip_tcp:127.0.0.1[,security=privacy]").unwrap();
-    // Between processes of this user there is the kernel.
+    // Calls between processes of this user need no authentication: the kernel separates users.
     assert_eq!(ways(&till), [(shm, None), (udp, Some("privacy".to_owned()))]);
 }

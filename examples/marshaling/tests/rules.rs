@@ -1,4 +1,4 @@
-//! What the rules of COM promise, between processes.
+//! Tests of COM's marshaling rules between processes.
 
 mod server;
 
@@ -48,13 +48,13 @@ fn tables_are_unmarshaled_often() {
     let weak = server.write(Context::Local, Flags::TABLE_WEAK).unwrap();
     let own = server.shop.Stock().unwrap();
     for _ in 0..3 {
-        // One object has one identity, whichever way it came.
+        // An object has one identity, however the client got it.
         assert_eq!(unmarshal::<IStock>(&strong).unwrap(), own);
         assert_eq!(unmarshal::<IStock>(&weak).unwrap(), own);
     }
     drop(own);
     server.shop.Restock(u16cstr!("pears")).unwrap();
-    // The strong table has it still, and so long the weak one does.
+    // The strong table reference keeps the object alive, and with it the weak one.
     assert_eq!(unmarshal::<IStock>(&weak).unwrap().Name().unwrap(), u16cstr!("apples"));
     release_marshal_data(&strong).unwrap();
     server.await_left(1);
@@ -74,11 +74,11 @@ fn who_is_disconnected_is_told() {
     for data in [normal, weak] {
         assert_eq!(code_of(unmarshal::<IStock>(&data)), code::CO_E_OBJNOTCONNECTED);
     }
-    // The object is there, and may be passed again.
+    // The disconnected object still exists, and may be marshaled again.
     let again = server.shop.Stock().unwrap();
     assert_ne!(again, stock);
     assert_eq!(again.Count().unwrap(), 2);
-    // What the old proxy gives back is nobody's.
+    // The old proxy's release does not affect the new reference.
     drop(stock);
     std::thread::sleep(Duration::from_millis(50));
     assert_eq!(again.Count().unwrap(), 2);
@@ -140,7 +140,7 @@ fn what_is_no_reference_is_refused() {
     let mut long = data.clone();
     long.resize(1 << 20, 0);
     assert_eq!(code_of(unmarshal::<IStock>(&long)), code::RPC_E_INVALID_OBJREF);
-    // Another number is no data of this process.
+    // A changed OID belongs to no marshal data of the server.
     let mut other = data.clone();
     other[48] ^= 0x40;
     assert_eq!(code_of(unmarshal::<IStock>(&other)), code::CO_E_OBJNOTCONNECTED);
@@ -149,7 +149,7 @@ fn what_is_no_reference_is_refused() {
 
 #[test]
 fn what_travels_by_value_is_a_copy() {
-    // One test, since what is registered is the process's.
+    // A single test, because registrations belong to the process.
     let server = Server::start(&["ncacn_ip_tcp:127.0.0.1"]);
     assert_eq!(code_of(server.shop.Entrance()), code::REGDB_E_CLASSNOTREG);
     let registered = register_point().unwrap();
@@ -160,7 +160,7 @@ fn what_travels_by_value_is_a_copy() {
     assert_eq!(server.shop.Distance(Some(&entrance)).unwrap(), 0.0);
     assert_eq!(server.shop.Distance(Some(&IPoint::from(Point { x: 0.0, y: 0.0 }))).unwrap(), 5.0);
     assert_eq!(code_of(server.shop.Distance(None)), code::E_POINTER);
-    // As bytes it is a custom reference, which is of no process, and which nobody keeps.
+    // The marshaled form is a custom OBJREF, which belongs to no process and holds no reference.
     let data = marshal(&entrance, Context::DifferentMachine, Flags::TABLE_STRONG).unwrap();
     for _ in 0..2 {
         assert_eq!(unmarshal::<IPoint>(&data).unwrap().Where().unwrap(), (3.0, 4.0));

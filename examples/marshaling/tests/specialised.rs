@@ -1,4 +1,5 @@
-//! An object that is called over virtual interfaces, of a process that listens on TCP alone.
+//! Tests of an object that is called over virtual interfaces, while its process listens on TCP
+//! alone.
 
 mod server;
 
@@ -13,7 +14,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 const TCP: &str = "ncacn_ip_tcp:127.0.0.1";
-/// The tills of a server to whose others nobody refers: its shop's, and one by name.
+/// The number of tills in a server without clients: that of its shop, and one that is exported.
 const TILLS: i32 = 2;
 
 fn protocol<I: Remote>(object: &I) -> String {
@@ -28,7 +29,7 @@ fn write(shop: &IShop, context: Context, flags: Flags) -> Vec<u8> {
     shop.WriteTill(context as u32, flags.number()).unwrap()
 }
 
-/// The reference in data of ours, and what is around it.
+/// Returns the IID and the VI reference in a till's marshal data.
 fn parts(data: &[u8]) -> (obvia::GUID, ViReference) {
     let ObjRef::Custom { iid, clsid, data } = ObjRef::from_bytes(data).unwrap() else { panic!("it is a standard one") };
     assert_eq!(clsid, ViReference::CLASS);
@@ -42,12 +43,13 @@ fn it_is_called_over_memory_where_the_rest_goes_by_tcp() {
     let till = shop.Till().unwrap();
     assert_eq!((protocol(&shop), protocol(&till)), ("ncacn_ip_tcp".to_owned(), "ncacn_vi_shm".to_owned()));
     assert_eq!(till.Pay(2).unwrap(), 2);
-    // What it is asked for goes the same way, and home it is itself.
+    // Other interfaces of the object use the same transport, and the object returns to its process
+    // as itself.
     let point: IPoint = till.cast().unwrap();
     assert_eq!(protocol(&point), "ncacn_vi_shm");
     assert_eq!(point.Where().unwrap(), (3.0, 4.0));
     assert_eq!(shop.WayTo(Some(&till)).unwrap().to_string_lossy(), "");
-    // Who connects to it by its name gets it so, too.
+    // A connection by name uses the same transport.
     let named: ITill = server.connect("-till");
     assert_eq!((protocol(&named), named.Pay(1).unwrap()), ("ncacn_vi_shm".to_owned(), 1));
 }
@@ -58,10 +60,10 @@ fn it_is_called_over_the_network_where_no_memory_is_shared() {
     let shop = &elsewhere.shop;
     let till = shop.Till().unwrap();
     assert_eq!((protocol(shop), protocol(&till)), ("ncacn_ip_tcp".to_owned(), "ncacn_vi_udp".to_owned()));
-    // At the address at which the process is reached anyway.
+    // The address is the one by which the process is reached over TCP.
     assert!(obvia::binding_of(&till).unwrap().contains(":127.0.0.1["));
     assert_eq!(till.Pay(2).unwrap(), 2);
-    // And so is one that the server calls back.
+    // The server's calls back to an object of this process use the same transport.
     let own = ITill::from(Till::new());
     let way = shop.WayTo(Some(&own)).unwrap().to_string_lossy();
     assert!(way.starts_with("ncacn_vi_udp:127.0.0.1["), "{way}");
@@ -79,7 +81,7 @@ fn standard_and_custom_references_are_one_object() {
     let server = Server::start(&[TCP]);
     let shop: IShop = server.connect("");
     let table = write(&shop, Context::DifferentMachine, Flags::TABLE_STRONG);
-    // A table has standard references.
+    // Marshal data for a table is a standard OBJREF.
     assert!(matches!(ObjRef::from_bytes(&table), Ok(ObjRef::Standard { .. })));
     for is_standard_first in [true, false] {
         let (mut standard, mut custom) = (None, None);
@@ -94,7 +96,7 @@ fn standard_and_custom_references_are_one_object() {
         assert_eq!((protocol(&standard), protocol(&custom)), ("ncacn_ip_tcp".to_owned(), "ncacn_vi_shm".to_owned()));
         assert_eq!(standard, custom);
         assert_eq!(standard.cast::<IUnknown>().unwrap().as_raw(), custom.cast::<IUnknown>().unwrap().as_raw());
-        // Each is asked and called by its own way.
+        // Each proxy makes its queries and calls by its own transport.
         let points: [IPoint; 2] = [standard.cast().unwrap(), custom.cast().unwrap()];
         assert_eq!(points.each_ref().map(protocol), ["ncacn_ip_tcp", "ncacn_vi_shm"]);
         for point in &points {
@@ -113,7 +115,7 @@ fn standard_and_custom_references_are_one_object() {
         std::thread::sleep(Duration::from_millis(50));
         assert_eq!(left.Pay(0).unwrap(), before + 2);
     }
-    // All of it is given back, on both ways.
+    // The references on both transports are released.
     obvia::marshaling::release_marshal_data(&table).unwrap();
     shop.ChangeTill().unwrap();
     await_tills(&shop, TILLS);
@@ -147,15 +149,17 @@ fn the_standard_reference_serves_where_no_way_leads_there() {
     let shop: IShop = server.connect("");
     let data = write(&shop, Context::DifferentMachine, Flags::NORMAL);
     let (iid, mut reference) = parts(&data);
-    // Nobody is there, and what is no virtual interface is not gone.
+    // The first binding has no listener, and the second is no virtual interface; the reference
+    // falls back to TCP.
     let dead = ["ncacn_vi_udp:127.0.0.1[9]", TCP].map(|way| way.parse().unwrap());
     reference.ways = DualStringArray::new(&dead);
     let made = ObjRef::Custom { iid, clsid: ViReference::CLASS, data: reference.to_bytes().unwrap() };
     let till: ITill = unmarshal(&made.to_bytes().unwrap()).unwrap();
     assert_eq!(protocol(&till), "ncacn_ip_tcp");
     assert_eq!(till.Pay(1).unwrap(), 1);
-    // It was the same data, and is spent.
+    // The standard reference inside was the same, and is used up.
     assert_eq!(unmarshal::<ITill>(&data).unwrap_err().code(), code::CO_E_OBJNOTCONNECTED);
-    // For a while nobody tries again; then the object is one object all the same.
+    // The failed binding is not tried again for a while; the object keeps its identity all the
+    // same.
     assert_eq!(shop.Till().unwrap(), till);
 }

@@ -1,4 +1,5 @@
-//! Notes with titles: an object that programs, scripts and the command line use, by its interface or by name.
+//! Notes with titles: an object that programs, scripts, and the command line call by its interface
+//! or by name.
 
 use obvia::automation::{Value, vt};
 use obvia::{Agile, Bstr, Error, Result, SafeArray, Variant, code};
@@ -7,7 +8,7 @@ use windows_core::implement;
 
 obvia::include_idl!("notes");
 
-/// The object.
+/// A list of notes.
 #[implement(INotes)]
 #[derive(Default)]
 pub struct Notes {
@@ -26,7 +27,7 @@ impl Notes {
     }
 
     fn add(&self, title: &Bstr, content: &Variant) -> Result<i32> {
-        // Any thread looks at it.
+        // The content has to be usable on any thread.
         let content = Agile::new(content)?;
         let mut kept = self.kept();
         kept.push(Note { title: title.clone(), content, section: None });
@@ -34,7 +35,7 @@ impl Notes {
     }
 }
 
-/// Which note is meant: by a number, from 1, or by a title.
+/// Returns the index of a note, by its number from 1 or by its title.
 fn position(kept: &[Note], key: &Variant) -> Result<usize> {
     let found = match key.value()? {
         Value::Text(title) => kept.iter().position(|note| note.title == title),

@@ -1,4 +1,4 @@
-//! Notes of this process and of another one, by their interface and by name.
+//! Tests of notes in this process and in another one, by their interface and by name.
 
 use notes::{INotes, Notes};
 use obvia::automation::{DISPATCH_METHOD, DISPATCH_PROPERTYGET, Value, vt};
@@ -6,7 +6,7 @@ use obvia::{Bstr, HRESULT, IDispatch, Interface, SafeArray, Variant, code};
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
-/// A server in a process of its own.
+/// A server process, killed on drop.
 struct Server {
     child: Child,
     name: String,
@@ -31,7 +31,7 @@ impl Drop for Server {
     }
 }
 
-/// Has a test done with notes of this process, and of another.
+/// Runs a test with notes of this process, and with notes of another process.
 fn with_both(test: impl Fn(INotes)) {
     test(Notes::default().into());
     let server = Server::start();
@@ -148,7 +148,7 @@ fn members_are_called_by_name() {
         assert_eq!(notes.get("Item", &["one".into()]).unwrap(), 1.5_f64.into());
         let found = notes.call("Find", &["o".into()]).unwrap();
         assert_eq!(found, SafeArray::of_variants(vt::BSTR, &["one".into(), "two".into()]).unwrap().into());
-        // What is a number becomes one, and a number a text.
+        // Texts of numbers are coerced to numbers, and numbers to texts.
         assert_eq!(notes.call("Find", &["o".into(), "1".into()]).unwrap().as_array().unwrap().len(), 1);
         assert_eq!(notes.call("Add", &[7_i32.into()]).unwrap(), 3_i32.into());
         assert_eq!(notes.get("Item", &["7".into()]).unwrap(), Variant::new());
@@ -185,7 +185,7 @@ fn arguments_by_reference_are_changed() {
         let notes: IDispatch = notes.cast().unwrap();
         let id = notes.ids(&["Complete"]).unwrap()[0];
         let mut text = Bstr::from("one");
-        // SAFETY: the text outlives the argument, and nobody else uses it.
+        // SAFETY: the text outlives the argument, and has no other users meanwhile.
         let argument = unsafe { Variant::by_reference(vt::BSTR, (&raw mut text).cast()) };
         notes.invoke(id, DISPATCH_METHOD, &[argument], &[]).unwrap();
         assert_eq!(text, *"one, and so on");
@@ -216,7 +216,7 @@ fn calls_that_do_not_fit_are_refused() {
         assert_eq!(failure(notes.call("Find", &many)), code::DISP_E_BADPARAMCOUNT);
         assert_eq!(failure(notes.call("Find", &["a".into(), "x".into()])), code::DISP_E_TYPEMISMATCH);
         assert_eq!(failure(notes.call("Find", &["a".into(), i64::MAX.into()])), code::DISP_E_OVERFLOW);
-        // What the interface rules out no method sees, however it is called.
+        // Arguments outside of the interface's ranges reach no method, on calls by name as well.
         assert_eq!(failure(notes.call("Find", &["a".into(), 0_i32.into()])), code::E_INVALIDARG);
         let error = notes.get("Item", &["none".into()]).unwrap_err();
         assert_eq!(error.code(), code::E_INVALIDARG);

@@ -16,7 +16,7 @@ static Tree *tree_of(IPfs *self)
     return ((Pfs *)self)->tree;
 }
 
-/* An error number as an HRESULT, of a facility of its own. */
+/* Converts an error number to an HRESULT of a facility of its own. */
 static HRESULT result(int error)
 {
     return error ? (HRESULT)(0xa0a50000u | (unsigned)error) : S_OK;

@@ -4,8 +4,8 @@
 
 #include "tree.h"
 
-/* Makes the object, which owns the tree from then on; NULL where there is no memory. Its methods are called by one thread at a
- * time: the server's loop sees to that. */
+/* Makes the object, which owns the tree from then on; NULL without memory. Only one thread at a
+ * time may call its methods, which the server loop makes sure of. */
 IPfs *object_new(Tree *tree);
 
 #endif

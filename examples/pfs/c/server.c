@@ -1,4 +1,4 @@
-/* Serves a directory tree: pfs-server [--write] DIRECTORY [NAME]. The server loop is its own. */
+/* Serves a directory tree, with a server loop of its own: pfs-server [--write] DIRECTORY [NAME]. */
 #include "object.h"
 #include "turns.h"
 
@@ -7,10 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The number of a method: its place in the table of methods. */
+/* The opnum of a method: its index in the vtable. */
 #define OPNUM(method) (offsetof(IPfsVtbl, method) / sizeof(void (*)(void)))
 
-/* Calls that move data, or list directories, are long; all others, the runtime's own included, are short. */
+/* Calls that move data, or list directories, are long; all others, the runtime's own included, are
+   short. */
 static Length length_of(const obvia_call *call)
 {
     switch (call->opnum) {
@@ -23,7 +24,8 @@ static Length length_of(const obvia_call *call)
     }
 }
 
-/* Serves a connection, on a thread of its own. Calls of all connections take turns, so the file system needs no locks. */
+/* Serves a connection, on a thread of its own. Calls of all connections take turns, so the file
+   system needs no locks. */
 static void serve(obvia_connection *connection, void *context)
 {
     Turns *turns = context;
@@ -45,7 +47,7 @@ static void serve(obvia_connection *connection, void *context)
     }
 }
 
-/* Exports the tree by a name. */
+/* Exports the tree under a name. */
 static HRESULT serve_tree(Tree *tree, const char *name)
 {
     static Turns turns = TURNS_NEW;

@@ -1,5 +1,6 @@
-/* See tree.h. Every name is looked up by the kernel relative to an open directory, with openat2() and RESOLVE_BENEATH: `..`,
- * absolute paths and symbolic links cannot lead out of the tree, whatever somebody changes in it meanwhile. */
+/* See tree.h. The kernel looks every name up relative to an open directory, with openat2() and
+ * RESOLVE_BENEATH: `..`, absolute paths and symbolic links cannot lead out of the tree, even if
+ * another process changes it meanwhile. */
 #define _GNU_SOURCE
 #include "tree.h"
 
@@ -14,20 +15,20 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Files and directories that one client may have numbers for, files that may be open, and clients. */
+/* The limits of file numbers of a client, of open files, and of clients. */
 #define OBJECTS_MAX (1 << 16)
 #define OPEN_MAX (1 << 12)
 #define CLIENTS_MAX (1 << 12)
-/* Entries of a directory that one call returns. */
+/* The most entries of a directory that one call returns. */
 #define ENTRIES_MAX 4096
-/* Lists that a client's objects are found by. */
+/* The number of a client's hash lists. */
 #define LISTS (1 << 12)
 
-/* What a file number stands for: a path from the root, looked up anew whenever it is used. */
+/* The object of a file number: a path from the root, looked up anew on each use. */
 typedef struct Object {
     char *path;
     int32_t parent;
-    /* The next in the same list; -1 ends it. */
+    /* The next object in the same list; -1 at its end. */
     int32_t next;
 } Object;
 
@@ -37,7 +38,7 @@ typedef struct Client {
     int32_t lists[LISTS];
 } Client;
 
-/* An open file; of a directory, the entries as they were at its first listing. */
+/* An open file; for a directory, with the entries as they were at its first listing. */
 typedef struct Open {
     int file;
     int32_t client;
@@ -48,12 +49,13 @@ typedef struct Open {
 struct Tree {
     int root;
     int is_writable;
-    /* By number, which begins at 1 for both. */
+    /* The tables by number; numbers begin at 1. */
     Client *clients[CLIENTS_MAX];
     Open *open[OPEN_MAX];
 };
 
-/* Opens a path below a directory, which is as far as it leads. A descriptor, or an error number below zero. */
+/* Opens a path below a directory, and refuses paths that leave it. Returns a descriptor, or a
+   negative error number. */
 static int beneath(int directory, const char *path, int flags, mode_t mode)
 {
     struct open_how how;
@@ -64,12 +66,13 @@ static int beneath(int directory, const char *path, int flags, mode_t mode)
     how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
     do {
         opened = syscall(SYS_openat2, directory, path, &how, sizeof how);
-        /* EAGAIN: somebody renamed a directory during the look-up. */
+        /* EAGAIN: another process renamed a directory during the look-up. */
     } while (opened < 0 && (errno == EAGAIN || errno == EINTR));
     return opened < 0 ? -errno : (int)opened;
 }
 
-/* Takes a name over, once: one component, which is not empty. */
+/* Copies a name once, because the caller may change it, and checks that it is a nonempty single
+   component. */
 static int take_name(Name name, char (*own)[NAME_MAX + 1])
 {
     if (name.length == 0 || name.length > NAME_MAX) {
@@ -98,7 +101,7 @@ static Object *object_of(Tree *tree, int32_t client, int32_t fobj)
     return found && fobj >= 0 && fobj < found->count ? &found->objects[fobj] : NULL;
 }
 
-/* The list for a path: FNV-1a. */
+/* Returns the hash list of a path, by FNV-1a. */
 static int32_t *list_for(Client *client, const char *path)
 {
     uint32_t hash = 0x811c9dc5;
@@ -108,7 +111,7 @@ static int32_t *list_for(Client *client, const char *path)
     return &client->lists[hash % LISTS];
 }
 
-/* The number for a path, which is taken over; where there is none, there was no memory for it. */
+/* Returns the number of a path, and takes ownership of the path; ENOMEM for a null path. */
 static int number(Client *client, char *path, int32_t parent, int32_t *fobj)
 {
     int32_t *list, at;
@@ -139,7 +142,7 @@ static int number(Client *client, char *path, int32_t parent, int32_t *fobj)
     return 0;
 }
 
-/* The number for a name in a directory. */
+/* Returns the number of a name in a directory. */
 static int number_in(Tree *tree, int32_t client, int32_t directory, const char *name, int32_t *fobj)
 {
     const char *path = object_of(tree, client, directory)->path;
@@ -237,21 +240,22 @@ void tree_free(Tree *tree)
 
 /* ---- Names ---- */
 
-/* Opens the directory that a number stands for. A descriptor, or an error number below zero. */
+/* Opens the directory of a number. Returns a descriptor, or a negative error number. */
 static int open_directory(Tree *tree, int32_t client, int32_t directory)
 {
     const Object *object = object_of(tree, client, directory);
     return object ? beneath(tree->root, object->path, O_PATH | O_DIRECTORY, 0) : -EBADF;
 }
 
-/* The same for one that is about to be changed, and takes the name of what is changed there. */
+/* Opens a directory for a change, and copies the name of the changed entry. */
 static int open_writable(Tree *tree, int32_t client, int32_t directory, Name name, char (*own)[NAME_MAX + 1])
 {
     const int error = take_name(name, own);
     return error ? -error : is_up(*own) ? -EINVAL : !tree->is_writable ? -EROFS : open_directory(tree, client, directory);
 }
 
-/* Opens the directory that an object's name is in, and finds the name. A descriptor, or an error number below zero. */
+/* Opens the directory that contains an object, and returns the object's name. Returns a
+   descriptor, or a negative error number. */
 static int open_holder(Tree *tree, int32_t client, int32_t fobj, const char **name)
 {
     const Object *object = object_of(tree, client, fobj);
@@ -260,7 +264,7 @@ static int open_holder(Tree *tree, int32_t client, int32_t fobj, const char **na
     return object ? open_directory(tree, client, object->parent) : -EBADF;
 }
 
-/* What a system call that returned -1 failed with, closing a descriptor. */
+/* Returns the error number of a system call's result, and closes a descriptor. */
 static int outcome(long result, int descriptor)
 {
     const int error = result < 0 ? errno : 0;
@@ -278,7 +282,7 @@ int tree_lookup(Tree *tree, int32_t client, int32_t directory, Name name, int32_
         return error;
     }
     if (is_up(own) || strcmp(own, ".") == 0) {
-        /* Up is where it was reached through. */
+        /* The parent is the directory through which the object was reached. */
         *fobj = is_up(own) ? object->parent : directory;
         return 0;
     }
@@ -286,7 +290,7 @@ int tree_lookup(Tree *tree, int32_t client, int32_t directory, Name name, int32_
     if (opened < 0) {
         return -opened;
     }
-    /* It must be there; a link that leads out is there, and is refused when it is followed. */
+    /* The name has to exist. A link out of the tree exists, and is refused when it is followed. */
     error = outcome(fstatat(opened, own, &found, AT_SYMLINK_NOFOLLOW), opened);
     return error ? error : number_in(tree, client, directory, own, fobj);
 }
@@ -422,7 +426,8 @@ int tree_close(Tree *tree, int32_t handle)
     return 0;
 }
 
-/* Reads at a place; how much is less than asked at the end only. */
+/* Reads at an offset. Returns fewer bytes than requested only at the file's end, or before an
+   error. */
 int tree_read(Tree *tree, int32_t handle, int64_t pos, uint32_t len, uint8_t *data, uint32_t *got)
 {
     const Open *open = open_of(tree, handle);
@@ -443,7 +448,7 @@ int tree_read(Tree *tree, int32_t handle, int64_t pos, uint32_t len, uint8_t *da
     return 0;
 }
 
-/* Writes at a place, all of it. */
+/* Writes all bytes at an offset. */
 int tree_write(Tree *tree, int32_t handle, int64_t pos, uint32_t len, const uint8_t *data)
 {
     const Open *open = open_of(tree, handle);
@@ -480,7 +485,7 @@ static int by_name(const struct dirent **one, const struct dirent **other)
     return strcmp((*one)->d_name, (*other)->d_name);
 }
 
-/* Entries of a directory, `.` and `..` left out. */
+/* Lists entries of a directory, without `.` and `..`. */
 int tree_entries(Tree *tree, int32_t handle, int64_t from, uint32_t room, PFS_ENTRY *entries, uint32_t *got)
 {
     Open *open = open_of(tree, handle);

@@ -1,4 +1,5 @@
-/* A directory tree, entered by file numbers, and left by no name. Used by one thread at a time.
+/* A directory tree, whose files are reached by numbers, and which no name leads out of. One thread
+ * at a time may use it.
  *
  * Functions return 0 or an error number.
  */
@@ -12,13 +13,13 @@
 
 typedef struct Tree Tree;
 
-/* A name as it came, which whoever sent it may change at any time. */
+/* A name in the caller's memory, which the caller may change at any time. */
 typedef struct Name {
     const uint8_t *bytes;
     uint32_t length;
 } Name;
 
-/* The tree below a directory. */
+/* Opens the tree below a directory. */
 int tree_new(const char *root, int is_writable, Tree **tree);
 void tree_free(Tree *tree);
 
@@ -36,7 +37,7 @@ int tree_create(Tree *tree, int32_t client, int32_t directory, Name name, int is
 int tree_unlink(Tree *tree, int32_t client, int32_t directory, Name name);
 int tree_rename(Tree *tree, int32_t client, int32_t from, Name from_name, int32_t to, Name to_name);
 
-/* What a file is, by the mode that the kernel gives it. */
+/* Returns the kind of a file by its mode. */
 PFS_KIND tree_kind(mode_t mode);
 
 #endif

@@ -1,16 +1,16 @@
-/* Who may use the file system: one call at a time, short ones before long ones. */
+/* Turns for the use of the file system: one call at a time, short calls before long ones. */
 #ifndef TURNS_H
 #define TURNS_H
 
 #include <pthread.h>
 
-/* How long a call takes. */
+/* The duration of a call. */
 typedef enum Length {
     SHORT,
     LONG
 } Length;
 
-/* Short calls that may go one after another while a long one waits. */
+/* The most short calls in a row while a long call waits. */
 #define IN_A_ROW_MAX 16
 
 typedef struct Turns {
@@ -23,9 +23,9 @@ typedef struct Turns {
 
 #define TURNS_NEW {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0, {0, 0}}
 
-/* Waits until it is the turn of a call of this length. */
+/* Waits for the turn of a call of this length. */
 void turns_take(Turns *turns, Length length);
-/* Lets the next one have its turn. */
+/* Ends the turn. */
 void turns_give(Turns *turns);
 
 #endif

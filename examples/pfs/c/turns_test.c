@@ -1,4 +1,5 @@
-/* Who has a turn before whom, with everybody waiting: short calls first, and a long one after so many of them. */
+/* Tests the order of turns while all calls wait: short calls first, and a long one after
+   IN_A_ROW_MAX of them. */
 #include "turns.h"
 
 #include <stdio.h>
@@ -7,7 +8,8 @@
 #define SHORT_CALLS (IN_A_ROW_MAX + 4)
 
 static Turns turns = TURNS_NEW;
-/* Who had a turn, in order. Written by whoever has it. */
+/* The lengths of the calls in the order of their turns. Only the call with the turn writes to
+   it. */
 static char order[SHORT_CALLS + 2];
 
 static void *call(void *length)
@@ -18,7 +20,7 @@ static void *call(void *length)
     return NULL;
 }
 
-/* Starts a call, and returns when it waits. */
+/* Starts a call on a thread, and waits until it queues for its turn. */
 static int start(pthread_t *thread, const Length *length)
 {
     unsigned before, waiting;

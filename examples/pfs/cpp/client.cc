@@ -1,4 +1,4 @@
-// Looks at a tree that another process serves: pfs-client NAME ls|cat|put ...
+// A client of a tree that another process serves: pfs-client NAME ls|cat|put ...
 #include "pfs.h"
 #include <obvia.hpp>
 
@@ -11,17 +11,17 @@
 
 namespace {
 
-// A client of a tree, with the numbers and handles that are its own.
+// A client of a tree, with its own file numbers and handles.
 class Client {
 public:
     explicit Client(const std::string &name) : pfs_(obvia::connect<IPfs>(name)) { obvia::check(pfs_->pfs_attach(&number_)); }
-    // A server that is gone has forgotten the client.
+    // Ignores errors: a server that has ended holds no client any more.
     ~Client() { pfs_->pfs_detach(number_); }
 
     Client(const Client &) = delete;
     Client &operator=(const Client &) = delete;
 
-    // The number of a path, from the root.
+    // Returns the number of a path from the root.
     int32_t walk(const std::string &path)
     {
         int32_t fobj = 0;
@@ -34,7 +34,7 @@ public:
         return fobj;
     }
 
-    // Hands each entry of a directory to `entry`.
+    // Calls `entry` with each entry of a directory.
     template <class Each> void list(const std::string &path, Each entry)
     {
         const Handle handle(*this, walk(path), PFS_READ);
@@ -48,7 +48,7 @@ public:
         }
     }
 
-    // Writes a file of the tree to a stream.
+    // Copies a file of the tree to a stream.
     void read(const std::string &path, std::ostream &to)
     {
         const Handle handle(*this, walk(path), PFS_READ);
@@ -60,7 +60,7 @@ public:
         }
     }
 
-    // Makes or replaces a file of the tree.
+    // Creates or replaces a file of the tree.
     void write(const std::string &path, std::istream &from)
     {
         const std::size_t slash = path.rfind('/');
@@ -83,7 +83,7 @@ public:
     }
 
 private:
-    // An open file.
+    // An open file, closed on destruction.
     struct Handle {
         Handle(Client &owner, int32_t fobj, int32_t flags) : client(owner)
         {
@@ -111,7 +111,7 @@ private:
     int32_t number_ = 0;
 };
 
-// What a server's error number means, or what the runtime says.
+// Returns the text of a server's error number, or of a runtime error.
 std::string text(const obvia::error &error)
 {
     const uint32_t code = static_cast<uint32_t>(error.code());

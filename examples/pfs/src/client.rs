@@ -1,14 +1,15 @@
-//! What a shell needs of a tree that another process serves: paths, whole files, whole listings.
+//! A client of a tree that another process serves: walks paths, and transfers whole files and
+//! listings.
 
 use crate::server::errno;
 use crate::{IPfs, PFS_CREATE, PFS_ENTRY, PFS_KIND, PFS_READ, PFS_STAT, PFS_TRANSFER_MAX, PFS_TRUNCATE, PFS_WRITE};
 use std::fmt;
 use std::time::Instant;
 
-/// Entries of a directory that are asked for at once.
+/// The number of directory entries that one call requests.
 const ENTRIES_AT_ONCE: usize = 256;
 
-/// What went wrong, and with what.
+/// A failed operation, with the name or operation that it is about.
 #[derive(Debug)]
 pub struct Error {
     what: String,
@@ -29,23 +30,23 @@ impl std::error::Error for Error {}
 /// The result of a client's operation.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// A client of a tree, with the numbers and handles that are its own.
+/// A client of a tree, with its own file numbers and handles.
 pub struct Client {
     pfs: IPfs,
     number: i32,
-    /// How long each call took, in nanoseconds, where somebody wants to know.
+    /// The duration of each call in nanoseconds, if the durations are to be recorded.
     pub times: Option<Vec<u64>>,
 }
 
 impl Drop for Client {
     fn drop(&mut self) {
-        // A server that is gone has forgotten the client.
+        // An error is ignored: a server that has ended holds no client any more.
         let _ = self.pfs.pfs_detach(self.number);
     }
 }
 
 impl Client {
-    /// Connects to the tree served by a name.
+    /// Connects to the tree that is exported under a name.
     pub fn connect(name: &str) -> Result<Self> {
         let failed = |source| Error { what: name.to_owned(), source };
         let pfs: IPfs = obvia::connect(name).map_err(failed)?;
@@ -53,7 +54,7 @@ impl Client {
         Ok(Self { pfs, number, times: None })
     }
 
-    /// Makes a call, and notes how long it took.
+    /// Makes a call, and records its duration.
     fn call<T>(&mut self, what: &str, call: impl FnOnce(&IPfs, i32) -> obvia::Result<T>) -> Result<T> {
         let start = self.times.is_some().then(Instant::now);
         let outcome = call(&self.pfs, self.number);
@@ -63,12 +64,12 @@ impl Client {
         outcome.map_err(|source| Error { what: what.to_owned(), source })
     }
 
-    /// The number of a name in a directory.
+    /// Returns the number of a name in a directory.
     pub fn lookup(&mut self, directory: i32, name: &[u8]) -> Result<i32> {
         self.call(&String::from_utf8_lossy(name), |pfs, client| pfs.pfs_lookup(client, directory, name))
     }
 
-    /// The number of a path, from the root or from a directory.
+    /// Returns the number of a path, from the root or from a directory.
     pub fn walk(&mut self, from: i32, path: &str) -> Result<i32> {
         let mut fobj = if path.starts_with('/') { 0 } else { from };
         for name in path.split('/').filter(|name| !name.is_empty()) {
@@ -77,18 +78,18 @@ impl Client {
         Ok(fobj)
     }
 
-    /// What is known about a file.
+    /// Returns the attributes of a file.
     pub fn stat(&mut self, fobj: i32) -> Result<PFS_STAT> {
         self.call("stat", |pfs, client| pfs.pfs_stat(client, fobj))
     }
 
-    /// Where a link leads.
+    /// Returns the target of a symbolic link.
     pub fn readlink(&mut self, fobj: i32) -> Result<String> {
         let target = self.call("readlink", |pfs, client| pfs.pfs_readlink(client, fobj))?;
         Ok(target.to_string_lossy().into_owned())
     }
 
-    /// Everything in a directory.
+    /// Lists a directory.
     pub fn list(&mut self, directory: i32) -> Result<Vec<PFS_ENTRY>> {
         let handle = self.call("open", |pfs, client| pfs.pfs_open(client, directory, PFS_READ, 0))?;
         let (mut entries, mut pos) = (Vec::new(), 0);
@@ -104,7 +105,7 @@ impl Client {
         outcome
     }
 
-    /// Reads a file from its beginning to its end, handing each part to `part`.
+    /// Reads a file from its beginning to its end, and calls `part` with each part.
     pub fn read(
         &mut self,
         fobj: i32,
@@ -129,7 +130,7 @@ impl Client {
         outcome
     }
 
-    /// Makes or replaces a file, filling it from `source`.
+    /// Creates or replaces a file with the contents of `source`.
     pub fn write(&mut self, directory: i32, name: &str, source: &mut impl std::io::Read) -> Result<u64> {
         let known = self.lookup(directory, name.as_bytes());
         let fobj = match known {
@@ -157,7 +158,7 @@ impl Client {
         outcome
     }
 
-    /// Makes a directory or an empty file.
+    /// Creates a directory or an empty file.
     pub fn create(&mut self, directory: i32, name: &str, kind: PFS_KIND, mode: u32) -> Result<i32> {
         self.call(name, |pfs, client| pfs.pfs_create(client, directory, name.as_bytes(), kind, mode))
     }
@@ -173,7 +174,7 @@ impl Client {
     }
 }
 
-/// The name of an entry.
+/// Returns the name of an entry.
 pub fn name(entry: &PFS_ENTRY) -> &[u8] {
     entry.name.get(..entry.length as usize).unwrap_or(&entry.name)
 }

@@ -1,7 +1,7 @@
 //! A physical file system as a server, after the multi-server operating system of the IDL4 paper.
 //!
-//! [`tree`] keeps to a directory tree and nothing outside it; [`server`] is the object that others call, [`service`] the program that has it; [`client`] is what a
-//! shell needs of it.
+//! [`tree`] is a directory tree that no name leads out of. [`server`] is the object that exports a
+//! tree, [`service`] the program around it, and [`client`] a client for shells.
 
 obvia::include_idl!("pfs");
 

@@ -11,15 +11,15 @@ use windows_core::implement;
 /// The facility of HRESULTs that carry an error number of the operating system.
 const FACILITY_ERRNO: u32 = 0x0a5;
 
-/// Entries of a directory that one call returns.
+/// The most entries of a directory that one call returns.
 const ENTRIES_MAX: usize = 4096;
 
-/// An error number as an HRESULT.
+/// Converts an error number to an HRESULT.
 pub fn hresult(errno: Errno) -> HRESULT {
     HRESULT((0xa000_0000 | FACILITY_ERRNO << 16 | errno.raw_os_error().cast_unsigned() & 0xffff).cast_signed())
 }
 
-/// The error number in an HRESULT, if there is one.
+/// Returns the error number in an HRESULT, if there is one.
 pub fn errno(result: HRESULT) -> Option<Errno> {
     let bits = result.0.cast_unsigned();
     (bits >> 16 == 0xa000 | FACILITY_ERRNO).then(|| Errno::from_raw_os_error((bits & 0xffff).cast_signed()))
@@ -29,7 +29,7 @@ fn failed(errno: Errno) -> obvia::Error {
     obvia::Error::from(hresult(errno))
 }
 
-/// The kind of a file.
+/// Returns the kind of a file.
 fn kind(kind: FileType) -> PFS_KIND {
     match kind {
         FileType::RegularFile => PFS_KIND::PFS_FILE,

@@ -1,4 +1,5 @@
-//! The server as a program: `pfs-server`, and the process that `pfs-demo` starts of itself.
+//! The server program: `pfs-server`, and the process that `pfs-demo` starts from its own
+//! executable.
 
 use crate::server::Pfs;
 use crate::tree::Tree;
@@ -11,7 +12,7 @@ Serves the files below DIRECTORY by NAME (\"pfs\" where none is given) until it 
 With --write clients may change them. With --listen ncacn_vi_udp:0.0.0.0[5555] it is reached over the network
 as well, by everybody who reaches the address.";
 
-/// What the command line says.
+/// The parsed command line.
 struct Arguments {
     write: bool,
     listen: Vec<String>,
@@ -45,7 +46,7 @@ fn serve(Arguments { listen, directory, name, .. }: &Arguments, tree: Tree) -> o
     obvia::wait_for_signal()
 }
 
-/// Serves what the command line says, until the process is told to end.
+/// Serves as the command line says, until a signal ends the process.
 pub fn run(arguments: impl Iterator<Item = String>) -> ExitCode {
     let Some(arguments) = read(arguments) else {
         eprintln!("{USAGE}");

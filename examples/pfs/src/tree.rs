@@ -1,7 +1,8 @@
-//! A directory tree, entered by file numbers, and left by no name.
+//! A directory tree, whose files are reached by numbers, and which no name leads out of.
 //!
-//! Every name is looked up by the kernel relative to an open directory, with `openat2` and RESOLVE_BENEATH: `..`, absolute
-//! paths and symbolic links cannot lead out of the tree, whatever somebody changes in it meanwhile.
+//! The kernel looks every name up relative to an open directory, with `openat2` and
+//! RESOLVE_BENEATH: `..`, absolute paths and symbolic links cannot lead out of the tree, even if
+//! another process changes it meanwhile.
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags};
@@ -11,22 +12,22 @@ use std::ffi::{CStr, CString};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Files and directories that one client may have numbers for.
+/// The most files and directories with numbers for one client.
 const OBJECTS_MAX: usize = 1 << 16;
-/// Files that one client may have open.
+/// The most open files of one client.
 const OPEN_MAX: usize = 1 << 12;
-/// Clients that a tree may have.
+/// The most clients of a tree.
 const CLIENTS_MAX: usize = 1 << 12;
 
 type Result<T> = std::result::Result<T, Errno>;
 
-/// What a directory has: of which kind, by which name.
+/// An entry of a directory: its kind and name.
 pub type Entry = (FileType, CString);
 
-/// What a file number stands for: a path from the root, looked up anew whenever it is used.
+/// The object of a file number: a path from the root, looked up anew on each use.
 #[derive(Clone)]
 struct Object {
-    /// The directory that the name is in; empty for the root's.
+    /// The path of the directory that contains the name; `.` for the root's own entry.
     directory: CString,
     name: CString,
     parent: i32,
@@ -54,7 +55,7 @@ struct Tables {
     last_handle: i32,
 }
 
-/// The tree.
+/// A tree.
 pub struct Tree {
     root: OwnedFd,
     writable: bool,
@@ -66,26 +67,26 @@ fn beneath(directory: BorrowedFd<'_>, name: &CStr, flags: OFlags, mode: Mode) ->
     let flags = flags | OFlags::CLOEXEC;
     loop {
         match rustix::fs::openat2(directory, name, flags, mode, resolve) {
-            // Somebody renamed a directory during the look-up.
+            // Another process renamed a directory during the look-up.
             Err(Errno::AGAIN | Errno::INTR) => {}
             outcome => return outcome,
         }
     }
 }
 
-/// The path of an object from the root.
+/// Returns the path of an object from the root.
 fn path(object: &Object) -> CString {
     match (object.directory.to_bytes(), object.name.to_bytes()) {
         (b".", _) => object.name.clone(),
         (directory, name) => {
             let joined = [directory, b"/", name].concat();
-            // Neither part has a zero in it.
+            // Neither part contains a zero.
             CString::new(joined).unwrap_or_default()
         }
     }
 }
 
-/// A name is one component: no slash, and neither empty nor a way up.
+/// Checks that a name is a single component: without slashes, not empty, and not `..`.
 fn check_name(name: &[u8]) -> Result<CString> {
     if name.is_empty() || name == b".." || name.contains(&b'/') || name.len() > 255 {
         return Err(Errno::INVAL);
@@ -94,7 +95,7 @@ fn check_name(name: &[u8]) -> Result<CString> {
 }
 
 impl Tree {
-    /// The tree below a directory.
+    /// Opens the tree below a directory.
     pub fn new(root: &Path, writable: bool) -> Result<Self> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let root = rustix::fs::open(root, flags, Mode::empty())?;
@@ -105,7 +106,7 @@ impl Tree {
         self.tables.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A number for a new client.
+    /// Creates a client, and returns its number.
     pub fn attach(&self) -> Result<i32> {
         let mut tables = self.tables();
         if tables.clients.len() >= CLIENTS_MAX {
@@ -118,7 +119,7 @@ impl Tree {
         Ok(number)
     }
 
-    /// Forgets a client and closes what it has open.
+    /// Removes a client, and closes its open files.
     pub fn detach(&self, client: i32) -> Result<()> {
         let mut tables = self.tables();
         tables.clients.remove(&client).ok_or(Errno::BADF)?;
@@ -133,7 +134,7 @@ impl Tree {
         client.objects.get(at).cloned().ok_or(Errno::BADF)
     }
 
-    /// The directory that an object's name is in, and the object.
+    /// Returns the directory that contains an object, and the object.
     fn holder(&self, client: i32, fobj: i32) -> Result<(OwnedFd, Object)> {
         let object = self.object(client, fobj)?;
         let flags = OFlags::PATH | OFlags::DIRECTORY;
@@ -161,7 +162,8 @@ impl Tree {
         Ok(number)
     }
 
-    /// The number of a name in a directory. `..` is the directory that it was reached through.
+    /// Returns the number of a name in a directory. `..` is the directory through which the
+    /// directory was reached.
     pub fn lookup(&self, client: i32, directory: i32, name: &[u8]) -> Result<i32> {
         if name == b"." {
             self.object(client, directory)?;
@@ -172,12 +174,12 @@ impl Tree {
         }
         let name = check_name(name)?;
         let directory_fd = self.directory(client, directory)?;
-        // It must be there; a link that leads out is there, and is refused when it is followed.
+        // The name has to exist. A link out of the tree exists, and is refused when it is followed.
         rustix::fs::statat(&directory_fd, &name, AtFlags::SYMLINK_NOFOLLOW)?;
         self.number(client, directory, name)
     }
 
-    /// Opens a file.
+    /// Opens a file, and returns its handle.
     pub fn open(&self, client: i32, fobj: i32, flags: i32, mode: i32) -> Result<i32> {
         let object = self.object(client, fobj)?;
         let (write, create, truncate) =
@@ -226,7 +228,8 @@ impl Tree {
         Ok(())
     }
 
-    /// Reads at a place; how much is less than asked at the end only.
+    /// Reads at an offset. Returns fewer bytes than requested only at the file's end, or before an
+    /// error.
     pub fn read(&self, handle: i32, at: u64, into: &mut [u8]) -> Result<usize> {
         let open = self.handle(handle)?;
         let mut done = 0;
@@ -242,7 +245,7 @@ impl Tree {
         Ok(done)
     }
 
-    /// Writes at a place, all of it.
+    /// Writes all bytes at an offset.
     pub fn write(&self, handle: i32, at: u64, data: &[u8]) -> Result<()> {
         let open = self.handle(handle)?;
         let mut done = 0;
@@ -257,7 +260,8 @@ impl Tree {
         Ok(())
     }
 
-    /// Entries of a directory, `.` and `..` left out, sorted as they were at its first listing by this handle.
+    /// Returns sorted entries of a directory, without `.` and `..`, as they were at the handle's
+    /// first listing.
     pub fn entries(&self, handle: i32, from: u64, most: usize) -> Result<Vec<Entry>> {
         let open = self.handle(handle)?;
         let mut entries = open.entries.lock().unwrap_or_else(PoisonError::into_inner);
@@ -270,13 +274,13 @@ impl Tree {
         Ok(all[from..all.len().min(from.saturating_add(most))].to_vec())
     }
 
-    /// What is known about a file, without following it when it is a link.
+    /// Returns the attributes of a file; those of a symbolic link are its own.
     pub fn stat(&self, client: i32, fobj: i32) -> Result<rustix::fs::Stat> {
         let (directory, object) = self.holder(client, fobj)?;
         rustix::fs::statat(&directory, &object.name, AtFlags::SYMLINK_NOFOLLOW)
     }
 
-    /// Where a link leads.
+    /// Returns the target of a symbolic link.
     pub fn readlink(&self, client: i32, fobj: i32) -> Result<CString> {
         let (directory, object) = self.holder(client, fobj)?;
         rustix::fs::readlinkat(&directory, &object.name, Vec::new())
@@ -289,7 +293,7 @@ impl Tree {
         self.directory(client, directory)
     }
 
-    /// Makes a directory or an empty file.
+    /// Creates a directory or an empty file.
     pub fn create(&self, client: i32, directory: i32, name: &[u8], is_directory: bool, mode: u32) -> Result<i32> {
         let name = check_name(name)?;
         let fd = self.writable_directory(client, directory)?;
@@ -312,7 +316,7 @@ impl Tree {
         }
     }
 
-    /// Moves a file, replacing what is there.
+    /// Moves a file, and replaces an existing one.
     pub fn rename(&self, client: i32, from: (i32, &[u8]), to: (i32, &[u8])) -> Result<()> {
         let (from_name, to_name) = (check_name(from.1)?, check_name(to.1)?);
         let from_fd = self.writable_directory(client, from.0)?;

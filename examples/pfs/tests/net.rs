@@ -1,5 +1,5 @@
-//! The demo between two hosts: a server on one, and on the other a client that reads every file through calls and compares it with
-//! a direct read.
+//! Test of the demo between two hosts: a server on one, and on the other a client that reads every
+//! file through calls and compares it with a direct read.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -10,7 +10,7 @@ use std::time::Duration;
 use torture::hosts::Hosts;
 use torture::process::Directory;
 
-/// The protocol sequences that this program was built with, with the options of the server's end.
+/// The protocol sequences of this build, with the options of the server's binding.
 const PROTOCOLS: &[(&str, &str)] = &[
     #[cfg(feature = "fabric")]
     ("ncacn_vi_fabric", ",provider=tcp"),
@@ -18,14 +18,15 @@ const PROTOCOLS: &[(&str, &str)] = &[
     ("ncacn_vi_xdp", ",interface=wire,mode=native"),
     ("ncacn_vi_udp", ""),
 ];
-/// How long a server may take to listen, and the demo to read everything.
+/// The time limits for a server to listen, and for the demo to read all files.
 const LISTENING_MAX: Duration = Duration::from_secs(60);
 const DEMO_MAX: Duration = Duration::from_secs(300);
 
 const DIRECTORIES: usize = 12;
 const FILES_EACH: usize = 40;
 
-/// Files of all lengths, from nothing to several packets, areas and calls, with contents that tell them and their parts apart.
+/// Creates files of many lengths, from nothing to several packets, segments and calls. Their
+/// contents identify the file and the offset.
 fn make_tree(at: &Path) -> u64 {
     let mut bytes = 0;
     for directory in 0..DIRECTORIES {
@@ -47,7 +48,7 @@ fn make_tree(at: &Path) -> u64 {
     bytes
 }
 
-/// A process that ends with this value.
+/// A child process, killed on drop.
 struct Started(Child);
 
 impl Drop for Started {
@@ -58,7 +59,7 @@ impl Drop for Started {
 }
 
 impl Started {
-    /// Starts a program on a host, with a runtime directory of its own: hosts share no names.
+    /// Starts a program on a host, with its own runtime directory, because hosts share no names.
     fn on(hosts: &Hosts, host: usize, names: &Directory, program: &str, arguments: &[&str]) -> Self {
         let mut command = Command::new("ip");
         command.args(["netns", "exec", hosts.name(host), program]).args(arguments);
@@ -66,7 +67,8 @@ impl Started {
         Self(command.spawn().unwrap())
     }
 
-    /// Looks at what it prints until that tells what is wanted, or ends, for a limited time. Returns all of it, and what was wanted.
+    /// Reads the output until `wanted` finds a value in a line, or until its end, within a time
+    /// limit. Returns the read output, and the value.
     fn says<T: Send + 'static>(
         &mut self,
         limit: Duration,
@@ -84,7 +86,7 @@ impl Started {
                 all = all + &line + "\n";
             }
             let _ = sender.send((all, found));
-            // Whoever prints into a pipe that nobody reads fails.
+            // The rest is read too, because writes to a closed pipe fail.
             lines.for_each(drop);
         });
         result.recv_timeout(limit).unwrap_or_else(|_| panic!("nothing within {limit:?}"))

@@ -1,4 +1,4 @@
-// Watches the prices of a ticker for a while.
+// A client that prints some price changes of a ticker.
 #include "ticker_values.hpp"
 
 #include <obvia_events.hpp>
@@ -10,7 +10,7 @@
 
 namespace {
 
-// How many prices have been printed.
+// The number of printed prices.
 class Count {
 public:
     void add()

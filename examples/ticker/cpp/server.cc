@@ -1,4 +1,4 @@
-// Serves a ticker under a name: `ticker`, or the first argument.
+// Serves a ticker under the name in the first argument, or `ticker`.
 #include "ticker_values.hpp"
 
 #include <obvia_events.hpp>
@@ -12,7 +12,7 @@
 
 namespace {
 
-// Keeps the prices, and tells of those that change.
+// A ticker, which stores prices and notifies the subscribers of changes.
 class Ticker : public obvia::implementation<ITicker, obvia::connection_points<IPriceEvents>> {
 public:
     double Price(std::u16string_view name) override
@@ -32,7 +32,7 @@ public:
             const std::lock_guard<std::mutex> lock(mutex_);
             prices_[name] = price;
         }
-        // Traders do not wait for those who watch.
+        // Notifications are posted, so that trades do not wait for subscribers.
         post<IPriceEvents>([name, price](const obvia::object<IPriceEvents> &sink) { sink.Changed(name, price); });
     }
 
@@ -50,7 +50,7 @@ int main(int count, char **words)
         const obvia::object<ITicker> ticker = obvia::make<Ticker>();
         const obvia::served entry = obvia::serve<ITicker>(name, ticker);
         std::cout << "serving " << name << std::endl;
-        // The only share goes up and down.
+        // The price of the only share is a sine.
         for (uint32_t turn = 0;; turn++) {
             ticker.Trade(u"VIA", 100 + 10 * std::sin(turn / 10.0));
             std::this_thread::sleep_for(std::chrono::milliseconds(50));

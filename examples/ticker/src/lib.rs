@@ -1,4 +1,4 @@
-//! A ticker, and what it calls: connection points.
+//! A ticker with a connection point, by which it notifies its subscribers.
 
 obvia::include_idl!("ticker");
 
@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use windows_core::implement;
 
-/// Keeps the prices, and tells of those that change.
+/// A ticker, which stores prices and notifies the subscribers of changes.
 #[implement(ITicker, IConnectionPointContainer)]
 #[derive(Default)]
 pub struct Ticker {
@@ -35,7 +35,7 @@ impl ITicker_Impl for Ticker_Impl {
         }
         let name = name.to_ucstring();
         self.prices.lock().unwrap_or_else(PoisonError::into_inner).insert(name.clone(), price);
-        // Traders do not wait for those who watch.
+        // Notifications are posted, so that trades do not wait for subscribers.
         self.changed.post(move |sink| sink.Changed(&name, price));
         Ok(())
     }

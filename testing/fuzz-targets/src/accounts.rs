@@ -1,4 +1,5 @@
-//! Feeds text to the reader of accounts: what it refuses, it says by its line; what it takes has an account for each line that says something.
+//! Fuzzes the parser of accounts. An error has to name a line of the text; an accepted text has an
+//! account for each of its entries.
 
 use obvia_rpc::security::credentials::{AccountTable, Accounts};
 

@@ -1,9 +1,9 @@
-//! Feeds bytes to what makes Automation's values of frames. What passes is looked at, converted to every type, and has to be the same
-//! value when it has travelled once more.
+//! Fuzzes the conversion of frames to Automation's values. An accepted value is converted to every
+//! type, and has to be the same after another round trip.
 //!
 //! The first byte chooses the method; the rest is the frame of its request.
 
-// The generated code's tables are private to its module, so what uses them is in it.
+// The generated code's tables are private to its module, so their users are inside of it.
 #[allow(non_camel_case_types, non_snake_case, non_upper_case_globals, unused, clippy::all)]
 mod idl {
     include!(concat!(env!("OUT_DIR"), "/notes.rs"));
@@ -12,23 +12,23 @@ mod idl {
     use obvia::rt::{Arguments, Automation, Layout, Wires, shape};
     use obvia::{Bstr, SafeArray, Variant};
 
-    /// Types up to the greatest that there is.
+    /// All types, up to the greatest.
     const TYPES: std::ops::Range<u16> = 0..vt::UINT + 2;
 
     fn arguments(frame: &[u8], block: &'static shape::Block) -> Option<Arguments> {
         Arguments::of_bytes(frame, Layout { block, types: &INotes_TYPES }).ok()
     }
 
-    /// The argument whose slot is at `at`, after it has travelled again.
+    /// Returns the argument at the offset `at`, after another round trip.
     fn value<T: Automation + PartialEq + std::fmt::Debug>(arguments: &mut Arguments, at: usize) -> Option<T> {
         // SAFETY: the frame was checked by the method's declaration.
         let value = unsafe { T::from_wire(arguments.get(at)) }.ok()?;
         let mut wires = Wires::lent();
-        // What came can be sent, but for what lies deeper than it came.
+        // An accepted value can be sent again, unless it is nested too deeply.
         if let Ok(wire) = value.to_wire(&mut wires) {
-            // SAFETY: just made.
+            // SAFETY: `wire` was just created by `to_wire` of the same type.
             let again = unsafe { T::from_wire(wire) }.expect("what is sent can be received");
-            // A NaN is no number, not even the same one.
+            // The texts are compared, because a NaN does not equal itself.
             let texts = [&value, &again].map(|value| format!("{value:?}"));
             assert_eq!(texts[0], texts[1]);
         }
@@ -42,9 +42,9 @@ mod idl {
         }
     }
 
-    /// The frame of a method's request.
+    /// Reads the frame of a method's request.
     ///
-    /// Places are those of the parameters: see the comments on the stubs.
+    /// The offsets are those of the parameters: see the comments on the stubs.
     pub fn request(method: u8, frame: &[u8]) -> Option<()> {
         match method % 3 {
             0 => {

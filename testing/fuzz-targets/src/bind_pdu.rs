@@ -1,4 +1,4 @@
-//! Feeds bytes to the readers of the units that open an association: what they take, written and read again, is the same.
+//! Fuzzes the parsers of the PDUs that open an association: an accepted PDU survives a round trip.
 
 use obvia_rpc::co::pdu::{Bind, BindAck};
 

@@ -1,4 +1,5 @@
-//! Feeds text to the reader of a bad network's conditions: what it takes is the same when it is written and read again, and harms no link.
+//! Fuzzes the parser of network conditions: accepted conditions survive a round trip, and do not
+//! make the simulated link panic.
 
 use obvia_via::wrap::{Channel, Conditions};
 use std::time::Duration;

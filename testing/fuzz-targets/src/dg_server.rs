@@ -1,7 +1,8 @@
-//! Feeds datagrams to a server and to a client of the connectionless protocol, with time passing: they answer within their limits.
+//! Fuzzes a server and a client of the connectionless protocol with datagrams and the passing of
+//! time: they keep their limits.
 //!
-//! The input is cut into datagrams by a length of two bytes before each, whose topmost bits say how much time passes and whether the
-//! client gets it, too.
+//! The input is cut into datagrams. Each has a length of two bytes before it, whose upper bits say
+//! how much time passes, and whether the client gets the datagram, too.
 
 use obvia_rpc::dg::pdu::{Header, PduType};
 use obvia_rpc::dg::{Activity, Limits, OutgoingCall, Semantics, Server, ServerEvent, ServerOptions};
@@ -39,7 +40,7 @@ pub fn run(bytes: &[u8]) {
             client.receive(now, datagram);
         }
         server.receive(now, from, datagram);
-        // The client that is asked says that it is so.
+        // The client confirms the server's callbacks.
         let asked: Vec<Vec<u8>> = server.output().iter().map(|(_, bytes)| bytes.to_vec()).collect();
         server.output().clear();
         for question in asked {

@@ -1,4 +1,4 @@
-//! Feeds bytes to the readers of connectionless units: what they take, written and read again, is the same.
+//! Fuzzes the parsers of connectionless PDUs: an accepted PDU survives a round trip.
 
 use obvia_rpc::dg::pdu::{Cancel, CancelAck, Fack, Header, PduType, read_status};
 

@@ -1,4 +1,5 @@
-//! Feeds bytes to the endpoint mapper and the management interface as arguments, and to a client of the mapper as results.
+//! Fuzzes the endpoint mapper and the management interface with stub data of requests, and a client
+//! of the mapper with stub data of responses.
 
 use obvia_rpc::ByteOrder;
 use obvia_rpc::epm::{ANY_HOST, Caller, Entry, Mapper, Registrant, Tower, Way, changed, looked_up, mapped};
@@ -18,7 +19,7 @@ pub fn run(bytes: &[u8]) {
     mapper.insert(Registrant::NOBODY, entry, false).unwrap();
     let caller = Caller { local: [127, 0, 0, 1], registrant: Some(Registrant(1)) };
     if let Ok(results) = mapper.call(opnum, &caller, order, stub) {
-        // What it answers is something that clients can read, if it answers that.
+        // A successful response has to be readable for clients.
         let is_good = results[results.len() - 4..] == [0; 4];
         match opnum {
             2 => assert!(looked_up(ByteOrder::Little, &results).is_ok()),
@@ -26,7 +27,7 @@ pub fn run(bytes: &[u8]) {
             _ => {}
         }
     }
-    // What the caller has registered goes with it, and nothing else does.
+    // The caller's entries are removed with it, and no others.
     mapper.forget(Registrant(1));
     assert_eq!(mapper.entries().count(), 1);
     let _ = (mapped(order, stub), looked_up(order, stub).is_ok(), changed(order, stub));

@@ -1,5 +1,5 @@
-//! Feeds bytes to the reader of words that say why a method failed: what it takes, written again, is the same where it is UTF-8, and is read again
-//! in any case.
+//! Fuzzes the parser of the texts that describe a method's failure: an accepted frame survives a
+//! round trip. The bytes are the same if the texts are UTF-8.
 
 use obvia_rpc::vi_call::Words;
 
@@ -10,7 +10,7 @@ pub fn run(bytes: &[u8]) {
     if bytes.len().is_multiple_of(8) && str::from_utf8(&bytes[16..]).is_ok() && is_split_between_characters(bytes) {
         assert_eq!(frame, bytes);
     }
-    // What stands for a byte that is no UTF-8 has three, so that a text may be cut.
+    // A replacement character takes three bytes, so that a text may be cut.
     let again = Words::from_frame(&frame).expect("what was written is read");
     for (text, whole) in
         [(&again.description, &words.description), (&again.source, &words.source), (&again.help_file, &words.help_file)]
@@ -28,6 +28,6 @@ fn is_split_between_characters(frame: &[u8]) -> bool {
         *end += length(at);
         Some(*end)
     });
-    // A byte that goes on with a character begins with the bits 10.
+    // A continuation byte of a character begins with the bits 10.
     ends.into_iter().all(|end| frame.get(end).is_none_or(|byte| byte & 0xc0 != 0x80))
 }

@@ -1,9 +1,9 @@
-//! Feeds bytes to the check of frames with structures with pointers in them. What it passes is made into such structures, and
-//! everything in them is looked at: the check has to be right about every pointer.
+//! Fuzzes the check of frames that have structures with pointers. An accepted frame is converted to
+//! such structures and read completely: the check has to be right about every pointer.
 //!
 //! The first byte chooses the method; the rest is the frame of its request.
 
-// The generated code's tables are private to its module, so what uses them is in it.
+// The generated code's tables are private to its module, so their users are inside of it.
 #[allow(non_camel_case_types, non_snake_case, non_upper_case_globals, unused, clippy::all)]
 mod idl {
     include!(concat!(env!("OUT_DIR"), "/shapes.rs"));
@@ -11,7 +11,7 @@ mod idl {
     use obvia::rt::{Arguments, Layout, shape};
     use std::fmt::{self, Write};
 
-    /// Looks at everything that is written to it, and keeps nothing. Lists may be long: it stops some time.
+    /// A writer that drops its input. It fails after 100,000 bytes, because lists may be endless.
     struct Nowhere(usize);
 
     impl Write for Nowhere {
@@ -29,11 +29,12 @@ mod idl {
         Arguments::of_bytes(frame, Layout { block, types: &IShapes_TYPES }).ok()
     }
 
-    /// The frame of a method's request.
+    /// Reads the frame of a method's request.
     ///
-    /// Places and types are those of the parameters: see the comments on the stubs.
+    /// The offsets and types are those of the parameters: see the comments on the stubs.
     pub fn request(method: u8, frame: &[u8]) -> Option<()> {
-        // SAFETY: each parameter is read as what the method's declaration says, of a frame that was checked by it.
+        // SAFETY: each parameter is read with the type of the method's declaration, from a frame
+        // that was checked by the same declaration.
         unsafe {
             match method % 9 {
                 0 => look(arguments(frame, &IShapes_Sum_REQUEST)?.get::<Option<&Item<'_>>>(0)),

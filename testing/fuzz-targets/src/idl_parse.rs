@@ -1,5 +1,5 @@
-//! Feeds texts to the IDL compiler, from the lexer to the code that it writes: whatever they say, it ends, and says what is wrong.
-//! Their syntax trees keep every byte. What stands behind a line `---` is the text's side file.
+//! Fuzzes the IDL compiler, from the lexer to the generated code: every text ends with code or with
+//! diagnostics, and syntax trees keep every byte. The text after a line `---` is the ACF file.
 
 use obvia_idl::Compiler;
 use obvia_idl::model::InterfaceId;
@@ -11,12 +11,12 @@ pub fn run(input: &[u8]) {
     assert_eq!(tree.text(), text);
     let has_errors = tree.root().descendants().any(|node| node.kind() == obvia_idl::syntax::SyntaxKind::Error);
     assert!(!has_errors || !diagnostics.is_empty(), "an error node, and nothing is said of it");
-    // No directory of that name: nothing that the text imports is there, but for what the compiler knows itself.
+    // The directory does not exist, so that imports find only the built-in files.
     let path = Path::new("no-such-directory/fuzz.idl");
     let (text, side) = text.split_once("\n---\n").unwrap_or((text, ""));
     match Compiler::new().acf_text(path.with_extension("acf"), side).check_text(path, text) {
         Ok(compilation) => {
-            // What was found good can still be refused by a language.
+            // A back end may still refuse an accepted text.
             let _ = obvia_idl::emit::rust::emit(&compilation);
             let _ = obvia_idl::emit::c::emit(&compilation, "fuzz");
             for id in (0..compilation.model.interfaces.len()).map(InterfaceId) {
@@ -28,7 +28,7 @@ pub fn run(input: &[u8]) {
         }
         Err(failure) => {
             assert!(!failure.diagnostics.is_empty(), "failed without saying why");
-            // The finding is shown with its line.
+            // Rendering shows the source line of the diagnostic.
             let _ = failure.to_string();
         }
     }

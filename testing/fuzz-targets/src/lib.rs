@@ -1,4 +1,5 @@
-//! Fuzz targets for the readers of other people's bytes. Each file is one: its function `run` takes an input, and panics where the reader is wrong.
+//! Fuzz targets for the parsers of untrusted bytes. Each file is one target: its function `run`
+//! takes an input, and panics if the parser is wrong.
 
 mod accounts;
 mod automation;
@@ -26,7 +27,7 @@ mod string_binding;
 mod type_library;
 mod vi_packet;
 
-/// A target takes an input.
+/// A function that takes an input.
 pub type Target = fn(&[u8]);
 
 /// Calls a macro with the names of all targets.
@@ -50,7 +51,7 @@ macro_rules! table {
 }
 for_each_target!(table);
 
-/// As much of an input as is text.
+/// Returns the longest prefix of an input that is UTF-8.
 fn text(input: &[u8]) -> &str {
     input.utf8_chunks().next().map_or("", |chunk| chunk.valid())
 }

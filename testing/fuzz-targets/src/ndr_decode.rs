@@ -1,7 +1,8 @@
-//! Feeds bytes to the translation of stub data to frames. What it takes is written again: the frame has to come back as it was.
+//! Fuzzes the translation of stub data to frames. An accepted message is encoded again, and has to
+//! decode to the same frame.
 //!
-//! The first three bytes choose the method, its message and its form; the fourth is what the message's sizes read of another
-//! one; the rest is stub data.
+//! The first three bytes choose the method, its message and the format. The fourth is the value of
+//! the numbers that the message's sizes take from another message. The rest is stub data.
 
 use obvia_idl::Compiler;
 use obvia_idl::model::InterfaceId;
@@ -9,9 +10,9 @@ use obvia_ndr::ndr::{Format, Method, Numbers, Order, Plan, Syntax};
 use std::path::Path;
 use std::sync::LazyLock;
 
-/// Bytes that a frame may have.
+/// The longest frame, in bytes.
 const FRAME_MAX: usize = 1 << 20;
-/// Numbers that a message may read of another one, at most.
+/// The most numbers that a message takes from another message.
 const NUMBERS: usize = 8;
 
 const INTERFACES: [(&str, &str); 5] = [
@@ -25,7 +26,7 @@ const INTERFACES: [(&str, &str); 5] = [
 static PLANS: LazyLock<Vec<(Plan, u16)>> =
     LazyLock::new(|| INTERFACES.iter().map(|(path, name)| plan(path, name)).collect());
 
-/// An interface's plan, and how many methods it has.
+/// Returns an interface's plan, and the number of its methods.
 fn plan(path: &str, name: &str) -> (Plan, u16) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path);
     let model = Compiler::new().check(&path).expect("an IDL file of the repository").model;
@@ -34,7 +35,7 @@ fn plan(path: &str, name: &str) -> (Plan, u16) {
     (obvia_idl::ndr::plan(&model, InterfaceId(at)).expect("a plan"), methods as u16)
 }
 
-/// A message of a method, in a form.
+/// A message of a method, in a format.
 struct Message<'a> {
     plan: &'a Plan,
     method: &'a Method,
@@ -51,7 +52,7 @@ impl Message<'_> {
             self.method.decode_request(plan, format, stub, FRAME_MAX, &mut frame).ok()?;
         } else {
             let status = self.method.decode_response(plan, format, numbers, stub, FRAME_MAX, &mut frame).ok()?;
-            // What failed has no frame.
+            // A failed call has no frame.
             if status.cast_signed() < 0 {
                 return None;
             }

@@ -1,10 +1,10 @@
-//! Feeds words to the reader of plans, and stub data to the plans that come of it.
+//! Fuzzes the reader of plans with words, and the resulting plans with stub data.
 //!
-//! The first byte says how many bytes are words, one each; the rest is stub data.
+//! The first byte is the number of words, of one byte each; the rest is stub data.
 
 use obvia_ndr::ndr::{Format, Numbers, Plan, Syntax};
 
-/// Bytes that a frame may have.
+/// The longest frame, in bytes.
 const FRAME_MAX: usize = 1 << 16;
 
 pub fn run(data: &[u8]) {

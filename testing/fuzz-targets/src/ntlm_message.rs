@@ -1,5 +1,5 @@
-//! Feeds bytes to the readers of NTLM's messages, and to both sides of an exchange: what is read, written and read again is the same,
-//! and nobody is let in who does not know the password.
+//! Fuzzes the parsers of NTLM messages, and both sides of an exchange: accepted messages survive a
+//! round trip, and no client authenticates without the password.
 
 use obvia_rpc::security::NtHash;
 use obvia_rpc::security::credentials::{AccountTable, Credential};
@@ -22,7 +22,7 @@ fn read_again(bytes: &[u8]) {
         }
     }
     if let Ok(message) = Authenticate::from_wire(bytes) {
-        // The code is put in when the message is written.
+        // The message integrity code is computed on output.
         let message = Authenticate { mic: message.mic.map(|_| [0; 16]), ..message };
         assert_eq!(Authenticate::from_wire(&message.to_wire()).as_ref(), Ok(&message));
     }
@@ -34,7 +34,7 @@ pub fn run(bytes: &[u8]) {
     let initiator = Initiator::new(Credential::user("domain", "user", "password"), "", Flags::SIGN, fresh());
     let _ = Acceptor::new(bytes, &names, &fresh());
     if let Ok(acceptor) = Acceptor::new(initiator.negotiate(), &names, &fresh()) {
-        // The hash is one that no password has here.
+        // No password of this test has this hash.
         let accounts = AccountTable::default().with("user", NtHash::from_bytes([0xa5; 16]));
         assert!(acceptor.finish(bytes, &accounts).is_err());
     }

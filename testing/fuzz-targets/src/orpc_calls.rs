@@ -1,5 +1,5 @@
-//! Feeds bytes to what reads the headers, arguments and results of ORPC's own interfaces: what they take, written in the other order and
-//! read again, is the same.
+//! Fuzzes the decoders of ORPC's headers, and of the arguments and results of its interfaces:
+//! accepted values survive a round trip in the other byte order.
 
 use obvia::orpc::activator::{self, RemoteActivation, RemoteActivationResults};
 use obvia::orpc::{

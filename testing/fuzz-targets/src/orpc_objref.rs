@@ -1,5 +1,5 @@
-//! Feeds bytes to the reader of object references, and to what reads the data of custom ones: what they take, written and read again, is
-//! the same.
+//! Fuzzes the parsers of object references (OBJREF) and of the data of custom ones: accepted values
+//! survive a round trip.
 
 use obvia::orpc::activation::Properties;
 use obvia::orpc::{DualStringArray, ObjRef, ViReference};
@@ -8,7 +8,8 @@ pub fn run(bytes: &[u8]) {
     if let Ok(reference) = ObjRef::from_bytes(bytes) {
         assert_eq!(ObjRef::from_bytes(&reference.to_bytes().unwrap()).as_ref(), Ok(&reference));
         if let Some((_, resolver)) = reference.standard() {
-            // What is a string binding here, stays one, unless it is too long once every character is escaped that may be.
+            // A string binding survives a round trip, unless it becomes too long with all possible
+            // escapes.
             let bindings = resolver.string_bindings().filter(|binding| binding.to_string().len() <= 1024);
             let bindings: Vec<_> = bindings.collect();
             assert_eq!(DualStringArray::new(&bindings).string_bindings().collect::<Vec<_>>(), bindings);

@@ -1,4 +1,5 @@
-//! Makes of bytes what hostile clients do to the tables of references: limits hold, and in the end nothing is left.
+//! Fuzzes the tables of references with the operations of hostile clients: the limits hold, and no
+//! reference is left in the end.
 
 use obvia::GUID;
 use obvia::orpc::object_exporter::ComplexPing;
@@ -44,7 +45,7 @@ pub fn run(bytes: &[u8]) {
             }
         }
     }
-    // Sets end by themselves, and so does what peers have; the rest goes with its processes.
+    // Ping sets expire, and with them the references of peers; processes are removed with the rest.
     let end = now + Pinging::default().patience();
     drop(tables.collect(end));
     (1..=5).for_each(|who| drop(tables.drop_client(client(who), end)));

@@ -1,4 +1,5 @@
-//! Feeds bytes to a client's side of an association that has bound and made calls: it takes them for answers or ends, within its limits.
+//! Fuzzes the client's side of an association that has bound and made calls: it takes the bytes as
+//! responses or ends, within its limits.
 
 use obvia_rpc::co::pdu::{Context, Outcome};
 use obvia_rpc::co::{
@@ -8,7 +9,7 @@ use obvia_rpc::uuid::{FLAT, NDR};
 
 const MESSAGE_MAX: usize = 16 << 10;
 
-/// A client that waits for answers: to three calls, or to its bind.
+/// Returns a client that waits for the responses to three calls, or to its bind.
 fn waiting(is_bound: bool) -> ClientAssociation {
     let limits = Limits { message_max: MESSAGE_MAX, calls_max: 4, ..Limits::default() };
     let mut client = ClientAssociation::new(ClientOptions { limits });

@@ -1,4 +1,5 @@
-//! Feeds bytes to the readers of units that calls are made of, and of refusals: what they take, written and read again, is the same.
+//! Fuzzes the parsers of request, response, fault and bind_nak PDUs: an accepted PDU survives a
+//! round trip.
 
 use obvia_rpc::co::pdu::{BindNak, Fault, Header, Request, Response, Unit};
 
@@ -6,7 +7,7 @@ pub fn run(bytes: &[u8]) {
     let Ok(unit) = Unit::open(bytes) else { return };
     let _ = unit.sealed();
     let mut written = Vec::new();
-    // The lengths are the writer's business, and so is the byte order where only one is written.
+    // The writer sets the lengths, and the byte order of PDUs that exist in one order only.
     let header = Header { length: 0, auth_length: 0, ..unit.header };
     if let Ok(request) = Request::read(&unit) {
         request.write(&mut written, &header);

@@ -1,6 +1,7 @@
-//! Feeds bytes to the reader of a proof's legs, and to both sides in place of one of the legs: nobody is taken for proved by that.
+//! Fuzzes the parser of an authentication's legs, and both sides with one replaced leg: no replaced
+//! leg authenticates a side.
 //!
-//! The first byte says which leg is replaced, the others by what.
+//! The first byte chooses the leg, the others are its replacement.
 
 use obvia_rpc::security::context::{NtlmAcceptor, initiate};
 use obvia_rpc::security::credentials::{AccountTable, Credential};
@@ -19,7 +20,7 @@ fn sides(kind: AuthType) -> Option<(Prover, Verifier)> {
     Some((Prover::new(security, Level::Integrity, "host"), Verifier::new(acceptor, Level::Connect, "host")))
 }
 
-/// Whether the side that reads a leg is content at the end, though it was replaced.
+/// Whether the receiver of the replaced leg accepts its peer in the end.
 fn is_proved(replaced: u8, bytes: &[u8], (mut client, mut server): (Prover, Verifier)) -> bool {
     let Ok(mut leg) = client.begin() else { return false };
     for number in 0..=5 {

@@ -1,4 +1,5 @@
-//! Feeds bytes to the readers of SPNEGO's tokens, and to both sides of a negotiation: what is read, written and read again is the same.
+//! Fuzzes the parsers of SPNEGO tokens, and both sides of a negotiation: an accepted token survives
+//! a round trip.
 
 use obvia_rpc::security::credentials::{AccountTable, Credential};
 use obvia_rpc::security::ntlm::{self, Flags, Fresh, ServerNames};

@@ -1,4 +1,5 @@
-//! Feeds text to the reader of string bindings: what it takes is the same when it is written and read again, and nothing in it is said twice.
+//! Fuzzes the parser of string bindings: an accepted binding survives a round trip, and has no
+//! option twice.
 
 use obvia_rpc::string_binding::StringBinding;
 

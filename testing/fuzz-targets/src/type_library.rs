@@ -1,11 +1,13 @@
-//! Feeds bytes to the reader of type libraries: what it takes can be shown, and what can be written of it is written the same again.
+//! Fuzzes the reader of type libraries: an accepted library can be shown, and survives a round
+//! trip.
 
 use obvia_idl::typelib::{idl, read, write};
 
 pub fn run(bytes: &[u8]) {
     let Ok(library) = read(bytes) else { return };
     idl(&library);
-    // Names that differ in case only have become one, and what was said too often for a smaller file is refused.
+    // The comparison is of the second and third files: the first output merges names that differ in
+    // case only, and may be refused as too large.
     if let Ok(written) = write(&library)
         && let Ok(again) = read(&written)
     {

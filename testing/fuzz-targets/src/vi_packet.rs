@@ -1,5 +1,6 @@
-//! Feeds datagrams to the software wire of a VI: what its parser takes, written again, is the same; and no sequence of datagrams, even
-//! with the right id and checksum, makes an engine panic, send without end, or touch what it may not.
+//! Fuzzes the software wire of a VI with datagrams: an accepted packet survives a round trip. No
+//! sequence of datagrams, even with the right id and checksum, makes an engine panic, send without
+//! end, or access memory out of bounds.
 
 use obvia_via::provider::udp;
 use obvia_via::reliable::{Answer, Answering, Engine, Requesting, Settings, packet};
@@ -11,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 const MTU: usize = 1400;
 const ROOM: u32 = 4096;
 
-/// Registered memory; one for all inputs, since what is in it does not matter.
+/// Returns the registered memory, one region for all inputs, because its contents do not matter.
 fn region() -> &'static MemoryRegion {
     static REGION: OnceLock<MemoryRegion> = OnceLock::new();
     REGION.get_or_init(|| {
@@ -88,7 +89,7 @@ impl Sink for Queues {
 
     fn remote(&self, place: RemoteAddress, length: u64, _: Intent) -> Result<Arc<Region>, Refusal> {
         let region = Descriptor::send().with_segment(region(), 0, 0).segments()[0].region().clone();
-        // Half of the handles are good.
+        // Half of the handles are valid.
         let is_good = place.handle.to_bytes()[0].is_multiple_of(2) && region.memory().holds(place.offset, length);
         if is_good { Ok(region) } else { Err(Refusal::Protection) }
     }
@@ -150,7 +151,7 @@ pub fn run(bytes: &[u8]) {
         now += u64::from(how >> 3) * 1_000_000;
         let mut datagram = datagram.to_vec();
         if how & 1 == 0 && datagram.len() >= packet::HEADER {
-            // Nothing gets far otherwise.
+            // Without a valid version, id and checksum, the engine drops the datagram at once.
             datagram[4] = packet::VERSION;
             datagram[8..16].copy_from_slice(&1_u64.to_le_bytes());
             packet::seal(&mut datagram);

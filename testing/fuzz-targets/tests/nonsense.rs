@@ -1,4 +1,5 @@
-//! Feeds every target its seeds, and random changes of them, the same each time. `cargo xtask fuzz` goes further.
+//! Runs every target on its seeds and on random changes of them, which are the same in every run.
+//! `cargo xtask fuzz` goes further.
 
 use obvia_fuzz_targets::{TARGETS, Target, for_each_target};
 use rustix::process::{Resource, Rlimit, setrlimit};
@@ -6,20 +7,21 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Inputs that are made for each target.
+/// The number of generated inputs for each target.
 const MADE: usize = 2000;
-/// Bytes of an input that begins with no seed.
+/// The longest input that is not made from a seed, in bytes.
 const LENGTH_MAX: usize = 400;
-/// Memory that a test may map: an input that makes a target allocate more ends it.
+/// The most memory that the process may map, in bytes: an input that makes a target allocate more
+/// ends the test.
 const BYTES_MAX: u64 = 8 << 30;
-/// An input that takes longer has found a loop that is far too long.
+/// The longest time for an input: a target that takes longer has an excessive loop.
 const INPUT_MAX: Duration = Duration::from_secs(60);
 
 fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 
-/// Random numbers: splitmix64, of S. Vigna.
+/// A generator of random numbers: splitmix64, of S. Vigna.
 struct Chance(u64);
 
 impl Chance {
@@ -31,18 +33,18 @@ impl Chance {
         word ^ (word >> 31)
     }
 
-    /// A number below the limit, which is not zero.
+    /// Returns a number below the limit, which is not zero.
     fn below(&mut self, limit: usize) -> usize {
         (self.next() % limit as u64) as usize
     }
 
-    /// A random byte; half of the time one of the edge values.
+    /// Returns a random byte, half of the time one of the edge values.
     fn byte(&mut self) -> u8 {
         const EDGES: [u8; 8] = [0, 1, 2, 0x7f, 0x80, 0xfe, 0xff, 8];
         if self.below(2) == 0 { EDGES[self.below(EDGES.len())] } else { self.next() as u8 }
     }
 
-    /// A random input, or one of the seeds with a few changes.
+    /// Returns a random input, or a seed with a few changes.
     fn input(&mut self, seeds: &[Vec<u8>]) -> Vec<u8> {
         if seeds.is_empty() || self.below(10) == 0 {
             return (0..self.below(LENGTH_MAX)).map(|_| self.byte()).collect();
@@ -89,7 +91,7 @@ fn feed(name: &str, target: Target) {
     }
 }
 
-/// Gives a target one input.
+/// Runs a target on one input.
 fn give(name: &str, target: Target, input: &[u8]) {
     let _keeper = Keeper { name, input };
     let began = Instant::now();
@@ -98,7 +100,7 @@ fn give(name: &str, target: Target, input: &[u8]) {
     assert!(took < INPUT_MAX, "one input took {took:?}");
 }
 
-/// Leaves the input of a test that fails in a file, which can become a seed.
+/// A guard that writes the input of a failed test to a file, which can become a seed.
 struct Keeper<'a> {
     name: &'a str,
     input: &'a [u8],

@@ -1,7 +1,7 @@
-//! Feeds nonsense to whatever reads other people's bytes. `OBVIA_FUZZ_TARGET` names the target that an input goes to; the other
-//! arguments are libFuzzer's.
+//! Fuzzes the parsers of untrusted bytes with libFuzzer. `OBVIA_FUZZ_TARGET` names the target that
+//! gets the inputs; the arguments are libFuzzer's.
 //!
-//! One program has all targets, as each would be linked with everything that it stands on.
+//! All targets are in one program, because each would be linked with the same libraries.
 
 #![no_main]
 
@@ -9,10 +9,10 @@ use libfuzzer_sys::fuzz_target;
 use obvia_fuzz_targets::{TARGETS, Target};
 use std::sync::OnceLock;
 
-/// The variable that names the target.
+/// The environment variable with the target's name.
 const VARIABLE: &str = "OBVIA_FUZZ_TARGET";
 
-/// The target's name, and what takes its inputs.
+/// The target's name and function.
 static CHOSEN: OnceLock<(&str, Target)> = OnceLock::new();
 
 fuzz_target!(init: choose(), |input: &[u8]| {
@@ -21,7 +21,7 @@ fuzz_target!(init: choose(), |input: &[u8]| {
     }
 });
 
-/// Reads once which target is asked for. Without one of that name there is nothing to do but to say which there are.
+/// Reads the target's name once. Without such a target, lists the targets and exits.
 fn choose() {
     let name = std::env::var(VARIABLE).unwrap_or_default();
     let Some(found) = TARGETS.iter().find(|(known, _)| *known == name) else {
@@ -32,8 +32,9 @@ fn choose() {
     CHOSEN.get_or_init(|| *found);
 }
 
-/// The expressions of a plan live as long as the process, which is no leak in the target that reads plans.
-// SAFETY: the leak sanitizer declares it so, and asks it if it is there; nothing else has this name.
+/// Turns the leak sanitizer off for the target that reads plans: their expressions live as long as
+/// the process, which is no leak. SAFETY: the leak sanitizer declares this function, and calls it
+/// if it is present; no other symbol has this name.
 #[unsafe(no_mangle)]
 extern "C" fn __lsan_is_turned_off() -> i32 {
     CHOSEN.get().is_some_and(|(name, _)| *name == "ndr_words").into()

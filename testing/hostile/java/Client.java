@@ -14,7 +14,10 @@ import victim.IThing;
 import victim.IVictim;
 import victim.Mark;
 
-/** Calls every method of a server in any language, by a name and where a string binding leads, and compares. */
+/**
+ * Calls every method of a server in any language, by an exported name or at a string binding, and
+ * checks the results.
+ */
 final class Client {
     private Client() {}
 
@@ -88,7 +91,9 @@ final class Client {
         shared(victim, turn);
     }
 
-    /** Arrays in shared memory go by reference to a server in Java, and are copied to others. */
+    /**
+     * Passes arrays in shared memory, by reference to a server in Java, and as copies to others.
+     */
     private static void shared(IVictim victim, int turn) {
         try (SharedMemory shared = Obvia.share(10_000 + turn, SharedMemory.Access.WRITE)) {
             MemorySegment memory = shared.memory();
@@ -122,7 +127,7 @@ final class Client {
         same(pair.swap(1, 2), new IPair.SwapResult(2, 1));
         same(pair.title(), "thing " + turn);
         same(victim.visit(thing), turn);
-        // An object of this process, which the server calls back.
+        // The server calls an object of this process back.
         same(victim.visit(new Things(turn + 5)), turn + 5);
     }
 
@@ -133,7 +138,7 @@ final class Client {
         fails(Hresult.E_INVALIDARG, () -> victim.grid(-1, -1, new short[5]));
         fails(Hresult.E_INVALIDARG, () -> victim.shout("a\0b"));
         fails(Hresult.E_INVALIDARG, () -> victim.shout("\ud83d"));
-        // More often than there are connections for virtual threads.
+        // The failing calls outnumber the connections for virtual threads.
         for (int i = 0; i < 100; i++) {
             missing(() -> victim.shout(null));
             missing(() -> victim.sum(null));
@@ -143,7 +148,10 @@ final class Client {
         }
     }
 
-    /** What servers say of methods that failed. Those in C and C++ have nothing but the description. */
+    /**
+     * Checks the error information of failed methods. Servers in C and C++ have only a
+     * description.
+     */
     private static void words(IVictim victim) {
         RpcException nobody = failure(() -> victim.visit(null));
         System.out.println(nobody.description() + " (" + nobody.source() + ", " + nobody.helpFile() + " " + nobody.helpContext() + ")");

@@ -9,11 +9,14 @@ import obvia.Hresult;
 import obvia.Obvia;
 import obvia.RpcException;
 
-/** Exports an object that tells what it hears of its calls beside their arguments, as that in Rust does, until the standard input ends. */
+/**
+ * Exports an object that returns the context of its calls, like the one in Rust, until the
+ * standard input ends.
+ */
 final class Hearer implements IHearer {
     private static final Duration HOUR = Duration.ofHours(1);
 
-    /** After which one that lingers has not heard that nobody waits. */
+    /** The time after which a lingering call fails because its cancellation was not noticed. */
     private static final long LINGERS_NANOS = 60_000_000_000L;
 
     private final AtomicInteger lingered = new AtomicInteger();

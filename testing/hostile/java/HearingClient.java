@@ -9,7 +9,10 @@ import obvia.Endpoint;
 import obvia.Obvia;
 import obvia.Trace;
 
-/** Calls a server by a thread of each kind, and has it call another one, which hears when nobody waits any more: what {@code hearing.rs} does. */
+/**
+ * Calls a server from a thread of each kind, and has it call another server, which has to notice
+ * cancelled calls: the same as {@code hearing.rs}.
+ */
 final class HearingClient {
     /** The time that the client says: more than twice the usual one, and less than half of {@link #PASSED}. */
     private static final Duration TIME = Duration.ofSeconds(100);
@@ -23,7 +26,7 @@ final class HearingClient {
 
     private HearingClient() {}
 
-    /** What was heard. */
+    /** The call context that a method saw. */
     private record Heard(long left, String trace) {
         static Heard by(IHearer hearer) {
             IHearer.HearResult heard = hearer.hear();
@@ -55,7 +58,7 @@ final class HearingClient {
         System.exit(0);
     }
 
-    /** What a string binding with a name leads to, or a name. */
+    /** Connects to an object by a string binding with a name, or by a name. */
     private static IHearer find(String where) {
         int name = where.indexOf(",name=");
         Endpoint there = Obvia.connect(name < 0 ? "" : where.substring(0, name) + "]");
@@ -85,7 +88,7 @@ final class HearingClient {
             Obvia.within(time, () -> by.linger(last));
             throw new AssertionError("nobody lingers");
         } catch (CallTimeoutException e) {
-            // As it is to be.
+            // The timeout is expected.
         }
     }
 

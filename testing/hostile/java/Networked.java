@@ -11,7 +11,10 @@ import obvia.RpcException;
 import victim.IThing;
 import victim.IVictim;
 
-/** What calls over networks have to stand: many threads, deadlines, interruptions, references that were given back, and a server that is killed. */
+/**
+ * Tests calls over networks: many threads, deadlines, interruptions, released references, and a
+ * killed server.
+ */
 final class Networked {
     private Networked() {}
 
@@ -23,7 +26,7 @@ final class Networked {
         released(victim);
         System.out.println("kill");
         System.in.read();
-        // Who does not notice is told of a deadline.
+        // A client that does not notice the server's death would report a timeout.
         int result = Obvia.within(Duration.ofSeconds(40), () -> result(() -> victim.add(1, 2)));
         check(result == Hresult.RPC_E_DISCONNECTED || result == Hresult.RPC_S_SERVER_UNAVAILABLE, "a killed server: " + Hresult.text(result));
         System.out.println("good");
@@ -45,7 +48,10 @@ final class Networked {
         }
     }
 
-    /** More virtual threads than there are connections for them, and some platform threads. */
+    /**
+     * Calls from more virtual threads than there are connections for them, and from some platform
+     * threads.
+     */
     private static void manyThreads(IVictim victim) throws InterruptedException {
         AtomicInteger good = new AtomicInteger();
         List<Thread> threads = new ArrayList<>();
@@ -66,7 +72,7 @@ final class Networked {
         check(good.get() == 100, good + " of 100 threads had what they asked for");
     }
 
-    /** Keeps the server waiting. */
+    /** An object whose method keeps the server waiting. */
     private static final class Slow implements IThing {
         private final CountDownLatch called = new CountDownLatch(1);
         private final CountDownLatch goOn = new CountDownLatch(1);
@@ -85,7 +91,7 @@ final class Networked {
 
     private static void slow(IVictim victim) throws Exception {
         Slow thing = new Slow();
-        // The method ends when this one has.
+        // The method returns after the call has timed out.
         int result = Obvia.within(Duration.ofMillis(300), () -> result(() -> victim.visit(thing)));
         check(result == Hresult.RPC_E_TIMEOUT, "a late call: " + Hresult.text(result));
         thing.goOn.countDown();

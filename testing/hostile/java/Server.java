@@ -13,9 +13,13 @@ import victim.IThing;
 import victim.IVictim;
 import victim.Mark;
 
-/** Exports the same object as the server in Rust, until its standard input ends: by a name, and to networks by a string binding. */
+/**
+ * Exports the same object as the server in Rust, by a name, and at a string binding for networks,
+ * until the standard input ends.
+ */
 final class Server implements IVictim {
-    // As programs in other languages have them, wherever they lie.
+    // The layouts of array elements: little-endian and without alignment, as in other languages'
+    // memory.
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
 
@@ -27,7 +31,7 @@ final class Server implements IVictim {
             System.out.println(arguments.length > 1 ? "ready " + Obvia.listen(arguments[1]) : "ready");
             System.in.readAllBytes();
         }
-        // Threads of connections that clients have not closed yet.
+        // Threads still serve the connections that clients have not closed.
         System.exit(0);
     }
 

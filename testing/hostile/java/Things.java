@@ -3,7 +3,7 @@ package peer;
 import victim.IPair;
 import victim.IThing;
 
-/** A thing that is a pair as well. */
+/** An object with the interfaces of things and of pairs. */
 record Things(int value) implements IThing, IPair {
     @Override
     public int number() {

@@ -17,13 +17,15 @@ import victim.IVictim;
 import victim.Mark;
 
 /**
- * Calls hostile servers, tells what came of it, and calls the good one before and after: what {@code client.rs} does once, for each line of the standard input. A line has the server's name, and
- * then nothing; or {@code first}, for not to call the good one before; or {@code again} and a method's opnum, for many calls of this method. What is told ends with {@code good}.
+ * Visits hostile servers, reports the outcome, and calls the good server before and after: the
+ * same as {@code client.rs}, once for each line of standard input. A line has the server's name. A
+ * second word {@code first} skips the calls of the good server before. The words {@code again} and
+ * an opnum make many calls of this method. A report ends with {@code good}.
  *
- * <p>Whatever is thrown that is no {@link RpcException} ends it.
+ * <p>Any exception other than {@link RpcException} ends the program.
  */
 final class Visitor {
-    /** How long a call to a hostile server may take. */
+    /** The time limit of a call to a hostile server. */
     private static final Duration SHORT = Duration.ofSeconds(2);
 
     private static final String GOOD = "victim";
@@ -60,7 +62,7 @@ final class Visitor {
             tell("connect", e);
         }
         round(Obvia.bind(IVictim.class, GOOD), 2);
-        // Not the connection that was there already.
+        // A new thread uses a new connection.
         CompletableFuture<Void> done = new CompletableFuture<>();
         Thread.ofPlatform().start(() -> done.completeAsync(() -> {
             round(Obvia.bind(IVictim.class, GOOD), 3);
@@ -75,7 +77,7 @@ final class Visitor {
         }
     }
 
-    /** Calls the good server, and compares. */
+    /** Calls the good server, and checks the results. */
     private static void round(IVictim good, int turn) {
         check(good.add(turn, 2) == turn + 2);
         check(good.sum(new int[] {turn, 1, 2, 3}) == turn + 6);
@@ -87,7 +89,7 @@ final class Visitor {
         IThing thing = good.make(turn);
         check(thing.number() == turn && Obvia.as(thing, IPair.class).second() == turn + 1);
         check(good.visit(thing) == turn);
-        // An object of this process, which the server calls back.
+        // The server calls an object of this process back.
         check(good.visit(new Things(turn + 5)) == turn + 5);
     }
 
@@ -104,7 +106,7 @@ final class Visitor {
         }
     }
 
-    /** Makes every call there is. What comes back may be anything; it is read to the end. */
+    /** Calls every method. Results may be anything, and are read completely. */
     private static void abuse(IVictim evil) {
         tell("Add", () -> evil.add(1, 2));
         tell("Sum", () -> evil.sum(new int[] {1, 2, 3}));
@@ -133,7 +135,7 @@ final class Visitor {
             return "(" + evil.marks(marks) + ", " + count(marks) + ")";
         });
         tell("All", () -> count(evil.all()));
-        // Until there is no more room, which costs a deadline.
+        // The calls stop once the window is full, which costs a deadline.
         long began = System.nanoTime();
         for (int code = 0; code < 20 && System.nanoTime() - began < SHORT.toNanos(); code++) {
             hint(evil, code);
@@ -141,7 +143,7 @@ final class Visitor {
         tell("Pair", () -> use(Obvia.as(evil, IPair.class)));
     }
 
-    /** Makes calls of one method for some time. */
+    /** Calls one method repeatedly for some time. */
     private static void repeat(IVictim evil, String opnum) {
         long began = System.nanoTime();
         while (System.nanoTime() - began < 600_000_000) {
@@ -152,7 +154,7 @@ final class Visitor {
                     check(count(evil.all()) <= 8);
                 }
             } catch (RpcException e) {
-                // As it may be.
+                // The call may fail.
             }
         }
     }
@@ -164,7 +166,7 @@ final class Visitor {
                 return null;
             });
         } catch (RpcException e) {
-            // As it may be.
+            // The call may fail.
         }
     }
 

@@ -1,9 +1,10 @@
-// The server that hostile peers abuse, in C++: the same as in `src/objects.rs`. It ends when its standard input does.
+// The server that hostile peers attack, in C++, with the objects of `src/objects.rs`. The program
+// ends when its standard input does.
 //
-//     program server   the runtime serves its connections
-//     program loop     it serves them itself
+//    program server   the runtime serves its connections
+//    program loop     the program serves them itself
 //
-// What no method may get ends the program, and everything that a method is given it reads to the end.
+// An invalid argument ends the program, and every method reads its arguments completely.
 #include "victim.h"
 
 #include <obvia.hpp>
@@ -28,7 +29,7 @@ namespace {
     std::abort();
 }
 
-// What a method returns as a string.
+// Allocates a string result.
 HRESULT give(const std::string &text, char **place)
 {
     *place = static_cast<char *>(obvia_alloc(text.size() + 1));
@@ -39,7 +40,7 @@ HRESULT give(const std::string &text, char **place)
     return S_OK;
 }
 
-// Sums that begin anew where they get too large.
+// Sums values, modulo 2^64.
 template <class T> int64_t sum(const T *first, uint64_t count)
 {
     uint64_t sum = 0;
@@ -243,7 +244,8 @@ public:
     HRESULT Look(int64_t count, const uint8_t *bytes, uint32_t *different) override
     {
         return obvia::guard([&] {
-            // Read once: a peer may change them meanwhile, and a set takes it for granted that values stay what they were.
+            // A copy is read, because a peer may change the bytes meanwhile, and the set relies on
+            // constant values.
             const std::vector<uint8_t> read(bytes, bytes + count);
             const std::set<uint8_t> found(read.begin(), read.end());
             *different = static_cast<uint32_t>(found.size());

@@ -1,10 +1,11 @@
-// Visits hostile servers, in C++ under sanitizers, and tells what came of it: what `client.rs` does once, for each line of the standard input.
+// Visits hostile servers, in C++ under sanitizers, and reports the outcome: the same as
+// `client.rs`, once for each line of standard input.
 //
-//     NAME               calls the good server before and after
-//     NAME first         and only after
-//     NAME again OPNUM   calls one method many times
+//    NAME               calls the good server before and after
+//    NAME first         calls the good server only after
+//    NAME again OPNUM   calls one method many times
 //
-// What is told ends with `good`. Whatever is no failed HRESULT ends the program.
+// A report ends with `good`. Any failure other than a failed HRESULT ends the program.
 #include "victim_values.hpp"
 
 #include <algorithm>
@@ -35,7 +36,7 @@ constexpr Mark MARK = {1, BLUE, 10};
     std::abort();
 }
 
-// Whatever the server is given: an object of this process.
+// An object of this process, which is passed to the server.
 class Thing final : public obvia::implementation<IThing> {
 public:
     explicit Thing(int32_t number) noexcept : number_(number) {}
@@ -53,7 +54,7 @@ obvia::object<IVictim> connect(const char *name)
     return found;
 }
 
-// Calls the good server, and compares.
+// Calls the good server, and checks the results.
 void round(int32_t turn)
 {
     const obvia::object<IVictim> good = connect("victim");
@@ -73,7 +74,7 @@ void round(int32_t turn)
 
 std::string to_string(const std::string &text) { return text; }
 
-// Makes a call that may bring anything.
+// Makes a call with any outcome, and reports it.
 template <class Call> void tell(const char *what, const Call &call)
 {
     try {
@@ -107,7 +108,7 @@ int32_t use(const obvia::object<IThing> &thing)
     return number;
 }
 
-// Makes every call there is. What comes back may be anything; it is read to the end.
+// Calls every method. Results may be anything, and are read completely.
 void abuse(const obvia::object<IVictim> &evil)
 {
     tell("Add", [&] { return evil.Add(1, 2); });
@@ -142,7 +143,7 @@ void abuse(const obvia::object<IVictim> &evil)
         return "(" + to_string(got) + ", " + to_string(count(marks)) + ")";
     });
     tell("All", [&] { return count(evil.All()); });
-    // Until there is no more room, which costs a deadline.
+    // The calls stop once the window is full, which costs a deadline.
     const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(SHORT_MILLISECONDS);
     for (int32_t code = 0; code < 20 && std::chrono::steady_clock::now() < end; code++) {
         static_cast<void>(evil->Hint(code));
@@ -153,7 +154,7 @@ void abuse(const obvia::object<IVictim> &evil)
     });
 }
 
-// Makes calls of one method for some time.
+// Calls one method repeatedly for some time.
 void repeat(const obvia::object<IVictim> &evil, std::string_view opnum)
 {
     const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(SHORT_MILLISECONDS);
@@ -165,7 +166,7 @@ void repeat(const obvia::object<IVictim> &evil, std::string_view opnum)
                 CHECK(count(evil.All()) <= 8);
             }
         } catch (const obvia::error &) {
-            // As it may be.
+            // The call may fail.
         }
     }
 }
@@ -196,7 +197,7 @@ void visit(const std::string &line)
     }
     attack(name, opnum);
     round(2);
-    // Not the connection that was there already.
+    // A new thread uses a new connection.
     std::thread([] { round(3); }).join();
     std::puts("good");
     std::fflush(stdout);

@@ -1,4 +1,4 @@
-//! Clients: one that calls a hostile server, and one that calls the good one all the time.
+//! Clients: one that calls a hostile server, and one that calls the good server all the time.
 
 use crate::NAME;
 use crate::objects::Thing;
@@ -7,19 +7,19 @@ use obvia_hostile::{Color, IPair, IThing, IVictim, Mark};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long a call to a hostile server may take.
+/// The time limit of a call to a hostile server.
 const SHORT: Duration = Duration::from_millis(600);
 
 static CALLS: AtomicU64 = AtomicU64::new(0);
 
-/// How many rounds the witness has made.
+/// Returns the number of the witness's rounds.
 pub(crate) fn calls() -> u64 {
     CALLS.load(Ordering::Relaxed)
 }
 
 const MARK: Mark = Mark { set: true, color: Color::BLUE, weight: 10 };
 
-/// Calls the good server without passing objects, and compares.
+/// Calls the good server without passing objects, and checks the results.
 fn plain_round(good: &IVictim, turn: i32) -> obvia::Result<()> {
     assert_eq!(good.Add(turn, 2)?, turn + 2);
     assert_eq!(good.Sum(&[turn, 1, 2, 3])?, i64::from(turn) + 6);
@@ -31,24 +31,25 @@ fn plain_round(good: &IVictim, turn: i32) -> obvia::Result<()> {
     Ok(())
 }
 
-/// Calls the good server, and compares.
+/// Calls the good server, and checks the results.
 fn round(good: &IVictim, turn: i32) -> obvia::Result<()> {
     plain_round(good, turn)?;
     let thing = good.Make(turn)?;
     assert_eq!(thing.Number()?, turn);
     assert_eq!(thing.cast::<IPair>()?.Second()?, i64::from(turn) + 1);
     assert_eq!(good.Visit(Some(&thing))?, turn);
-    // An object of this process, which the server calls back.
+    // The server calls an object of this process back.
     assert_eq!(good.Visit(Some(&IThing::from(Thing(turn + 5))))?, turn + 5);
     Ok(())
 }
 
-/// Calls the good server until told to end. Everything must go well.
+/// Calls the good server until the process is ended. Any failure exits with code 2.
 pub(crate) fn witness() -> obvia::Result<()> {
     watch(&obvia::connect(NAME)?, round)
 }
 
-/// The same over a network, by a binding, and as a user with a password where these are named.
+/// Calls the good server over a network, by a binding, and with the credentials of a user if they
+/// are given.
 pub(crate) fn witness_from_away(arguments: &[String]) -> obvia::Result<()> {
     let [binding, who @ ..] = arguments else { panic!("where is the server?") };
     if let [user, password] = who {
@@ -78,7 +79,7 @@ fn tell<T: std::fmt::Debug>(what: &str, outcome: obvia::Result<T>) {
     }
 }
 
-/// Passes memory by reference to the good server, be it written in Java or not.
+/// Passes memory by reference to the good server, in Java or in another language.
 fn share(good: &IVictim) -> obvia::Result<()> {
     let missing = || obvia::Error::from(obvia::code::E_UNEXPECTED);
     let mut shared = SharedMemory::new(100_000, Access::Write)?;
@@ -91,7 +92,7 @@ fn share(good: &IVictim) -> obvia::Result<()> {
     assert_eq!(found, [0, 1, 4, 9, 16]);
     good.Stain(shared.elements_mut(1000, 2).ok_or_else(missing)?)?;
     assert_eq!(shared.elements::<u8>(999, 4).ok_or_else(missing)?.to_vec(), [0, 0xee, 0xee, 0]);
-    // What may only be read is copied there and back, or refused.
+    // Read-only memory is copied in both directions, or refused.
     let mut read = SharedMemory::new(100, Access::Read)?;
     assert_eq!(good.Look(read.elements(0, 100).ok_or_else(missing)?)?, 1);
     good.Double(read.elements_mut(0, 25).ok_or_else(missing)?)?;
@@ -100,10 +101,10 @@ fn share(good: &IVictim) -> obvia::Result<()> {
     Ok(())
 }
 
-/// Calls a hostile server, tells what came of it, and calls the good one before and after.
+/// Visits a hostile server, reports the outcome, and calls the good server before and after.
 ///
-/// The arguments are its name, and then nothing; or `first`, for not to call the good one before; or `again` and a method's
-/// opnum, for many calls of this method.
+/// The first argument is the server's name. A second one `first` skips the calls of the good server
+/// before. The arguments `again` and an opnum make many calls of this method.
 pub(crate) fn visit(arguments: &[String]) -> obvia::Result<()> {
     let [name, how @ ..] = arguments else { panic!("whom to visit?") };
     if how != ["first"] {
@@ -118,7 +119,7 @@ pub(crate) fn visit(arguments: &[String]) -> obvia::Result<()> {
     let good: IVictim = obvia::connect(NAME)?;
     round(&good, 2)?;
     share(&good)?;
-    // Not the connection that was there already.
+    // A new thread uses a new connection.
     let again: IVictim = std::thread::scope(|scope| {
         let other = scope.spawn(|| {
             let again: IVictim = obvia::connect(NAME)?;
@@ -132,7 +133,7 @@ pub(crate) fn visit(arguments: &[String]) -> obvia::Result<()> {
     Ok(())
 }
 
-/// Has a good server fail, and tells what it says of that.
+/// Makes calls of a good server that fail, and reports their error information.
 pub(crate) fn hear(binding: &str) -> obvia::Result<()> {
     let good: IVictim = obvia::connect(binding)?;
     for failed in [good.Visit(None).map(drop), good.Make(-1).map(drop)] {
@@ -142,7 +143,7 @@ pub(crate) fn hear(binding: &str) -> obvia::Result<()> {
     Ok(())
 }
 
-/// Makes every call there is. What comes back may be anything; it is read to the end.
+/// Calls every method. Results may be anything, and are read completely.
 fn abuse(evil: &IVictim) {
     let short = |work: &dyn Fn()| obvia::with_timeout(SHORT, work);
     short(&|| tell("Add", evil.Add(1, 2)));
@@ -170,7 +171,7 @@ fn abuse(evil: &IVictim) {
         tell("Marks", evil.Marks(&mut marks).map(|got| (got, marks.iter().filter(|mark| mark.set).count())));
     });
     short(&|| tell("All", evil.All().map(|marks| marks.iter().filter(|mark| mark.set).count())));
-    // Until there is no more room, which costs a deadline.
+    // The calls stop once the window is full, which costs a deadline.
     for code in 0..20 {
         let began = Instant::now();
         short(&|| drop(evil.Hint(code)));
@@ -181,7 +182,7 @@ fn abuse(evil: &IVictim) {
     short(&|| tell("Pair", evil.cast::<IPair>().map_err(obvia::Error::from).and_then(|pair| use_pair(&pair))));
 }
 
-/// Makes calls of one method for some time.
+/// Calls one method repeatedly for some time.
 fn repeat(evil: &IVictim, opnum: &str) {
     let started = Instant::now();
     while started.elapsed() < SHORT {

@@ -1,20 +1,23 @@
-//! A file system in user space, over the kernel's device alone: it answers well, or never.
+//! A file system in user space, directly on the kernel's FUSE device: it answers an operation
+//! correctly, or never.
 //!
-//! It has one directory, where every name leads to the same file of the superuser's or this user's. The device is the standard input, so that a
-//! process of its own is the file system: when that ends, however it ends, the kernel has everybody who waits for an answer go on.
+//! Its only directory has the same file under every name, which is owned by this process's user.
+//! The device is the standard input of a separate process: when that process ends, the kernel wakes
+//! every process that waits for an answer.
 
 use rustix::process::{Signal, set_parent_process_death_signal};
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::AsFd;
 
-/// The longest request, as the kernel demands room for it.
+/// The size of the request buffer in bytes, which the kernel requires.
 const REQUEST: usize = 1 << 17;
-/// What stands before every request: length, operation, number, node, user, group, process, padding.
+/// The size in bytes of a request's header: length, operation, number, node, user, group, process,
+/// padding.
 const HEADER: usize = 40;
-/// Seconds that the kernel keeps what it was told.
+/// The seconds for which the kernel caches an answer.
 const VALID: u64 = 0;
-/// The file's length.
+/// The file's length in bytes.
 const LENGTH: u64 = 1 << 20;
 
 const LOOKUP: u32 = 1;
@@ -31,18 +34,18 @@ const READDIR: u32 = 28;
 const RELEASEDIR: u32 = 29;
 const ACCESS: u32 = 34;
 const CREATE: u32 = 35;
-/// Those that nobody waits for: FORGET, INTERRUPT, BATCH_FORGET.
+/// The operations without an answer: FORGET, INTERRUPT, BATCH_FORGET.
 const UNANSWERED: [u32; 3] = [2, 36, 42];
 const UNKNOWN: i32 = -38;
 
-/// Serves until the mount is gone. Operations with these numbers are never answered.
+/// Serves until the mount is gone. Operations in `silent` are never answered.
 pub(crate) fn serve(silent: &[u32]) {
-    // A test that is killed ends it, and with it whoever waits for its answers.
+    // A killed test ends this process, and so wakes the processes that wait for its answers.
     let with_parent = set_parent_process_death_signal(Some(Signal::KILL));
     with_parent.expect("the kernel tells of ends");
     let mut device = File::from(std::io::stdin().as_fd().try_clone_to_owned().expect("a device"));
     let mut request = vec![0; REQUEST];
-    // The kernel says that a request was taken back, and that the mount is gone, by errors.
+    // The read fails when the mount is gone.
     while let Ok(length) = read(&mut device, &mut request) {
         let word = |at: usize| u32::from_le_bytes(request[at..at + 4].try_into().expect("four bytes"));
         let (operation, node) = (word(4), word(16));
@@ -61,12 +64,12 @@ pub(crate) fn serve(silent: &[u32]) {
             _ => (UNKNOWN, vec![]),
         };
         let head = [(16 + body.len() as u32).to_le_bytes(), error.to_le_bytes()].concat();
-        // A request that was interrupted needs no answer any more.
+        // The answer to an interrupted request fails.
         let _ = device.write(&[&head, &request[8..16], &body].concat());
     }
 }
 
-/// The next request. One that was taken back meanwhile (ENOENT) is none.
+/// Reads the next request. Requests that were interrupted meanwhile (ENOENT) are skipped.
 fn read(device: &mut File, request: &mut [u8]) -> std::io::Result<usize> {
     loop {
         match device.read(request) {
@@ -76,19 +79,19 @@ fn read(device: &mut File, request: &mut [u8]) -> std::io::Result<usize> {
     }
 }
 
-/// Version 7.31, no flags, and writes of a page at most.
+/// Returns the answer to INIT: version 7.31, no flags, and writes of at most a page.
 fn init() -> Vec<u8> {
     let words = [7, 31, 0, 0, 0, 4096, 1, 0];
     words.iter().flat_map(|word: &u32| word.to_le_bytes()).chain([0; 32]).collect()
 }
 
-/// The file, by whatever name.
+/// Returns the file's entry, which is the same for every name.
 fn entry() -> Vec<u8> {
     let words = [2, 0, VALID, VALID, 0];
     words.iter().flat_map(|word: &u64| word.to_le_bytes()).chain(attributes(2)).collect()
 }
 
-/// Those of the directory, which is node 1, or of the file.
+/// Returns the attributes of the directory, which is node 1, or of the file.
 fn attributes(node: u32) -> Vec<u8> {
     let user = std::os::unix::fs::MetadataExt::uid(&std::fs::metadata("/proc/self").expect("this process"));
     let (mode, length) = if node == 1 { (0o040_700, 0) } else { (0o100_600, LENGTH) };

@@ -1,4 +1,4 @@
-//! What calls say beside their arguments: an object that tells what it hears, and a client that compares.
+//! Context of calls beside their arguments: an object that returns it, and a client that checks it.
 
 use obvia::dcom::{TraceContext, trace, with_trace};
 use obvia::{U16CString, caller_deadline, code, is_cancelled, with_timeout};
@@ -11,9 +11,9 @@ const HOUR: Duration = Duration::from_secs(3600);
 /// The deadline of the calls that say one, in milliseconds. Half of it is more than the default timeout,
 /// which no call may say.
 const TIME: i64 = 100_000;
-/// How long a client waits for one that lingers, at first: where the machine is busy nobody may linger yet by then.
+/// The first timeout of a lingering call. On a busy machine, the call may not have begun by then.
 const SHORT: Duration = Duration::from_millis(500);
-/// After which one that lingers has not heard that nobody waits.
+/// The time after which a lingering call fails because its cancellation was not noticed.
 const LINGERS_MAX: Duration = Duration::from_secs(60);
 
 #[implement(IHearer)]

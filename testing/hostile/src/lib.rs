@@ -1,8 +1,8 @@
-//! The interfaces that hostile peers abuse, and one by which peers that are not tell what they hear.
+//! The interfaces that hostile peers abuse, and the interface for tests of the call context.
 
 obvia::include_idl!("victim");
 
-/// What calls say beside their arguments.
+/// The interface of an object that returns the context of its calls.
 pub mod hearing {
     obvia::include_idl!("hearing");
 }

@@ -1,6 +1,7 @@
-//! The processes that have hostile peers: a server, a client of a hostile server, and a client that nothing may disturb.
+//! The processes that hostile peers attack: a server, a client of a hostile server, and a witness,
+//! a client that must not be disturbed.
 //!
-//! Each ends when its standard input does, so none outlives its test.
+//! Each process ends when its standard input does, so that it does not outlive its test.
 
 mod client;
 mod fuse;
@@ -12,7 +13,7 @@ use obvia_hostile::IVictim;
 use obvia_hostile::hearing::IHearer;
 use std::io::Read;
 
-/// The name that the server exports.
+/// The exported name of the good server.
 const NAME: &str = "victim";
 
 fn main() -> obvia::Result<()> {

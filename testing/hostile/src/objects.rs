@@ -1,4 +1,5 @@
-//! What the server exports. Everything that a method is given it reads to the end, so that bad memory is noticed.
+//! The objects of the good server. Every method reads its arguments completely, so that invalid
+//! memory is noticed.
 
 use obvia::{Elements, ElementsMut, Error, U16CStr, code};
 use obvia_hostile::{Color, IPair, IPair_Impl, IThing, IThing_Impl, IVictim, IVictim_Impl, Mark};
@@ -36,7 +37,7 @@ impl IPair_Impl for Thing_Impl {
     }
 }
 
-/// Fails in as many words as a failure may have.
+/// Returns an error with all parts of error information.
 fn nobody() -> Error {
     Error::new(code::E_POINTER, "there is nothing to visit").with_source("victim").with_help("victim.chm", 7)
 }
@@ -65,7 +66,7 @@ impl IVictim_Impl for Victim_Impl {
     }
 
     fn Flip(&self, value: bool) -> obvia::Result<bool> {
-        // A boolean that is neither gets an answer that is neither.
+        // An invalid boolean ends the process.
         Ok(match u8::from(value) {
             0 => true,
             1 => false,

@@ -1,8 +1,10 @@
-//! Peers that write nonsense: they lose their own connection or call, and nothing else happens.
+//! Tests of peers that send invalid data: they lose their own connection or call, and do no other
+//! harm.
 //!
-//! The peers are written against the documents (`layout.rs`, `docs/flat.md`) with code of their own, and share none with what
-//! they attack. Each test has a server in a process of its own, and beside it a witness, a client whose every call must go well
-//! while the test goes on; in the end the server must have no more descriptors and threads than before.
+//! The peers are written by the documents (`layout.rs`, `docs/flat.md`), and share no code with the
+//! attacked runtime. Each test has a server in a process of its own, and beside it a witness, a
+//! client whose every call must succeed while the test runs. In the end the server must have no
+//! more descriptors and threads than before.
 
 #[path = "hostile/between.rs"]
 mod between;

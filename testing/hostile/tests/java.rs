@@ -1,4 +1,4 @@
-//! Every form that a parameter can have, between Rust and Java: nobody is hostile here.
+//! Tests of every form of parameter between Rust and Java, with well-behaved peers.
 
 use ground::{Folder, poll};
 use native_programs::java::Classes;
@@ -8,14 +8,14 @@ use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::LazyLock;
 
-/// A program that sees the names of one test, and ends with it.
+/// A program in a test's runtime directory, killed on drop.
 struct Program {
     child: Child,
     output: BufReader<ChildStdout>,
 }
 
 impl Program {
-    /// Starts it, and waits until it says that it is ready.
+    /// Starts a program, and waits until it prints that it is ready.
     #[track_caller]
     fn ready(command: &mut Command, names: &Path) -> Self {
         let (program, said) = Self::listening(command, names);
@@ -23,7 +23,7 @@ impl Program {
         program
     }
 
-    /// The same, and what it says of where it listens.
+    /// Starts a program, waits until it is ready, and returns its binding.
     #[track_caller]
     fn listening(command: &mut Command, names: &Path) -> (Self, String) {
         let mut program = Self::start(command, names);
@@ -40,7 +40,7 @@ impl Program {
         Self { child, output }
     }
 
-    /// Waits until it says this, has `work` be done, and tells it.
+    /// Waits until the program prints a line, runs `work`, and sends the program a newline.
     #[track_caller]
     fn when(&mut self, said: &str, work: impl FnOnce()) {
         let mut line = String::new();
@@ -50,7 +50,8 @@ impl Program {
         writeln!(self.child.stdin.as_mut().unwrap()).unwrap();
     }
 
-    /// Ends its input, and waits for its end, which must be a good one; the rest of what it said.
+    /// Closes the program's input, waits for its successful end, and returns the rest of its
+    /// output.
     #[track_caller]
     fn finish(mut self) -> String {
         drop(self.child.stdin.take());
@@ -69,7 +70,7 @@ impl Drop for Program {
     }
 }
 
-/// The classes, and a folder for names.
+/// Returns the compiled classes, and a runtime directory; `None` without a JDK.
 fn scene(name: &str) -> Option<(&'static Classes, Folder)> {
     static CLASSES: LazyLock<Option<Classes>> = LazyLock::new(|| {
         let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("java-calls");
@@ -77,7 +78,7 @@ fn scene(name: &str) -> Option<(&'static Classes, Folder)> {
         Classes::build(&place, &["victim.idl", "hearing.idl"].map(|file| home.join(file)), Some(&home.join("java")))
     });
     let classes = CLASSES.as_ref()?;
-    // A socket's path must be short.
+    // The directory's name is short, because a socket's path must be.
     Some((classes, Folder::new(name)))
 }
 
@@ -87,10 +88,10 @@ fn rust(role: &str) -> Command {
     command
 }
 
-/// What the client in Java says of a server that says why its methods fail.
+/// The output of the client in Java against a server with full error information.
 const GOOD: &str = "there is nothing to visit (victim, victim.chm 7)\ngood\n";
 
-/// A client in Rust is told why methods of the server in Java failed.
+/// Checks the error information that a client in Rust gets from the server in Java.
 #[track_caller]
 fn hear(binding: &str, names: &Folder) {
     let said = Program::start(rust("listener").arg(binding), names.path()).finish();
@@ -128,7 +129,7 @@ fn rust_calls_java() {
     let server = Program::ready(classes.program("peer.Server").arg("victim"), names.path());
     let witness = Program::ready(&mut rust("witness"), names.path());
     let said = Program::start(rust("client").args(["victim", "first"]), names.path()).finish();
-    // The object that is called has no such interface.
+    // The called object lacks the interface IPair.
     let failed: Vec<&str> = said.lines().filter(|line| !line.contains(" ok ")).collect();
     assert_eq!(failed, ["Pair 0x80004002", "good"], "{said}");
     for answer in
@@ -144,10 +145,10 @@ fn rust_calls_java() {
 
 static WORKSHOP: Workshop = Workshop::new(env!("CARGO_TARGET_TMPDIR"));
 
-/// The string bindings that calls go by: in FLAT over virtual interfaces, in NDR as DCOM's over TCP.
+/// The string bindings of calls: in FLAT over virtual interfaces, and in NDR as DCOM's over TCP.
 const NETWORKS: [&str; 2] = ["ncacn_vi_udp:127.0.0.1", "ncacn_ip_tcp:127.0.0.1[,transfer=ndr]"];
 
-/// What is in the directory of names: each server has an endpoint and a name there, with two files each.
+/// Lists the runtime directory. Each server has two files for its endpoint, and two for its name.
 fn files(names: &Folder) -> Vec<String> {
     let files = std::fs::read_dir(names.path()).unwrap();
     let mut files: Vec<String> = files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
@@ -155,7 +156,7 @@ fn files(names: &Folder) -> Vec<String> {
     files
 }
 
-/// A server that is killed leaves files behind, which the next one of another name and language removes.
+/// Checks that a server of another name and language removes the files of a killed server.
 #[track_caller]
 fn clears_up(killed: &mut Command, next: &mut Command, names: &Folder) {
     drop(Program::ready(killed, names.path()));
@@ -217,7 +218,8 @@ fn networks_fail_in_time() {
     }
 }
 
-/// Clients in Rust and Java call one server, and have it call the other, which hears when nobody waits any more.
+/// Makes clients in Rust and Java call one server, which calls the other one and has to pass on
+/// deadlines, traces and cancels.
 #[track_caller]
 fn listen(java: &mut Command, in_java: &str, in_rust: &str, names: &Folder) {
     let said = Program::start(rust("hearing-client").args([in_java, in_rust]), names.path()).finish();

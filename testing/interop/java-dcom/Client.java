@@ -6,7 +6,7 @@ import org.jinterop.dcom.core.JISession;
 import org.jinterop.dcom.impls.JIObjectFactory;
 import org.jinterop.dcom.impls.automation.IJIDispatch;
 
-/** Who makes objects, at one level. */
+/** The client that creates objects, at one authentication level. */
 record Client(String host, String user, String password, String level) {
     /** The class of the objects, and their own interface. */
     static final String CLASS = "5b0e6b3c-0d5e-4c5a-9f3e-6f1d0c7a2b04";
@@ -27,7 +27,7 @@ record Client(String host, String user, String password, String level) {
         return session;
     }
 
-    /** An object that is made: the IUnknown of it. */
+    /** Creates an object, and returns its IUnknown. */
     IJIComObject make(JISession session) throws Exception {
         return make(session, CLASS);
     }
@@ -35,7 +35,8 @@ record Client(String host, String user, String password, String level) {
     IJIComObject make(JISession session, String clsid) throws Exception {
         var server = new JIComServer(JIClsid.valueOf(clsid), host, session);
         if (level.equals("integrity")) {
-            // The objects' connection is made after this. The one that references are counted by is sealed all the same.
+            // The option holds for the connection to the object, which is made later. The library
+            // encrypts the connection for reference counts all the same.
             server.getProperties().setProperty("rpc.ntlm.seal", "false");
         }
         return server.createInstance();

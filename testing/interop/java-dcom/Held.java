@@ -3,12 +3,15 @@ import org.jinterop.dcom.core.IJIComObject;
 import org.jinterop.dcom.core.JISession;
 import org.jinterop.dcom.impls.automation.IJIDispatch;
 
-/** How long objects are held: as long as this client pings or calls them, and not for ever after that. */
+/**
+ * Tests of the lifetime of objects: while this client pings or calls them, and only a limited time
+ * after.
+ */
 final class Held {
-    /** How long pings or calls alone keep an object: several times what the server waits for them. */
+    /** The time in which pings or calls alone keep an object, several times the server's limit. */
     private static final long HELD_SECONDS = 5;
 
-    /** The same with the server's own period, two minutes, of which three may be missed. */
+    /** The same with the server's default period of two minutes, of which three may be missed. */
     private static final long LONG_SECONDS = 8 * 60;
 
     private final Client client;
@@ -60,7 +63,7 @@ final class Held {
         return Client.dispatch(object);
     }
 
-    /** Does something every 100 milliseconds, for so long. */
+    /** Runs a check every 100 milliseconds, for some seconds. */
     private static void during(long seconds, Judge.Check check) throws Exception {
         var end = System.nanoTime() + seconds * 1_000_000_000;
         while (System.nanoTime() < end) {
@@ -69,7 +72,7 @@ final class Held {
         }
     }
 
-    /** What the library's timer does every four minutes, a period that nobody can set. */
+    /** Returns the library's ping task, whose fixed period is four minutes. */
     private static TimerTask ping() throws ReflectiveOperationException {
         var task = Class.forName("org.jinterop.dcom.core.JIComOxidRuntime$ClientPingTimerTask").getDeclaredConstructor();
         task.setAccessible(true);

@@ -6,13 +6,15 @@ import org.jinterop.dcom.common.JIException;
 import org.jinterop.dcom.common.JISystem;
 
 /**
- * j-interop judges interop-script: a client of DCOM and Automation that others wrote.
+ * Tests of interop-script with j-interop, a client of DCOM and Automation.
  *
- * <p>{@code Judge HOST USER PASSWORD LEVEL values|held|called|long COMMAND ...} starts the server with the command, which says its bindings and then, for each
- * line that it is sent, how many objects there are. It checks values, errors and objects, or how long objects are held; {@code long} takes ten minutes.
+ * <p>{@code Judge HOST USER PASSWORD LEVEL values|held|called|long COMMAND ...} starts the server
+ * with the command. The server prints its bindings, and the number of objects for each line that
+ * it reads. The program checks values, errors and objects, or the lifetime of objects; {@code
+ * long} takes ten minutes.
  */
 public final class Judge {
-    /** What one check does. */
+    /** The body of a check. */
     interface Check {
         void run() throws Exception;
     }
@@ -22,7 +24,7 @@ public final class Judge {
     private Judge() {}
 
     public static void main(String[] arguments) throws Exception {
-        // It logs to a file of the machine's, and to the error output, whatever happens.
+        // The library would log to a file of the machine, and to the error output.
         JISystem.getLogger().setLevel(Level.OFF);
         JISystem.setAutoRegisteration(false);
         var command = List.of(arguments).subList(5, arguments.length);
@@ -39,11 +41,11 @@ public final class Judge {
             error.printStackTrace();
             failed.add("the end");
         }
-        // The library's timers go on for ever otherwise.
+        // The library's timers would keep the process alive.
         System.exit(failed.isEmpty() ? 0 : 1);
     }
 
-    /** Runs a check, and says what came of it. */
+    /** Runs a check, and reports the outcome. */
     static void check(String name, Check check) {
         try {
             check.run();
@@ -65,7 +67,7 @@ public final class Judge {
         return value instanceof Object[] array ? java.util.Arrays.deepToString(array) : String.valueOf(value);
     }
 
-    /** What the library says of a failure. */
+    /** Returns the library's exception of a failure. */
     static JIException fails(int code, Check check) throws Exception {
         try {
             check.run();

@@ -2,9 +2,9 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.util.List;
 
-/** The server, which is started for this and ended after it. */
+/** The server process, which the program starts and ends. */
 final class Server implements AutoCloseable {
-    /** How long it may take until what ends by itself is seen to have ended. */
+    /** The time limit for references to be released. */
     private static final long LATEST_SECONDS = 60;
 
     private final Process process;
@@ -13,7 +13,7 @@ final class Server implements AutoCloseable {
     Server(List<String> command) throws IOException {
         process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
         lines = process.inputReader();
-        // It says each binding with the endpoint that it took.
+        // The server prints each binding with its endpoint.
         for (var binding : command.stream().filter(word -> word.startsWith("ncacn_")).toList()) {
             if (lines.readLine() == null) {
                 throw new IOException("the server has ended, and does not listen on " + binding);
@@ -21,7 +21,7 @@ final class Server implements AutoCloseable {
         }
     }
 
-    /** How many objects there are. */
+    /** Returns the number of objects. */
     int live() throws IOException {
         var input = process.outputWriter();
         input.write('\n');
@@ -29,7 +29,7 @@ final class Server implements AutoCloseable {
         return Integer.parseInt(lines.readLine());
     }
 
-    /** Waits until there are so many objects. */
+    /** Waits for a number of objects. */
     void becomes(int expected) throws IOException, InterruptedException {
         var end = System.nanoTime() + LATEST_SECONDS * 1_000_000_000;
         while (live() != expected) {

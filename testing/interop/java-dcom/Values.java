@@ -15,7 +15,7 @@ import org.jinterop.dcom.impls.automation.IJIDispatch;
 import org.jinterop.dcom.impls.automation.JIAutomationException;
 import org.jinterop.dcom.impls.automation.JIExcepInfo;
 
-/** What goes there and back: values, arrays, errors and objects. */
+/** Tests of values, arrays, errors and objects in both directions. */
 final class Values {
     private static final int E_INVALIDARG = 0x8007_0057;
     private static final int E_NOINTERFACE = 0x8000_4002;
@@ -51,7 +51,9 @@ final class Values {
         JISession.destroySession(session);
     }
 
-    /** Of more than what an activation returns the library keeps no exact books: whatever else it was given goes when nobody pings. */
+    /**
+     * The library counts only the references of activations exactly. The others end without pings.
+     */
     private void givenBack() throws Exception {
         var before = server.live();
         var session = client.session();
@@ -71,7 +73,7 @@ final class Values {
         Judge.same(3, object.getIDsOfNames("SUBTRACT"));
     }
 
-    /** What a method with one argument returns. */
+    /** Returns the result of a method with one argument. */
     private JIVariant result(String method, Object... arguments) throws JIException {
         return object.callMethodA(method, arguments)[0];
     }
@@ -114,7 +116,7 @@ final class Values {
         });
         Judge.check("VT_CY", () -> {
             var money = (JICurrency) echo(new JIVariant(new JICurrency(12, 3400)));
-            // The library sends -12, whatever the fraction, and reads as it is what comes back.
+            // The library sends -12 with any fraction, and reads the answer as it is.
             Judge.same(-12, money.getUnits());
         });
         Judge.check("VT_ERROR", () -> Judge.same(JIVariant.VT_ERROR, result("Kind", JIVariant.OPTIONAL_PARAM()).getObjectAsInt()));
@@ -179,7 +181,7 @@ final class Values {
         Judge.check("VARIANTs by reference", () -> {
             Object[] arguments = {new JIVariant(41, true), new JIVariant("so", true), new JIVariant(new JIVariant(2.5)), JIVariant.EMPTY_BYREF()};
             var results = object.callMethodA("Change", arguments);
-            // Behind the result, in the order in which they were sent: the last first.
+            // The changed arguments follow the result in the order of DISPPARAMS, the last first.
             Judge.same(2.5, results[1].getObjectAsVariant().getObjectAsDouble());
             Judge.same("changed", results[2].getObjectAsVariant().getObjectAsString2());
             Judge.same("so!", results[3].getObjectAsString2());
@@ -222,7 +224,10 @@ final class Values {
         Judge.check("calls after those that failed", () -> Judge.same(1, result("Subtract", 2).getObjectAsInt()));
     }
 
-    /** The description, behind which the library has a bracket for a help file that is none. */
+    /**
+     * Returns the description, without the bracket that the library appends for a missing help
+     * file.
+     */
     private static String words(JIExcepInfo info) {
         return info.getExcepDesc().replaceFirst(" \\[ $", "");
     }

@@ -10,11 +10,11 @@ import obvia.RpcException;
 import objects.ICounter;
 import objects.INamed;
 
-/** Counts, and knows others of its kind. */
+/** A counter, which can create and call other counters. */
 final class Counter implements ICounter, INamed {
     private static final List<WeakReference<Counter>> MADE = new ArrayList<>();
 
-    /** Whether a counter's name is who calls. */
+    /** Whether the name of a counter is its caller's. */
     static volatile boolean tellsCaller;
 
     private int sum;
@@ -25,7 +25,7 @@ final class Counter implements ICounter, INamed {
         }
     }
 
-    /** How many there are: those that somebody refers to. */
+    /** Returns the number of counters that are still referenced. */
     static int living() {
         System.gc();
         synchronized (MADE) {

@@ -23,16 +23,22 @@ import obvia.SecurityLevel;
  * {@code interop-objects} in Java.
  *
  * <ul>
- *   <li>{@code [--user NAME PASSWORD] [--tell] [--pinging MILLISECONDS] BINDING ...} serves until its input ends, and says for each line of that how many objects
- *       there are; with {@code --tell} their name is who calls
- *   <li>{@code --idle MILLISECONDS} serves until nobody has used it for so long
- *   <li>{@code --client [--user NAME PASSWORD] [BINDING ...]} calls an object that it has made, on this host or there
- *   <li>{@code --marshal BINDING ...} listens, and writes two references as bytes; {@code --unmarshal BYTES ...} calls what such references lead to
+ *  <li>{@code [--user NAME PASSWORD] [--tell] [--pinging MILLISECONDS] BINDING ...} serves until
+ *      its input ends, and prints the number of objects for each line of input; with {@code --tell}
+ *      the name of an object is its caller's
+ *  <li>{@code --idle MILLISECONDS} serves until it was unused for this time
+ *  <li>{@code --client [--user NAME PASSWORD] [BINDING ...]} creates an object on this host, or at
+ *      the binding, and calls it
+ *  <li>{@code --marshal BINDING ...} listens, and prints two marshaled references; {@code
+ *      --unmarshal BYTES ...} calls the objects of such references
  * </ul>
  */
 final class Objects {
     private static final Guid CLASS = Guid.of("5b0e6b3c-0d5e-4c5a-9f3e-6f1d0c7a2b01");
-    /** The class whose objects nobody of another host may call, and the class of which nobody may have objects made. */
+    /**
+     * The class whose objects refuse calls from other hosts, and the class that refuses
+     * activation.
+     */
     private static final Guid CLOSED = Guid.of("5b0e6b3c-0d5e-4c5a-9f3e-6f1d0c7a2b02");
 
     private static final Guid FORBIDDEN = Guid.of("5b0e6b3c-0d5e-4c5a-9f3e-6f1d0c7a2b03");
@@ -94,7 +100,7 @@ final class Objects {
         fails(Hresult.RPC_E_INVALID_OBJREF, () -> Obvia.unmarshal(new byte[] {1, 2, 3}, ICounter.class));
     }
 
-    /** Is the one who calls, and the one who may. */
+    /** Sets the credentials of calls, and the only account of the server. */
     private static Credentials become(String user, String password) {
         Credentials credentials = new Credentials("", user, password);
         Obvia.setAccounts(Map.of(user, password));
@@ -160,7 +166,7 @@ final class Objects {
         try {
             call(server.classObject(CLASS, ICounter.class));
         } catch (RpcException e) {
-            // Who is started on demand has none.
+            // A server that was started on demand has no class object.
             expect(e, Hresult.E_NOINTERFACE);
         }
         fails(Hresult.REGDB_E_CLASSNOTREG, () -> server.createInstance(UNKNOWN_CLASS, ICounter.class));

@@ -1,13 +1,13 @@
-//! The interfaces by which other implementations and this one judge each other.
+//! The interfaces for interoperability tests with other implementations.
 
 obvia::include_idl!("rpcecho");
 
-/// Interfaces of objects.
+/// The interfaces of objects.
 pub mod objects {
     obvia::include_idl!("objects");
 }
 
-/// Interfaces of objects that are called by name.
+/// The interfaces of objects that are called by name.
 pub mod script {
     obvia::include_idl!("script");
 }

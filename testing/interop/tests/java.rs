@@ -1,4 +1,5 @@
-//! Classes, accounts and references as bytes between Rust and Java, each as client and as server.
+//! Tests of classes, accounts and marshaled references between Rust and Java, each as client and as
+//! server.
 
 use ground::{Folder, until};
 use native_programs::java::Classes;
@@ -11,7 +12,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::LazyLock;
 
 const USER: [&str; 3] = ["--user", "user", "a secret"];
-/// What is listened on, with and without protection; who calls is told by the server in Java.
+/// The bindings, with and without protection, and the caller that the server in Java reports for
+/// each.
 const NETWORKS: [(&str, &str); 5] = [
     ("ncacn_ip_tcp:127.0.0.1", "null/null NONE"),
     ("ncacn_ip_tcp:127.0.0.1[,security=privacy]", "/user PRIVACY"),
@@ -19,7 +21,7 @@ const NETWORKS: [(&str, &str); 5] = [
     ("ncacn_ip_tcp:127.0.0.1[,transfer=ndr,security=integrity]", "/user INTEGRITY"),
     ("ncacn_vi_udp:127.0.0.1[,security=connect]", "/user CONNECT"),
 ];
-/// Starts servers in Java.
+/// The program that starts servers in Java.
 const SETPRIV: &str = "/usr/bin/setpriv";
 const CLASS: &str = "5b0e6b3c-0d5e-4c5a-9f3e-6f1d0c7a2b01";
 
@@ -36,7 +38,7 @@ fn rust(words: &[&str]) -> Command {
     command
 }
 
-/// The program in Java, where there is a JDK: without any native code, or with networks.
+/// Returns the program in Java without native code; `None` without a JDK.
 fn java(words: &[&str]) -> Option<Command> {
     let mut command = CLASSES.as_ref()?.program("interop.Objects");
     command.args(words);
@@ -50,7 +52,7 @@ fn networked(words: &[&str]) -> Option<Command> {
     Some(command)
 }
 
-/// Folders that the programs of one test share: for names, and for classes.
+/// The folders of a test's programs: the runtime directory, and the registrations.
 struct Scene {
     place: Folder,
 }
@@ -69,7 +71,7 @@ impl Scene {
         command
     }
 
-    /// A program that serves until this ends.
+    /// Starts a server, which is killed on drop.
     fn serve(&self, command: Command) -> Server {
         let mut command = self.see(command);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
@@ -77,7 +79,7 @@ impl Scene {
         Server { child, input, output }
     }
 
-    /// What a client says, which has to come to a good end.
+    /// Runs a client, which must succeed, and returns its output.
     #[track_caller]
     fn call(&self, command: Command) -> Vec<String> {
         let said = String::from_utf8(run(&mut self.see(command))).unwrap();
@@ -98,7 +100,7 @@ impl Server {
         line.trim_end().to_owned()
     }
 
-    /// Waits until there are no objects, beside what stands for their class. It is ready before.
+    /// Waits until the class object is the only object. The server must be ready.
     #[track_caller]
     fn becomes_empty(&mut self) {
         until("there are no objects", || {
@@ -135,13 +137,13 @@ fn classes_are_found_on_their_host() {
 fn servers_in_java_are_started_on_demand_and_end() {
     let scene = Scene::new("java-started");
     let Some(command) = java(&["--idle", "4000"]) else { return };
-    // What the kernel is to end with the service goes on.
+    // The server clears its death signal, so that it survives the service.
     let words = ["--pdeathsig", "clear", command.get_program().to_str().unwrap()].map(str::to_owned);
     let words = words.into_iter().chain(command.get_args().map(|word| word.to_str().unwrap().to_owned()));
     let lines = words.map(|word| format!("argument = {word}\n")).collect::<String>();
     let text = format!("class = {CLASS}\nprogram = {SETPRIV}\n{lines}");
     std::fs::write(scene.place.join("classes").join(format!("{CLASS}.class")), text).unwrap();
-    // Before there is a service.
+    // Without a service, activation fails.
     let mut alone = scene.see(java(&["--client"]).unwrap());
     let said = String::from_utf8(alone.output().unwrap().stderr).unwrap();
     assert!(said.contains("`obvia scm` does, and does not run"), "{said}");
@@ -151,7 +153,7 @@ fn servers_in_java_are_started_on_demand_and_end() {
     assert_eq!(scene.call(java(&["--client"]).unwrap()), ["a counter"]);
     drop(service);
     assert_eq!(scene.call(rust(&["--client"])), ["a counter"], "the server needs no service");
-    // The name of the class is gone when it ends.
+    // The server's end removes the class's name.
     let is_there = || {
         let mut names = std::fs::read_dir(scene.place.join("names")).unwrap().map(|entry| entry.unwrap().file_name());
         names.any(|name| name.to_string_lossy().starts_with("class-"))

@@ -1,7 +1,7 @@
-"""Stands between a client that has one call at a time and a server of Wine 8.0, which answers each call as if it were number 1.
+"""Relays a client with one call at a time to a server of Wine 8.0, which answers with call ID 1.
 
-Usage: call_ids.py LISTENING-PORT HOST PORT, until the standard input ends. Prints `ready PORT` when it listens. Responses and faults get
-the number of the request before them; nothing else is changed.
+Usage: call_ids.py LISTENING-PORT HOST PORT, until the standard input ends. Prints `ready PORT` when
+it listens. Responses and faults get the call ID of the request before them; the rest is unchanged.
 """
 
 import socket
@@ -14,7 +14,7 @@ HEADER = 16
 
 
 def units(source):
-    """The units that come from a socket: C706 12.6.3.1. Those of this protocol are little endian here."""
+    """Yields the PDUs from a socket (C706 12.6.3.1), which are little-endian here."""
     came = b""
     while chunk := source.recv(65536):
         came += chunk

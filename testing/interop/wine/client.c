@@ -1,8 +1,9 @@
-/* A client of rpcecho with stubs that widl wrote: client.exe HOST PORT ROUNDS. Ends with 1 at the first result that is wrong, and where
- * a call fails.
+/* A client of rpcecho with stubs by widl: client.exe HOST PORT ROUNDS. Ends with 1 after a wrong
+ * result or a failed call.
  *
- * Two functions are not called. Wine 8.0 does not survive its own stub of TestCall, whatever the answer, and widl 7.0 puts the second
- * member of EchoEnum2 right behind the first, at an offset of 2 bytes, where NDR has it at 4 (C706 14.3.1). */
+ * Two functions are not called. Wine 8.0 crashes in its own stub of TestCall with any answer, and
+ * widl 7.0 puts the second member of EchoEnum2 right behind the first, at an offset of 2 bytes,
+ * where NDR has it at 4 (C706 14.3.1). */
 
 #include "echo.h"
 #include <stdio.h>
@@ -21,7 +22,7 @@ static void expect(const char *what, int is_right)
     }
 }
 
-/* Calls that fail raise exceptions, which these compilers have no words for. */
+/* Failed calls raise SEH exceptions, for which these compilers have no syntax. */
 static LONG CALLBACK failed(EXCEPTION_POINTERS *raised)
 {
     fprintf(stderr, "client.exe: exception %ld\n", (long)raised->ExceptionRecord->ExceptionCode);
@@ -62,7 +63,7 @@ static void unions(void)
 
 static void pointers(void)
 {
-    /* Six elements are to come back. */
+    /* The result has six elements. */
     EchoSurrounding *surrounding = calloc(1, sizeof *surrounding + 6 * sizeof(unsigned short));
     unsigned short value = 77, *one = &value, **two = &one, *none = NULL, **to_none = &none;
     surrounding->x = 3;

@@ -1,5 +1,6 @@
-/* What Wine's oleaut32 says of a type library: libraries.exe FILE. Ends with 1 where it takes none, and where what it says is not
- * testing/vectors/typelib/tones.idl. Names are looked up, too: by the tables that a library has for that. */
+/* Reads a type library with Wine's oleaut32: libraries.exe FILE. Ends with 1 if the library is
+ * refused, or differs from testing/vectors/typelib/tones.idl. Names are looked up, too, in the
+ * library's hash tables. */
 
 #define COBJMACROS
 #include <stdio.h>
@@ -14,7 +15,7 @@ static void expect(const char *what, int is_right)
     }
 }
 
-/* The type of a library that has this name. */
+/* Returns the library's type of this name. */
 static ITypeInfo *named(ITypeLib *library, const OLECHAR *name)
 {
     UINT at;
@@ -58,7 +59,7 @@ static void library(ITypeLib *library)
     expect("FindName", ids[0] == MEMBERID_NIL);
 }
 
-/* IPlayer: a dual interface, which is two. */
+/* Checks IPlayer, a dual interface, which has two type descriptions. */
 static void player(ITypeLib *library)
 {
     ITypeInfo *by_name = named(library, L"IPlayer"), *by_vtable, *base;

@@ -1,4 +1,5 @@
-/* A server of rpcecho with stubs that widl wrote: server.exe PORT. Prints `ready PORT` when it can be called. */
+/* A server of rpcecho with stubs by widl: server.exe PORT. Prints `ready PORT` when it accepts
+   calls. */
 
 #include "echo.h"
 #include <stdio.h>
@@ -50,7 +51,7 @@ ULONG __cdecl TestSleep(ULONG seconds)
 
 void __cdecl TestEnum(EchoEnum1 *foo1, EchoEnum2 *foo2, EchoEnum3 *foo3) { (void)foo1, (void)foo2, (void)foo3; }
 
-/* The stub has memory for what came and no more, so nothing is doubled here. */
+/* The stub has memory for the received array only, so the array is not doubled. */
 void __cdecl TestSurrounding(EchoSurrounding *data) { (void)data; }
 
 unsigned short __cdecl TestDoublePointer(unsigned short ***data) { return *data && **data ? ***data : 0; }

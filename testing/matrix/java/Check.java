@@ -4,18 +4,18 @@ import java.util.Objects;
 import obvia.Hresult;
 import obvia.RpcException;
 
-/** What the checks of the matrix are written with. */
+/** The assertions of the matrix's checks. */
 final class Check {
     private Check() {}
 
-    /** Ends the program where two values differ. */
+    /** Fails if two values differ. */
     static void same(Object found, Object meant) {
         if (!Objects.deepEquals(found, meant)) {
             throw new AssertionError(found + " where " + meant + " is meant");
         }
     }
 
-    /** Ends the program where a call does not fail, or otherwise. */
+    /** Fails if a call succeeds, or fails with another HRESULT. */
     static void fails(int result, Runnable call) {
         try {
             call.run();

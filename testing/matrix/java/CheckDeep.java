@@ -22,7 +22,10 @@ import obvia.Guid;
 import obvia.Hresult;
 import obvia.Ints;
 
-/** What leads elsewhere, given, changed and returned: the same calls in one virtual machine and elsewhere. */
+/**
+ * Checks of deep parameters as arguments, changes and results: the same calls in one virtual
+ * machine and to other processes.
+ */
 final class CheckDeep {
     private static final Guid PEER = IPeerInfo.INFO.iid();
 
@@ -50,7 +53,7 @@ final class CheckDeep {
         IDeep.SwapResult swapped = deep.swap(two, null);
         same(swapped.right() == two, true);
         same(swapped.left().twice(3), 33);
-        // One that is elsewhere goes back where it is.
+        // An object of another process returns there as itself.
         IDeep.SwapResult again = deep.swap(swapped.left(), swapped.right());
         same(again.left() == two, true);
         same(again.right(), swapped.left());
@@ -74,7 +77,8 @@ final class CheckDeep {
         same(trimmed.count(), 2);
         same(trimmed.items(), List.of(item(1, "one"), item(2, null), item(0, null)));
         if (isElsewhere) {
-            // How long the array is was said before: a method that says that it is longer fills no more.
+            // The array's length was fixed before the call: a method that reports a greater one
+            // fills no more.
             IDeep.TrimResult longer = deep.trim(2, trimmed.items().subList(0, 2), -1);
             same(longer.count(), 3);
             same(longer.items(), List.of(item(1, "one"), item(2, null)));

@@ -26,7 +26,10 @@ import obvia.Hresult;
 import obvia.Ints;
 import obvia.Shorts;
 
-/** Structures with pointers: the same calls in one virtual machine, where they are plain, and elsewhere. */
+/**
+ * Checks of structures with pointers: the same calls in one virtual machine, where they are plain
+ * calls, and to other processes.
+ */
 final class CheckShapes {
     private CheckShapes() {}
 
@@ -142,7 +145,7 @@ final class CheckShapes {
     }
 
     private static void arraysOfStructuresAndOfStrings(IShapes shapes, boolean isElsewhere) {
-        // Who has none may return no list.
+        // An empty list may be null.
         int before = Objects.requireNonNullElse(shapes.list(), List.of()).size();
         Entry one = Entry.of("one", 1, new Any.Number(1));
         Entry two = Entry.of("two", 3, new Any.Text("wide"));
@@ -154,7 +157,7 @@ final class CheckShapes {
         same(shapes.some(all.size() + 7).got(), all.size());
         same(shapes.some(0).entries(), List.of());
         if (isElsewhere) {
-            // No frame has so many.
+            // No frame has room for as many.
             fails(Hresult.E_INVALIDARG, () -> shapes.some(-1));
         }
         same(shapes.words(Arrays.asList("ab", null, "c")), Arrays.asList("AB", null, "C"));
@@ -182,7 +185,7 @@ final class CheckShapes {
         same(pair.word(), "last and mine");
         same(pair.left() == right, true);
         same(pair.right().twice(6), 42);
-        // One that is elsewhere goes back where it is, and a copy leads to it, too.
+        // An object of another process returns there as itself, and so does the pointer in a copy.
         same(shapes.meet(Pair.of(pair.right(), "ab", pair.copy().right())), 1414);
     }
 

@@ -17,7 +17,10 @@ import values.Line;
 import values.Mode;
 import values.Point;
 
-/** Values: the same calls in one virtual machine, where they are plain, and elsewhere. */
+/**
+ * Checks of values: the same calls in one virtual machine, where they are plain calls, and to
+ * other processes.
+ */
 final class CheckValues {
     private static final Guid KEY = Guid.of("0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a10");
 

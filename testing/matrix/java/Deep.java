@@ -21,7 +21,7 @@ import obvia.Ints;
 import obvia.Remote;
 import obvia.RpcException;
 
-/** An object that takes, changes and returns what leads elsewhere, in every way that there is. */
+/** An object whose methods take, change and return deep parameters of all kinds. */
 final class Deep implements IDeep {
     @Override
     public SwapResult swap(IPeer left, IPeer right) {
@@ -118,7 +118,7 @@ final class Deep implements IDeep {
         if (code < 0) {
             throw new RpcException(code, "as it was told");
         }
-        // Nobody can make one with less than its declaration promises.
+        // The runtime refuses a structure that violates its declaration.
         Samples samples = Samples.of(Doubles.of(1, 2), null, (short) 0, (short) 0, null, 9, Ints.of());
         return new FailResult(Item.of(1, true, text, null), samples, null);
     }

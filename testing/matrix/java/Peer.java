@@ -2,14 +2,14 @@ package matrix;
 
 import deep.IPeer;
 
-/** Answers with a multiple of the value. */
+/** An object that multiplies by its factor. */
 record Peer(int factor) implements IPeer {
     @Override
     public int twice(int value) {
         return value * factor;
     }
 
-    /** An object is itself alone. */
+    /** Objects are compared by identity. */
     @Override
     public boolean equals(Object other) {
         return this == other;

@@ -12,10 +12,10 @@ import values.IValues;
  * The matrix in Java.
  *
  * <ul>
- *   <li>{@code serve NAME [BINDING...]} serves the objects under the name that is given and what they are, on this host and at string bindings, until the
- *       standard input ends
- *   <li>{@code check [BINDING NAME OBJECTS]...} calls every method of the objects that servers have under these names: {@code values,shapes,deep}; without
- *       any, of objects of this virtual machine
+ *  <li>{@code serve NAME [BINDING...]} serves the objects under this name with a suffix each, on
+ *      this host and at string bindings, until the standard input ends
+ *  <li>{@code check [BINDING NAME OBJECTS]...} calls every method of the objects of servers:
+ *      {@code values,shapes,deep}; without arguments, of objects of this virtual machine
  * </ul>
  */
 final class Program {
@@ -30,7 +30,10 @@ final class Program {
         System.exit(0);
     }
 
-    /** This process is the user of every process of the matrix, as {@code matrix::become_known} has it. */
+    /**
+     * Sets the credentials and the account that all processes of the matrix have, as {@code
+     * matrix::become_known} does.
+     */
     private static void becomeKnown() {
         var user = new Credentials("", "matrix", "red or blue");
         Obvia.setAccounts(Map.of(user.user(), user.password()));
@@ -43,7 +46,7 @@ final class Program {
         }
         try (var _ = Obvia.export(new Values(), IValues.class, words[1] + "-values");
                 var _ = Obvia.export(new Deep(), IDeep.class, words[1] + "-deep");
-                // They keep what they get, and are called at a time.
+                // The shapes keep state, so that each client gets its own.
                 var _ = Obvia.export(new Shapes(), IShapes.class, words[1] + "-shapes");
                 var _ = Obvia.export(new Shapes(), IShapes.class, words[1] + "-shapes-of-java");
                 var _ = Obvia.export(new Shapes(), IShapes.class, words[1] + "-shapes-of-rust")) {

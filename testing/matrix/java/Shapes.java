@@ -24,12 +24,12 @@ import obvia.Ints;
 import obvia.RpcException;
 import obvia.Shorts;
 
-/** An object that works on structures with pointers in them. */
+/** An object whose methods work on structures with pointers. */
 final class Shapes implements IShapes {
     private final List<Entry> entries = new ArrayList<>();
     private final AtomicInteger noted = new AtomicInteger();
 
-    /** The items of a list. */
+    /** Returns the items of a list. */
     static List<Item> items(Item list) {
         List<Item> items = new ArrayList<>();
         for (Item item = list; item != null; item = item.next()) {
@@ -38,7 +38,7 @@ final class Shapes implements IShapes {
         return items;
     }
 
-    /** A list of these values, each with its name. */
+    /** Returns a list of these values, with a name for each. */
     private static Item listOf(int... values) {
         Item list = null;
         for (int i = values.length; i-- > 0; ) {
@@ -184,7 +184,7 @@ final class Shapes implements IShapes {
     public synchronized void put(List<Entry> given) {
         for (Entry entry : given) {
             boolean isList = entry.value() instanceof Any.List_;
-            // Of a list its length is kept.
+            // Only the length of a list is stored.
             Any value = entry.value() instanceof Any.List_(Item list) ? new Any.Number(items(list).size()) : entry.copy().value();
             entries.add(Entry.of(entry.name(), isList ? 1 : entry.kind(), value));
         }
@@ -233,7 +233,7 @@ final class Shapes implements IShapes {
 
     @Override
     public TakeResult take(int count) {
-        // Who asks for nothing is offered more than there is room for.
+        // A count of zero returns more items than there is room for.
         int offered = count == 0 ? 3 : count;
         List<Item> items = new ArrayList<>();
         for (int value = 1; value <= offered; value++) {

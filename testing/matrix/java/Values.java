@@ -11,7 +11,7 @@ import values.Line;
 import values.Mode;
 import values.Point;
 
-/** An object that gives back what it got, changed so that it shows. */
+/** An object that returns its arguments, each with a change. */
 final class Values implements IValues {
     @Override
     public IntegersResult integers(byte a, short b, int c, long d) {
@@ -93,7 +93,7 @@ final class Values implements IValues {
 
     @Override
     public int ranged(int digit) {
-        // One is out of the range that the declaration promises.
+        // The square of 5 is replaced by a value outside of the declared range.
         return digit == 5 ? 101 : digit * digit;
     }
 

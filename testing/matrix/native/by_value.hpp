@@ -1,4 +1,5 @@
-// Objects that hand each call on to another: every method with values, as its caller has it and as an object has it.
+// Objects that forward all calls by value: each method is used by its caller's form and by its
+// object's form.
 #ifndef MATRIX_BY_VALUE_HPP
 #define MATRIX_BY_VALUE_HPP
 

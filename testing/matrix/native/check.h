@@ -1,4 +1,4 @@
-/* What the checks of the matrix are written with, in C and in C++. */
+/* Assertions and declarations of the matrix's checks, in C and in C++. */
 #ifndef MATRIX_CHECK_H
 #define MATRIX_CHECK_H
 
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Ends the program where a condition is false. */
+/* Ends the program if a condition is false. */
 #define CHECK(condition)                                                                \
     do {                                                                                \
         if (!(condition)) {                                                             \
@@ -20,33 +20,36 @@
         }                                                                               \
     } while (0)
 
-/* The object UUID for which servers have other counters. */
+/* The object UUID of the servers' second counters. */
 #define OTHER_COUNTERS "6b29fc40-ca47-1067-b31d-00dd010662da"
 
 #ifdef __cplusplus
-/* Call every method of an object, here or elsewhere. */
+/* Call every method of an object in this process, or in another one. */
 void check_shapes(IShapes *shapes, bool elsewhere);
 void check_values(IValues *values, bool elsewhere);
 void check_deep(IDeep *deep, bool elsewhere);
 void check_functions(rpcecho *echo, Counters *counters);
-/* The same of a server. */
+/* Calls the functions of a server. */
 void check_functions_at(const char *binding);
-/* Registers functions with the endpoint mapper of this host, which has the option of a binding that is given, and finds them through it. */
+/* Registers functions with the endpoint mapper of this host, and finds them through it; `mapper`
+   is the binding's option for the mapper. */
 void check_endpoints(const char *mapper);
-/* Calls methods of objects with values, and all of them by objects that hand them on; there may be none of the last. */
+/* Calls methods with values, and runs all other checks through objects that forward by value;
+   `deep` may be null. */
 void check_by_value(IShapes *shapes, IValues *values, IDeep *deep);
-/* Calls where this process, or the object's, has memory for 8 MiB in one piece at most. */
+/* Makes calls while this process, or the object's, cannot allocate 8 MiB at once. */
 void check_short_memory(IShapes *shapes);
-/* Calls a method again and again that answers with what it likes, and prints what each call returns. */
+/* Calls a method of a server with hostile answers `count` times, and prints the result of each
+   call. */
 void call_liar(IShapes *shapes, int count, const char *method, uint32_t size);
 
 extern "C" {
 #endif
 
-/* The same from C, without all details. */
+/* The checks in C, without all details. */
 void check_shapes_in_c(IShapes *shapes);
 void check_functions_in_c(rpcecho *echo, Counters *counters);
-/* Objects in C. */
+/* Create objects in C. */
 IPeer *peer_in_c(int32_t factor);
 IDeep *deep_in_c(void);
 Counters *counters_in_c(void);

@@ -1,4 +1,5 @@
-// Methods with values: what callers give and get, and what objects get and throw.
+// Checks of methods by value: arguments and results of callers, and arguments and exceptions of
+// objects.
 #include "by_value.hpp"
 #include "check.h"
 #include "texts.hpp"
@@ -7,7 +8,7 @@
 
 namespace {
 
-// The code and the words of what something throws.
+// Returns the error that `work` throws.
 template <class Work> obvia::error failure_of(Work &&work)
 {
     try {
@@ -18,7 +19,7 @@ template <class Work> obvia::error failure_of(Work &&work)
     return obvia::error(S_OK);
 }
 
-// An object that fails in every way, and leaves what it began.
+// An object whose methods fail in every way, some after changes of their results.
 class Failing final : public obvia::implementation<IPeer, IDeep> {
 public:
     int32_t Twice(int32_t value) override
@@ -33,7 +34,7 @@ public:
         case 3:
             throw value;
         default:
-            // It knows itself as others do.
+            // The object finds itself by all of its interfaces.
             return self() == obvia::object<IPeer>(self()) && self().as<IDeep>() ? value * 2 : 0;
         }
     }
@@ -99,7 +100,7 @@ void values_go_and_come(const obvia::object<IValues> &values)
     int16_t room[20] = {};
     CHECK(values.Fill(5, room) == 10 && room[9] == 14 && room[10] == 0);
     CHECK(values.Ranged(3) == 9);
-    // An interface is one that it extends, and copies are references.
+    // An interface converts to its base, and copies are references.
     const obvia::object<IBaseValues> base = values;
     int8_t a = 1;
     int16_t b = 1;
@@ -187,7 +188,7 @@ void check_by_value(IShapes *shapes, IValues *values, IDeep *deep)
     const obvia::object<IShapes> all_shapes(shapes);
     values_go_and_come(all_values);
     what_is_owned_frees_itself(all_shapes);
-    // Every other check of the methods as they are, through both sides of the methods with values.
+    // The checks by raw methods run through both sides of the methods by value.
     check_values(obvia::make<by_value::Values>(all_values).get(), false);
     check_shapes(obvia::make<by_value::Shapes>(all_shapes).get(), false);
     if (deep) {

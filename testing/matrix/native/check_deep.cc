@@ -1,4 +1,5 @@
-// What leads elsewhere, given, changed and returned: the same calls in one process and elsewhere.
+// Checks of deep parameters as arguments, changes and results: the same calls in one process and to
+// other processes.
 #include "check.h"
 #include "deep.hpp"
 
@@ -22,7 +23,7 @@ void objects_are_replaced(IDeep *deep)
     left = obvia::com_ptr<IPeer>::attach(places[0]);
     right = obvia::com_ptr<IPeer>::attach(places[1]);
     CHECK(right == two && twice(left.get(), 3) == 33);
-    // One that is elsewhere goes back where it is.
+    // An object of another process returns there as itself.
     IPeer *again[2] = {left.detach(), right.detach()};
     check(deep->Swap(&again[0], &again[1]));
     left = obvia::com_ptr<IPeer>::attach(again[0]);
@@ -62,7 +63,8 @@ void arrays_are_changed_in_place(IDeep *deep, bool elsewhere)
     check(deep->Trim(&count, items, 1));
     CHECK(count == 2 && items[1].value == 2 && narrow(items[0].name) == "one");
     if (elsewhere) {
-        // How long the array is was said before: a method that says that it is longer fills no more.
+        // The array's length was fixed before the call: a method that reports a greater one fills
+        // no more.
         check(deep->Trim(&count, items, -1));
         CHECK(count == 3 && narrow(items[0].name) == "one" && items[2].value == 0);
     }
@@ -91,11 +93,11 @@ void structures_lead_to_objects_and_strings(IDeep *deep, bool elsewhere)
     check(deep->Find(&IID_IPeer, &names, found.put(), rest.put()));
     CHECK(found.get() == two.get() && rest->count == 2 && rest->names[1] == b && !rest->peers[0] && rest->peers[1] == two.get());
     if (elsewhere) {
-        // A failure leaves nothing in the place of a result.
+        // A failure leaves results null.
         CHECK(deep->Find(&IID_IDeep, &names, found.put(), rest.put()) == E_NOINTERFACE && !found && !rest->names);
         const Names negative = {-1, nullptr, peers};
         CHECK(deep->Find(&IID_IPeer, &negative, found.put(), rest.put()) == E_INVALIDARG);
-        // Who gets nothing, since one of the objects is none of these, holds nothing.
+        // A failed request releases the references that it has taken.
         const obvia::com_ptr<IPeer> five = obvia::make<Peer>(5);
         const obvia::com_ptr<IDeep> other = obvia::make<Deep>();
         IPeer *mixed[] = {five.get(), reinterpret_cast<IPeer *>(other.get())};
@@ -181,7 +183,7 @@ void failures_leave_what_there_was(IDeep *deep)
     *text.put() = obvia::copy_text<obvia_wchar>(u"mine");
     CHECK(deep->Fail(list.in_out(), samples.put(), text.in_out(), E_ACCESSDENIED) == E_ACCESSDENIED);
     CHECK(list->value == 8 && narrow(text.get()) == "mine" && !samples->values);
-    // What the method returns is not what its declaration says.
+    // The method's results violate its declaration.
     CHECK(deep->Fail(list.in_out(), samples.put(), text.in_out(), S_OK) < 0);
     CHECK(list->value == 8 && narrow(text.get()) == "mine" && !samples->values);
 }

@@ -1,4 +1,5 @@
-// Endpoints in C++ and C: listening where an interface says, registering with the mapper, being found.
+// Checks of endpoints in C++ and C: listening at an interface's endpoints, registration with the
+// mapper, and look-up.
 #include "check.h"
 #include "functions.hpp"
 
@@ -10,7 +11,8 @@ void check_endpoints(const char *mapper)
     CHECK(obvia_register_endpoints(nullptr, nullptr, nullptr) == E_POINTER);
     obvia_unregister_endpoints(nullptr);
 
-    // By ncacn_ip_tcp and ncalrpc, and not by the named pipe that the attribute says, too.
+    // The bindings are those by ncacn_ip_tcp and ncalrpc; the named pipe of the attribute is
+    // skipped.
     const std::string bound = obvia::listen_for<rpcecho>();
     const size_t second = bound.find("\nncalrpc:[");
     CHECK(bound.rfind("ncacn_ip_tcp:", 0) == 0 && second != std::string::npos && bound.find('\n', second + 1) == std::string::npos);
@@ -25,7 +27,7 @@ void check_endpoints(const char *mapper)
     registration.reset();
     obvia::com_ptr<rpcecho> nobody;
     CHECK(obvia::try_bind(somewhere, nobody) == EPT_S_NOT_REGISTERED && !nobody);
-    // An interface without an endpoint for these is nowhere to be listened for.
+    // An interface without endpoints for these protocol sequences cannot be listened for.
     char *none = nullptr;
     CHECK(obvia_listen_for(obvia::info_of<IPeer>(), &none) == E_INVALIDARG && !none);
 }

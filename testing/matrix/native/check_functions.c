@@ -1,4 +1,4 @@
-/* Interfaces of functions from C. */
+/* Checks of interfaces of functions from C. */
 #include "check.h"
 
 #include <string.h>
@@ -27,7 +27,7 @@ typedef struct Keeper {
     int32_t told;
 } Keeper;
 
-/* One client's counter. */
+/* A counter of one client. */
 typedef struct Counter {
     int64_t first, next;
     Keeper *keeper;

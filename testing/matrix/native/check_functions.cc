@@ -1,4 +1,5 @@
-// Interfaces of functions: the same calls in one process, where they are plain, and elsewhere.
+// Checks of interfaces of functions: the same calls in one process, where they are plain calls, and
+// to other processes.
 #include "check.h"
 #include "functions.hpp"
 

@@ -1,4 +1,4 @@
-/* Structures with pointers, called from C, by an object in C as well. */
+/* Checks of structures with pointers from C, with an object in C as well. */
 #include "check.h"
 
 #include "shapes.h"
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An object in C: answers with a multiple of the value. */
+/* An object in C that multiplies by its factor. */
 typedef struct Peer {
     IPeer pointer;
     uint32_t references;

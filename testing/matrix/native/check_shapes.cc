@@ -1,4 +1,5 @@
-// Structures with pointers: the same calls in one process, where they are plain, and elsewhere.
+// Checks of structures with pointers: the same calls in one process, where they are plain calls,
+// and to other processes.
 #include "check.h"
 #include "shapes.hpp"
 
@@ -237,7 +238,7 @@ void arrays_of_structures_and_of_strings(IShapes *shapes, bool elsewhere)
     check(shapes->Some(0, some, &got));
     CHECK(got == 0);
     if (elsewhere) {
-        // No frame has so many.
+        // No frame has room for as many.
         CHECK(shapes->Some(UINT32_MAX, some, &got) == E_OUTOFMEMORY);
         CHECK(shapes->Some(1, nullptr, &got) == E_POINTER && shapes->Some(1, some, nullptr) == E_POINTER);
     }
@@ -326,7 +327,8 @@ void check_short_memory(IShapes *shapes)
     Item last = {2, 0, &long_name[0], nullptr};
     Item first = {1, 0, &long_name[0], &last};
     for (int turn = 0; turn < 3; turn++) {
-        // Each way there is more to copy than the process that is short of memory has.
+        // In both directions, the copy is larger than the free memory of the process that is short
+        // of it.
         CHECK(shapes->Sum(&first, &sum, names.put()) == E_OUTOFMEMORY && !names);
         last.name = &short_name[0];
         first.name = nullptr;
@@ -336,7 +338,7 @@ void check_short_memory(IShapes *shapes)
     }
 }
 
-// Looks at what came, and frees it.
+// Makes a call, reads its results completely, and frees them.
 static HRESULT call_once(IShapes *shapes, const std::string &method, uint32_t size)
 {
     int64_t sum = 0;

@@ -1,4 +1,5 @@
-// Values: the same calls in one process, where they are plain, and elsewhere.
+// Checks of values: the same calls in one process, where they are plain calls, and to other
+// processes.
 #include "check.h"
 #include "shapes.hpp"
 #include "values.hpp"
@@ -113,7 +114,7 @@ void ranges_are_kept_both_ways(IValues *values, bool elsewhere)
     int32_t square = 0;
     check(values->Ranged(-4, &square));
     CHECK(square == 16);
-    // In one process a call is the plain call, and nobody stands between.
+    // In one process, the plain call skips the runtime's check.
     CHECK(!elsewhere || values->Ranged(6, &square) < 0);
     CHECK(!elsewhere || values->Ranged(5, &square) == RPC_E_INVALID_DATA);
     check(values->Ranged(3, &square));

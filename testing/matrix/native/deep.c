@@ -1,4 +1,4 @@
-/* An object in C that takes, changes and returns what leads elsewhere, in every way that there is. */
+/* An object in C whose methods take, change and return deep parameters of all kinds. */
 #include "check.h"
 
 #include <string.h>
@@ -42,7 +42,7 @@ static size_t length(const obvia_wchar *text)
     return count;
 }
 
-/* A string of two, for a method to return. */
+/* Joins two strings, for a method to return. */
 static obvia_wchar *joined(const obvia_wchar *first, const obvia_wchar *second)
 {
     const size_t before = length(first), behind = length(second);
@@ -247,7 +247,7 @@ static HRESULT fail(IDeep *self, Item **list, Samples *samples, obvia_wchar **te
     obvia_free(*text);
     *text = NULL;
     if (code >= 0) {
-        /* With less than its declaration promises the reply cannot be written. */
+        /* Structures that violate their declaration cannot be marshaled. */
         samples->count = 2;
     }
     return code;

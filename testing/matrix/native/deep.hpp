@@ -1,4 +1,4 @@
-// An object that takes, changes and returns what leads elsewhere, in every way that there is.
+// An object whose methods take, change and return deep parameters of all kinds.
 #ifndef MATRIX_DEEP_HPP
 #define MATRIX_DEEP_HPP
 
@@ -144,7 +144,7 @@ public:
             obvia_free(*text);
             *text = obvia::copy_text<obvia_wchar>(u"another");
             if (result >= 0 && code >= 0) {
-                // With less than its declaration promises the reply cannot be written.
+                // Structures that violate their declaration cannot be marshaled.
                 samples->count = 2;
             }
             return result < 0 ? result : code;

@@ -1,4 +1,4 @@
-// Interfaces of functions: Samba's, and one with states for clients.
+// Objects for interfaces of functions: Samba's, and one with context handles.
 #ifndef MATRIX_FUNCTIONS_HPP
 #define MATRIX_FUNCTIONS_HPP
 
@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-// Performs rpcecho as its users expect.
+// An implementation of rpcecho with the results that Samba's tests expect.
 class Echo final : public obvia::implements<Echo, rpcecho> {
 public:
     HRESULT AddOne(uint32_t in_data, uint32_t *out_data) override
@@ -115,7 +115,7 @@ public:
     }
 };
 
-// Keeps counters for its clients.
+// An object that keeps counters for its clients.
 class Keeper final : public obvia::implements<Keeper, Counters> {
 public:
     HRESULT Open(int64_t first, obvia_context *counter, uint32_t *returned) override
@@ -186,7 +186,7 @@ public:
     }
 
 private:
-    // One client's counter.
+    // A counter of one client.
     struct Counter {
         int64_t first;
         std::atomic<int64_t> next;

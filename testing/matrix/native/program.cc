@@ -1,14 +1,15 @@
 // The matrix in C++ and C:
 //
-//     program serve NAME [BINDING]   serves the objects under the name that is given and what they are, until the standard input
-//                                    ends: on this host, and at the string binding that is given
-//     program check SHAPES VALUES FUNCTIONS DEEP...   calls every method of the objects behind these names, and every function of the
-//                                    server at a binding
-//     program check                  the same in one process
-//     program objects SHAPES VALUES DEEP   the same without functions
-//     program endpoints OPTION       serves functions, which are found through the endpoint mapper that the option of a binding leads to
-//     program lied NAME COUNT METHOD SIZE   calls an object that answers with what it likes
-//     program short SHAPES           calls where one of both processes is short of memory
+//    program serve NAME [BINDING]   serves the objects under this name with a suffix each, on this
+//                                   host and at the string binding, until the standard input ends
+//    program check SHAPES VALUES FUNCTIONS DEEP...   calls every method of the objects of these
+//                                   names, and every function of the server at a binding
+//    program check                  the same in one process
+//    program objects SHAPES VALUES DEEP   the same without functions
+//    program endpoints OPTION       serves functions, found through the endpoint mapper that a
+//                                   binding with this option names
+//    program lied NAME COUNT METHOD SIZE   calls an object with hostile answers
+//    program short SHAPES           calls while one of both processes is short of memory
 #include "by_value.hpp"
 #include "check.h"
 #include "deep.hpp"
@@ -32,7 +33,7 @@ static int serve(const std::string &name, const char *binding)
     const auto keeper_in_c = obvia::com_ptr<Counters>::attach(counters_in_c());
     const obvia::serving other_counters = obvia::serve_interface<Counters>(keeper_in_c, &other);
     obvia::listen("ncacn_vi_shm:[" + name + "-functions]");
-    // The same objects, behind others that take and return values.
+    // The same objects, behind objects that forward all calls by value.
     const obvia::served shapes2 = obvia::serve(name + "-shapes-by-value", obvia::make<by_value::Shapes>(obvia::make<Shapes>()));
     const obvia::served values2 = obvia::serve(name + "-values-by-value", obvia::make<by_value::Values>(obvia::make<Values>()));
     const obvia::served deep2 = obvia::serve(name + "-deep-by-value", obvia::make<by_value::Deep>(obvia::make<Deep>()));
@@ -46,7 +47,7 @@ static int serve(const std::string &name, const char *binding)
 
 int main(int count, char **words)
 try {
-    // Who calls is called back.
+    // Clients authenticate, and accept authenticated callbacks.
     obvia::set_accounts({{"matrix", "red or blue"}});
     obvia::set_credentials("matrix", "red or blue");
     const bool is_check = count >= 2 && std::strcmp(words[1], "check") == 0;
@@ -76,7 +77,7 @@ try {
         check_functions(obvia::make<Echo>().get(), obvia::make<Keeper>().get());
         check_functions(obvia::make<Echo>().get(), obvia::com_ptr<Counters>::attach(counters_in_c()).get());
     } else if (is_check && count >= 5) {
-        // Objects of this process are passed, by interfaces that both files declare.
+        // Objects of this process are passed by interfaces that both files declare.
         const obvia::com_ptr<IShapes> shapes = obvia::connect<IShapes>(words[2]);
         check_shapes(shapes.get(), true);
         check_shapes_in_c(shapes.get());

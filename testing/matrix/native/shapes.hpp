@@ -1,4 +1,4 @@
-// An object that works on structures with pointers in them.
+// An object whose methods work on structures with pointers.
 #ifndef MATRIX_SHAPES_HPP
 #define MATRIX_SHAPES_HPP
 
@@ -13,7 +13,7 @@
 #include <mutex>
 #include <vector>
 
-// Answers with a multiple of the value.
+// An object that multiplies by its factor.
 class Peer final : public obvia::implements<Peer, IPeer> {
 public:
     explicit Peer(int32_t factor) noexcept : factor_(factor) {}
@@ -28,8 +28,8 @@ private:
     int32_t factor_;
 };
 
-// Keeps entries, and does the rest without memory. What a method returns it makes on the stack and copies, or builds as its caller
-// will free it.
+// An object that keeps entries, and no other state. Results are made on the stack and copied, or
+// allocated for the caller to free.
 class Shapes final : public obvia::implements<Shapes, IShapes> {
 public:
     HRESULT Sum(const Item *list, int64_t *sum, obvia_wchar **names) override
@@ -69,7 +69,7 @@ public:
             for (const Item *item = given.get(); item; item = item->next) {
                 values.insert(values.begin(), item->value);
                 if (item->value == -1) {
-                    // A method that fails may have taken what it got.
+                    // A method that fails may have freed its [in, out] parameter.
                     return E_INVALIDARG;
                 }
             }
@@ -210,7 +210,7 @@ public:
             for (uint32_t at = 0; at < count; at++) {
                 Entry kept = entries[at];
                 if (kept.kind == 4) {
-                    // Only how long it is is kept.
+                    // Only the length of a list is stored.
                     int32_t items = 0;
                     for (const Item *item = kept.value.list; item; item = item->next) {
                         items++;
@@ -328,7 +328,8 @@ private:
         return *place ? S_OK : E_OUTOFMEMORY;
     }
 
-    // Copies a structure to the caller's place: what it leads to is the caller's.
+    // Copies a structure to the caller's memory. The objects behind its pointers belong to the
+    // caller.
     template <class T> static HRESULT place_copy(const T &made, T *place)
     {
         T *copy = nullptr;
@@ -384,7 +385,7 @@ private:
         }
     }
 
-    // The first entries; they lead to what is kept.
+    // Returns the first entries, with pointers into the stored ones.
     std::vector<Entry> kept(size_t most)
     {
         const std::lock_guard<std::mutex> guard(lock_);

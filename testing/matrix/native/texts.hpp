@@ -1,4 +1,4 @@
-// Strings of the matrix: short, and of ASCII.
+// Conversions of short ASCII strings for the matrix.
 #ifndef MATRIX_TEXTS_HPP
 #define MATRIX_TEXTS_HPP
 

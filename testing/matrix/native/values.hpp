@@ -1,4 +1,4 @@
-// An object that gives back what it got, changed so that it shows.
+// An object that returns its arguments, each with a change.
 #ifndef MATRIX_VALUES_HPP
 #define MATRIX_VALUES_HPP
 
@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-// Has no state.
+// The object, which has no state.
 class Values final : public obvia::implements<Values, IValues> {
 public:
     HRESULT Integers(int8_t *a, int16_t *b, int32_t *c, int64_t *d) override
@@ -120,7 +120,7 @@ public:
 
     HRESULT Ranged(int32_t digit, int32_t *square) override
     {
-        // One is out of the range that the declaration promises.
+        // The square of 5 is replaced by a value outside of the declared range.
         *square = digit == 5 ? 101 : digit * digit;
         return S_OK;
     }

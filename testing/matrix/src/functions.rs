@@ -1,4 +1,4 @@
-//! Interfaces of functions: Samba's, and one with states for clients.
+//! Objects for interfaces of functions: Samba's, and one with context handles.
 
 use crate::{
     Account, Counters, Counters_Impl, Enum1, Enum2, Enum3, Info, Info1, Info2, Info3, Info4, Info5, Info6, Info7,
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, Ordering};
 use std::time::Duration;
 use windows_core::implement;
 
-/// Performs rpcecho as its users expect.
+/// An implementation of rpcecho with the results that Samba's tests expect.
 #[implement(rpcecho)]
 #[derive(Default)]
 pub struct Echo;
@@ -78,7 +78,7 @@ impl rpcecho_Impl for Echo_Impl {
     }
 }
 
-/// Keeps counters for its clients.
+/// An object that keeps counters for its clients.
 #[implement(Counters)]
 #[derive(Default)]
 pub struct Keeper {
@@ -86,7 +86,7 @@ pub struct Keeper {
     told: AtomicI32,
 }
 
-/// One client's counter.
+/// A counter of one client.
 struct Counter {
     first: i64,
     next: AtomicI64,

@@ -31,7 +31,7 @@ pub use values_idl::{
     IBaseValues, IBaseValues_Impl, IBaseValues_Vtbl, IValues, IValues_Impl, IValues_Vtbl, Line, Mode, Point,
 };
 
-/// Has this process be known to others of the matrix, as they are to it.
+/// Sets the credentials and the accounts that all processes of the matrix have.
 pub fn become_known() {
     use obvia::security::{AccountTable, Credential, NtHash, set_accounts, set_credentials};
     let [(user, password), _] = ACCOUNTS;
@@ -42,7 +42,7 @@ pub fn become_known() {
     set_credentials(Credential::user("", user, password));
 }
 
-/// Who may call whoever is known: users and their passwords. The first is the user of every process.
+/// The accounts, users with their passwords. The first one is the user of every process.
 pub const ACCOUNTS: [(&str, &str); 2] = [("matrix", "red or blue"), ("guest", "open sesame")];
 
 pub mod functions;

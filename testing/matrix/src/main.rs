@@ -1,9 +1,10 @@
-//! Serves the objects, under the name that is given and what they are, until its standard input ends: on this host, and at the string
-//! binding that is given. With `hold BINDING HANDLE` it uses a context handle that is another's, keeps two of its own, and sleeps.
+//! Serves the objects, under the name in the first argument with a suffix each, on this host and at
+//! a string binding, until the standard input ends. With `hold BINDING HANDLE` tries another
+//! client's context handle, opens two of its own, and sleeps.
 
 use std::io::Read;
 
-/// A client that has states at a server.
+/// Runs a client that holds context handles of a server.
 fn hold(binding: &str, handle: &str) -> obvia::Result<()> {
     let counters: matrix::Counters = obvia::bind(binding)?;
     let uuid = obvia::GUID::from_u128(u128::from_str_radix(handle, 16).unwrap_or_default());

@@ -1,4 +1,4 @@
-//! An object that works on structures with pointers in them.
+//! An object whose methods work on structures with pointers.
 
 use crate::{Any, Choice, Color, Entry, IPeer, IPeer_Impl, IShapes, IShapes_Impl, Item, Node, Pair, Samples, Tree};
 use obvia::{Owned, OwnedSlice, Result, U16CString, Wide, code};
@@ -6,7 +6,7 @@ use std::ffi::CString;
 use std::sync::atomic::{AtomicI32, Ordering};
 use windows_core::implement;
 
-/// Answers with a multiple of the value.
+/// An object that multiplies by its factor.
 #[implement(IPeer)]
 pub struct Peer(pub i32);
 
@@ -16,7 +16,7 @@ impl IPeer_Impl for Peer_Impl {
     }
 }
 
-/// Keeps entries, and does the rest without memory.
+/// An object that keeps entries, and no other state.
 #[implement(IShapes)]
 #[derive(Default)]
 pub struct Shapes {
@@ -24,7 +24,7 @@ pub struct Shapes {
     noted: AtomicI32,
 }
 
-/// An entry's value, as the object keeps it.
+/// A stored entry's value.
 #[derive(Clone, Debug)]
 enum Kept {
     Number(i32),
@@ -62,18 +62,18 @@ impl Kept {
     }
 }
 
-/// The items of a list.
+/// Returns the items of a list.
 pub fn items<'a>(list: Option<&'a Item<'a>>) -> impl Iterator<Item = &'a Item<'a>> {
     std::iter::successors(list, |item| item.next())
 }
 
-/// A list of these values, each with its name.
+/// Returns a list of these values, with a name for each.
 fn list_of(values: &[i32]) -> Result<Option<Owned<Item<'static>>>> {
     let names: Vec<U16CString> = values.iter().map(|value| wide(&format!("item {value}"))).collect();
     link(values, &names, None)
 }
 
-/// Made from the last to the first, since each points to the next.
+/// Links the items from the last to the first, because each points to the next.
 fn link(values: &[i32], names: &[U16CString], next: Option<&Item<'_>>) -> Result<Option<Owned<Item<'static>>>> {
     let (Some((value, values)), Some((name, names))) = (values.split_last(), names.split_last()) else {
         return next.map(Owned::new).transpose();
@@ -89,7 +89,7 @@ fn sum_of(tree: Option<&Tree<'_>>) -> i64 {
     tree.map_or(0, |tree| tree.key() + sum_of(tree.left()) + sum_of(tree.right()))
 }
 
-/// The tree with one key more.
+/// Calls `then` with the tree and one key more.
 fn grow(tree: Option<&Tree<'_>>, key: i64, then: &mut dyn FnMut(&Tree<'_>) -> Result<()>) -> Result<()> {
     match tree {
         None => then(&Tree::new(key, None, None)),
@@ -116,7 +116,7 @@ impl IShapes_Impl for Shapes_Impl {
         let Some(given) = list.take() else { return Ok(()) };
         let values = given.with(|first| items(Some(first)).map(Item::value).collect::<Vec<_>>());
         if values.contains(&-1) {
-            // A method that fails may have taken what it got.
+            // A method that fails may have freed its [in, out] parameter.
             return Err(code::E_INVALIDARG.into());
         }
         *list = list_of(&values.into_iter().rev().collect::<Vec<_>>())?;
@@ -249,7 +249,7 @@ impl IShapes_Impl for Shapes_Impl {
         let asked = std::mem::replace(count, 3) as usize;
         let names: Vec<U16CString> = (1..=3).map(|value| wide(&format!("item {value}"))).collect();
         let items = names.iter().enumerate().map(|(at, name)| Item::new(at as i32 + 1, false, Some(name), None));
-        // Who asks for nothing is offered more than there is room for.
+        // A count of zero returns more items than there is room for.
         OwnedSlice::new(&items.take(if asked == 0 { 3 } else { asked }).collect::<Vec<_>>())
     }
 }

@@ -1,11 +1,11 @@
-//! An object that gives back what it got, changed so that it shows.
+//! An object that returns its arguments, each with a change.
 
 use crate::{IBaseValues_Impl, IValues, IValues_Impl, Line, Mode};
 use obvia::{GUID, HRESULT, IUnknown, Interface, Result, U16CStr, U16CString, code};
 use std::ffi::{CStr, CString};
 use windows_core::implement;
 
-/// Has no state.
+/// The object, which has no state.
 #[implement(IValues)]
 #[derive(Default)]
 pub struct Values;
@@ -81,7 +81,7 @@ impl IValues_Impl for Values_Impl {
     }
 
     fn Ranged(&self, digit: i32) -> Result<i32> {
-        // One is out of the range that the declaration promises.
+        // The square of 5 is replaced by a value outside of the declared range.
         Ok(if digit == 5 { 101 } else { digit * digit })
     }
 

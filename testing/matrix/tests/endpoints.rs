@@ -1,5 +1,5 @@
-//! Endpoints: servers are found by their interface's attribute or through the endpoint mapper, as long as they live; and nobody fills a
-//! mapper up, or changes what others have registered.
+//! Tests of endpoints: clients find servers by their interface's attribute or through the endpoint
+//! mapper while they live; no server can fill the mapper up, or change other servers' entries.
 
 use ground::{Folder, LATEST, SilentPort, until};
 use obvia_rpc::co::{DirectCalls, DirectError};
@@ -18,7 +18,7 @@ const UNAVAILABLE: &str = "0x800706ba";
 const NOT_REGISTERED: &str = "0x800706d9";
 const DUPLICATE: &str = "0x800706cc";
 
-/// A host, as far as names go: processes in it see each other's and nobody else's.
+/// A simulated host: processes in it see only each other's names.
 struct Host(Folder);
 
 impl Host {
@@ -39,20 +39,20 @@ impl Host {
         Process { child, lines, first }
     }
 
-    /// A mapper, and the option of a binding that leads to it.
+    /// Starts a mapper, and returns it with the option of bindings that use it.
     fn mapper(&self) -> (Process, String) {
         let mapper = self.start(&["mapper", "ncacn_ip_tcp:127.0.0.1[0]", "ncalrpc:[epmapper]"]);
         let port = port(&mapper.first).to_string();
         (mapper, format!("[,mapper={port}]"))
     }
 
-    /// Which process answers at a binding, or the code of the error.
+    /// Returns the process ID of the server at a binding, or the error's code.
     fn ask(&self, binding: &str) -> String {
         let output = self.command(&["ask", binding]).stdin(Stdio::null()).output().unwrap();
         String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
     }
 
-    /// Waits until that is the answer.
+    /// Waits until `ask` returns this answer.
     fn wait_for(&self, binding: &str, answer: &str) {
         until(&format!("{binding} leads to {answer}"), || self.ask(binding) == answer);
     }
@@ -73,13 +73,13 @@ impl Process {
         self.child.id().to_string()
     }
 
-    /// What it says when it has got a line.
+    /// Sends the process a line, and returns its answer.
     fn push(&mut self) -> String {
         self.child.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
         self.lines.next().unwrap().unwrap()
     }
 
-    /// Ends it without warning.
+    /// Kills the process.
     fn kill(self) {}
 }
 
@@ -90,7 +90,7 @@ impl Drop for Process {
     }
 }
 
-/// The port of the first binding of `ncacn_ip_tcp` in a text.
+/// Returns the port of the first binding by `ncacn_ip_tcp` in a text.
 fn port(text: &str) -> u16 {
     let (_, rest) = text.split_once("ncacn_ip_tcp:").unwrap();
     rest.split(['[', ']']).nth(1).unwrap().parse().unwrap()
@@ -113,7 +113,7 @@ fn servers_are_found_through_the_mapper_as_long_as_they_live() {
     assert_eq!(host.ask(&binding), first.id(), "the second is beside the first, not in its place");
     first.kill();
     host.wait_for(&binding, &second.id());
-    // It ends its registration before it says so, and goes on listening.
+    // The server ends its registration before the answer, and goes on listening.
     let direct = format!("ncacn_ip_tcp:127.0.0.1[{}]", port(&second.first));
     assert_eq!(second.push(), "alone");
     assert_eq!([host.ask(&binding), host.ask(&direct)], [NOT_REGISTERED.to_owned(), second.id()]);
@@ -124,12 +124,12 @@ fn interfaces_have_endpoints_of_their_own() {
     let host = Host::new();
     assert_eq!(host.ask("ncalrpc:"), UNAVAILABLE);
     let server = host.start(&["server"]);
-    // There is no mapper, and an endpoint for a protocol sequence that nobody here speaks.
+    // No mapper runs, and one endpoint is for an unsupported protocol sequence.
     assert!(server.first.starts_with("ncalrpc:[clock] ncacn_ip_tcp:"), "{}", server.first);
     assert!(server.first.ends_with(UNAVAILABLE), "{}", server.first);
     assert_eq!(host.ask("ncalrpc:"), server.id());
     assert_eq!(host.ask(&format!("ncacn_ip_tcp:127.0.0.1[{}]", port(&server.first))), server.id());
-    // Where the attribute names no endpoint, the mapper is asked, which is not where this says.
+    // The attribute names no TCP endpoint, so that the mapper is asked, at a silent port here.
     let silent = SilentPort::new();
     assert_eq!(host.ask(&format!("ncacn_ip_tcp:127.0.0.1[,mapper={}]", silent.number())), UNAVAILABLE);
 }
@@ -152,7 +152,7 @@ fn servers_that_have_nothing_to_register_are_told_so() {
     assert_eq!(elsewhere.map(drop).map_err(codes), Err("0x80070057".to_owned()));
     let mapper = obvia::serve_endpoint_mapper(&["ncacn_ip_tcp:127.0.0.1[0]"]).unwrap();
     assert_eq!(obvia::serve_endpoint_mapper(&[]).map(drop).map_err(codes), Err(DUPLICATE.to_owned()));
-    // Something is listened on now, and nothing performed.
+    // The process listens now, but performs no interface.
     assert_eq!(obvia::register_endpoints(None, "").map(drop).map_err(codes), Err("0x80070057".to_owned()));
     let known = || obvia::performed_at(&format!("ncacn_ip_tcp:127.0.0.1[,mapper={}]", port(&mapper.bindings()[0])));
     let found = known().unwrap();
@@ -198,7 +198,8 @@ fn nobody_fills_a_mapper_or_changes_what_others_have_registered() {
     let refused = Err(MapError::Status(epm::CANNOT_PERFORM));
     let most = REGISTERED_MAX as u16;
     assert_eq!(change(&mut far, Change::Insert, &entries(1..2)), refused, "over a network");
-    // More entries than there are bytes, a pointer to no tower, and a method that there is none: each costs its call.
+    // Invalid calls: more entries than bytes, a null tower, and an unknown method; each call fails
+    // by itself.
     let pointless = [&[1, 0, 0, 0, 1, 0, 0, 0][..], &[0; 28]].concat();
     for (opnum, stub, status) in [
         (0, vec![0xff; 64], Status::BAD_STUB_DATA),

@@ -1,4 +1,5 @@
-//! An interface that is written in Java: what the processor says of it in IDL means the same to the compiler, and Rust calls its server.
+//! Tests of an interface written in Java: its generated IDL compiles to the same fingerprint, and
+//! Rust calls its server.
 
 use ledger::{Entry, Item, Kind, Ledger, Watcher, Watcher_Impl};
 use native_programs::folder;
@@ -16,7 +17,7 @@ mod ledger {
     obvia::include_idl!("ledger");
 }
 
-/// What the server says before it is ready, and what ends it.
+/// A server in Java, killed on drop.
 struct Server(Child);
 
 impl Server {

@@ -1,6 +1,7 @@
-//! Association groups (C706 9.3.3), as clients without the runtime see them: what a server keeps for a client, who uses it, and for how long.
+//! Tests of association groups (C706 9.3.3), with clients without the runtime: the ownership and
+//! lifetime of a client's context handles.
 //!
-//! In a process without other tests, since it says how long clients that were lost may stay away.
+//! The tests are in a process of their own, because they change the time limit of lost clients.
 
 use matrix::functions::Keeper;
 use matrix::{ACCOUNTS, Counters, become_known};
@@ -20,10 +21,10 @@ use std::sync::{LazyLock, Mutex, MutexGuard};
 use std::time::Duration;
 
 const PATIENCE: Option<Duration> = Some(Duration::from_secs(60));
-/// A context handle, as it travels.
+/// A context handle on the wire.
 type Handle = [u8; 20];
 
-/// Has this process keep counters. Returns the port.
+/// Serves counters from this process, once, and returns the port.
 fn serve() -> u16 {
     static SERVED: LazyLock<(obvia::Serving, u16)> =
         LazyLock::new(|| {
@@ -40,7 +41,7 @@ fn serve() -> u16 {
     SERVED.1
 }
 
-/// One test at a time: what they count is the process's.
+/// Takes the lock that runs one test at a time, because the counters belong to the process.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
@@ -50,7 +51,7 @@ fn alone() -> MutexGuard<'static, ()> {
 struct Client {
     stream: TcpStream,
     association: ClientAssociation,
-    /// The security context of its calls.
+    /// The security context of the calls.
     security: Option<u32>,
 }
 
@@ -71,7 +72,7 @@ fn authenticate(user: usize) -> Security {
 }
 
 impl Client {
-    /// Binds, in a group and as a user.
+    /// Binds, in an association group and as a user.
     fn bind(port: u16, group: u32, user: Option<usize>) -> Result<Self, AssociationError> {
         let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
         stream.set_read_timeout(PATIENCE).unwrap();
@@ -82,7 +83,7 @@ impl Client {
         Ok(client)
     }
 
-    /// Makes the presentation context, where it is not there yet, and a security context of a user.
+    /// Negotiates the presentation context, unless it exists, and a security context of a user.
     fn agree(&mut self, user: Option<usize>) -> Result<(), AssociationError> {
         let interface = SyntaxId { uuid: Uuid(Counters::INFO.iid.to_u128()), version: 1 };
         let contexts = vec![Context { id: 0, interface, transfers: vec![NDR] }];
@@ -130,7 +131,7 @@ impl Client {
     }
 }
 
-/// How many counters there are.
+/// Returns the number of counters.
 fn alive(port: u16) -> u32 {
     let stub = Client::bind(port, 0, None).unwrap().call(3, &[]).unwrap();
     u32::from_le_bytes(stub.try_into().unwrap())
@@ -153,7 +154,7 @@ fn states_are_the_groups_and_end_with_its_last_association() {
     assert_ne!(first.group(), 0);
     let mut second = Client::bind(port, first.group(), None).unwrap();
     assert_eq!((second.group(), second.next(&counter)), (first.group(), Ok(10)));
-    // Another client is another group.
+    // Another client is in another group.
     let mut other = Client::bind(port, 0, None).unwrap();
     assert_ne!(other.group(), first.group());
     assert_eq!(other.next(&counter), MISMATCH);
@@ -163,7 +164,7 @@ fn states_are_the_groups_and_end_with_its_last_association() {
     assert_eq!((third.next(&counter), second.next(&counter), alive(port)), (Ok(11), Ok(12), 1));
     drop((second, third));
     becomes(port, 0);
-    // The number goes a moment after what was kept.
+    // The group's number is released a moment after its handles.
     ground::until("the group is gone", || Client::bind(port, group, None).err() == REFUSED);
     assert_eq!(Client::bind(port, 0x1234_5678, None).err(), REFUSED);
 }
@@ -198,7 +199,8 @@ fn users_of_one_association_are_different_clients() {
     shared.security = Some(1);
     assert_eq!(shared.next(&counter), MISMATCH);
     let other = shared.open(7);
-    // What a user has is that user's by each association of the group, and goes with the last one by which that user calls.
+    // A handle belongs to its user on all associations of the group, and is run down after the last
+    // association of that user.
     let mut second = Client::bind(port, shared.group(), Some(1)).unwrap();
     assert_eq!((second.next(&other), second.next(&counter)), (Ok(7), MISMATCH));
     shared.security = Some(0);
@@ -247,13 +249,13 @@ fn only_users_with_context_handles_count() {
 /// How a client leaves.
 fn reset(client: Client) -> u32 {
     let Client { stream, association, .. } = client;
-    // What is closed at once sends no end, and tells its peer that there is no such connection.
+    // An immediate close sends RST instead of FIN, so that the connection is lost.
     set_socket_linger(&stream, Some(Duration::ZERO)).unwrap();
     drop(stream);
     association.group()
 }
 
-/// The threads that serve connections.
+/// Counts the threads that serve connections.
 fn serving() -> usize {
     let names = std::fs::read_dir("/proc/self/task").unwrap().flatten().map(|task| task.path().join("comm"));
     names.filter_map(|name| std::fs::read_to_string(name).ok()).filter(|name| name.trim() == "obvia-serve").count()
@@ -267,16 +269,16 @@ fn a_client_that_was_lost_finds_what_was_kept_for_it() {
     let mut first = Client::bind(port, 0, Some(0)).unwrap();
     let counter = first.open(5);
     let group = reset(first);
-    // Whoever has nothing is not waited for.
+    // A lost client without context handles is not kept.
     let nothing = reset(Client::bind(port, 0, None).unwrap());
     ground::until("who has nothing is gone", || Client::bind(port, nothing, None).err() == REFUSED);
-    // Who is not the client does not find it either.
+    // Another user does not reach the handles.
     let mut other = Client::bind(port, group, Some(1)).unwrap();
     assert_eq!(other.next(&counter), MISMATCH);
     drop(other);
     let mut again = Client::bind(port, group, Some(0)).unwrap();
     assert_eq!(again.next(&counter), Ok(5));
-    // It is waited for again, and no longer than it may say nothing.
+    // The server keeps the handles of a lost client again, and no longer than the ping timeout.
     let group = reset(again);
     let mut again = Client::bind(port, group, Some(0)).unwrap();
     assert_eq!((again.next(&counter), alive(port)), (Ok(6), 1));
@@ -285,11 +287,11 @@ fn a_client_that_was_lost_finds_what_was_kept_for_it() {
     becomes(port, 0);
     assert_eq!(Client::bind(port, group, None).err(), REFUSED);
     set_pinging(Pinging::default()).unwrap();
-    // Who comes back, and ends in order, is gone at once.
+    // A lost client that returned and ends in order is removed at once.
     let mut first = Client::bind(port, 0, None).unwrap();
     let counter = first.open(5);
     let group = reset(first);
-    // Otherwise the last that the server hears of the client may be that this connection was lost.
+    // The loss has to be noticed first, or it could be the last event of the client.
     ground::until("the connection is known to be lost", || serving() == 0);
     let mut second = Client::bind(port, group, None).unwrap();
     assert_eq!(second.next(&counter), Ok(5));

@@ -1,7 +1,8 @@
-//! A server that takes protected calls alone, and clients without the runtime: what they get before they have proved who they are, and who
-//! they are then.
+//! Tests of a server that accepts only protected calls, with clients without the runtime: the
+//! answers before and after authentication.
 //!
-//! In a process without other tests: who calls it back does so by protected calls, and is called by such then, where others call it by plain ones.
+//! The tests are in a process of their own, because authentication is global: callbacks to this
+//! process would be protected calls, while other tests expect plain ones.
 
 use matrix::{Enum1, Enum2, Enum3, Info, Surrounding, rpcecho, rpcecho_Impl};
 use obvia::security::{Caller, Credential};
@@ -18,20 +19,20 @@ use std::sync::LazyLock;
 use windows_core::implement;
 
 const PATIENCE: Deadline = Deadline::after_secs(60);
-/// What the server's functions are asked for as: other tests have theirs.
+/// The object UUID of the server's functions, because other tests serve the same interface.
 const OBJECT: u128 = 0x7d0f_2a64_1c5e_4b7a_9c54_2f1e_8b6d_3a10;
-/// The runtime's own interface, as `obvia` numbers it, and which of its calls say something without arguments.
+/// The runtime's own interface, and those of its calls that return data without arguments.
 const RUNTIME: SyntaxId = SyntaxId { uuid: Uuid(0x4be1_0c7a_93d5_4f26_8e0b_6a17_d2c4_f358), version: 1 };
 const RUNTIME_CALLS: [u16; 3] = [7, 9, 10];
-/// The upper half of the UUID that names a process.
+/// The upper half of the UUID that stands for a process.
 const PROCESS: u128 = 0x9d27_5e0f_14c3_4ab6 << 64;
 
-/// Answers with who asks.
+/// An object that returns its caller's identity.
 #[implement(rpcecho)]
 struct Teller;
 
 impl rpcecho_Impl for Teller_Impl {
-    /// Level, and length of the user's name.
+    /// Returns 100 times the caller's level, plus the length of the user's name.
     fn AddOne(&self, _: u32) -> obvia::Result<u32> {
         let Caller { authenticated, .. } = obvia::caller().ok_or(code::E_UNEXPECTED)?;
         let who = authenticated.ok_or(code::E_UNEXPECTED)?;
@@ -90,7 +91,7 @@ impl Client {
         Self { stream, association: ClientAssociation::new(ClientOptions::default()) }
     }
 
-    /// Sends what there is to send, and looks what comes of it.
+    /// Sends the pending output, and passes the next event to `seen`.
     fn exchange<R>(&mut self, seen: impl FnOnce(ClientEvent<'_>) -> R) -> Result<R, AssociationError> {
         loop {
             if let Some(event) = self.association.poll()? {
@@ -103,7 +104,7 @@ impl Client {
         }
     }
 
-    /// Proposes the contexts of the runtime, of a process, and of the functions.
+    /// Negotiates the presentation contexts of the runtime, of the functions, and of a process.
     fn bind(&mut self, process: u64, security: Option<Security>) {
         let context = |id, interface, transfer| Context { id, interface, transfers: vec![transfer] };
         let process = SyntaxId { uuid: Uuid(PROCESS | u128::from(process)), version: 1 };
@@ -129,13 +130,13 @@ impl Client {
         .unwrap()
     }
 
-    /// What the function says of who calls it.
+    /// Calls the function that returns its caller's identity.
     fn told(&mut self, security: Option<u32>) -> Result<u32, Status> {
         self.call(1, 0, security).map(|stub| u32::from_le_bytes(stub.try_into().unwrap()))
     }
 }
 
-/// Has this process perform the functions for who protects calls of them. Returns the port.
+/// Serves the functions for protected calls, once, and returns the port.
 fn serve() -> &'static str {
     static SERVED: LazyLock<(obvia::Serving, String)> = LazyLock::new(|| {
         matrix::become_known();
@@ -162,7 +163,7 @@ fn who_has_not_proved_enough_is_told_nothing() {
             client.bind(0x1111, self::security(user.0, user.1, AuthType::NTLM, Level::Connect));
         }
     }
-    // Several clients share an association, and each is who it is.
+    // Clients with different users share an association; each call has its own caller.
     client.bind(0x1111, security(user.0, user.1, AuthType::SPNEGO, Level::Integrity));
     client.bind(0x1111, security(guest.0, guest.1, AuthType::NTLM, Level::Privacy));
     for _ in 0..2 {
@@ -209,7 +210,7 @@ fn who_is_refused_gets_no_further() {
             event => panic!("{event:?}"),
         });
         match kind {
-            // The proof is the last thing that the client says, so the next answer says that it was none.
+            // NTLM's last leg is the client's, so that the next call gets the error.
             AuthType::NTLM => assert_eq!(answer, Ok(Ok(()))),
             _ => assert_eq!(answer, Ok(Err(Status::ACCESS_DENIED))),
         }

@@ -1,4 +1,4 @@
-//! Libraries and programs of the workspace that tests use and cargo does not know of.
+//! Builds of workspace packages for tests, beyond those that cargo makes by itself.
 
 use crate::run;
 use serde_json::Value;
@@ -6,14 +6,16 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Set where everything has been built that tests may use: cargo has nothing to do then, and is not asked.
+/// The environment variable that says that everything for tests is already built, so that cargo is
+/// not called.
 const IS_BUILT: &str = "OBVIA_WORKSPACE_IS_BUILT";
 
-/// Builds packages of the workspace as the test that runs was built, and returns the folder of what was built.
+/// Builds packages of the workspace with the profile of the running test, and returns the folder of
+/// the results.
 ///
 /// # Panics
 ///
-/// Where they cannot be built.
+/// Panics if the build fails.
 pub fn build(arguments: &[&str]) -> PathBuf {
     let folder = profile_folder();
     if std::env::var_os(IS_BUILT).is_none() {
@@ -22,24 +24,25 @@ pub fn build(arguments: &[&str]) -> PathBuf {
     folder
 }
 
-/// The folder of the profile that the test that runs was built with.
+/// Returns the folder of the profile with which the running test was built.
 fn profile_folder() -> PathBuf {
     let test = std::env::current_exe().expect("a test has a path");
     test.ancestors().nth(2).expect("tests lie in deps, in the folder of a profile").to_owned()
 }
 
-/// The command that builds packages as the test that runs was built.
+/// Returns the command that builds packages with the profile of the running test.
 fn cargo(folder: &Path) -> Command {
     let profile = if folder.ends_with("debug") { "dev" } else { "release" };
     let target = folder.parent().expect("a profile's folder is in cargo's");
-    // With the command's package the features of other crates are those of a build of the whole workspace.
+    // With the command's package, other crates get the features of a build of the whole workspace.
     let words = ["build", "--quiet", "--package", "obvia-cli", "--profile", profile, "--target-dir"];
     let mut cargo = Command::new(env!("CARGO"));
     cargo.current_dir(env!("CARGO_MANIFEST_DIR")).args(words).arg(target).args(features());
     cargo
 }
 
-/// Rust libraries of the workspace and those that they use, for programs that a test compiles by itself.
+/// Rust libraries of the workspace and their dependencies, for programs that a test compiles
+/// itself.
 #[derive(Debug)]
 pub struct Libraries {
     folder: PathBuf,
@@ -47,11 +50,11 @@ pub struct Libraries {
 }
 
 impl Libraries {
-    /// Tells rustc where the libraries with these names are.
+    /// Adds the libraries of these names to rustc's arguments.
     ///
     /// # Panics
     ///
-    /// If a name is not among them.
+    /// Panics if a name is unknown.
     pub fn give(&self, rustc: &mut Command, names: &[&str]) {
         for name in names {
             let path = self.by_name.get(*name).unwrap_or_else(|| panic!("no library {name} in {self:?}"));
@@ -61,14 +64,15 @@ impl Libraries {
     }
 }
 
-/// The library of a package, which is built, and those that it uses.
+/// Builds the library of a package, and returns it with its dependencies.
 ///
 /// # Panics
 ///
-/// Where it cannot be built.
+/// Panics if the build fails.
 pub fn libraries(package: &str) -> Libraries {
     let folder = profile_folder();
-    // Several builds of a library may lie side by side, and cargo alone knows which one the test has.
+    // Several builds of a library may be in the folder, and only cargo knows which one matches the
+    // test.
     let said = run(cargo(&folder).args(["--message-format=json", "--package", package, "--lib"]));
     let said = String::from_utf8(said).expect("cargo writes JSON");
     let mut by_name = BTreeMap::new();
@@ -83,19 +87,19 @@ pub fn libraries(package: &str) -> Libraries {
     Libraries { folder, by_name }
 }
 
-/// The path of a program of a package, which is built.
+/// Builds a program of a package, and returns its path.
 ///
 /// # Panics
 ///
-/// Where it cannot be built.
+/// Panics if the build fails.
 pub fn program(package: &str, name: &str) -> PathBuf {
     build(&["--package", package, "--bin", name]).join(name)
 }
 
-/// Whether tests, and what [`build`] builds for them, have the feature `fabric`.
+/// Whether tests, and the results of [`build`], have the feature `fabric`.
 pub const HAS_FABRIC: bool = cfg!(feature = "fabric");
 
-/// The features of the command that the test was built with, so that nothing is built twice.
+/// Returns the features of the test's own build, so that nothing is built twice.
 fn features() -> Vec<&'static str> {
     let all = [(cfg!(feature = "xdp"), "obvia-cli/xdp"), (cfg!(feature = "fabric"), "obvia-cli/fabric")];
     all.into_iter().filter(|(is_on, _)| *is_on).flat_map(|(_, feature)| ["--features", feature]).collect()

@@ -1,4 +1,4 @@
-//! Builds something once for the processes of several tests, and again when its sources have changed.
+//! Builds that the processes of several tests share, repeated after changes of their sources.
 
 use ground::Turn;
 use std::ffi::OsStr;
@@ -6,12 +6,13 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::time::SystemTime;
 
-/// Has `make` fill the folder `place`, unless that was done since the last change of `inputs` (files, or folders with all that is in them)
-/// or of the test itself. Processes that want the same wait for the one that makes it.
+/// Runs `make` to fill the folder `place`, unless it ran after the last change of the test itself
+/// and of `inputs`, files or whole folders. Other processes wait while one runs `make` for the same
+/// folder.
 ///
 /// # Panics
 ///
-/// Where `make` does, and where the folder cannot be written to.
+/// Panics if `make` does, or if the folder cannot be written to.
 pub(crate) fn keep_fresh<R>(place: &Path, inputs: &[&Path], make: impl FnOnce() -> R) {
     fs::create_dir_all(place).expect("the folder for builds can be written to");
     let (folder, name) = (place.parent(), place.file_name().and_then(OsStr::to_str));
@@ -22,7 +23,8 @@ pub(crate) fn keep_fresh<R>(place: &Path, inputs: &[&Path], make: impl FnOnce() 
     if fs::metadata(&stamp).and_then(|stamp| stamp.modified()).is_ok_and(|made| Some(made) > changed) {
         return;
     }
-    // A failure leaves no stamp. A change while `make` works is later than the stamp.
+    // A failure leaves no stamp. The stamp has the time of the beginning, so that changes during
+    // `make` count.
     let _ = fs::remove_file(&stamp);
     let began = SystemTime::now();
     make();
@@ -30,7 +32,7 @@ pub(crate) fn keep_fresh<R>(place: &Path, inputs: &[&Path], make: impl FnOnce() 
     stamp.set_modified(began).expect("the time of a file can be set");
 }
 
-/// When a file, or the last of a folder's, was changed.
+/// Returns the time of the last change of a file, or of the files in a folder.
 fn newest(path: &Path) -> SystemTime {
     let metadata = fs::metadata(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let own = metadata.modified().expect("files have times");

@@ -1,4 +1,4 @@
-//! Programs in Java with obvia-runtime, built for tests.
+//! Builds of programs in Java with obvia-runtime, for tests.
 
 use crate::fresh::keep_fresh;
 use crate::{folder, run};
@@ -6,16 +6,17 @@ use obvia_idl::{Compiler, Language, compile_into};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The first version of Java that the runtime is for.
+/// The oldest supported version of Java.
 const VERSION: u32 = 25;
 
-/// What every program has.
+/// The modules that every program needs.
 const MODULES: [&str; 3] = ["obvia-api", "obvia-runtime", "obvia-native"];
 
-/// What virtual machines do without that run for a second or two: a compiler that works longer than what it makes, threads of a collector.
+/// Options for virtual machines that run for a second or two: a quick compiler, and a collector
+/// without threads.
 const BRIEF: [&str; 2] = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
 
-/// Classes that were compiled, and what runs them.
+/// Compiled classes, with the virtual machine and the class path.
 #[derive(Debug)]
 pub struct Classes {
     java: PathBuf,
@@ -24,11 +25,12 @@ pub struct Classes {
 }
 
 impl Classes {
-    /// Compiles interfaces and the programs in a folder, with the runtime; `None` where there is no JDK that is new enough, which is said.
+    /// Compiles interfaces and the programs in a folder, with the runtime. Without a JDK that is
+    /// new enough, reports that and returns `None`.
     ///
     /// # Panics
     ///
-    /// Where they do not compile without a warning; and where there is no JDK, but `CI` says that everything is to be tested.
+    /// Panics on errors and warnings of the compiler, and without a JDK if `CI` is set.
     pub fn build(place: &Path, interfaces: &[PathBuf], programs: Option<&Path>) -> Option<Self> {
         let home = home()?;
         let runtime = MODULES.map(|module| folder("java").join(module).join("src"));
@@ -46,11 +48,12 @@ impl Classes {
         Some(Self::built(&home, place))
     }
 
-    /// Compiles the programs in a folder, whose interfaces are written in Java, with the runtime; `None` where there is no JDK that is new enough.
+    /// Compiles the programs in a folder, whose interfaces are written in Java, with the runtime;
+    /// `None` without a JDK that is new enough.
     ///
     /// # Panics
     ///
-    /// As [`Classes::build`].
+    /// Panics as [`Classes::build`] does.
     pub fn process(place: &Path, programs: &Path) -> Option<Self> {
         let home = home()?;
         let inputs = MODULES.iter().chain(&["obvia-processor"]).map(|module| folder("java").join(module).join("src"));
@@ -68,7 +71,7 @@ impl Classes {
         Some(Self::built(&home, place))
     }
 
-    /// What was compiled in a folder.
+    /// Returns the classes that were compiled to a folder.
     fn built(home: &Path, place: &Path) -> Self {
         let classes = place.join("classes");
         let path = MODULES.iter().fold(classes.display().to_string(), |path, module| {
@@ -77,26 +80,26 @@ impl Classes {
         Self { java: home.join("bin/java"), classes, path }
     }
 
-    /// The folder of the classes, and of what was made with them.
+    /// Returns the folder of the classes, and of the files that were generated with them.
     pub fn folder(&self) -> &Path {
         &self.classes
     }
 
-    /// A program that ends soon, by the name of its class.
+    /// Returns the command of a short-lived program, by the name of its class.
     pub fn program(&self, class: &str) -> Command {
         let mut program = Command::new(&self.java);
         program.args(BRIEF).args(["-cp", &self.path, class]);
         program
     }
 
-    /// The same without any option of the virtual machine's, as users start it.
+    /// Returns the command of a program without options of the virtual machine, as users start it.
     pub fn program_as_is(&self, class: &str) -> Command {
         let mut program = Command::new(&self.java);
         program.args(["-cp", &self.path, class]);
         program
     }
 
-    /// A program that uses networks, by the library in a folder.
+    /// Returns the command of a program with networks, which loads the library in a folder.
     pub fn networked(&self, library: &Path, class: &str) -> Command {
         let mut program = Command::new(&self.java);
         program.args(BRIEF).args(["--enable-native-access=ALL-UNNAMED", "-cp", &self.path, class]);
@@ -116,7 +119,7 @@ fn compile(home: &Path, place: &Path, mut sources: Vec<PathBuf>, processors: Opt
     run(compiler.args(sources));
 }
 
-/// Removes the classes of a build before.
+/// Removes the classes of an earlier build.
 fn clear(place: &Path) {
     let removed = std::fs::remove_dir_all(place);
     removed.unwrap_or_else(|error| panic!("{}: {error}", place.display()));
@@ -128,7 +131,7 @@ fn compiler(home: &Path) -> Command {
     compiler
 }
 
-/// The home of a JDK; where there is none, that is said.
+/// Finds a JDK; reports that there is none, or panics if `CI` is set.
 fn home() -> Option<PathBuf> {
     let found = jdk();
     if found.is_none() {
@@ -138,20 +141,21 @@ fn home() -> Option<PathBuf> {
     found
 }
 
-/// The home of a JDK that is new enough, which need not be the machine's usual one.
+/// Finds a JDK that is new enough, not necessarily the machine's default.
 fn jdk() -> Option<PathBuf> {
     let named = std::env::var_os("JAVA_HOME").map(PathBuf::from);
     let installed = std::fs::read_dir("/usr/lib/jvm").into_iter().flatten().flatten().map(|entry| entry.path());
     named.into_iter().chain(installed).find(|home| version(home).is_some_and(|version| version >= VERSION))
 }
 
-/// The version of a JDK, as it says itself: `javac 25.0.3`.
+/// Returns the version that a JDK reports: `javac 25.0.3`.
 fn version(home: &Path) -> Option<u32> {
     let said = Command::new(home.join("bin/javac")).arg("-version").output().ok()?.stdout;
     String::from_utf8(said).ok()?.trim().strip_prefix("javac ")?.split(['.', '-']).next()?.parse().ok()
 }
 
-/// The Java files below a folder, without descriptions of modules: all is compiled as one.
+/// Returns the Java files below a folder without module descriptions, because all are compiled as
+/// one module.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let mut files = Vec::new();

@@ -1,4 +1,4 @@
-//! Programs in C and C++ with libobvia, and in Java, built for tests.
+//! Builds of programs in C and C++ with libobvia, and in Java, for tests.
 
 pub mod cargo;
 mod fresh;
@@ -14,7 +14,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::available_parallelism;
 
-/// A language that a file is compiled as: how its files' names end, what says so, and the compiler.
+/// A source language: the extension of its files, the option for the standard, the variable for the
+/// compiler, and its default.
 #[derive(Clone, Copy)]
 struct Language {
     extension: &'static str,
@@ -26,32 +27,33 @@ struct Language {
 const C: Language = Language { extension: "c", standard: "-std=c11", variable: "CC", compiler: "cc" };
 const CPP: Language = Language { extension: "cc", standard: "-std=c++17", variable: "CXX", compiler: "c++" };
 
-/// Faults that would pass unnoticed end the program. Objects of other languages have vtables and no C++ type.
+/// The options of the sanitizers that end a program on hidden faults. Without vptr, because objects
+/// of other languages have vtables but no C++ type.
 pub const CHECKED: &[&str] =
     &["-O1", "-fsanitize=address,undefined", "-fno-sanitize=vptr", "-fno-sanitize-recover=all"];
 
-/// Accesses of several threads that nothing orders are told.
+/// The options of the sanitizer that reports unordered accesses of several threads.
 pub const RACES_TOLD: &[&str] = &["-O1", "-fsanitize=thread"];
 
 /// The folders of the project's headers.
 const HEADER_FOLDERS: [&str; 2] = ["crates/capi/include", "bindings/cpp/include"];
 
-/// The name of a program in the folder where it is built.
+/// The name of a program in the folder of its build.
 const PROGRAM: &str = "program";
 
-/// How the names of files end that are included, and not compiled by themselves.
+/// The extensions of files that are included instead of compiled.
 const HEADERS: [&str; 2] = ["h", "hpp"];
 
-/// A folder of the project.
+/// Returns the path of a folder of the project.
 pub fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name)
 }
 
-/// What a program printed, which must come to a good end.
+/// Runs a program, and returns its standard output.
 ///
 /// # Panics
 ///
-/// Where it does not: this is for tests.
+/// Panics if the program cannot be run, or fails.
 #[track_caller]
 pub fn run(command: &mut Command) -> Vec<u8> {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?} cannot be run: {error}"));
@@ -60,70 +62,71 @@ pub fn run(command: &mut Command) -> Vec<u8> {
     stdout
 }
 
-/// Where the tests of a crate build programs.
+/// The builder of a test crate's programs.
 #[derive(Debug)]
 pub struct Workshop {
-    /// The folder that cargo has for what they make.
+    /// The crate's temporary folder from cargo.
     tests: &'static str,
     library: OnceLock<PathBuf>,
 }
 
 impl Workshop {
-    /// One in `CARGO_TARGET_TMPDIR`, which only the tests themselves know.
+    /// Creates a builder in `CARGO_TARGET_TMPDIR`, which only the tests themselves know.
     pub const fn new(tests: &'static str) -> Self {
         Self { tests, library: OnceLock::new() }
     }
 
-    /// The folder with libobvia.so and libobvia.a, which are built once.
+    /// Builds libobvia.so and libobvia.a once, and returns their folder.
     ///
     /// # Panics
     ///
-    /// Where they cannot be built.
+    /// Panics if the build fails.
     pub fn library(&self) -> &Path {
         self.library.get_or_init(|| {
             let folder = cargo::build(&["--package", "obvia-capi"]);
-            // The loader looks for the name that the library has in itself. Another test may make the link at the same time.
+            // The loader looks for the library's soname. Another test may create the link at the
+            // same time.
             let made = std::os::unix::fs::symlink("libobvia.so", folder.join("libobvia.so.0"));
             assert!(made.is_ok() || folder.join("libobvia.so.0").is_symlink(), "{}: {made:?}", folder.display());
             folder
         })
     }
 
-    /// The folder with libobvia_java.so.
+    /// Builds libobvia_java.so, and returns its folder.
     ///
     /// # Panics
     ///
-    /// Where it cannot be built.
+    /// Panics if the build fails.
     pub fn java_library(&self) -> PathBuf {
         cargo::build(&["--package", "obvia-java"])
     }
 
-    /// A folder for what is built under a name.
+    /// Creates a folder for builds under a name.
     ///
     /// # Panics
     ///
-    /// Where it cannot be made.
+    /// Panics if the folder cannot be created.
     pub fn place(&self, name: &str) -> PathBuf {
         let place = Path::new(self.tests).join(name);
         std::fs::create_dir_all(&place).expect("the folder for builds can be written to");
         place
     }
 
-    /// A program in Rust, of a package of the project.
+    /// Builds a program in Rust of a package of the project.
     ///
     /// # Panics
     ///
-    /// Where it cannot be built.
+    /// Panics if the build fails.
     pub fn in_rust(&self, package: &str, name: &str) -> PathBuf {
         cargo::program(package, name)
     }
 
-    /// Builds a program of interfaces and sources, with the shared library and what the compilers are to put in ([`CHECKED`]). A program
-    /// that is newer than its sources stays.
+    /// Builds a program from interfaces and sources, with the shared library and the compiler
+    /// options `watch` (such as [`CHECKED`]). A program that is newer than its sources is kept.
     ///
     /// # Panics
     ///
-    /// Where that fails.
+    /// Panics if the build fails.
     pub fn build(&self, name: &str, watch: &[&str], interfaces: &[PathBuf], sources: &[PathBuf]) -> PathBuf {
         let place = self.place(name);
         let headers = HEADER_FOLDERS.map(folder);
@@ -139,14 +142,15 @@ impl Workshop {
         place.join(PROGRAM)
     }
 
-    /// The same of sources in C and C++ alone, always.
+    /// Compiles sources in C and C++ and links a program, always.
     ///
     /// # Panics
     ///
-    /// Where that fails.
+    /// Panics if the build fails.
     pub fn link(&self, place: &Path, watch: &[&str], files: &[PathBuf]) -> PathBuf {
         let program = place.join(PROGRAM);
-        // There may be one of the same name in the other language.
+        // The object's name keeps the extension, because a file of the same stem may exist in the
+        // other language.
         let object = |file: &PathBuf| {
             let mut object = place.join(file.file_name().expect("it has a name"));
             object.as_mut_os_string().push(".o");
@@ -172,7 +176,7 @@ impl Workshop {
                 });
             }
         });
-        // Another process may be running the last one.
+        // The old program may be running in another process, so it is replaced by a rename.
         let fresh = place.join(format!("{PROGRAM}-{}", std::process::id()));
         let mut link = CPP.command();
         link.args(watch).arg("-o").arg(&fresh).args(files.iter().map(object));
@@ -188,11 +192,11 @@ impl Workshop {
     }
 }
 
-/// Compiles an interface, and returns the sources that it becomes.
+/// Compiles an interface, and returns the paths of the generated sources.
 ///
 /// # Panics
 ///
-/// Where it is none.
+/// Panics if the interface does not compile.
 pub fn compile(compiler: &Compiler, interface: &Path, place: &Path) -> Vec<PathBuf> {
     let compiled = compile_into(compiler, obvia_idl::Language::C, interface, place);
     let written = compiled.unwrap_or_else(|failure| panic!("{failure}")).files;
@@ -208,12 +212,13 @@ impl Language {
         [C, CPP].into_iter().find(is_its).unwrap_or_else(|| panic!("{}: neither C nor C++", file.display()))
     }
 
-    /// Its compiler, or the one that is named instead.
+    /// Returns the command of the language's compiler, or of the one in the environment variable.
     fn command(self) -> Command {
         Command::new(std::env::var_os(self.variable).unwrap_or_else(|| OsString::from(self.compiler)))
     }
 
-    /// Its compiler, which is told where the headers are and minds everything.
+    /// Returns the command of the compiler with the project's headers and with all warnings as
+    /// errors.
     fn compiler(self) -> Command {
         let mut command = self.command();
         command.args([self.standard, "-Wall", "-Wextra", "-Wpedantic", "-Werror"]);
@@ -224,11 +229,11 @@ impl Language {
     }
 }
 
-/// A header as C has it when the preprocessor has been through it.
+/// Returns a header as C sees it after the preprocessor.
 ///
 /// # Panics
 ///
-/// Where it does not get through.
+/// Panics if the preprocessor fails.
 pub fn preprocessed(header: &Path) -> String {
     let text = run(C.compiler().args(["-E", "-x", "c"]).arg(header));
     String::from_utf8(text).expect("it is text")

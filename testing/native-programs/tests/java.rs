@@ -1,4 +1,4 @@
-//! What the Java back end writes compiles against the runtime without a warning.
+//! Test that the Java back end's output compiles against the runtime without a warning.
 
 use native_programs::folder;
 use native_programs::java::Classes;
@@ -15,6 +15,6 @@ fn the_code_compiles_without_a_warning() {
         "testing/hostile/victim.idl",
     ];
     let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("java");
-    // Without a JDK it says so, or fails.
+    // Without a JDK, the build reports that or panics.
     let _ = Classes::build(&place, &interfaces.map(folder), None);
 }

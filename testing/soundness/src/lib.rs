@@ -1,4 +1,4 @@
-//! Interfaces by which safe Rust might reach memory that is not its own, and an object that does what it can.
+//! Interfaces whose values could lead safe Rust to foreign memory, and an object that tries that.
 
 obvia::include_idl!("soundness");
 

@@ -1,10 +1,10 @@
-//! An object whose results are wrong in whatever way its arguments ask for.
+//! An object whose results are wrong in the ways that its arguments ask for.
 
 use super::{Any, Holder, IValues, IValues_Impl, Named, Node, Own};
 use obvia::{Owned, OwnedSlice, Result};
 use windows_core::implement;
 
-/// Implements `IValues`.
+/// The implementation of `IValues`.
 #[implement(IValues)]
 pub struct Values;
 
@@ -59,7 +59,7 @@ impl IValues_Impl for Values_Impl {
     }
 
     fn Beside(&self, kept: &Node<'_>, changed: &mut Option<Owned<Node<'static>>>) -> Result<()> {
-        // To what was not allocated by itself: an element of an array.
+        // The pointer leads to an element of an array, which has no allocation of its own.
         kept.set_next(kept.inner().and_then(<[_]>::first));
         *changed = Some(Owned::new(&Node::new(1, None, None)?)?);
         Ok(())

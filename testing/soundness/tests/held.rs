@@ -1,4 +1,5 @@
-//! Values that safe Rust can build, and calls that it can make: none of them leads to memory that is not vouched for.
+//! Tests of values and calls that safe Rust can make: no value leads to memory without a valid
+//! borrow.
 
 use ground::fresh_name;
 use obvia::automation::vt;
@@ -20,7 +21,7 @@ const REFUSED: Option<obvia::HRESULT> = Some(code::E_INVALIDARG);
 
 #[test]
 fn a_union_has_the_arm_of_its_discriminant() {
-    // What is said is another arm's case, or none of the arm's own.
+    // The value names a case of another arm, or none of its own arm.
     for wrong in [Any::Other(1, 5), Any::Other(2, 5), Any::Other(4, 5), Any::Pair(5, 5), Any::Pair(2, 5)] {
         assert_eq!(code_of(Counted::new(wrong, None)), REFUSED, "{wrong:?}");
     }
@@ -82,7 +83,8 @@ fn pointers_that_are_set_while_something_owned_is_looked_at_are_as_before() {
     let node = Node::new(1, None, Some(&inner)).unwrap();
     let owned = Owned::<Node<'static>>::new(&node).unwrap();
     owned.with(|node| {
-        // Into another allocation, to itself, and to memory of Rust's.
+        // The pointers lead to another allocation, to the node itself, and to memory of Rust's
+        // allocator.
         node.set_next(node.inner().and_then(<[_]>::first));
         node.inner().unwrap()[0].set_next(Some(node));
         owned.with(|again| {
@@ -138,7 +140,7 @@ fn values_with_such_objects_stay_with_their_thread_too() {
     let variants = [Variant::from(own), Variant::from(checked.cast::<IUnknown>().unwrap()), Variant::from(5)];
     let found = variants.each_ref().map(|value| code_of(Agile::new(value)));
     assert_eq!(found, [REFUSED, None, None]);
-    // The same in arrays, and in arrays of VARIANTs that have arrays in them.
+    // The check applies to arrays as well, and to nested arrays of VARIANTs.
     for (value, expected) in variants.into_iter().zip(found) {
         let array = SafeArray::of_variants(vt::VARIANT, &[1.into(), value]).unwrap();
         assert_eq!(code_of(Agile::new(&array)), expected);
@@ -160,7 +162,7 @@ fn a_program_with_two_meanings_of_an_iid_does_not_start() {
     }
 }
 
-/// A process that exports an object, as long as this lives.
+/// A process that exports an object, killed on drop.
 struct Server(Child);
 
 impl Server {
@@ -175,7 +177,7 @@ impl Server {
         (server, name)
     }
 
-    /// Whether it has come to a good end.
+    /// Closes the process's input, and returns whether the process succeeds.
     fn end(mut self) -> bool {
         drop(self.0.stdin.take());
         self.0.wait().unwrap().success()
@@ -226,7 +228,7 @@ fn pointers_that_a_method_sets_in_its_arguments_are_not_freed() {
     assert!(server.end(), "it has not crashed");
 }
 
-/// Makes calls when its thread ends.
+/// A thread-local value that makes calls when its thread ends.
 struct Last(Option<Agile<IValues>>);
 
 impl Drop for Last {
@@ -235,7 +237,7 @@ impl Drop for Last {
         assert_eq!(values.get().Perhaps(2, None).unwrap(), 0);
         let cancelled = obvia::with_timeout(std::time::Duration::from_secs(30), || values.get().Ring(2).is_ok());
         assert!(cancelled);
-        // Words go with the error where they can.
+        // The error may have a description as well, if the thread's storage still exists.
         assert_eq!(code_of(values.get().Both()), REFUSED);
     }
 }
@@ -252,7 +254,8 @@ fn calls_of_a_thread_that_ends_are_calls() {
     for calls_before in [false, true] {
         let values = values.clone();
         let thread = std::thread::spawn(move || {
-            // Destroyed after, and before, what the runtime has for the thread.
+            // One value is destroyed after the runtime's own storage of the thread, and one before
+            // it.
             FIRST.set(Some(Last(Some(values.clone()))));
             if calls_before {
                 values.get().Perhaps(2, None).unwrap();

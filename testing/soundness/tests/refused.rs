@@ -1,4 +1,5 @@
-//! Programs that the compiler must refuse: each is a file of `refused/`, where `//~ ` stands before each error that a line has.
+//! Tests of programs that the compiler must refuse. Each is a file of `refused/`, with `//~ `
+//! before each expected error of a line.
 
 use native_programs::cargo::libraries;
 use std::collections::BTreeSet;
@@ -16,7 +17,8 @@ fn unsound_programs_do_not_compile() {
     programs.sort();
     assert!(!programs.is_empty());
     for program in programs {
-        // Errors are those of rustc: clippy's driver writes the names of types in another way.
+        // The errors are those of rustc, because clippy's driver formats the names of types
+        // differently.
         let mut rustc = Command::new("rustc");
         rustc.args(["--edition=2024", "--emit=metadata", "--error-format=short", "--crate-type=bin"]);
         rustc.arg("--out-dir").arg(env!("CARGO_TARGET_TMPDIR"));
@@ -28,7 +30,7 @@ fn unsound_programs_do_not_compile() {
     }
 }
 
-/// Checks that each error is an expected one, and each expected one is there.
+/// Checks that each error is expected, and that each expected error occurs.
 fn compare(program: &Path, said: &str) {
     let text = std::fs::read_to_string(program).unwrap();
     let expected: BTreeSet<(usize, &str)> = (1..)

@@ -1,4 +1,4 @@
-//! Orders about who may call, and what is said of those who may not.
+//! Orders about access control, and about the audit of refusals.
 
 #![expect(clippy::unit_arg, reason = "orders without a result of their own are answered all the same")]
 
@@ -24,7 +24,7 @@ impl Bell_Impl for Tower_Impl {
     }
 }
 
-/// Has functions performed, for those callers who are named.
+/// Serves the functions, with access for the named callers.
 pub(crate) fn perform(state: &mut State, words: &[&str]) -> Answer {
     let tower = Bell::from(Tower(AtomicU32::new(0)));
     set_access(&tower, callers(words)?)?;
@@ -32,27 +32,27 @@ pub(crate) fn perform(state: &mut State, words: &[&str]) -> Answer {
     done(())
 }
 
-/// Says anew who may call the functions.
+/// Sets the callers that may call the functions.
 pub(crate) fn guard(state: &State, words: &[&str]) -> Answer {
     let (tower, _) = state.tower.as_ref().ok_or(code::E_POINTER)?;
     done(set_access(tower, callers(words)?)?)
 }
 
-/// Binds to such functions.
+/// Binds to the functions of another process.
 pub(crate) fn bind(state: &mut State, words: &[&str]) -> Answer {
     done(state.bell = Some(obvia::bind(word(words, 0)?)?))
 }
 
-/// Calls one of them.
+/// Calls the bound functions.
 pub(crate) fn ring(state: &State, words: &[&str]) -> Answer {
     let bell = state.bell.as_ref().ok_or(code::E_POINTER)?;
     Ok(bell.Ring(word(words, 0)?.parse().map_err(|_| code::E_INVALIDARG)?)?.to_string())
 }
 
-/// The lines about callers that were refused.
+/// The audit lines of refused callers.
 static REFUSALS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// Makes a rule for what the first word says of the callers that the others name, or takes it back.
+/// Sets or clears the access rule of the object in the first word, for the callers in the others.
 pub(crate) fn set(state: &State, words: &[&str]) -> Answer {
     let exported = state.exported.as_ref().ok_or(code::E_POINTER);
     let callers = || callers(&words[1..]);
@@ -83,12 +83,12 @@ fn callers(words: &[&str]) -> obvia::Result<impl Access + use<>> {
     })
 }
 
-/// Has refusals kept for [`refusals`].
+/// Records refusals for [`refusals`].
 pub(crate) fn audit() -> Answer {
     done(set_audit(|refusal| REFUSALS.lock().unwrap().push(refusal.to_string())))
 }
 
-/// What was refused since this was asked last, without the times.
+/// Returns the refusals since the last query, without their times.
 pub(crate) fn refusals() -> Answer {
     let lines = std::mem::take(&mut *REFUSALS.lock().unwrap());
     let without_time = |line: String| line.split_once(' ').map(|(_, rest)| rest.to_owned());

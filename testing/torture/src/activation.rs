@@ -1,4 +1,4 @@
-//! Orders about servers that are started on demand, and being one.
+//! Orders about activation, and the server that is started on demand.
 
 #![expect(clippy::unit_arg, reason = "orders without a result of their own are answered all the same")]
 
@@ -19,7 +19,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 use windows_core::Interface as _;
 
-/// Has a factory made in each of so many threads at once. Returns how many processes they are in.
+/// Creates a factory in each of some threads at once. Returns the number of the factories'
+/// processes.
 pub(crate) fn in_threads(state: &mut State, words: &[&str]) -> Answer {
     let made: Vec<_> = std::thread::scope(|scope| {
         let make = || Agile::new(&create_instance::<IFactory>(CLASS, None)?);
@@ -31,7 +32,7 @@ pub(crate) fn in_threads(state: &mut State, words: &[&str]) -> Answer {
     Ok(ways.len().to_string())
 }
 
-/// Has a factory made in a context, and says by which way it is called.
+/// Creates a factory in a class context, and returns its binding.
 pub(crate) fn in_context(state: &mut State, context: &str) -> Answer {
     let context = match context {
         "process" => ClassContext::INPROC_SERVER,
@@ -49,17 +50,17 @@ pub(crate) fn pinging(period: Duration) -> Answer {
     set_pinging(Pinging { period, missed: 3 }).map(done)?
 }
 
-/// Registers the class, with a factory that stands for it.
+/// Registers the class, with a factory as the class object.
 pub(crate) fn register(state: &mut State) -> Answer {
     done(state.classes.push(register_class(CLASS, Some(&make().cast()?), || Ok(make()))?))
 }
 
-/// Registers the class without anything that stands for it.
+/// Registers the class without a class object of its own.
 pub(crate) fn register_factory(state: &mut State) -> Answer {
     done(state.classes.push(register_class(CLASS, None, || Ok(make()))?))
 }
 
-/// Finds what stands for the class.
+/// Fetches the class object.
 pub(crate) fn class_factory(state: &mut State, words: &[&str]) -> Answer {
     let found: IClassFactory = class_object(CLASS, words.first().copied())?;
     state.class_factory = Some(found);
@@ -70,24 +71,24 @@ fn of_class(state: &State) -> obvia::Result<&IClassFactory> {
     Ok(state.class_factory.as_ref().ok_or(code::E_POINTER)?)
 }
 
-/// Has it make a factory.
+/// Creates a factory by the class object.
 pub(crate) fn create(state: &mut State) -> Answer {
     let made: IFactory = of_class(state)?.create_instance()?;
     done(state.factory = Some(made))
 }
 
-/// Has it keep the server, or no longer.
+/// Locks the server, or unlocks it.
 pub(crate) fn lock_server(state: &State, stays: &str) -> Answer {
     done(of_class(state)?.lock_server(stays == "1")?)
 }
 
-/// The process that makes factories; 0 for none.
+/// Returns the process ID of the class's server; 0 if none runs.
 pub(crate) fn running() -> Answer {
     let found = obvia::scm::running()?.into_iter().find(|running| running.class == CLASS);
     Ok(found.and_then(|running| running.pid).unwrap_or_default().to_string())
 }
 
-/// Is a server that was started on demand, or one that fails in a way.
+/// Runs the server that is started on demand, or one that fails as `how` says.
 pub(crate) fn serve(how: Option<&str>) {
     let starts = std::env::var_os("TORTURE_STARTS").map(PathBuf::from);
     if let Some(path) = &starts {
@@ -114,7 +115,8 @@ pub(crate) fn serve(how: Option<&str>) {
             let mut state = State::default();
             register(&mut state).unwrap();
             eprintln!("serving");
-            // The server waits for its first use before it may become idle: tests count starts, and a slow client must not cause a second one.
+            // The server may become idle only after its first use: tests count starts, and a slow
+            // client must not cause a second one.
             within(LATEST, || if made() > 1 { Ok(()) } else { Err("nobody uses it".to_owned()) });
             serve_until_idle(Duration::from_secs(3600)).unwrap();
         }

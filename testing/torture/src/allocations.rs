@@ -1,4 +1,4 @@
-//! A global allocator that counts.
+//! A global allocator that counts allocations.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -10,42 +10,42 @@ thread_local! {
     static THREAD: Cell<i64> = const { Cell::new(0) };
 }
 
-/// The system's allocator; every allocation counts, for the process and for the thread.
+/// The system's allocator, with counters of allocations for the process and for each thread.
 pub struct Counting;
 
 fn count() {
     PROCESS.fetch_add(1, Ordering::Relaxed);
-    // A thread that ends has no counter any more.
+    // At the end of a thread, its counter may be destroyed already.
     let _ = THREAD.try_with(|thread| thread.set(thread.get() + 1));
 }
 
-// SAFETY: hands everything on to the system's allocator.
+// SAFETY: all methods pass their arguments to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller keeps the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         count();
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller keeps the contract of `alloc_zeroed`.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller keeps the contract of `dealloc`.
         unsafe { System.dealloc(pointer, layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         count();
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller keeps the contract of `realloc`.
         unsafe { System.realloc(pointer, layout, size) }
     }
 }
 
-/// Allocations of the process so far, and of this thread.
+/// Returns the numbers of allocations so far, of the process and of this thread.
 pub fn counts() -> (i64, i64) {
     (PROCESS.load(Ordering::Relaxed), THREAD.get())
 }

@@ -1,4 +1,4 @@
-//! What calls say beside their arguments: how long their callers wait, and the trace that they belong to.
+//! Context of calls beside their arguments: the caller's deadline, and the trace.
 
 use crate::answer::Answer;
 use crate::state::State;
@@ -7,11 +7,12 @@ use obvia::{DEFAULT_TIMEOUT, U16CString, caller_deadline, code, with_timeout};
 use std::time::{Duration, Instant};
 
 const TRACE: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-/// As long as a state may be.
+/// The longest trace state, in bytes.
 const STATE: usize = 512;
 const TIMEOUT: Duration = Duration::from_secs(100);
 
-/// What the method that runs on this thread has heard of its call.
+/// Returns the context of the method that runs on this thread: the milliseconds left, and the
+/// trace.
 pub(crate) fn heard() -> obvia::Result<(i64, U16CString)> {
     let left = caller_deadline().map(|end| end.saturating_duration_since(Instant::now()).as_millis() as i64);
     let trace = trace().map(|trace| format!("{trace} {}", trace.state)).unwrap_or_default();
@@ -19,7 +20,7 @@ pub(crate) fn heard() -> obvia::Result<(i64, U16CString)> {
     Ok((left.unwrap_or(-1), trace))
 }
 
-/// Refuses what a call has heard whose caller has said nothing.
+/// Fails unless the call context is empty.
 fn has_none((left, heard): (i64, U16CString)) -> obvia::Result<()> {
     if left == -1 && heard.is_empty() {
         return Ok(());
@@ -30,7 +31,8 @@ fn has_none((left, heard): (i64, U16CString)) -> obvia::Result<()> {
     ))
 }
 
-/// Makes calls with and without, and says what the server has heard that is not what it was told.
+/// Makes calls with and without a context. Fails if the server saw another context than the
+/// client's.
 pub(crate) fn check(state: &State) -> Answer {
     let factory = state.factory()?;
     let hears = |waits: bool, trace: &str| {
@@ -45,14 +47,14 @@ pub(crate) fn check(state: &State) -> Answer {
     let long = TraceContext { state: "obvia=".to_owned() + &"s".repeat(STATE - 6), ..short.clone() };
     let (short_text, long_text) = (format!("{TRACE} "), format!("{TRACE} {}", long.state));
     for _ in 0..3 {
-        // Also where the call before it had objects, or its results are still lent.
+        // The context also follows a call with objects, and a call whose results are still lent.
         with_timeout(TIMEOUT, || factory.Make().and_then(|_| hears(true, "")))?;
         let lent = factory.Make()?.Lend(7, 3)?;
         with_timeout(TIMEOUT, || {
             drop(lent);
             hears(true, "")
         })?;
-        // Nobody waits for a call without an answer, and it leaves nothing behind.
+        // A oneway call has no deadline, and leaves no context behind.
         with_trace(short.clone(), || with_timeout(TIMEOUT, || factory.Overhear()))?;
         has_none(factory.Context()?)?;
         let (left, heard) = factory.Overheard()?;
@@ -68,15 +70,15 @@ pub(crate) fn check(state: &State) -> Answer {
             with_trace(short.clone(), || hears(true, &short_text).and_then(|()| hears(true, &short_text)))
         })?;
         with_trace(long.clone(), || with_timeout(TIMEOUT, || hears(true, &long_text)))?;
-        // A state that is too long is left out, and nothing else.
+        // A trace state that is too long is left out; the rest is kept.
         for length in [STATE + 1, 1 << 16] {
             let longer = TraceContext { state: "s".repeat(length), ..short.clone() };
             with_trace(longer, || with_timeout(TIMEOUT, || hears(true, &short_text)))?;
         }
-        // A time that is said travels, even if it is the one that calls have anyway.
+        // An explicit deadline is transferred, even if it is the default one.
         with_timeout(DEFAULT_TIMEOUT, || hears(true, ""))?;
         has_none(factory.Context()?)?;
-        // One that fails leaves nothing behind.
+        // A failed call leaves no context behind.
         with_timeout(TIMEOUT, || factory.Kept().map(drop)).err().ok_or(code::E_UNEXPECTED)?;
         has_none(factory.Context()?)?;
     }

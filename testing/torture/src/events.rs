@@ -1,4 +1,4 @@
-//! An announcer, and hearers of what it announces: connection points.
+//! An object with a connection point, and sinks of its events.
 
 #![expect(clippy::unit_arg, reason = "orders without a result of their own are answered all the same")]
 
@@ -18,10 +18,10 @@ mod interfaces {
 
 use interfaces::{CONNECTDATA, IAnnouncer, IAnnouncer_Impl, IHearer, IHearer_Impl};
 
-/// Limits that tests reach. Only the timeout is long: no live sink must exceed it.
+/// Small limits that tests reach. Only the timeout is long, because no live sink may exceed it.
 const LIMITS: Limits = Limits { sinks: 4, timeout: Duration::from_secs(25), unanswered: 2, queued: 3 };
 
-/// What the orders so far have brought.
+/// The objects of earlier orders.
 #[derive(Default)]
 pub(crate) struct Events {
     announcer: Option<(ComObject<Announcer>, obvia::Export)>,
@@ -66,7 +66,7 @@ impl IAnnouncer_Impl for Announcer_Impl {
 #[implement(IHearer)]
 struct Hearer {
     heard: Arc<Mutex<Vec<i32>>>,
-    /// The connection that it ends when it is called.
+    /// The connections, of which the sink ends the last one when it is called.
     ends: Option<Arc<Mutex<Vec<Connection>>>>,
 }
 
@@ -78,7 +78,7 @@ impl IHearer_Impl for Hearer_Impl {
     }
 }
 
-/// Exports an announcer by a name. The second word is its timeout in milliseconds.
+/// Exports an announcer under a name. The second word is its timeout in milliseconds.
 pub(crate) fn announcer(events: &mut Events, words: &[&str]) -> Answer {
     let timeout = number(words, 1).map_or(LIMITS.timeout, Duration::from_millis);
     let announcer = ComObject::new(Announcer { hearers: ConnectionPoint::with_limits(Limits { timeout, ..LIMITS }) });
@@ -86,12 +86,12 @@ pub(crate) fn announcer(events: &mut Events, words: &[&str]) -> Answer {
     done(events.announcer = Some((announcer, export)))
 }
 
-/// Connects to one.
+/// Connects to an announcer.
 pub(crate) fn source(events: &mut Events, words: &[&str]) -> Answer {
     done(events.source = Some(obvia::connect(word(words, 0)?)?))
 }
 
-/// Hears what it announces from now on; with a word, once.
+/// Connects a sink to the announcer. With a word, the sink ends a connection when it is called.
 pub(crate) fn hear(events: &mut Events, words: &[&str]) -> Answer {
     let ends = words.first().map(|_| Arc::clone(&events.connections));
     let hearer: IHearer = Hearer { heard: Arc::clone(&events.heard), ends }.into();
@@ -105,13 +105,14 @@ pub(crate) fn unhear(events: &mut Events) -> Answer {
     connections.into_iter().try_for_each(Connection::unadvise).map(done)?
 }
 
-/// What was heard since this was asked last.
+/// Returns the announcements since the last query.
 pub(crate) fn heard(events: &Events) -> Answer {
     let heard = std::mem::take(&mut *events.heard.lock().unwrap());
     Ok(heard.iter().map(i32::to_string).collect::<Vec<_>>().join(" "))
 }
 
-/// Calls the hearers of the own announcer, or has the other one do so. Returns how many heard it.
+/// Calls the sinks of the own announcer, or has the other announcer call its own. Returns the
+/// number of successful calls.
 pub(crate) fn announce(events: &Events, words: &[&str]) -> Answer {
     let value = number(words, 0)?;
     match &events.announcer {
@@ -120,18 +121,20 @@ pub(crate) fn announce(events: &Events, words: &[&str]) -> Answer {
     }
 }
 
-/// Has the hearers of the own announcer called. Returns how many lost something by that.
+/// Posts a call to the sinks of the own announcer. Returns the number of sinks that lost a call by
+/// it.
 pub(crate) fn post(events: &Events, words: &[&str]) -> Answer {
     let value = number(words, 0)?;
     Ok(events.own()?.post(move |hearer| hearer.Announced(value)).to_string())
 }
 
-/// How many hearers the own announcer has.
+/// Returns the number of the own announcer's sinks.
 pub(crate) fn hearers(events: &Events) -> Answer {
     Ok(events.own()?.sinks().to_string())
 }
 
-/// What the other announcer's process says of its connection points, in every way that there is: the numbers of its points and connections.
+/// Returns the numbers of the other announcer's connection points and connections. Queries them in
+/// all ways, and compares the answers.
 pub(crate) fn points(events: &Events) -> Answer {
     let source = events.source()?;
     let all = source.cast::<IConnectionPointContainer>()?.EnumConnectionPoints()?;
@@ -142,7 +145,7 @@ pub(crate) fn points(events: &Events) -> Answer {
     let given = data.with(|data| data.iter().map(CONNECTDATA::dwCookie).collect::<Vec<_>>());
     let (data, number) = point.EnumConnections()?.Next(10)?;
     let told = data.with(|data| data.iter().map(CONNECTDATA::dwCookie).take(number as usize).collect::<Vec<_>>());
-    // The container of a point is the object itself.
+    // The container of a connection point is the object itself.
     let is_its_own = point.GetConnectionPointContainer()?.cast::<IAnnouncer>()? == *source;
     let is_right = is_of_hearers && is_its_own && found.len() == count as usize && given == told;
     Ok(format!("{count} {number}{}", if is_right { "" } else { ", but they differ" }))

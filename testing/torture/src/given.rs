@@ -1,4 +1,4 @@
-//! Orders about objects in calls that come to nothing, on their way or at the other end.
+//! Orders about objects in calls that fail on their way or at the server.
 
 #![expect(clippy::unit_arg, reason = "orders without a result of their own are answered all the same")]
 
@@ -8,13 +8,13 @@ use crate::{Counter, ICounter, IListener, ITaker};
 use obvia::{GUID, IUnknown, code};
 use windows_core::Interface;
 
-/// More than a frame has room for: 256 MiB.
+/// The number of values that exceed the limit of a frame, 256 MiB.
 const TOO_MANY: usize = 80 << 20;
 
-/// Gives the server an object of this process, twice, in a call that does as it is told.
+/// Passes an object of this process twice, in a call that ends as `what` says.
 pub(crate) fn give(state: &mut State, what: &str) -> Answer {
     let taker: ITaker = state.factory()?.cast()?;
-    // The one that the server may keep already.
+    // The server may hold a reference to this object already.
     let own = state.own.get_or_insert_with(Counter::new).clone();
     let other: IUnknown = own.cast()?;
     let take = |iid: GUID, values: &[i32], code: i32| taker.Take(Some(&own), &iid, Some(&other), values, code);

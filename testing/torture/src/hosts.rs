@@ -1,25 +1,26 @@
-//! Two hosts: network namespaces with a pair of virtual Ethernet interfaces between them.
+//! Simulated hosts: network namespaces with a pair of virtual Ethernet interfaces between them.
 
 use std::io::Write;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Two hosts that only reach each other. They are gone with this value.
+/// Two hosts with a link between them only. The namespaces are deleted on drop.
 pub struct Hosts {
     names: [String; 2],
     addresses: [String; 2],
 }
 
-/// The interface of each host.
+/// The network interface of each host.
 pub const INTERFACE: &str = "wire";
 
-/// Says that something was passed over, and why, also where the test succeeds: what tests print is kept back then.
+/// Prints that a test was skipped, and why. The line bypasses the capture of output, which is
+/// hidden for passed tests.
 pub fn passed_over(why: &str) {
-    // Where nobody hears it there is nothing to be done.
+    // A write error cannot be reported anywhere.
     let _ = writeln!(std::io::stderr(), "passed over, {why}");
 }
 
-/// Runs a program to its end. Returns what it prints.
+/// Runs a program to its end, and returns its output.
 fn run(program: &str, arguments: &[&str]) -> Result<String, String> {
     let line = format!("{program} {}", arguments.join(" "));
     let output = Command::new(program).args(arguments).output().map_err(|error| format!("{line}: {error}"))?;
@@ -34,14 +35,15 @@ fn ip(arguments: &[&str]) -> Result<(), String> {
 }
 
 impl Hosts {
-    /// Makes them. `None`, and a line that says why, where this user may not; in a run that counts (`CI`) that is a failure.
+    /// Creates the hosts. Without the privileges, prints the reason and returns `None`, or panics
+    /// if `CI` is set.
     pub fn new() -> Option<Self> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let own = std::process::id();
         let hosts = Self {
             names: ["a", "b"].map(|host| format!("obvia-{own}-{number}-{host}")),
-            // Each pair is a world of its own, so all may have the same addresses.
+            // The pairs are isolated from each other, so that all may use the same addresses.
             addresses: ["10.77.0.1", "10.77.0.2"].map(str::to_owned),
         };
         match hosts.connect() {
@@ -67,27 +69,28 @@ impl Hosts {
         Ok(())
     }
 
-    /// The name of a host.
+    /// Returns the name of a host's namespace.
     pub fn name(&self, host: usize) -> &str {
         &self.names[host]
     }
 
-    /// Its address.
+    /// Returns a host's address.
     pub fn address(&self, host: usize) -> &str {
         &self.addresses[host]
     }
 
-    /// Cuts the wire between them, or mends it.
+    /// Takes the link up or down.
     pub fn set_wire(&self, up: bool) {
         let state = if up { "up" } else { "down" };
         ip(&["-n", &self.names[0], "link", "set", INTERFACE, state]).unwrap();
     }
 
-    /// Has the wire lose packets in both directions, one in twenty; and mix them up, where the kernel has netem for that.
+    /// Makes the link lose one packet in twenty in both directions, and reorder, duplicate and
+    /// corrupt packets, if the kernel has netem.
     ///
     /// # Errors
     ///
-    /// Where this kernel can do neither, with what it says.
+    /// Fails if the kernel has neither netem nor nftables, with the tools' messages.
     pub fn spoil_wire(&self) -> Result<(), String> {
         let conditions = ["loss", "5%", "delay", "1ms", "reorder", "5%", "duplicate", "2%", "corrupt", "1%"];
         self.names.iter().try_for_each(|name| {
@@ -97,7 +100,7 @@ impl Hosts {
         })
     }
 
-    /// How many packets a spoilt wire has lost; `None` where that is netem's, which does not say.
+    /// Returns the number of lost packets; `None` with netem, which does not count them.
     pub fn lost(&self) -> Option<u64> {
         let count = |name: &String| {
             let rules = run("ip", &["netns", "exec", name, "nft", "list", "table", "ip", WIRE]).ok()?;
@@ -107,26 +110,27 @@ impl Hosts {
         self.names.iter().map(count).sum()
     }
 
-    /// Where a host's interface runs an XDP program, in the words of ip(8): `xdp` is its driver; empty where it runs none.
+    /// Returns the mode of the XDP program on a host's interface, as ip(8) shows it: `xdp` for the
+    /// driver; empty without a program.
     pub fn xdp(&self, host: usize) -> String {
         let shown = run("ip", &["-n", &self.names[host], "link", "show", INTERFACE]).unwrap();
         let word = shown.split_whitespace().find(|word| word.starts_with("xdp"));
         word.unwrap_or_default().to_owned()
     }
 
-    /// How many TCP connections a host has.
+    /// Returns the number of a host's TCP connections.
     pub fn connections(&self, host: usize) -> usize {
-        /// `TCP_ESTABLISHED`, as proc(5) has it in the fourth column.
+        /// The state `TCP_ESTABLISHED` in the fourth column of /proc/net/tcp.
         const ESTABLISHED: &str = "01";
         let table = run("ip", &["netns", "exec", &self.names[host], "cat", "/proc/net/tcp"]).unwrap();
         table.lines().filter(|line| line.split_whitespace().nth(3) == Some(ESTABLISHED)).count()
     }
 }
 
-/// The table of rules that lose packets.
+/// The table of the rules that drop packets.
 const WIRE: &str = "wire";
 
-/// Has a host lose one packet in twenty of those that come.
+/// Makes a host drop one packet in twenty on input.
 fn lose_packets(name: &str) -> Result<(), String> {
     let nft = |arguments: &[&str]| run("ip", &[&["netns", "exec", name, "nft", "add"], arguments].concat()).map(drop);
     nft(&["table", "ip", WIRE])?;
@@ -138,7 +142,7 @@ fn lose_packets(name: &str) -> Result<(), String> {
 impl Drop for Hosts {
     fn drop(&mut self) {
         for name in &self.names {
-            // Where it was not made there is nothing to remove.
+            // The namespace may not exist.
             let _ = ip(&["netns", "delete", name]);
         }
     }

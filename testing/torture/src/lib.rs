@@ -1,4 +1,5 @@
-//! What the torture tests call: counters, a factory of counters, and what tells how their process is.
+//! The objects of the torture tests: counters, a factory of counters, and methods that report the
+//! state of the process.
 
 mod access;
 mod activation;
@@ -19,7 +20,7 @@ mod words;
 
 pub use state::CLASS;
 
-/// The interface of functions without an object.
+/// An interface of functions.
 mod bell {
     obvia::include_idl!("bell");
 }
@@ -38,32 +39,32 @@ static NOTICED: AtomicI64 = AtomicI64::new(0);
 static SLEEPING: AtomicI64 = AtomicI64::new(0);
 static BEGUN: AtomicI64 = AtomicI64::new(0);
 
-/// Counters alive in this process.
+/// Returns the number of live counters in this process.
 pub fn live() -> i64 {
     LIVE.load(Ordering::SeqCst)
 }
 
-/// Sleeps that run in this process.
+/// Returns the number of running sleeps in this process.
 pub fn sleeping() -> i64 {
     SLEEPING.load(Ordering::SeqCst)
 }
 
-/// Sleeps that this process has ever begun.
+/// Returns the number of sleeps that this process has ever begun.
 pub fn begun() -> i64 {
     BEGUN.load(Ordering::SeqCst)
 }
 
-/// Sleeps of this process that noticed that their caller gave up.
+/// Returns the number of sleeps in this process that noticed a cancelled call.
 pub fn noticed() -> i64 {
     NOTICED.load(Ordering::SeqCst)
 }
 
-/// Counts, and is counted.
+/// A counter; the process counts the live ones.
 #[implement(ICounter)]
 pub struct Counter(AtomicI64);
 
 impl Counter {
-    /// A counter at zero.
+    /// Creates a counter at zero.
     #[expect(clippy::new_ret_no_self, reason = "a counter is used through its interface")]
     pub fn new() -> ICounter {
         LIVE.fetch_add(1, Ordering::SeqCst);
@@ -77,7 +78,7 @@ impl Drop for Counter {
     }
 }
 
-/// Counts a sleep while it lasts.
+/// A guard that counts a sleep while it runs.
 struct Sleeper;
 
 impl Sleeper {
@@ -155,7 +156,7 @@ impl ICounter_Impl for Counter_Impl {
     }
 }
 
-/// Makes counters.
+/// A factory of counters.
 #[implement(IFactory, ITaker)]
 #[derive(Default)]
 pub struct Factory {
@@ -251,7 +252,7 @@ impl ITaker_Impl for Factory_Impl {
     }
 }
 
-/// Answers with the value times a number, plus one.
+/// A listener that returns the value times its number, plus one.
 #[implement(IListener)]
 pub struct Listener(pub i32);
 

@@ -1,4 +1,4 @@
-//! Takes the kernel away from a thread.
+//! Restriction of a thread's system calls.
 
 use std::io;
 
@@ -12,9 +12,9 @@ const fn step(code: u16, k: u32, jt: u8, jf: u8) -> libc::sock_filter {
     libc::sock_filter { code, jt, jf, k }
 }
 
-/// From here on the kernel kills the process when this thread makes another system call than write or exit_group.
+/// Makes the kernel kill the process on any system call of this thread except write and exit_group.
 ///
-/// A lock that is contended, an allocation that grows the heap, a sleep: all of them are system calls.
+/// System calls happen on a contended lock, an allocation that grows the heap, and a sleep.
 pub fn lock_down() -> io::Result<()> {
     let program = [
         step(LOAD_NUMBER, 0, 0, 0),
@@ -24,21 +24,21 @@ pub fn lock_down() -> io::Result<()> {
         step(RETURN, ALLOW, 0, 0),
     ];
     let filter = libc::sock_fprog { len: program.len() as u16, filter: program.as_ptr().cast_mut() };
-    // SAFETY: takes plain numbers.
+    // SAFETY: the arguments are plain numbers.
     if unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) } != 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the program lives as long as the call, which copies it.
+    // SAFETY: the filter and its program live as long as the call, which copies them.
     if unsafe { libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const filter) } != 0 {
         return Err(io::Error::last_os_error());
     }
     Ok(())
 }
 
-/// Ends the process at once, also in a thread that is locked down.
+/// Ends the process at once, even from a restricted thread.
 pub fn leave(text: &str, status: i32) -> ! {
-    // SAFETY: the text is there for as long as the call.
+    // SAFETY: the text lives as long as the call.
     unsafe { libc::write(1, text.as_ptr().cast(), text.len()) };
-    // SAFETY: ends the process.
+    // SAFETY: `_exit` has no preconditions.
     unsafe { libc::_exit(status) }
 }

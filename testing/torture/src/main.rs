@@ -1,4 +1,4 @@
-//! A process that does what it is told, line by line: see `torture::orders`.
+//! A process that obeys orders, line by line: see `torture::orders`.
 
 use torture::allocations::Counting;
 

@@ -1,4 +1,5 @@
-//! What a process of the tests can be told to do: a line is an order, its answer is a line "ok ..." or "error ...".
+//! Orders to the tests' processes. A line is an order; its answer is a line "ok ..." or "error
+//! ...".
 //!
 //! Orders go to servers and clients alike; a process may be both.
 
@@ -19,7 +20,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 use windows_core::{Interface, implement};
 
-/// How long a connection is tried.
+/// The time limit of a connection's attempts.
 const CONNECTING_MAX: Duration = Duration::from_secs(100);
 
 type Order = fn(&mut State, &[&str]) -> Answer;
@@ -110,7 +111,8 @@ const ORDERS: &[(&str, Order)] = &[
     ("locked", |state, words| poll_path::locked(state, number(words, 0)?, words.get(1).copied())),
 ];
 
-/// Does as it is told until its orders end. The first argument says how it waits, the second on which processor it runs.
+/// Obeys orders until the input ends. The first argument is the waiting policy, the second the
+/// processor.
 pub fn obey() {
     let options: Vec<String> = std::env::args().skip(1).collect();
     if options.first().is_some_and(|option| option == "serve") {
@@ -137,19 +139,19 @@ pub fn obey() {
     }
 }
 
-/// Keeps this process on one of the processors that it may use: the first, the second, ...
+/// Pins this process to one of its allowed processors, by their order.
 fn run_on(number: usize) {
     let allowed = sched_getaffinity(None).unwrap();
     let mut chosen = CpuSet::new();
     let mut processors = (0..CpuSet::MAX_CPU).filter(|&processor| allowed.is_set(processor));
-    // Where there are fewer, all may be used.
+    // With fewer processors, the process is not pinned.
     if let Some(processor) = processors.nth(number) {
         chosen.set(processor);
         sched_setaffinity(None, &chosen).unwrap();
     }
 }
 
-/// The lines of the standard input. When they end, the process does, whatever it is doing.
+/// Returns the lines of the standard input. The input's end ends the process at any time.
 fn orders() -> Receiver<String> {
     let (sender, lines) = channel();
     std::thread::spawn(move || {
@@ -175,7 +177,7 @@ fn export(state: &mut State, words: &[&str]) -> Answer {
     done(state.exports.push(obvia::export(word(words, 0)?, factory.clone())?))
 }
 
-/// Users and their passwords, who may call this process.
+/// Sets the accounts that may call this process: users with their passwords.
 fn accounts(words: &[&str]) -> Answer {
     let table = words
         .chunks_exact(2)
@@ -183,7 +185,7 @@ fn accounts(words: &[&str]) -> Answer {
     done(obvia::security::set_accounts(table))
 }
 
-/// Who this process is to others.
+/// Sets the credentials of this process's calls.
 fn credentials(_: &mut State, words: &[&str]) -> Answer {
     done(obvia::security::set_credentials(Credential::user("", word(words, 0)?, word(words, 1)?)))
 }
@@ -193,13 +195,14 @@ fn list() -> Answer {
     Ok(listed.into_iter().map(|listed| listed.name).collect::<Vec<_>>().join(" "))
 }
 
-/// By which protocol sequence a process was asked, and which bindings it offers, the best first.
+/// Returns the protocol sequence of the query to a process, and the bindings that it offers, the
+/// best first.
 fn list_at(binding: &str) -> Answer {
     let first = obvia::list_at(binding)?.into_iter().next().ok_or(code::E_UNEXPECTED)?;
     Ok(format!("{} {}", first.over.unwrap_or_default(), first.bindings.join(" ")))
 }
 
-/// Connects, also to a server that is only just starting.
+/// Connects to a server; waits for one that is just starting.
 fn connect(state: &mut State, name: &str) -> Answer {
     let end = Instant::now() + CONNECTING_MAX;
     loop {
@@ -212,13 +215,13 @@ fn connect(state: &mut State, name: &str) -> Answer {
     }
 }
 
-/// An error with all that came with it.
+/// Returns an error with all of its error information in the text.
 fn told(why: &obvia::Error) -> obvia::Error {
     let (source, help) = (why.source_name().unwrap_or_default(), why.help().unwrap_or_default());
     obvia::Error::new(why.code(), format!("{} {source} {help:?}", why.detail().unwrap_or_default()))
 }
 
-/// Has a factory made, and says by which way it is called.
+/// Creates a factory, and returns its binding.
 fn activate(state: &mut State, server: Option<&str>) -> Answer {
     class_object::<IFactory>(CLASS, server)?.Live()?;
     let factory: IFactory = create_instance(CLASS, server)?;
@@ -239,7 +242,7 @@ fn make(state: &mut State, words: &[&str]) -> Answer {
     done(())
 }
 
-/// Both methods that lower a number of elements.
+/// Calls both methods that reduce a number of elements.
 fn halve(counter: &ICounter, whole: u32) -> Answer {
     let (mut n, mut m) = (whole, whole);
     let (mut numbers, mut shrunk) = (vec![-1; whole as usize], vec![-1; whole as usize]);
@@ -254,7 +257,7 @@ fn callback(state: &State, value: i32) -> Answer {
     Ok(state.counter()?.Callback(Some(&IListener::from(Listener(3))), value)?.to_string())
 }
 
-/// Whether the counter comes back as itself, and whether it is the server's.
+/// Returns whether the counter came back as itself, and whether it is an object of the server.
 fn pass(state: &State, counter: &ICounter) -> Answer {
     let (same, home) = state.factory()?.Pass(Some(counter))?;
     Ok(format!("{} {home}", same == *counter))
@@ -265,7 +268,8 @@ fn keep_own(state: &mut State, _: &[&str]) -> Answer {
     done(state.factory()?.Keep(Some(&own))?)
 }
 
-/// Makes a counter in each of so many threads and waits in a long call of it, whose end each thread tells.
+/// Starts threads that each create a counter and make a long call. Each thread prints how the call
+/// ended.
 fn wait(state: &mut State, words: &[&str]) -> Answer {
     in_threads(state, words, |factory| {
         let outcome = factory.Make().and_then(|counter| counter.Sleep(600_000)).map(done).and_then(|done| done);
@@ -273,7 +277,7 @@ fn wait(state: &mut State, words: &[&str]) -> Answer {
     })
 }
 
-/// Makes calls in so many threads for ever; each tells when it has begun.
+/// Starts threads that make calls forever. Each prints a line once it has begun.
 fn calls(state: &mut State, words: &[&str]) -> Answer {
     in_threads(state, words, |factory| {
         let values = vec![7; 5_000];
@@ -290,7 +294,8 @@ fn calls(state: &mut State, words: &[&str]) -> Answer {
     })
 }
 
-/// Adds one again and again, in so many threads and for so many milliseconds, each of them once at least. Returns how often.
+/// Adds one repeatedly, in some threads and for some milliseconds, at least once in each thread.
+/// Returns the number of calls.
 fn adds(counter: &ICounter, threads: usize, milliseconds: u64) -> Answer {
     let agile = Agile::new(counter)?;
     let end = Instant::now() + Duration::from_millis(milliseconds);
@@ -314,7 +319,7 @@ fn adds(counter: &ICounter, threads: usize, milliseconds: u64) -> Answer {
     Ok(made?.iter().sum::<u64>().to_string())
 }
 
-/// Sends so many numbers there and back, and compares.
+/// Sends numbers in both directions, and compares them.
 fn echo(counter: &ICounter, count: i32) -> Answer {
     let values: Vec<i32> = (0..count).map(|value| value.wrapping_mul(2_654_435)).collect();
     if counter.Echo(&values)? == values { done(()) } else { Err(code::E_UNEXPECTED.into()) }
@@ -324,10 +329,10 @@ fn is_lent(lent: &obvia::Lent<i32>, first: i32, count: u32) -> bool {
     lent.to_vec() == (0..count as i32).map(|at| first + at).collect::<Vec<_>>()
 }
 
-/// Keeps so many results as they were lent while further calls are made, and gives them up in another order than they came in.
+/// Keeps lent results while further calls are made, and drops them in another order.
 fn keep_lent(state: &State, results: i32) -> Answer {
     let counter = state.counter()?;
-    // More than there is room for, too.
+    // Some results exceed a slot.
     let count = |result: i32| 40 * (result as u32 % 3) + 1;
     let mut lent = Vec::new();
     for result in 0..results {
@@ -346,11 +351,12 @@ fn keep_lent(state: &State, results: i32) -> Answer {
 }
 
 thread_local! {
-    /// Dropped with the thread: before its channels or after them.
+    /// Lent results that the thread's end drops, before its channels or after them.
     static TO_THE_END: RefCell<Vec<obvia::Lent<i32>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Threads that end with results that were lent, some of which are no longer of the connection used last.
+/// Starts threads that end with lent results, some of which are not of the connection that was used
+/// last.
 fn keep_lent_to_end(state: &State) -> Answer {
     for keeps_first in [true, false] {
         let factory = Agile::new(state.factory()?)?;
@@ -381,7 +387,7 @@ fn in_threads(state: &State, words: &[&str], work: fn(&IFactory)) -> Answer {
     done(())
 }
 
-/// Hears, says so, and never answers.
+/// A listener that prints that it was called, and never returns.
 #[implement(IListener)]
 struct Stubborn;
 
@@ -394,7 +400,7 @@ impl IListener_Impl for Stubborn_Impl {
     }
 }
 
-/// Lends a listener that keeps its caller waiting, in so many threads.
+/// Starts threads that pass a listener which keeps its caller waiting.
 fn lend(state: &mut State, words: &[&str]) -> Answer {
     in_threads(state, words, |factory| {
         let outcome = factory.Make().and_then(|counter| counter.Callback(Some(&IListener::from(Stubborn)), 1));
@@ -402,7 +408,8 @@ fn lend(state: &mut State, words: &[&str]) -> Answer {
     })
 }
 
-/// Sleeps in a thread whose calls can be cancelled, and makes another call after that, without.
+/// Starts a thread with a cancellable sleep, another cancellable call, and a call that cannot be
+/// cancelled.
 fn cancellable(state: &mut State, _: &[&str]) -> Answer {
     state.canceller = Canceller::new();
     let (canceller, counter) = (state.canceller.clone(), Agile::new(state.counter()?)?);
@@ -417,7 +424,7 @@ fn cancellable(state: &mut State, _: &[&str]) -> Answer {
     done(())
 }
 
-/// Cancels calls at about the time when they end. The calls after that, which nobody cancels, must all succeed.
+/// Cancels calls at about the time when they end. Calls without the canceller must all succeed.
 fn cancel_race(counter: &ICounter, turns: u32) -> Answer {
     let mut cancelled = 0;
     for turn in 0..turns {
@@ -443,7 +450,8 @@ fn cancel_race(counter: &ICounter, turns: u32) -> Answer {
     Ok(cancelled.to_string())
 }
 
-/// Uses a canceller when its thread has made its last call, and has given its channel to others.
+/// Uses a canceller after its thread's last call, when the thread's channel may belong to another
+/// thread.
 fn cancel_late(counter: &ICounter, turns: u32) -> Answer {
     let agile = Agile::new(counter)?;
     for _ in 0..turns {

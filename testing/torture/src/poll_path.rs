@@ -1,4 +1,4 @@
-//! Calls that may neither allocate nor ask the kernel for anything.
+//! Calls that may neither allocate nor make system calls.
 
 use crate::ICounter;
 use crate::allocations::counts;
@@ -8,7 +8,8 @@ use crate::state::State;
 use obvia::{Error, code};
 use std::hint::black_box;
 
-/// Calls that come before those that count: connections are made, tables and caches are filled.
+/// The number of calls before the measurement, which establish connections and fill tables and
+/// caches.
 const WARM_UP: i32 = 100;
 
 fn calls(counter: &ICounter, number: i32, mut each: impl FnMut(i32)) -> obvia::Result<()> {
@@ -25,9 +26,9 @@ fn calls(counter: &ICounter, number: i32, mut each: impl FnMut(i32)) -> obvia::R
     Ok(())
 }
 
-/// How many allocations so many calls took, of the thread here and of the thread that serves them.
+/// Counts the allocations of calls, in the calling thread and in the serving thread.
 ///
-/// The fault, "here" or "there", makes one.
+/// The fault "here" or "there" makes one allocation.
 pub(crate) fn measure(state: &mut State, number: i32, fault: Option<&str>) -> Answer {
     let (counter, factory) = (state.counter()?, state.factory()?);
     calls(counter, WARM_UP, |_| ())?;
@@ -46,10 +47,10 @@ pub(crate) fn measure(state: &mut State, number: i32, fault: Option<&str>) -> An
     Ok(format!("{here} {there}"))
 }
 
-/// Makes so many calls while neither the thread here nor the one that serves them may ask the kernel for anything; then the
+/// Makes calls while neither the calling nor the serving thread may make system calls. Then the
 /// process ends.
 ///
-/// The fault, "here" or "there", does ask.
+/// The fault "here" or "there" makes a system call.
 pub(crate) fn locked(state: &mut State, number: i32, fault: Option<&str>) -> Answer {
     let (counter, factory) = (state.counter()?, state.factory()?);
     calls(counter, WARM_UP, |_| ())?;
@@ -57,7 +58,7 @@ pub(crate) fn locked(state: &mut State, number: i32, fault: Option<&str>) -> Ans
     lock_down().map_err(|error| Error::new(code::E_FAIL, error.to_string()))?;
     let mut failed = Ok(());
     let outcome = calls(counter, number, |turn| match fault {
-        // SAFETY: asks for a number, if the kernel lets it.
+        // SAFETY: `getppid` has no preconditions.
         Some("here") if turn == number / 2 => drop(unsafe { libc::getppid() }),
         Some("there") if turn == number / 2 => failed = counter.Sleep(1),
         _ => {}

@@ -1,4 +1,4 @@
-//! Processes that the tests start, order about, stop and kill; and what they leave behind.
+//! Processes that tests start, give orders to, stop and kill, and the files that they leave behind.
 
 use ground::Folder;
 use rustix::process::{Pid, Signal, kill_process};
@@ -14,12 +14,12 @@ use std::time::{Duration, Instant};
 
 pub use ground::LATEST;
 
-/// How often a condition is looked at.
+/// The time between checks of a condition.
 const LOOK: Duration = Duration::from_millis(5);
-/// What one look counts at most: where the machine stands still, nobody is late.
+/// The longest time that one check counts: a machine that stands still must not cause a timeout.
 const LOOK_MAX: Duration = Duration::from_millis(50);
 
-/// Measures time as far as this process got to run.
+/// A time limit that counts only the time in which this process ran.
 struct Patience {
     last: Instant,
     left: Duration,
@@ -38,7 +38,7 @@ impl Patience {
     }
 }
 
-/// Looks until `look` finds nothing to complain about, or fails with the last complaint after `limit`.
+/// Repeats `look` until it succeeds. Panics with the last complaint after `limit`.
 #[track_caller]
 pub fn within(limit: Duration, mut look: impl FnMut() -> Result<(), String>) {
     let mut patience = Patience::new(limit);
@@ -48,37 +48,37 @@ pub fn within(limit: Duration, mut look: impl FnMut() -> Result<(), String>) {
     }
 }
 
-/// A complaint unless the two are equal: for [`within`].
+/// Compares two values, for [`within`].
 pub fn same<T: PartialEq + std::fmt::Debug>(found: T, wanted: T) -> Result<(), String> {
     if found == wanted { Ok(()) } else { Err(format!("found {found:?}, wanted {wanted:?}")) }
 }
 
-/// A runtime directory that goes away with the test.
+/// A runtime directory, removed on drop.
 pub struct Directory(Folder);
 
 impl Directory {
-    /// An empty one.
+    /// Creates an empty directory.
     #[expect(clippy::new_without_default, reason = "makes a directory")]
     pub fn new() -> Self {
         Self(Folder::new("torture"))
     }
 
-    /// Where it is.
+    /// Returns the path of the directory.
     pub fn path(&self) -> &Path {
         self.0.path()
     }
 
-    /// Where what is registered for its processes is.
+    /// Returns the folder of the registrations for its processes.
     pub fn classes(&self) -> PathBuf {
         self.0.join("classes")
     }
 
-    /// The names of the files in it.
+    /// Returns the names of its files.
     pub fn files(&self) -> BTreeSet<String> {
         names_in(self.path())
     }
 
-    /// The files that processes which export and serve under these names need.
+    /// Checks for exactly the files that `processes` servers with these exported names need.
     pub fn files_of(&self, names: &[&str], processes: usize) -> Result<(), String> {
         let files = self.files();
         let named = names.iter().flat_map(|name| [format!("{name}.lock"), format!("{name}.sock")]);
@@ -93,7 +93,7 @@ impl Directory {
         self.run(Command::new(program), options)
     }
 
-    /// Starts a process that uses this directory, and has these variables in its environment.
+    /// Starts a process that uses this directory, with environment variables.
     pub fn start_with(&self, program: &str, variables: &[(&str, &str)]) -> Process {
         let mut command = Command::new(program);
         command.envs(variables.iter().copied());
@@ -103,19 +103,19 @@ impl Directory {
     /// Starts a process in a network namespace.
     pub fn start_on(&self, namespace: &str, program: &str, options: &[&str]) -> Process {
         let mut command = Command::new("ip");
-        // `ip` becomes the program, so the process is the one that it started as.
+        // The program replaces `ip`, so that the process ID stays the same.
         command.args(["netns", "exec", namespace, program]);
         self.run(command, options)
     }
 
-    /// Starts a process that runs as another user, and uses this directory. It takes a superuser.
+    /// Starts a process as another user, which takes a superuser.
     pub fn start_as(&self, uid: u32, program: &str, options: &[&str]) -> Process {
         let mut command = Command::new(program);
         command.uid(uid).gid(uid);
         self.run(command, options)
     }
 
-    /// Lets every user see what is in it.
+    /// Lets all users read the directory.
     pub fn open(&self) {
         fs::set_permissions(self.path(), fs::Permissions::from_mode(0o755)).unwrap();
     }
@@ -141,12 +141,12 @@ fn names_in(path: &Path) -> BTreeSet<String> {
     files.filter_map(|file| Some(file.ok()?.file_name().to_string_lossy().into_owned())).collect()
 }
 
-/// What lies in the file system of shared memory.
+/// Returns the names of the files in /dev/shm.
 pub fn shared_memory() -> BTreeSet<String> {
     names_in(Path::new("/dev/shm"))
 }
 
-/// A running process. It ends with this value, and by itself when the test is gone.
+/// A running process. It is killed on drop, and ends by itself with the test.
 pub struct Process {
     child: Child,
     orders: Option<ChildStdin>,
@@ -154,24 +154,24 @@ pub struct Process {
 }
 
 impl Process {
-    /// Its number.
+    /// Returns the process ID.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Gives an order.
+    /// Sends an order.
     pub fn order(&mut self, order: &str) {
         let orders = self.orders.as_mut().unwrap();
         writeln!(orders, "{order}").unwrap();
     }
 
-    /// The next line that it prints.
+    /// Returns the next line of output.
     #[track_caller]
     pub fn line(&mut self) -> String {
         self.line_within(LATEST)
     }
 
-    /// The next line, which must come within `limit`.
+    /// Returns the next line of output, which must arrive within `limit`.
     #[track_caller]
     pub fn line_within(&mut self, limit: Duration) -> String {
         let mut patience = Patience::new(limit);
@@ -188,7 +188,7 @@ impl Process {
         }
     }
 
-    /// Gives an order and returns the answer, without the "ok" with which it must begin.
+    /// Sends an order, and returns its answer, which must begin with "ok", without that word.
     #[track_caller]
     pub fn good(&mut self, order: &str) -> String {
         self.order(order);
@@ -197,7 +197,7 @@ impl Process {
         rest.unwrap_or_else(|| panic!("{order}: {line}")).trim_start().to_owned()
     }
 
-    /// Gives an order and returns the error, without the "error" with which it must begin.
+    /// Sends an order, and returns its error, which must begin with "error", without that word.
     #[track_caller]
     pub fn bad(&mut self, order: &str) -> String {
         self.order(order);
@@ -206,13 +206,13 @@ impl Process {
         rest.unwrap_or_else(|| panic!("{order}: {line}")).to_owned()
     }
 
-    /// Has a client call the server that it is connected to, be called back, and pass objects both ways.
+    /// Makes a client call its server, take callbacks, and pass objects in both directions.
     #[track_caller]
     pub fn passes_objects(&mut self) {
         self.good("make 3");
         assert_eq!(self.number("add 7"), 7);
         assert_eq!(self.number("callback 5"), 16);
-        // The server's object comes home as itself; the client's own is not the server's.
+        // An object of the server arrives there as itself; one of the client does not.
         assert_eq!(self.good("pass"), "true true");
         assert_eq!(self.good("pass-own"), "true false");
         self.good("keep-own");
@@ -221,13 +221,14 @@ impl Process {
         self.good("context");
         self.good("halve 10");
         self.good("halve 1");
-        // The words of a method that fails reach the caller.
+        // The error information of a failed method reaches the caller.
         let why = self.bad("fail -2147024809");
         let told = "the counter was told to fail by -2147024809 counter (\"counter.chm\", 7)";
         assert!(why.contains(told), "{why}");
     }
 
-    /// Makes a call that times out after the server has begun it. The timeout doubles until that happens.
+    /// Makes a call that times out after the server has begun it. The timeout doubles until that
+    /// happens.
     #[track_caller]
     pub fn times_out(&mut self, server: &mut Self) {
         let before = server.number("begun");
@@ -240,29 +241,29 @@ impl Process {
             timeout *= 2;
         }
         self.good("timeout");
-        // All that have begun notice it.
+        // All begun sleeps notice their cancellation.
         within(LATEST, || same(server.number("noticed"), server.number("begun")));
         server.becomes(LATEST, "sleeping", 0);
     }
 
-    /// The number that answers an order.
+    /// Sends an order, and returns the number in its answer.
     #[track_caller]
     pub fn number(&mut self, order: &str) -> i64 {
         self.good(order).parse().unwrap()
     }
 
-    /// Looks until the answer to an order is this number.
+    /// Repeats an order until its answer is this number.
     #[track_caller]
     pub fn becomes(&mut self, limit: Duration, order: &str, wanted: i64) {
         within(limit, || same(self.number(order), wanted).map_err(|what| format!("{order}: {what}")));
     }
 
     fn signal(&self, signal: Signal) {
-        // The child has not been waited for, so the number is still its own.
+        // The child has not been waited for, so that its process ID is not reused.
         kill_process(Pid::from_raw(self.pid().cast_signed()).unwrap(), signal).unwrap();
     }
 
-    /// Has the kernel stop it.
+    /// Stops the process by a signal, and waits until it is stopped.
     pub fn stop(&self) {
         self.signal(Signal::STOP);
         within(LATEST, || {
@@ -272,25 +273,25 @@ impl Process {
         });
     }
 
-    /// Has it go on.
+    /// Continues a stopped process.
     pub fn go_on(&self) {
         self.signal(Signal::CONT);
     }
 
-    /// Kills it. It is gone when this returns.
+    /// Kills the process, and waits for its end.
     pub fn kill(&mut self) {
         self.signal(Signal::KILL);
         self.child.wait().unwrap();
     }
 
-    /// Waits until it ends.
+    /// Waits for the process's end.
     #[track_caller]
     pub fn ended(&mut self) -> ExitStatus {
         within(LATEST, || self.child.try_wait().unwrap().map(drop).ok_or("it runs".to_owned()));
         self.child.wait().unwrap()
     }
 
-    /// Has it end, and waits for that.
+    /// Closes the process's input, and waits for its successful end.
     pub fn end(&mut self) {
         self.orders = None;
         assert!(self.ended().success());
@@ -302,17 +303,17 @@ impl Process {
         line.unwrap().trim().trim_end_matches(" kB").parse().unwrap()
     }
 
-    /// Its threads.
+    /// Returns the number of its threads.
     pub fn threads(&self) -> u64 {
         self.status("Threads")
     }
 
-    /// Its resident memory, in KiB.
+    /// Returns its resident memory, in KiB.
     pub fn resident_kib(&self) -> u64 {
         self.status("VmRSS")
     }
 
-    /// Its open files.
+    /// Returns the number of its file descriptors.
     pub fn open_files(&self) -> usize {
         fs::read_dir(format!("/proc/{}/fd", self.pid())).unwrap().count()
     }
@@ -325,7 +326,8 @@ impl Drop for Process {
     }
 }
 
-/// Whether a process has a thread that runs. Its first thread may be a zombie while others live and hold its files.
+/// Whether a process has a running thread. Its first thread may be a zombie while others live and
+/// hold its files.
 fn is_there(pid: u32) -> bool {
     let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     threads.filter_map(|thread| fs::read_to_string(thread.path().join("stat")).ok()).any(|stat| {
@@ -334,19 +336,19 @@ fn is_there(pid: u32) -> bool {
     })
 }
 
-/// Waits until a process that this one has not started has ended.
+/// Waits for the end of a process that is not a child.
 #[track_caller]
 pub fn ends(pid: u32) {
     within(LATEST, || if is_there(pid) { Err(format!("process {pid} is there")) } else { Ok(()) });
 }
 
-/// Kills a process that this one has not started.
+/// Kills a process that is not a child.
 pub fn kill(pid: u32) {
     let pid = Pid::from_raw(pid.cast_signed()).unwrap();
     kill_process(pid, Signal::KILL).unwrap();
 }
 
-/// Kills a process if it runs this program. Another process may have the number by now.
+/// Kills a process if it runs this program, because the process ID may have been reused.
 pub(crate) fn kill_if_it_runs(program: &Path, pid: u32) {
     let runs = fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|path| path == program);
     if let Some(pid) = Pid::from_raw(pid.cast_signed()).filter(|_| runs) {

@@ -7,7 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// A directory with a class, whose server writes its process's number to a file when it starts. Servers end with it.
+/// A runtime directory with a registered class. Its servers write their process IDs to a file, and
+/// are killed on drop.
 pub struct Host {
     program: String,
     directory: Directory,
@@ -20,20 +21,21 @@ impl Drop for Host {
     }
 }
 
-/// The file that a waiting server waits for. It lies beside the file of starts.
+/// Returns the path of the file that lets waiting servers continue, beside the file of starts.
 pub(crate) fn go_file(starts: &Path) -> PathBuf {
     starts.with_extension("go")
 }
 
 impl Host {
-    /// One whose class's server is this program, which is told how to be it.
+    /// Creates a host whose class's server is this program, with arguments for its behaviour.
     pub fn new(program: &str, how: &[&str]) -> Self {
         let host = Self { program: program.to_owned(), directory: Directory::new() };
         host.register(&host.class(how).to_string());
         host
     }
 
-    /// The same, for clients of other hosts as well, which have to ping this often.
+    /// Creates a host whose class is open to clients of other hosts, which have to ping at this
+    /// period.
     pub fn with_remote(program: &str, remote: &[Remote], period: Duration) -> Self {
         let host = Self::new(program, &[]);
         let mut class = Class { remote: remote.to_vec(), ..host.class(&[]) };
@@ -54,12 +56,12 @@ impl Host {
         Class { id: CLASS, name: None, library: None, program: Some(program), host: None, remote: Vec::new() }
     }
 
-    /// Where its names and registrations are.
+    /// Returns the directory of names and registrations.
     pub fn directory(&self) -> &Directory {
         &self.directory
     }
 
-    /// Registers the class anew.
+    /// Replaces the class's registration.
     pub fn register(&self, text: &str) {
         let folder = self.directory.classes();
         fs::create_dir_all(&folder).unwrap();
@@ -70,23 +72,23 @@ impl Host {
         self.directory.path().join("starts")
     }
 
-    /// Lets servers go on that wait before they register the class.
+    /// Lets waiting servers register the class.
     pub fn go(&self) {
         fs::write(go_file(&self.starts_file()), "").unwrap();
     }
 
-    /// The processes that were started.
+    /// Returns the process IDs of all started servers.
     pub fn starts(&self) -> Vec<u32> {
         let text = fs::read_to_string(self.starts_file()).unwrap_or_default();
         text.lines().map(|line| line.parse().unwrap()).collect()
     }
 
-    /// A process of it.
+    /// Starts a process of this host.
     pub fn process(&self) -> Process {
         self.directory.start(&self.program, &[])
     }
 
-    /// The service that starts servers.
+    /// Starts a process with the service for activation.
     pub fn service(&self) -> Process {
         let mut service = self.process();
         service.good("scm");

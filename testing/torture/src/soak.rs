@@ -1,4 +1,4 @@
-//! Calls of every kind from many threads, each result compared with what the client knows.
+//! Calls of every kind from many threads, with a check of each result.
 
 use crate::answer::Answer;
 use crate::state::State;
@@ -9,14 +9,14 @@ use std::sync::{Arc, Barrier, Mutex};
 use std::time::{Duration, Instant};
 
 const THREADS: usize = 4;
-/// Objects that each thread has at a time.
+/// The number of objects that each thread holds.
 const OBJECTS: usize = 1_000;
-/// The most numbers that are sent there and back: 200 KiB.
+/// The most numbers of an echo call: 200 KiB.
 const ECHO_MAX: u64 = 50 << 10;
-/// Every so many calls of its own a thread gives an object back and makes another.
+/// The range of the random number that chooses the kind of a call.
 const KINDS: u64 = 32;
 
-/// Numbers that look random, the same for the same seed: xorshift.
+/// A generator of pseudorandom numbers: xorshift.
 struct Random(u64);
 
 impl Random {
@@ -36,7 +36,7 @@ impl Random {
     }
 }
 
-/// A counter that all threads add to: its total lies between what was added and what may have been.
+/// A counter that all threads add to. Its total is between the completed and the begun additions.
 struct Shared {
     counter: Agile<ICounter>,
     begun: AtomicI64,
@@ -58,7 +58,7 @@ impl Shared {
         assert!((least..=most).contains(&total), "{total} is not between {least} and {most}");
     }
 
-    /// Where nobody else uses it any more, the total is exact.
+    /// Drops a reference. The last user checks that the total is exact.
     fn let_go(shared: Arc<Self>) {
         if let Some(last) = Arc::into_inner(shared) {
             assert_eq!(last.counter.get().Get().unwrap(), last.done.into_inner());
@@ -101,7 +101,7 @@ impl Worker {
             }
             17..20 => assert_eq!(counter.Get().unwrap(), *total),
             20..22 => {
-                // Half of them small.
+                // Half of the arrays are small.
                 let most = if value & 1 == 0 { 64 } else { ECHO_MAX };
                 let values = vec![value; self.random.below(most + 1) as usize];
                 assert_eq!(counter.Echo(&values).unwrap(), values);
@@ -131,7 +131,7 @@ impl Worker {
         }
     }
 
-    /// What others use or know of this thread gives way to something new.
+    /// Replaces the thread's own object, or its shared counter in the table.
     fn renew(&mut self, value: i32) {
         if value & 1 == 0 {
             self.own = (Counter::new(), 0);
@@ -142,7 +142,7 @@ impl Worker {
         Shared::let_go(before);
     }
 
-    /// Looks once more at all objects, and gives them back.
+    /// Checks and releases all objects.
     fn finish(self) -> u64 {
         for (counter, total) in &self.objects {
             assert_eq!(counter.Get().unwrap(), *total);
@@ -151,7 +151,7 @@ impl Worker {
     }
 }
 
-/// Works for so many seconds and answers with the number of calls. Says "ready" when all objects have been made.
+/// Makes calls for some seconds, and returns their number. Prints "ready" when all objects exist.
 pub(crate) fn run(state: &mut State, seed: u64, seconds: u64) -> Answer {
     let factory = Agile::new(state.factory()?)?;
     let table: Arc<Table> = Arc::new((0..THREADS).map(|_| Mutex::new(Shared::new(factory.get()))).collect());
@@ -171,7 +171,7 @@ pub(crate) fn run(state: &mut State, seed: u64, seconds: u64) -> Answer {
     let threads: Vec<_> = (0..THREADS).map(start).collect();
     ready.wait();
     println!("ready");
-    // A thread that found something wrong has said so; the process ends with it, and the test notices.
+    // A thread with a wrong result has panicked with a message, and the join passes that on.
     let calls: u64 = threads.into_iter().map(|thread| thread.join().unwrap()).sum();
     for shared in Arc::into_inner(table).unwrap() {
         Shared::let_go(shared.into_inner().unwrap());

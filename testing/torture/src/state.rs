@@ -1,4 +1,4 @@
-//! What orders work on.
+//! The state that orders work on.
 
 use crate::bell::Bell;
 use crate::events::Events;
@@ -8,21 +8,21 @@ use obvia::{Canceller, GUID, code};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-/// The class of factories. What stands for the class is a factory, too.
+/// The class of factories. The class object is a factory, too.
 pub const CLASS: GUID = GUID::from_u128(0x3f0d_52c1_77a4_4c1e_9a0b_0b51_2f6e_9d40);
 
 static MADE: AtomicI64 = AtomicI64::new(0);
 
-/// Factories made for the class, the class object included.
+/// Returns the number of factories of the class, the class object included.
 pub(crate) fn made() -> i64 {
     MADE.load(Ordering::SeqCst)
 }
 
-/// What the orders so far have brought.
+/// The objects of earlier orders.
 #[derive(Default)]
 pub(crate) struct State {
     pub(crate) exports: Vec<obvia::Export>,
-    /// What was exported last.
+    /// The factory that was exported last.
     pub(crate) exported: Option<IFactory>,
     pub(crate) tower: Option<(Bell, obvia::Serving)>,
     pub(crate) bell: Option<Bell>,
@@ -37,7 +37,7 @@ pub(crate) struct State {
     pub(crate) canceller: Canceller,
 }
 
-/// A factory for the class.
+/// Creates a factory for the class.
 pub(crate) fn make() -> IFactory {
     MADE.fetch_add(1, Ordering::SeqCst);
     Factory::default().into()

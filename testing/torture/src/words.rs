@@ -1,4 +1,5 @@
-//! An object whose methods return bare HRESULTs, as COM's interfaces have them, and leave words whether or not they fail.
+//! An object whose methods return plain HRESULTs, as in COM's interfaces, and set error information
+//! whether they fail or not.
 
 #![expect(clippy::unit_arg, reason = "orders without a result of their own are answered all the same")]
 
@@ -12,7 +13,7 @@ use windows_core::implement;
 
 const OWN: &str = "the words of this call";
 
-/// Any thread may use it, as an interface of an IDL file says.
+/// The object is agile, because an interface from an IDL file is.
 #[implement(IClassFactory, IListener)]
 struct Careless;
 
@@ -36,12 +37,12 @@ impl IClassFactory_Impl for Careless_Impl {
     }
 }
 
-/// Exports such an object.
+/// Exports the object.
 pub(crate) fn export(state: &mut State, name: &str) -> Answer {
     done(state.exports.push(obvia::export(name, IClassFactory::from(Careless))?))
 }
 
-/// Calls one, and says which words do not belong to their call.
+/// Calls the object, and checks that the error information belongs to the failed call.
 pub(crate) fn check(place: &str) -> Answer {
     let object: IClassFactory = obvia::connect(place)?;
     for _ in 0..3 {

@@ -1,10 +1,11 @@
-//! Who may not call is refused before anything runs, by whichever way it comes, and it is logged; others go on meanwhile.
+//! Tests of access control: calls without permission are refused and logged before anything runs,
+//! on every transport, while other clients go on.
 
 use torture::process::{Directory, LATEST, Process};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
 const DENIED: &str = "E_ACCESSDENIED";
-/// What servers listen on.
+/// The bindings of the servers.
 const BINDINGS: [&str; 10] = [
     "ncacn_vi_shm:[there]",
     "ncalrpc:[there]",
@@ -18,7 +19,7 @@ const BINDINGS: [&str; 10] = [
     "ncacn_vi_udp:127.0.0.1[,security=connect]",
 ];
 
-/// A server whose refusals are kept, and the way to what it exports.
+/// Starts a server that records refusals, and returns it with the binding of its export.
 fn serve(directory: &Directory, listening: &str) -> (Process, String) {
     let mut server = directory.start(PROGRAM, &[]);
     server.good("audit");
@@ -51,7 +52,7 @@ fn rules_hold_from_the_next_call_on_by_every_way() {
         client.good(&format!("connect {binding}"));
         client.good("make 2");
         assert_eq!(client.number("add 5"), 5);
-        // No object has a rule of its own.
+        // No object has an access rule of its own.
         server.good("access all nobody");
         for order in ["add 1", "make 1", "callback 5", "echo 100000", "add 1"] {
             denied(&mut client, order);
@@ -61,7 +62,7 @@ fn rules_hold_from_the_next_call_on_by_every_way() {
             assert!(refusals.contains(&format!("refused method {method} of {interface} to ")), "{refusals}");
         }
         assert_eq!(refusals.matches("refused").count(), 5, "{refusals}");
-        // One of its own holds instead.
+        // An object's own rule replaces the default rule.
         server.good("access exported everybody");
         client.good("make 1");
         denied(&mut client, "add 1");
@@ -72,7 +73,7 @@ fn rules_hold_from_the_next_call_on_by_every_way() {
         server.good("access exported");
         client.good("make 1");
         assert_eq!(server.number("live"), 4);
-        // What is not to be called can still be let go.
+        // References can still be released without the permission to call.
         server.good("access all nobody");
         client.good("leave");
         server.becomes(LATEST, "live", 0);
@@ -106,7 +107,8 @@ fn accounts_are_told_apart_by_who_and_how_well_they_protect_calls() {
         println!("{binding}");
         let with = |option: &str| format!("connect {}", binding.replace(']', &format!(",{option}]")));
         let (mut anna, mut otto) = (client(&directory, "anna"), client(&directory, "otto"));
-        // Objects that come of it are called over shared memory, where the host is the same: which protects nothing and asks for no account.
+        // Returned objects are called over shared memory on the same host, which protects no calls
+        // and authenticates no accounts.
         for level in ["security=integrity", "security=privacy"] {
             anna.good(&with(level));
             anna.good("make 1");
@@ -122,7 +124,7 @@ fn accounts_are_told_apart_by_who_and_how_well_they_protect_calls() {
         for level in ["security=none", "security=connect"] {
             denied(&mut client(&directory, "anna"), &with(level));
         }
-        // The one goes on while the other is refused, in connections that there are already.
+        // One client goes on while the other is refused, on existing connections.
         server.good("access all integrity=anna integrity=otto");
         for process in [&mut anna, &mut otto] {
             process.good(&with("security=integrity"));
@@ -150,11 +152,11 @@ fn accounts_are_told_apart_over_virtual_interfaces() {
     server.good("access all connect=anna connect=otto");
     otto.good(&format!("connect {binding}"));
     otto.good("make 1");
-    // In connections that there are already.
+    // The rule changes for existing connections.
     server.good("access all connect=otto");
     denied(&mut anna, "make 1");
     otto.good("make 1");
-    // A proof of who calls protects no call.
+    // The level connect authenticates the client, but does not protect calls.
     server.good("access all integrity=otto");
     denied(&mut otto, "make 1");
     server.good("refusals");
@@ -192,7 +194,7 @@ fn functions_have_rules_as_objects_do() {
     }
 }
 
-/// Before there is anything to have rules for.
+/// The level is checked before any rule applies.
 #[test]
 fn who_proves_too_little_is_logged() {
     let directory = Directory::new();
@@ -218,7 +220,7 @@ fn who_may_not_activate_has_nothing_made() {
     for listening in BINDINGS {
         let directory = Directory::new();
         let (mut server, binding) = serve(&directory, listening);
-        // Whether there is such a class, those who may not are not told.
+        // Clients without permission do not learn whether the class exists.
         server.good("access class nobody");
         let mut client = client(&directory, "anna");
         denied(&mut client, &format!("activate {binding}"));
@@ -227,9 +229,10 @@ fn who_may_not_activate_has_nothing_made() {
         let refusals = server.good("refusals");
         let line = "refused objects of the class {3F0D52C1-77A4-4C1E-9A0B-0B512F6E9D40} to ";
         assert_eq!(refusals.matches(line).count(), 2, "{refusals}");
-        // The class object is made when it is registered.
+        // The class object is created at the registration.
         assert_eq!(server.number("made"), 1, "nothing was made for those who were refused");
-        // The rule for all classes is for others, and so is the one for calls.
+        // The rule for all classes does not apply to a class with its own, and neither does the
+        // rule for calls.
         server.good("access classes everybody");
         denied(&mut client, &format!("activate {binding}"));
         server.good("access class everybody");
@@ -238,7 +241,7 @@ fn who_may_not_activate_has_nothing_made() {
         assert_eq!(server.number("made"), 2);
         server.good("access class host=nowhere");
         denied(&mut client, &format!("activate {binding}"));
-        // What was made stays.
+        // Existing objects stay callable.
         assert_eq!(client.number("add 0"), 7);
     }
 }
@@ -253,7 +256,7 @@ fn who_may_call_may_activate_where_nobody_says_otherwise() {
     denied(&mut client, &format!("activate {binding}"));
     assert_eq!(server.number("made"), 1);
     server.good("access classes own");
-    // It is made, and may not be called.
+    // The object is created, but may not be called.
     denied(&mut client, &format!("activate {binding}"));
     let refusals = server.good("refusals");
     assert!(refusals.contains("refused method 4 of IFactory"), "{refusals}");
@@ -261,7 +264,7 @@ fn who_may_call_may_activate_where_nobody_says_otherwise() {
     client.good(&format!("activate {binding}"));
 }
 
-/// Calls a method that panics, and is told no more than that it did.
+/// Calls a method that panics, and checks that the error hides the panic's text.
 #[track_caller]
 fn is_told_nothing_of_a_panic(client: &mut Process) {
     let why = client.bad("fail 0");
@@ -292,7 +295,7 @@ fn texts_of_panics_are_told_on_this_host_where_the_server_says_so() {
     }
 }
 
-/// Where the tests do not run as the superuser there is nobody else to be.
+/// Whether the tests run as the superuser; other users' processes need that.
 fn is_superuser() -> bool {
     rustix::process::getuid().is_root()
 }

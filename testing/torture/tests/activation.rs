@@ -1,9 +1,11 @@
-//! Objects are made by other processes, and by this one: the client says the same, whichever way leads to the server.
+//! Tests of activation in other processes and in the own one: clients behave the same on every
+//! transport.
 
 use torture::process::{Directory, LATEST};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
-/// What servers listen on: shared memory, the standard's protocol sequences in each transfer syntax, and a virtual interface over the network.
+/// The bindings of the servers: shared memory, the standard's protocol sequences in each transfer
+/// syntax, and a virtual interface over the network.
 const BINDINGS: [&str; 7] = [
     "ncacn_vi_shm:[there]",
     "ncalrpc:[there]",
@@ -44,7 +46,7 @@ fn an_object_is_the_same_wherever_it_is_made() {
 fn classes_that_nobody_has_are_refused() {
     let directory = Directory::new();
     let mut server = directory.start(PROGRAM, &[]);
-    // The interfaces are known there, and no class.
+    // The server knows the interfaces, but has no class.
     server.good("export other");
     let binding = server.good("listen ncacn_vi_shm:[there]");
     let mut client = directory.start(PROGRAM, &[]);
@@ -54,7 +56,7 @@ fn classes_that_nobody_has_are_refused() {
     }
     server.good("register");
     client.good(&format!("activate {binding}"));
-    // What was made stays when no more is.
+    // Existing objects stay after the class is revoked.
     server.good("leave");
     let why = client.bad(&format!("activate {binding}"));
     assert!(why.contains("REGDB_E_CLASSNOTREG"), "{why}");
@@ -71,7 +73,7 @@ fn thousands_of_objects_leave_nothing() {
         let binding = server.good(&format!("listen {listening}"));
         let mut client = directory.start(PROGRAM, &[]);
         client.good(&format!("activate {binding}"));
-        // More objects than one message releases.
+        // The objects exceed the targets of one Release message.
         client.good("make 2500");
         assert_eq!(server.number("live"), 2500);
         assert!(server.number("exported") >= 2500);

@@ -1,4 +1,4 @@
-//! Calls that their callers give up: the server notices, and nothing else is disturbed.
+//! Tests of cancelled calls: the server notices the cancel, and other calls are not disturbed.
 
 use std::time::Duration;
 use torture::process::{Directory, LATEST, Process};
@@ -6,7 +6,7 @@ use torture::process::{Directory, LATEST, Process};
 const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
 const CANCELED: &str = "RPC_E_CALL_CANCELED";
 
-/// A server, and a client that waits in this way and has a counter of it.
+/// Starts a server, and a client with this waiting policy and a counter.
 fn pair(directory: &Directory, way: &str) -> (Process, Process) {
     let mut server = directory.start(PROGRAM, &[]);
     server.good("export name");
@@ -27,14 +27,14 @@ fn a_cancelled_call_ends_at_once_on_both_sides() {
             server.becomes(LATEST, "sleeping", 1);
             assert_eq!(server.number("noticed"), round - 1);
             client.order("cancel");
-            // The answer to the order is among them, anywhere.
+            // The answer to the order may be anywhere among the lines.
             let mut lines: Vec<String> = (0..4).map(|_| client.line_within(LATEST)).collect();
             lines.retain(|line| !line.starts_with("ok"));
             let [ended, later, after] = lines.try_into().unwrap();
             assert!(ended.starts_with("ended error") && ended.contains(CANCELED), "{way}: {ended}");
             server.becomes(LATEST, "noticed", round);
             server.becomes(LATEST, "sleeping", 0);
-            // Who was cancelled makes no further calls; who was not, does.
+            // Later calls by the cancelled canceller fail; calls without it succeed.
             assert!(later.starts_with("later error") && later.contains(CANCELED), "{way}: {later}");
             assert_eq!(after, format!("after ok {}", 2 * round));
             assert_eq!(client.good("add 1"), (2 * round + 1).to_string());
@@ -56,7 +56,7 @@ fn a_call_that_times_out_is_cancelled_in_the_server() {
     }
 }
 
-/// What a method's caller waits no longer for, the method waits no longer for either, whatever it says.
+/// A method's own calls end at its caller's deadline, even with a longer timeout.
 #[test]
 fn a_deadline_is_handed_on() {
     let directory = Directory::new();

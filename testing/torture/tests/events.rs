@@ -1,12 +1,13 @@
-//! Connection points across processes and by every way to them: sinks are called, and those that are killed or hang hold nobody up.
+//! Tests of connection points across processes, on every transport: sinks are called, and killed or
+//! hanging sinks do not delay others.
 
 use std::time::{Duration, Instant};
 use torture::process::{Directory, Process, same, within};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
-/// By when references of a process that has ended are dropped, and those that are given back have arrived.
+/// The time limit for references of ended processes, and for releases, to arrive.
 const DROPPED: Duration = Duration::from_secs(20);
-/// What servers listen on; by the first, clients are on the same host.
+/// The bindings of the servers; with the first, clients connect on the same host.
 const WAYS: [&str; 6] = [
     "",
     "ncacn_vi_udp:127.0.0.1[0]",
@@ -16,12 +17,12 @@ const WAYS: [&str; 6] = [
     "ncadg_ip_udp:127.0.0.1[0]",
 ];
 
-/// A process with an announcer, and what clients connect to.
+/// A process with an announcer, and the name or binding for its clients.
 struct Source {
     process: Process,
     place: String,
     directory: Directory,
-    /// Where clients are that share no memory with it.
+    /// The runtime directory of clients that share no memory with the server.
     elsewhere: Option<Directory>,
 }
 
@@ -48,7 +49,7 @@ impl Source {
         client
     }
 
-    /// A client that is called already.
+    /// Starts a client with a connected sink.
     fn hearer(&self) -> Process {
         let mut client = self.client();
         client.good("hear");
@@ -56,7 +57,7 @@ impl Source {
     }
 }
 
-/// Waits until a process has heard this.
+/// Waits until a process's sinks have received these announcements.
 #[track_caller]
 fn hears(process: &mut Process, wanted: &str) {
     let mut heard = Vec::new();
@@ -77,7 +78,7 @@ fn sinks_are_called_by_every_way() {
         client.good("hear");
         assert_eq!(client.good("points"), "1 2");
         assert_eq!(source.process.number("announce 5"), 2);
-        // Called while the caller waits for its own call.
+        // The sinks are called while their process waits for its own call.
         assert_eq!(client.number("announce 6"), 2);
         assert_eq!(client.good("heard"), "5 5 6 6");
         assert_eq!(source.process.number("post 7"), 0);
@@ -86,7 +87,7 @@ fn sinks_are_called_by_every_way() {
         assert_eq!(source.process.number("hearers"), 0);
         assert_eq!(source.process.number("announce 8"), 0);
         assert_eq!(client.good("heard"), "");
-        // The announcer, by its two interfaces.
+        // The announcer stays exported, by two interfaces.
         source.process.becomes(DROPPED, "exported", 2);
         client.becomes(DROPPED, "exported", 0);
     }
@@ -101,7 +102,7 @@ fn there_are_as_many_sinks_as_the_point_takes() {
     }
     let refused = client.bad("hear");
     assert!(refused.contains("CONNECT_E_ADVISELIMIT"), "{refused}");
-    // Sinks of processes that have ended make room, though nobody has called them since.
+    // Sinks of ended processes make room, even without a call in between.
     client.kill();
     let mut next = source.client();
     within(DROPPED, || {
@@ -146,7 +147,7 @@ fn a_killed_sink_is_dropped_and_the_others_are_called() {
 
 #[test]
 fn a_sink_that_hangs_holds_nobody_up_and_is_dropped_after_a_while() {
-    // Five seconds: a test can wait that long, and a live sink answers within it on a busy machine.
+    // Five seconds: short enough to wait for, and long enough for a live sink on a busy machine.
     let mut source = Source::announce("", "announcer events 5000");
     let (hung, mut well) = (source.hearer(), source.hearer());
     hung.stop();
@@ -156,7 +157,7 @@ fn a_sink_that_hangs_holds_nobody_up_and_is_dropped_after_a_while() {
         hears(&mut well, &value.to_string());
     }
     println!("posting took {:?}", start.elapsed());
-    // The second event that it has not answered ends its connection.
+    // The second unanswered event ends the sink's connection.
     source.process.becomes(DROPPED, "hearers", 1);
     assert_eq!(source.process.number("announce 7"), 1);
     assert_eq!(well.good("heard"), "7");

@@ -1,12 +1,13 @@
-//! Objects in calls that come to nothing: their references are taken back where the server never got them, and are the server's where it did.
+//! Tests of objects in failed calls: the client takes the references back unless the server has
+//! unmarshaled them.
 
 use torture::process::{Directory, LATEST, Process};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
-/// By shared memory, and over TCP in both transfer syntaxes.
+/// The options of the transports: shared memory, and TCP in both transfer syntaxes.
 const WAYS: [&str; 3] = ["", "", ",transfer=ndr"];
 
-/// Runs a test by each way.
+/// Runs a test on each transport.
 fn over_each(test: impl Fn(&mut Process, &mut Process)) {
     for (at, options) in WAYS.iter().enumerate() {
         println!("{at}: {options}");
@@ -20,7 +21,7 @@ fn over_each(test: impl Fn(&mut Process, &mut Process)) {
         let mut client = directories[usize::from(at > 0)].start(PROGRAM, &[]);
         client.good(&format!("connect {place}"));
         test(&mut server, &mut client);
-        // Nobody refers to anything of the client's.
+        // No reference to the client's objects is left.
         client.good("keep-none");
         client.becomes(LATEST, "exported", 0);
     }
@@ -34,7 +35,7 @@ fn what_is_not_sent_is_taken_back() {
             assert!(told.contains(why), "{told}");
             assert_eq!(client.number("exported"), 0, "{what}: {told}");
         }
-        // The connection is as good as before.
+        // The connection still works.
         client.good("give all");
     });
 }
@@ -55,7 +56,7 @@ fn what_a_server_does_not_look_at_is_taken_back() {
 #[test]
 fn what_a_server_has_looked_at_is_its_own() {
     over_each(|server, client| {
-        // It has references of its own, by a call before, which are not taken for those of the one that fails.
+        // The server holds references from an earlier call, which the failed call must not release.
         client.good("keep-own");
         let kept = client.number("exported");
         for _ in 0..20 {

@@ -1,24 +1,25 @@
-//! Processes that are killed or stopped in mid-call: nobody waits for them, and they leave nothing behind.
+//! Tests of processes that are killed or stopped during calls: their peers do not wait, and nothing
+//! is left of them.
 
 use std::time::Duration;
 use torture::process::{Directory, LATEST, Process, same, shared_memory, within};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
-/// How the clients of a test wait: each in another way.
+/// The waiting policies of a test's clients.
 const WAYS: [&str; 3] = ["adaptive", "block", "poll"];
-/// By when connections that nobody uses have been closed: a few rounds of the janitor.
+/// The time limit for the janitor to close unused connections, a few of its rounds.
 const SETTLED: Duration = Duration::from_secs(30);
 const DISCONNECTED: &str = "RPC_E_DISCONNECTED";
 const TIMEOUT: &str = "RPC_E_TIMEOUT";
 
-/// A server of this name.
+/// Starts a server with this exported name.
 fn server(directory: &Directory, name: &str) -> Process {
     let mut server = directory.start(PROGRAM, &[]);
     server.good(&format!("export {name}"));
     server
 }
 
-/// Clients that are connected to the server of this name, one for each way to wait.
+/// Starts clients that are connected to the server, one for each waiting policy.
 fn clients(directory: &Directory, name: &str) -> Vec<Process> {
     let start = |way: &&str| {
         let mut client = directory.start(PROGRAM, &[way]);
@@ -28,12 +29,12 @@ fn clients(directory: &Directory, name: &str) -> Vec<Process> {
     WAYS.iter().map(start).collect()
 }
 
-/// What a server has: threads and open files.
+/// Returns the numbers of a server's threads and file descriptors.
 fn counts(server: &Process) -> (u64, usize) {
     (server.threads(), server.open_files())
 }
 
-/// Waits until a server has no more threads and open files than it had.
+/// Waits until a server has no more threads and file descriptors than before.
 #[track_caller]
 fn settles(server: &Process, before: (u64, usize)) {
     within(SETTLED, || {
@@ -42,7 +43,7 @@ fn settles(server: &Process, before: (u64, usize)) {
     });
 }
 
-/// Has a server start all it starts at its first use, and returns what it has then.
+/// Makes a server start its background threads, and returns the expected counts.
 fn warmed_up(directory: &Directory, server: &mut Process, name: &str) -> (u64, usize) {
     let cold = counts(server);
     let mut client = directory.start(PROGRAM, &[]);
@@ -52,11 +53,12 @@ fn warmed_up(directory: &Directory, server: &mut Process, name: &str) -> (u64, u
     client.good("pass-own");
     client.end();
     server.becomes(LATEST, "live", 0);
-    // The pulse with its epoll instance, and the janitor.
+    // The threads are the pulse, with its epoll instance, and the janitor.
     (cold.0 + 2, cold.1 + 1)
 }
 
-/// Waits until the only files are those of these names and so many processes. Looking removes the files of the dead.
+/// Waits until only the files of these names and processes are left. The listing removes files of
+/// dead processes.
 #[track_caller]
 fn only_files_of(directory: &Directory, names: &[&str], processes: usize) {
     within(LATEST, || {
@@ -122,7 +124,7 @@ fn proxies_of_a_killed_server_say_so_and_can_be_dropped() {
         }
         let error = client.bad("make 1");
         assert!(error.contains(DISCONNECTED), "{error}");
-        // What was lent to the dead comes back.
+        // References that the dead process held are released.
         client.becomes(LATEST, "live", 0);
         client.good("leave");
         client.end();
@@ -242,7 +244,7 @@ fn a_client_killed_in_a_call_back_holds_nobody_up() {
             assert_eq!(client.line(), "heard");
         }
     }
-    // One that lent a counter and does nothing now.
+    // The first client has lent a counter, and makes no calls.
     clients[0].good("keep-own");
     server.becomes(LATEST, "live", (WAYS.len() * THREADS) as i64);
     for client in &mut clients {
@@ -292,13 +294,13 @@ fn calls_to_a_stopped_server_end_in_time_and_work_when_it_goes_on() {
     }
     server.stop();
     for (client, first) in clients.iter_mut().zip(["make 1", "pass-own", "callback 1"]) {
-        // The first reaches the server, which answers it when nobody waits any more.
+        // The first call reaches the server, which answers it after its timeout.
         for order in [first, "nothing", "nothing", "cast", "pass-own", "make 1", "connect name"] {
             let error = client.bad(order);
             assert!(error.contains(TIMEOUT), "{order}: {error}");
         }
     }
-    // Given back to a server that hears of it later.
+    // The release reaches the server after it continues.
     clients[0].good("drop-last 2");
     std::thread::sleep(Duration::from_secs(3));
     server.go_on();
@@ -306,7 +308,8 @@ fn calls_to_a_stopped_server_end_in_time_and_work_when_it_goes_on() {
     server.becomes(LATEST, "live", 13);
     for client in &mut clients {
         client.good("timeout");
-        // What the stopped server had been sent it does now, so the total is what it was.
+        // The server has run the calls that it was sent while it was stopped. None of them adds, so
+        // that the total is unchanged.
         assert_eq!(client.good("add 1"), "2");
         assert!(client.bad("cast").contains("E_NOINTERFACE"));
         assert_eq!(client.good("pass"), "true true");
@@ -316,7 +319,7 @@ fn calls_to_a_stopped_server_end_in_time_and_work_when_it_goes_on() {
     for client in &mut clients {
         client.good("drop");
     }
-    // By giving them back, not by ending.
+    // The releases, not the clients' ends, drop the references.
     server.becomes(LATEST, "live", 0);
     for client in &mut clients {
         client.becomes(LATEST, "live", 0);
@@ -349,7 +352,7 @@ fn references_to_a_third_process_lead_straight_there() {
     keeper.stop();
     assert_eq!(other.good("add 1"), "11");
     keeper.go_on();
-    // Held by two processes, neither of which it was made for.
+    // The object is held by two processes, neither of which it was created for.
     std::thread::sleep(Duration::from_millis(200));
     assert_eq!(home.number("live"), 1);
 
@@ -358,7 +361,7 @@ fn references_to_a_third_process_lead_straight_there() {
     assert!(error.contains(DISCONNECTED), "{error}");
     let error = other.bad("add 1");
     assert!(error.contains(DISCONNECTED), "{error}");
-    // The keeper is there, and what it has is not.
+    // The keeper still runs, but its object is gone.
     let error = other.bad("kept");
     assert!(error.contains("CO_E_OBJNOTCONNECTED"), "{error}");
     other.good("keep-none");
@@ -370,14 +373,14 @@ fn references_to_a_third_process_lead_straight_there() {
 fn what_was_handed_to_a_process_that_never_came_is_taken_back() {
     let directory = Directory::new();
     let (mut home, mut keeper) = (server(&directory, "home"), server(&directory, "keeper"));
-    // Long enough for a machine that stops a process for some seconds.
+    // The period is long enough for a machine that stops a process for some seconds.
     home.good("pinging 2000");
     let mut between = directory.start(PROGRAM, &[]);
     between.good("connect home");
     between.good("make 1");
     between.good("connect keeper");
     between.good("keep-none");
-    // It has been handed the counter, and has no chance to come for it.
+    // The keeper was passed the counter, and cannot claim the reference.
     keeper.stop();
     between.good("timeout 500");
     between.bad("keep");
@@ -389,7 +392,7 @@ fn what_was_handed_to_a_process_that_never_came_is_taken_back() {
     assert_eq!(home.number("exported"), 0);
 }
 
-/// Nothing ends when a client of datagrams does: it is missed.
+/// The end of a datagram client is noticed by missing pings, because no connection ends.
 #[test]
 #[ignore = "kills processes, and wants the machine for itself"]
 fn clients_that_are_killed_are_missed_where_there_are_no_connections() {
@@ -405,11 +408,11 @@ fn clients_that_are_killed_are_missed_where_there_are_no_connections() {
     assert_eq!(server.number("live"), 20);
     killed.kill();
     server.becomes(SETTLED, "live", 10);
-    // Who only shows that it is there keeps what it has.
+    // A client without calls keeps its objects by pings.
     std::thread::sleep(Duration::from_secs(8));
     assert_eq!(server.number("live"), 10);
     idle.good("callback 1");
-    // Of another server nothing is what it was, though it is at the same place.
+    // Handles of the old server are invalid at a new server with the same binding.
     server.kill();
     let mut next = directory.start(PROGRAM, &[]);
     next.good("export name");

@@ -1,4 +1,4 @@
-//! What methods lend stays as it is until it is given up, whatever else the thread does.
+//! Test that lent results stay unchanged until they are dropped, whatever else the thread does.
 
 use torture::process::Directory;
 

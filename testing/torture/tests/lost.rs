@@ -1,4 +1,5 @@
-//! Clients over a network that forgets their connections: who comes back finds what it had, and who does not holds nothing for long.
+//! Tests of clients over a network that loses connections: a client that returns finds its objects,
+//! and one that does not is run down.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::sockopt::set_socket_linger;
@@ -10,10 +11,10 @@ use std::time::Duration;
 use torture::process::{Directory, LATEST, Process, within};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
-/// How soon who passes bytes on sees what it is told.
+/// The polling interval of the relay's threads.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 2_000_000 };
 
-/// A way between two processes, which breaks off all connections when it is told so.
+/// A relay between two processes, which can break all connections off.
 struct Middle {
     port: u16,
     control: Arc<Control>,
@@ -22,12 +23,12 @@ struct Middle {
 #[derive(Default)]
 struct Control {
     breaks: AtomicBool,
-    /// Counts those that pass bytes on, as each has a copy of its own.
+    /// A reference count of the threads that relay connections.
     passing: Arc<()>,
     refuses: AtomicBool,
 }
 
-/// Passes on what comes, until an end or until it is told to break off.
+/// Relays a connection, until an end or until all are broken off.
 fn pass_on(near: TcpStream, far: TcpStream, control: &Control) -> std::io::Result<()> {
     let mut room = [0; 1 << 16];
     loop {
@@ -36,7 +37,7 @@ fn pass_on(near: TcpStream, far: TcpStream, control: &Control) -> std::io::Resul
         let came = files.map(|file| !file.revents().is_empty());
         if control.breaks.load(Ordering::SeqCst) {
             for end in [near, far] {
-                // What is closed at once sends no end, and tells its peer that there is no such connection.
+                // An immediate close sends RST instead of FIN, so that the connection is lost.
                 set_socket_linger(&end, Some(Duration::ZERO))?;
             }
             return Ok(());
@@ -53,7 +54,7 @@ fn pass_on(near: TcpStream, far: TcpStream, control: &Control) -> std::io::Resul
 }
 
 impl Middle {
-    /// To a port of this host.
+    /// Starts a relay to a port of this host.
     fn before(port: u16) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let middle = Self { port: listener.local_addr().unwrap().port(), control: Arc::default() };
@@ -66,7 +67,7 @@ impl Middle {
                 let far = TcpStream::connect(("127.0.0.1", port)).unwrap();
                 let (control, passing) = (Arc::clone(&control), Arc::clone(&control.passing));
                 std::thread::spawn(move || {
-                    // Whichever end goes, the other learns it.
+                    // The end of one side closes the other one.
                     let _ = pass_on(near, far, &control);
                     drop(passing);
                 });
@@ -75,7 +76,7 @@ impl Middle {
         middle
     }
 
-    /// Breaks off all connections.
+    /// Breaks all connections off.
     fn break_off(&self) {
         self.control.breaks.store(true, Ordering::SeqCst);
         within(LATEST, || match Arc::strong_count(&self.control.passing) {
@@ -85,14 +86,15 @@ impl Middle {
         self.control.breaks.store(false, Ordering::SeqCst);
     }
 
-    /// Lets nobody through any more.
+    /// Refuses all connections from now on.
     fn refuse(&self) {
         self.control.refuses.store(true, Ordering::SeqCst);
         self.break_off();
     }
 }
 
-/// Has a client call again. The first call may find its connection gone, and nobody knows whether it was performed.
+/// Makes a client call again. The first call may fail on the lost connection, when it is unknown
+/// whether it ran.
 fn calls_again(client: &mut Process) {
     within(LATEST, || {
         client.order("add 0");
@@ -101,7 +103,7 @@ fn calls_again(client: &mut Process) {
     });
 }
 
-/// A server, and a client that has five counters of it.
+/// Starts a server, and a client with five of its counters.
 fn pair(options: &str) -> (Process, Process, Middle, [Directory; 2]) {
     let directories = [Directory::new(), Directory::new()];
     let mut server = directories[0].start(PROGRAM, &[]);
@@ -126,11 +128,11 @@ fn who_comes_back_finds_its_objects() {
             assert_eq!(client.number("add 2"), 40 + 2 * round);
             assert_eq!(server.number("live"), 5);
         }
-        // What it gives back while it is away is given back when it is there.
+        // References that are released while the connection is lost are released after its return.
         middle.break_off();
         client.good("drop-last 3");
         server.becomes(LATEST, "live", 2);
-        // It asks for further interfaces over the link's own connection.
+        // Queries for interfaces use the link's own connection.
         middle.break_off();
         client.bad("cast");
         client.good("make 1");

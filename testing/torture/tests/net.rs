@@ -1,4 +1,4 @@
-//! Calls between hosts: over a wire that is good, bad, cut, and that leads to a process which was restarted.
+//! Tests of calls between hosts: over a good, a bad and a cut link, and to a restarted process.
 
 use std::time::{Duration, Instant};
 use torture::hosts::{Hosts, passed_over};
@@ -7,9 +7,9 @@ use torture::process::shared_memory;
 use torture::process::{Directory, LATEST, Process, within};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
-/// By when a peer that does not answer any more is taken for gone.
+/// The time limit for a peer without answers to count as gone.
 const GONE: Duration = Duration::from_secs(60);
-/// The protocol sequences that this program was built with, the best first, with the options that each end gets.
+/// The protocol sequences of this build, the best first, with the options of both ends.
 const PROTOCOLS: &[(&str, &str)] = &[
     #[cfg(feature = "fabric")]
     (FABRIC, ",provider=tcp"),
@@ -24,24 +24,24 @@ const DATAGRAMS: &str = "ncadg_ip_udp";
 const UDP: &str = "ncacn_vi_udp";
 const XDP: &str = "ncacn_vi_xdp";
 const FABRIC: &str = "ncacn_vi_fabric";
-/// Has a server wait for clients that are lost no longer than three seconds.
+/// The order by which a server keeps lost clients for only three seconds.
 const BRIEF: &str = "pinging 1000";
 const DISCONNECTED: &str = "RPC_E_DISCONNECTED";
 
-/// A server on the first host and a client on the second, which share no directory for names.
+/// A server on the first host and a client on the second one, with separate runtime directories.
 struct Pair {
     hosts: Hosts,
     directories: [Directory; 2],
     server: Process,
     client: Process,
-    // What both ends say of themselves.
+    // The options of both ends' bindings.
     options: String,
-    // What the client connects to.
+    // The binding of the server's export.
     binding: String,
 }
 
 impl Pair {
-    /// Connected, with these options at both ends, if hosts can be had.
+    /// Starts a connected pair, with these options at both ends; `None` without network namespaces.
     fn connect(protocol: &str, options: &str) -> Option<Self> {
         Some(Self::on(Hosts::new()?, protocol, options))
     }
@@ -52,7 +52,7 @@ impl Pair {
         pair
     }
 
-    /// Not connected yet.
+    /// Starts a pair that is not connected yet.
     fn apart(hosts: Hosts, protocol: &str, options: &str) -> Self {
         let directories = [Directory::new(), Directory::new()];
         let [server, client] = [0, 1].map(|host| directories[host].start_on(hosts.name(host), PROGRAM, &[]));
@@ -63,21 +63,21 @@ impl Pair {
         pair
     }
 
-    /// Has the server listen. Returns what to connect to.
+    /// Makes the server listen, and returns the binding of its export.
     fn serve(&mut self, binding: &str) -> String {
         let with = |binding: &str, more: &str| binding.replace(']', &format!("{more}]"));
         let listening = self.server.good(&format!("listen {}", with(binding, &self.options)));
-        // Neither what is a process's own affair is told, nor what is taken for granted.
+        // The printed binding has neither options that concern one process only, nor default ones.
         for option in ["fault", "interface", "mode", "provider=tcp"] {
             assert!(!listening.contains(option), "{listening}");
         }
-        // An option is said once.
+        // An option must not be given twice.
         let untold = self.options.split(',').filter(|option| !option.is_empty() && !listening.contains(option));
         let untold: String = untold.map(|option| format!(",{option}")).collect();
         with(&listening, &format!("{untold},name=there"))
     }
 
-    /// Has the client add for some time, while `meanwhile` happens. No call may be lost or done twice.
+    /// Makes the client add for some time, while `meanwhile` runs. Each call must run exactly once.
     fn adds_are_exact(&mut self, meanwhile: impl FnOnce(&Hosts)) {
         self.client.good("make 1");
         let before = self.client.number("add 0");
@@ -89,7 +89,7 @@ impl Pair {
     }
 }
 
-/// Runs a test for each protocol sequence.
+/// Runs a test with each protocol sequence.
 fn over_each(test: impl Fn(&str, &str)) {
     for (protocol, options) in PROTOCOLS {
         println!("{protocol}");
@@ -97,7 +97,7 @@ fn over_each(test: impl Fn(&str, &str)) {
     }
 }
 
-/// Whether the kernel sends by itself, so that only it can lose what is sent.
+/// Whether the kernel sends the packets, so that only the kernel can lose them.
 fn is_of_the_kernel(protocol: &str) -> bool {
     [FABRIC, TCP, DATAGRAMS].contains(&protocol)
 }
@@ -107,14 +107,14 @@ fn is_of_the_kernel(protocol: &str) -> bool {
 fn objects_go_both_ways() {
     over_each(|protocol, options| {
         let Some(mut pair) = Pair::connect(protocol, options) else { return };
-        // Both hosts run the program in the interface's driver, or none.
+        // The hosts run an XDP program in the interface's driver, or none.
         let xdp = if protocol == XDP { "xdp" } else { "" };
         assert_eq!([0, 1].map(|host| pair.hosts.xdp(host)), [xdp; 2], "{protocol}");
         let client = &mut pair.client;
         client.passes_objects();
         client.good("leave");
         pair.server.becomes(GONE, "live", 0);
-        // One that is made there is called by the same way.
+        // An activated object is called by the same protocol sequence.
         pair.server.good("register");
         let way = client.good(&format!("activate {}", pair.binding));
         println!("{protocol}: {way}");
@@ -122,7 +122,7 @@ fn objects_go_both_ways() {
         client.passes_objects();
         client.good("leave");
         pair.server.becomes(GONE, "live", 0);
-        // A message of many packets, both ways.
+        // The message takes many packets in both directions.
         client.good(&format!("connect {}", pair.binding));
         client.good("make 1");
         client.good("echo 1000000");
@@ -154,7 +154,7 @@ fn objects_go_both_ways_where_callers_prove_who_they_are() {
             pair.adds_are_exact(|_| {});
             pair.client.good("leave");
             pair.server.becomes(GONE, "live", 0);
-            // Who proves nothing gets nowhere.
+            // Calls without authentication are refused.
             let open = pair.binding.replace(&format!(",security={level}"), "");
             let answer = pair.client.bad(&format!("connect {open}"));
             assert!(answer.contains("E_ACCESSDENIED"), "{protocol} {level}: {answer}");
@@ -168,11 +168,11 @@ fn objects_go_both_ways_where_callers_prove_who_they_are() {
 fn a_provider_of_libfabric_that_was_chosen_is_named_to_peers() {
     let Some(mut pair) = Pair::connect(FABRIC, ",provider=shm") else { return };
     pair.client.good("make 1");
-    // The server calls back by the same, which it has learned from a reference alone.
+    // The server's callbacks use the same provider, which it knows from the reference alone.
     assert_eq!(pair.client.number("callback 5"), 16);
     let why = pair.client.bad("list-at ncacn_vi_fabric:10.0.0.1[7,provider=none]");
     assert!(why.contains("libfabric has no provider `none` here"), "{why}");
-    // libfabric leaves the segments of a process that ends with connections: docs/fabric.md.
+    // libfabric leaves the segments of a process that ends with open connections: docs/fabric.md.
     let pids = [&pair.client, &pair.server].map(Process::pid);
     drop(pair);
     let is_left = |file: &String| pids.iter().any(|pid| file.starts_with(&format!("{pid}:")));
@@ -195,7 +195,7 @@ fn conditions_are_those_of_the_process_that_says_them() {
         let why = pair.client.bad(&format!("list-at {}", place.replace(']', ",fault=loss=100%]")));
         assert!(why.contains("RPC_E_TIMEOUT"), "{protocol}: {why}");
         let mut other = pair.directories[1].start_on(pair.hosts.name(1), PROGRAM, &[]);
-        // An interface takes one program.
+        // An interface can have only one XDP program.
         pair.client.kill();
         other.good(&format!("list-at {place}"));
     });
@@ -244,7 +244,7 @@ fn a_cut_wire_delays_calls_and_loses_none() {
 #[ignore = "needs network namespaces: cargo xtask test net"]
 fn a_wire_that_stays_cut_ends_calls() {
     over_each(|protocol, options| {
-        // Servers of calls as datagrams wait for minutes: crates/rpc/src/dg/tests has a clock that does not.
+        // Datagram servers wait for minutes; crates/rpc/src/dg/tests has a simulated clock.
         if protocol == DATAGRAMS {
             return;
         }
@@ -255,7 +255,7 @@ fn a_wire_that_stays_cut_ends_calls() {
         let began = Instant::now();
         let line = pair.client.line_within(GONE);
         assert!(line.contains(DISCONNECTED), "after {:?}: {line}", began.elapsed());
-        // The server drops what the client held, as that does not come back.
+        // The server runs the client down, because it does not return.
         pair.server.good(BRIEF);
         pair.server.becomes(GONE, "live", 0);
     });
@@ -291,7 +291,7 @@ fn a_client_that_is_killed_holds_nothing() {
         let Some(mut pair) = Pair::connect(protocol, options) else { return };
         pair.client.good("make 100");
         assert_eq!(pair.server.number("live"), 100);
-        // Where nobody says that it has ended, it may come back so long.
+        // Without a notice of its end, the client may return within this time.
         pair.server.good(BRIEF);
         pair.client.kill();
         within(GONE.max(LATEST), || {
@@ -301,22 +301,22 @@ fn a_client_that_is_killed_holds_nothing() {
     });
 }
 
-/// A server that listens on a protocol sequence and on all that are better, the worst first, and a client that has an object of it by the
-/// worst.
+/// Starts a server that listens on a protocol sequence and on all better ones, the worst first, and
+/// a client with an object over the worst one.
 fn by_the_worst(worst: &str) -> Option<Pair> {
     let mut pair = Pair::connect(worst, "")?;
     let better = PROTOCOLS.iter().rev().skip_while(|(protocol, _)| *protocol != worst).skip(1);
     for (protocol, options) in better {
         pair.server.good(&format!("listen {protocol}:{}[0{options}]", pair.hosts.address(0)));
     }
-    // What is offered is learned when a name is looked up.
+    // The look-up of a name returns the offered bindings.
     pair.client.good(&format!("connect {}", pair.binding));
     pair.client.good("make 1");
     Some(pair)
 }
 
 impl Pair {
-    /// Has the client hand its object on to another process of its host, which then calls it.
+    /// Makes the client pass its object to another process of its host, which then calls it.
     fn hand_on(&mut self, name: &str) -> Process {
         let mut third = self.directories[1].start_on(self.hosts.name(1), PROGRAM, &[]);
         third.good(&format!("export {name}"));
@@ -334,7 +334,7 @@ fn every_way_to_a_server_is_offered_the_best_first() {
     let Some(mut pair) = by_the_worst(DATAGRAMS) else { return };
     let listed = pair.client.good(&format!("list-at {}", pair.binding.replace(",name=there", "")));
     let mut words = listed.split(' ');
-    // Over the way that was asked for.
+    // The first word is the protocol sequence of the query.
     assert_eq!(words.next(), Some(DATAGRAMS), "{listed}");
     let offered: Vec<_> = words.filter_map(|binding| binding.split(':').next()).collect();
     let built = PROTOCOLS.iter().map(|(protocol, _)| *protocol);
@@ -362,7 +362,7 @@ fn a_way_that_cannot_be_had_gives_way_to_the_next() {
     pair.client.good("make 1");
     let _first = pair.hand_on("first");
     assert!(pair.hosts.xdp(1).starts_with("xdp"), "the first one took the better way");
-    // An interface takes one program.
+    // An interface can have only one XDP program.
     let mut second = pair.hand_on("second");
     let why = second.bad(&format!("listen {XDP}:0.0.0.0[0]"));
     assert!(why.contains("the interface has one already"), "{why}");

@@ -1,5 +1,5 @@
-//! While both sides poll, calls allocate nothing and ask the kernel for nothing, on either side; so they take no lock that
-//! sleeps.
+//! Tests that polling calls make no allocations and no system calls on either side, and so take no
+//! lock that can sleep.
 
 use ground::Turn;
 use std::os::unix::process::ExitStatusExt;
@@ -7,17 +7,18 @@ use std::path::Path;
 use torture::process::{Directory, Process};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
-/// Rounds of three calls.
+/// The number of rounds, of three calls each.
 const ROUNDS: &str = "3334";
-/// What the kernel kills a process with that makes a system call it may not make.
+/// The signal by which the kernel kills a process for a forbidden system call.
 const SIGSYS: i32 = 31;
 
-/// One test at a time, also where each has a process of its own: who polls wants a processor for itself.
+/// Takes the lock that runs one test at a time, across processes, because each polling thread needs
+/// a processor.
 fn alone() -> Turn {
     Turn::take(Path::new(env!("CARGO_TARGET_TMPDIR")), "poll-path")
 }
 
-/// A server and a client that poll, each on a processor of its own, and whose threads for each other are there.
+/// Starts a polling server and client, each on a processor of its own, with all threads started.
 fn pair(directory: &Directory) -> (Process, Process) {
     let mut server = directory.start(PROGRAM, &["poll", "0"]);
     server.good("export name");
@@ -27,7 +28,7 @@ fn pair(directory: &Directory) -> (Process, Process) {
     (server, client)
 }
 
-/// Allocations of the client's and of the server's thread.
+/// Returns the numbers of allocations in the client's thread and in the server's thread.
 fn measured(fault: &str) -> (i64, i64) {
     let directory = Directory::new();
     let (_server, mut client) = pair(&directory);
@@ -58,7 +59,7 @@ fn polling_calls_ask_the_kernel_for_nothing() {
     client.good(&format!("locked {ROUNDS}"));
     let ended = client.ended();
     assert!(ended.success(), "{ended}");
-    // The thread that served the calls ends with them, and may not: until then the lock held.
+    // The restriction held, because the end of the serving thread makes a forbidden system call.
     let ended = server.ended();
     assert_eq!(ended.signal(), Some(SIGSYS), "{ended}");
 }
@@ -77,6 +78,6 @@ fn a_system_call_would_be_seen() {
     client.order(&format!("locked {ROUNDS} there"));
     let ended = server.ended();
     assert_eq!(ended.signal(), Some(SIGSYS), "{ended}");
-    // The client's call fails, and its way out of that is not free of system calls either.
+    // The client's call fails, and its error path makes system calls, too.
     assert!(!client.ended().success());
 }

@@ -1,4 +1,4 @@
-//! Servers are started on demand, by what is registered in files; and each of the three may end at any time.
+//! Tests of activation by registrations in files. Client, server and service may end at any time.
 
 use native_programs::{Workshop, folder};
 use obvia::code;
@@ -25,12 +25,12 @@ fn one_server_is_started_for_all_who_ask_and_ends_when_nobody_uses_it() {
     }
     let [server] = host.starts()[..] else { panic!("{:?}", host.starts()) };
     assert_eq!(clients[0].number("running"), i64::from(server));
-    // The object is the server's, and the service knows nothing of it.
+    // The client calls the server directly, without the service.
     assert!(clients[1].good("activate").starts_with("ncacn_vi_shm:oxid-"));
     clients[1].passes_objects();
     service.kill();
     clients[2].passes_objects();
-    // Who is killed refers to nothing any more.
+    // A killed client holds no references.
     clients[0].kill();
     for client in &mut clients[1..] {
         client.good("leave");
@@ -58,7 +58,7 @@ fn a_server_that_was_killed_is_started_again() {
     let (files, threads) = (service.open_files(), service.threads());
     kill(*host.starts().last().unwrap());
     client.good("activate");
-    // What was started before has left nothing.
+    // Earlier servers have left no file descriptors and threads in the service.
     within(LATEST, || {
         let now = (service.open_files(), service.threads());
         if now.0 <= files && now.1 <= threads { Ok(()) } else { Err(format!("{now:?}, before {:?}", (files, threads))) }
@@ -75,12 +75,12 @@ fn who_removes_what_a_dead_server_left_is_not_taken_for_a_server() {
     within(LATEST, || same(host.starts().len(), 1));
     let path = host.directory().path().join(format!("class-{:032x}.lock", CLASS.to_u128()));
     for _ in 0..20 {
-        // That the service has looked meanwhile, nothing says.
+        // The service's check cannot be observed, so a short sleep allows one.
         let look = || std::thread::sleep(Duration::from_millis(5));
         let file = File::options().write(true).create(true).truncate(true).mode(0o600).open(&path).unwrap();
         file.lock().unwrap();
         look();
-        // A process that takes a name may have removed it.
+        // A process that takes the name may have removed the file.
         let _ = fs::remove_file(&path);
         drop(file);
         look();
@@ -101,7 +101,7 @@ fn a_service_that_was_killed_is_nothing_that_its_successor_misses() {
     let mut other = host.process();
     other.good("activate");
     assert_eq!(host.starts().len(), 1);
-    // Nobody starts another one now.
+    // Without the service, no server is started.
     kill(host.starts()[0]);
     let why = other.bad("activate");
     assert!(why.contains("obvia scm") && why.contains("REGDB_E_CLASSNOTREG"), "{why}");
@@ -129,7 +129,8 @@ fn who_asks_is_told_why_there_is_no_server() {
     let said = "; it said last: looking for the store (CO_E_SERVER_EXEC_FAILURE)";
     assert!(why.contains("after 5 seconds, and was killed") && why.ends_with(said), "{why}");
     ends(hanging.starts()[0]);
-    // A client that does not wait so long is told so. What has registered nothing ends with the service.
+    // A client's timeout ends its wait. A started server that has registered nothing ends with the
+    // service.
     client.good("timeout 2000");
     let why = client.bad("activate");
     assert!(why.contains("RPC_E_TIMEOUT"), "{why}");
@@ -170,7 +171,7 @@ fn another_host_is_asked_where_the_registration_says_so() {
     client.passes_objects();
     let why = client.bad("activate-in host");
     assert!(why.contains("REGDB_E_CLASSNOTREG"), "{why}");
-    // Who has the class on this host is nearer.
+    // A server on this host precedes the registered one.
     let mut near = here.process();
     near.good("register");
     assert!(client.good("activate").starts_with("ncacn_vi_shm:oxid-"));
@@ -208,7 +209,7 @@ fn a_library_in_cpp_is_unloaded_when_nobody_uses_it() {
         assert!(!is_loaded(&client));
         assert_eq!(client.good("activate-in process"), "in process");
         assert_eq!((client.number("add-to-kept 7"), client.number("add-to-kept 7")), (5007, 5014));
-        // An object keeps the library.
+        // An object keeps the library loaded.
         client.good("free-libraries");
         assert!(is_loaded(&client));
         assert_eq!(client.number("add-to-kept 7"), 5021);
@@ -219,7 +220,7 @@ fn a_library_in_cpp_is_unloaded_when_nobody_uses_it() {
     assert!(!is_loaded(&client));
 }
 
-/// The library of factories, which is built where this test was.
+/// Builds the library of factories with the test's profile, and returns its path.
 fn library() -> PathBuf {
     let folder = native_programs::cargo::build(&["--package", "torture", "--example", "torture-library"]);
     folder.join("examples/libtorture_library.so")
@@ -238,7 +239,7 @@ fn a_library_makes_objects_in_the_process_that_asks() {
     assert_eq!(client.good("activate-in process"), "in process");
     client.good("make 3");
     assert_eq!(client.number("add 7"), 7);
-    // It goes on to others like any other object.
+    // Other processes can be passed the library's objects like any others.
     let mut other = host.process();
     client.good("free-libraries");
     client.good("make 1");

@@ -1,10 +1,11 @@
-//! Calls that are authenticated and protected: at each level, by each mechanism, handed on, and refused.
+//! Tests of authenticated and protected calls: at each level, by each mechanism, with passed
+//! objects, and refused ones.
 
 use torture::process::{Directory, LATEST, Process};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
 const LEVELS: [&str; 3] = ["connect", "integrity", "privacy"];
-/// What servers listen on, without the level.
+/// The bindings of the servers, with a placeholder for the level.
 const BINDINGS: [&str; 5] = [
     "ncacn_ip_tcp:127.0.0.1[,security=LEVEL]",
     "ncacn_ip_tcp:127.0.0.1[,transfer=ndr,security=LEVEL]",
@@ -12,11 +13,11 @@ const BINDINGS: [&str; 5] = [
     "ncalrpc:[guarded,security=LEVEL]",
     VI,
 ];
-/// A virtual interface over a network, whose packets are under a key.
+/// A virtual interface over a network, whose packets are protected.
 const VI: &str = "ncacn_vi_udp:127.0.0.1[,security=LEVEL]";
 const DENIED: &str = "E_ACCESSDENIED";
 
-/// A process with a directory of its own: others reach it over networks and by nothing else.
+/// A process with its own runtime directory, which others reach only over networks.
 struct Host {
     process: Process,
     directory: Directory,
@@ -28,7 +29,7 @@ impl Host {
         Self { process: directory.start(PROGRAM, &[]), directory }
     }
 
-    /// A server with the accounts of the tests, and what it says it listens on.
+    /// Starts a server with the accounts of the tests, and returns the binding of its export.
     fn serve(listening: &str) -> (Self, String) {
         let mut host = Self::start();
         host.process.good("accounts anna one-secret otto another-secret");
@@ -37,7 +38,8 @@ impl Host {
         (host, with(&binding, "name=there"))
     }
 
-    /// A client, which has the accounts, too: its own objects are called back.
+    /// Starts a client with a user's credentials, and with the accounts for callbacks to its
+    /// objects.
     fn client(user: &str, password: &str) -> Self {
         let mut host = Self::start();
         host.process.good("accounts anna one-secret otto another-secret");
@@ -46,7 +48,7 @@ impl Host {
     }
 }
 
-/// A binding with one more option.
+/// Returns a binding with one more option.
 fn with(binding: &str, option: &str) -> String {
     binding.replace(']', &format!(",{option}]"))
 }
@@ -57,12 +59,12 @@ fn objects_go_both_ways_at_each_level_by_each_mechanism() {
     for (level, listening) in all {
         let (mut server, binding) = Host::serve(&listening.replace("LEVEL", level));
         assert!(binding.contains(&format!("security={level}")), "{binding}");
-        // It calls its clients' objects in turn.
+        // The server needs credentials for callbacks.
         server.process.good("credentials otto another-secret");
         for mechanism in ["ntlm", "spnego"] {
             let binding = with(&binding, &format!("auth={mechanism}"));
             println!("{binding}");
-            // A Unix socket is where its server's names are.
+            // An ncalrpc client needs the runtime directory of the server.
             let is_local = binding.starts_with("ncalrpc");
             let mut client = Host::client("anna", "one-secret");
             if is_local {
@@ -74,8 +76,8 @@ fn objects_go_both_ways_at_each_level_by_each_mechanism() {
             let from = if is_local { format!("process {}", client.pid()) } else { "127.0.0.1".to_owned() };
             assert_eq!(client.good("who"), format!("{from} anna {level}"));
             client.passes_objects();
-            // Messages of many fragments, and several associations at a time.
-            // A cipher that is not optimised takes its time, in which its peer may be given up.
+            // The messages have many fragments, and several associations are used at a time. An
+            // unoptimized cipher is slow, so that large messages could time out.
             client.good(if listening == VI { "echo 30000" } else { "echo 100000" });
             client.good("adds 4 20");
             client.good("leave");
@@ -103,7 +105,7 @@ fn who_does_not_prove_enough_is_refused() {
     let mut stranger = Host::start().process;
     let answer = stranger.bad(&format!("connect {binding}"));
     assert!(answer.contains("no credentials") && answer.contains(DENIED), "{answer}");
-    // It is let in as soon as it has some; more than is wanted will do.
+    // The client is accepted once it has credentials, and may use a higher level than required.
     stranger.good("credentials ANNA one-secret");
     stranger.good(&format!("connect {}", binding.replace("integrity", "privacy")));
     assert_eq!(stranger.good("who"), "127.0.0.1 ANNA privacy");
@@ -115,13 +117,13 @@ fn a_server_that_wants_no_proof_may_be_given_one() {
     let mut client = Host::client("otto", "another-secret").process;
     client.good(&format!("connect {}", with(&binding, "security=privacy")));
     assert_eq!(client.good("who"), "127.0.0.1 otto privacy");
-    // Nobody becomes less than what has been proved, by whatever way.
+    // A process that has authenticated is not accepted without authentication, on any transport.
     let answer = client.bad(&format!("connect {binding}"));
     assert!(answer.contains(DENIED), "{answer}");
     let mut other = Host::start().process;
     other.good(&format!("connect {binding}"));
     assert_eq!(other.good("who"), "127.0.0.1");
-    // From the least to the most, each connection is what was asked for.
+    // The levels ascend, and each connection has the requested one.
     other.good("credentials anna one-secret");
     for level in LEVELS {
         other.good(&format!("connect {}", with(&binding, &format!("security={level}"))));
@@ -159,7 +161,7 @@ fn what_cannot_be_is_said_at_once() {
         let answer = client.bad(&format!("connect {}", with(&open, option)));
         assert!(answer.contains(why), "{answer}");
     }
-    // A server without accounts authenticates nobody.
+    // A server without accounts cannot authenticate clients.
     for listening in ["ncacn_ip_tcp:127.0.0.1", "ncacn_vi_udp:127.0.0.1"] {
         let mut without = Host::start().process;
         without.good("export there");
@@ -185,7 +187,7 @@ fn nobody_calls_over_virtual_interfaces_who_has_not_proved_who_it_is() {
     let mut stranger = Host::start().process;
     let answer = stranger.bad(&format!("connect {binding}"));
     assert!(answer.contains("no credentials") && answer.contains(DENIED), "{answer}");
-    // Not even what there is.
+    // The list of exported names is refused as well.
     let listing = binding.replace(",security=connect", "").replace(",name=there", "");
     let answer = stranger.bad(&format!("list-at {listing}"));
     assert!(answer.contains("may want to know who calls") && answer.contains(DENIED), "{answer}");
@@ -194,14 +196,14 @@ fn nobody_calls_over_virtual_interfaces_who_has_not_proved_who_it_is() {
     assert!(listed.contains("security=connect"), "{listed}");
     stranger.good(&format!("connect {binding}"));
     assert_eq!(stranger.good("who"), "127.0.0.1 ANNA connect");
-    // Threads have connections of their own.
+    // Each thread has its own connection.
     stranger.good("make 1");
     stranger.good("adds 8 200");
     stranger.good("leave");
     server.process.becomes(LATEST, "live", 0);
 }
 
-/// A client may protect packets better than it has to, and not worse.
+/// A client may protect packets at a higher level than required, but not at a lower one.
 #[test]
 fn packets_are_under_a_key_as_the_less_careful_side_wants_at_least() {
     let (_server, binding) = Host::serve("ncacn_vi_udp:127.0.0.1[,security=integrity]");
@@ -216,7 +218,8 @@ fn packets_are_under_a_key_as_the_less_careful_side_wants_at_least() {
     }
 }
 
-/// What is lost, doubled, mixed up or damaged on its way is noticed under a key as it is without.
+/// Packets that are lost, duplicated, reordered or corrupted are handled under protection as
+/// without.
 #[test]
 fn packets_under_a_key_get_through_bad_networks() {
     let fault = r"fault=loss=3%\,reorder=5%\,dup=3%\,corrupt=2%\,seed=7";
@@ -232,7 +235,8 @@ fn packets_under_a_key_get_through_bad_networks() {
     }
 }
 
-/// The level of a virtual interface is that of what is handed on by it, and it is no way to what needs more.
+/// Objects that are passed over a virtual interface keep its level, and are not reachable without
+/// it.
 #[test]
 fn objects_are_handed_on_over_virtual_interfaces_with_the_need_for_a_proof() {
     let (_home, home) = Host::serve("ncacn_vi_udp:127.0.0.1[,security=connect]");
@@ -247,7 +251,7 @@ fn objects_are_handed_on_over_virtual_interfaces_with_the_need_for_a_proof() {
     giver.good("keep");
     assert_eq!(giver.number("add-to-kept 5"), 5);
     assert_eq!(giver.number("add 1"), 6);
-    // A server that takes both ways offers both, each with what it takes.
+    // A server with both transports offers both, each with its own level.
     let (mut both, _) = Host::serve("ncacn_vi_udp:127.0.0.1[,security=connect]");
     let stream = both.process.good("listen ncacn_ip_tcp:127.0.0.1[,security=privacy]");
     giver.good("drop");
@@ -258,7 +262,7 @@ fn objects_are_handed_on_over_virtual_interfaces_with_the_need_for_a_proof() {
     assert_eq!(giver.number("add-to-kept 5"), 5);
 }
 
-/// A process is the user's who proved to be its own first; over whichever way it comes.
+/// A process belongs to the user who authenticated as it first, on all transports.
 #[test]
 fn a_process_has_one_owner_over_all_ways() {
     let (mut server, vi) = Host::serve("ncacn_vi_udp:127.0.0.1");
@@ -278,7 +282,8 @@ fn a_process_has_one_owner_over_all_ways() {
     assert_eq!(client.number("add 1"), 1, "what there is goes on");
 }
 
-/// Whoever gets an object protects calls of it as its giver did, whether or not the server insists.
+/// A recipient of an object protects its calls at the giver's level, even if the server does not
+/// require that.
 #[test]
 fn objects_that_are_handed_on_stay_protected() {
     for listening in ["ncacn_ip_tcp:127.0.0.1", "ncacn_ip_tcp:127.0.0.1[,security=connect]"] {
@@ -289,7 +294,7 @@ fn objects_that_are_handed_on_stay_protected() {
         giver.good(&format!("connect {home}"));
         giver.good("make 1");
         giver.good(&format!("connect {third_place}"));
-        // Without credentials of its own the third process does not get through to what it is given.
+        // Without credentials, the third process cannot reach the object that it is passed.
         let answer = giver.bad("keep");
         assert!(answer.contains(DENIED), "{answer}");
         third.process.good("credentials otto another-secret");
@@ -299,7 +304,8 @@ fn objects_that_are_handed_on_stay_protected() {
     }
 }
 
-/// Nobody opens a door for those whom it could not tell apart.
+/// A process without accounts accepts no callbacks over a network, because it could not
+/// authenticate them.
 #[test]
 fn who_protects_its_calls_is_not_called_back_by_others() {
     let (_server, binding) = Host::serve("ncacn_ip_tcp:127.0.0.1[,security=privacy]");
@@ -314,7 +320,7 @@ fn who_protects_its_calls_is_not_called_back_by_others() {
     assert!(answer.contains(DENIED), "the server has no credentials: {answer}");
 }
 
-/// What a process listens on of itself is no less protected than what it has been told to listen on.
+/// Bindings that the runtime opens by itself are protected like the requested ones.
 #[test]
 fn a_guarded_process_opens_no_other_door() {
     let (mut guarded, _) = Host::serve("ncacn_ip_tcp:127.0.0.2[,security=integrity]");

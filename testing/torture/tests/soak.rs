@@ -1,4 +1,5 @@
-//! Many processes, threads and objects at once on one server, every result checked.
+//! A test of many processes, threads and objects at once on one server, with a check of each
+//! result.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -6,14 +7,14 @@ use torture::process::{Directory, LATEST, Process, same, within};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
 const CLIENTS: usize = 8;
-/// How long an unused connection may stay: the janitor's round, and some more.
+/// The longest time for an unused connection: the janitor's round with a margin.
 const ROUND: Duration = Duration::from_secs(25);
 
 fn seconds() -> u64 {
     std::env::var("OBVIA_SOAK_SECONDS").map_or(10, |seconds| seconds.parse().unwrap())
 }
 
-/// A client that has used everything once, so that what a server starts at first use is there.
+/// Runs a client that uses everything once, so that the server starts all of its threads.
 fn warm_up(directory: &Directory) {
     let mut client = directory.start(PROGRAM, &[]);
     client.good("connect soak");
@@ -23,7 +24,8 @@ fn warm_up(directory: &Directory) {
     client.end();
 }
 
-/// Follows the clients to their ends; returns the calls, and the server's memory at a quarter of the time and at the end.
+/// Waits for the clients' ends. Returns the number of calls, and the server's memory at a quarter
+/// of the time and at the end.
 fn follow(clients: &mut [Process], server: &Process, seconds: u64) -> (u64, [u64; 2]) {
     for client in &mut *clients {
         assert_eq!(client.line_within(LATEST * 3), "ready");
@@ -46,7 +48,7 @@ fn every_call_of_many_processes_and_threads_is_answered_right() {
     server.good("export soak");
     let alone = (server.threads(), server.open_files());
     warm_up(&directory);
-    // The threads that a server has from its first client on: the pulse and the janitor.
+    // The pulse and the janitor run from the first client on.
     let few = (alone.0 + 2, alone.1 + 1);
     let settled = |server: &Process| {
         let now = (server.threads(), server.open_files());
@@ -63,7 +65,7 @@ fn every_call_of_many_processes_and_threads_is_answered_right() {
     let started = Instant::now();
     let (calls, [early, late]) = follow(&mut clients, &server, seconds);
     let took = started.elapsed().as_secs_f64();
-    // Not by println!, which shows only where a test fails.
+    // Output by println! would be hidden for a passed test.
     let mut out = std::io::stdout();
     writeln!(out, "{calls} calls in {took:.1} s: {:.0} calls per second", calls as f64 / took).unwrap();
     writeln!(out, "resident memory of the server: {early} KiB after a quarter, {late} KiB at the end").unwrap();

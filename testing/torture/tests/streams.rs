@@ -1,11 +1,11 @@
-//! Calls over TCP and over Unix sockets, in every transfer syntax: they are given up, their servers and clients are killed, and nothing is
-//! left behind.
+//! Tests of calls over TCP and over Unix sockets, in every transfer syntax: cancels, killed servers
+//! and clients, and leftovers.
 
 use torture::process::{Directory, LATEST, Process, same, within};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
 const WAYS: [&str; 3] = ["adaptive", "block", "poll"];
-/// What servers listen on.
+/// The bindings of the servers.
 const BINDINGS: [&str; 4] = [
     "ncacn_ip_tcp:127.0.0.1",
     "ncacn_ip_tcp:127.0.0.1[,transfer=ndr]",
@@ -15,7 +15,7 @@ const BINDINGS: [&str; 4] = [
 const DISCONNECTED: &str = "RPC_E_DISCONNECTED";
 const CANCELED: &str = "RPC_E_CALL_CANCELED";
 
-/// A server and a client, which meet by a stream and by nothing else.
+/// A server and a client that share only a stream transport.
 struct Pair {
     server: Process,
     client: Process,
@@ -33,7 +33,7 @@ impl Pair {
         Self { server, client, binding, directories }
     }
 
-    /// A Unix socket is where its server's names are.
+    /// Starts a connected client. An ncalrpc client needs the runtime directory of the server.
     fn start_client(directories: &[Directory; 2], binding: &str, way: &str) -> Process {
         let directory = &directories[usize::from(!binding.starts_with("ncalrpc"))];
         let mut client = directory.start(PROGRAM, &[way]);
@@ -42,7 +42,7 @@ impl Pair {
     }
 }
 
-/// Runs a test over each stream, in each way to wait.
+/// Runs a test over each stream transport, with each waiting policy.
 fn over_each(test: impl Fn(Pair)) {
     for listening in BINDINGS {
         for way in WAYS {
@@ -56,7 +56,7 @@ fn over_each(test: impl Fn(Pair)) {
 fn objects_go_both_ways() {
     over_each(|Pair { mut server, mut client, .. }| {
         client.passes_objects();
-        // A message of many fragments, both ways.
+        // The message has many fragments in both directions.
         client.good("echo 100000");
         client.good("adds 4 20");
         client.good("leave");
@@ -71,7 +71,7 @@ fn a_cancelled_call_ends_at_once_on_both_sides() {
         client.good("cancellable");
         server.becomes(LATEST, "sleeping", 1);
         client.order("cancel");
-        // The answer to the order is among them, anywhere.
+        // The answer to the order may be anywhere among the lines.
         let mut lines: Vec<String> = (0..4).map(|_| client.line_within(LATEST)).collect();
         lines.retain(|line| line.starts_with("ended"));
         assert!(lines[0].starts_with("ended error") && lines[0].contains(CANCELED), "{lines:?}");
@@ -107,7 +107,8 @@ fn a_server_that_is_killed_is_missed() {
 #[test]
 fn a_client_that_is_killed_holds_nothing() {
     over_each(|Pair { mut server, mut client, binding, directories }| {
-        // One that is killed while it is sent something resets its connection, as a network does.
+        // The server keeps clients with reset connections, as after a network failure; a killed
+        // client may reset its own.
         server.good("pinging 1000");
         client.good("make 1");
         client.good("leave");

@@ -1,4 +1,4 @@
-//! Words of methods that fail, and of those that left some and succeeded.
+//! Tests of error information: of failed methods, and of methods that set some and succeeded.
 
 use torture::process::{Directory, Process};
 

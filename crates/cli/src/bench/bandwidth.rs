@@ -1,4 +1,4 @@
-//! `obvia bench write_bw` and `read_bw`: how fast RDMA moves bytes.
+//! The subcommands `obvia bench write_bw` and `read_bw`: the bandwidth of RDMA.
 
 use super::measuring::{Extent, Policy, size};
 use clap::Args;
@@ -7,10 +7,12 @@ use obvia_bench::vi::{self, Direction, Provider};
 use obvia_bench::{Case, Path, Placement, raw};
 use std::process::ExitCode;
 
-/// Measures RDMA between registered memory of two processes, each pinned to a CPU, with a window of operations under way, and
-/// beside it the best that any program could do, in turns in one run. shm is compared with memcpy of the same size between two
-/// buffers of one process; providers for networks with a TCP stream over the same link, written in pieces of the
-/// same size. Source and target have a place for each operation of the window, in the baseline too.
+/// Measures RDMA between registered memory of two processes, each pinned to a CPU, with a window of
+/// operations in flight. A baseline, the best that any program could do, takes turns with it in the
+/// same run. The baseline of shm is a memcpy of the same size between two buffers of one process.
+/// The baseline of providers for networks is a TCP stream over the same link, written in pieces of
+/// the same size. Source and target have a place for each operation of the window, in the baseline
+/// too.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -21,13 +23,14 @@ Examples:
 
 Only ratios within one run mean anything: the absolute times change with the machine's mood.")]
 pub(super) struct Arguments {
-    /// What carries the virtual interfaces: shm, udp, fabric (libfabric's tcp), xdp (takes --cable) [fabric and xdp: features of the build]
+    /// Provider of the virtual interfaces: shm, udp, fabric (libfabric's tcp), xdp (takes --cable)
+    /// [fabric and xdp: features of the build]
     #[arg(long, value_name = "NAME", default_value = "shm")]
     provider: Provider,
     /// Sizes of the operations, in bytes; K and M are understood [default: 64 to 1M]
     #[arg(long, value_delimiter = ',', value_name = "BYTES", value_parser = size)]
     sizes: Option<Vec<usize>>,
-    /// Operations under way at once
+    /// Operations in flight at once
     #[arg(long, value_name = "N", default_value = "16", value_parser = clap::value_parser!(u32).range(1..=4096))]
     depth: u32,
     /// Waiting policies of both sides
@@ -51,7 +54,7 @@ impl Arguments {
     }
 }
 
-/// Measures, and reports. Fails when any case failed, after reporting the others.
+/// Measures and reports. Fails after the report when any case failed.
 pub(super) fn main(arguments: &Arguments, direction: Direction) -> anyhow::Result<ExitCode> {
     let placement = arguments.cpus.map_or_else(Placement::first_two, Ok)?;
     arguments.extent.measure(Measurement::Bandwidth, Some(placement), || arguments.cases(direction, placement))

@@ -1,4 +1,4 @@
-//! `obvia bench call_lat`: the latency of a call.
+//! The subcommand `obvia bench call_lat`: the latency of a call.
 
 use super::measuring::{Extent, Policy, size};
 use clap::{Args, ValueEnum};
@@ -8,11 +8,12 @@ use obvia_bench::report::Measurement;
 use obvia_bench::{Case, Path, Placement, vi};
 use std::process::ExitCode;
 
-/// Measures round trips of calls between two processes, each pinned to a CPU, and of the best that any program
-/// could do with bare memory, futexes and sockets. All cases take turns in one run, and each is compared with its
-/// proper baseline: poll and adaptive with a cache line passed there and back (raw_line) or, with a payload, the same
-/// with the array copied (raw_copy); block with a futex (raw_futex); both sides on one CPU with a Unix socket; networks
-/// with a UDP socket on the same link.
+/// Measures round trips of calls between two processes, each pinned to a CPU, and of the best that
+/// any program could do with bare memory, futexes and sockets. All cases take turns in one run, and
+/// each is compared with its own baseline: poll and adaptive with the round trip of a cache line
+/// (raw_line) or, with a payload, the same with the array copied (raw_copy); block with a futex
+/// (raw_futex); both sides on one CPU with a Unix socket; networks with a UDP socket on the same
+/// link.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -29,7 +30,7 @@ Examples:
 
 Only ratios within one run mean anything: the absolute times change with the machine's mood.")]
 pub(super) struct Arguments {
-    /// Methods to call; baselines are measured for the same
+    /// Methods to call; the baselines use the same cases
     #[arg(
         long,
         value_delimiter = ',',
@@ -38,14 +39,19 @@ pub(super) struct Arguments {
         ignore_case = true
     )]
     cases: Vec<Method>,
-    /// Sizes of the array that MoveData carries, and MoveShared passes by reference, in bytes; K and M are understood [default: 64 to 1M]
+    /// Sizes of the array that MoveData carries, and MoveShared passes by reference, in bytes; K
+    /// and M are understood [default: 64 to 1M]
     #[arg(long, value_delimiter = ',', value_name = "BYTES", value_parser = size)]
     sizes: Option<Vec<usize>>,
     /// Waiting policies of the calls
     #[arg(long, value_delimiter = ',', value_name = "POLICY", default_value = "poll,adaptive,block")]
     wait: Vec<Policy>,
-    /// Paths to measure: ncacn_vi_shm, cpp_vi_shm (both sides in C++; `cargo xtask bench-cpp` builds them), java_vi_shm, java_rust_vi_shm, java_rmi (both sides in Java, the client alone, and Java's own calls; `cargo xtask bench-java`), ncacn_vi_fabric, ncacn_vi_xdp, ncacn_vi_udp, ncalrpc, ncacn_ip_tcp, ncadg_ip_udp; messages of the same sizes without calls: vi_shm,
-    /// vi_fabric, vi_xdp, vi_udp; raw_line, raw_copy, raw_futex, unix, udp, tcp [default: calls and all baselines within one host]
+    /// Paths to measure: ncacn_vi_shm, cpp_vi_shm (both sides in C++; `cargo xtask bench-cpp`
+    /// builds them), java_vi_shm, java_rust_vi_shm, java_rmi (both sides in Java, the client alone,
+    /// and Java's own RMI; `cargo xtask bench-java`), ncacn_vi_fabric, ncacn_vi_xdp, ncacn_vi_udp,
+    /// ncalrpc, ncacn_ip_tcp, ncadg_ip_udp; messages of the same sizes without calls: vi_shm,
+    /// vi_fabric, vi_xdp, vi_udp; baselines: raw_line, raw_copy, raw_futex, unix, udp, tcp
+    /// [default: calls and all baselines within one host]
     #[arg(long, value_delimiter = ',', value_name = "PATH", value_parser = path)]
     paths: Option<Vec<Path>>,
     /// CPUs of client and server [default: the first two]
@@ -82,7 +88,7 @@ impl Method {
 }
 
 impl Arguments {
-    /// The sizes, without those that no case asked for has.
+    /// Returns the sizes to measure: none unless a requested method has an array.
     fn sizes(&self) -> Vec<usize> {
         if !self.cases.iter().any(|case| matches!(case, Method::MoveData | Method::MoveShared)) {
             return Vec::new();
@@ -109,7 +115,7 @@ impl Arguments {
     }
 }
 
-/// Measures, and reports. Fails when any case failed, after reporting the others.
+/// Measures and reports. Fails after the report when any case failed.
 pub(super) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let placement = arguments.cpus.map_or_else(Placement::first_two, Ok)?;
     arguments.extent.measure(Measurement::CallLatency, Some(placement), || arguments.cases(placement))
@@ -140,7 +146,7 @@ const PATHS: [Path; 21] = [
     Path::Tcp,
 ];
 
-/// What is measured unless something else is asked for: what stays within the host, and what that is compared with.
+/// Returns the default paths: calls within the host and their baselines.
 fn usual() -> Vec<Path> {
     PATHS.into_iter().filter(|path| (path.is_baseline() && *path != Path::Tcp) || *path == Path::NcacnViShm).collect()
 }

@@ -1,4 +1,4 @@
-//! `obvia bench call_rate`: how many calls a server answers.
+//! The subcommand `obvia bench call_rate`: the rate at which a server answers calls.
 
 use super::measuring::{Extent, Policy};
 use anyhow::bail;
@@ -7,9 +7,10 @@ use obvia_bench::report::Measurement;
 use obvia_bench::{Path, Placement, calls};
 use std::process::ExitCode;
 
-/// Measures how many null calls several threads make of one server process, each over a connection of its own. Every number of
-/// threads is compared with one thread that waits the same way, in turns in one run: a ratio of 0.50 says twice as many calls.
-/// The threads run wherever the system puts them, unless CPUs are given.
+/// Measures how many null calls several threads make of one server process, each over a connection
+/// of its own. Every number of threads is compared with one thread that waits the same way, in
+/// turns in one run: a ratio of 0.50 means twice as many calls. The scheduler places the threads,
+/// unless CPUs are given.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -22,7 +23,7 @@ pub(super) struct Arguments {
     /// Protocol sequence of the calls: ncacn_vi_shm, ncacn_vi_udp
     #[arg(long, value_name = "SEQUENCE", default_value = "ncacn_vi_shm", value_parser = path)]
     path: Path,
-    /// Numbers of threads; one thread is measured always
+    /// Numbers of threads; one thread is always measured
     #[arg(long, value_delimiter = ',', value_name = "N", default_value = "1,2,4", value_parser = clap::value_parser!(u32).range(1..=THREADS_MAX))]
     threads: Vec<u32>,
     /// Waiting policies of both sides
@@ -37,7 +38,7 @@ pub(super) struct Arguments {
 
 const THREADS_MAX: i64 = 256;
 
-/// Measures, and reports. Fails when any case failed, after reporting the others.
+/// Measures and reports. Fails after the report when any case failed.
 pub(super) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let mut threads = arguments.threads.clone();
     threads.push(1);
@@ -57,7 +58,7 @@ pub(super) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// The protocol sequences.
+/// The protocol sequences that can be measured.
 const PATHS: [Path; 2] = [Path::NcacnViShm, Path::NcacnViUdp];
 
 fn path(text: &str) -> Result<Path, String> {

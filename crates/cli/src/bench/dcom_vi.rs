@@ -1,4 +1,5 @@
-//! `obvia bench dcom_vi`: what a call of an object costs over virtual interfaces, and what it costs as DCOM has it.
+//! The subcommand `obvia bench dcom_vi`: the cost of an object's call over virtual interfaces and
+//! over DCOM's transports.
 
 use super::measuring::{Extent, Policy, size};
 use clap::Args;
@@ -7,10 +8,12 @@ use obvia_bench::report::Measurement;
 use obvia_bench::{Case, Path, Placement};
 use std::process::ExitCode;
 
-/// Measures round trips of MoveData, an array of so many bytes there and back, by one client of one object: as DCOM has it (ORPC in NDR), over
-/// UDP, over TCP, and over a Unix socket of the same host; and over virtual interfaces, by their protocol sequences, and by custom marshaling of an
-/// object whose process listens on TCP alone. All cases take turns in one run, and each is compared with the standard's way to a local server,
-/// dcom_lrpc, of whoever waits the same way. What goes one way is half of it.
+/// Measures round trips of MoveData, which sends an array there and back, by one client of one
+/// object. The standard's transports (ORPC in NDR) are UDP, TCP, and a Unix socket of the same
+/// host. The transports over virtual interfaces are their protocol sequences, and custom marshaling
+/// of an object whose process listens on TCP alone. All cases take turns in one run. Each is
+/// compared with the standard's transport to a local server, dcom_lrpc, with the same waiting
+/// policy. One direction costs half of the round trip.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -26,8 +29,8 @@ pub(super) struct Arguments {
     /// Waiting policies of both sides
     #[arg(long, value_delimiter = ',', value_name = "POLICY", default_value = "poll,block")]
     wait: Vec<Policy>,
-    /// Paths to measure: ncacn_vi_shm, custom_vi_shm, ncacn_vi_fabric, ncacn_vi_xdp, ncacn_vi_udp, ncadg_ip_udp, dcom_ip_tcp, dcom_lrpc [default: those that
-    /// every machine has]
+    /// Paths to measure: ncacn_vi_shm, custom_vi_shm, ncacn_vi_fabric, ncacn_vi_xdp, ncacn_vi_udp,
+    /// ncadg_ip_udp, dcom_ip_tcp, dcom_lrpc [default: all but fabric and xdp]
     #[arg(long, value_delimiter = ',', value_name = "PATH", value_parser = path)]
     paths: Option<Vec<Path>>,
     /// CPUs of client and server [default: the first two]
@@ -37,10 +40,10 @@ pub(super) struct Arguments {
     extent: Extent,
 }
 
-/// From one number to what no fragment holds.
+/// The default sizes in bytes: from one number to arrays too long for one fragment.
 const SIZES: [usize; 8] = [4, 64, 256, 1 << 10, 4 << 10, 8 << 10, 16 << 10, 64 << 10];
 
-/// The paths of calls.
+/// The paths that can be measured.
 const PATHS: [Path; 8] = [
     Path::NcacnViShm,
     Path::CustomViShm,
@@ -66,7 +69,7 @@ impl Arguments {
     }
 }
 
-/// Measures, and reports. Fails when any case failed, after reporting the others.
+/// Measures and reports. Fails after the report when any case failed.
 pub(super) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let placement = arguments.cpus.map_or_else(Placement::first_two, Ok)?;
     arguments.extent.measure(Measurement::DcomOverVi, Some(placement), || arguments.cases(placement))

@@ -1,4 +1,4 @@
-//! What all measurements have in common for who runs them: how much is measured, where, how it is shown and what it is written to.
+//! Options and steps that all measurements share: the extent, the placement, progress and reports.
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
@@ -9,16 +9,18 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// How much is measured, and what becomes of it.
+/// The extent of a measurement, and the files for its results.
 #[derive(Debug, Args)]
 pub(super) struct Extent {
     /// Rounds; each takes one batch of every case [default: 51]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     rounds: Option<u32>,
-    /// Operations of a batch; slow cases make fewer [default: as many as take 25 ms, for calls, messages and reads at most 1000]
+    /// Operations of a batch; slow cases make fewer [default: as many as take 25 ms; for calls,
+    /// messages and reads at most 1000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=BATCH_MAX as i64))]
     batch: Option<u32>,
-    /// Put both sides on hosts of their own: network namespaces with a pair of virtual Ethernet interfaces between them [needs root]
+    /// Put the sides on separate hosts: network namespaces with a pair of virtual Ethernet
+    /// interfaces between them [needs root]
     #[arg(long)]
     cable: bool,
     /// Measure less of everything
@@ -38,7 +40,7 @@ const SIZES_QUICK: [usize; 3] = [64, 8 << 10, 1 << 20];
 const BATCH_MAX: u32 = 1_000_000;
 
 impl Extent {
-    /// The sizes that were asked for, or the usual ones.
+    /// Returns the requested sizes, or the default ones.
     pub(super) fn sizes(&self, asked: Option<&[usize]>) -> Vec<usize> {
         let usual: &[usize] = if self.quick { &SIZES_QUICK } else { &SIZES };
         asked.unwrap_or(usual).to_vec()
@@ -52,7 +54,7 @@ impl Extent {
                 200
             }
             Measurement::CallLatency | Measurement::DcomOverVi | Measurement::SendLatency | Measurement::Reread => 1000,
-            // Their beginning and end take time: the more operations, the less of it falls to each.
+            // Large batches spread the fixed cost of their beginning and end over more operations.
             Measurement::Bandwidth | Measurement::CallRate => BATCH_MAX,
         };
         Plan {
@@ -63,7 +65,7 @@ impl Extent {
         }
     }
 
-    /// Measures, and reports. Fails when any case failed, after reporting the others.
+    /// Measures and reports. Fails after the report when any case failed.
     pub(super) fn measure(
         &self,
         measurement: Measurement,
@@ -78,7 +80,7 @@ impl Extent {
         let mut progress = ProgressLine::new();
         let measured = run(&mut cases, &self.plan(measurement, placement), |state| progress.show(state))?;
         progress.clear();
-        // Before the report: nobody should wait for it with servers still around.
+        // Drop the cases before the report, so that no server outlives the measurement.
         drop(cases);
         let report = Report::new(measurement, machine, placement, measured);
         crate::print::line(report::table(&report).trim_end())?;
@@ -97,7 +99,7 @@ fn write(file: &std::path::Path, text: &str) -> anyhow::Result<()> {
     std::fs::write(file, text).with_context(|| format!("writing {}", file.display()))
 }
 
-/// How both sides wait.
+/// The waiting policy of both sides.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 pub(super) enum Policy {
     Poll,
@@ -115,7 +117,7 @@ impl Policy {
     }
 }
 
-/// One line on standard error that keeps changing; where that is no terminal, a line now and then.
+/// A line on standard error that is overwritten in place; without a terminal, a new line every 5 s.
 struct ProgressLine {
     terminal: bool,
     shown: Option<Instant>,
@@ -148,7 +150,7 @@ impl ProgressLine {
             label.path.name(),
             label.wait.name()
         );
-        // Who cannot be shown progress is not told: the measurement goes on, here and below.
+        // A write error must not stop the measurement, here and below.
         let mut stderr = std::io::stderr().lock();
         let _ = if self.terminal { write!(stderr, "\r\x1b[K{text}") } else { writeln!(stderr, "{text}") };
     }
@@ -160,7 +162,7 @@ impl ProgressLine {
     }
 }
 
-/// A number of bytes, as in `64`, `8K`, `1M`.
+/// Parses a number of bytes, as in `64`, `8K`, `1M`.
 pub(super) fn size(text: &str) -> Result<usize, String> {
     let (digits, unit) = match text.strip_suffix(['K', 'k']) {
         Some(digits) => (digits, 1 << 10),
@@ -172,7 +174,7 @@ pub(super) fn size(text: &str) -> Result<usize, String> {
         .ok_or_else(|| "sizes are multiples of 4 bytes, from 4 to 32M".to_owned())
 }
 
-/// The longest array: what every path can carry that carries arrays at all.
+/// The longest array, in bytes, that every path with arrays can carry.
 const BYTES_MAX: usize = 32 << 20;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! `obvia bench pfs_reread`: what a read of a file costs through a file server.
+//! The subcommand `obvia bench pfs_reread`: the cost of reading a file through a file server.
 
 use super::measuring::{Extent, Policy, size};
 use clap::Args;
@@ -6,10 +6,11 @@ use obvia_bench::report::Measurement;
 use obvia_bench::{Case, Path, Placement, reread};
 use std::process::ExitCode;
 
-/// Measures reads of a file that is in the page cache, block after block: by pread(2) in the process that wants the bytes, by a file
-/// server over obvia, and by the same server over a Unix socket. Over obvia the bytes are copied to the caller (pfs_read), read by the
-/// server straight into memory that both sides map (pfs_read_shared), or read by the caller where the server has them
-/// (pfs_read_lent). All cases take turns in one run, and each is compared with pread(2).
+/// Measures reads of a file that is in the page cache, block after block: by pread(2) in the
+/// process that wants the bytes, by a file server over obvia, and by the same server over a Unix
+/// socket. Over obvia the server copies the bytes to the caller (pfs_read), or reads the file
+/// straight into the caller's shared memory (pfs_read_shared), or into memory that it lends to the
+/// caller (pfs_read_lent). All cases take turns in one run, and each is compared with pread(2).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -44,7 +45,7 @@ impl Arguments {
     }
 }
 
-/// Measures, and reports. Fails when any case failed, after reporting the others.
+/// Measures and reports. Fails after the report when any case failed.
 pub(super) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let placement = arguments.cpus.map_or_else(Placement::first_two, Ok)?;
     arguments.extent.measure(Measurement::Reread, Some(placement), || arguments.cases(placement))

@@ -1,4 +1,4 @@
-//! `obvia bench send_lat`: the latency of messages by descriptors.
+//! The subcommand `obvia bench send_lat`: the latency of messages by descriptors.
 
 use super::measuring::{Extent, Policy, size};
 use clap::Args;
@@ -8,12 +8,14 @@ use obvia_bench::vi::{self, Provider};
 use obvia_bench::{Case, Path, Placement};
 use std::process::ExitCode;
 
-/// Measures messages that go there and back by send and receive descriptors of two virtual interfaces, from registered memory to
-/// registered memory, between two processes, each pinned to a CPU; and beside them the best that any program could do. All
-/// cases take turns in one run, and each is compared with its proper baseline. shm: poll and adaptive with the same bytes
-/// copied through shared memory (raw_copy), block with a futex (raw_futex), both sides on one CPU with a Unix socket. Providers
-/// for networks: with a datagram of the same size on the same link, or TCP where it is too long for one. Beside fabric stands
-/// libfabric's own fi_pingpong where that is installed (Debian: libfabric-bin).
+/// Measures messages that go there and back by send and receive descriptors of two virtual
+/// interfaces, from registered memory to registered memory, between two processes, each pinned to a
+/// CPU. Baselines, the best that any program could do, take turns with them in the same run.
+/// Baselines of shm: poll and adaptive have the same bytes copied through shared memory (raw_copy),
+/// block has a futex (raw_futex), both sides on one CPU have a Unix socket. Baselines of providers
+/// for networks: a datagram of the same size on the same link, or TCP where the message is too long
+/// for one. fabric is also compared with libfabric's own fi_pingpong where that is installed
+/// (Debian: libfabric-bin).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -24,7 +26,8 @@ Examples:
 
 Only ratios within one run mean anything: the absolute times change with the machine's mood.")]
 pub(super) struct Arguments {
-    /// What carries the virtual interfaces: shm, udp, fabric (libfabric's tcp), xdp (takes --cable) [fabric and xdp: features of the build]
+    /// Provider of the virtual interfaces: shm, udp, fabric (libfabric's tcp), xdp (takes --cable)
+    /// [fabric and xdp: features of the build]
     #[arg(long, value_name = "NAME", default_value = "shm")]
     provider: Provider,
     /// Sizes of the messages, in bytes; K and M are understood [default: 64 to 1M]
@@ -40,7 +43,7 @@ pub(super) struct Arguments {
     extent: Extent,
 }
 
-/// What fits a line beside its header needs the baseline that has no payload.
+/// The load for messages that fit in a cache line beside their header: its baseline has no payload.
 const IN_LINE: Load = Load { case: "null", bytes: 0 };
 
 impl Arguments {
@@ -69,7 +72,7 @@ impl Arguments {
     }
 }
 
-/// Measures, and reports. Fails when any case failed, after reporting the others.
+/// Measures and reports. Fails after the report when any case failed.
 pub(super) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let placement = arguments.cpus.map_or_else(Placement::first_two, Ok)?;
     arguments.extent.measure(Measurement::SendLatency, Some(placement), || arguments.cases(placement))

@@ -1,4 +1,5 @@
-//! Calls by name, through IDispatch: of objects whose interface extends it, and of those about which nothing else is known.
+//! Calls by name, through IDispatch: of objects whose interface extends it, and of objects without
+//! a description.
 
 use super::{Arguments, given, readable};
 use crate::describe::{Described, guid_text, no_such_name};
@@ -12,14 +13,14 @@ use obvia_idl::typelib::TypeLibrary;
 use serde_json::{Value, json};
 use std::process::ExitCode;
 
-/// The interface that calls by name go through.
+/// The name of the interface that carries calls by name.
 const IDISPATCH: &str = "IDispatch";
 
-/// The object to call by name, where that is how it is called.
+/// Connects to the object by IDispatch, if it is called by name.
 ///
 /// # Errors
 ///
-/// Why it cannot be reached.
+/// Fails when the object cannot be reached, or when the description timed out.
 pub(super) fn object(arguments: &Arguments) -> anyhow::Result<Option<IDispatch>> {
     if arguments.idl.is_some() {
         return Ok(None);
@@ -34,18 +35,20 @@ pub(super) fn object(arguments: &Arguments) -> anyhow::Result<Option<IDispatch>>
             connect().map(Some).map_err(|error| no_such_name(name, error))
         }
         Ok(_) => Ok(None),
-        // There is no time to ask anything else.
+        // The time limit has passed: no time is left for another attempt.
         Err(error) if exit::is_timeout(&error) => Err(error),
-        // One that describes nothing may have IDispatch nevertheless; what is wrong else is said elsewhere.
+        // An object without a description may still have IDispatch; other errors are reported by
+        // the call without names.
         Err(_) => Ok(connect().ok()),
     }
 }
 
-/// Calls a member of the object, by way of those before it.
+/// Calls a member of the object, or of the object that the members before it lead to.
 ///
 /// # Errors
 ///
-/// What is wrong with the call, or why it failed.
+/// Fails when the arguments are wrong, when a member on the way returns no object, or when the call
+/// fails.
 pub(super) fn run(arguments: &Arguments, object: IDispatch) -> anyhow::Result<ExitCode> {
     let library = arguments.type_library.as_deref().map(tlb::load).transpose()?;
     let library = library.as_ref();
@@ -81,7 +84,7 @@ pub(super) fn run(arguments: &Arguments, object: IDispatch) -> anyhow::Result<Ex
     }
 }
 
-/// A member's name without its interface's.
+/// Returns a member's name without that of its interface.
 fn member(step: &str) -> &str {
     step.rsplit_once('.').map_or(step, |(_, member)| member)
 }
@@ -90,7 +93,7 @@ fn failure(step: &str, error: &obvia::Error) -> String {
     format!("{} failed: {error}", member(step))
 }
 
-/// The DISPIDs of a member and of parameters, as the library has them, or as the object says.
+/// Returns the DISPIDs of a member and of parameters, from the library or from the object.
 fn ids(
     object: &IDispatch,
     library: Option<&TypeLibrary>,
@@ -104,7 +107,7 @@ fn ids(
     }
 }
 
-/// Calls a method or reads a property; sets one where its name ends in `=`.
+/// Calls a method or reads a property; sets a property if the name ends in `=`.
 fn call(object: &IDispatch, ids: &[i32], name: &str, given: &[Variant], named: &[Variant]) -> obvia::Result<Variant> {
     let mut named: Vec<(i32, Variant)> = ids[1..].iter().copied().zip(named.iter().cloned()).collect();
     match given.split_last().filter(|_| name.ends_with('=')) {
@@ -116,12 +119,13 @@ fn call(object: &IDispatch, ids: &[i32], name: &str, given: &[Variant], named: &
     }
 }
 
-/// An argument as JSON. What is no JSON is a word, or a number that is not finite.
+/// Parses an argument as JSON. Text that is no JSON is a string, among them numbers that are not
+/// finite.
 fn argument(typed: &str) -> Value {
     given::json(typed).unwrap_or_else(|| Value::String(typed.to_owned()))
 }
 
-/// What a JSON value is as an argument: the method's parameter says what it becomes.
+/// Converts a JSON value to a VARIANT; the callee coerces it to the parameter's type.
 fn variant(value: &Value) -> anyhow::Result<Variant> {
     Ok(match value {
         Value::Null => Variant::null(),
@@ -140,7 +144,7 @@ fn variant(value: &Value) -> anyhow::Result<Variant> {
     })
 }
 
-/// A value as JSON.
+/// Converts a VARIANT to JSON.
 fn shown(value: &Variant) -> anyhow::Result<Value> {
     let object = |object: Option<obvia::IUnknown>, iid| match object {
         Some(_) => json!({ "interface": null, "iid": guid_text(&iid), "released": true }),
@@ -160,7 +164,7 @@ fn shown(value: &Variant) -> anyhow::Result<Value> {
         Held::R8(value) | Held::Date(value) => value.into(),
         Held::Bool(value) => value.into(),
         Held::Error(code) => format!("{:#010x}", code.0).into(),
-        // Exactly, which a number of JSON's is not.
+        // A text keeps the exact value; a JSON number is a double.
         Held::Currency(value) => value.to_string().into(),
         Held::Decimal(value) => value.to_string().into(),
         Held::Text(text) => text.to_string().into(),
@@ -171,7 +175,7 @@ fn shown(value: &Variant) -> anyhow::Result<Value> {
     })
 }
 
-/// The elements of an array whose first indices are these: lists of lists.
+/// Converts the elements below `indices` to nested lists.
 fn list(array: &SafeArray, bounds: &[Bound], indices: &mut Vec<i32>) -> anyhow::Result<Value> {
     let Some((first, rest)) = bounds.split_first() else {
         return if indices.is_empty() { Ok(Value::Null) } else { shown(&array.get(indices)?) };

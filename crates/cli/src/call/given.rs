@@ -1,19 +1,20 @@
-//! Arguments as they are typed: some stand for what a file has, and some are numbers that JSON does not have.
+//! Parsing of arguments: contents of files, and numbers that are not finite.
 
 use crate::exit;
 use serde_json::Value;
 use std::io::Read;
 
-/// The longest argument that is read from a file, which is as long as the longest message of a connection.
+/// The longest argument that is read from a file, in bytes: as long as the longest message of a
+/// connection.
 const LENGTH_MAX: u64 = 64 << 20;
-/// The numbers that are not finite, as JavaScript spells them, and as results are shown.
+/// The spellings of numbers that are not finite: those of JavaScript, and those of printed results.
 const NUMBERS: [&str; 6] = ["NaN", "Infinity", "-Infinity", "inf", "-inf", "nan"];
 
-/// Puts the contents of files in the places of the arguments that name them.
+/// Replaces arguments of the form `@FILE` by the contents of the file.
 ///
 /// # Errors
 ///
-/// Which of them cannot be read.
+/// Fails when a file cannot be read, is too long, or is not in UTF-8.
 pub(super) fn fetch(arguments: &mut [String]) -> anyhow::Result<()> {
     for argument in arguments {
         if let Some(rest) = argument.strip_prefix('@') {
@@ -36,19 +37,20 @@ fn read(path: &str) -> anyhow::Result<String> {
         return Err(wrong(format!("it is longer than {LENGTH_MAX} bytes")));
     }
     let mut text = String::from_utf8(bytes).map_err(|_| wrong("it is not in UTF-8".to_owned()))?;
-    // Files of text end with a line, which is no part of a word.
+    // The newline that ends a text file is no part of the argument.
     if text.ends_with('\n') {
         text.pop();
     }
     Ok(text)
 }
 
-/// An argument as JSON, where it is some: numbers that are not finite are strings there.
+/// Parses an argument as JSON, with numbers that are not finite as strings; `None` if it is no
+/// JSON.
 pub(super) fn json(typed: &str) -> Option<Value> {
     serde_json::from_str(typed).ok().or_else(|| serde_json::from_str(&quoted(typed)?).ok())
 }
 
-/// The text with quotation marks around numbers that are not finite; `None` where there are none.
+/// Puts quotation marks around numbers that are not finite; `None` without such numbers.
 fn quoted(text: &str) -> Option<String> {
     let (mut out, mut rest, mut has_some) = (String::with_capacity(text.len() + 16), text, false);
     while !rest.is_empty() {
@@ -74,7 +76,7 @@ fn is_part(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.' | b'_')
 }
 
-/// The length of the string that a text begins with.
+/// Returns the length of the string literal at the start of a text.
 fn string(text: &str) -> usize {
     let mut is_escaped = false;
     for (at, byte) in text.bytes().enumerate().skip(1) {
@@ -88,7 +90,7 @@ fn string(text: &str) -> usize {
     text.len()
 }
 
-/// A number that is not finite, by name.
+/// Parses the name of a number that is not finite.
 pub(super) fn number(word: &str) -> Option<f64> {
     NUMBERS.contains(&word).then(|| word.parse().ok())?
 }

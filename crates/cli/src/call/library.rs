@@ -1,14 +1,16 @@
-//! Names of members as a type library has them, for objects that tell none.
+//! Lookup of members' DISPIDs in a type library, for objects that do not tell them.
 
 use crate::describe::nearest::did_you_mean;
 use anyhow::{anyhow, bail};
 use obvia_idl::typelib::{Function, TypeInfo, TypeLibrary, TypeRef, flags};
 
-/// The DISPIDs of a member and of some of its parameters. The member may be `Interface.Member`.
+/// Returns the DISPIDs of a member and of some of its parameters. The member may be
+/// `Interface.Member`.
 ///
 /// # Errors
 ///
-/// Which of them the library does not have.
+/// Fails when the library lacks the interface, the member or a parameter, or when the name is
+/// ambiguous.
 pub(super) fn ids(library: &TypeLibrary, member: &str, params: &[&str]) -> anyhow::Result<Vec<i32>> {
     let (interface, member) = member.rsplit_once('.').map_or((None, member), |(left, right)| (Some(left), right));
     let by_name = |ty: &&TypeInfo| ty.flags & flags::DISPATCHABLE != 0;
@@ -37,7 +39,7 @@ pub(super) fn ids(library: &TypeLibrary, member: &str, params: &[&str]) -> anyho
     };
     let mut found = vec![id];
     for name in params {
-        // Where several methods are one property, each has the parameter at the same place, if it has it.
+        // The accessors of one property have a common parameter at the same position.
         let place = functions().filter(|function| is_it(&function.name)).find_map(|function| place(function, name));
         found.push(place.ok_or_else(|| anyhow!("`{member}` has no parameter `{name}`"))?);
     }
@@ -49,13 +51,13 @@ fn place(function: &Function, name: &str) -> Option<i32> {
     function.params.iter().position(|param| is_it(&param.name)).and_then(|at| i32::try_from(at).ok())
 }
 
-/// An interface, and those of the library that it extends.
+/// Returns an interface and its bases within the library.
 fn lineage<'l>(library: &'l TypeLibrary, interface: &'l TypeInfo) -> Vec<&'l TypeInfo> {
     let mut found = vec![interface];
     let mut next = interface;
     while let Some((TypeRef::Own(at), _)) = next.interfaces.first() {
         next = &library.types[*at];
-        // A library that someone made may have them in a circle.
+        // A malformed library may have bases in a circle.
         if found.iter().any(|known| std::ptr::eq(*known, next)) {
             break;
         }

@@ -1,4 +1,5 @@
-//! The results in the frame of a reply, as JSON. The frame is the server's: it is checked before anything is read.
+//! Decoding of a reply's frame to JSON. The server is not trusted: the frame is checked before it
+//! is read.
 
 use super::Method;
 use crate::describe::guid_text;
@@ -11,11 +12,11 @@ use serde_json::{Value, json};
 pub(crate) enum Outcome {
     /// A value.
     Value(Value),
-    /// An object; it is released when this is dropped.
+    /// An object, released on drop.
     Object(Object),
 }
 
-/// Says what the objects inside structures are, and releases them.
+/// A sink for objects inside structures: describes and releases them.
 struct Released<'a>(&'a Object);
 
 impl Objects for Released<'_> {
@@ -25,11 +26,11 @@ impl Objects for Released<'_> {
     }
 }
 
-/// The results by name, in the order of the parameters.
+/// Decodes the results, by name, in the order of the parameters.
 ///
 /// # Errors
 ///
-/// What in the frame is not what the interface says.
+/// Fails when the frame does not match the interface.
 pub(crate) fn results(
     method: &Method<'_>,
     object: &Object,

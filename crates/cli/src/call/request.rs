@@ -1,4 +1,4 @@
-//! The frame of a request, from JSON arguments.
+//! Layout of a request's frame from JSON arguments.
 
 use super::{Method, given};
 use crate::frame::{Writer, block};
@@ -7,13 +7,13 @@ use obvia_idl::model::{Extent, Type};
 use obvia_idl::plan::{MethodPlan, ParamPlan, element_counts, in_place};
 use serde_json::{Map, Value};
 
-/// The parameters that arguments are given for: the [in] ones without those that an array's own length tells.
+/// Returns the parameters that take arguments: the `[in]` ones without the counts of arrays.
 pub(crate) fn given<'p, 'a>(plan: &'p MethodPlan<'a>) -> Vec<&'p ParamPlan<'a>> {
     let is_given = |at: usize, param: &ParamPlan<'_>| param.param.direction.is_in() && !is_counted(plan, at);
     plan.params.iter().enumerate().filter(|(at, param)| is_given(*at, param)).map(|(_, param)| param).collect()
 }
 
-/// Whether a parameter is nothing but the length of an array that is given.
+/// Whether the parameter is only the count of an `[in]` array, whose length tells it.
 fn is_counted(plan: &MethodPlan<'_>, count: usize) -> bool {
     let counts = |param: &ParamPlan<'_>| {
         let size = element_counts(param.param).map(|(size, _)| size);
@@ -23,7 +23,8 @@ fn is_counted(plan: &MethodPlan<'_>, count: usize) -> bool {
     plan.params[count].counts && plan.params.iter().any(counts)
 }
 
-/// An argument as JSON. What is no JSON is a word, and what is to be a string stays as it was typed.
+/// Parses an argument as JSON. Text that is no JSON is a string; arguments of string parameters
+/// stay as typed.
 fn argument(method: &Method<'_>, param: &ParamPlan<'_>, typed: &str) -> Value {
     let is_text = matches!(in_place(&method.described.model, param.param), Type::Pointer(pointer) if pointer.extent == Extent::Text);
     match given::json(typed) {
@@ -33,7 +34,7 @@ fn argument(method: &Method<'_>, param: &ParamPlan<'_>, typed: &str) -> Value {
     }
 }
 
-/// Lays out a request's frame.
+/// Lays out the frame of a request.
 pub(crate) fn frame(method: &Method<'_>, typed: &[String]) -> Result<Vec<u8>, Wrong> {
     let plan = &method.plan;
     let wanted = given(plan);

@@ -1,8 +1,8 @@
-//! The word that somebody may have meant.
+//! Suggestions for misspelled words.
 
 use obvia_idl::most_like;
 
-/// A question to end an error with; nothing when no known word is alike.
+/// Returns a question to append to an error, or an empty text if no known word is similar.
 pub(crate) fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     most_like(word, known).map_or_else(String::new, |meant| format!("; did you mean `{meant}`?"))
 }

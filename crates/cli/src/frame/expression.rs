@@ -1,8 +1,8 @@
-//! How many elements arrays have, by the values of other parameters.
+//! Expressions for the numbers of array elements, by the values of other parameters.
 
 use obvia_idl::model::{Arith, Base};
 
-/// The value of an expression; `None` where it has none: an operand that is not known, division by zero, too large.
+/// Evaluates an expression; `None` with an unknown operand, a division by zero, or an overflow.
 pub(super) fn value(expression: &Arith, load: &dyn Fn(usize, Base) -> Option<i64>) -> Option<i64> {
     let of = |inner: &Arith| value(inner, load);
     match expression {

@@ -1,4 +1,5 @@
-//! A frame as JSON. It has been checked before; nothing is believed without a look all the same.
+//! Decoding of frames to JSON. The frame has been checked, but each offset and count is checked
+//! again on use.
 
 use super::{Layout, Member, counted, evaluate, integer};
 use crate::value;
@@ -8,24 +9,26 @@ use obvia_idl::plan::is_plain;
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};
 
-/// Structures deeper than this are not shown.
+/// The greatest depth of structures that is decoded.
 const DEPTH_MAX: usize = 120;
 
-/// What is made of references to objects.
+/// A sink for the object references in a frame.
 pub(crate) trait Objects {
-    /// Takes over the reference in these bytes, and says what it is.
+    /// Takes ownership of the reference in these bytes, and describes it.
     fn object(&mut self, reference: &[u8]) -> Option<Value>;
 }
 
-/// Reads one frame.
+/// A reader of one frame.
 pub(crate) struct Reader<'a> {
     layout: Layout<'a>,
     frame: &'a [u8],
     objects: &'a mut dyn Objects,
-    /// Objects that more than one pointer leads to, with their names.
+    /// Frame objects with more than one pointer to them, by the offset of the body, with their
+    /// `$id`.
     shared: HashMap<usize, String>,
     shown: HashSet<usize>,
-    /// What expressions of a reply read of the request: by parameter.
+    /// The values of parameters outside of the frame, by index: expressions of a reply use those of
+    /// the request.
     outer: &'a dyn Fn(usize) -> Option<i64>,
     depth: usize,
 }
@@ -54,7 +57,7 @@ impl<'a> Reader<'a> {
         usize::try_from(u64::from_le_bytes(*self.frame.get(at..)?.first_chunk()?)).ok()
     }
 
-    /// The count in an object's header.
+    /// Returns the count in the header of an object in the frame.
     fn count(&self, body: usize) -> Option<usize> {
         let header = self.frame.get(body.checked_sub(4)?..body)?;
         Some(u32::from_le_bytes(*header.first_chunk()?) as usize)
@@ -68,13 +71,13 @@ impl<'a> Reader<'a> {
         evaluate(expression, &load)
     }
 
-    /// The bytes of the reference that an interface pointer is in a frame; none for null.
+    /// Returns the bytes of an interface pointer's object reference; none for null.
     pub(crate) fn reference(&self, member: &Member<'_>) -> Option<&'a [u8]> {
         let body = self.word(member.at?).filter(|body| *body > 0)?;
         self.frame.get(body..body + self.count(body)?)
     }
 
-    /// A member's value.
+    /// Decodes a member's value.
     pub(crate) fn member(&mut self, base: usize, members: &[Member<'a>], member: &Member<'a>) -> Option<Value> {
         let at = base + member.at?;
         let (element, size, length) = match member.tail.or_else(|| counted(member.ty)) {

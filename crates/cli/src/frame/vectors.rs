@@ -1,4 +1,5 @@
-//! Values and the bytes that they are: `testing/vectors`, which every language runs.
+//! Tests with the shared vectors of `testing/vectors`, values and their bytes, which all languages
+//! run.
 
 use super::{Layout, Objects, Reader, Writer, block};
 use obvia_idl::Compiler;
@@ -11,7 +12,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testing/vectors/flat")
 }
 
-/// Objects are not made here: their bytes are shown.
+/// A sink that shows the bytes of object references, and creates no objects.
 struct Shown;
 
 impl Objects for Shown {
@@ -24,14 +25,14 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The bytes of a vector: hexadecimal digits with blanks where they help.
+/// Decodes the bytes of a vector: hexadecimal digits, blanks allowed.
 fn unhex(text: &str) -> Vec<u8> {
     let digits: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
     let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap();
     digits.chunks(2).map(byte).collect()
 }
 
-/// What a vector's method makes of the bytes: the values, or what is wrong and where.
+/// Decodes the bytes as a message of the vector's method: the values, or the flaw and its offset.
 fn read(file: &Value, vector: &Value, bytes: &[u8]) -> Result<Value, Value> {
     with_method(file, vector, |layout, plan, request| {
         let outer: Vec<i64> = vector["outer"].as_array().into_iter().flatten().filter_map(Value::as_i64).collect();
@@ -101,7 +102,7 @@ fn valid_vectors_are_read_and_written() {
     }
 }
 
-/// The document's table has the bytes of the vector that is named for it.
+/// The table in docs/flat.md has the bytes of the vector with the document's example.
 #[test]
 fn the_document_shows_a_vector() {
     let document = std::fs::read_to_string(folder().join("../../../docs/flat.md")).unwrap();
@@ -132,7 +133,8 @@ fn invalid_vectors_are_refused_for_their_reason() {
     }
 }
 
-/// Cutting a frame anywhere is noticed, and no change of a byte makes the check or the reading fail in another way.
+/// Truncated frames are refused at any length, and no changed byte makes the check or the reader
+/// panic.
 #[test]
 fn changed_vectors_are_refused_or_read() {
     for (_, file) in files() {

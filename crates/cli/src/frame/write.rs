@@ -1,4 +1,4 @@
-//! A frame from JSON.
+//! Encoding of frames from JSON.
 
 use super::{Layout, Member, counted, evaluate, expected, integer};
 use crate::describe::nearest::did_you_mean;
@@ -10,24 +10,25 @@ use std::collections::{HashMap, VecDeque};
 
 type Result<T> = std::result::Result<T, Wrong>;
 
-/// Objects in a frame begin at multiples of this.
+/// The alignment of objects in a frame, in bytes.
 const ALIGN: usize = 8;
 
-/// Writes one frame: objects in the order of their slots, as they come when the frame is read from its start.
+/// A writer of one frame. Objects follow in the order of their pointers, as a reader from the start
+/// meets them.
 pub(crate) struct Writer<'a, 'v> {
     layout: Layout<'a>,
     frame: Vec<u8>,
-    /// Objects that have their place, but not their values.
+    /// The queue of objects that have their place but not yet their values.
     empty: VecDeque<Empty<'a, 'v>>,
-    /// Which part of the values is being written.
+    /// The path of the value that is being written, for errors.
     path: String,
-    /// Structures that say who they are, and where they are.
+    /// The offsets of structures with an `$id`.
     named: HashMap<String, usize>,
-    /// Slots that are to lead to them.
+    /// The slots of pointers to such structures, to be filled in at the end.
     waiting: Vec<(usize, String)>,
 }
 
-/// An object without its values.
+/// A frame object without its values.
 struct Empty<'a, 'v> {
     ty: &'a Type,
     body: usize,
@@ -35,14 +36,15 @@ struct Empty<'a, 'v> {
     path: String,
 }
 
-/// What an object is given as.
+/// The JSON value of an object: one value, or the elements of an array.
 enum Given<'v> {
     One(&'v Value),
     Many(&'v [Value]),
 }
 
 impl<'a, 'v> Writer<'a, 'v> {
-    /// Writes a block of so many bytes, with these values for its members, and what they lead to.
+    /// Writes a block of `block` bytes with the members' values, and the objects that they point
+    /// to.
     pub(crate) fn frame(
         layout: Layout<'a>,
         block: usize,
@@ -61,7 +63,7 @@ impl<'a, 'v> Writer<'a, 'v> {
         Ok(writer.frame)
     }
 
-    /// Where an error ends this, `path` says what it is about.
+    /// Writes the block and all objects. After an error, `path` names the value that caused it.
     fn all(&mut self, members: &[Member<'a>], values: &'v Map<String, Value>) -> Result<()> {
         self.members(0, members, values)?;
         while let Some(Empty { ty, body, given, path }) = self.empty.pop_front() {
@@ -74,7 +76,7 @@ impl<'a, 'v> Writer<'a, 'v> {
         Ok(())
     }
 
-    /// Does something about a part of the value.
+    /// Runs `work` with `part` appended to the path.
     fn within<R>(&mut self, part: &str, work: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
         let length = self.path.len();
         self.path.push_str(part);
@@ -83,7 +85,7 @@ impl<'a, 'v> Writer<'a, 'v> {
         Ok(done)
     }
 
-    /// Leaves an object to be written when its turn comes.
+    /// Queues an object, to be written in its turn.
     fn later(&mut self, ty: &'a Type, body: usize, given: Given<'v>) {
         self.empty.push_back(Empty { ty, body, given, path: self.path.clone() });
     }
@@ -92,7 +94,7 @@ impl<'a, 'v> Writer<'a, 'v> {
         self.frame[at..at + bytes.len()].copy_from_slice(bytes);
     }
 
-    /// Appends an object of zeros, and returns where its body is.
+    /// Appends a zeroed object, and returns the offset of its body.
     fn object(&mut self, kind: u32, count: usize, bytes: usize) -> Result<usize> {
         let count = u32::try_from(count).map_err(|_| Wrong::new("too long for a frame"))?;
         self.frame.extend(kind.to_le_bytes());
@@ -107,7 +109,8 @@ impl<'a, 'v> Writer<'a, 'v> {
         evaluate(value, &load)
     }
 
-    /// Values first, since pointers are to be as long as values say.
+    /// Writes plain values before pointers, because counts among them determine the sizes of
+    /// arrays.
     fn members(&mut self, base: usize, members: &[Member<'a>], values: &'v Map<String, Value>) -> Result<()> {
         for member in members.iter().filter(|member| member.at.is_some()) {
             if is_plain(self.layout.model, member.ty) && *member.ty != Type::Void {
@@ -149,7 +152,8 @@ impl<'a, 'v> Writer<'a, 'v> {
         })
     }
 
-    /// What an array or a union beside it says that a member is.
+    /// Returns the value that a counted array or a union implies for a member: its count or
+    /// discriminant.
     fn implied(
         &mut self,
         members: &[Member<'a>],
@@ -305,7 +309,7 @@ impl<'a, 'v> Writer<'a, 'v> {
         Ok(body)
     }
 
-    /// The discriminant, the arm's member and the value that a union is given as.
+    /// Returns the discriminant, the arm's member, and the value of a union's JSON object.
     fn arm<'w>(&self, id: UnionId, given: &'w Value) -> Result<(i64, Option<&'a Field>, &'w Value)> {
         let union: &'a Union = &self.layout.model.unions[id.0];
         let names = || union.arms.iter().filter_map(|arm| arm.field.as_ref()).chain(union.default.iter().flatten());

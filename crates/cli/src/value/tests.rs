@@ -1,4 +1,4 @@
-//! What JSON becomes which value, and what is refused.
+//! Tests of conversions from JSON to values, and of refused JSON.
 
 use super::{read, write};
 use obvia_idl::model::{Base, Model, StructId, Type};

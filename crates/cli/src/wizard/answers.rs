@@ -1,4 +1,4 @@
-//! What a project is to be: from the command line, by questions, or as proposed.
+//! The properties of a project: from the command line, from questions, or by default.
 
 use super::idl::Idl;
 use super::names;
@@ -12,7 +12,7 @@ use obvia_idl::model::InterfaceId;
 use obvia_idl::{emit, model};
 use std::path::{Path, PathBuf};
 
-/// What a project is to be.
+/// The properties of a project.
 pub(super) struct Answers {
     pub(super) idl: Idl,
     pub(super) interface: InterfaceId,
@@ -21,22 +21,22 @@ pub(super) struct Answers {
     /// The project's name.
     pub(super) name: String,
     pub(super) output: PathBuf,
-    /// How other hosts reach the server.
+    /// The transports for clients on other hosts.
     pub(super) transports: Vec<Transport>,
     pub(super) origin: Origin,
-    /// Whether the methods are written as well: those of a new interface.
+    /// Whether the project has the methods of the example as well.
     pub(super) is_example: bool,
     /// Whether the object is called over virtual interfaces.
     pub(super) is_over_vi: bool,
 }
 
 impl Answers {
-    /// The interface, as the IDL has it.
+    /// Returns the interface in the IDL's model.
     pub(super) fn interface(&self) -> &model::Interface {
         &self.idl.model().interfaces[self.interface.0]
     }
 
-    /// The interface as the project's language has it.
+    /// Returns the interface's description in the project's language.
     pub(super) fn component(&self) -> Component {
         match self.language {
             Language::Rust => emit::rust::component(self.idl.model(), self.interface),
@@ -45,7 +45,7 @@ impl Answers {
     }
 }
 
-/// Finds out what a project is to be.
+/// Determines the properties of a project.
 pub(super) fn answers(arguments: &Arguments, asking: &mut Asking) -> anyhow::Result<Answers> {
     let idl = idl(arguments, asking)?;
     let language = language(arguments, asking, &idl)?;
@@ -83,12 +83,12 @@ pub(super) fn answers(arguments: &Arguments, asking: &mut Asking) -> anyhow::Res
     Ok(Answers { idl, interface, language, class, name, output, transports, origin, is_example, is_over_vi })
 }
 
-/// A question that has an answer without a terminal, too.
+/// Returns a question whose proposal is taken without a terminal.
 pub(super) fn optional<'a>(flag: &'a str, text: &'a str, proposal: &'a str) -> Question<'a> {
     Question { flag, text, proposal: Some(proposal), is_needed: false }
 }
 
-/// The IDL file, or a new one.
+/// Returns the IDL file, or a new one.
 fn idl(arguments: &Arguments, asking: &mut Asking) -> anyhow::Result<Idl> {
     let begin = |name: &str| Idl::begin(name, arguments.example).map_err(|error| format!("{error:#}"));
     let read = |path: &str| Idl::read(Path::new(path), &arguments.include).map_err(|error| format!("{error:#}"));
@@ -107,7 +107,7 @@ fn idl(arguments: &Arguments, asking: &mut Asking) -> anyhow::Result<Idl> {
     };
     let given = arguments.file.as_ref().map(|path| path.display().to_string());
     let idl = match given {
-        // What is wrong with it is said where it is.
+        // A wrong path fails at once, instead of being asked for again.
         Some(path) => {
             asking.note(&[&path]);
             read(&path).map_err(anyhow::Error::msg)?
@@ -148,7 +148,7 @@ fn interface(arguments: &Arguments, asking: &mut Asking, idl: &Idl) -> anyhow::R
     asking.ask(&question, arguments.interface.as_deref(), |text| idl.interface(text))
 }
 
-/// How other hosts reach the server; `shm` is not among them, as it needs nothing.
+/// Returns the transports for other hosts. `shm` is not among them, because it needs no code.
 fn transports(arguments: &Arguments, asking: &mut Asking) -> anyhow::Result<Vec<Transport>> {
     let name = |transport: &Transport| transport.to_possible_value().map(|value| value.get_name().to_owned());
     let given: Vec<String> = arguments.transport.iter().filter_map(name).collect();

@@ -1,4 +1,4 @@
-//! A project in C++.
+//! Generation of projects in C++.
 
 use super::answers::Answers;
 use super::fill::{fill, indented, quoted, wrapped};
@@ -7,10 +7,10 @@ use super::project::{QUERY, Texts, before_written, bindings, calls, commands, te
 use super::write::File;
 use obvia_idl::emit::component::{Call, Component};
 
-/// Columns of a line.
+/// The width of generated lines, in columns.
 const WIDTH: usize = 110;
 
-/// The project's files.
+/// Returns the project's files.
 pub(super) fn files(answers: &Answers) -> Vec<File> {
     let texts = all_texts(answers, &answers.component());
     let file = |path: &str, template| File::new(path, fill(template, &texts));
@@ -32,7 +32,7 @@ pub(super) fn files(answers: &Answers) -> Vec<File> {
     files
 }
 
-/// What the templates' names stand for.
+/// Returns the texts for the templates' names.
 fn all_texts(answers: &Answers, component: &Component) -> Texts {
     let name = &answers.name;
     let [server, client] = ["server", "client"].map(|program| format!("build/{name}-{program}"));
@@ -78,7 +78,7 @@ fn all_texts(answers: &Answers, component: &Component) -> Texts {
     all
 }
 
-/// How a server serves, and how clients reach it.
+/// The expressions by which servers serve and clients connect.
 struct Connect {
     serve: &'static str,
     place: String,
@@ -109,7 +109,7 @@ impl Connect {
     }
 }
 
-/// How CMake finds obvia.
+/// Returns the CMake commands that find obvia.
 fn find(origin: &Origin) -> String {
     match origin {
         Origin::Checkout(path) => {
@@ -126,14 +126,14 @@ fn find(origin: &Origin) -> String {
     }
 }
 
-/// The commands that build the project.
+/// Returns the commands that build the project.
 fn build(origin: &Origin) -> Vec<String> {
     let prefix =
         if *origin == Origin::Version { " -DCMAKE_PREFIX_PATH=$HOME/obvia   # where obvia is installed" } else { "" };
     vec![format!("cmake -S . -B build{prefix}"), "cmake --build build".to_owned()]
 }
 
-/// The methods of the object, to be written.
+/// Returns the object's methods, without code.
 fn methods(component: &Component) -> String {
     let mut lines = Vec::new();
     for (interface, method) in
@@ -157,7 +157,7 @@ fn methods(component: &Component) -> String {
     indented(lines.iter().map(String::as_str), 1)
 }
 
-/// What the client says about each method.
+/// Returns the client's statements, which report the result of each method.
 fn reported(component: &Component) -> String {
     let query = format!("report(\"{QUERY}\", [&] {{ object.as<IUnknown>(); }});");
     let lines =
@@ -165,7 +165,7 @@ fn reported(component: &Component) -> String {
     indented(lines.iter().map(String::as_str), 2)
 }
 
-/// What the tests expect of each method.
+/// Returns the test's statements, which expect the result of each method.
 fn expected(component: &Component) -> String {
     let query = format!("expect(\"{QUERY}\", S_OK, [&] {{ object.as<IUnknown>(); }});");
     let lines = calls(component, &query, |method, call| {
@@ -174,7 +174,7 @@ fn expected(component: &Component) -> String {
     indented(lines.iter().map(String::as_str), 1)
 }
 
-/// A call as a lambda, the last argument of something that begins so.
+/// Returns a call as a lambda, the last argument of the call that begins with `begin`.
 fn around(begin: &str, Call { before, text }: &Call, result: &str) -> Vec<String> {
     let call = format!("{result}object.{text};");
     if before.is_empty() {

@@ -1,8 +1,8 @@
-//! Templates: text with names between `@`, for which there is other text.
+//! Templates: texts with names between `@` that are replaced by other texts.
 
 use std::fmt::Write;
 
-/// The text of a template. A name without a text stays as it is: there is a test that there is none.
+/// Fills a template. Unknown names stay as they are; a test makes sure that there are none.
 pub(super) fn fill(template: &str, texts: &[(&str, String)]) -> String {
     let mut filled = String::new();
     let mut rest = template;
@@ -23,7 +23,7 @@ pub(super) fn fill(template: &str, texts: &[(&str, String)]) -> String {
     filled + rest
 }
 
-/// Lines, each so far from the margin.
+/// Indents lines by `depth` levels.
 pub(super) fn indented<'a>(lines: impl IntoIterator<Item = &'a str>, depth: usize) -> String {
     lines.into_iter().fold(String::new(), |mut text, line| {
         // Writing to a string cannot fail.
@@ -32,12 +32,12 @@ pub(super) fn indented<'a>(lines: impl IntoIterator<Item = &'a str>, depth: usiz
     })
 }
 
-/// A list of quoted texts: what is in them are names and bindings, which have no quotes.
+/// Returns a list of quoted texts, which are names and bindings and so need no escapes.
 pub(super) fn quoted(texts: &[String]) -> String {
     texts.iter().map(|text| format!("\"{text}\"")).collect::<Vec<_>>().join(", ")
 }
 
-/// A declaration, with each parameter on a line of its own where it is longer than that.
+/// Returns a declaration; if it is longer than `width`, with each parameter on a line of its own.
 pub(super) fn wrapped(declaration: &str, width: usize) -> String {
     let whole = || declaration.to_owned();
     let Some(open) = declaration.find('(').filter(|_| declaration.chars().count() > width) else { return whole() };
@@ -46,7 +46,7 @@ pub(super) fn wrapped(declaration: &str, width: usize) -> String {
     format!("{}(\n{}\n){}", &declaration[..open], lines.join(",\n"), &declaration[open + 1 + close + 1..])
 }
 
-/// The parameters up to the parenthesis that closes, and where that is.
+/// Returns the parameters up to the closing parenthesis, and its offset.
 fn parameters(text: &str) -> Option<(Vec<&str>, usize)> {
     let (mut depth, mut start, mut found) = (0_usize, 0, Vec::new());
     for (at, letter) in text.char_indices() {

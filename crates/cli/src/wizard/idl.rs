@@ -1,4 +1,5 @@
-//! The IDL file of a project, and those that it imports: read, checked, and to be written to the project's folder `idl`.
+//! The IDL file of a project with its imports: read, checked, and copied to the project's folder
+//! `idl`.
 
 use super::Language;
 use super::fill::fill;
@@ -11,20 +12,20 @@ use obvia_idl::{Compilation, Compiler, Failure, canonical, emit, most_like};
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
-/// The folder of a project that has its IDL files.
+/// The folder of a project's IDL files.
 pub(super) const FOLDER: &str = "idl";
 
-/// An IDL file and everything that it imports.
+/// An IDL file and all its imports.
 pub(super) struct Idl {
     pub(super) compilation: Compilation,
-    /// The files by their paths in the project's folder, the file itself first.
+    /// The files by their paths in the project's folder, the main file first.
     files: Vec<File>,
-    /// The folders of a project where imports are looked for that do not lie beside what imports them.
+    /// The project's include folders, for imports that are not beside the importing file.
     pub(super) includes: Vec<String>,
 }
 
 impl Idl {
-    /// Reads a file. Imports are looked for beside it, and in the directories.
+    /// Reads a file. Imports are looked for beside it, and in the `include` directories.
     pub(super) fn read(path: &Path, include: &[PathBuf]) -> anyhow::Result<Self> {
         let compiler = include.iter().fold(Compiler::new(), Compiler::include);
         let compilation = compiler.check(path).map_err(|failure| wrong(path, &failure))?;
@@ -32,7 +33,7 @@ impl Idl {
         Ok(Self { compilation, files, includes })
     }
 
-    /// A file that nobody has written yet, with a small interface, or with that of the example.
+    /// Creates a new file with a small interface, or with that of the example.
     pub(super) fn begin(name: &str, is_example: bool) -> anyhow::Result<Self> {
         names::check_project(name).map_err(anyhow::Error::msg)?;
         let texts = [
@@ -52,22 +53,22 @@ impl Idl {
         &self.compilation.model
     }
 
-    /// The name of the file.
+    /// Returns the main file's name.
     pub(super) fn main(&self) -> String {
         self.files.first().map_or_else(String::new, |file| file.path.display().to_string())
     }
 
-    /// The file's name without folders and ending: what is made of it is called so.
+    /// Returns the main file's name without folders and extension, the stem of generated names.
     pub(super) fn stem(&self) -> String {
         Path::new(&self.compilation.name).file_stem().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// The files, where a project has them.
+    /// Returns the files by their paths in a project.
     pub(super) fn files(&self) -> Vec<File> {
         self.files.iter().map(|file| File::new(Path::new(FOLDER).join(&file.path), file.bytes.clone())).collect()
     }
 
-    /// Those of them that are compiled by themselves.
+    /// Returns the paths of the files that are compiled by themselves.
     pub(super) fn compiled(&self) -> impl Iterator<Item = String> {
         let paths = self.files.iter().map(|file| Path::new(FOLDER).join(&file.path));
         paths
@@ -75,7 +76,7 @@ impl Idl {
             .map(|path| path.display().to_string())
     }
 
-    /// The interfaces that an object can have and other processes call: the file's own, but for local ones.
+    /// Returns the remotable interfaces: those of the main file without the local ones.
     pub(super) fn interfaces(&self) -> Vec<InterfaceId> {
         let model = self.model();
         let is_remote = |id: &InterfaceId| model.lineage(*id).iter().all(|id| !model.interfaces[id.0].local);
@@ -83,7 +84,7 @@ impl Idl {
         own.filter(is_remote).collect()
     }
 
-    /// The interface of a name.
+    /// Finds a remotable interface by its name.
     pub(super) fn interface(&self, name: &str) -> Result<InterfaceId, String> {
         let interfaces = self.interfaces();
         let name_of = |id: &InterfaceId| self.model().interfaces[id.0].name.as_str();
@@ -100,7 +101,7 @@ impl Idl {
         ))
     }
 
-    /// Says what of the files a language's back end cannot do.
+    /// Reports the parts of the files that a language's back end does not support.
     pub(super) fn check_for(&self, language: Language) -> Result<(), String> {
         let refused = match language {
             Language::Rust => emit::rust::emit(&self.compilation).map(drop),
@@ -112,7 +113,7 @@ impl Idl {
         })
     }
 
-    /// Checks what has been written: the same interfaces are to be there.
+    /// Checks the written files: they have to declare the same interfaces.
     pub(super) fn check(&self, output: &Path) -> anyhow::Result<()> {
         let folder = output.join(FOLDER);
         let includes = self.includes.iter().map(|include| output.join(include));
@@ -132,13 +133,15 @@ fn wrong(path: &Path, failure: &Failure) -> anyhow::Error {
     anyhow!("{} does not compile:\n{}", path.display(), failure.to_string().trim_end())
 }
 
-/// The files that were read, by their paths in a project: as they lie around the first, or in a directory of imports.
+/// Returns the files with their paths in a project, relative to the main file's folder or to an
+/// include directory.
 fn gather(sources: &Sources, include: &[PathBuf]) -> anyhow::Result<(Vec<File>, Vec<String>)> {
     let include: Vec<PathBuf> = include.iter().map(|path| plain(path)).collect::<anyhow::Result<_>>()?;
     let paths = sources.files().iter().map(|file| file.path.as_path());
     let paths: Vec<(&Path, PathBuf)> = paths.map(|path| Ok((path, plain(path)?))).collect::<anyhow::Result<_>>()?;
     let Some(beside) = paths.first().and_then(|(_, path)| path.parent()) else { bail!("there is no file") };
-    // A path that leads out of the first file's folder has that folder, and what it leads to, in one that has both.
+    // If an import lies outside of the main file's folder and of the include directories, the root
+    // becomes the lowest folder that contains both.
     let included = |path: &Path| {
         include
             .iter()
@@ -183,7 +186,7 @@ fn gather(sources: &Sources, include: &[PathBuf]) -> anyhow::Result<(Vec<File>, 
     Ok((files, includes))
 }
 
-/// A path from the root on, without `.` and `..`.
+/// Returns an absolute path without `.` and `..`.
 pub(super) fn plain(path: &Path) -> anyhow::Result<PathBuf> {
     let path = std::path::absolute(path).with_context(|| format!("{} is no path", path.display()))?;
     Ok(path.components().fold(PathBuf::new(), |mut plain, part| {
@@ -196,7 +199,7 @@ pub(super) fn plain(path: &Path) -> anyhow::Result<PathBuf> {
     }))
 }
 
-/// A UUID that nobody else has (RFC 9562 5.4).
+/// Creates a random UUID (RFC 9562 5.4).
 fn random_uuid() -> anyhow::Result<String> {
     let mut bytes = [0; 16];
     let random = std::fs::File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut bytes));
@@ -212,7 +215,7 @@ mod tests {
     use crate::wizard::Language;
     use std::path::PathBuf;
 
-    /// A folder of files, which goes away with the value.
+    /// A folder of files, removed on drop.
     struct Folder(ground::Folder);
 
     impl Folder {
@@ -231,7 +234,7 @@ mod tests {
             Idl::read(&self.0.join(name), &include)
         }
 
-        /// Writes the files to the folder `out`, where they must compile.
+        /// Writes the files to the folder `out`, and compiles them there.
         fn check_copy(&self, idl: &Idl) {
             let output = self.0.join("out");
             for file in idl.files() {

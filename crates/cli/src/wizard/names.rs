@@ -1,10 +1,10 @@
-//! Names of projects and classes: which may be, and which are proposed.
+//! Names of projects and classes: checks and proposals.
 
 use super::Language;
 use obvia_idl::emit;
 use obvia_idl::model::{InterfaceId, Model};
 
-/// Crates that a project's own may not be called, and what cargo and CMake have other plans with.
+/// Names that a project cannot have: those of crates, and words with a meaning for cargo and CMake.
 const TAKEN: [&str; 12] = [
     "alloc",
     "build",
@@ -19,11 +19,11 @@ const TAKEN: [&str; 12] = [
     "tests",
     "windows_core",
 ];
-/// What Rust knows everywhere, and methods' declarations have.
+/// Names of Rust's prelude, which generated declarations use.
 const PRELUDE: [&str; 12] =
     ["Box", "Clone", "Default", "Err", "None", "Ok", "Option", "Result", "Some", "String", "Vec", "ToString"];
 
-/// Says why a name is none for a project, whose programs begin with it.
+/// Checks a project's name, which its programs' names begin with.
 pub(super) fn check_project(name: &str) -> Result<(), String> {
     let as_crate = name.replace('-', "_");
     if !name.starts_with(|letter: char| letter.is_ascii_lowercase())
@@ -37,7 +37,7 @@ pub(super) fn check_project(name: &str) -> Result<(), String> {
     }
 }
 
-/// A project's name, made of an IDL file's.
+/// Proposes a project's name from an IDL file's name.
 pub(super) fn project(stem: &str) -> String {
     let letters =
         stem.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '-' });
@@ -51,7 +51,7 @@ pub(super) fn project(stem: &str) -> String {
     if check_project(&name).is_ok() { name } else { format!("my-{}", name.trim_end_matches('-')) }
 }
 
-/// Says why a name is none for a class of an object with an interface.
+/// Checks the name of a class that implements an interface.
 pub(super) fn check_class(name: &str, language: Language, model: &Model, id: InterfaceId) -> Result<(), String> {
     let is_name = match language {
         Language::Rust => emit::rust::is_name(name) && !PRELUDE.contains(&name),
@@ -70,7 +70,7 @@ pub(super) fn check_class(name: &str, language: Language, model: &Model, id: Int
     Ok(())
 }
 
-/// Everything that has a name.
+/// Returns the names of all declarations.
 fn declared(model: &Model) -> impl Iterator<Item = &str> {
     let enums = model
         .enums
@@ -84,7 +84,7 @@ fn declared(model: &Model) -> impl Iterator<Item = &str> {
     enums.chain(structs).chain(unions).chain(interfaces).chain(consts).chain(typedefs).map(String::as_str)
 }
 
-/// The name of a class, made of its interface's.
+/// Proposes the name of a class from its interface's name.
 pub(super) fn class(language: Language, model: &Model, id: InterfaceId) -> String {
     let interface = &model.interfaces[id.0].name;
     let without = interface.strip_prefix('I').filter(|rest| rest.starts_with(|first: char| first.is_ascii_uppercase()));
@@ -98,7 +98,7 @@ fn capital(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_ascii_uppercase().to_string() + letters.as_str())
 }
 
-/// What an interface of a new file is called: `IFileServer` for `file-server`.
+/// Returns the interface's name in a new file: `IFileServer` for `file-server`.
 pub(super) fn interface(name: &str) -> String {
     format!("I{}", name.split(['-', '_']).map(capital).collect::<String>())
 }

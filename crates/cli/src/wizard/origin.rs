@@ -1,31 +1,31 @@
-//! Where obvia is, for projects that use it.
+//! The source of obvia for generated projects.
 
 use crate::exit;
 use anyhow::{Context, bail};
 use std::path::{Path, PathBuf};
 
-/// Where a project takes obvia from.
+/// The source from which a project takes obvia.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// A checkout of its repository.
+    /// A checkout of obvia's repository.
     Checkout(PathBuf),
-    /// What CMake has installed there.
+    /// An installation by CMake in this directory.
     Installation(PathBuf),
-    /// Wherever packages are installed.
+    /// An installed package, found by CMake.
     Version,
 }
 
-/// What a checkout has.
+/// Paths by which a checkout is recognized.
 const CHECKOUT: [&str; 3] = ["crates/com/Cargo.toml", "crates/idl/Cargo.toml", "bindings/cmake"];
-/// What an installation has, in one of these.
+/// The path by which an installation is recognized, in one of `LIBRARIES`.
 const PACKAGE: &str = "cmake/obvia/obviaConfig.cmake";
 const LIBRARIES: [&str; 2] = ["lib", "lib64"];
 
 impl Origin {
-    /// Where obvia is: at a path that is given, or where the program that runs belongs to.
+    /// Finds obvia at the given path, or else above the running program's path.
     pub(super) fn find(given: Option<&Path>) -> anyhow::Result<Self> {
         let Some(given) = given else {
-            // Where the program cannot be found, nothing belongs to it.
+            // A program without a path has no ancestors, so that the result is `Version`.
             let program = std::env::current_exe().and_then(|path| path.canonicalize()).unwrap_or_default();
             return Ok(program.ancestors().skip(1).find_map(Self::at).unwrap_or(Self::Version));
         };
@@ -41,11 +41,11 @@ impl Origin {
         Ok(found)
     }
 
-    /// The checkout that a project in Rust takes its crates from.
+    /// Returns the checkout for the crates of a project in Rust.
     ///
     /// # Errors
     ///
-    /// Where it would take them from a registry, in which somebody else may have their names.
+    /// Fails unless obvia is a checkout: in a registry, the crates' names may belong to others.
     pub(super) fn for_rust(&self) -> anyhow::Result<&Path> {
         match self {
             Self::Checkout(path) => Ok(path),
@@ -55,7 +55,7 @@ impl Origin {
         }
     }
 
-    /// What a directory is.
+    /// Recognizes a checkout or an installation.
     fn at(path: &Path) -> Option<Self> {
         let is_installed = || LIBRARIES.iter().any(|lib| path.join(lib).join(PACKAGE).is_file());
         if CHECKOUT.iter().all(|inside| path.join(inside).exists()) {

@@ -1,14 +1,15 @@
-//! What projects in every language have: the words of their README, and where their servers are reached.
+//! Parts of projects that do not depend on the language: the README's texts, and the servers'
+//! bindings.
 
 use super::Transport;
 use super::answers::Answers;
 use obvia_idl::emit::component::{Call, Component, Method};
 
-/// What a template's names stand for.
+/// The texts for the templates' names.
 pub(super) type Texts = Vec<(&'static str, String)>;
 
 impl Transport {
-    /// Where a server listens, at a port.
+    /// Returns a server's string binding at a port.
     fn binding(self, port: u16) -> String {
         let protocol = match self {
             Self::Shm => return String::new(),
@@ -18,7 +19,7 @@ impl Transport {
         format!("{protocol}:127.0.0.1[{port}]")
     }
 
-    /// Where it listens in tests: the system chooses the port.
+    /// Returns a server's string binding in tests, where the system chooses the port.
     pub(super) fn any_port(self) -> String {
         self.binding(0)
     }
@@ -32,15 +33,16 @@ impl Transport {
     }
 }
 
-/// The port where servers listen that are not told another.
+/// The default port of servers.
 const PORT: u16 = 5555;
 
-/// Where a server listens that is not told another place.
+/// Returns the default bindings of a server.
 pub(super) fn bindings(transports: &[Transport]) -> Vec<String> {
     transports.iter().map(|transport| transport.binding(PORT)).collect()
 }
 
-/// The texts that do not depend on the language; `client` is how the client is run.
+/// Returns the texts that do not depend on the language; `client` is the command that runs the
+/// client.
 pub(super) fn texts(answers: &Answers, component: &Component, client: &str) -> Texts {
     let Answers { name, transports, idl, class, .. } = answers;
     let bindings = bindings(transports);
@@ -80,7 +82,7 @@ pub(super) fn texts(answers: &Answers, component: &Component, client: &str) -> T
     ]
 }
 
-/// The commands of a README: those that build, and behind each of the others what it does.
+/// Returns a README's commands: those that build, then the others, each with a comment.
 pub(super) fn commands(build: &[String], [test, server, client]: [&str; 3], name: &str) -> String {
     let serves = format!("serves the object by the name \"{name}\"");
     let explained = [
@@ -93,20 +95,22 @@ pub(super) fn commands(build: &[String], [test, server, client]: [&str; 3], name
     build.iter().map(|command| format!("{command}\n")).chain(explained).collect()
 }
 
-/// A binding of an object that is exported there by a name.
+/// Returns the binding of the object that is exported there under a name.
 fn named(binding: &str, name: &str) -> String {
     binding.replace(']', &format!(",name={name}]"))
 }
 
-/// What a method comes to before it is written: nobody learns that of one that nobody waits for.
+/// Returns the result of a method that is not yet written. Callers get no result of a oneway
+/// method.
 pub(super) fn before_written(method: &Method) -> &'static str {
     if method.oneway { "S_OK" } else { "E_NOTIMPL" }
 }
 
-/// What is called where nothing else can be.
+/// The call that replaces the methods if none of them can be called.
 pub(super) const QUERY: &str = "QueryInterface";
 
-/// The lines that call each method, and why others are not called; `query` where none is.
+/// Returns the lines that call each method, with comments for methods that cannot be called;
+/// `query` if no method can be called.
 pub(super) fn calls(component: &Component, query: &str, lines: impl Fn(&Method, &Call) -> Vec<String>) -> Vec<String> {
     let methods = || component.interfaces.iter().flat_map(|interface| &interface.methods);
     let of = |method: &Method| match &method.call {

@@ -1,25 +1,25 @@
-//! Questions, where there is somebody to answer them.
+//! Questions to the user, if there is a terminal.
 
 use anyhow::{anyhow, bail};
 use std::io::{BufRead, Write};
 
-/// What is to be known.
+/// A question for one property of a project.
 pub(super) struct Question<'a> {
-    /// The flag that says it.
+    /// The command-line flag with the answer.
     pub(super) flag: &'a str,
     /// The question.
     pub(super) text: &'a str,
-    /// What is taken where nothing is answered.
+    /// The default answer.
     pub(super) proposal: Option<&'a str>,
-    /// Whether somebody has to say it: without a terminal it is not taken as proposed.
+    /// Whether the answer has to be given: without a terminal, the proposal is not enough.
     pub(super) is_needed: bool,
 }
 
-/// Who answers.
+/// The asker of questions, which also collects the equivalent command line.
 pub(super) struct Asking {
-    /// None where nobody does.
+    /// The terminal; none if no questions can be asked.
     terminal: Option<Terminal>,
-    /// The command line that says the same.
+    /// The words of the equivalent command line.
     words: Vec<String>,
     has_asked: bool,
 }
@@ -30,18 +30,19 @@ struct Terminal {
 }
 
 impl Asking {
-    /// Asks on standard input and error, or nobody.
+    /// Creates an asker on standard input and error, or one that cannot ask.
     pub(super) fn new(is_terminal: bool) -> Self {
         let terminal = || Terminal { input: Box::new(std::io::stdin().lock()), output: Box::new(std::io::stderr()) };
         Self { terminal: is_terminal.then(terminal), words: Vec::new(), has_asked: false }
     }
 
-    /// Notes what the command line says.
+    /// Adds words to the equivalent command line.
     pub(super) fn note(&mut self, words: &[&str]) {
         self.words.extend(words.iter().map(|word| quoted(word)));
     }
 
-    /// What was said by a flag, or is answered. `check` makes something of a text, or says why it does not.
+    /// Returns the value of the given flag, or of the answer. `check` converts a text, or returns
+    /// what is wrong with it.
     pub(super) fn ask<T>(
         &mut self,
         question: &Question<'_>,
@@ -71,7 +72,7 @@ impl Asking {
         Ok(checked)
     }
 
-    /// The command line that would have asked nothing, if something was asked.
+    /// Returns the command line that would have answered all questions, if any was asked.
     pub(super) fn command_line(&self) -> Option<String> {
         self.has_asked.then(|| format!("obvia wizard {}", self.words.join(" ")))
     }
@@ -104,7 +105,7 @@ impl Terminal {
     }
 }
 
-/// A word as shells read it.
+/// Quotes a word for shells.
 fn quoted(word: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./,:+=@%".contains(letter);
     if !word.is_empty() && word.chars().all(is_plain) {

@@ -1,4 +1,4 @@
-//! A project in Rust.
+//! Generation of projects in Rust.
 
 use super::answers::Answers;
 use super::fill::{fill, indented, quoted, wrapped};
@@ -8,13 +8,14 @@ use super::write::File;
 use obvia_idl::emit::component::Component;
 use std::path::Path;
 
-/// The version of windows-core that the crate obvia has, and whose macro implements interfaces.
+/// The version of windows-core, whose macro implements interfaces; it has to be that of the crate
+/// obvia.
 const WINDOWS_CORE: &str = "0.100.0";
-/// Columns of a line, and of a call's arguments.
+/// The width of generated lines, and of a call's arguments on one line, in columns.
 const WIDTH: usize = 100;
 const ARGUMENTS_WIDTH: usize = 60;
 
-/// The project's files.
+/// Returns the project's files.
 pub(super) fn files(answers: &Answers) -> anyhow::Result<Vec<File>> {
     let component = answers.component();
     let name = &answers.name;
@@ -43,7 +44,7 @@ pub(super) fn files(answers: &Answers) -> anyhow::Result<Vec<File>> {
     Ok(files)
 }
 
-/// What the templates' names stand for.
+/// Returns the texts for the templates' names.
 fn all_texts(answers: &Answers, component: &Component, checkout: &Path) -> Texts {
     let name = &answers.name;
     let mut all = texts(answers, component, &format!("cargo run --bin {name}-client"));
@@ -95,7 +96,7 @@ fn all_texts(answers: &Answers, component: &Component, checkout: &Path) -> Texts
     all
 }
 
-/// How a server serves, and how clients reach it.
+/// The expressions by which servers serve and clients connect.
 struct Connect {
     serve: &'static str,
     place: &'static str,
@@ -125,13 +126,13 @@ impl Connect {
     }
 }
 
-/// What stands behind a dependency's name: where a crate of the project is, which lies in a folder of its checkout.
+/// Returns the value of a dependency in Cargo.toml: the path of a crate in the checkout.
 fn dependency(checkout: &Path, folder: &str) -> String {
-    // Debug quotes as TOML does.
+    // `Debug` escapes strings as TOML does.
     format!("{{ path = {:?} }}", checkout.join("crates").join(folder).display().to_string())
 }
 
-/// Whether a directory lies in that of a workspace, which cargo would take the project for a part of.
+/// Whether a directory is below a workspace, which cargo would take the project for a member of.
 fn is_in_workspace(output: &Path) -> bool {
     let path = plain(output).unwrap_or_default();
     let is_root = |folder: &Path| {
@@ -141,14 +142,14 @@ fn is_in_workspace(output: &Path) -> bool {
     path.ancestors().skip(1).any(is_root)
 }
 
-/// What Rust is not to say about names that are the IDL's.
+/// Returns the attribute that allows the IDL's names, if they are not in Rust's style.
 fn lints(component: &Component) -> &'static str {
     let mut methods = component.interfaces.iter().flat_map(|interface| &interface.methods);
     let is_other = |name: &String| name.contains("__") || name.contains(|letter: char| letter.is_ascii_uppercase());
     if methods.any(|method| method.parameters.iter().any(is_other)) { "#![allow(non_snake_case)]\n" } else { "" }
 }
 
-/// The methods of the object, to be written.
+/// Returns the object's methods, without code.
 fn methods(component: &Component, class: &str) -> String {
     let mut text = String::new();
     for interface in &component.interfaces {
@@ -177,12 +178,12 @@ fn methods(component: &Component, class: &str) -> String {
     text
 }
 
-/// Asks for another interface.
+/// Returns a call of QueryInterface for IUnknown.
 fn query(object: &str) -> String {
     format!("obvia::Interface::cast::<obvia::IUnknown>({object}).map_err(|error| error.code().into())")
 }
 
-/// The elements of an array as rustfmt has them: several on lines of their own, as these are not short.
+/// Formats a list of texts as rustfmt does: several long ones on lines of their own.
 fn listed(texts: &[String]) -> String {
     match texts {
         [_, _, ..] => texts.iter().fold("\n".to_owned(), |list, text| format!("{list}    \"{text}\",\n")),
@@ -190,7 +191,7 @@ fn listed(texts: &[String]) -> String {
     }
 }
 
-/// A call as rustfmt has it: each argument on a line of its own where they are long.
+/// Formats a call as rustfmt does: long arguments on lines of their own.
 fn statement(function: &str, arguments: &[&str]) -> String {
     let whole = arguments.join(", ");
     if whole.len() <= ARGUMENTS_WIDTH {
@@ -200,7 +201,7 @@ fn statement(function: &str, arguments: &[&str]) -> String {
     format!("{function}(\n{lines});")
 }
 
-/// What the client says about each method.
+/// Returns the client's statements, which report the result of each method.
 fn reported(component: &Component) -> String {
     let line = |name: &str, call: &str| statement("report", &[&format!("\"{name}\""), call]);
     let asked = line(QUERY, &query("&object"));
@@ -208,7 +209,7 @@ fn reported(component: &Component) -> String {
     indented(lines.iter().flat_map(|line| line.lines()), 1)
 }
 
-/// What the tests expect of each method.
+/// Returns the test's statements, which expect the result of each method.
 fn expected(component: &Component) -> String {
     let line = |name: &str, wanted: &str, call: &str| {
         statement("expect", &[&format!("\"{name}\""), &format!("code::{wanted}"), call])

@@ -1,4 +1,5 @@
-//! Components that are there already are called over virtual interfaces: their file again, with a marshaler of obvia's for one of its classes.
+//! Specialisation of existing components for virtual interfaces: rewrites their file with obvia's
+//! marshaler for one class.
 
 mod cpp;
 mod rust;
@@ -17,14 +18,15 @@ use std::path::Path;
 #[derive(Debug)]
 pub(super) struct Class {
     name: String,
-    /// The interfaces that it is declared with, without modules.
+    /// The names of the interfaces that the class implements, without modules.
     interfaces: Vec<String>,
-    /// What is to be inserted where for the class to be called over virtual interfaces, the last first; or why that cannot be.
+    /// The insertions that add the marshaler, with their offsets, the last first; or the reason why
+    /// it cannot be added.
     insertions: Result<Vec<(usize, String)>, String>,
 }
 
 impl Class {
-    /// The file, with the marshaler.
+    /// Returns the file's text with the marshaler.
     fn specialised(&self, text: &str) -> Result<String, String> {
         let insertions = self.insertions.as_ref().map_err(Clone::clone)?;
         let mut text = text.to_owned();
@@ -35,7 +37,7 @@ impl Class {
     }
 }
 
-/// The objects' classes in a file.
+/// Finds the classes of objects in a file.
 fn classes(text: &str, language: Language) -> Result<Vec<Class>, String> {
     match language {
         Language::Rust => rust::classes(text),
@@ -43,14 +45,14 @@ fn classes(text: &str, language: Language) -> Result<Vec<Class>, String> {
     }
 }
 
-/// The text of a component that the wizard has just written, with the marshaler for its class.
+/// Adds the marshaler to the class of a component that the wizard has just generated.
 pub(super) fn component(text: &str, name: &str, language: Language) -> Result<String, String> {
     let classes = classes(text, language)?;
     let class = classes.iter().find(|class| class.name == name);
     class.ok_or_else(|| format!("there is no class `{name}`"))?.specialised(text)
 }
 
-/// Writes a component's file again, as `obvia wizard --specialise` is told.
+/// Rewrites a component's file for `obvia wizard --specialise`.
 pub(super) fn main(arguments: &Arguments, path: &Path, asking: &mut Asking) -> anyhow::Result<()> {
     let text = std::fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))?;
     asking.note(&["--specialise", &path.display().to_string()]);
@@ -79,7 +81,7 @@ fn language(arguments: &Arguments, path: &Path) -> anyhow::Result<Language> {
     }
 }
 
-/// Those classes that have an interface of the IDL file, where one is said, which other processes call.
+/// Keeps the classes with a remotable interface of the IDL file, if one is given.
 fn with_interface(arguments: &Arguments, mut found: Vec<Class>, path: &Path) -> anyhow::Result<Vec<Class>> {
     let Some(file) = &arguments.file else { return Ok(found) };
     let idl = Idl::read(file, &arguments.include)?;

@@ -1,10 +1,10 @@
-//! Writing a project's files, and nobody else's.
+//! Output of a project's files, which keeps files that others wrote.
 
 use crate::print;
 use anyhow::{Context, bail};
 use std::path::{Path, PathBuf};
 
-/// A file of a project: its path there, and what is in it.
+/// A file of a project: its path in the project and its contents.
 pub(super) struct File {
     pub(super) path: PathBuf,
     pub(super) bytes: Vec<u8>,
@@ -16,7 +16,8 @@ impl File {
     }
 }
 
-/// Writes the files to a directory. Without `force` nothing is written where one of them is there already and another.
+/// Writes the files to a directory. Without `force`, writes nothing if one of them exists with
+/// other contents.
 pub(super) fn write(output: &Path, files: &[File], force: bool) -> anyhow::Result<()> {
     let mut missing = Vec::new();
     let mut different = Vec::new();
@@ -25,7 +26,7 @@ pub(super) fn write(output: &Path, files: &[File], force: bool) -> anyhow::Resul
         match std::fs::read(&path) {
             Ok(bytes) if bytes == file.bytes => {}
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => missing.push((path, file)),
-            // What cannot be read is another's, too.
+            // An unreadable file counts as one with other contents.
             _ => different.push((path, file)),
         }
     }
@@ -42,7 +43,7 @@ pub(super) fn write(output: &Path, files: &[File], force: bool) -> anyhow::Resul
             std::fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
         }
         let mut options = std::fs::OpenOptions::new();
-        // A file that has come into being meanwhile is another's, too.
+        // Without `force`, a file that was created since the check is not overwritten.
         options.write(true).truncate(true).create(force).create_new(!force);
         let opened = options.open(path);
         let written = opened.and_then(|mut opened| std::io::Write::write_all(&mut opened, &file.bytes));

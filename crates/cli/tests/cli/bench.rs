@@ -1,4 +1,4 @@
-//! `obvia bench` as a user runs it: every measurement and every baseline once, and what happens when a process is killed.
+//! Tests of `obvia bench` as users run it: all measurements and baselines, and killed processes.
 
 use crate::running::Directory;
 use ground::{Folder, poll};
@@ -17,7 +17,8 @@ fn measurement(name: &str, arguments: &[&str]) -> Command {
     command
 }
 
-/// Runs a measurement, and looks at what it wrote: each row as case, bytes, path and policy, and as it is.
+/// Runs a measurement and checks its output. Returns each row: case, bytes, path and policy as a
+/// text, and the row itself.
 fn rows(name: &str, arguments: &[&str]) -> Vec<(String, Value)> {
     let directory = Directory::new();
     let (json, plot) = (directory.path().join("out.json"), directory.path().join("out.svg"));
@@ -40,7 +41,7 @@ fn rows(name: &str, arguments: &[&str]) -> Vec<(String, Value)> {
             assert!(row[number].as_f64().unwrap() > 0.0, "{number} of {row}");
         }
         let ratio = row["p50_ns"].as_f64().unwrap() / row["raw_p50_ns"].as_f64().unwrap();
-        // Each is rounded to a tenth of a nanosecond.
+        // Each time is rounded to a tenth of a nanosecond.
         assert!((row["ratio_p50"].as_f64().unwrap() / ratio - 1.0).abs() < 0.1, "{row}");
         let text = |key: &str| row[key].as_str().unwrap().to_owned();
         assert!(table.contains(&text("path")), "{table}");
@@ -57,7 +58,7 @@ fn has_two_cpus() -> bool {
     std::thread::available_parallelism().unwrap().get() > 1
 }
 
-/// The server processes that a running measurement has started, once there are `count`.
+/// Waits until a running measurement has started `count` server processes, and returns them.
 fn servers(client: &Child, count: usize) -> Vec<Pid> {
     let children = format!("/proc/{0}/task/{0}/children", client.id());
     poll("servers start", || {
@@ -135,7 +136,8 @@ fn a_killed_end_of_a_virtual_interface_is_reported_and_the_others_go_on() {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        // The baselines', the one to kill, which is ready as the next has been started, and the next.
+        // The servers are those of the baselines, the one to kill, and the next one, whose start
+        // means that the one to kill is ready.
         let servers = servers(&client, baselines + 2);
         kill_process(servers[baselines], Signal::KILL).unwrap();
         let output = client.wait_with_output().unwrap();

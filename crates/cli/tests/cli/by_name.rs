@@ -1,4 +1,4 @@
-//! `obvia call` of objects that are called by name, as a script does it.
+//! Tests of `obvia call` with objects that are called by name, as a script uses them.
 
 use crate::running::Directory;
 use notes::{INotes, Notes};
@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// Notes that this very program serves, run as a test that waits.
+/// A server of notes: this test program, run with a test that waits.
 struct Server {
     directory: Directory,
     child: Child,
@@ -19,7 +19,7 @@ fn serves_notes_where_it_is_told_to() {
     if std::env::var_os(SERVES).is_some() {
         let _export = obvia::export("notes", INotes::from(Notes::default())).unwrap();
         eprintln!("serving");
-        // Until it is killed, or nobody is there any more to do that.
+        // Waits until this process is killed, or until its parent ends and closes the pipe.
         let _ = std::io::stdin().read_line(&mut String::new());
     }
 }
@@ -99,7 +99,7 @@ fn the_script_of_the_example_runs() {
     assert_eq!(said, "1: null\n2: 6\n3: \"two loaves\"\nwith an e: returned = [\"eggs\"]\n");
 }
 
-/// The type library of the notes, made in the server's directory.
+/// Writes the type library of the notes to the server's directory, and returns its path.
 fn library_of_notes(server: &Server) -> String {
     let out = server.directory.path().to_str().unwrap().to_owned();
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/notes/notes.idl");

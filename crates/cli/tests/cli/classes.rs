@@ -1,4 +1,4 @@
-//! `obvia register`, `unregister`, `classes` and `scm`: what makes objects of a class, and the service that starts it.
+//! Tests of `obvia register`, `unregister`, `classes` and `scm`: registrations, and activation.
 
 use crate::running::{Directory, Ran, calc_client, calc_server};
 use ground::until;
@@ -15,7 +15,7 @@ use std::process::{Child, Command, Stdio};
 const CALC: &str = "0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a20";
 const OTHER: &str = "0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a21";
 
-/// A user, whose registrations are in a folder beside the system's.
+/// A user, with folders for registrations of its own and of the system.
 struct User {
     directory: Directory,
 }
@@ -52,7 +52,7 @@ impl User {
         path
     }
 
-    /// The service, which serves when this returns.
+    /// Starts the service for activation, which serves when this returns.
     fn service(&self) -> Service {
         let mut child = self.command(env!("CARGO_BIN_EXE_obvia"), &["scm"]).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
@@ -61,7 +61,7 @@ impl User {
         Service(child)
     }
 
-    /// The process of a class's server.
+    /// Returns the process ID of a class's server.
     fn server(&self, class: &str) -> Option<u64> {
         let classes = self.obvia(&["classes", "--json"]).json();
         let found = classes.as_array().unwrap().iter().find(|entry| entry["class"] == class).cloned();
@@ -107,7 +107,7 @@ fn classes_are_registered_listed_and_taken_back() {
          remote = account anna\n"
     );
     assert_eq!(text, expected);
-    // The user's own registration holds where the system has the same class.
+    // The user's own registration hides the system's registration of the same class.
     user.write("system", CALC, &format!("class = {CALC}\nlibrary = /opt/calc.so\n"));
     let system = user.write("system", OTHER, &format!("class = {OTHER}\nlibrary = /opt/calc.so\nhost = db.example\n"));
     let listed = user.obvia(&["classes"]).good();
@@ -140,7 +140,7 @@ fn registrations_come_from_files_and_are_right_before_any_is_written() {
     assert_eq!(user.obvia(&["classes"]).out, "");
     user.obvia(&["register", &right]).good();
     assert!(user.obvia(&["classes"]).good().contains("/opt/calc"));
-    // What is wrong stands where it is, and is no secret.
+    // A wrong registration is listed with the error and its line.
     user.write("own", OTHER, "class = 1\n");
     let listed = user.obvia(&["classes"]);
     assert!(listed.code == 1 && listed.out.contains("error: ") && listed.out.contains("line 1: "), "{listed:?}");
@@ -188,7 +188,7 @@ fn a_socket_that_the_service_is_started_with_is_for_other_hosts() {
         "--class",
     ])
     .good();
-    // As systemd does it: the socket is descriptor 3, and the environment says whose.
+    // The socket is descriptor 3, and LISTEN_PID names this process, as systemd passes them.
     let socket = TcpListener::bind("127.0.0.1:0").unwrap();
     let place = socket.local_addr().unwrap();
     let binding = format!("ncacn_ip_tcp:127.0.0.1[{}]", place.port());
@@ -204,17 +204,17 @@ fn a_socket_that_the_service_is_started_with_is_for_other_hosts() {
     let output = other.command(calc_client(), &["--class"]).output().unwrap();
     let (out, why) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success() && out.starts_with("2 + 3 = 5\n"), "{out}{why}");
-    // The server has not got the socket: nobody listens when the service has ended.
+    // The server has not inherited the socket: after the service's end, nothing listens on it.
     drop(service);
     assert!(TcpStream::connect(place).is_err());
 }
 
-/// Puts something in a registration's place.
+/// Creates something at the path of a registration.
 type Put = fn(&Path);
 
-/// What a registration must not be, and what the service says of it.
+/// Invalid registrations, with the texts that the service logs about them.
 const SPOILT: [(&str, Put); 11] = [
-    // The client asks for what is not there.
+    // A class without a registration is logged as nothing.
     ("", |_| ()),
     ("is no file", |path| fs::create_dir(path).unwrap()),
     ("is no file", |path| {
@@ -233,7 +233,7 @@ const SPOILT: [(&str, Put); 11] = [
     }),
     ("somebody else can write it", |path| {
         fs::write(path, "class").unwrap();
-        // Only the superuser can give files away.
+        // Only the superuser can change a file's owner.
         if chown(path, Some(65_534), None).is_err() {
             fs::set_permissions(path, fs::Permissions::from_mode(0o664)).unwrap();
         }
@@ -266,7 +266,7 @@ fn registrations_that_are_spoilt_while_the_service_runs_are_none_until_they_are_
         let output = ask();
         let why = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!output.status.success(), "{words}");
-        // What is in files of this host is no business of others.
+        // Clients of other hosts learn neither paths nor contents of this host's files.
         assert!(!why.contains(&folder) && !why.contains("line 1"), "{why}");
         let said = String::from_utf8_lossy(&fs::read(&log).unwrap()[before..]).into_owned();
         assert!(said.contains(words) && said.is_empty() == words.is_empty(), "{words}: {said}");
@@ -303,7 +303,7 @@ fn a_calculator_is_started_on_demand() {
     let out = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success() && out.starts_with("2 + 3 = 5\n"), "{out}");
     assert!(user.server(CALC).is_some());
-    // It is no name that anybody would connect to.
+    // The service exports no name.
     assert_eq!(user.obvia(&["ls", "--json"]).json(), json!([]));
     let pid = Pid::from_raw(service.0.id().cast_signed()).unwrap();
     kill_process(pid, Signal::TERM).unwrap();

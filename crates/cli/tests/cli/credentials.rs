@@ -1,4 +1,4 @@
-//! The command as a user, at a server that wants to know who calls.
+//! Tests of the command with credentials, against a server that authenticates its callers.
 
 use crate::running::{Ran, Server};
 use calc::{Entry, ITapeEvents, ITapeEvents_Impl};
@@ -27,7 +27,7 @@ fn serve_a_guarded_printer() {
     set_accounts(AccountTable::default().with("anna", NtHash::of_password("one secret")));
     let _export = obvia::export("printer", ITapeEvents::from(Printer)).unwrap();
     let binding = obvia::listen("ncacn_ip_tcp:127.0.0.1[,security=integrity]").unwrap();
-    // The line that the test framework has begun is not finished yet.
+    // The test framework has left its last line unfinished.
     println!("\nserving printer\n{binding}");
     obvia::wait();
 }

@@ -1,4 +1,4 @@
-//! With which code the command ends, and what it says then.
+//! Tests of the command's exit codes and error messages.
 
 use crate::running::{Directory, Server};
 use ground::SilentPort;
@@ -8,12 +8,12 @@ use std::os::unix::net::UnixListener;
 fn failures_are_told_apart_by_the_exit_code() {
     let server = Server::calc();
     server.obvia(&["call", "calc", "Add", "1", "2"]).good();
-    // The method.
+    // Failures of the method.
     assert!(server.obvia(&["call", "calc", "Add", "2147483647", "1"]).bad_with(1).contains("E_INVALIDARG"));
     assert!(server.obvia(&["call", "calc", "Crash"]).bad_with(1).contains("E_UNEXPECTED"));
     let failed = server.obvia(&["call", "calc", "Add", "2147483647", "1", "--json"]);
     assert_eq!(failed.code, 1, "{failed:?}");
-    // The use.
+    // Wrong usage.
     let wrong: [&[&str]; 8] = [
         &["call"],
         &["call", "calc", "Add", "1"],
@@ -27,7 +27,7 @@ fn failures_are_told_apart_by_the_exit_code() {
     for arguments in wrong {
         server.obvia(arguments).bad_with(2);
     }
-    // Nobody.
+    // No server.
     let nobody: [&[&str]; 3] =
         [&["call", "clac", "Add", "1", "2"], &["describe", "clac"], &["call", "clac", "IDispatch.Add"]];
     for arguments in nobody {
@@ -40,7 +40,7 @@ fn failures_are_told_apart_by_the_exit_code() {
         let ran = server.obvia(&arguments);
         assert!([3, 4].contains(&ran.code), "{ran:?}");
     }
-    // Time.
+    // Timeouts.
     assert!(
         server.obvia(&["call", "calc", "Wait", "600000", "--timeout", "0.1"]).bad_with(4).contains("RPC_E_TIMEOUT")
     );
@@ -58,7 +58,7 @@ fn who_says_nothing_is_asked_once() {
     silent.set_nonblocking(true).unwrap();
     let mut asked = 0;
     while let Ok((peer, _)) = silent.accept() {
-        // A connection that only looked whether anybody listens has sent nothing.
+        // A connection that only tests for a listener sends nothing.
         let mut greeting = [0];
         peer.set_nonblocking(true).unwrap();
         asked += usize::from(std::io::Read::read(&mut &peer, &mut greeting).is_ok_and(|length| length > 0));

@@ -1,4 +1,4 @@
-//! Text of other programs reaches nobody's terminal as it is.
+//! Tests that text of other programs reaches the terminal escaped.
 
 use crate::running::{Directory, Server};
 use calc::ITapeEvents;
@@ -6,12 +6,13 @@ use obvia::rt::{Description, InterfaceInfo};
 use obvia::{GUID, Remote};
 use std::process::Command;
 
-/// A name that sets a terminal's title, and takes long to print.
+/// Returns a name with a control sequence that sets a terminal's title, and with a length that
+/// takes time to print.
 fn title() -> String {
     format!("\u{1b}]0;owned\u{7}{}", "I".repeat(70_000))
 }
 
-/// A description that takes the longer to understand the deeper it is.
+/// Returns a description whose compilation takes exponential time in the depth.
 fn deep() -> String {
     let mut text = "struct S0 { long a; };\n".to_owned();
     for at in 1..60 {
@@ -66,7 +67,7 @@ fn a_terminal_is_told_nothing_by_a_server() {
 #[test]
 fn a_description_that_takes_long_is_given_up() {
     let server = server();
-    // Whether it is understood in time or not is the compiler's affair.
+    // Whether the compilation ends in time depends on the machine.
     let ran = server.obvia(&["describe", "printer", "IDeep", "--timeout", "1"]);
     assert!([0, 1, 4].contains(&ran.code), "{ran:?}");
     let ran = server.obvia(&["call", "printer", "IDeep.M", "null", "--timeout", "1"]);

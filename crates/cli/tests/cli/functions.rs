@@ -1,4 +1,5 @@
-//! `obvia epmapper`, and `ls`, `describe` and `call` against servers of functions, found by their binding or through the mapper.
+//! Tests of `obvia epmapper`, and of `ls`, `describe` and `call` with servers of functions, by
+//! bindings or the mapper.
 
 use crate::running::{Directory, Ran, echo_server};
 use rustix::process::{Pid, Signal, kill_process};
@@ -10,14 +11,14 @@ use std::process::{Child, Command, Stdio};
 const ECHO: &str = "60a15ec5-4de8-11d7-a637-005056a20182";
 const IDL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testing/interop/idl/rpcecho.idl");
 
-/// A process that says where it is reached.
+/// A process that prints its string bindings.
 struct Process {
     child: Child,
     bindings: Vec<String>,
 }
 
 impl Process {
-    /// Starts it, and waits for so many lines that end in a binding.
+    /// Starts the process, and waits for `lines` lines that end in a binding.
     fn start(mut command: Command, directory: &Directory, lines: usize) -> Self {
         command.env("OBVIA_RUNTIME_DIR", directory.path()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -97,7 +98,8 @@ fn the_mapper_leads_to_functions() {
     let [own, echo] = ["endpoint mapper", "rpcecho"].map(|text| json!(text));
     let bindings: Vec<_> = mapper.bindings.iter().chain(&server.bindings).map(|binding| json!(binding)).collect();
     assert_eq!(found, [(&own, &bindings[0]), (&own, &bindings[1]), (&echo, &bindings[2]), (&echo, &bindings[3])]);
-    // The server's own words are not asked for: the binding leads to nobody in particular.
+    // The binding without an endpoint leads to no particular server, which could describe its
+    // interfaces.
     let without = directory.obvia(&["call", &host, "rpcecho.AddOne", "41"]).bad();
     assert!(without.contains("--idl FILE"), "{without}");
 }

@@ -1,4 +1,4 @@
-//! `obvia idl` as a user runs it.
+//! Tests of `obvia idl` as users run it.
 
 use crate::running::Directory;
 
@@ -44,7 +44,7 @@ fn c_is_a_header_and_stubs() {
 #[test]
 fn what_was_read_is_told_to_make() {
     let directory = Directory::new();
-    // What the compiler brings along is no file.
+    // The compiler's built-in files are no dependencies.
     let part = file(&directory, "a part.idl", "import \"oaidl.idl\"; struct Part { long x; };");
     let source = file(&directory, "one.idl", &format!("import \"a part.idl\";\n{GOOD}"));
     let [out, rule] = ["$out", "one.d"].map(|name| directory.path().join(name).to_str().unwrap().to_owned());

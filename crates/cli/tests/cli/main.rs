@@ -1,4 +1,4 @@
-//! The command as its users run it.
+//! Tests of the command as users run it.
 
 mod bench;
 mod by_name;

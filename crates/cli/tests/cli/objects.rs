@@ -1,4 +1,5 @@
-//! `obvia ls`, `describe` and `call` as a user runs them, against the calculator of the examples.
+//! Tests of `obvia ls`, `describe` and `call` as users run them, against the calculator of the
+//! examples.
 
 use crate::running::{Directory, Server};
 use calc::{Entry, ITapeEvents, ITapeEvents_Impl};
@@ -39,7 +40,7 @@ fn what_is_exported_is_listed() {
         "over": "ncacn_vi_shm",
     }]);
     assert_eq!(listed, expected);
-    // A binding leads where the name does.
+    // The binding leads to the same process as the name.
     let binding = bindings[0].as_str().unwrap();
     assert!(binding.starts_with("ncacn_vi_shm:"), "{binding}");
     assert_eq!(server.obvia(&["ls", binding, "--json"]).json()[0]["name"], "calc");
@@ -57,7 +58,7 @@ fn a_running_server_describes_its_interfaces() {
     assert_eq!(tape["methods"][1]["opnum"], 4);
     let by_iid = server.obvia(&["describe", "calc", "{5F0E4C52-0A34-4AC4-8D6C-2C9F3A1F7A11}", "--json"]).json();
     assert_eq!(by_iid, tape);
-    // The fingerprint is the one that the file has.
+    // The fingerprint equals that of the IDL file.
     let compiled = server.obvia(&["idl", "--check", "--json", calc_idl()]).json();
     assert_eq!(compiled["interfaces"][1]["name"], "ITape");
     assert_eq!(compiled["interfaces"][1]["fingerprint"], tape["fingerprint"]);
@@ -74,12 +75,12 @@ fn numbers_and_enumerations_are_passed() {
     assert_eq!(server.call(&["ICalc2.Nothing", "--json"]).json(), json!({}));
     assert_eq!(server.call(&["Add", "2", "3"]).good(), "sum = 5\n");
     assert_eq!(server.call(&["ICalc2.Add", "-2", "-3", "--json"]).json(), json!({ "sum": -5 }));
-    // An interface that the exported one extends is one more interface of the object.
+    // An object has the base interfaces of the exported one as well.
     assert_eq!(server.call(&["ICalc.Add", "0x10", "1"]).good(), "sum = 17\n");
     assert_eq!(server.call(&["Compute", "MULTIPLY", "6", "7"]).good(), "result = 42.0\n");
     assert_eq!(server.call(&["Compute", "2", "6.5", "-1e3"]).good(), "result = 1006.5\n");
     assert_eq!(server.call(&["Compute", "DIVIDE", "1", "0"]).good(), "result = inf\n");
-    // The two calls of Add count.
+    // The two calls of Add are counted.
     assert_eq!(server.call(&["Calls", "100", "--json"]).json(), json!({ "calls": 103, "many": true }));
 }
 
@@ -115,7 +116,7 @@ fn structures_are_objects() {
     server.call(&["Compute", "SUBTRACT", "5", "7"]).good();
     let first = json!({ "operation": "ADD", "left": 100.0, "right": 2.0, "result": 102.0, "marked": true });
     let second = json!({ "operation": "SUBTRACT", "left": 5.0, "right": 7.0, "result": -2.0, "marked": false });
-    // Room for results is an argument: no array says how much there is.
+    // The room for results is an argument, because no [in] array implies it.
     let read = server.call(&["Tape/Read", "1", "9", "--json"]).json();
     assert_eq!(read, json!({ "entries": [second], "got": 1 }));
     let all = server.call(&["Tape/All", "--json"]).json();
@@ -221,7 +222,7 @@ fn serve_a_printer_over_networks() {
     obvia::wait();
 }
 
-/// Why a printer cannot be exported by a name that is none.
+/// Returns the error of an export under an invalid name.
 pub(crate) fn export_as(name: &str) -> obvia::Error {
     obvia::export(name, ITapeEvents::from(Printer)).map(drop).unwrap_err()
 }
@@ -229,7 +230,7 @@ pub(crate) fn export_as(name: &str) -> obvia::Error {
 /// Serves a printer until the process is killed.
 pub(crate) fn export_a_printer() -> ! {
     let _export = obvia::export("printer", ITapeEvents::from(Printer)).unwrap();
-    // The line that the test framework has begun is not finished yet.
+    // The test framework has left its last line unfinished.
     println!("\nserving printer");
     obvia::wait()
 }

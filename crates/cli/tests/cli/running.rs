@@ -1,4 +1,5 @@
-//! Servers that the tests run, each in a runtime directory of its own, and the command run against them.
+//! Servers for the tests, each in a runtime directory of its own, and runs of the command against
+//! them.
 
 use ground::Folder;
 use native_programs::cargo::program;
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
 use std::sync::LazyLock;
 
-/// What the command did.
+/// The outcome of a run of the command.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) code: i32,
@@ -18,7 +19,7 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
-    /// What it printed, when it succeeded.
+    /// Returns the standard output of a command that succeeded.
     #[track_caller]
     pub(crate) fn good(self) -> String {
         assert_eq!(self.code, 0, "{self:?}");
@@ -26,28 +27,28 @@ impl Ran {
         self.out
     }
 
-    /// What it complained about.
+    /// Returns the error output of a command that failed.
     #[track_caller]
     pub(crate) fn bad(self) -> String {
         assert!(self.code != 0 && self.out.is_empty(), "{self:?}");
         self.err
     }
 
-    /// The error output of a command that ended with this code.
+    /// Returns the error output of a command that ended with this code.
     #[track_caller]
     pub(crate) fn bad_with(self, code: i32) -> String {
         assert_eq!(self.code, code, "{self:?}");
         self.bad()
     }
 
-    /// The JSON that it printed.
+    /// Parses the standard output as JSON.
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 }
 
-/// A directory for names that goes away with the test.
+/// A runtime directory, removed on drop.
 pub(crate) struct Directory(Folder);
 
 impl Directory {
@@ -59,25 +60,25 @@ impl Directory {
         self.0.path()
     }
 
-    /// Runs the command.
+    /// Runs the command in this directory.
     pub(crate) fn obvia(&self, arguments: &[&str]) -> Ran {
         self.obvia_with(&[], arguments)
     }
 
-    /// The same, with such variables of the environment.
+    /// Runs the command with environment variables.
     pub(crate) fn obvia_with(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Ran {
         let mut command = Command::new(env!("CARGO_BIN_EXE_obvia"));
         command.args(arguments).envs(variables.iter().copied());
         self.run(command)
     }
 
-    /// Runs a program in this directory, to its end.
+    /// Runs a program in this directory, until it ends.
     pub(crate) fn run(&self, mut command: Command) -> Ran {
         let output = command.env("OBVIA_RUNTIME_DIR", self.path()).stdin(Stdio::null()).output().unwrap();
         Self::ran(output)
     }
 
-    /// Runs the command, which is given this to read.
+    /// Runs the command with `input` on its standard input.
     pub(crate) fn obvia_reading(&self, input: &str, arguments: &[&str]) -> Ran {
         let mut command = Command::new(env!("CARGO_BIN_EXE_obvia"));
         command.args(arguments).env("OBVIA_RUNTIME_DIR", self.path());
@@ -96,7 +97,7 @@ impl Directory {
     }
 }
 
-/// A running server.
+/// A running server, killed on drop.
 pub(crate) struct Server {
     child: Child,
     out: BufReader<ChildStdout>,
@@ -115,7 +116,7 @@ impl Server {
         server
     }
 
-    /// The calculator of the examples, as "calc".
+    /// Starts the calculator of the examples, as "calc".
     pub(crate) fn calc() -> Self {
         Self::start(Command::new(calc_server()))
     }
@@ -124,13 +125,13 @@ impl Server {
         self.child.id()
     }
 
-    /// Tells the server to end, and returns its exit code.
+    /// Sends a signal to the server, and returns its exit code.
     pub(crate) fn end_by(&mut self, signal: Signal) -> Option<i32> {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
         self.child.wait().unwrap().code()
     }
 
-    /// The next line that the server prints.
+    /// Reads the next line of the server's output.
     pub(crate) fn line(&mut self) -> String {
         let mut line = String::new();
         assert_ne!(self.out.read_line(&mut line).unwrap(), 0, "the server has ended");
@@ -154,19 +155,19 @@ impl Drop for Server {
     }
 }
 
-/// The server of the calculator, beside the command.
+/// Builds the calculator's server if needed, and returns its path.
 pub(crate) fn calc_server() -> &'static Path {
     static BUILT: LazyLock<PathBuf> = LazyLock::new(|| program("calc", "calc-server"));
     &BUILT
 }
 
-/// A client of the calculator, beside the command.
+/// Builds the calculator's client if needed, and returns its path.
 pub(crate) fn calc_client() -> &'static Path {
     static BUILT: LazyLock<PathBuf> = LazyLock::new(|| program("calc", "calc-client"));
     &BUILT
 }
 
-/// The server of functions that other implementations call, beside the command.
+/// Builds the server of functions for interoperability tests if needed, and returns its path.
 pub(crate) fn echo_server() -> &'static Path {
     static BUILT: LazyLock<PathBuf> = LazyLock::new(|| program("interop", "interop-echo"));
     &BUILT

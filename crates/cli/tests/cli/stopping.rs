@@ -1,4 +1,4 @@
-//! Servers that end leave nothing in the directory of names.
+//! Tests that servers that end leave no files in the runtime directory.
 
 use crate::running::{Directory, Server, calc_server};
 use rustix::process::Signal;
@@ -78,7 +78,7 @@ fn processes_of_other_name_spaces_call_each_other() {
         let listed = apart(options, &["ls"]).good();
         assert!(listed.contains("ICalc2"), "{listed}");
     }
-    // The other way round: the server is apart.
+    // The reverse case: the server is in other namespaces.
     let mut command = Command::new("unshare");
     command.args(["--fork", "--pid", "--kill-child", "--mount-proc"]).arg(calc_server());
     let server = Server::start(command);

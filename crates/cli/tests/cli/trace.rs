@@ -1,9 +1,10 @@
-//! `obvia trace`: what the program under it gets, and how it ends. What is in traces, others judge: `cargo xtask test interop`.
+//! Tests of `obvia trace`: the environment and the exit code of the traced program. The contents of
+//! traces are checked by other programs: `cargo xtask test interop`.
 
 use crate::running::{Directory, Server};
 use std::os::unix::fs::MetadataExt;
 
-/// The header of an empty file.
+/// The size of a capture without packets, in bytes: its header.
 const EMPTY: u64 = 24;
 
 #[test]
@@ -38,7 +39,7 @@ fn a_program_says_what_is_wrong_with_its_trace() {
     let file = directory.path().join("trace.pcap");
     let path = file.to_str().unwrap();
     let call = [env!("CARGO_BIN_EXE_obvia"), "ls", "ncacn_ip_tcp:127.0.0.1[1]"];
-    // Nothing listens there, but the trace comes first where a name is connected to.
+    // The trace is opened before the connection, so that its error comes first.
     let local = [env!("CARGO_BIN_EXE_obvia"), "ls", "ncalrpc:[nobody]"];
     let gone = ["trace", "--pcap", path, "--", "sh", "-c", "rm $OBVIA_TRACE; exec \"$@\"", "sh"];
     let said = directory.obvia(&[&gone[..], &local].concat()).bad();

@@ -1,4 +1,5 @@
-//! `obvia wizard` as a user runs it. What it makes is built and run by `cargo xtask test wizard cmake`.
+//! Tests of `obvia wizard` as users run it. `cargo xtask test wizard cmake` builds and runs the
+//! generated projects.
 
 use crate::running::Directory;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -21,7 +22,7 @@ interface IShop : IUnknown {
 interface ILargeShop : IShop { HRESULT Sort([in] unsigned long count, [in, out, size_is(count)] short *things); }
 ";
 
-/// A directory with `shop.idl`, and what the wizard makes of it.
+/// Creates a directory with `shop.idl`; returns the IDL file's path, and a path for the output.
 fn shop() -> (Directory, String, String) {
     let directory = Directory::new();
     let [source, output] = ["shop.idl", "made"].map(|name| directory.path().join(name).to_str().unwrap().to_owned());
@@ -29,7 +30,7 @@ fn shop() -> (Directory, String, String) {
     (directory, source, output)
 }
 
-/// The files below a folder, by their paths.
+/// Reads the files below a folder, by their paths.
 fn files(folder: &Path) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];
@@ -47,7 +48,7 @@ fn files(folder: &Path) -> BTreeMap<String, String> {
     found
 }
 
-/// Whether a file has these lines, one behind the other.
+/// Asserts that a file has these consecutive lines.
 #[track_caller]
 fn has(files: &BTreeMap<String, String>, name: &str, lines: &str) {
     let file = &files[name];
@@ -211,7 +212,7 @@ fn a_new_interface_is_an_idl_file() {
 #[test]
 fn in_a_terminal_it_asks() {
     let (directory, source, output) = shop();
-    // Whoever answers, and the terminal that the command sees.
+    // The user's end of the terminal, and the command's end.
     let person = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&person).unwrap();
     unlockpt(&person).unwrap();
@@ -248,7 +249,7 @@ fn a_component_that_is_there_is_called_over_virtual_interfaces() {
         let (mut plain, over_vi) = (make(&output, &[]), make(&new, &["--over-vi"]));
         let path = Path::new(&output).join(component);
         let path = path.to_str().unwrap();
-        // A file that is there stays as it is, unless somebody says so.
+        // An existing file is overwritten only with --force.
         let refused = directory.obvia(&["wizard", "--specialise", path]).bad();
         assert!(refused.contains("these files are there already") && refused.contains(component), "{refused}");
         assert_eq!(files(Path::new(&output)), plain);
@@ -265,7 +266,7 @@ fn a_component_that_is_there_is_called_over_virtual_interfaces() {
         assert_ne!(plain.insert(component.to_owned(), over_vi[component].clone()), Some(over_vi[component].clone()));
         plain.insert("copy".to_owned(), over_vi[component].clone());
         assert_eq!(specialised, plain);
-        // Its test sees to it that a new one is.
+        // The generated test checks that calls go over virtual interfaces.
         assert!(over_vi.iter().any(|(name, text)| name.starts_with("tests/") && text.contains("ncacn_vi_")));
         let refused = directory.obvia(&["wizard", "--specialise", path, "--force"]).bad();
         assert!(refused.contains("`Store` has a marshaler already"), "{refused}");

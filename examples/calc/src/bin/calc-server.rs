@@ -1,4 +1,5 @@
-//! Exports a calculator by the name given, or "calc"; with `--class` makes one for each who asks for the class, until nobody uses any.
+//! Exports a calculator under the name in the first argument, or "calc". With `--class` registers
+//! the class, and makes a calculator for each activation until the server is idle.
 
 use calc::*;
 use obvia::{Agile, U16CStr, U16CString};
@@ -147,7 +148,7 @@ fn calculator() -> ICalc2 {
 }
 
 fn main() -> obvia::Result<()> {
-    // From the beginning: whoever is told that it serves may tell it to end at once.
+    // Catch signals before the server is announced: from then on, a signal has to end it in order.
     obvia::catch_signals()?;
     let name = std::env::args().nth(1).unwrap_or_else(|| "calc".to_owned());
     if name == "--class" {

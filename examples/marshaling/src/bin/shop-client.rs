@@ -1,4 +1,5 @@
-//! Says by which ways it calls the shop at a binding, and its till; then pays once for each line of its standard input.
+//! Prints the string bindings by which the client calls the shop and its till. Then pays once for
+//! each line of standard input.
 
 use marshaling::{IShop, ITill};
 

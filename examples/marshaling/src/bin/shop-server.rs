@@ -1,5 +1,5 @@
-//! Exports a shop under the name that it is given, and a till under NAME-till, and listens at the bindings that follow. Ends with its standard
-//! input.
+//! Exports a shop under the name in the first argument, and a till under NAME-till, and listens at
+//! the bindings in the other arguments. Ends when its standard input does.
 
 use marshaling::{IShop, IStock, ITill, Shop, Stock, Till};
 use obvia::u16cstr;

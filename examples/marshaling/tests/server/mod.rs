@@ -1,4 +1,4 @@
-//! The process that has the objects.
+//! The server process of the tests.
 
 #![allow(dead_code, reason = "no test has need of all of it")]
 
@@ -9,14 +9,14 @@ use obvia::marshaling::{Context, Flags};
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
-/// A process with a shop.
+/// A server process with a shop, ended on drop.
 pub(crate) struct Server {
     child: Child,
     name: String,
-    /// What it listens on.
+    /// The string bindings at which the server listens.
     pub(crate) bindings: Vec<String>,
     pub(crate) shop: IShop,
-    // Gone with the server.
+    // The runtime directory, removed with the server.
     _directory: Option<Folder>,
 }
 
@@ -25,7 +25,7 @@ impl Server {
         Self::start_in(None, bindings)
     }
 
-    /// One that shares no memory with this process, as if it were another's.
+    /// Starts a server in another runtime directory, so that it shares no memory with this process.
     pub(crate) fn start_elsewhere(bindings: &[&str]) -> Self {
         Self::start_in(Some(Folder::new("shop")), bindings)
     }
@@ -45,12 +45,12 @@ impl Server {
         Self { child, name, bindings, shop, _directory: directory }
     }
 
-    /// What it exports under its name with this ending, by its first binding.
+    /// Connects, by the first binding, to the export whose name is the server's with this ending.
     pub(crate) fn connect<I: Remote>(&self, ending: &str) -> I {
         obvia::connect(&at(&self.bindings[0], &format!("{}{ending}", self.name))).unwrap()
     }
 
-    /// The string binding of its shop.
+    /// Returns the string binding of the server's shop.
     pub(crate) fn place(&self) -> String {
         at(&self.bindings[0], &self.name)
     }
@@ -59,13 +59,13 @@ impl Server {
         self.shop.Write(context as u32, flags.number())
     }
 
-    /// Waits until so many stocks are left: references are given back a little later.
+    /// Waits until `count` stocks are left: references are released with a delay.
     pub(crate) fn await_left(&self, count: i32) {
         ground::until(&format!("{count} stocks are left"), || self.shop.Left().unwrap() == count);
     }
 }
 
-/// A name at a binding.
+/// Returns a binding with the option for an exported name.
 fn at(binding: &str, name: &str) -> String {
     binding.replace(']', &format!(",name={name}]"))
 }

@@ -1,9 +1,9 @@
-//! Serves notes under a name: `notes`, or the first argument.
+//! Serves notes under the name in the first argument, or `notes`.
 
 use notes::{INotes, Notes};
 
 fn main() -> obvia::Result<()> {
-    // From the beginning: whoever is told that it serves may tell it to end at once.
+    // Catch signals before the server is announced: from then on, a signal has to end it in order.
     obvia::catch_signals()?;
     let name = std::env::args().nth(1).unwrap_or_else(|| "notes".to_owned());
     let _export = obvia::export(&name, INotes::from(Notes::default()))?;

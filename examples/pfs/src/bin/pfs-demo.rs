@@ -1,5 +1,5 @@
-//! The main job in one command: serves a real tree in a process of its own, reads every file of it through calls, compares
-//! each with a direct read, and measures the calls.
+//! The main job in one command: serves a real tree in a process of its own, reads every file of it
+//! through calls, compares each with a direct read, and measures the calls.
 
 use pfs::client::{Client, name};
 use pfs::{PFS_KIND, PFS_TRANSFER_MAX};
@@ -10,18 +10,19 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-/// Files that the tree must have.
+/// The least number of files in the tree.
 const FILES_MIN: usize = 2_000;
-/// Files and bytes after which the demo has seen enough.
+/// The numbers of files and bytes after which the demo ends.
 const FILES_MAX: usize = 6_000;
 const BYTES_MAX: u64 = 400 << 20;
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
-/// The first argument of the process that serves: the program is its own server, as one is built sooner than two.
+/// The first argument of the server process: the program is its own server, so that only one has to
+/// be built.
 const SERVE: &str = "--serve";
 
-/// The server process, ended when the demo is.
+/// The server process, killed on drop.
 struct Server(Child);
 
 impl Drop for Server {
@@ -49,7 +50,7 @@ fn count_files(directory: &Path, most: usize) -> usize {
     count
 }
 
-/// A directory of this machine with enough files.
+/// Finds a directory of this machine with enough files.
 fn find_tree() -> Outcome<PathBuf> {
     let sysroot = Command::new("rustc").args(["--print", "sysroot"]).output();
     let sysroot = sysroot.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()).unwrap_or_default();
@@ -65,7 +66,7 @@ fn find_tree() -> Outcome<PathBuf> {
     Ok(found.ok_or("no directory of this machine has 2,000 files; name one: pfs-demo DIRECTORY")?.to_owned())
 }
 
-/// Starts a server. Returns it with what it is to be connected to by.
+/// Starts a server. Returns it with its name or binding.
 fn start_server(tree: &Path, name: &str, listen: Option<&str>) -> Outcome<(Server, String)> {
     let mut command = Command::new(std::env::current_exe()?);
     command.arg(SERVE);
@@ -91,7 +92,7 @@ Serves DIRECTORY, or one of this machine with many files, from a process of its 
 through shared memory, or with --listen over a network (ncacn_vi_udp:127.0.0.1). With --connect it reads from a server that
 runs already and serves the same DIRECTORY.";
 
-/// What the command line says.
+/// The parsed command line.
 #[derive(Default)]
 struct Arguments {
     listen: Option<String>,
@@ -182,7 +183,7 @@ impl Walk {
         Ok(())
     }
 
-    /// Reads a file through calls and directly, and compares.
+    /// Reads a file through calls and directly, and compares the contents.
     fn file(&mut self, fobj: i32, path: &Path) -> Outcome<()> {
         let mut digest = Sha256::new();
         let through = self.client.read(fobj, &mut self.buffer, |part| {

@@ -1,4 +1,4 @@
-//! The tree keeps to itself.
+//! Tests that no name leads out of the tree.
 
 use super::*;
 use crate::{PFS_CREATE, PFS_READ, PFS_WRITE};
@@ -7,7 +7,7 @@ use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A directory of the test's own, with a tree and something secret beside it.
+/// A test's own directory, with a tree and a secret file beside it.
 struct Place(ground::Folder);
 
 impl Place {
@@ -61,7 +61,7 @@ fn no_name_leads_out() {
     for name in ["../secret", "/etc/passwd", "inner/../../secret", "", "a\0b", secret.to_str().unwrap()] {
         assert_eq!(tree.lookup(client, 0, name.as_bytes()), Err(Errno::INVAL), "{name}");
     }
-    // Above the root is the root.
+    // The parent of the root is the root.
     assert_eq!(tree.lookup(client, 0, b".."), Ok(0));
     assert_eq!(read(&tree, client, &["..", "secret"]), Err(Errno::NOENT));
 }
@@ -80,7 +80,7 @@ fn links_are_followed_inside_only() {
     for path in [&["up"][..], &["absolute"], &["inner", "far", "secret"], &["magic", "etc", "passwd"]] {
         assert_eq!(read(&tree, client, path), Err(Errno::XDEV), "{path:?}");
     }
-    // This one leads up, but not out.
+    // The link leads up, but not out of the tree.
     assert_eq!(read(&tree, client, &["inner", "out", "plain"]).unwrap(), "inside");
     let up = tree.lookup(client, 0, b"up").unwrap();
     assert_eq!(tree.readlink(client, up).unwrap().as_c_str(), c"../secret");

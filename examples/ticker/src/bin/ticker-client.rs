@@ -1,4 +1,4 @@
-//! Watches the prices of a ticker for a while.
+//! A client that prints some price changes of a ticker.
 
 use obvia::{Error, U16CStr, code, u16cstr};
 use std::sync::mpsc::{Sender, channel};
@@ -12,7 +12,7 @@ struct Printer(Sender<()>);
 impl IPriceEvents_Impl for Printer_Impl {
     fn Changed(&self, name: &U16CStr, price: f64) -> obvia::Result<()> {
         println!("{}: {price:.2}", name.display());
-        // Nobody may be waiting any more.
+        // The receiver may be gone.
         let _ = self.0.send(());
         Ok(())
     }

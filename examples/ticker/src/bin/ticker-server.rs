@@ -1,4 +1,4 @@
-//! Serves a ticker under a name: `ticker`, or the first argument.
+//! Serves a ticker under the name in the first argument, or `ticker`.
 
 use obvia::u16cstr;
 use std::time::Duration;
@@ -9,7 +9,7 @@ fn main() -> obvia::Result<()> {
     let ticker = ITicker::from(Ticker::default());
     let _export = obvia::export(&name, ticker.clone())?;
     println!("serving {name}");
-    // The only share goes up and down.
+    // The price of the only share is a sine.
     for turn in 0_u32.. {
         ticker.Trade(u16cstr!("VIA"), 100.0 + 10.0 * (f64::from(turn) / 10.0).sin())?;
         std::thread::sleep(Duration::from_millis(50));

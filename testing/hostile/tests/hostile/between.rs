@@ -1,4 +1,5 @@
-//! Whoever is between two hosts: under a key the calls go well whatever is said beside them, and nothing that was heard is any good later.
+//! Tests of an attacker between two hosts: calls with integrity or privacy succeed, whatever
+//! packets the attacker adds, and recorded packets are useless later.
 
 use crate::relay::Relay;
 use crate::scene::{Directory, Process, await_that};
@@ -6,15 +7,15 @@ use std::net::UdpSocket;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
-/// The accounts of the server. The hash is of `password`.
+/// The server's accounts. The hash is that of `password`.
 const ACCOUNTS: &str = "anna = 8846f7eaee8fb117ad06bdd830b7586c\n";
-/// Datagrams that are said beside those of the ends.
+/// The number of forged datagrams after which a test ends.
 const FORGED: usize = 6000;
 
 struct Hosts {
     server: Process,
     port: u16,
-    // Where the server has its names; the client has none.
+    // The server's runtime directory; the client has another one.
     directory: Directory,
 }
 
@@ -32,7 +33,7 @@ impl Hosts {
         Relay::new(([127, 0, 0, 1], self.port).into())
     }
 
-    /// A client, once its first calls went well.
+    /// Starts a client, and waits until its first calls have succeeded.
     fn witness(port: u16, options: &str) -> (Process, Directory) {
         let directory = Directory::new();
         let binding = format!("ncacn_vi_udp:127.0.0.1[{port}{options},name=victim]");
@@ -59,11 +60,12 @@ fn under_a_key(level: &str) {
         witness.assert_alive();
         relay.forged() > FORGED
     });
-    // It ends well if each of its calls went well.
+    // The exit code of the witness says whether all of its calls succeeded.
     witness.end();
     let heard = relay.heard();
     drop(relay);
-    // Said again by somebody else, it is no call, and no proof of who that is.
+    // The recorded datagrams, sent again from another socket, make no call and authenticate no
+    // client.
     let again = UdpSocket::bind("127.0.0.1:0").unwrap();
     for datagram in &heard {
         let _ = again.send_to(datagram, ("127.0.0.1", hosts.port));
@@ -84,7 +86,7 @@ fn who_is_between_two_hosts_changes_no_call_that_is_encrypted() {
     under_a_key("privacy");
 }
 
-/// Without this, that calls under a key go well would say nothing.
+/// The control for the tests above: without protection, forged datagrams are accepted.
 #[test]
 fn without_a_key_the_same_words_are_believed() {
     let hosts = Hosts::new("");

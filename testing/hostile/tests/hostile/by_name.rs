@@ -1,4 +1,4 @@
-//! Peers that cannot be passed files: segments that are opened by their names.
+//! Tests of peers that cannot be passed file descriptors: they open the segments by their names.
 
 use crate::peer::{AREA, AREA_LENGTH, Peer, SLEEP, await_end, connect, number_of, receive, send};
 use crate::scene::{Meanwhile, Scene, Server, against_every_server};
@@ -26,18 +26,18 @@ against_every_server! {
     greetings_by_name_bring_no_files,
 }
 
-/// The opnum of a method whose array comes by reference.
+/// The opnum of a method with an array by reference.
 const TOTAL: u16 = 26;
 
-/// A greeting by who cannot be passed files.
+/// Returns the greeting of a peer that cannot be passed file descriptors.
 fn greeting() -> Vec<u8> {
     let mut greeting = wire::greeting(AREA_LENGTH as u64);
-    // It may sleep, too.
+    // The flags also say that the peer may sleep.
     greeting[12] |= 5;
     greeting
 }
 
-/// The names that an answer to a greeting brings, as files: the server's segment, and one's own.
+/// Opens the files that the answer to a greeting names: the server's segment, and the peer's own.
 #[track_caller]
 fn names(socket: &UnixStream) -> [File; 2] {
     let mut bytes = [0; 48];
@@ -67,12 +67,12 @@ fn greet(scene: &Scene) -> (UnixStream, [File; 2]) {
     (socket, files)
 }
 
-/// A peer with everything mapped, and the object.
+/// Returns a peer that has mapped both segments and resolved the object, and the object.
 #[track_caller]
 fn bound(scene: &Scene) -> (Peer, wire::Target) {
     let (socket, [theirs, own]) = greet(scene);
     let own_segment = Segment::map(&own, AREA + AREA_LENGTH, true);
-    // A virtual machine's is longer than these tests need.
+    // The segment for virtual machines is longer than these tests need.
     let length = theirs.metadata().unwrap().len().min(64 << 20);
     let theirs = Segment::map(&theirs, length as usize, false);
     send(&socket, &[1], &[]).unwrap();
@@ -88,7 +88,7 @@ fn peers_that_cannot_be_passed_files_are_served(server: Server) {
     for turn in 0..50 {
         peer.assert_good(object);
         if turn % 10 == 0 {
-            // So that the server sleeps.
+            // The pause lets the server sleep.
             std::thread::sleep(std::time::Duration::from_millis(20));
         }
     }
@@ -110,7 +110,8 @@ fn who_sleeps_on_the_socket_is_called_there(server: Server) {
         assert!(count > 0 && call[..count].iter().all(|byte| *byte == 0), "{count} bytes: {call:?}");
         calls += count;
     }
-    // Who has sent the answer before the first of these may look late whether somebody sleeps, and find that now.
+    // After its first answer, the server may still test whether the peer sleeps, and find it
+    // sleeping in the next turn.
     assert!((TURNS..=TURNS + 1).contains(&calls), "one answer, one call: {calls} for {TURNS}");
     drop(peer);
     scene.assert_unharmed();
@@ -120,7 +121,7 @@ fn an_area_by_name_is_found(server: Server) {
     let scene = Scene::of(server);
     let (mut peer, object) = bound(&scene);
     for length in [100_u32, 300_000, 100, 700_000] {
-        // Fill: so many words, which the server writes.
+        // The method Fill returns this number of words.
         let results = peer.good(object, 6, &Frame::block(8).u32(0, length).bytes);
         assert!(results.len() >= 4 * length as usize, "{length} words take more than {} bytes", results.len());
     }
@@ -202,19 +203,19 @@ fn areas_and_regions_that_come_as_bytes_are_none(server: Server) {
     peer.assert_cut_off();
     let (mut peer, _) = bound(&scene);
     peer.note(1, 4096, &[file.as_fd()]);
-    // The runtime's call that says that a region was handed over.
+    // The runtime's call that confirms the hand-over of a region.
     let answer = peer.call(wire::SYSTEM, 11, &1_u64.to_le_bytes());
     assert!(answer.kind == wire::FAULT || answer.first != 0, "{answer:?}");
     drop(peer);
     scene.assert_unharmed();
 }
 
-/// The region's bytes, and its mark behind them.
+/// The length of the region in bytes, before the mark.
 const REGION: usize = 8192;
 
-/// Tells a region's name: a descriptor, a process, and the mark.
+/// Sends the name of a region: a descriptor, a process, and the mark.
 fn name_region(peer: &Peer, descriptor: u64, process: u64, mark: u64) {
-    // Number 1, to be read.
+    // The region has number 1, and is read-only.
     let words = [1 << 32 | 1, REGION as u64, descriptor, process, mark];
     let note: Vec<u8> = [1].into_iter().chain(words.into_iter().flat_map(u64::to_le_bytes)).collect();
     send(&peer.socket, &note, &[]).unwrap();
@@ -252,7 +253,7 @@ fn regions_by_name_are_for_virtual_machines(server: Server) {
         peer.assert_good(object);
     }
     if server == Server::Java {
-        // Memory that is cut short ends its connection, and nobody else's.
+        // A truncated region ends its own connection, and no other.
         let (mut peer, object) = bound(&scene);
         name_region(&peer, number, own, MARK);
         assert_eq!(peer.call(wire::SYSTEM, 11, &1_u64.to_le_bytes()).first, 0);

@@ -1,4 +1,4 @@
-//! A hostile server: it answers as one should where a test does not tell it otherwise.
+//! A hostile server, which answers correctly unless a test replaces its answers.
 
 use crate::peer::{Message, Peer, fresh_oxid, has_ended};
 use crate::scene::{Directory, Meanwhile};
@@ -10,12 +10,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// The name of the hostile server.
+/// The exported name of the hostile server.
 pub(crate) const EVIL: &str = "evil";
-/// How long it looks for a message before it looks whether it is to end.
+/// The time between checks for the end, while the server waits for a message.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// A server that serves until dropped.
+/// A server that runs until it is dropped.
 pub(crate) struct Evil {
     stop: Arc<AtomicBool>,
     _accepting: Vec<Meanwhile>,
@@ -23,7 +23,8 @@ pub(crate) struct Evil {
 }
 
 impl Evil {
-    /// Serves a name and an endpoint. `behave` says whether it has dealt with a message; if not, it is answered well.
+    /// Serves a name and an endpoint. `behave` returns whether it has handled a message; other
+    /// messages are answered correctly.
     pub(crate) fn start(
         directory: &Directory,
         behave: impl Fn(&mut Peer, &Message) -> bool + Send + Sync + 'static,
@@ -43,7 +44,7 @@ impl Evil {
         })
     }
 
-    /// Serves a name, and does no more than to greet.
+    /// Serves a name with `greet`, and then leaves the connection open without answers.
     pub(crate) fn greeting(directory: &Directory, greet: impl Fn(&UnixStream) + Send + Sync + 'static) -> Self {
         Self::accept(directory, &[EVIL.to_owned()], move |socket, stop| {
             greet(&socket);
@@ -77,7 +78,7 @@ impl Evil {
     }
 }
 
-/// Waits for a client, but not so long that nobody could have this end.
+/// Waits for a client until the next check for the end.
 fn await_client(listener: &UnixListener) {
     let mut polled = [PollFd::new(listener, PollFlags::IN)];
     let _ = poll(&mut polled, Some(&Timespec { tv_sec: 0, tv_nsec: LOOK.subsec_nanos().into() }));
@@ -92,13 +93,13 @@ impl Drop for Evil {
     }
 }
 
-/// Answers a request with results. True, so that a test can end with it.
+/// Answers a request with results. Returns true, so that a `behave` function can end with it.
 pub(crate) fn respond(peer: &mut Peer, request: &Message, frame: &[u8]) -> bool {
     peer.post(wire::RESPONSE, request.opnum, (0, request.sequence), frame);
     true
 }
 
-/// Answers well.
+/// Answers a message correctly.
 fn answer(peer: &mut Peer, message: &Message) {
     match message.kind {
         wire::PDU => {
@@ -115,7 +116,8 @@ fn answer(peer: &mut Peer, message: &Message) {
     }
 }
 
-/// The victim has index 7, things have 9; the pair of either has 20 more.
+/// Returns the correct results. The victim's index is 7, those of things are 9; their pairs'
+/// indices are 20 higher.
 fn results(oxid: u64, message: &Message) -> Vec<u8> {
     let reference = |iid, oid, target| {
         Reference { iid, refs: 5, oxid, oid, target, endpoint: format!("oxid-{oxid:016x}") }.to_wire()

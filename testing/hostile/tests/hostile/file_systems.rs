@@ -1,4 +1,5 @@
-//! Files of a file system in user space that does not answer: who asks for them waits as long as that likes, and no signal ends it.
+//! Tests of files on a FUSE file system that does not answer: a process that uses them may wait for
+//! as long as the file system likes, and no signal ends the wait.
 
 use crate::peer::{AREA_LENGTH, await_end, connect, name_segments, receive_either, send};
 use crate::scene::{PATIENCE, Scene, Server, against_every_server, await_that};
@@ -19,7 +20,7 @@ against_every_server! {
     areas_of_a_file_system_that_hangs_cost_their_own_connection,
 }
 
-/// Operations of the protocol.
+/// Operations of the FUSE protocol.
 const LOOKUP: u32 = 1;
 const GETATTR: u32 = 3;
 const OPEN: u32 = 14;
@@ -33,7 +34,8 @@ const DOUBTFUL_MAX: usize = 64;
 
 /// A file system that never answers some operations, and others well.
 ///
-/// Who waits for an answer cannot even be killed, so what may wait has to be declared before it, to be dropped behind it.
+/// A process that waits for an answer cannot even be killed. Such a process has to be declared
+/// before the file system, so that it is dropped after it.
 struct FileSystem {
     folder: Folder,
     daemon: Child,
@@ -41,7 +43,8 @@ struct FileSystem {
 }
 
 impl FileSystem {
-    /// Mounts it where only this thread and its children see it; `None` where that cannot be done, which is said.
+    /// Mounts the file system for this thread and its children only. Without the privileges,
+    /// reports that and returns `None`.
     fn mount(silent: &[u32]) -> Option<Self> {
         let folder = Folder::new("hostile-files");
         let device = match rustix::fs::open("/dev/fuse", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()) {
@@ -53,7 +56,7 @@ impl FileSystem {
             assert!(std::env::var_os("CI").is_none(), "mounting: {error}");
             return skip("mounting", &error);
         }
-        // The device is the daemon's alone, so that its end is the file system's.
+        // Only the daemon has the device, so that its end is the end of the file system.
         let numbers = silent.iter().map(u32::to_string);
         let daemon = Command::new(env!("CARGO_BIN_EXE_obvia-hostile"))
             .arg("file-system")
@@ -64,14 +67,15 @@ impl FileSystem {
         Some(Self { folder, daemon, file: None })
     }
 
-    /// A file that is open, by any name. It is closed when nobody waits for an answer any more.
+    /// Opens the file, under any name. The descriptor is closed after the daemon's end, when no
+    /// operation waits any more.
     fn file(&mut self) -> BorrowedFd<'_> {
         let open = || std::fs::File::options().read(true).write(true).open(self.folder.join("file")).unwrap().into();
         let file: &OwnedFd = self.file.get_or_insert_with(open);
         file.as_fd()
     }
 
-    /// Ends it: whoever waits for an answer goes on.
+    /// Ends the daemon, which wakes the processes that wait for an answer.
     fn end(&mut self) {
         let _ = self.daemon.kill();
         let _ = self.daemon.wait();
@@ -82,7 +86,7 @@ impl Drop for FileSystem {
     fn drop(&mut self) {
         self.end();
         let path = CString::new(self.folder.path().as_os_str().as_bytes()).unwrap();
-        // SAFETY: the path is a text that ends in zero.
+        // SAFETY: the path is a C string, which ends in zero and outlives the call.
         unsafe { libc::umount2(path.as_ptr(), libc::MNT_DETACH) };
     }
 }
@@ -95,9 +99,9 @@ fn skip<T>(what: &str, error: &std::io::Error) -> Option<T> {
     None
 }
 
-/// Gives this thread mounts of its own, which end with it and its children.
+/// Gives this thread a mount namespace of its own, which ends with the thread and its children.
 fn leave_mounts() -> std::io::Result<()> {
-    // SAFETY: nothing but where paths lead changes, and that for this thread alone.
+    // SAFETY: the call changes only the meaning of paths, and only for this thread.
     if unsafe { libc::unshare(libc::CLONE_NEWNS) } != 0 {
         return Err(std::io::Error::last_os_error());
     }
@@ -114,12 +118,13 @@ fn mount(device: &OwnedFd, folder: &Folder) -> std::io::Result<()> {
 
 fn call_mount(source: &CStr, target: &CStr, kind: &CStr, flags: libc::c_ulong, options: &CStr) -> std::io::Result<()> {
     let (source, target, kind) = (source.as_ptr(), target.as_ptr(), kind.as_ptr());
-    // SAFETY: all are texts that end in zero and outlive the call.
+    // SAFETY: all arguments are C strings, which end in zero and outlive the call.
     let done = unsafe { libc::mount(source, target, kind, flags, options.as_ptr().cast()) };
     if done == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
 }
 
-/// Sends greetings with such a file; the server must hang up, and go on to serve others.
+/// Sends greetings with a file of the file system; the server must hang up, and go on to serve
+/// others.
 fn files_of_a_file_system_that_hangs_cost_their_own_connection(server: Server) {
     let scene = Scene::of(server);
     let Some(mut files) = FileSystem::mount(&[FLUSH]) else { return scene.assert_unharmed() };
@@ -154,7 +159,7 @@ fn files_of_a_file_system_that_hangs_cost_their_own_connection(server: Server) {
     scene.assert_unharmed();
 }
 
-/// The same with areas of a peer that has been greeted.
+/// Sends files of the file system as areas on a greeted connection.
 fn areas_of_a_file_system_that_hangs_cost_their_own_connection(server: Server) {
     let scene = Scene::of(server);
     let Some(mut files) = FileSystem::mount(&[FLUSH]) else { return scene.assert_unharmed() };
@@ -169,8 +174,9 @@ fn areas_of_a_file_system_that_hangs_cost_their_own_connection(server: Server) {
     scene.assert_unharmed();
 }
 
-/// The directory itself and one below it, where everything is answered, nothing but the way there, and nothing at all. The server says what is wrong in
-/// time; it is gone when the file system lets it.
+/// The runtime directory is the mounted directory with all operations answered, the mounted
+/// directory with only the look-up answered, and a directory below it without an answer. The server
+/// must report the error in time; its process ends only when the file system does.
 fn names_on_a_file_system_that_hangs_are_refused_in_time(server: Server) {
     for (silent, names, what) in [
         (&[][..], ".", "FUSE"),

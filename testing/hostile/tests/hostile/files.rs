@@ -1,4 +1,5 @@
-//! Files that a server's environment names, and that are not what they should be: the server says what is wrong with which file, and ends.
+//! Tests of invalid files that a server's environment names: the server reports the file and its
+//! error, and ends.
 
 use crate::scene::{Directory, PATIENCE};
 use std::fs;
@@ -8,10 +9,10 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-/// Puts something at a path.
+/// Creates something at a path.
 type Put = fn(&Path);
 
-/// What a server says of its end: nothing where it serves.
+/// Returns the error output of a server that ends; `None` if it serves.
 fn said_of(variable: &str, path: &Path, binding: &str) -> Option<String> {
     let directory = Directory::new();
     let mut server = Command::new(env!("CARGO_BIN_EXE_obvia-hostile"))
@@ -23,7 +24,7 @@ fn said_of(variable: &str, path: &Path, binding: &str) -> Option<String> {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // It ends at once, or after it has said that it is ready.
+    // The server ends at once, or after it has printed that it is ready.
     let mut ready = [0; 5];
     let mut out = server.stdout.take().unwrap();
     let watch = watch(server.id());
@@ -35,7 +36,8 @@ fn said_of(variable: &str, path: &Path, binding: &str) -> Option<String> {
     (!serves).then(|| String::from_utf8(output.stderr).unwrap())
 }
 
-/// Ends a process that hangs; whoever hears of it first says so.
+/// Kills a process that does not print in time. The caller's message to the returned sender stops
+/// the watch.
 fn watch(process: u32) -> std::sync::mpsc::Sender<()> {
     let (tell, told) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
@@ -62,7 +64,7 @@ fn give_away(path: &Path) {
     chown(path, Some(65_534), None).unwrap();
 }
 
-/// Each file is refused in these words, which name it, and soon.
+/// Asserts that a server refuses each file soon, with these words, which name the file.
 fn are_refused(variable: &str, binding: &str, files: &[(&str, Put, &str)]) {
     let directory = Directory::new();
     for (name, put, words) in files {
@@ -114,7 +116,7 @@ fn files_of_accounts_that_are_none_are_refused() {
     }
 }
 
-/// How a capture begins: libpcap's format with nanoseconds, packets that begin with IP.
+/// Returns the header of a capture: libpcap's format with nanoseconds, packets that begin with IP.
 fn capture() -> Vec<u8> {
     let mut header = vec![0x4d, 0x3c, 0xb2, 0xa1, 2, 0, 4, 0];
     header.extend([0; 8]);
@@ -156,7 +158,7 @@ fn files_of_traces_that_are_none_are_refused() {
     }
 }
 
-/// Without this, that others are refused would say nothing.
+/// The control for the tests above: valid files are accepted.
 #[test]
 fn files_as_they_should_be_are_taken() {
     let directory = Directory::new();

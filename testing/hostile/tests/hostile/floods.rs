@@ -1,4 +1,4 @@
-//! Many of everything: connections, greetings, introductions and calls.
+//! Tests of floods: connections, greetings, binds and calls.
 
 use crate::peer::{AREA, AREA_LENGTH, Peer, connect, send};
 use crate::scene::{Scene, Server, against_every_server};
@@ -28,7 +28,7 @@ fn hundreds_of_connections_that_say_nothing_and_stay(server: Server) {
     let scene = Scene::of(server);
     let path = scene.directory.socket("victim");
     let silent: Vec<_> = (0..300).map(|_| connect(&path)).collect();
-    // Newcomers are served meanwhile.
+    // New clients are served meanwhile.
     let (mut peer, object) = scene.bound();
     peer.assert_good(object);
     drop((silent, peer));
@@ -67,7 +67,7 @@ fn one_way_calls_without_end_keep_only_their_own_connection_busy(server: Server)
     scene.assert_unharmed();
 }
 
-/// Connections that open one after another do not use up the directory's queue for good.
+/// Many connections at once fill the listener's queue only for a while.
 fn a_full_queue_empties_again(server: Server) {
     let scene = Scene::of(server);
     let path = scene.directory.socket("victim");

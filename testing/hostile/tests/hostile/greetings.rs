@@ -1,4 +1,4 @@
-//! Greetings that are none, and segments that are not what they are said to be.
+//! Tests of invalid greetings and segments.
 
 use crate::peer::{AREA, AREA_LENGTH, Peer, await_end, connect, name_segments, receive, receive_either, send};
 use crate::scene::{Scene, Server, against_every_server};
@@ -24,17 +24,17 @@ against_every_server! {
     the_servers_segment_cannot_be_changed,
 }
 
-/// Sends a greeting; the server must hang up without one of its own.
+/// Sends a greeting; the server must hang up without a greeting of its own.
 #[track_caller]
 fn is_turned_away(scene: &Scene, bytes: &[u8], fds: &[BorrowedFd<'_>]) {
     let socket = connect(&scene.directory.socket("victim"));
     if !bytes.is_empty() {
         send(&socket, bytes, fds).unwrap();
     }
-    // The server opens it by its name, so it stays open until the server has made up its mind.
+    // The server opens the file by its name, so the file stays open until the connection ends.
     let other = memory_file((AREA + (256 << 20)) as u64);
     if scene.kind == Server::Java && [good_greeting(), wire::greeting(256 << 20)].iter().any(|good| good == bytes) {
-        // It is greeted, and tells the names of its files.
+        // A virtual machine answers the greeting, and gets the names of the files.
         assert!(receive_either(&socket, &mut [0; 24]).is_some(), "a greeting");
         name_segments(&socket, [fds[0], other.as_fd()]);
     }
@@ -71,14 +71,14 @@ fn bytes_behind_a_greeting_are_no_area(server: Server) {
     let (own, fd) = Segment::create(AREA + AREA_LENGTH);
     send(&socket, &[good_greeting(), vec![0xee; 4000]].concat(), &[fd.as_fd()]).unwrap();
     if server == Server::Java {
-        // They are no names.
+        // The extra bytes are no names.
         await_end(&socket);
         scene.assert_unharmed();
         return;
     }
     let (area, passed) = Peer::greeting_of_peer(&socket).expect("the greeting itself was good");
     let theirs = Segment::map(passed.expect("a segment"), AREA + area, false);
-    // The area that this message names is looked for in the bytes that came too early.
+    // The server looks for the message's area note in the extra bytes.
     own.write(crate::peer::slot(1) + 16, &[1_u32, 0, 64].map(u32::to_le_bytes).concat());
     own.u64(crate::peer::slot(1)).store(crate::peer::first_word(1, 3, 1, 255), std::sync::atomic::Ordering::SeqCst);
     await_end(&socket);
@@ -104,7 +104,7 @@ fn greetings_with_wrong_words_are_turned_away(server: Server) {
         (20, 1),
         (20, u32::MAX),
     ];
-    // Whoever cannot be passed files does not notice that some came.
+    // A virtual machine cannot receive files, and does not notice them.
     for (at, value) in wrong.into_iter().filter(|&word| server != Server::Java || word != (12, 4)) {
         let mut greeting = good_greeting();
         greeting[at..at + 4].copy_from_slice(&value.to_le_bytes());
@@ -138,7 +138,7 @@ fn what_is_no_memory_file_is_turned_away(server: Server) {
     for fd in none.into_iter().chain([&directory.as_fd()]) {
         is_turned_away(&scene, &good_greeting(), &[*fd]);
     }
-    // A virtual machine takes plain files, which are all that another one can make.
+    // A virtual machine accepts plain files, because another virtual machine can create no others.
     if server != Server::Java {
         is_turned_away(&scene, &good_greeting(), &[plain.as_fd()]);
     }
@@ -168,12 +168,12 @@ fn segments_shorter_than_they_claim_are_turned_away(server: Server) {
     for length in [0, 1, AREA as u64, (AREA + AREA_LENGTH - 1) as u64] {
         is_turned_away(&scene, &good_greeting(), &[sealed(length, SEALS).as_fd()]);
     }
-    // The largest area that may be, of a file with next to nothing in it.
+    // The greeting has the largest valid area; the file is shorter.
     is_turned_away(&scene, &wire::greeting(256 << 20), &[good_segment().as_fd()]);
     scene.assert_unharmed();
 }
 
-/// Pages that the kernel may not find when they are touched would be a bus error.
+/// The kernel may lack huge pages when they are touched, which would be a bus error.
 fn segments_of_huge_pages_are_turned_away(server: Server) {
     let scene = Scene::of(server);
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING | MemfdFlags::HUGETLB;
@@ -201,7 +201,7 @@ fn a_segment_that_was_accepted_cannot_be_cut_short(server: Server) {
     scene.assert_unharmed();
 }
 
-/// What the server hands out cannot be written by who gets it.
+/// Clients cannot write to the server's segment.
 fn the_servers_segment_cannot_be_changed(server: Server) {
     let scene = Scene::of(server);
     let socket = connect(&scene.directory.socket("victim"));
@@ -212,7 +212,7 @@ fn the_servers_segment_cannot_be_changed(server: Server) {
     assert_eq!(rustix::io::write(&theirs, &[0xff; 4096]), Err(Errno::PERM));
     assert_eq!(rustix::fs::fcntl_add_seals(&theirs, SealFlags::WRITE), Err(Errno::PERM));
     let writable = rustix::mm::ProtFlags::READ | rustix::mm::ProtFlags::WRITE;
-    // SAFETY: a fresh mapping at an address of the kernel's choice touches no memory in use.
+    // SAFETY: a new mapping at an address of the kernel's choice touches no memory in use.
     let mapped = unsafe {
         rustix::mm::mmap(std::ptr::null_mut(), 4096, writable, rustix::mm::MapFlags::SHARED, theirs.as_fd(), 0)
     };

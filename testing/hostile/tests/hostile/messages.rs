@@ -1,4 +1,4 @@
-//! Slots, lengths, places and shared words that are wrong.
+//! Tests of wrong slots, lengths, offsets and shared words.
 
 use crate::peer::{AREA_LENGTH, BELL, CONSUMED, Peer, SLEEP, first_word, slot};
 use crate::scene::{Meanwhile, Scene, Server, against_every_server};
@@ -34,7 +34,7 @@ fn words(target: Target) -> u64 {
     u64::from(target.0) | u64::from(target.1) << 32
 }
 
-/// A request whose slot has another sequence number than is due.
+/// Writes a request to a slot with a sequence number that is not due.
 fn misnumbered(peer: &Peer, object: Target, place: u32, sequence: u32) {
     peer.raw(place, first_word(sequence, 3, wire::REQUEST, 8), words(object), &add());
 }
@@ -43,13 +43,13 @@ fn sequence_numbers_out_of_turn_are_no_messages(server: Server) {
     let scene = Scene::of(server);
     let (mut peer, object) = scene.bound();
     let due = peer.next;
-    // In the place of the message that is due, and in the one that it names.
+    // The messages go to the slot of the due message, and to the slot of their own number.
     for sequence in [due + 16, due + 1600, due.wrapping_sub(16), due ^ 0x8000_0000, 0, u32::MAX, due + 1] {
         misnumbered(&peer, object, due, sequence);
         misnumbered(&peer, object, sequence, sequence);
     }
     peer.assert_silent();
-    // The slots are as they were before, and the conversation goes on.
+    // The slots get their old sequence numbers back, and the connection goes on.
     (0..16).filter(|&place| place != due).for_each(|place| misnumbered(&peer, object, place, 0));
     peer.assert_good(object);
     peer.assert_good(object);
@@ -82,7 +82,7 @@ fn requests_that_do_not_wait_for_answers_harm_only_their_sender(server: Server) 
     scene.assert_unharmed();
 }
 
-/// Each of these ends the connection.
+/// Asserts that `act` ends the connection.
 #[track_caller]
 fn is_cut_off(scene: &Scene, act: impl FnOnce(&mut Peer, Target)) {
     let (mut peer, object) = scene.bound();
@@ -154,7 +154,7 @@ fn frames_at_the_edge_of_the_area_and_over_each_other_are_read_as_they_lie(serve
     peer.request_at(object, 3, [0, end, 0]);
     let answer = peer.message();
     assert_eq!((answer.kind, answer.first), (wire::FAULT, wire::BAD_DATA));
-    // Two frames, one of which lies in the other.
+    // The second frame lies inside of the first one.
     let sum = Frame::block(16).u32(0, 4).object(8, 16, 4, &[1_u32, 2, 3, 4].map(u32::to_le_bytes).concat()).bytes;
     peer.own.write(crate::peer::AREA, &sum);
     peer.request_at(object, 4, [0, 0, sum.len() as u32]);
@@ -176,7 +176,8 @@ fn areas_that_were_never_given_cost_the_connection(server: Server) {
 fn areas_that_are_not_what_their_note_says_cost_the_connection(server: Server) {
     let scene = Scene::of(server);
     let fd = || crate::segment::memory_file(1 << 20);
-    // Another number, no length, a length beyond the limit, one that the file does not have, no seals, no file.
+    // Errors of the notes: another number, no length, a length beyond the limit, one beyond the
+    // file's end, no seals, no file, too many files.
     let notes: [&dyn Fn(&mut Peer); 8] = [
         &|peer| {
             peer.hand_over(2, 1 << 20);
@@ -189,7 +190,7 @@ fn areas_that_are_not_what_their_note_says_cost_the_connection(server: Server) {
         &|peer| peer.note(1, 1 << 20, &[]),
         &|peer| peer.note(1, 1 << 20, &[fd().as_fd(), fd().as_fd(), fd().as_fd()]),
     ];
-    // A virtual machine sees no seals, and is told one name.
+    // A virtual machine cannot see seals, and gets exactly one name.
     let noted = if server == Server::Java { 5 } else { notes.len() };
     for note in &notes[..noted] {
         is_cut_off(&scene, |peer, object| {
@@ -207,7 +208,7 @@ fn an_area_is_good_for_what_it_holds(server: Server) {
     area.write(4992, &add());
     peer.request_at(object, 3, [1, 4992, 8]);
     assert_eq!(peer.message().frame, 11_u64.to_le_bytes());
-    // The rest of its last page is mapped, and is not the area.
+    // The rest of the area's last page is mapped, but is not part of the area.
     peer.request_at(object, 3, [1, 5000, 8]);
     peer.assert_cut_off();
     drop(peer);
@@ -231,7 +232,7 @@ fn consumed_counts_that_run_ahead_or_back_harm_nobody_else(server: Server) {
     let (mut peer, object) = scene.bound();
     for consumed in [0, 1, 1000, 0x7fff_ffff, 0x8000_0000, u32::MAX] {
         peer.own.u32(CONSUMED).store(consumed, Ordering::SeqCst);
-        // Replies that need an area, larger than the first and then not.
+        // The replies need an area, first larger ones and then a smaller one.
         for count in [10, 30_000, 60_000, 100_000, 10_000] {
             let frame = Frame::block(4).u32(0, count).bytes;
             peer.post(wire::REQUEST, 6, object, &frame);

@@ -1,4 +1,4 @@
-//! Calls whose bytes are wrong: targets, opnums, frames, references, and the runtime's own calls.
+//! Tests of wrong bytes in calls: targets, opnums, frames, references, and the runtime's own calls.
 
 use crate::peer::Peer;
 use crate::scene::{Scene, Server, against_every_server, await_that};
@@ -42,11 +42,12 @@ const MAKE: u16 = 15;
 const GRID: u16 = 16;
 const MARKS: u16 = 17;
 
-/// E_NOINTERFACE, RPC_E_INVALID_OBJREF, and CO_E_OBJNOTCONNECTED of an object that is passed, as HRESULTs.
+/// The HRESULTs E_NOINTERFACE, RPC_E_INVALID_OBJREF, and CO_E_OBJNOTCONNECTED, for passed
+/// references.
 const NO_INTERFACE: u32 = 0x8000_4002;
 const INVALID_OBJREF: u32 = 0x8001_011d;
 const NOT_CONNECTED: u32 = 0x8004_01fd;
-/// REGDB_E_CLASSNOTREG: of a reference that only its class could read.
+/// The HRESULT REGDB_E_CLASSNOTREG, for a custom reference whose class is not registered.
 const NO_CLASS: u32 = 0x8004_0154;
 
 fn sum(count: u32, values: &[u32]) -> Frame {
@@ -58,7 +59,7 @@ fn sum(count: u32, values: &[u32]) -> Frame {
     )
 }
 
-/// Runs a test's calls on a connection that must be as good in the end as it was before.
+/// Runs calls on a connection that must still be good after them.
 fn on_a_connection(server: Server, act: impl FnOnce(&mut Peer, wire::Target)) {
     let scene = Scene::of(server);
     let (mut peer, object) = scene.bound();
@@ -73,7 +74,8 @@ fn targets_that_are_none_are_not_found(server: Server) {
         let add = Frame::block(8).bytes;
         peer.refused((object.0, object.1 + 1), 3, &add, NOT_FOUND);
         for index in [object.0, object.0 + 1, 1000, u32::MAX] {
-            // Other clients' objects have small generations, which grow by one with each object. These are far from them.
+            // The generations of other clients' objects are small, as they grow by one with each
+            // object; these values are far from them.
             for generation in [0, 1 << 30, u32::MAX] {
                 if (index, generation) != SYSTEM {
                     peer.refused((index, generation), 3, &add, NOT_FOUND);
@@ -85,7 +87,7 @@ fn targets_that_are_none_are_not_found(server: Server) {
 
 fn opnums_that_no_method_has_are_refused(server: Server) {
     on_a_connection(server, |peer, object| {
-        // The table has 32 opnums, and larger ones begin anew in it.
+        // The table has 32 opnums; larger opnums wrap around in it.
         for opnum in [0, 1, 2, 32, 33, 34, 64, 0x8000, 0xffe0] {
             peer.refused(object, opnum, &[], OP_RANGE);
         }
@@ -121,27 +123,27 @@ fn frames_of_a_wrong_size_are_refused(server: Server) {
 }
 
 fn counts_that_are_not_the_arrays_are_refused(server: Server) {
-    // Where the array comes back, the reply is made first, and may be what is too long.
+    // For an array that is also a result, the reply is allocated first, and may be too long.
     let is_refused = |peer: &mut Peer, object, frame: &Frame| {
         let answer = peer.call(object, REVERSE, &frame.bytes);
         assert!(answer.kind == wire::FAULT && [BAD_DATA, wire::NO_MEMORY].contains(&answer.first), "{answer:x?}");
     };
     on_a_connection(server, |peer, object| {
-        // Four would fit: the padding is large enough.
+        // A count of four would fit, because of the padding.
         for count in [0, 2, 5, 6, 1000, 0x4000_0000, 0x7fff_ffff, 0x8000_0000, u32::MAX] {
             peer.refused(object, SUM, &sum(count, &[1, 2, 3]).bytes, BAD_DATA);
             is_refused(peer, object, &sum(count, &[1, 2, 3]));
-            // And where the array's own header says the same.
+            // The array's own header has the same wrong count.
             peer.refused(object, SUM, &sum(count, &[1, 2, 3]).u32(20, count).bytes, BAD_DATA);
             is_refused(peer, object, &sum(count, &[1, 2, 3]).u32(20, count));
         }
-        // A product that overflows, or is negative.
+        // The products overflow, or are negative.
         for (width, height) in
             [(i32::MAX, i32::MAX), (-1, 3), (3, -1), (-1, -3), (i32::MIN, i32::MIN), (1 << 16, 1 << 16), (i32::MIN, -1)]
         {
             let frame = Frame::block(16).u32(0, width as u32).u32(4, height as u32).object(8, 18, 3, &[0; 6]);
             let answer = peer.call(object, GRID, &frame.bytes);
-            // (-1) times (-3) is three, and then the array is right.
+            // The product of -1 and -3 is three, which is the array's length.
             let wanted = if (width, height) == (-1, -3) { (wire::RESPONSE, 0) } else { (wire::FAULT, BAD_DATA) };
             assert_eq!((answer.kind, answer.first), wanted, "{width} times {height}");
         }
@@ -173,7 +175,7 @@ fn booleans_enumerations_and_ranges_are_checked(server: Server) {
             peer.refused(object, DIGIT, &Frame::block(4).u32(0, value).bytes, BAD_DATA);
         }
         assert_eq!(peer.good(object, DIGIT, &Frame::block(4).u32(0, 9).bytes)[..4], 9_u32.to_le_bytes());
-        // The same inside of structures, in an array and alone.
+        // The same values inside of structures, in an array and alone.
         let marks = |second: &[u8]| [mark(1, 4, 10), second.to_vec()].concat();
         let weigh = |marks: &[u8]| Frame::block(16).u32(0, 2).object(8, 17, 2, marks).bytes;
         assert_eq!(peer.good(object, WEIGH, &weigh(&marks(&mark(1, 1, 2)))), 42_u64.to_le_bytes());
@@ -205,14 +207,15 @@ fn strings_end_in_zero_or_are_refused(server: Server) {
         peer.refused(object, MEASURE, &wide(5, &[65, 0]), BAD_DATA);
         peer.refused(object, MEASURE, &wide(u32::MAX as usize, &[65, 0]), BAD_DATA);
         peer.refused(object, MEASURE, &narrow(2, b"a\0"), BAD_DATA);
-        // There must be a string.
+        // The string must not be null.
         peer.refused(object, MEASURE, &Frame::block(8).bytes, BAD_DATA);
         peer.refused(object, SHOUT, &Frame::block(8).bytes, BAD_DATA);
         if server == Server::Java {
             peer.refused(object, SHOUT, &narrow(7, b"a\xff\xc0\x80\xfeb\0"), BAD_DATA);
             return;
         }
-        // Characters are numbers to FLAT: what is no text goes through as it is, up to the first zero.
+        // FLAT does not interpret characters: invalid text is passed unchanged, up to the first
+        // zero.
         let loud = peer.good(object, SHOUT, &narrow(7, b"a\xff\xc0\x80\xfeb\0"));
         assert_eq!(loud[16..23], *b"A\xff\xc0\x80\xfeB\0");
         let length = peer.good(object, MEASURE, &wide(6, &[0xd800, 0xdfff, 0xdc00, 0, 0xd800, 0]));
@@ -223,7 +226,7 @@ fn strings_end_in_zero_or_are_refused(server: Server) {
 fn results_that_would_be_too_long_are_refused(server: Server) {
     on_a_connection(server, |peer, object| {
         for count in [0x0400_0001, 0x1000_0000, 0x1fff_ffff, 0x2000_0000, 0x7fff_ffff, 0x8000_0000, u32::MAX] {
-            // No array in Java has as many elements.
+            // Arrays in Java cannot have as many elements.
             let is_none = server == Server::Java && count > i32::MAX as u32;
             for opnum in [FILL, MARKS] {
                 let refused = if is_none { BAD_DATA } else { wire::NO_MEMORY };
@@ -235,7 +238,7 @@ fn results_that_would_be_too_long_are_refused(server: Server) {
     });
 }
 
-/// A reference to an object of a process that is not there.
+/// Returns a reference to an object of a process that does not exist.
 fn reference() -> Reference {
     let endpoint = "oxid-0000000000000001".to_owned();
     Reference { iid: wire::ITHING, refs: 5, oxid: 1, oid: 1, target: (0, 1), endpoint }
@@ -257,9 +260,9 @@ fn references_that_are_none_are_refused(server: Server) {
             (56, &[9]),
             (64, &[0xff, 0xff]),
             (64, &[0, 0]),
-            // Nobody has this tower.
+            // The tower ID is unknown.
             (68, &[0x77, 0]),
-            // Half of a pair of UTF-16.
+            // The string has half of a surrogate pair of UTF-16.
             (70, &[0, 0xd8]),
         ];
         for (at, bytes) in wrong {
@@ -267,14 +270,14 @@ fn references_that_are_none_are_refused(server: Server) {
             reference[at..at + bytes.len()].copy_from_slice(bytes);
             peer.refused(object, VISIT, &visit(&reference), INVALID_OBJREF);
         }
-        // One that only its class could read, which nobody has.
+        // The custom reference names a class that is not registered.
         let custom = [&right[..4], &[4], &right[5..]].concat();
         peer.refused(object, VISIT, &visit(&custom), NO_CLASS);
         peer.refused(object, VISIT, &visit(&vec![0; 5000]), INVALID_OBJREF);
         peer.refused(object, VISIT, &visit(&right)[..16], BAD_DATA);
         let huge = Frame::block(8).object(0, 1, u32::MAX as usize, &right).bytes;
         peer.refused(object, VISIT, &huge, BAD_DATA);
-        // No reference at all: the method gets a null pointer, and says E_POINTER.
+        // A null reference reaches the method as a null pointer, and it returns E_POINTER.
         assert_eq!(peer.call(object, VISIT, &Frame::block(8).bytes).first, 0x8000_4003);
     });
 }
@@ -296,7 +299,8 @@ fn references_to_the_servers_own_objects_are_what_they_are(server: Server) {
     on_a_connection(server, |peer, object| {
         let oxid = peer.oxid_of("victim");
         let own = |target| Reference { oxid, target, endpoint: format!("oxid-{oxid:016x}"), ..reference() };
-        // Another interface than the method wants, the runtime's own target, and none.
+        // The targets are an object without the interface of the parameter, the runtime's own, and
+        // two that do not exist.
         peer.refused(object, VISIT, &visit(&own(object).to_wire()), NO_INTERFACE);
         for target in [(0, 0), (1000, 1), (u32::MAX, u32::MAX)] {
             peer.refused(object, VISIT, &visit(&own(target).to_wire()), NOT_CONNECTED);
@@ -308,7 +312,7 @@ fn references_to_the_servers_own_objects_are_what_they_are(server: Server) {
     });
 }
 
-/// Release, with so many references each.
+/// Returns the frame of a Release call, with a reference count for each target.
 fn release(targets: &[(wire::Target, u64)]) -> Vec<u8> {
     targets
         .iter()
@@ -326,7 +330,7 @@ fn releasing_more_than_is_held_releases_what_is_held(server: Server) {
         peer.good(SYSTEM, 4, &release(&[(thing, u64::MAX), (thing, 3), ((900, 1), 1), ((0, 0), 1)]));
         peer.refused(thing, 3, &[], NOT_FOUND);
         peer.good(SYSTEM, 4, &release(&[(thing, u64::MAX); 500]));
-        // The place has another tenant now, whom the old number does not reach.
+        // The index belongs to a new object, which the old generation does not reach.
         let next = make(peer, object, 6);
         peer.refused(thing, 3, &[], NOT_FOUND);
         peer.good(SYSTEM, 4, &release(&[(thing, 1)]));
@@ -336,13 +340,15 @@ fn releasing_more_than_is_held_releases_what_is_held(server: Server) {
 
 fn references_of_other_clients_cannot_be_released(server: Server) {
     on_a_connection(server, |peer, object| {
-        // The witness holds the object too; the first entries of the table are its objects.
+        // The witness holds references to the object too; its objects are the first entries of the
+        // table.
         for index in 0..64 {
             for generation in 1..20 {
                 peer.good(SYSTEM, 4, &release(&[((index, generation), u64::MAX)]));
             }
         }
-        // What this client held of it is gone, and the object is still there, since the witness holds it.
+        // The client's references are released. The object still exists, because the witness holds
+        // it.
         peer.assert_good(object);
     });
 }
@@ -371,7 +377,7 @@ fn the_runtimes_own_calls_check_their_bytes(server: Server) {
         }
         peer.refused(SYSTEM, 4, &[0; 8], BAD_DATA);
         peer.refused(SYSTEM, 4, &[0; 24], BAD_DATA);
-        // Others wait while references are given back, so there is a limit to how many at once.
+        // Releases block other clients, so the number of targets in one call is limited.
         peer.good(SYSTEM, 4, &release(&[((9, 9), 1); 1024]));
         peer.refused(SYSTEM, 4, &release(&[((9, 9), 1); 1025]), BAD_DATA);
         let query = |target: wire::Target, iid| {
@@ -382,13 +388,13 @@ fn the_runtimes_own_calls_check_their_bytes(server: Server) {
             (object, wire::IPAIR, NO_INTERFACE),
             (SYSTEM, wire::IUNKNOWN, NOT_FOUND),
             ((9, 9), wire::IUNKNOWN, NOT_FOUND),
-            // The interface by which the runtime knows its proxies.
+            // The interface by which the runtime recognizes its own proxies.
             (object, 0x5f3c_1e86_40d7_4b0b_9a2e_c05d_77ab_13f4, NO_INTERFACE),
         ] {
             let answer = peer.call(SYSTEM, 3, &query(target, iid));
             assert_eq!(answer.failure(), Some(status), "{iid:x}");
         }
-        // Names that are too long, run out of the frame, or are no text.
+        // The names are too long, go beyond the frame's end, or are no UTF-8.
         for length in [9, 256, u64::from(u32::MAX), u64::MAX] {
             peer.refused(SYSTEM, 6, &Frame::block(32).u64(16, length).bytes, BAD_DATA);
         }
@@ -435,14 +441,15 @@ fn units_that_are_no_binds_cost_the_connection(server: Server) {
         unit[at] = value;
         units.push(unit);
     }
-    // Nobody is named in it.
+    // The binds name no process.
     units.push(wire::unit(11, 1, &wire::contexts(&[(wire::ITHING, 0)])));
     units.push(wire::unit(11, 1, &wire::contexts(&[])));
     for unit in units {
         let mut peer = scene.greeted();
         peer.post(wire::PDU, 0, (0, 0), &unit);
         peer.assert_cut_off();
-        // And after an introduction as well, unless it is a bind, which may come again.
+        // After a bind, the same units end the connection too, except for a bind, which may be
+        // repeated.
         let (mut peer, _) = scene.bound();
         peer.post(wire::PDU, 0, (0, 0), &unit);
         if peer.message_within(crate::scene::PATIENCE).is_none() {
@@ -475,7 +482,7 @@ fn what_a_client_held_is_dropped_when_it_is_cut_off(server: Server) {
     scene.assert_unharmed();
 }
 
-/// The witness serves objects of its own, so its identity is no secret. That does not make it anybody else's.
+/// The witness exports objects, so that its OXID is known; another process must not claim it.
 fn the_identity_of_another_process_is_refused(server: Server) {
     let scene = Scene::of(server);
     let server = scene.oxid_of("victim");
@@ -485,7 +492,7 @@ fn the_identity_of_another_process_is_refused(server: Server) {
         let mut peer = scene.greeted();
         peer.post(wire::PDU, 0, (0, 0), &wire::bind(oxids[0]));
         if peer.message_within(crate::scene::PATIENCE).is_some() {
-            // So much for the witness.
+            // The calls would release the references of the witness.
             for index in 0..64 {
                 peer.good(SYSTEM, 4, &release(&[((index, 1), u64::MAX), ((index, 2), u64::MAX)]));
             }

@@ -1,4 +1,5 @@
-//! A peer that can do everything wrong: it holds its segment and its socket in its own hands.
+//! A peer that can violate every rule of the protocol, because it accesses its segment and socket
+//! directly.
 
 use crate::scene::PATIENCE;
 use crate::segment::{Segment, memory_file};
@@ -16,25 +17,25 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Where things lie in a segment.
+/// The offsets of fields in a segment.
 pub(crate) const SLEEP: usize = 0;
 pub(crate) const BELL: usize = 128;
 pub(crate) const CONSUMED: usize = 256;
 pub(crate) const AREA: usize = 4096;
-/// Bytes of the area that these peers give out.
+/// The length of these peers' areas, in bytes.
 pub(crate) const AREA_LENGTH: usize = 256 << 10;
 
-/// The offset of a message's slot.
+/// Returns the offset of a message's slot.
 pub(crate) fn slot(sequence: u32) -> usize {
     512 + (sequence % 16) as usize * 128
 }
 
-/// A slot's first eight bytes.
+/// Returns the first eight bytes of a slot.
 pub(crate) fn first_word(sequence: u32, opnum: u16, kind: u8, length: u8) -> u64 {
     u64::from(sequence) | u64::from(opnum) << 32 | u64::from(kind) << 48 | u64::from(length) << 56
 }
 
-/// What a slot says.
+/// A message, as read from a slot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Message {
     pub(crate) kind: u8,
@@ -46,7 +47,8 @@ pub(crate) struct Message {
 }
 
 impl Message {
-    /// What a method returned that has failed: the answer is a response without a frame, or a fault with words in its frame.
+    /// Returns the HRESULT of a failed method: the answer is a response without a frame, or a fault
+    /// with error information in its frame.
     pub(crate) fn failure(&self) -> Option<u32> {
         let kind = if self.frame.is_empty() { wire::RESPONSE } else { wire::FAULT };
         (self.kind == kind).then_some(self.first)
@@ -63,12 +65,12 @@ pub(crate) fn send(socket: &UnixStream, bytes: &[u8], fds: &[BorrowedFd<'_>]) ->
     rustix::net::sendmsg(socket, &[IoSlice::new(bytes)], &mut control, SendFlags::NOSIGNAL)
 }
 
-/// Receives bytes and a file descriptor, if both come.
+/// Receives bytes and a file descriptor; `None` without either.
 pub(crate) fn receive(socket: &UnixStream, bytes: &mut [u8]) -> Option<OwnedFd> {
     receive_either(socket, bytes)?
 }
 
-/// Receives bytes, if they come, and a file descriptor, if that does, too.
+/// Receives bytes and an optional file descriptor; `None` without the bytes.
 pub(crate) fn receive_either(socket: &UnixStream, bytes: &mut [u8]) -> Option<Option<OwnedFd>> {
     socket.set_read_timeout(Some(PATIENCE)).unwrap();
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
@@ -84,20 +86,20 @@ pub(crate) fn receive_either(socket: &UnixStream, bytes: &mut [u8]) -> Option<Op
     (got.bytes == wanted).then_some(fd)
 }
 
-/// What both segments have where peers look whether they are those that were meant.
+/// The mark in both segments, by which a peer verifies that it has opened the right files.
 pub(crate) const MARK: [u8; 8] = *b"markmark";
-/// Where that is.
+/// The offset of the mark.
 const MARKED: usize = 384;
 
-/// So much of a virtual machine's segment is looked at: frames that are longer are none that these tests ask for.
+/// The mapped part of a virtual machine's segment, in bytes; no frame of these tests needs more.
 const NAMED_MAX: usize = 64 << 20;
 
-/// A file as others find it.
+/// Returns the number of a file descriptor, by which other processes find the file.
 pub(crate) fn number_of(file: BorrowedFd<'_>) -> u32 {
     rustix::fd::AsRawFd::as_raw_fd(&file).cast_unsigned()
 }
 
-/// Marks this side's segment and the peer's where they can be written, and tells their names.
+/// Writes the mark to the own segment and the peer's, if they are writable, and sends their names.
 pub(crate) fn name_segments(socket: &UnixStream, files: [BorrowedFd<'_>; 2]) {
     for file in files {
         let _ = rustix::io::pwrite(file, &MARK, MARKED as u64);
@@ -105,13 +107,13 @@ pub(crate) fn name_segments(socket: &UnixStream, files: [BorrowedFd<'_>; 2]) {
     send_names(socket, [std::process::id(), number_of(files[0]), number_of(files[1]), 0], MARK);
 }
 
-/// Tells names, whatever they are: a process, a descriptor for each side, zero, and the mark.
+/// Sends any names: a process, a descriptor for each side, zero, and the mark.
 pub(crate) fn send_names(socket: &UnixStream, words: [u32; 4], mark: [u8; 8]) {
     let words = words.iter().flat_map(|word| word.to_le_bytes());
     send(socket, &words.chain(mark).collect::<Vec<_>>(), &[]).unwrap();
 }
 
-/// Whether the other side has hung up.
+/// Whether the peer has hung up.
 pub(crate) fn has_ended(socket: &UnixStream) -> bool {
     let mut polled = [PollFd::new(socket, PollFlags::RDHUP)];
     let now = Timespec { tv_sec: 0, tv_nsec: 0 };
@@ -119,13 +121,13 @@ pub(crate) fn has_ended(socket: &UnixStream) -> bool {
     polled[0].revents().intersects(PollFlags::RDHUP | PollFlags::HUP | PollFlags::ERR)
 }
 
-/// Waits for the other side to hang up.
+/// Waits for the peer to hang up.
 #[track_caller]
 pub(crate) fn await_end(socket: &UnixStream) {
     crate::scene::await_that("the connection ends", || has_ended(socket));
 }
 
-/// An identity that no other process of this run has.
+/// Returns an OXID that no other process of this run has.
 pub(crate) fn fresh_oxid() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     u64::from(std::process::id()) << 32 | NEXT.fetch_add(1, Ordering::Relaxed)
@@ -137,30 +139,31 @@ pub(crate) struct Peer {
     pub(crate) own: Segment,
     pub(crate) own_fd: OwnedFd,
     pub(crate) theirs: Segment,
-    /// The number of the next message to send, and of the next to come.
+    /// The sequence numbers of the next message to send, and of the next one to receive.
     pub(crate) next: u32,
     pub(crate) expected: u32,
     pub(crate) oxid: u64,
     area: u32,
     their_area: Option<(u32, Segment)>,
     files: Files,
-    /// What it has told by names, which mean something as long as it is open.
+    /// The files that the peer knows by their names, which stay valid while the files are open.
     named: Vec<OwnedFd>,
 }
 
-/// How files are handed over.
+/// The way by which files are handed over.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Files {
-    /// As files.
+    /// As descriptors over the socket.
     Passed,
-    /// They are opened by names that come: this peer cannot be passed any.
+    /// By names that the peer sends, because this side acts as if it could not be passed
+    /// descriptors.
     Found,
-    /// By names, to a peer that cannot be passed any.
+    /// By names that this side sends, because the peer cannot be passed descriptors.
     Named,
 }
 
 impl Peer {
-    /// Connects and greets as one should.
+    /// Connects, and exchanges valid greetings.
     #[track_caller]
     pub(crate) fn connect(path: &Path) -> Self {
         let socket = connect(path);
@@ -173,7 +176,7 @@ impl Peer {
         if let Some(theirs) = passed {
             return Self::of(socket, own, fd, Segment::map(&theirs, AREA + area, false));
         }
-        // A virtual machine cannot be passed files.
+        // A virtual machine cannot be passed descriptors.
         let length = AREA + area;
         let file = memory_file(length as u64);
         own.write(MARKED, &MARK);
@@ -185,7 +188,7 @@ impl Peer {
         Self { files: Files::Named, named, ..Self::of(socket, own, fd, theirs) }
     }
 
-    /// Answers the greeting of a client that has connected.
+    /// Answers the greeting of a connected client.
     pub(crate) fn accept(socket: UnixStream) -> Option<Self> {
         let (area, passed) = Self::greeting_of_peer(&socket)?;
         let (own, fd) = Segment::create(AREA + AREA_LENGTH);
@@ -196,7 +199,7 @@ impl Peer {
         Some(Self::of(socket, own, fd, theirs))
     }
 
-    /// The same for a virtual machine, which opens both segments by their names.
+    /// Answers the greeting of a virtual machine, which opens both segments by their names.
     fn accept_by_name(socket: UnixStream, own: Segment, fd: OwnedFd, length: usize) -> Option<Self> {
         let file = memory_file(length as u64);
         own.write(MARKED, &MARK);
@@ -225,12 +228,13 @@ impl Peer {
         }
     }
 
-    /// A peer that cannot be passed files, and has opened them by their names.
+    /// Creates a peer that has opened both segments by their names.
     pub(crate) fn by_name(socket: UnixStream, own: Segment, own_fd: OwnedFd, theirs: Segment) -> Self {
         Self { files: Files::Found, ..Self::of(socket, own, own_fd, theirs) }
     }
 
-    /// The length of a greeting's area, and the segment, unless it is a virtual machine's.
+    /// Receives a greeting: the area's length, and the segment, which a virtual machine does not
+    /// send.
     pub(crate) fn greeting_of_peer(socket: &UnixStream) -> Option<(usize, Option<OwnedFd>)> {
         let mut bytes = [0; 24];
         let passed = receive_either(socket, &mut bytes)?;
@@ -238,7 +242,7 @@ impl Peer {
         Some((u64::from_le_bytes(bytes[16..].try_into().unwrap()) as usize, passed))
     }
 
-    /// Wakes the other side, whether it sleeps or not.
+    /// Rings the peer's doorbell, whether it sleeps or not.
     pub(crate) fn ring(&self) {
         let bell = self.own.u32(BELL);
         bell.fetch_add(1, Ordering::SeqCst);
@@ -249,7 +253,7 @@ impl Peer {
         let _ = rustix::thread::futex::wake(bell, rustix::thread::futex::Flags::empty(), i32::MAX as u32);
     }
 
-    /// Writes a slot as it is told, and rings.
+    /// Writes a slot as given, and rings the doorbell.
     pub(crate) fn raw(&self, sequence: u32, first: u64, second: u64, frame: &[u8]) {
         let at = slot(sequence);
         self.own.write(at + 16, frame);
@@ -258,7 +262,7 @@ impl Peer {
         self.ring();
     }
 
-    /// Publishes the next message, its frame in the slot or in the area.
+    /// Publishes the next message, with its frame in the slot or in the area.
     pub(crate) fn post(&mut self, kind: u8, opnum: u16, words: (u32, u32), frame: &[u8]) -> u32 {
         let sequence = self.next;
         let second = u64::from(words.0) | u64::from(words.1) << 32;
@@ -272,20 +276,20 @@ impl Peer {
         sequence
     }
 
-    /// Publishes a message whose frame lies where the three words say: area, offset, length.
+    /// Publishes a message whose frame is at `place`: area, offset, length.
     pub(crate) fn post_area(&self, sequence: u32, opnum: u16, kind: u8, second: u64, place: [u32; 3]) {
         let place: Vec<u8> = place.iter().flat_map(|word| word.to_le_bytes()).collect();
         self.raw(sequence, first_word(sequence, opnum, kind, 255), second, &place);
     }
 
-    /// Publishes a request whose frame lies where the three words say.
+    /// Publishes a request whose frame is at `place`: area, offset, length.
     pub(crate) fn request_at(&mut self, target: Target, opnum: u16, place: [u32; 3]) {
         let second = u64::from(target.0) | u64::from(target.1) << 32;
         self.post_area(self.next, opnum, wire::REQUEST, second, place);
         self.next += 1;
     }
 
-    /// Hands over an area of so many bytes, and says so in a note of its own choice.
+    /// Hands over an area of `length` bytes, under the number `announced`.
     pub(crate) fn hand_over(&mut self, announced: u32, length: u64) -> Segment {
         let fd = memory_file(length);
         let area = Segment::map(&fd, length as usize, true);
@@ -299,7 +303,7 @@ impl Peer {
         self.announce(announced, 0, length, fds);
     }
 
-    /// Sends a note that announces whatever it says.
+    /// Sends a note with any contents.
     pub(crate) fn announce(&mut self, number: u32, kind: u32, length: u64, fds: &[BorrowedFd<'_>]) {
         let mut note = [number, kind].map(u32::to_le_bytes).concat();
         note.extend(length.to_le_bytes());
@@ -314,7 +318,7 @@ impl Peer {
         self.named.extend(named);
     }
 
-    /// The next message, if one comes in time.
+    /// Receives the next message; `None` after the time limit or the end of the connection.
     pub(crate) fn message_within(&mut self, limit: Duration) -> Option<Message> {
         let at = slot(self.expected);
         let started = Instant::now();
@@ -326,7 +330,8 @@ impl Peer {
             if started.elapsed() > limit || has_ended(&self.socket) {
                 return None;
             }
-            // Less often the longer it takes, so that who waits for nothing leaves the processors to others.
+            // The polling interval grows with the waiting time, to leave the processors to the
+            // other processes.
             std::thread::sleep((started.elapsed() / 8).clamp(Duration::from_micros(50), Duration::from_millis(2)));
         };
         let second = self.theirs.u64(at + 8).load(Ordering::Relaxed);
@@ -354,14 +359,14 @@ impl Peer {
         Some(area.read(offset as usize, length as usize))
     }
 
-    /// The next area, and its length.
+    /// Receives the next area, and its length.
     fn next_file(&self) -> Option<(OwnedFd, u64)> {
         let mut note = [0; 16];
         let fd = receive(&self.socket, &mut note)?;
         Some((fd, u64::from_le_bytes(note[8..].try_into().unwrap())))
     }
 
-    /// The same, by its name.
+    /// Receives the name of the next area and opens it; returns it with its length.
     fn next_name(&self) -> (OwnedFd, u64) {
         let mut note = [0; 25];
         std::io::Read::read_exact(&mut &self.socket, &mut note).unwrap();
@@ -372,13 +377,13 @@ impl Peer {
         (file.into(), u64::from_le_bytes(note[9..17].try_into().unwrap()))
     }
 
-    /// The next message, which must come.
+    /// Receives the next message, which must arrive in time.
     #[track_caller]
     pub(crate) fn message(&mut self) -> Message {
         self.message_within(PATIENCE).expect("an answer")
     }
 
-    /// Makes a call and waits for what comes of it.
+    /// Makes a call, and waits for its answer.
     #[track_caller]
     pub(crate) fn call(&mut self, target: Target, opnum: u16, frame: &[u8]) -> Message {
         let call_id = self.post(wire::REQUEST, opnum, target, frame);
@@ -406,15 +411,15 @@ impl Peer {
         answer.frame
     }
 
-    /// The call that shows that the connection is as good as ever.
+    /// Makes a call that shows that the connection still works.
     #[track_caller]
     pub(crate) fn assert_good(&mut self, object: Target) {
         let sum = self.good(object, 3, &Frame::block(8).u32(0, 5).u32(4, 6).bytes);
-        // What is behind the four bytes of the result pads the block, and says nothing.
+        // The bytes after the four bytes of the result are padding.
         assert_eq!(sum[..4], 11_u32.to_le_bytes());
     }
 
-    /// Sends a unit and waits for the answer.
+    /// Sends a PDU, and waits for the answer.
     #[track_caller]
     pub(crate) fn exchange(&mut self, unit: &[u8]) -> Vec<u8> {
         self.post(wire::PDU, 0, (0, 0), unit);
@@ -423,28 +428,28 @@ impl Peer {
         answer.frame
     }
 
-    /// Tells who this is.
+    /// Sends a bind with this peer's OXID.
     #[track_caller]
     pub(crate) fn introduce(&mut self) {
         let answer = self.exchange(&wire::bind(self.oxid));
         assert_eq!(answer[2], 12, "a bind_ack");
     }
 
-    /// Asks for the object behind a name.
+    /// Resolves an exported name to an object.
     #[track_caller]
     pub(crate) fn resolve(&mut self, name: &str, iid: u128) -> Target {
         let answer = self.good(wire::SYSTEM, 6, &wire::resolve(name, iid));
         Reference::target_of(&answer).0
     }
 
-    /// Asks for the process behind a name.
+    /// Resolves an exported name to the OXID of its process.
     #[track_caller]
     pub(crate) fn oxid_of(&mut self, name: &str) -> u64 {
         let answer = self.good(wire::SYSTEM, 6, &wire::resolve(name, wire::IVICTIM));
         Reference::target_of(&answer).1
     }
 
-    /// What the other side does not answer.
+    /// Asserts that the peer does not answer, and that the connection stays.
     #[track_caller]
     pub(crate) fn assert_silent(&mut self) {
         let answer = self.message_within(crate::scene::MOMENT);
@@ -452,7 +457,7 @@ impl Peer {
         assert!(!has_ended(&self.socket), "the connection has ended");
     }
 
-    /// Waits for the other side to end the connection, without an answer.
+    /// Waits for the peer to end the connection, without an answer.
     #[track_caller]
     pub(crate) fn assert_cut_off(&mut self) {
         await_end(&self.socket);
@@ -460,7 +465,7 @@ impl Peer {
     }
 }
 
-/// Connects, waiting while the listener's queue is full.
+/// Connects, and waits while the listener's queue is full.
 pub(crate) fn connect(path: &Path) -> UnixStream {
     UnixStream::connect(path).unwrap()
 }

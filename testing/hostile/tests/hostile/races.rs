@@ -1,4 +1,5 @@
-//! Bytes that change after they were checked, and while they are: results may be wrong or refused, and that is all.
+//! Tests of bytes that change during and after their check: results may be wrong or refused,
+//! without other harm.
 
 use crate::peer::{AREA, Peer, SLEEP, first_word, slot};
 use crate::scene::{Meanwhile, PATIENCE, Scene, Server, against_every_server};
@@ -16,17 +17,18 @@ against_every_server! {
     a_slots_words_that_change_cost_at_most_the_connection,
 }
 
-/// How long each of these goes on. Some thousands of calls fit.
+/// The duration of each of these tests, enough for some thousands of calls.
 const WHILE: Duration = Duration::from_millis(1500);
 
-/// Keeps writing values into 32-bit words of a segment, in turn the right one and others.
+/// Keeps writing values to 32-bit words of a segment, with the right value in every other turn.
 pub(crate) fn flip(segment: Segment, words: Vec<(usize, Vec<u32>)>) -> Meanwhile {
     let mut turn = 0_usize;
     Meanwhile::start(move || {
         for _ in 0..1000 {
             turn = turn.wrapping_add(1);
             for (offset, values) in &words {
-                // The first value, the right one, every other time: otherwise nothing would pass the check.
+                // The first value is the right one; without enough of it, no frame would pass the
+                // check.
                 let value = if turn.is_multiple_of(2) { values[0] } else { values[(turn / 2) % values.len()] };
                 segment.u32(*offset).store(value, Ordering::Relaxed);
             }
@@ -34,7 +36,8 @@ pub(crate) fn flip(segment: Segment, words: Vec<(usize, Vec<u32>)>) -> Meanwhile
     })
 }
 
-/// Makes a call again and again with a frame in the area of which some words change; counts the outcomes.
+/// Makes a call repeatedly with a frame in the area whose words change; some calls must succeed,
+/// and some must be refused.
 fn calls_on_moving_ground(server: Server, opnum: u16, frame: &Frame, words: &[(usize, &[u32])]) {
     let scene = Scene::of(server);
     let (mut peer, object) = scene.bound();
@@ -49,7 +52,8 @@ fn calls_on_moving_ground(server: Server, opnum: u16, frame: &Frame, words: &[(u
     scene.assert_unharmed();
 }
 
-/// Makes calls with the frame in the area for a while, and counts those that went well and those that were refused.
+/// Makes calls for a while, with the frame in the area, and counts the successful and the refused
+/// ones.
 pub(crate) fn hammer(peer: &mut Peer, object: Target, opnum: u16, length: usize) -> (usize, usize) {
     let (mut good, mut refused) = (0, 0);
     let started = Instant::now();
@@ -138,7 +142,8 @@ fn a_slots_words_that_change_cost_at_most_the_connection(server: Server) {
         own.write(at + 16, &frame);
         let second = u64::from(object.0) | u64::from(object.1) << 32;
         let next = peer.next;
-        // The slot that is read is written all the time: kinds, lengths, targets, and the place of a frame in an area.
+        // The due slot is rewritten all the time: kinds, lengths, targets, and offsets of a frame
+        // in an area.
         let flipping = Meanwhile::start(move || {
             for _ in 0..1000 {
                 turn = turn.wrapping_mul(0x9e37_79b9).wrapping_add(0x7f4a_7c15);
@@ -154,7 +159,7 @@ fn a_slots_words_that_change_cost_at_most_the_connection(server: Server) {
         });
         turn = turn.wrapping_add(77);
         peer.ring();
-        // An answer, or the end of the connection, or nothing where the message wanted none.
+        // The outcome is an answer, the end of the connection, or nothing for a one-way message.
         let _ = peer.message_within(Duration::from_millis(5));
         drop(flipping);
     }

@@ -1,5 +1,5 @@
-//! Memory that calls pass by reference: files that are none of the kind, numbers, references and counts that are wrong, and
-//! memory that changes or goes while a method reads it.
+//! Tests of memory that calls pass by reference: invalid files, wrong numbers, references and
+//! counts, and memory that changes or goes while a method reads it.
 
 use crate::peer::{AREA, Message, Peer, send};
 use crate::races::{flip, hammer};
@@ -24,21 +24,21 @@ against_every_server! {
     regions_do_not_take_all_addresses,
 }
 
-/// Opnums of the methods whose arrays come by reference.
+/// The opnums of the methods with arrays by reference.
 const TOTAL: u16 = 26;
 const DOUBLE: u16 = 27;
 const SQUARES: u16 = 28;
 const COPY: u16 = 29;
 const LOOK: u16 = 30;
 const STAIN: u16 = 31;
-/// The runtime's own call that takes regions, and lets go of them.
+/// The opnum of the runtime's own call that takes and releases regions.
 const REGIONS: u16 = 11;
 
-/// What a note says that a file is.
+/// The kinds of a region in the note that hands it over.
 const READ: u32 = 1;
 const WRITE: u32 = 2;
 
-/// The seals of a region that may be written.
+/// The seals of a writable region.
 const FIXED: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW).union(SealFlags::SEAL);
 
 fn sealed(length: u64, seals: SealFlags) -> OwnedFd {
@@ -47,7 +47,7 @@ fn sealed(length: u64, seals: SealFlags) -> OwnedFd {
     fd
 }
 
-/// A number in the upper bits, an offset in the lower ones.
+/// Returns a reference: the region's number in the upper 16 bits, the offset in the lower 48.
 fn at(number: u64, offset: u64) -> u64 {
     number << 48 | offset
 }
@@ -60,7 +60,7 @@ fn long_array(count: u64, reference: u64) -> Vec<u8> {
     Frame::block(16).u64(0, count).u64(8, reference).bytes
 }
 
-/// Has the server take a region, and let go of others.
+/// Makes the call that takes a region and releases others.
 #[track_caller]
 fn take(peer: &mut Peer, number: u64, ended: &[u64]) -> Message {
     let words: Vec<u8> = [number].iter().chain(ended).flat_map(|word| word.to_le_bytes()).collect();
@@ -79,7 +79,7 @@ fn not_taken(peer: &mut Peer, number: u64, what: &str) {
     assert!(answer.kind == wire::RESPONSE && answer.first >= 0x8000_0000, "{what}: {answer:x?}");
 }
 
-/// Gives the server a region as one should.
+/// Hands over a valid region.
 #[track_caller]
 fn give(peer: &mut Peer, number: u16, length: usize, kind: u32) -> (Segment, OwnedFd) {
     let fd = memory_file(length as u64);
@@ -95,7 +95,7 @@ fn total(peer: &mut Peer, object: Target, count: u32, reference: u64) -> u64 {
     u64::from_le_bytes(peer.good(object, TOTAL, &array(count, reference)).try_into().unwrap())
 }
 
-/// The connection goes on, and nothing was mapped.
+/// Asserts that the connection works, and that no region was mapped.
 #[track_caller]
 fn is_as_before(peer: &mut Peer, object: Target) {
     for number in 0..4 {
@@ -120,7 +120,7 @@ fn files_that_are_no_regions_are_refused(server: Server) {
         ("too short", sealed(8191, SEALS)),
         ("empty", sealed(0, SEALS)),
     ];
-    // A virtual machine sees no seals, and lives on without.
+    // A virtual machine cannot see seals, and survives without them.
     if server != Server::Java {
         files.extend([
             ("a plain file", plain.into()),
@@ -147,12 +147,12 @@ fn files_that_are_no_regions_are_refused(server: Server) {
             is_as_before(&mut peer, object);
         }
     }
-    // Who says that it may be written has to hand over a file that can be.
+    // A region that is announced as writable needs a file that is.
     let only_read = sealed(8192, FIXED);
     let reopened =
         std::fs::File::open(format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&only_read))).unwrap();
     let mut files = vec![sealed(8192, SEALS), sealed(8192, FIXED | SealFlags::WRITE)];
-    // By its name it is opened once more.
+    // A virtual machine opens the file again by its name, and so can write to it.
     if server != Server::Java {
         files.push(reopened.into());
     }
@@ -184,7 +184,7 @@ fn notes_that_say_something_else_are_refused(server: Server) {
         (2, READ, 8192, &[fd]),
         (0x1_0001, READ, 8192, &[fd]),
     ];
-    // A name is one file's.
+    // To a virtual machine, a note names exactly one file.
     let can_be_told = |fds: &[BorrowedFd<'_>]| server != Server::Java || fds.len() <= 1;
     for (number, kind, length, fds) in notes.into_iter().filter(|note| can_be_told(note.3)) {
         let (mut peer, object) = scene.bound();
@@ -192,7 +192,7 @@ fn notes_that_say_something_else_are_refused(server: Server) {
         not_taken(&mut peer, 1, &format!("number {number}, kind {kind}, length {length:x}, {} files", fds.len()));
         is_as_before(&mut peer, object);
     }
-    // Half of a note, and one that nobody asked for.
+    // The notes are truncated, or are for no request.
     let (mut peer, object) = scene.bound();
     send(&peer.socket, &[1, 0, 0, 0, 1, 0, 0, 0], &[fd]).unwrap();
     not_taken(&mut peer, 1, "half of a note");
@@ -202,7 +202,7 @@ fn notes_that_say_something_else_are_refused(server: Server) {
     for words in [vec![], 0x1_0000_u64.to_le_bytes().to_vec(), u64::MAX.to_le_bytes().to_vec(), vec![0; 66 * 8]] {
         peer.refused(SYSTEM, REGIONS, &words, BAD_DATA);
     }
-    // More than wait for being asked for.
+    // The notes exceed the limit of waiting notes.
     for number in 10..20 {
         peer.announce(number, READ, 8192, &[fd]);
     }
@@ -221,13 +221,13 @@ fn numbers_are_given_once(server: Server) {
     not_taken(&mut peer, 1, "a number that is in use");
     assert_eq!(total(&mut peer, object, 1024, at(1, 0)), 7);
     peer.refused(object, TOTAL, &array(1025, at(1, 0)), BAD_DATA);
-    // What was never given, and what was, twice.
+    // The released numbers are unknown, or are released twice.
     taken(&mut peer, 0, &[2, 0, 0xffff, 77]);
     assert_eq!(total(&mut peer, object, 1024, at(1, 0)), 7);
     taken(&mut peer, 0, &[1, 1]);
     taken(&mut peer, 0, &[1]);
     is_as_before(&mut peer, object);
-    // The number is free, for something shorter.
+    // The number is free again, for a shorter region.
     give(&mut peer, 1, 100, READ);
     assert_eq!(total(&mut peer, object, 25, at(1, 0)), 0);
     peer.refused(object, TOTAL, &array(26, at(1, 0)), BAD_DATA);
@@ -288,7 +288,7 @@ fn references_lead_into_regions_or_are_refused(server: Server) {
         }
         peer.refused(object, SQUARES, &array(300, reference), BAD_DATA);
         for copy in [[reference, at(7, 0)], [at(7, 0), reference]] {
-            // Two bytes are aligned for its elements.
+            // The copy's elements have two bytes, so that odd references fail.
             let frame = Frame::block(24).u32(0, 2100).u64(8, copy[0]).u64(16, copy[1]).bytes;
             peer.refused(object, COPY, &frame, BAD_DATA);
         }
@@ -309,7 +309,7 @@ fn references_lead_into_regions_or_are_refused(server: Server) {
     for length in [0, 8, 15, 24, 200] {
         peer.refused(object, TOTAL, &vec![0; length], BAD_DATA);
     }
-    // The copy that overlaps itself, and all that there is.
+    // The copy overlaps itself, and the other arrays have all bytes of the region.
     peer.good(object, COPY, &Frame::block(24).u32(0, 1000).u64(8, at(7, 0)).u64(16, at(7, 2)).bytes);
     peer.good(object, DOUBLE, &array(1027, at(7, 0)));
     peer.good(object, STAIN, &long_array(4096 + 12, at(7, 0)));
@@ -323,7 +323,7 @@ fn what_may_only_be_read_is_not_written(server: Server) {
     let scene = Scene::of(server);
     let (mut peer, object) = scene.bound();
     let (memory, _) = give(&mut peer, 1, 4096, READ);
-    // Files that could be written, handed over to be read.
+    // The files are writable, but are handed over for reading.
     let fd = sealed(4096, FIXED);
     peer.announce(2, READ, 4096, &[fd.as_fd()]);
     taken(&mut peer, 2, &[]);
@@ -341,7 +341,8 @@ fn what_may_only_be_read_is_not_written(server: Server) {
     scene.assert_unharmed();
 }
 
-/// The reference and the count in the frame change all the while: an address that was not checked would be none.
+/// The reference and the count in the frame change all the time; use of an unchecked value would be
+/// a bad access.
 fn references_that_change_lead_into_regions(server: Server) {
     let scene = Scene::of(server);
     let (mut peer, object) = scene.bound();
@@ -405,7 +406,7 @@ fn peers_that_go_while_a_method_reads_their_memory_leave_nothing(server: Server)
         let (mut peer, object) = scene.bound();
         give(&mut peer, 1, LENGTH, WRITE);
         peer.post(wire::REQUEST, DOUBLE, object, &array(LENGTH as u32 / 4, at(1, 0)));
-        // Those that follow are not even taken, or find nothing.
+        // The requests after it are not taken any more, or find no region.
         peer.post(wire::REQUEST, REGIONS, SYSTEM, &[0_u64, 1].map(u64::to_le_bytes).concat());
         peer.post(wire::REQUEST, TOTAL, object, &array(LENGTH as u32 / 4, at(1, 0)));
     }
@@ -422,7 +423,8 @@ fn hundreds_of_peers_that_leave_their_regions(server: Server) {
             taken(&mut peer, number.into(), &[]);
         }
         assert_eq!(total(&mut peer, object, 1 << 18, at(2, 0)), 0);
-        // One that is let go, one that is refused, and one that waits for being asked for.
+        // Of three regions, one is released, one is refused, and one is announced without a
+        // request.
         taken(&mut peer, 0, &[2]);
         peer.announce(4, READ, round + 1, &[memory_file(round).as_fd()]);
         not_taken(&mut peer, 4, "no seals, and too short");
@@ -431,7 +433,8 @@ fn hundreds_of_peers_that_leave_their_regions(server: Server) {
     scene.assert_unharmed();
 }
 
-/// Files may be as long as their owner says, without a page in them. The server needs addresses for others, and for itself.
+/// A file may have any length without a page in it. The server must keep addresses for other peers
+/// and for itself.
 fn regions_do_not_take_all_addresses(server: Server) {
     let scene = Scene::of(server);
     let mut peers = Vec::new();
@@ -451,7 +454,7 @@ fn regions_do_not_take_all_addresses(server: Server) {
         assert_eq!(filled.len(), 16 + 200_000);
     }
     drop(peers);
-    // There is room again, as soon as the server has noticed.
+    // Regions can be mapped again once the server has noticed the end of the connections.
     let (mut peer, object) = scene.bound();
     let (file, mut number) = (sealed(1 << 20, SEALS), 0);
     await_that("there is room again", || {

@@ -1,6 +1,7 @@
-//! Somebody between two ends of a virtual interface over UDP: hears everything, and says everything a second time, changed.
+//! An attacker between two ends of a virtual interface over UDP: records all datagrams, and adds
+//! changed copies.
 //!
-//! The packets are written against docs/vi-wire.md.
+//! The packets are written by docs/vi-wire.md.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::{SocketAddr, UdpSocket};
@@ -9,25 +10,25 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// What is behind a packet under a key.
+/// The length in bytes of the counter and authentication tag behind a protected packet.
 const SEAL: usize = 24;
-/// The receiver's connection id.
+/// The offsets of the receiver's connection ID.
 const ID: std::ops::Range<usize> = 8..16;
 const HEADER: usize = 36;
 const DATA: u8 = 0x20;
 const CLOSE: u8 = 0x14;
-/// How often a thread that hears nothing looks whether it is to end.
+/// The time between checks for the end, while a thread waits for datagrams.
 const LOOK: Duration = Duration::from_millis(20);
-/// Datagrams that are said again later.
+/// The number of datagrams that are kept for repetition.
 const KEPT: usize = 64;
 
-/// CRC-32C, bit by bit: RFC 3720.
+/// Computes CRC-32C, bit by bit: RFC 3720.
 fn checksum(bytes: &[u8]) -> u32 {
     let step = |sum: u32, _| (sum >> 1) ^ if sum & 1 == 1 { 0x82f6_3b78 } else { 0 };
     !bytes.iter().fold(!0, |sum, byte| (0..8).fold(sum ^ u32::from(*byte), step))
 }
 
-/// Gives a packet the checksum that it should have.
+/// Sets a packet's checksum to the right value.
 fn summed(mut datagram: Vec<u8>, packet: usize) -> Vec<u8> {
     if let Some(rest) = datagram.get(4..packet) {
         let sum = checksum(rest).to_le_bytes();
@@ -36,18 +37,18 @@ fn summed(mut datagram: Vec<u8>, packet: usize) -> Vec<u8> {
     datagram
 }
 
-/// What one direction says, and what its listener knows.
+/// The state of one direction: the recorded datagrams, and the receiver's connection ID.
 #[derive(Default)]
 struct Direction {
     kept: VecDeque<Vec<u8>>,
-    // The id of whoever hears, from a packet that could be read.
+    // The receiver's connection ID, from an unprotected packet.
     id: Option<[u8; 8]>,
     turn: usize,
 }
 
 impl Direction {
     fn hear(&mut self, datagram: &[u8]) {
-        // The first data packets are under no key.
+        // The first data packets are unprotected.
         if self.id.is_none() && datagram.get(5) == Some(&DATA) {
             self.id = datagram[ID].try_into().ok();
         }
@@ -57,7 +58,7 @@ impl Direction {
         }
     }
 
-    /// What is said beside a datagram.
+    /// Returns the forged datagrams to send beside a datagram.
     fn forgeries(&mut self, datagram: &[u8]) -> Vec<Vec<u8>> {
         self.turn += 1;
         let packet = datagram.len().saturating_sub(SEAL);
@@ -69,7 +70,7 @@ impl Direction {
         };
         let mut all = vec![
             changed(self.turn * 7, 1 << (self.turn % 8)),
-            // With a checksum that is right, as a packet under a key and as one that is under none.
+            // The checksum is right, for a protected packet and for an unprotected one.
             summed(changed(self.turn * 13 + 36, 0x80), packet),
             summed(changed(self.turn * 5 + 16, 1), datagram.len()),
             datagram[..packet].to_vec(),
@@ -115,7 +116,7 @@ impl Shared {
     }
 }
 
-/// Whoever is in between.
+/// The attacker's relay.
 pub(crate) struct Relay {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
@@ -145,12 +146,12 @@ impl Relay {
         self.shared.is_evil.store(true, Ordering::Relaxed);
     }
 
-    /// How many datagrams of its own it has said.
+    /// Returns the number of forged datagrams.
     pub(crate) fn forged(&self) -> usize {
         self.shared.forged.load(Ordering::Relaxed)
     }
 
-    /// Everything that clients said.
+    /// Returns all datagrams of clients.
     pub(crate) fn heard(&self) -> Vec<Vec<u8>> {
         self.shared.heard.lock().unwrap().clone()
     }
@@ -160,7 +161,7 @@ impl Drop for Relay {
     fn drop(&mut self) {
         self.shared.is_over.store(true, Ordering::Relaxed);
         let ended = self.thread.take().map(JoinHandle::join);
-        // A test that fails says why by itself.
+        // A test that already fails keeps its own message.
         assert!(std::thread::panicking() || !matches!(ended, Some(Err(_))), "the relay has failed");
     }
 }
@@ -179,13 +180,13 @@ fn run(shared: &Arc<Shared>) {
             let (own, shared) = (Arc::clone(&back), Arc::clone(shared));
             (back, Direction::default(), std::thread::spawn(move || answer(&shared, &own, from)))
         });
-        // What finds no room is lost, as anywhere.
+        // A datagram that cannot be sent is lost, as on any network.
         shared.pass(direction, datagram, |said| drop(back.send(said)));
     }
     clients.into_values().for_each(|(.., thread)| thread.join().unwrap());
 }
 
-/// The way back to a client.
+/// Passes the server's datagrams to a client.
 fn answer(shared: &Shared, back: &UdpSocket, client: SocketAddr) {
     let (mut direction, mut datagram) = (Direction::default(), vec![0; 1 << 16]);
     while !shared.is_over() {

@@ -1,4 +1,5 @@
-//! What every test has: a directory for names, a server, a witness, and the proof that both came to no harm.
+//! The scene of a test: a runtime directory, a server, a witness, and checks that both are
+//! unharmed.
 
 use crate::peer::Peer;
 use crate::wire::{self, Frame};
@@ -18,10 +19,10 @@ use std::time::{Duration, Instant};
 pub(crate) use ground::LATEST as PATIENCE;
 pub(crate) use ground::until as await_that;
 
-/// How long to wait for what must not come.
+/// The time to wait for an event that must not come.
 pub(crate) const MOMENT: Duration = Duration::from_millis(300);
 
-/// Does something again and again on another thread, until dropped.
+/// A thread that repeats an action until it is dropped.
 pub(crate) struct Meanwhile {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
@@ -47,7 +48,7 @@ impl Drop for Meanwhile {
     }
 }
 
-/// A directory for names that goes away with the test.
+/// A runtime directory, removed on drop.
 pub(crate) struct Directory(Folder);
 
 impl Directory {
@@ -59,13 +60,13 @@ impl Directory {
         self.0.path()
     }
 
-    /// The socket of a name.
+    /// Returns the socket's path of an exported name.
     pub(crate) fn socket(&self, name: &str) -> PathBuf {
         self.0.join(format!("{name}.sock"))
     }
 }
 
-/// A process that ends when its standard input is closed, at the latest with the test.
+/// A process that ends when its standard input is closed; killed on drop.
 pub(crate) struct Process {
     child: Child,
     input: Option<ChildStdin>,
@@ -74,7 +75,7 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// With a file of accounts, and the line that it says first.
+    /// Starts a process with a file of accounts, and returns the first line of its output.
     pub(crate) fn with_accounts(directory: &Directory, accounts: &Path, arguments: &[&str]) -> (Self, String) {
         let mut command = Command::new(env!("CARGO_BIN_EXE_obvia-hostile"));
         let process = Self::spawn(directory, command.args(arguments).env("OBVIA_ACCOUNTS", accounts));
@@ -99,13 +100,13 @@ impl Process {
         Self { input: child.stdin.take(), child, lines, is_virtual_machine: false }
     }
 
-    /// Waits until it says that it is ready.
+    /// Waits until the process prints that it is ready.
     #[track_caller]
     pub(crate) fn await_ready(&self) {
         assert_eq!(self.lines.recv_timeout(PATIENCE).as_deref(), Ok("ready"));
     }
 
-    /// Tells it a line, and returns those that it prints until it says `good`.
+    /// Sends the process a line, and returns its output until the line `good`.
     #[track_caller]
     fn ask(&self, line: &str) -> Vec<String> {
         let told = self.input.as_ref().map(|mut input| writeln!(input, "{line}"));
@@ -118,7 +119,7 @@ impl Process {
         said
     }
 
-    /// The lines that it prints until it ends.
+    /// Returns the output until the process's end, which must be successful.
     #[track_caller]
     pub(crate) fn rest(&mut self) -> Vec<String> {
         let status = self.await_end();
@@ -145,14 +146,14 @@ impl Process {
         }
     }
 
-    /// What its threads are called, and where in the kernel they are.
+    /// Returns the names of the process's threads, and the kernel functions where they wait.
     fn threads(&self) -> Vec<String> {
         let tasks = std::fs::read_dir(format!("/proc/{}/task", self.child.id())).into_iter().flatten().flatten();
         let read = |task: &std::fs::DirEntry, what| std::fs::read_to_string(task.path().join(what)).unwrap_or_default();
         tasks.map(|task| format!("{} in {}", read(&task, "comm").trim(), read(&task, "wchan"))).collect()
     }
 
-    /// Tells it to end, and waits until it has done so in good order.
+    /// Closes the process's input, and waits for its successful end.
     #[track_caller]
     pub(crate) fn end(&mut self) {
         self.input = None;
@@ -170,11 +171,11 @@ impl Process {
         self.child.id()
     }
 
-    /// What it has of what peers can make it have.
+    /// Counts the process's resources that peers can make it allocate.
     pub(crate) fn census(&self) -> Census {
         let place = format!("/proc/{}", self.child.id());
         let entries = |what| std::fs::read_dir(format!("{place}/{what}")).into_iter().flatten().flatten();
-        // A virtual machine has threads of its own, which come and go as it likes.
+        // Other threads of a virtual machine start and end at any time.
         let is_counted = |task: &std::fs::DirEntry| {
             let name = std::fs::read_to_string(task.path().join("comm")).unwrap_or_default();
             !self.is_virtual_machine || name.starts_with("obvia")
@@ -192,7 +193,7 @@ impl Drop for Process {
     }
 }
 
-/// How many file descriptors, threads, and mappings of memory files a process has.
+/// The numbers of file descriptors, threads, and mappings of memory files of a process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Census {
     files: usize,
@@ -200,21 +201,22 @@ pub(crate) struct Census {
     mappings: usize,
 }
 
-/// What a client is written in that calls hostile servers.
+/// The implementation of the client that visits hostile servers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Client {
-    /// A process for each visit.
+    /// A client in Rust, one process for each visit.
     Rust,
-    /// One for all visits of a test in C++, under sanitizers.
+    /// A client in C++, under sanitizers, one process for all visits of a test.
     Cpp,
-    /// One virtual machine for all visits of one test after another.
+    /// A client in Java, one virtual machine for all visits of many tests.
     Java,
 }
 
-/// The last line of a visit.
+/// The last line of a visit's output.
 const GOOD: &str = "good";
 
-/// Makes tests of functions that take a client: one for each language, and one of them all for Java.
+/// Defines tests of functions with a client as argument: one for each native language, and a common
+/// one for Java.
 macro_rules! by_every_client {
     ($($test:ident),* $(,)?) => {
         mod rust {
@@ -237,20 +239,20 @@ macro_rules! by_every_client {
 }
 pub(crate) use by_every_client;
 
-/// What the server is written in, and who serves its connections.
+/// The implementation of the server, and the owner of its server loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Server {
     Rust,
-    /// In C++, under sanitizers.
+    /// A server in C++, under sanitizers.
     Cpp,
-    /// The same with a loop of its own.
+    /// The server in C++ with a server loop of its own.
     OwnLoop,
-    /// In Java, whose virtual machine one test after another has.
+    /// A server in Java, one virtual machine for many tests.
     Java,
 }
 
 impl Server {
-    /// The program; `None` where there is no JDK for it.
+    /// Returns the server's command; `None` for Java without a JDK.
     pub(crate) fn command(self) -> Option<Command> {
         let of = |program: &Path, role| {
             let mut command = Command::new(program);
@@ -272,7 +274,7 @@ impl Server {
 
 static WORKSHOP: Workshop = Workshop::new(env!("CARGO_TARGET_TMPDIR"));
 
-/// A program in C++, under sanitizers.
+/// Builds a program in C++, under sanitizers.
 fn native(name: &str, source: &str) -> PathBuf {
     let here = folder("testing/hostile");
     WORKSHOP.build(name, CHECKED, &[here.join("victim.idl")], &[here.join("native").join(source)])
@@ -284,7 +286,7 @@ static CPP: LazyLock<PathBuf> = LazyLock::new(|| native("hostile-native", "victi
 /// The client in C++.
 static CPP_CLIENT: LazyLock<PathBuf> = LazyLock::new(|| native("hostile-visitor", "visitor.cc"));
 
-/// The server in Java; nothing where there is no JDK.
+/// The classes of the server and the client in Java; `None` without a JDK.
 static JAVA: LazyLock<Option<Classes>> = LazyLock::new(|| {
     let home = folder("testing/hostile");
     let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hostile-java");
@@ -296,10 +298,11 @@ thread_local! {
     static STAGE: RefCell<Option<Scene>> = const { RefCell::new(None) };
 }
 
-/// A test of a server or a client, with its name.
+/// A test with a server or a client as argument, and its name.
 pub(crate) type Named<T> = (&'static str, fn(T));
 
-/// Runs tests in turn with one virtual machine, which takes long to start. After one that fails there is another.
+/// Runs tests in turn with one virtual machine, whose start takes long. A test that fails leaves
+/// the next one a new virtual machine.
 pub(crate) fn with_java<T: Copy>(java: T, tests: &[Named<T>]) {
     if JAVA.is_none() {
         return;
@@ -320,13 +323,13 @@ pub(crate) fn with_java<T: Copy>(java: T, tests: &[Named<T>]) {
     assert!(failed.is_empty(), "failed: {failed:?}");
 }
 
-/// The same with a server.
+/// Runs tests in turn against the server in Java.
 pub(crate) fn against_java(tests: &[Named<Server>]) {
     with_java(Server::Java, tests);
 }
 
-/// Makes tests of functions that take a server: one for each, and one of them all for that in Java. Those behind `but_java` say what a
-/// virtual machine has no files for.
+/// Defines tests of functions with a server as argument: one for each native server, and a common
+/// one for Java. Tests behind `but_java` need files that a virtual machine cannot be passed.
 macro_rules! against_every_server {
     ($($test:ident),* $(,)? $(; but_java: $($native:ident),* $(,)?)?) => {
         $crate::scene::against_every_server!(@ rust Rust $($test)* $($($native)*)?);
@@ -356,28 +359,28 @@ pub(crate) struct Scene {
     before: Census,
     pub(crate) directory: Directory,
     client: Client,
-    /// The process that visits hostile servers, where it is one for several visits.
+    /// The process that visits hostile servers, if it makes several visits.
     visitor: RefCell<Option<Process>>,
 }
 
 impl Scene {
-    /// With a server in Rust.
+    /// Starts a scene with a server in Rust.
     pub(crate) fn new() -> Self {
         Self::of(Server::Rust)
     }
 
-    /// The same with a client that visits hostile servers.
+    /// Starts a scene with a client that visits hostile servers.
     pub(crate) fn with(client: Client) -> Self {
         Self { client, ..Self::new() }
     }
 
-    /// Whether a virtual machine of this scene has one test after another.
+    /// Whether a virtual machine of this scene runs several tests.
     fn has_java(&self) -> bool {
         self.kind == Server::Java || self.client == Client::Java
     }
 
-    /// Has the client visit a hostile server, and returns what it says of its calls. The words are the server's name, and what else the client
-    /// takes.
+    /// Makes the client visit a hostile server, and returns its output. The words are the server's
+    /// name and the client's other arguments.
     #[track_caller]
     pub(crate) fn visit(&self, words: &[&str]) -> Vec<String> {
         let several =
@@ -394,7 +397,7 @@ impl Scene {
         said
     }
 
-    /// Ends the client, which knows nothing of earlier visits when it makes the next.
+    /// Ends the client, so that the next visit starts a new one.
     #[track_caller]
     pub(crate) fn forget_visits(&self) {
         if let Some(mut visitor) = self.visitor.take() {
@@ -413,7 +416,7 @@ impl Scene {
         server.await_ready();
         let witness = Process::start(&directory, &["witness"]);
         witness.await_ready();
-        // What the server has once a stranger has come and gone.
+        // The census is that of a server after a first client's end.
         let (before, client, visitor) = (Census::default(), Client::Rust, RefCell::default());
         let mut scene = Self { kind, server, witness, before, directory, client, visitor };
         scene.assert_serving();
@@ -428,12 +431,12 @@ impl Scene {
         scene
     }
 
-    /// A client that has been greeted.
+    /// Returns a client that has exchanged greetings.
     pub(crate) fn greeted(&self) -> Peer {
         Peer::connect(&self.directory.socket("victim"))
     }
 
-    /// A client that has told who it is, and holds the server's object.
+    /// Returns a client that has sent its bind and resolved the server's object, and the object.
     pub(crate) fn bound(&self) -> (Peer, wire::Target) {
         let mut peer = self.greeted();
         peer.introduce();
@@ -441,13 +444,13 @@ impl Scene {
         (peer, object)
     }
 
-    /// The identity of the process that exports a name.
+    /// Returns the OXID of the process that exports a name.
     pub(crate) fn oxid_of(&self, name: &str) -> u64 {
         let (mut peer, _) = self.bound();
         peer.oxid_of(name)
     }
 
-    /// The identities of the processes that have endpoints.
+    /// Returns the OXIDs of the processes that have endpoints.
     pub(crate) fn endpoints(&self) -> Vec<u64> {
         let files = std::fs::read_dir(self.directory.path()).unwrap();
         let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
@@ -455,7 +458,7 @@ impl Scene {
         names.filter_map(of).collect()
     }
 
-    /// A new client is served.
+    /// Asserts that a new client is served.
     #[track_caller]
     pub(crate) fn assert_serving(&mut self) {
         self.server.assert_alive();
@@ -464,7 +467,8 @@ impl Scene {
         assert_eq!((answer.kind, answer.first, &answer.frame[..4]), (wire::RESPONSE, 0, &42_u32.to_le_bytes()[..]));
     }
 
-    /// The server serves, the witness saw nothing, and nothing is left of whoever was here.
+    /// Asserts that the server serves, the witness was not disturbed, and no resources of peers are
+    /// left.
     #[track_caller]
     pub(crate) fn assert_unharmed(mut self) {
         self.assert_serving();
@@ -479,12 +483,13 @@ impl Scene {
         }
     }
 
-    /// Nothing is left of whoever was here. A client that makes several visits has to have ended.
+    /// Waits until the server has released its peers' resources. A client that makes several visits
+    /// has to have ended.
     #[track_caller]
     fn assert_left(&self) {
         let mut before = self.before;
         if self.kind == Server::Java {
-            // What its threads sleep on they make when they first do.
+            // The threads create the descriptors on which they sleep at their first use.
             before.files += 8;
         }
         let started = Instant::now();

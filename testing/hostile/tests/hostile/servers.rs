@@ -1,4 +1,5 @@
-//! Servers that answer nonsense: the client's call fails or brings nonsense, and its other calls go well.
+//! Tests of hostile servers: a call to one fails or returns wrong values, and the client's other
+//! calls succeed.
 
 use crate::evil::{EVIL, Evil, respond};
 use crate::peer::{AREA, AREA_LENGTH, CONSUMED, Message, Peer, first_word, send};
@@ -32,7 +33,7 @@ by_every_client! {
     returned_strings_that_change_do_not_run_on,
 }
 
-/// Runs a client against a hostile server, and returns what it says of its calls.
+/// Runs the client against a hostile server, and returns its output.
 #[track_caller]
 fn visit(scene: &Scene, behave: impl Fn(&mut Peer, &Message) -> bool + Send + Sync + 'static) -> Vec<String> {
     let evil = Evil::start(&scene.directory, behave);
@@ -41,7 +42,7 @@ fn visit(scene: &Scene, behave: impl Fn(&mut Peer, &Message) -> bool + Send + Sy
     said
 }
 
-/// What the client says of a call.
+/// Returns the client's output about a call.
 #[track_caller]
 fn said<'a>(said: &'a [String], call: &str) -> &'a str {
     let line = said.iter().find_map(|line| line.strip_prefix(call)?.strip_prefix(' '));
@@ -77,7 +78,7 @@ const CALLS: [&str; 15] = [
     "All",
 ];
 
-/// Without this, that the others fail would say nothing.
+/// The control for the tests below: with correct answers, the calls succeed.
 fn a_server_of_this_kind_can_behave(client: Client) {
     let scene = Scene::with(client);
     let lines = visit(&scene, |_, _| false);
@@ -108,7 +109,7 @@ fn a_server_of_this_kind_can_behave(client: Client) {
 
 fn greetings_of_servers_are_checked(client: Client) {
     let scene = Scene::with(client);
-    // Where the client has hung up meanwhile, there is nobody to hear it.
+    // A write error is ignored, because the client may have hung up.
     fn say(socket: &UnixStream, bytes: &[u8], fds: &[BorrowedFd<'_>]) {
         let _ = send(socket, bytes, fds);
     }
@@ -189,13 +190,15 @@ fn answers_to_something_else_are_refused(client: Client) {
     scene.assert_unharmed();
 }
 
-/// A fault's frame with words, by the lengths of description, source and help file.
+/// Returns a fault's frame with error information, by the lengths of description, source and help
+/// file.
 fn words(lengths: [u32; 3], texts: &[u8]) -> Vec<u8> {
     let lengths = lengths.iter().flat_map(|length| length.to_le_bytes());
     [7, 0, 0, 0].into_iter().chain(lengths).chain(texts.iter().copied()).collect()
 }
 
-/// Words are for people: the call has failed by its HRESULT, whatever they are, and the connection goes on.
+/// Error information is only shown: with any contents, the call fails by its HRESULT, and the
+/// connection goes on.
 fn words_that_are_none_change_nothing(client: Client) {
     let scene = Scene::with(client);
     for frame in [
@@ -293,7 +296,7 @@ fn results_that_are_no_values_are_refused(client: Client) {
     scene.assert_unharmed();
 }
 
-/// An array's frame with each part of it wrong.
+/// Returns an array's frame in variants with one wrong part each.
 fn arrays(slot: usize, block: usize, kind: u32, count: usize, body: &[u8]) -> Vec<Frame> {
     let right = Frame::block(block).object(slot, kind, count, body);
     let mut wrong = vec![];
@@ -309,7 +312,7 @@ fn arrays(slot: usize, block: usize, kind: u32, count: usize, body: &[u8]) -> Ve
     wrong
 }
 
-/// Frames with marks that are wrong, or more or fewer than the count says.
+/// Returns frames with wrong marks, or with other counts than their marks.
 fn marks(block: usize, slot: usize, count: usize) -> Vec<Frame> {
     let of = |said: u32, marks: &[Vec<u8>]| {
         Frame::block(block).u32(count, said).object(slot, 17, marks.len(), &marks.concat())
@@ -325,7 +328,7 @@ fn marks(block: usize, slot: usize, count: usize) -> Vec<Frame> {
     ]
 }
 
-/// A reference to an object of the hostile server.
+/// Returns a reference to an object of the hostile server.
 fn reference(oxid: u64) -> Reference {
     let endpoint = format!("oxid-{oxid:016x}");
     Reference { iid: wire::ITHING, refs: 5, oxid, oid: 2, target: (9, 1), endpoint }
@@ -339,10 +342,11 @@ fn visit_with_reference(scene: &Scene, change: impl Fn(Reference) -> Reference +
     })
 }
 
-/// A proxy's methods are those of its interface, whatever a server says that its target is.
+/// A proxy's methods are those of its interface, with any target that a server gives it.
 fn a_target_does_not_become_another_interface(client: Client) {
     let scene = Scene::with(client);
-    // The victim's own target, once as the same object and once as another; then that of the proxy's identity.
+    // The victim's own target, as the same object and as another one; then the target of the
+    // proxy's identity.
     for (oid, target) in [(1, (7, 1)), (2, (7, 1)), (1, (u32::MAX, 0)), (2, (u32::MAX, 0))] {
         visit_with_reference(&scene, move |reference| Reference { oid, target, ..reference });
         visit(&scene, move |peer, message| {
@@ -366,9 +370,9 @@ fn references_of_servers_are_checked(client: Client) {
     for change in bad {
         assert_failed(&visit_with_reference(&scene, change), &["Make", "MakeAgain"]);
     }
-    // Counts of references that overflow when they are added up.
+    // The references' counts overflow when they are added up.
     let lines = visit_with_reference(&scene, |reference| Reference { refs: u32::MAX, ..reference });
-    // A virtual machine counts no further than half as far, and refuses what goes beyond.
+    // A virtual machine has signed counts, and refuses larger ones.
     let expected = if client == Client::Java { "0x8001011d" } else { "ok 33" };
     assert_eq!(said(&lines, "MakeAgain"), expected);
     scene.assert_unharmed();
@@ -414,7 +418,7 @@ fn credit_that_is_false_ends_one_way_calls(client: Client) {
     scene.assert_unharmed();
 }
 
-/// Whoever claims to be the good server does not get its calls.
+/// A server that claims the good server's identity must not get its calls.
 fn a_server_does_not_take_another_ones_place(client: Client) {
     let scene = Scene::with(client);
     let good = scene.oxid_of("victim");
@@ -429,7 +433,7 @@ fn a_server_does_not_take_another_ones_place(client: Client) {
     scene.assert_unharmed();
 }
 
-/// Answers from the area, where the frame changes all the time.
+/// Answers calls from the area, with a frame that changes all the time.
 fn answers_on_moving_ground(client: Client, opnum: u16, frame: &Frame, words: &[(usize, &[u32])]) {
     let scene = Scene::with(client);
     let frame = frame.bytes.clone();

@@ -1,4 +1,5 @@
-//! What only a server in a virtual machine has to stand: files that it opens by names, and that it cannot have sealed.
+//! Tests of attacks that concern only a server in a virtual machine, which opens files by their
+//! names, and cannot have them sealed.
 
 use crate::peer::{AREA, AREA_LENGTH, MARK, Peer, await_end, connect, name_segments, receive_either, send, send_names};
 use crate::scene::{MOMENT, Scene, Server, against_java, await_that};
@@ -18,7 +19,7 @@ fn java() {
     ]);
 }
 
-/// Greets, and waits for the greeting.
+/// Sends a greeting, and waits for the answer.
 fn greet(scene: &Scene) -> std::os::unix::net::UnixStream {
     let socket = connect(&scene.directory.socket("victim"));
     send(&socket, &wire::greeting(AREA_LENGTH as u64), &[]).unwrap();
@@ -26,7 +27,7 @@ fn greet(scene: &Scene) -> std::os::unix::net::UnixStream {
     socket
 }
 
-/// Files as they should be, which are not sealed.
+/// Creates valid files for both segments, without seals.
 fn files() -> [OwnedFd; 2] {
     [AREA + AREA_LENGTH, AREA + (256 << 20)].map(|length| memory_file(length as u64))
 }
@@ -40,7 +41,7 @@ fn names_that_lead_nowhere_are_turned_away(server: Server) {
         (0, 0),
         (0, u32::MAX),
         (0, 1),
-        // The virtual machine's own.
+        // The process is the virtual machine itself.
         (0, scene.server.id()),
         (1, u32::MAX),
         (1, 0x7fff_ffff),
@@ -66,7 +67,7 @@ fn names_that_lead_nowhere_are_turned_away(server: Server) {
     scene.assert_unharmed();
 }
 
-/// Opening one takes until somebody writes to it.
+/// An open of a pipe would wait for a writer.
 fn a_pipe_is_not_waited_for(server: Server) {
     let scene = Scene::of(server);
     let path = scene.directory.path().join("pipe");
@@ -83,7 +84,7 @@ fn a_pipe_is_not_waited_for(server: Server) {
     scene.assert_unharmed();
 }
 
-/// A peer whose files are not sealed.
+/// Returns a peer whose files are not sealed, its object, and the files.
 #[track_caller]
 fn unsealed(scene: &Scene) -> (Peer, Target, [OwnedFd; 2]) {
     let files = files();
@@ -102,7 +103,7 @@ fn cut(file: &OwnedFd) {
     rustix::fs::ftruncate(file, 0).unwrap();
 }
 
-/// At any time: while it sleeps, while it looks for a message, while it reads one, and while it answers.
+/// Truncates the files while the server sleeps, waits for a message, reads one, or answers.
 fn memory_that_is_cut_short_costs_the_connection(server: Server) {
     let scene = Scene::of(server);
     let values: Vec<u8> = (0..60_000_u32).flat_map(u32::to_le_bytes).collect();
@@ -155,7 +156,7 @@ fn an_area_that_is_cut_short_costs_the_connection(server: Server) {
             peer.request_at(object, 4, [1, 0, frame.len() as u32]);
         }
         cut(&area);
-        // It was read before, or it is noticed.
+        // The answer may have been sent before, or the connection ends.
         let _ = peer.message_within(MOMENT);
         peer.request_at(object, 4, [1, 0, frame.len() as u32]);
         peer.assert_cut_off();

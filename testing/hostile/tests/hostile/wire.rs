@@ -1,6 +1,7 @@
-//! The bytes, as the documents have them: greetings, frames, references, and the units that open an association.
+//! The bytes of the protocol's documents: greetings, frames, references, and the PDUs that open an
+//! association.
 
-/// Kinds of messages.
+/// The kinds of messages.
 pub(crate) const REQUEST: u8 = 1;
 pub(crate) const RESPONSE: u8 = 2;
 pub(crate) const FAULT: u8 = 3;
@@ -8,14 +9,14 @@ pub(crate) const ONEWAY: u8 = 4;
 pub(crate) const PDU: u8 = 5;
 pub(crate) const CANCEL: u8 = 6;
 
-/// Statuses of faults.
+/// The statuses of faults.
 pub(crate) const OP_RANGE: u32 = 0x1c01_0002;
 pub(crate) const BAD_DATA: u32 = 0x0000_06f7;
 pub(crate) const NO_MEMORY: u32 = 0x1c00_001b;
 pub(crate) const NOT_FOUND: u32 = 0x8001_0108;
 pub(crate) const BAD_PROTOCOL: u32 = 0x1c01_000b;
 
-/// Interfaces.
+/// The IIDs.
 pub(crate) const IVICTIM: u128 = 0xe1a9_0b6c_37d5_4c8f_9b52_60f4_d8a3_c703;
 pub(crate) const ITHING: u128 = 0xe1a9_0b6c_37d5_4c8f_9b52_60f4_d8a3_c701;
 pub(crate) const IPAIR: u128 = 0xe1a9_0b6c_37d5_4c8f_9b52_60f4_d8a3_c702;
@@ -25,18 +26,19 @@ const RUNTIME: u128 = 0x4be1_0c7a_93d5_4f26_8e0b_6a17_d2c4_f358;
 const PROCESS: u128 = 0x9d27_5e0f_14c3_4ab6 << 64;
 const FLAT: u128 = 0x8f3c_51d2_7a0e_4d6b_b1e4_90c7_25ad_6e18;
 
-/// Index and generation of an interface pointer.
+/// The index and the generation of an interface pointer.
 pub(crate) type Target = (u32, u32);
 /// The runtime's own target.
 pub(crate) const SYSTEM: Target = (0, 0);
 
-/// A greeting: magic, version, slots, flags (the sender will be quiet), bytes of area 0.
+/// Returns a greeting: magic, version, slots, flags (the sender will be quiet for long), bytes of
+/// area 0.
 pub(crate) fn greeting(area: u64) -> Vec<u8> {
     let words = [0x4956_424f, 1, 16, 2, area as u32, (area >> 32) as u32];
     words.iter().flat_map(|word: &u32| word.to_le_bytes()).collect()
 }
 
-/// A UUID's bytes: the first three parts little endian.
+/// Returns a UUID's bytes, with the first three parts in little-endian order.
 pub(crate) fn uuid(value: u128) -> [u8; 16] {
     let mut bytes = value.to_be_bytes();
     bytes[..4].reverse();
@@ -45,7 +47,7 @@ pub(crate) fn uuid(value: u128) -> [u8; 16] {
     bytes
 }
 
-/// A frame being written.
+/// A frame under construction.
 #[derive(Clone)]
 pub(crate) struct Frame {
     pub(crate) bytes: Vec<u8>,
@@ -69,7 +71,7 @@ impl Frame {
         self.put(at, &value.to_le_bytes())
     }
 
-    /// Adds an object, and names it in a slot.
+    /// Appends an object, and sets a pointer slot to it.
     pub(crate) fn object(mut self, slot: usize, kind: u32, count: usize, body: &[u8]) -> Self {
         self.bytes.extend(kind.to_le_bytes());
         self.bytes.extend((count as u32).to_le_bytes());
@@ -80,7 +82,7 @@ impl Frame {
     }
 }
 
-/// A structure `Mark`: a boolean, an enumeration at 4, a hyper at 8.
+/// Returns a structure `Mark`: a boolean, an enumeration at 4, a hyper at 8.
 pub(crate) fn mark(set: u8, color: u32, weight: u64) -> Vec<u8> {
     Frame::block(16).put(0, &[set]).u32(4, color).u64(8, weight).bytes
 }
@@ -114,14 +116,14 @@ impl Reference {
         bytes
     }
 
-    /// The target and the OXID of a reference.
+    /// Returns the target and the OXID of a reference.
     pub(crate) fn target_of(bytes: &[u8]) -> (Target, u64) {
         let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
         ((word(48), word(52)), u64::from(word(32)) | u64::from(word(36)) << 32)
     }
 }
 
-/// A unit with its common header and the lengths of fragments, which are the greatest.
+/// Returns a PDU with its common header and the greatest fragment lengths.
 pub(crate) fn unit(kind: u8, call_id: u32, body: &[u8]) -> Vec<u8> {
     let length = (24 + body.len()) as u16;
     let mut bytes = vec![5, 0, kind, 3, 0x10, 0, 0, 0];
@@ -134,7 +136,7 @@ pub(crate) fn unit(kind: u8, call_id: u32, body: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A list of contexts: interface and version, each with FLAT.
+/// Returns a list of presentation contexts: interface and version, each with FLAT.
 pub(crate) fn contexts(interfaces: &[(u128, u32)]) -> Vec<u8> {
     let mut body = vec![interfaces.len() as u8, 0, 0, 0];
     for (id, (interface, version)) in interfaces.iter().enumerate() {
@@ -147,17 +149,18 @@ pub(crate) fn contexts(interfaces: &[(u128, u32)]) -> Vec<u8> {
     body
 }
 
-/// The bind with which a process introduces itself.
+/// Returns the bind with a process's OXID.
 pub(crate) fn bind(oxid: u64) -> Vec<u8> {
     unit(11, 1, &contexts(&[(RUNTIME, 1), (process(oxid), 1)]))
 }
 
-/// A process, as binds and their answers name it.
+/// Returns the UUID that stands for a process in binds and their answers.
 pub(crate) fn process(oxid: u64) -> u128 {
     PROCESS | u128::from(oxid)
 }
 
-/// An answer to a bind or an alter_context: what is named where something was negotiated, and results.
+/// Returns an answer to a bind or an alter_context, with the results. `named` is the transfer
+/// syntax of results 3, negotiated features.
 pub(crate) fn ack(kind: u8, call_id: u32, named: u128, results: &[u16]) -> Vec<u8> {
     let endpoint = "nowhere";
     let mut body = (endpoint.len() as u16 + 1).to_le_bytes().to_vec();
@@ -174,7 +177,7 @@ pub(crate) fn ack(kind: u8, call_id: u32, named: u128, results: &[u16]) -> Vec<u
     unit(kind, call_id, &body)
 }
 
-/// The request for the object behind a name.
+/// Returns the frame of a request that resolves a name.
 pub(crate) fn resolve(name: &str, iid: u128) -> Vec<u8> {
     let mut bytes = uuid(iid).to_vec();
     bytes.extend((name.len() as u64).to_le_bytes());

@@ -1,21 +1,23 @@
-//! A client of `rpcecho` for servers that others wrote: calls each function and compares, so many times.
+//! A client of `rpcecho` for servers of other implementations: calls each function, and checks the
+//! results.
 //!
-//! `interop-calls [--user NAME PASSWORD] BINDING [ROUNDS [LEFT-OUT ...]]`, as in `interop-calls ncacn_ip_tcp:127.0.0.1[1234] 10 TestCall`.
-//! Functions may be left out that the server does not have or is known to get wrong. Ends with an error at the first result that is wrong,
-//! and otherwise says how many calls were made.
+//! `interop-calls [--user NAME PASSWORD] BINDING [ROUNDS [LEFT-OUT ...]]`, for example
+//! `interop-calls ncacn_ip_tcp:127.0.0.1[1234] 10 TestCall`. Functions may be left out that the
+//! server lacks or is known to get wrong. The program fails at the first wrong result, and
+//! otherwise prints the number of calls.
 
 use interop::{Enum1, Enum1_32, Enum2, Enum3, Info, Info5, Info7, Surrounding, rpcecho};
 use obvia::security::{Credential, set_credentials};
 use std::fmt::Debug;
 use std::time::Duration;
 
-/// Longer than any fragment.
+/// The length of long arrays in bytes, more than any fragment holds.
 const LONG: usize = 200_000;
 
-/// How long a server may take for a round.
+/// The time limit of a round.
 const PATIENCE: Duration = Duration::from_secs(15);
 
-/// Compares the result of a call.
+/// Checks the result of a call.
 fn expect<T: PartialEq + Debug>(what: &str, result: T, expected: T) -> obvia::Result<usize> {
     if result == expected {
         return Ok(1);
@@ -23,7 +25,7 @@ fn expect<T: PartialEq + Debug>(what: &str, result: T, expected: T) -> obvia::Re
     Err(obvia::Error::new(obvia::code::E_FAIL, format!("{what}: {result:?} and not {expected:?}")))
 }
 
-/// What there is of an answer to `TestCall2`: which arm, and its numbers.
+/// Returns the arm of an answer to `TestCall2`, and its numbers.
 fn numbers(info: &Info<'_>) -> [u64; 3] {
     match info {
         Info::Info1(info) => [1, info.v.into(), 0],
@@ -37,7 +39,7 @@ fn numbers(info: &Info<'_>) -> [u64; 3] {
     }
 }
 
-/// A function that is called and compared. Returns how many calls that were.
+/// A check of a function, which returns the number of calls.
 type Check = fn(&rpcecho) -> obvia::Result<usize>;
 
 const CHECKS: [(&str, Check); 10] = [
@@ -47,7 +49,7 @@ const CHECKS: [(&str, Check); 10] = [
     ("SourceData", source_data),
     ("TestCall", test_call),
     ("TestCall2", test_call2),
-    // Long enough for a client to ask whether the call is still there.
+    // Long enough for a client to ping the server.
     ("TestSleep", |echo| expect("TestSleep", echo.TestSleep(2)?, 2)),
     ("TestEnum", test_enum),
     ("TestSurrounding", test_surrounding),
@@ -99,7 +101,7 @@ fn test_surrounding(echo: &rpcecho) -> obvia::Result<usize> {
     let mut data = Surrounding::new(&[1, 2, 3])?;
     echo.TestSurrounding(&mut data)?;
     let back = data.with(|data| data.surrounding().to_vec());
-    // Stubs that have no room for twice as many may leave it at what came.
+    // Stubs without room for the doubled array may return it unchanged.
     let wanted = if back.len() == 3 { vec![1, 2, 3] } else { vec![1, 2, 3, 1, 2, 3] };
     expect("TestSurrounding", back, wanted)
 }

@@ -1,8 +1,9 @@
-//! A server of `rpcecho` for clients that others wrote.
+//! A server of `rpcecho` for clients of other implementations.
 //!
-//! `interop-echo [--user NAME PASSWORD] [--register] BINDING ...`, as in `interop-echo ncacn_ip_tcp:127.0.0.1[0]`, serves until it is ended.
-//! Each line that it writes is a binding with the endpoint that was taken. With `--user` this user has an account; with `--register` the
-//! server registers with the endpoint mapper of the host before it writes any.
+//! `interop-echo [--user NAME PASSWORD] [--register] BINDING ...`, for example
+//! `interop-echo ncacn_ip_tcp:127.0.0.1[0]`, serves until the process is killed. Each line of
+//! output is a binding with its endpoint. With `--user` this user has an account. With `--register`
+//! the server registers with the endpoint mapper of the host before the output.
 
 use interop::{
     Enum1, Enum2, Enum3, Info, Info1, Info2, Info3, Info4, Info5, Info6, Info7, Surrounding, rpcecho, rpcecho_Impl,
@@ -12,10 +13,11 @@ use obvia::security::{AccountTable, NtHash, set_accounts};
 use std::time::Duration;
 use windows_core::implement;
 
-/// What `TestCall2` answers where there is no such level: NTSTATUS STATUS_INVALID_LEVEL.
+/// The answer of `TestCall2` to an unknown level: NTSTATUS STATUS_INVALID_LEVEL.
 const STATUS_INVALID_LEVEL: u32 = 0xc000_0148;
 
-/// Samba's tests want these numbers (source4/torture/rpc/echo.c looks only at whether they came; rpcclient shows them).
+/// The server's object. The numbers are those of Samba's tests (source4/torture/rpc/echo.c checks
+/// only that results arrive; rpcclient shows them).
 #[implement(rpcecho)]
 struct Echo;
 
@@ -51,7 +53,7 @@ impl rpcecho_Impl for Echo_Impl {
             5 => Info::Info5(Info5 { v1: 50, v2: 60 }),
             6 => Info::Info6(Info6 { v1: 70, info1: Info1 { v: 80 } }),
             7 => Info::Info7(Info7 { v1: 80, info4: Info4 { v: 90 } }),
-            // There is no arm to answer with.
+            // No arm of the union fits, so that the call fails.
             _ => return Err(obvia::HRESULT(STATUS_INVALID_LEVEL.cast_signed()).into()),
         };
         Ok((info, 0))

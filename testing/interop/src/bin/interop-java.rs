@@ -1,4 +1,5 @@
-//! `interop-objects` in Java: compiles the program, and becomes it. libobvia_java.so is built beside this.
+//! Compiles `interop-objects` in Java, and executes it. libobvia_java.so is built beside this
+//! program.
 
 use native_programs::folder;
 use native_programs::java::Classes;

@@ -1,12 +1,15 @@
-//! A server of objects for clients that others wrote and that speak DCOM.
+//! A server of objects for DCOM clients of other implementations.
 //!
-//! `interop-objects [--user NAME PASSWORD] [--pinging MILLISECONDS] [--count SOCKET] BINDING ...` serves until it is ended. Each line that it writes is
-//! a binding with the endpoint that was taken; after that, whenever it is sent a line, it writes how many objects there are. With `--user` this user
-//! has an account; with `--pinging` clients have to ping that often, and may fail to three times; with `--count` it is a server that was
-//! started on demand, whoever connects to the socket is told how many objects there are, and it ends when nobody uses it.
+//! `interop-objects [--user NAME PASSWORD] [--pinging MILLISECONDS] [--count SOCKET] BINDING ...`
+//! serves until the process is killed. Each line of output is a binding with its endpoint. After
+//! that, each line of input is answered with the number of objects. With `--user` this user has an
+//! account. With `--pinging` clients have to ping at this period, and may miss three pings. With
+//! `--count` the server was started on demand: it writes the number of objects to each connection
+//! of the socket, and ends when it is idle.
 //!
-//! `--client [--user NAME PASSWORD] [BINDING]` calls an object that is made for it, `--service` has servers of this host started until its input ends,
-//! `--marshal BINDING ...` writes a reference as bytes, and `--unmarshal BYTES` calls what such a reference leads to.
+//! `--client [--user NAME PASSWORD] [BINDING]` creates an object and calls it. `--service` serves
+//! activation for this host until its input ends. `--marshal BINDING ...` prints a marshaled
+//! reference, and `--unmarshal BYTES` calls the object of such a reference.
 
 use interop::objects::{ICounter, ICounter_Impl, INamed, INamed_Impl};
 use obvia::dcom::{Pinging, class_object, create_instance, register_class, serve_until_idle, set_pinging};
@@ -23,17 +26,17 @@ use windows_core::{Interface, implement};
 
 /// The class of counters.
 const CLASS: GUID = GUID::from_u128(0x5b0e_6b3c_0d5e_4c5a_9f3e_6f1d_0c7a_2b01);
-/// The class whose objects nobody may call.
+/// The class whose objects refuse calls.
 const CLOSED: GUID = GUID::from_u128(0x5b0e_6b3c_0d5e_4c5a_9f3e_6f1d_0c7a_2b02);
-/// The class of which nobody may have objects made.
+/// The class that refuses activation.
 const FORBIDDEN: GUID = GUID::from_u128(0x5b0e_6b3c_0d5e_4c5a_9f3e_6f1d_0c7a_2b03);
 
-/// The class with nothing of the program's that stands for it.
+/// The class without a class object of the program.
 const FACTORED: GUID = GUID::from_u128(0x5b0e_6b3c_0d5e_4c5a_9f3e_6f1d_0c7a_2b04);
-/// A class that nobody has.
+/// A class that is not registered.
 const UNKNOWN: GUID = GUID::from_u128(0x5b0e_6b3c_0d5e_4c5a_9f3e_6f1d_0c7a_2bff);
 
-/// How long a server that was started on demand stays when nobody uses it.
+/// The time after which a server that was started on demand ends without clients.
 const IDLE: Duration = Duration::from_secs(5);
 
 static LIVE: AtomicI64 = AtomicI64::new(0);
@@ -86,24 +89,24 @@ impl INamed_Impl for Counter_Impl {
     }
 }
 
-/// Tells whoever connects how many objects there are.
+/// Writes the number of objects to each connection of a socket.
 fn count_at(socket: &str) -> std::io::Result<()> {
-    // One that was killed has left it.
+    // A killed server may have left the socket.
     let _ = std::fs::remove_file(socket);
     let listener = UnixListener::bind(socket)?;
     std::thread::spawn(move || {
         for mut asker in listener.incoming().flatten() {
-            // Who asks may be gone.
+            // A write error is ignored, because the client may be gone.
             let _ = writeln!(asker, "{}", LIVE.load(Ordering::SeqCst));
         }
     });
     Ok(())
 }
 
-/// Calls an object that is made for this, on this host or at a string binding, and what stands for its class.
+/// Calls a new object, on this host or at a string binding, and the class object.
 fn call_made(server: Option<&str>) -> obvia::Result<()> {
     call(&create_instance(CLASS, server)?)?;
-    // Who starts on demand has none.
+    // A server that was started on demand has no class object.
     match class_object(CLASS, server) {
         Err(error) if error.code() == code::E_NOINTERFACE => {}
         found => call(&found?)?,
@@ -115,7 +118,7 @@ fn call_made(server: Option<&str>) -> obvia::Result<()> {
     Ok(())
 }
 
-/// Calls a counter.
+/// Calls a counter, and checks the results.
 fn call(counter: &ICounter) -> obvia::Result<()> {
     let before = counter.Add(1)?;
     assert_eq!(counter.Add(41)?, before + 41);
@@ -132,7 +135,7 @@ fn stay() {
     std::io::stdin().lock().lines().for_each(drop);
 }
 
-/// A reference as bytes, and until the input ends what it leads to.
+/// Prints a marshaled reference, and keeps its object until the input ends.
 fn write_reference(bindings: impl Iterator<Item = String>) -> obvia::Result<()> {
     for binding in bindings {
         obvia::listen(&binding)?;
@@ -155,7 +158,7 @@ fn main() -> obvia::Result<()> {
     if words.next_if_eq("--user").is_some() {
         let (user, password) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
         set_accounts(AccountTable::default().with(&user, NtHash::of_password(&password)));
-        // Whoever calls back is known, too.
+        // Callbacks of the server are authenticated with the same account.
         set_credentials(Credential::user("", &user, &password));
     }
     if is_client {

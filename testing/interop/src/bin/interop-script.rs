@@ -1,8 +1,11 @@
-//! A server of objects that are called by name, for clients that others wrote and that speak DCOM and Automation.
+//! A server of objects that are called by name, for clients of DCOM and Automation of other
+//! implementations.
 //!
-//! `interop-script [--user NAME PASSWORD [--sealed]] [--pinging MILLISECONDS] BINDING ...` serves until it is ended. Each line that it writes is a binding with
-//! the endpoint that was taken; after that, whenever it is sent a line, it writes how many objects there are. With `--user` this user has an
-//! account, and nobody else may have objects made or call them, the latter by sealed calls alone with `--sealed`; with `--pinging` clients have to ping that often, and may fail to three times.
+//! `interop-script [--user NAME PASSWORD [--sealed]] [--pinging MILLISECONDS] BINDING ...` serves
+//! until the process is killed. Each line of output is a binding with its endpoint. After that,
+//! each line of input is answered with the number of objects. With `--user` only this user may
+//! create objects and call them; with `--sealed` calls have to be encrypted. With `--pinging`
+//! clients have to ping at this period, and may miss three pings.
 
 use interop::script::{IScript, IScript_Impl};
 use obvia::dcom::{Pinging, register_class, set_pinging};
@@ -52,7 +55,7 @@ impl Drop for Script {
     }
 }
 
-/// The elements of an array of its own type, which a test gave.
+/// Returns the elements of an array, if they have the type `T`.
 fn elements<T: obvia::automation::Element + Copy>(array: &SafeArray) -> Result<Vec<T>> {
     array.as_slice::<T>().map(<[T]>::to_vec).ok_or_else(|| code::DISP_E_TYPEMISMATCH.into())
 }

@@ -3,7 +3,7 @@ package first;
 import java.util.List;
 import obvia.Remote;
 
-/** An interface that is written in Java, with one of each thing that it may pass. */
+/** An interface written in Java, with one of each type that it may pass. */
 public interface Ledger extends Remote {
     int add(int a, int b);
 
@@ -27,23 +27,23 @@ public interface Ledger extends Remote {
         CARD
     }
 
-    /** What has parts, as a tree. */
+    /** An entry with parts, as a tree. */
     record Entry(long amount, String what, Kind kind, byte[] receipt, List<Entry> parts) {}
 
-    /** A list, one by one. */
+    /** A linked list. */
     record Item(int value, Item next) {}
 
-    /** What a client passes to be called. */
+    /** A callback object of a client. */
     interface Watcher extends Remote {
-        /** There is something new. */
+        /** Notifies of a new entry. */
         void posted(String what, long amount);
     }
 
-    /** There is none. */
+    /** The entry does not exist. */
     final class UnknownException extends Exception {
         private static final long serialVersionUID = 1;
 
-        /** What there is none of. */
+        /** Creates the exception for an entry that does not exist. */
         public UnknownException(String what) {
             super(what);
         }

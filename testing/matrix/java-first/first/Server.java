@@ -7,13 +7,13 @@ import obvia.Export;
 import obvia.Obvia;
 import obvia.runtime.InterfaceInfo;
 
-/** Says the fingerprints of interfaces, and serves one by a name until its input ends. */
+/** Prints the fingerprints of interfaces, and serves one under a name until its input ends. */
 public final class Server implements Ledger {
     private final List<Entry> entries = new ArrayList<>();
 
     private Server() {}
 
-    /** Its argument is the name. */
+    /** Takes the name as its argument. */
     public static void main(String[] arguments) throws Exception {
         for (Class<?> type : List.of(Ledger.class, Ledger.Watcher.class)) {
             InterfaceInfo<?> info = InterfaceInfo.of(type);
@@ -22,7 +22,7 @@ public final class Server implements Ledger {
         Export export = Obvia.export(new Server(), Ledger.class, arguments[0]);
         System.out.println("ready");
         while (System.in.read() >= 0) {
-            // Until nobody is there.
+            // Waits for the input's end.
         }
         export.close();
     }

@@ -1,10 +1,10 @@
-//! Endpoints from each side, for the tests of them: the mapper, a server that registers, a client that asks. Servers end with their standard
-//! input.
+//! The programs of tests of endpoints: the mapper, a server that registers, and a client. Servers
+//! end with their standard input.
 //!
-//! - `clock mapper BINDING...` is an endpoint mapper, and prints where.
-//! - `clock server [BINDING...]` listens there, or where the interface says, and registers with the mapper of the host; a line of input ends
-//!   the registration.
-//! - `clock ask BINDING` prints which process answers, or why none does.
+//! - `clock mapper BINDING...` serves an endpoint mapper, and prints its bindings.
+//! - `clock server [BINDING...]` listens at the bindings, or at the interface's endpoints, and
+//!   registers with the host's mapper. A line of input ends the registration.
+//! - `clock ask BINDING` prints the process ID of the answering server, or the error's code.
 
 use matrix::{Clock, Clock_Impl};
 use std::io::BufRead;
@@ -52,7 +52,7 @@ fn main() -> obvia::Result<()> {
     Ok(())
 }
 
-/// An error as tests compare it.
+/// Formats an error's code, as tests compare it.
 fn code(error: &obvia::Error) -> String {
     format!("{:#010x}", error.code().0)
 }

@@ -1,3 +1,4 @@
-//! Calls methods that C has too with random values, and serves objects that know these: see `obvia idl --test`.
+//! Calls the methods of the C back end's golden file with random values, and serves objects that
+//! verify them: see `obvia idl --test`.
 
 include!(concat!(env!("OUT_DIR"), "/plain_test.rs"));

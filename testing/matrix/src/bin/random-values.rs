@@ -1,3 +1,3 @@
-//! Calls methods of values with random ones, and serves objects that know these: see `obvia idl --test`.
+//! Calls methods with random values, and serves objects that verify them: see `obvia idl --test`.
 
 include!(concat!(env!("OUT_DIR"), "/values_test.rs"));

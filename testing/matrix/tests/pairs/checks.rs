@@ -1,17 +1,17 @@
-//! Checks that share a server. All of them run, even after one has failed, and failures are named.
+//! Checks that share a server. All of them run, even after a failure, and failed ones are named.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// A check and what it is called.
+/// A check with its name.
 pub(crate) type Check<F> = (&'static str, F);
 
-/// Makes a table of these functions with their names.
+/// Makes a table of functions with their names.
 macro_rules! checks {
     ($($name:ident),+ $(,)?) => { &[$((stringify!($name), $name)),+] };
 }
 pub(crate) use checks;
 
-/// Runs all. Panics with the place and the names of the checks that failed.
+/// Runs all checks. Panics with the place and the names of those that failed.
 pub(crate) fn run_all<F: Copy>(checks: &[Check<F>], place: &str, run: impl Fn(F)) {
     let fails = |check: F| catch_unwind(AssertUnwindSafe(|| run(check))).is_err();
     let failed: Vec<&str> = checks.iter().filter(|(_, check)| fails(*check)).map(|(name, _)| *name).collect();

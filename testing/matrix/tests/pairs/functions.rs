@@ -1,4 +1,4 @@
-//! Interfaces of functions: in one process, and at servers that are bound to.
+//! Tests of interfaces of functions, in one process and at servers.
 
 use crate::checks::{Check, checks, run_all};
 use crate::places::{DATAGRAMS, at_each, everywhere};
@@ -19,10 +19,10 @@ const CHECKS: &[Check<Functions>] = checks![
     functions_return_values_beside_their_results,
 ];
 
-/// The runtime keeps states, which asks the kernel for more than Miri knows.
+/// Checks of context handles, for which the runtime makes system calls that Miri does not support.
 const OF_STATES: &[Check<Functions>] = if cfg!(miri) { &[] } else { checks![a_state_is_kept_until_its_handle_ends] };
 
-/// By what performs them here, in another process, and over each network.
+/// The checks run on objects of this process, of another process, and over each network.
 #[test]
 fn functions_do_the_same_everywhere() {
     let checks = [CHECKS, OF_STATES].concat();
@@ -98,7 +98,7 @@ fn functions_return_values_beside_their_results(_: &rpcecho, counters: &Counters
     assert_eq!(counters.Turn(Way::UP).unwrap(), Way::DOWN);
     assert_eq!(counters.Open(-1).unwrap(), (ContextHandle::NULL, 22));
     counters.Tell(5).unwrap();
-    // Nobody has waited for it.
+    // The call is one-way, so that its effect comes later.
     wait_until(|| counters.Told().unwrap() == 5);
     counters.Fail(HRESULT(1)).unwrap();
     let failure = HRESULT(0x8123_4567_u32.cast_signed());
@@ -111,7 +111,7 @@ fn a_state_is_kept_until_its_handle_ends(_: &rpcecho, counters: &Counters) {
     let (other, _) = counters.Open(20).unwrap();
     assert_ne!(one, other);
     assert_eq!([one, one, other, one].map(|counter| counters.Next(counter).unwrap()), [10, 11, 20, 12]);
-    // No other check leaves one behind.
+    // Other checks leave no counters behind.
     assert_eq!(counters.Alive().unwrap(), 2);
     let before = one;
     assert_eq!(counters.Close(&mut one).unwrap(), Account { first: 10, steps: 3 });
@@ -134,7 +134,8 @@ fn a_state_ends_with_its_client_and_is_nobody_elses() {
         assert_eq!(client.line(), "holding");
         assert_eq!(counters.Alive().unwrap(), 3, "it has two of its own");
         client.kill();
-        // Over virtual interfaces of a network nobody says that it has ended, so it may come back: `torture` has a clock for that.
+        // Over virtual interfaces of a network, the server does not learn of the client's end at
+        // once, so the client might return; tests in `torture` wait for its rundown.
         let is_missed =
             !["ncacn_vi_udp", "ncacn_vi_xdp", "ncacn_vi_fabric"].iter().any(|far| server.binding().starts_with(far));
         if is_missed {
@@ -156,7 +157,7 @@ fn what_is_not_performed_is_not_bound_to() {
         failed(obvia::bind::<rpcecho>("ncacn_vi_shm:[nobody-is-there]").map(drop)),
         code::RPC_S_SERVER_UNAVAILABLE
     );
-    // This process knows the interface, and does not perform it.
+    // The process knows the interface, and does not perform it.
     obvia::register(&[<rpcecho as obvia::Remote>::INFO]);
     let here = ground::fresh_name("functions");
     assert_eq!(obvia::listen(&format!("ncacn_vi_shm:[{here}]")).unwrap(), format!("ncacn_vi_shm:[{here}]"));
@@ -166,7 +167,7 @@ fn what_is_not_performed_is_not_bound_to() {
     let serving = obvia::serve_interface(keeper.clone()).unwrap();
     let twice = obvia::serve_interface(keeper).map(drop);
     assert_eq!(failed(twice), code::RPC_S_TYPE_ALREADY_REGISTERED);
-    // What is for one object UUID is not for others, which get what is for all.
+    // The interface for one object UUID is not used for other UUIDs, which get the general one.
     let uuid = GUID::from_u128(0x0d4f_4c52_0a34_4ac4_8d6c_2c9f_3a1f_7a10);
     let other: Counters = Keeper::default().into();
     other.Tell(7).unwrap();
@@ -185,7 +186,7 @@ fn what_is_not_performed_is_not_bound_to() {
 #[cfg_attr(miri, ignore = "starts processes")]
 fn datagrams_carry_calls_of_many_threads() {
     let server = Server::start_elsewhere(DATAGRAMS);
-    // Several calls at a time, each by an activity of its thread's.
+    // The threads make several calls at a time, each by its own activity.
     let begun = Instant::now();
     std::thread::scope(|scope| {
         let sleep = || {
@@ -194,17 +195,17 @@ fn datagrams_carry_calls_of_many_threads() {
         };
         let all = [(); 6].map(|()| scope.spawn(sleep)).map(|one| one.join().unwrap());
         assert!(all.iter().all(|(slept, _)| *slept == 3));
-        // One after the other, the last would end fifteen seconds after the first, however late that one was.
+        // Serial calls would end at least fifteen seconds apart.
         let [first, last] = [all.iter().min_by_key(|one| one.1), all.iter().max_by_key(|one| one.1)];
         let apart = last.unwrap().1 - first.unwrap().1;
         assert!(apart < Duration::from_secs(15), "they ended {apart:?} apart: {all:?}");
     });
-    // Whoever gives up a call leaves its activity, and others are none the worse for it.
+    // A timed-out call leaves its activity, and later calls use another one.
     let echo: rpcecho = obvia::bind(&server.binding()).unwrap();
     let given_up = obvia::with_timeout(Duration::from_millis(300), || echo.TestSleep(3).unwrap_err().code());
     assert_eq!(given_up, code::RPC_E_TIMEOUT);
     assert_eq!(echo.AddOne(1).unwrap(), 2);
-    // One that the server does not perform says so when it is called: nothing is agreed on before.
+    // Datagrams need no bind, so that a missing interface is reported by the call.
     let unknown = "0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a10@";
     assert_eq!(obvia::bind::<Counters>(&format!("{unknown}{}", server.binding())).unwrap().Told().unwrap(), 0);
     let Err(error) = obvia::listen("ncadg_ip_udp:127.0.0.1[0,rundown=soon]") else { panic!("it is no number") };
@@ -224,7 +225,7 @@ fn a_server_of_datagrams_that_is_killed_is_missed_and_the_next_one_is_called() {
         let other: rpcecho = obvia::bind(&binding).unwrap();
         other.AddOne(1).unwrap();
         let sleeping = scope.spawn(|| obvia::bind::<rpcecho>(&binding).unwrap().TestSleep(SLEEP).unwrap_err().code());
-        // It makes no difference whether the call has arrived yet.
+        // The call may or may not have arrived.
         std::thread::sleep(Duration::from_millis(200));
         server.kill();
         let missed = sleeping.join().unwrap();

@@ -1,6 +1,6 @@
-//! The objects and the checks in Java: compiled once, with the runtime.
+//! The objects and the checks in Java, compiled once with the runtime.
 //!
-//! Virtual machines take their time to start, so one calls all servers.
+//! Virtual machines take long to start, so one of them calls all servers.
 
 use crate::places::{DATAGRAMS, Language, at_each, everywhere, in_java};
 use crate::server::Server;
@@ -10,14 +10,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
 
-/// What the program listens on that is called from elsewhere.
+/// The bindings of the program for other hosts.
 pub(crate) const NETWORKS: [&str; 4] =
     ["ncacn_vi_udp:127.0.0.1", "ncacn_ip_tcp:127.0.0.1", "ncacn_ip_tcp:127.0.0.1[,transfer=ndr]", DATAGRAMS];
 
-/// What is compiled: interfaces of which Java has every method.
+/// The compiled interfaces, all of whose methods Java supports.
 const INTERFACES: [&str; 2] = ["values.idl", "deep.idl"];
 
-/// The program; nothing where there is no JDK.
+/// The compiled program; `None` without a JDK.
 static CLASSES: LazyLock<Option<Classes>> = LazyLock::new(|| {
     let here = folder("testing/matrix");
     let interfaces = INTERFACES.map(|name| here.join("idl").join(name));
@@ -25,14 +25,14 @@ static CLASSES: LazyLock<Option<Classes>> = LazyLock::new(|| {
     Classes::build(&place, &interfaces, Some(&here.join("java")))
 });
 
-/// The program with its first word.
+/// Returns the program's command with its first argument.
 pub(crate) fn program(what: &str) -> Option<Command> {
     let mut command = CLASSES.as_ref()?.program("matrix.Program");
     command.arg(what);
     Some(command)
 }
 
-/// The same with networks.
+/// Returns the program's command, with support of networks.
 pub(crate) fn networked(what: &str) -> Option<Command> {
     static WORKSHOP: Workshop = Workshop::new(env!("CARGO_TARGET_TMPDIR"));
     static LIBRARY: LazyLock<PathBuf> = LazyLock::new(|| WORKSHOP.java_library());
@@ -41,7 +41,7 @@ pub(crate) fn networked(what: &str) -> Option<Command> {
     Some(command)
 }
 
-/// Has the program check the objects of servers, or its own.
+/// Runs the program's checks, on objects of servers or on its own.
 fn check(command: Option<Command>, places: &[[String; 3]]) {
     let Some(mut command) = command else { return };
     let output = command.args(places.as_flattened()).output().unwrap();

@@ -1,4 +1,4 @@
-//! An object that answers with what it likes: what a caller in C++ makes of it, with sanitizers that watch.
+//! Tests of a caller in C++ with an object that sends hostile answers, under sanitizers.
 
 use crate::native;
 use crate::vectors::{Frame, frames};
@@ -9,12 +9,12 @@ use std::collections::VecDeque;
 use std::process::Command;
 use std::sync::Mutex;
 
-/// What the calls to come are answered with.
+/// The answers to the next calls.
 static ANSWERS: Mutex<VecDeque<Vec<u8>>> = Mutex::new(VecDeque::new());
 
 static LIES: [StubFn; 32] = [lie; 32];
 
-/// Answers without asking anybody.
+/// Sends the next answer, without a call of the object.
 unsafe extern "C-unwind" fn lie(_: *mut std::ffi::c_void, call: &mut ServerCall<'_>) -> Answer {
     let answer = ANSWERS.lock().unwrap().pop_front().unwrap_or_default();
     if let Ok(frame) = call.reply(answer.len(), answer.len()) {
@@ -23,7 +23,8 @@ unsafe extern "C-unwind" fn lie(_: *mut std::ffi::c_void, call: &mut ServerCall<
     Answer::results(0, answer.len())
 }
 
-/// Has a program in C++ call a method, and be answered with each of these in turn. Returns what the calls returned.
+/// Runs a program in C++ that calls a method once for each answer, and returns the results of its
+/// calls.
 fn answered(name: &str, call: &[&str], answers: Vec<Vec<u8>>) -> Vec<HRESULT> {
     let count = answers.len();
     *ANSWERS.lock().unwrap() = answers.into();
@@ -36,7 +37,7 @@ fn answered(name: &str, call: &[&str], answers: Vec<Vec<u8>>) -> Vec<HRESULT> {
     results
 }
 
-/// Frames that differ from a right one in one byte.
+/// Returns variants of a frame with one changed byte each.
 fn nearly(frame: &[u8]) -> Vec<Vec<u8>> {
     let places = (0..frame.len()).flat_map(|at| [0x01, 0xff].map(|bits| (at, bits)));
     let changed = |(at, bits): (usize, u8)| {
@@ -50,7 +51,8 @@ fn nearly(frame: &[u8]) -> Vec<Vec<u8>> {
 #[test]
 #[cfg_attr(miri, ignore = "starts processes")]
 fn replies_that_are_none_are_errors_and_leave_nothing_behind() {
-    // A process knows an interface by one description: elsewhere another test may have made the true one known before.
+    // A process has one description of an interface, and another test may have registered the true
+    // one already.
     let itself = std::env::current_exe().unwrap();
     let mut alone = Command::new(itself);
     alone.args(["--exact", "--ignored", "liar::in_a_process_of_its_own"]).env(native::BUILT, native::program());
@@ -63,7 +65,7 @@ fn replies_that_are_none_are_errors_and_leave_nothing_behind() {
 #[ignore = "for the test above"]
 fn in_a_process_of_its_own() {
     let lying = Description { stubs: Stubs::new(&LIES), ..**<IShapes as Remote>::INFO };
-    // SAFETY: the vtable is the interface's, and the stubs call no method.
+    // SAFETY: the vtable is that of the interface, and the stubs call no method.
     let info = Box::leak(Box::new(unsafe { InterfaceInfo::new(lying) }));
     let object: IShapes = Shapes::default().into();
     let name = ground::fresh_name("matrix-liar");
@@ -75,7 +77,7 @@ fn in_a_process_of_its_own() {
             assert_eq!(results, [expected], "{vector}");
         }
     }
-    // Real ones, as an object that tells the truth writes them.
+    // Correct answers and changed ones, recorded from a real object.
     let server = crate::server::Server::start();
     let truth = crate::vectors::connect(&server.address("shapes"));
     for (method, opnum, request) in [

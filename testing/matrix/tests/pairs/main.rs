@@ -1,4 +1,4 @@
-//! Every construct, in one process and across two, in Rust, C++, C and Java.
+//! Tests of every construct of the IDL, in one process and between two, in Rust, C++, C and Java.
 
 mod checks;
 mod functions;

@@ -1,4 +1,4 @@
-//! The objects and the checks in C++ and C: built once, with gcc's sanitizers, against libobvia.
+//! The objects and the checks in C++ and C, built once with gcc's sanitizers against libobvia.
 
 use crate::places::{at_each, in_native, in_rust};
 use crate::server::Server;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 
-/// What is compiled: interfaces, and sources.
+/// The interfaces and the sources of the program.
 const INTERFACES: [&str; 5] =
     ["shapes.idl", "values.idl", "deep.idl", "functions.idl", "../../interop/idl/rpcecho.idl"];
 const SOURCES: [&str; 10] = [
@@ -24,10 +24,11 @@ const SOURCES: [&str; 10] = [
     "deep.c",
 ];
 
-/// Names the program to a process that this one starts: two that build it at once are in each other's way.
+/// The environment variable with the built program's path, for child processes: concurrent builds
+/// would collide.
 pub(crate) const BUILT: &str = "OBVIA_MATRIX_PROGRAM";
 
-/// The program.
+/// Builds the program once, and returns its path.
 pub(crate) fn program() -> &'static Path {
     static WORKSHOP: Workshop = Workshop::new(env!("CARGO_TARGET_TMPDIR"));
     static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
@@ -42,12 +43,12 @@ pub(crate) fn program() -> &'static Path {
     &PROGRAM
 }
 
-/// Has the program check objects: by their names, or its own.
+/// Runs the program's checks, on objects by their names or on its own.
 fn check(names: &[String]) {
     comes_to_a_good_end(Command::new(program()).arg("check").args(names));
 }
 
-/// The same without functions.
+/// Runs the checks without functions.
 pub(crate) fn check_objects(names: [&str; 3]) {
     comes_to_a_good_end(Command::new(program()).arg("objects").args(names));
 }
@@ -76,7 +77,7 @@ fn endpoints_are_registered_in_cpp_and_found() {
     let port = bindings.split(['[', ']']).nth(1).unwrap();
     let option = format!("[,mapper={port}]");
     comes_to_a_good_end(Command::new(program()).args(["endpoints", &option]).env("OBVIA_RUNTIME_DIR", directory));
-    // At the end of its input it ends.
+    // The mapper ends with its input.
     drop(mapper.stdin.take());
     assert!(mapper.wait().unwrap().success());
 }

@@ -1,11 +1,12 @@
-//! Where the objects are that a check runs against: in Rust, C++ and C, and Java; in a process of this host, and over each network.
+//! The places of the objects under test: in Rust, C++ and C, and Java; in a process of this host,
+//! and over each network.
 
 use crate::java;
 use crate::server::Server;
 use std::fmt;
 use std::thread::Builder;
 
-/// The language that objects are written in.
+/// The language of the objects.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Language {
     Rust,
@@ -24,16 +25,16 @@ impl fmt::Display for Language {
     }
 }
 
-/// Which server to start.
+/// The language and the bindings of a server to start.
 #[derive(Clone, Copy)]
 pub(crate) struct Place {
     pub(crate) language: Language,
-    /// The bindings that the server listens on; none for this host.
+    /// The bindings at which the server listens; none for this host.
     pub(crate) bindings: &'static [&'static str],
 }
 
 impl Place {
-    /// Whether calls go as the frames that their proxies make, whatever is in them.
+    /// Whether calls transfer the proxies' frames unchanged, without a check of their contents.
     pub(crate) fn takes_frames(&self) -> bool {
         self.bindings.iter().all(|binding| !binding.contains("transfer=ndr") && *binding != DATAGRAMS)
     }
@@ -46,8 +47,8 @@ impl fmt::Display for Place {
     }
 }
 
-/// Starts a server at each place and runs the work on it, all at once, since most of it is waiting. Each thread has its place's name, which
-/// a panic shows.
+/// Starts a server at each place and runs the work on it. All run at once, because they mostly
+/// wait. Each thread has its place's name, which a panic shows.
 pub(crate) fn at_each<R: Send>(places: impl Iterator<Item = Place>, work: impl Fn(Server) -> R + Sync) -> Vec<R> {
     std::thread::scope(|scope| {
         let begin = |place: Place| {
@@ -67,7 +68,7 @@ pub(crate) fn at_each<R: Send>(places: impl Iterator<Item = Place>, work: impl F
     })
 }
 
-/// All places but those in Java, which lacks some interfaces.
+/// Returns all places except those in Java, which lacks some interfaces.
 pub(crate) fn everywhere() -> impl Iterator<Item = Place> {
     in_rust().chain(in_native())
 }
@@ -80,7 +81,8 @@ pub(crate) fn in_native() -> impl Iterator<Item = Place> {
     in_language(Language::Native)
 }
 
-/// Those in Java. A virtual machine starts slowly, so one server listens on all networks.
+/// Returns the places in Java. A virtual machine starts slowly, so one server listens on all
+/// networks.
 pub(crate) fn in_java() -> impl Iterator<Item = Place> {
     [&[][..], &java::NETWORKS].into_iter().map(|bindings| Place { language: Language::Java, bindings })
 }
@@ -89,10 +91,11 @@ fn in_language(language: Language) -> impl Iterator<Item = Place> {
     std::iter::once(&[][..]).chain(NETWORKS.chunks(1)).map(move |bindings| Place { language, bindings })
 }
 
-/// The binding without connections. Its servers give up dead clients soon.
+/// The binding for datagrams. Its servers run dead clients down soon.
 pub(crate) const DATAGRAMS: &str = "ncadg_ip_udp:127.0.0.1[,rundown=20]";
 
-/// The bindings of servers that are reached by nothing else, with the transfer syntax of the calls.
+/// The bindings of servers that are reached over one network only, with the transfer syntax of the
+/// calls.
 const NETWORKS: [&str; 7] = [
     "ncacn_vi_udp:127.0.0.1",
     "ncacn_ip_tcp:127.0.0.1",

@@ -1,4 +1,4 @@
-//! The process that has the objects.
+//! The process with the objects under test.
 
 use crate::places::{Language, Place};
 use ground::Folder;
@@ -12,38 +12,39 @@ pub(crate) struct Server {
     child: Child,
     name: String,
     language: Language,
-    // Where it is reached over networks.
+    // The bindings for networks.
     bindings: Vec<String>,
-    // The directory for names that it does not share with this process.
+    // The runtime directory, if it is not that of this process.
     directory: Option<Folder>,
-    // Whether it was to end without warning.
+    // Whether the test has killed the process.
     is_killed: bool,
 }
 
 impl Server {
-    /// A process of this host.
+    /// Starts a server in Rust on this host.
     pub(crate) fn start() -> Self {
         Self::start_as(Language::Rust, &[], rust())
     }
 
-    /// The same in C++ and C.
+    /// Starts a server in C++ and C on this host.
     pub(crate) fn start_native() -> Self {
         Self::start_native_with(&[])
     }
 
-    /// One in C++ and C with such variables of the environment.
+    /// Starts a server in C++ and C with environment variables.
     pub(crate) fn start_native_with(variables: &[(&str, &str)]) -> Self {
         let mut command = native();
         command.envs(variables.iter().copied());
         Self::start_as(Language::Native, &[], command)
     }
 
-    /// A process that is reached over a network only, and that reaches this one over it only.
+    /// Starts a server in another runtime directory, so that it and this process reach each other
+    /// only over a network.
     pub(crate) fn start_elsewhere(binding: &str) -> Self {
         Self::start_as(Language::Rust, &[binding], rust())
     }
 
-    /// The one that is to be at a place; none where there is no JDK for it.
+    /// Starts the server of a place; `None` for Java without a JDK.
     pub(crate) fn start_at(Place { language, bindings }: Place) -> Option<Self> {
         let command = match language {
             Language::Rust => Some(rust()),
@@ -73,42 +74,43 @@ impl Server {
         Self { child, name, language, bindings, directory, is_killed: false }
     }
 
-    /// The language that its objects are written in.
+    /// Returns the language of the server's objects.
     pub(crate) fn language(&self) -> Language {
         self.language
     }
 
-    /// Ends it without warning.
+    /// Kills the process.
     pub(crate) fn kill(mut self) {
         self.is_killed = true;
         self.child.kill().unwrap();
     }
 
-    /// What to connect to for one of its objects.
+    /// Returns the name or binding of one of the server's objects.
     pub(crate) fn address(&self, object: &str) -> String {
         self.addresses(object).remove(0)
     }
 
-    /// The same by each network.
+    /// Returns the names or bindings of an object, one for each network.
     pub(crate) fn addresses(&self, object: &str) -> Vec<String> {
         let name = format!("{}-{object}", self.name);
         let over = |binding: &String| binding.replace(']', &format!(",name={name}]"));
         if self.bindings.is_empty() { vec![name] } else { self.bindings.iter().map(over).collect() }
     }
 
-    /// Where its objects are, what their names begin with, and what they are, as the program in Java is told it.
+    /// Returns the arguments for the program in Java: the bindings, the prefix of the names, and
+    /// the objects.
     pub(crate) fn places(&self, objects: &str) -> Vec<[String; 3]> {
         let here = ["ncacn_vi_shm:".to_owned()];
         let bindings = if self.bindings.is_empty() { &here } else { self.bindings.as_slice() };
         bindings.iter().map(|binding| [binding.clone(), self.name.clone(), objects.to_owned()]).collect()
     }
 
-    /// What to bind to for its functions.
+    /// Returns the string binding of the server's functions.
     pub(crate) fn binding(&self) -> String {
         self.bindings.first().cloned().unwrap_or_else(|| format!("ncacn_vi_shm:[{}-functions]", self.name))
     }
 
-    /// Another client of its functions, which uses a context handle of this process.
+    /// Starts another client of the functions, which tries a context handle of this process.
     pub(crate) fn start_client(&self, what: &str, handle: &ContextHandle) -> Client {
         let mut command = rust();
         command.args([what, &self.binding(), &format!("{:032x}", handle.to_wire().1.to_u128())]);
@@ -121,19 +123,19 @@ impl Server {
     }
 }
 
-/// Another process that calls a server. It ends with this.
+/// Another client process, killed on drop.
 pub(crate) struct Client {
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,
 }
 
 impl Client {
-    /// What it says next.
+    /// Returns the next line of the client's output.
     pub(crate) fn line(&mut self) -> String {
         self.lines.next().unwrap().unwrap()
     }
 
-    /// Ends it without warning.
+    /// Kills the process.
     pub(crate) fn kill(self) {}
 }
 
@@ -156,10 +158,10 @@ fn native() -> Command {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // At the end of its input it ends, and takes its name away.
+        // The server ends with its input, and removes its name.
         drop(self.child.stdin.take());
         let ended = self.child.wait().is_ok_and(|status| status.success());
-        // A server with sanitizers ends with what it has not freed.
+        // A server with sanitizers fails if it has leaked memory.
         assert!(ended || self.is_killed || std::thread::panicking(), "the server has not ended as it should");
     }
 }

@@ -1,4 +1,5 @@
-//! Structures with pointers: the same calls in one process, where they are plain, and elsewhere.
+//! Tests of structures with pointers: the same calls in one process, where they are plain calls,
+//! and to other processes.
 
 use crate::checks::{Check, checks, run_all};
 use crate::places::{Language, at_each, everywhere, in_java};
@@ -6,7 +7,7 @@ use matrix::shapes::{Peer, Shapes, items};
 use matrix::{Any, Choice, Color, Entry, IPeer, IShapes, Item, Node, Pair, Samples, Tree};
 use obvia::{Owned, U16CString, Wide, code, u16cstr};
 
-/// Elements of a long list; an interpreter takes its time.
+/// The number of elements of a long list, fewer under the slow interpreter.
 const LONG: i32 = if cfg!(miri) { 20 } else { 1000 };
 
 const CHECKS: &[Check<fn(&IShapes)>] = checks![
@@ -23,11 +24,12 @@ const CHECKS: &[Check<fn(&IShapes)>] = checks![
     an_array_has_the_room_that_was_asked_for,
 ];
 
-/// With an object here, one in another process, and one over each network, in each language.
+/// The checks run on an object here, one in another process, and one over each network, in each
+/// language.
 #[test]
 fn structures_with_pointers_are_the_same_everywhere() {
     run_all(CHECKS, "in this process", |check| check(&Shapes::default().into()));
-    // There is no other process there.
+    // Miri cannot start other processes.
     if cfg!(miri) {
         return;
     }
@@ -51,7 +53,7 @@ fn lists_go_and_come(shapes: &IShapes) {
     list.with(|list| {
         assert_eq!(items(Some(list)).map(Item::value).collect::<Vec<_>>(), (10..10 + LONG).collect::<Vec<_>>());
         assert_eq!(items(Some(list)).nth(5).unwrap().name(), Some(u16cstr!("item 15")));
-        // What a call returned goes into the next one as it is.
+        // A result is passed to the next call without a conversion.
         assert_eq!(shapes.Sum(Some(list)).unwrap().0, (10..10 + LONG).map(i64::from).sum::<i64>());
     });
     assert!(shapes.Range(0, 0).unwrap().is_none());
@@ -174,7 +176,7 @@ fn structures_lie_in_one_another(shapes: &IShapes) {
 }
 
 fn arrays_of_structures_and_of_strings(shapes: &IShapes) {
-    // An object in Java has several networks.
+    // The object of a server in Java is the same on several networks, and keeps the entries.
     let before = shapes.List().unwrap().len();
     let text = Any::Text(Some(u16cstr!("wide")));
     shapes.Put(&[Entry::new(c"one", Any::Number(1)).unwrap(), Entry::new(c"two", text).unwrap()]).unwrap();

@@ -1,4 +1,5 @@
-//! Functions of a server that was made without the runtime: it has units and stub data, and knows two interfaces.
+//! Tests with a server of functions without the runtime, which handles PDUs and stub data itself
+//! and knows two interfaces.
 
 use matrix::{Counters, rpcecho};
 use obvia::{Agile, ContextHandle, InterfaceInfo, Remote as _, code};
@@ -14,28 +15,28 @@ use std::sync::{Arc, Barrier, Mutex};
 
 const PATIENCE: Deadline = Deadline::after_secs(60);
 
-/// An interface as units name it.
+/// Returns an interface's abstract syntax.
 fn syntax(info: &InterfaceInfo) -> SyntaxId {
     let (major, minor) = info.version;
     SyntaxId { uuid: Uuid(info.iid.to_u128()), version: u32::from(major) | u32::from(minor) << 16 }
 }
 
-/// A server, which keeps counters for association groups as the standard has it.
+/// A server that keeps counters for association groups, as the standard specifies.
 #[derive(Debug, Default)]
 struct Server {
     groups: Mutex<Groups>,
-    /// By group and handle.
+    /// The counters by association group and handle.
     counters: Mutex<HashMap<(u32, u128), u64>>,
-    /// How many counters there have been.
+    /// The number of counters that were ever opened.
     made: AtomicU32,
-    /// Associations that asked for a new group.
+    /// The number of associations that asked for a new group.
     founded: AtomicU32,
-    /// Associations that asked for one that there is not.
+    /// The number of associations that asked for an unknown group.
     refused: AtomicU32,
     streams: Mutex<Vec<Arc<Stream>>>,
 }
 
-/// One of its associations.
+/// An association of the server.
 #[derive(Debug)]
 struct Visit {
     server: Arc<Server>,
@@ -54,7 +55,7 @@ impl Joins for Visit {
 }
 
 impl Visit {
-    /// AddOne, and Open and Next of counters.
+    /// Answers AddOne of rpcecho, and Open and Next of Counters.
     fn answer(&self, call: &IncomingCall<'_>) -> Result<Vec<u8>, Status> {
         let group = self.group.load(Ordering::Relaxed);
         let mut counters = self.server.counters.lock().unwrap();
@@ -64,7 +65,7 @@ impl Visit {
             (false, 0, first, None) => {
                 let uuid = u128::from(self.server.made.fetch_add(1, Ordering::Relaxed)) + 7;
                 counters.insert((group, uuid), u64::from_le_bytes(first.try_into().unwrap()));
-                // The handle, and the status.
+                // The results are the handle and the status.
                 Ok([&[0; 4], &uuid.to_le_bytes()[..], &[0; 4]].concat())
             }
             (false, 1, [0, 0, 0, 0, uuid @ ..], None) => {
@@ -107,7 +108,7 @@ impl Visit {
 }
 
 impl Server {
-    /// Starts to serve. Returns the binding.
+    /// Starts the server, and returns its binding.
     fn start(self: &Arc<Self>) -> String {
         let listener = StreamListener::bind("127.0.0.1", 0).unwrap();
         let binding = format!("ncacn_ip_tcp:127.0.0.1[{}]", listener.endpoint());
@@ -145,7 +146,7 @@ fn functions_of_a_server_without_the_runtime_are_called() {
     assert_eq!(error.code(), code::E_NOINTERFACE, "{error}");
 }
 
-/// C706 9.3.3: what a server keeps for a client is its group's, whichever thread calls.
+/// C706 9.3.3: context handles belong to the association group, whichever thread calls.
 #[test]
 #[cfg_attr(miri, ignore = "connects by TCP")]
 fn every_thread_of_a_binding_is_the_same_client() {
@@ -154,7 +155,7 @@ fn every_thread_of_a_binding_is_the_same_client() {
     let counters = Agile::new(&obvia::bind::<Counters>(&server.start()).unwrap()).unwrap();
     let (counter, _): (ContextHandle, u32) = counters.get().Open(100).unwrap();
     let founded = server.founded.load(Ordering::Relaxed);
-    // Each has a connection of its own, as all of them call at once.
+    // All threads call at once, so that each has its own connection.
     let barrier = Barrier::new(THREADS);
     let counted = || {
         barrier.wait();

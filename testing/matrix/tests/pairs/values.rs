@@ -1,4 +1,5 @@
-//! Values: the same calls in one process, where they are plain, and elsewhere.
+//! Tests of values: the same calls in one process, where they are plain calls, and to other
+//! processes.
 
 use crate::checks::{Check, checks, run_all};
 use crate::places::{at_each, everywhere, in_java};
@@ -7,7 +8,7 @@ use matrix::values::Values;
 use matrix::{IPeer, IValues, Line, Mode, Point};
 use obvia::{GUID, HRESULT, Interface, U16CString, code, u16cstr};
 
-/// Gets an object, and whether that is elsewhere.
+/// A check with an object, and whether the object is in another process.
 type OfValues = fn(&IValues, bool);
 
 const CHECKS: &[Check<OfValues>] = checks![
@@ -21,11 +22,12 @@ const CHECKS: &[Check<OfValues>] = checks![
     failures_bring_their_code,
 ];
 
-/// With an object here, one in another process, and one over each network, in each language.
+/// The checks run on an object here, one in another process, and one over each network, in each
+/// language.
 #[test]
 fn values_are_the_same_everywhere() {
     run_all(CHECKS, "in this process", |check| check(&Values.into(), false));
-    // There is no other process there.
+    // Miri cannot start other processes.
     if cfg!(miri) {
         return;
     }
@@ -106,7 +108,7 @@ fn strings_end_with_their_zero(values: &IValues, _: bool) {
 
 fn ranges_are_kept_both_ways(values: &IValues, elsewhere: bool) {
     assert_eq!(values.Ranged(-4).unwrap(), 16);
-    // In one process a call is the plain call, and nobody stands between.
+    // In one process, the plain call skips the runtime's check.
     if elsewhere {
         assert_eq!(values.Ranged(6).unwrap_err().code(), code::E_INVALIDARG, "it is not even sent");
         assert_eq!(values.Ranged(5).unwrap_err().code(), code::RPC_E_INVALID_DATA);
@@ -115,7 +117,8 @@ fn ranges_are_kept_both_ways(values: &IValues, elsewhere: bool) {
 }
 
 fn objects_are_of_the_interface_that_is_named(values: &IValues, _: bool) {
-    // Another file declares it, and this process has neither exported nor received one.
+    // Another IDL file declares the interface, and this process has neither exported nor received
+    // one.
     obvia::register(&[<IPeer as obvia::Remote>::INFO]);
     let peer: IPeer = Peer(5).into();
     let unknown = peer.cast().unwrap();

@@ -1,4 +1,5 @@
-//! The vectors of frames, and frames that are nearly right, sent to objects in every language.
+//! Tests with the vectors of frames, and with frames of small changes, sent to objects in every
+//! language.
 
 use crate::places::{Place, at_each, everywhere};
 use matrix::IShapes;
@@ -9,10 +10,10 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::path::Path;
 
-/// What a frame is refused with that is not what the interface says: RPC_X_BAD_STUB_DATA.
+/// The error for frames that violate their interface: RPC_X_BAD_STUB_DATA.
 const BAD_STUB_DATA: HRESULT = HRESULT(0x8007_06f7_u32.cast_signed());
 
-/// Methods whose work does not grow with a number in a frame.
+/// The methods whose work does not grow with a number in the frame.
 const BOUNDED: [&str; 6] = ["Sum", "Shared", "Average", "Describe", "Choose", "Put"];
 
 /// A frame of a vector.
@@ -21,11 +22,11 @@ pub(crate) struct Frame {
     pub(crate) method: String,
     opnum: u16,
     pub(crate) frame: Vec<u8>,
-    /// What a reply's sizes read of the request.
+    /// The numbers of the request that a reply's sizes depend on.
     pub(crate) outer: Vec<i64>,
 }
 
-/// The vectors of one kind, requests or replies.
+/// Returns the vectors of one kind, `valid` or `invalid`, for requests or replies.
 pub(crate) fn frames(what: &str, part: &str) -> Vec<Frame> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(here.join("../vectors/flat/graphs.json")).unwrap();
@@ -43,7 +44,7 @@ pub(crate) fn frames(what: &str, part: &str) -> Vec<Frame> {
         Frame { name: text(vector, "name"), method, opnum, frame: digits.chunks(2).map(byte).collect(), outer }
     };
     let all = vectors[what].as_array().unwrap().iter();
-    // A message's frame has a multiple of eight bytes.
+    // The frame of a message has a multiple of eight bytes.
     let frames = all.filter(|vector| vector["part"] == part).map(frame).filter(|frame| frame.frame.len() % 8 == 0);
     let frames: Vec<Frame> = frames.collect();
     assert!(!frames.is_empty());
@@ -78,7 +79,7 @@ fn vectors_are_taken_or_refused_alike() {
 #[test]
 #[cfg_attr(miri, ignore = "starts processes")]
 fn frames_that_are_nearly_right_do_no_harm() {
-    // Sanitizers watch.
+    // The server runs under sanitizers.
     let server = crate::server::Server::start_native();
     let object = connect(&server.address("shapes"));
     let (mut refused, mut taken) = (0, 0);

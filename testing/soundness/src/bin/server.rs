@@ -1,4 +1,4 @@
-//! Exports an object by the name that it is given, until its input ends.
+//! Exports an object under the name in the first argument, until its input ends.
 
 use soundness::{IValues, Values};
 use std::io::Read;

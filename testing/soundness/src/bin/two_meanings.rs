@@ -1,4 +1,4 @@
-//! A program with two interfaces of one IID: it must not get to its first line.
+//! A program with two interfaces of one IID, which must not reach its first line.
 
 mod other {
     obvia::include_idl!("other");

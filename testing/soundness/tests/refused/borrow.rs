@@ -1,4 +1,4 @@
-//! An object lives as long as somebody has it, which no borrow does.
+//! An object can outlive any borrow, because its references count.
 
 use soundness::{IProgress, IProgress_Impl};
 

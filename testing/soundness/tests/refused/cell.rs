@@ -1,4 +1,4 @@
-//! Several threads call an object at once: a `Cell` is for one.
+//! Several threads may call an object at once, which a `Cell` does not support.
 
 use soundness::{IProgress, IProgress_Impl};
 use std::cell::Cell;

@@ -1,4 +1,4 @@
-//! Any thread may drop an object, and a lock is given back where it was taken.
+//! Any thread may drop an object, but a lock has to be released by the thread that holds it.
 
 use soundness::{IProgress, IProgress_Impl};
 use std::sync::MutexGuard;

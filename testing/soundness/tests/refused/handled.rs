@@ -1,4 +1,4 @@
-//! What names an object's handler is called by any thread.
+//! Any thread may ask an object for its handler.
 
 use obvia::marshaling::{Context, Handled, IStdMarshalInfo};
 use std::rc::Rc;

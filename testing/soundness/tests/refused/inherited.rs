@@ -1,4 +1,4 @@
-//! The same by an interface that extends another.
+//! An interface that extends another has the same requirements.
 
 use soundness::{IMore, IMore_Impl, IProgress_Impl};
 use std::cell::RefCell;

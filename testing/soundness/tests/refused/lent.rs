@@ -1,4 +1,4 @@
-//! What a method lends is the thread's that called it.
+//! Memory that a method lends belongs to the calling thread.
 
 fn main() {
     let values: soundness::IValues = soundness::Values.into();

@@ -1,4 +1,4 @@
-//! Nobody but the compiler describes interfaces.
+//! Only generated code describes interfaces safely.
 
 use obvia::rt::{Description, InterfaceInfo};
 

@@ -1,4 +1,4 @@
-//! An object's own marshaler is called by any thread.
+//! Any thread may call an object's own marshaler.
 
 use obvia::marshaling::{IMarshal, Marshaler, Passing};
 use std::cell::Cell;

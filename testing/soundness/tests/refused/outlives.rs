@@ -1,4 +1,4 @@
-//! What is looked at in something owned does not leave it.
+//! References into an owned value do not leave the closure.
 
 fn main() {
     let node = soundness::Node::new(1, None, None).unwrap();

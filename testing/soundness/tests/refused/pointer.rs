@@ -1,4 +1,4 @@
-//! An interface pointer may lead to an object of one thread's: in an object it has to be `Agile`.
+//! An interface pointer may lead to an object of one thread; within an object it has to be `Agile`.
 
 use soundness::{IProgress, IProgress_Impl};
 

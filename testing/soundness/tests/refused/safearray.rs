@@ -1,4 +1,4 @@
-//! A SAFEARRAY may hold an object of one thread's.
+//! A SAFEARRAY may hold an object of one thread.
 
 fn main() {
     let array = obvia::SafeArray::of(&[1, 2]).unwrap();

@@ -1,4 +1,4 @@
-//! A VARIANT may hold an object of one thread's.
+//! A VARIANT may hold an object of one thread.
 
 fn main() {
     let value = obvia::Variant::from(5);

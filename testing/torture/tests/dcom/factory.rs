@@ -1,4 +1,4 @@
-//! IClassFactory, called from outside: by a client that writes its calls itself, and by obvia's own.
+//! Tests of IClassFactory, called by a client with its own protocol code, and by obvia's clients.
 
 use crate::stranger::{PATIENCE, Stranger, bound};
 use obvia::dcom::IClassFactory;
@@ -13,13 +13,13 @@ use torture::process::{Directory, LATEST, Process};
 use torture::{ICounter, IFactory};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
-/// The methods as they are numbered where they travel (Windows' unknwn.idl).
+/// The opnums of the methods on the wire (Windows' unknwn.idl).
 const REMOTE_CREATE_INSTANCE: u16 = 3;
 const REMOTE_LOCK_SERVER: u16 = 4;
-/// The method Live of IFactory.
+/// The opnum of IFactory::Live.
 const LIVE: u16 = 4;
 
-/// A server of the class with nothing of its own that stands for it.
+/// Starts a server of the class without a class object of its own.
 fn serve() -> (Process, StringBinding, Directory) {
     let directory = Directory::new();
     let mut process = directory.start(PROGRAM, &[]);
@@ -28,7 +28,7 @@ fn serve() -> (Process, StringBinding, Directory) {
     (process, binding, directory)
 }
 
-/// Calls a method; what is behind its header.
+/// Calls a method, and returns the stub data behind ORPCTHAT.
 fn call(calls: &mut DirectCalls, ipid: GUID, opnum: u16, arguments: &[u8]) -> Vec<u8> {
     let mut stub = Encoder::encode(ByteOrder::Little, |to| OrpcThis::new(GUID::from_u128(9)).write(to)).unwrap();
     stub.extend_from_slice(arguments);
@@ -48,7 +48,8 @@ fn u32_at(results: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(results[at..at + 4].try_into().unwrap())
 }
 
-/// Has an object made. The reference: behind a pointer's number, and the count of its octets, twice; the HRESULT is the last.
+/// Creates an object by CreateInstance. The results are a referent ID, the OBJREF with its length
+/// twice, and the HRESULT.
 fn create(calls: &mut DirectCalls, factory: GUID, iid: GUID) -> Result<StdObjRef, u32> {
     let results = call(calls, factory, REMOTE_CREATE_INSTANCE, &octets(iid));
     let result = u32_at(&results, results.len() - 4);
@@ -65,7 +66,7 @@ fn lock(calls: &mut DirectCalls, factory: GUID, stays: u32) {
     assert_eq!(call(calls, factory, REMOTE_LOCK_SERVER, &stays.to_le_bytes()), [0; 4]);
 }
 
-/// Gives all public references to an interface pointer back.
+/// Releases all public references of an interface pointer.
 fn release(binding: &StringBinding, rem_unknown: GUID, ipid: GUID) {
     let request = Request::Release(vec![InterfaceRef { ipid, public: 100, private: 0 }]);
     let arguments = Encoder::encode(ByteOrder::Little, |to| request.write(to)).unwrap();
@@ -84,11 +85,11 @@ fn strangers_have_objects_made_by_what_stands_for_a_class() {
     assert_ne!(made[0].oid, made[1].oid);
     assert_eq!((made[0].oxid, server.number("made")), (found.oxid, before + 2));
     let live = call(&mut bound(&binding, IFactory::IID), made[0].ipid, LIVE, &[]);
-    // Counters, and the HRESULT.
+    // The results are the number of counters, and the HRESULT.
     assert_eq!(live, [0; 12]);
     let unknown = create(&mut calls, factory, IUnknown::IID).unwrap();
     assert!(unknown.public_refs > 0);
-    // It has no such interface, or nobody knows that.
+    // The object lacks the first interface; the second one is unknown.
     for iid in [ICounter::IID, GUID::from_u128(5)] {
         assert_eq!(create(&mut calls, factory, iid), Err(code::E_NOINTERFACE.0.cast_unsigned()));
     }
@@ -108,13 +109,13 @@ fn a_server_stays_for_those_who_lock_it_and_are_there() {
     assert_eq!(server.number("exported"), 1);
     lock(&mut calls, factory, 0);
     server.becomes(LATEST, "exported", 0);
-    // Whoever does not ping is gone, with its locks.
+    // A client that does not ping is run down, with its locks.
     let again = Stranger::new(&binding.to_string()).class_object(&[IClassFactory::IID]).unwrap();
     let factory = ObjRef::from_bytes(again.interfaces[0].1.as_ref().unwrap()).unwrap().standard().unwrap().0.ipid;
     lock(&mut calls, factory, 1);
     server.good("pinging 20");
     server.becomes(LATEST, "exported", 0);
-    // The same for a process of obvia's that is killed.
+    // A killed client process of obvia is run down as well.
     let mut client = directory.start(PROGRAM, &[]);
     client.good(&format!("class-factory {binding}"));
     client.good("lock-server 1");
@@ -126,7 +127,7 @@ fn a_server_stays_for_those_who_lock_it_and_are_there() {
 #[test]
 fn clients_of_obvia_have_objects_made_by_what_stands_for_a_class() {
     let (mut server, binding, directory) = serve();
-    // By TCP, over shared memory, and in the process itself.
+    // The client connects by TCP, over shared memory, and in the server's own process.
     let mut client = directory.start(PROGRAM, &[]);
     for place in [format!(" {binding}"), String::new()] {
         client.good(&format!("class-factory{place}"));
@@ -151,7 +152,7 @@ fn who_may_not_have_objects_made_has_none_by_what_stands_for_the_class() {
     let mut client = directory.start(PROGRAM, &[]);
     client.good(&format!("class-factory {binding}"));
     client.good("create");
-    // The rule holds from now on, also for those who have something already.
+    // The new rule holds for existing class objects as well.
     server.good("access class nobody");
     let why = client.bad("create");
     assert!(why.contains("E_ACCESSDENIED"), "{why}");

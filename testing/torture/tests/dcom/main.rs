@@ -1,4 +1,4 @@
-//! Clients that speak DCOM, and are no processes of obvia's: of a server, and of the service that starts servers for them.
+//! Tests of servers and of the service for activation, with DCOM clients of other implementations.
 
 mod factory;
 mod remote;

@@ -1,5 +1,5 @@
-//! Clients of other hosts have objects made by the service, which starts the server: DCOM's own clients, and obvia's. Each of the three may end at
-//! any time.
+//! Tests of activation for clients of other hosts, by the service that starts the server: DCOM's
+//! own clients, and obvia's. Client, server and service may end at any time.
 
 use crate::stranger::{Made, Stranger};
 use obvia::code;
@@ -15,9 +15,9 @@ use torture::process::{Directory, LATEST, Process, ends, kill, same, within};
 use torture::registered::Host;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
-/// How often strangers have to ping, and how long they may say nothing.
+/// The period at which foreign clients have to ping.
 const PERIOD: Duration = Duration::from_millis(1500);
-/// Long enough for a machine that stops a thread for some seconds.
+/// The ping timeout, long enough for a machine that stops a thread for some seconds.
 const PATIENCE: Duration = Duration::from_millis(4500);
 
 const DONE: Status = Status(0);
@@ -26,14 +26,14 @@ fn host(remote: &[Remote]) -> Host {
     Host::with_remote(PROGRAM, remote, PERIOD)
 }
 
-/// The service, and what it listens on.
+/// Starts the service, and returns its binding.
 fn service(host: &Host) -> (Process, String) {
     let mut service = host.service();
     let binding = service.good("listen ncacn_ip_tcp:127.0.0.1");
     (service, binding)
 }
 
-/// Pings a set for longer than anybody may say nothing.
+/// Pings a set for longer than the ping timeout.
 fn keep(client: &mut Stranger, set: u64) {
     let until = Instant::now() + PATIENCE + 2 * PERIOD;
     while Instant::now() < until {
@@ -53,7 +53,7 @@ fn one_server_is_started_for_all_who_ask_and_ends_when_nobody_pings() {
     let [server] = host.starts()[..] else { panic!("{:?}", host.starts()) };
     let oxid = made[0].std.oxid;
     assert!(made.iter().all(|other| other.std.oxid == oxid && other.ways == made[0].ways), "{made:?}");
-    // The process that has them is reached at the same address, by a port of its own.
+    // The server is reached at the same address, at its own port.
     let [way] = &made[0].ways[..] else { panic!("{:?}", made[0].ways) };
     assert!(way.address == "127.0.0.1" && !binding.contains(&way.endpoint), "{way}");
     let mut client = Stranger::new(&binding);
@@ -63,12 +63,12 @@ fn one_server_is_started_for_all_who_ask_and_ends_when_nobody_pings() {
     let oids: Vec<u64> = made.iter().map(|made| made.std.oid).collect();
     let (set, status) = client.change(0, 1, &oids, &[]);
     assert_eq!(status, DONE);
-    // One object is enough to stay for.
+    // One pinged object keeps the server.
     assert_eq!(client.change(set, 2, &[], &oids[1..]), (set, DONE));
     keep(&mut client, set);
     assert_eq!(client.resolve(oxid).map(|_| ()), Ok(()));
     assert_eq!(host.starts(), [server]);
-    // Nobody holds an object that is no longer pinged, so the server ends.
+    // Without pings, the objects are released, and the server ends.
     drop(client);
     ends(server);
 }
@@ -82,7 +82,7 @@ fn a_server_that_was_killed_is_started_again() {
     let (set, _) = client.change(0, 1, &[first.std.oid], &[]);
     kill(host.starts()[0]);
     ends(host.starts()[0]);
-    // The set is there, and what was in it is not.
+    // The ping set still exists, but its objects do not.
     assert_eq!(client.ping(set), DONE);
     assert_eq!(client.change(set, 2, &[first.std.oid], &[]), (set, INVALID_OID));
     assert_eq!(client.resolve(first.std.oxid), Err(INVALID_OXID));
@@ -92,7 +92,7 @@ fn a_server_that_was_killed_is_started_again() {
     assert_eq!(client.change(set, 3, &[second.std.oid], &[first.std.oid]), (set, DONE));
     keep(&mut client, set);
     assert_eq!(client.resolve(second.std.oxid).map(|_| ()), Ok(()));
-    // Whoever is killed pings no more.
+    // A killed client does not ping.
     drop(client);
     ends(host.starts()[1]);
     let mut last = Stranger::new(&binding);
@@ -120,7 +120,7 @@ fn a_set_has_objects_of_several_servers() {
     let (_service, binding) = service(&host);
     let mut client = Stranger::new(&binding);
     let activate = |client: &mut Stranger| {
-        // A server that has lost its name is not found, so another starts.
+        // A server without its name file is not found, so that another one starts.
         for file in host.directory().files().iter().filter(|file| file.starts_with("class-")) {
             fs::remove_file(host.directory().path().join(file)).unwrap();
         }
@@ -133,7 +133,7 @@ fn a_set_has_objects_of_several_servers() {
     assert_eq!(client.change(set, 2, &[nobodys], &[]), (set, INVALID_OID));
     let third = activate(&mut client);
     assert_eq!(client.change(set, 3, &[third.oid], &[]), (set, DONE));
-    // A change that comes too late changes nothing.
+    // A change with an old sequence number has no effect.
     assert_eq!(client.change(set, 1, &[], &[second.oid]), (set, DONE));
     let [one, others @ ..] = &host.starts()[..] else { panic!("{:?}", host.starts()) };
     kill(*one);
@@ -161,7 +161,7 @@ fn a_service_that_was_killed_is_one_whose_sets_are_made_again() {
     let mut client = Stranger::new(&binding);
     assert_eq!(client.ping(set), INVALID_SET);
     assert_eq!(client.change(set, 2, &[], &[]).1, INVALID_SET);
-    // What was referred to is, as long as nobody has to have pinged it.
+    // The references hold for the ping timeout without pings.
     let (set, status) = client.change(0, 1, &[made.std.oid], &[]);
     assert_eq!(status, DONE);
     keep(&mut client, set);
@@ -185,7 +185,7 @@ fn nothing_is_started_for_who_is_not_named() {
         assert_eq!(client.activate().unwrap_err(), code::E_ACCESSDENIED);
         let logged = service.good("refusals");
         assert!(logged.contains("objects of the class") && logged.contains("127.0.0.1"), "{logged}");
-        // Neither where it runs: it is its own user's.
+        // A client of the same user on this host is not affected.
         let mut local = host.process();
         local.good("activate");
         assert_eq!(host.starts().len(), 1);
@@ -213,7 +213,7 @@ fn who_asks_is_told_that_there_is_no_server() {
     assert_eq!(client.activate().unwrap_err(), code::REGDB_E_CLASSNOTREG);
 }
 
-/// A client on a host of its own, which reaches the service over the network and nothing else.
+/// Starts a client on a simulated host of its own, which reaches the service over the network only.
 fn elsewhere() -> (Directory, Process) {
     let there = Directory::new();
     let client = there.start(PROGRAM, &[]);
@@ -228,14 +228,14 @@ fn clients_of_obvia_follow_to_the_server() {
     let way = client.good(&format!("activate {binding}"));
     assert!(way.starts_with("ncacn_ip_tcp:127.0.0.1[") && way != binding, "{way}");
     client.passes_objects();
-    // The registration of another host's class leads there as well.
+    // A registration with a host leads to the same server.
     let (there, mut other) = elsewhere();
     fs::create_dir_all(there.classes()).unwrap();
     let text = format!("class = {CLASS:?}\nhost = {binding}\n");
     fs::write(there.classes().join(format!("{CLASS:?}.class").to_lowercase()), text).unwrap();
     assert_eq!(other.good("activate"), way);
     service.kill();
-    // They do not ping: that they are there is enough.
+    // Processes of obvia do not ping; their connections keep the objects.
     std::thread::sleep(PATIENCE + 2 * PERIOD);
     assert_eq!(client.number("add 7"), 14);
     other.passes_objects();
@@ -258,8 +258,8 @@ fn clients_of_obvia_are_refused_like_all_others() {
     assert_eq!(host.starts().len(), 0);
 }
 
-/// A service at which whoever comes has to prove to be anna or otto, and what it listens on. Its servers have the same accounts, as they have its
-/// environment.
+/// Starts a service that authenticates its clients as anna or otto, and returns its binding. Its
+/// servers inherit the environment, and so the accounts.
 fn guarded(host: &Host) -> (Process, String) {
     let accounts = host.directory().path().join("accounts");
     // The NT hash of `secret`.
@@ -285,7 +285,7 @@ fn a_server_without_accounts_is_not_opened_to_a_network_where_the_service_asks_f
     anna.good("credentials anna secret");
     let why = anna.bad(&format!("activate {binding}"));
     assert!(why.contains("E_INVALIDARG"), "{why}");
-    // It serves its own user.
+    // The server serves its own user.
     host.process().good("activate");
 }
 

@@ -1,4 +1,5 @@
-//! A client that speaks DCOM and is no process of obvia's: it has objects made, and pings them, by calls that it writes itself.
+//! A DCOM client without the runtime, which activates and pings objects by calls that it encodes
+//! itself.
 
 use obvia::orpc::activator::{ACTIVATION, RemoteActivation, RemoteActivationResults};
 use obvia::orpc::object_exporter::{ComplexPing, INTERFACE, Request, Resolve, Response};
@@ -15,45 +16,45 @@ use std::sync::Arc;
 use torture::CLASS;
 use torture::IFactory;
 
-/// How long it waits for anything: as long as a server may take to start on a busy machine.
+/// The time limit of a call: the time that a server may take to start on a busy machine.
 pub const PATIENCE: Deadline = Deadline::after_secs(60);
 /// The tower identifier of `ncacn_ip_tcp`.
 const TCP: u16 = 7;
 
-/// Its connections to the service of a host, or to a server.
+/// The connections to a host's service for activation, or to a server.
 pub struct Stranger {
     activation: DirectCalls,
     exporter: DirectCalls,
 }
 
-/// An association with one interface of whoever is at a binding of `ncacn_ip_tcp`.
+/// Binds to one interface of the server at a binding of `ncacn_ip_tcp`.
 pub fn bound(binding: &StringBinding, id: GUID) -> DirectCalls {
     let stream = Stream::connect(&binding.address, binding.endpoint.parse().unwrap(), PATIENCE).unwrap();
     let interface = SyntaxId { uuid: Uuid(id.to_u128()), version: 0 };
     DirectCalls::bind(Arc::new(stream), interface, PATIENCE).unwrap()
 }
 
-/// An object that was made for it.
+/// An activated object.
 #[derive(Clone, Debug)]
 pub struct Made {
-    /// The reference.
+    /// The object reference.
     pub std: StdObjRef,
-    /// How to get to the process that has it.
+    /// The string bindings of the object's process.
     pub ways: Vec<StringBinding>,
 }
 
 impl Stranger {
-    /// Connects to whoever is at a binding of `ncacn_ip_tcp`.
+    /// Connects to the server at a binding of `ncacn_ip_tcp`.
     pub fn new(binding: &str) -> Self {
         let binding: StringBinding = binding.parse().unwrap();
         Self { activation: bound(&binding, ACTIVATION.id), exporter: bound(&binding, INTERFACE.id) }
     }
 
-    /// Has a factory made.
+    /// Activates a factory.
     ///
     /// # Errors
     ///
-    /// What the activator says.
+    /// Returns the HRESULT of a failed activation.
     pub fn activate(&mut self) -> Result<Made, HRESULT> {
         let made = self.activate_as(&[IFactory::IID]).unwrap();
         if made.result.is_err() {
@@ -65,20 +66,20 @@ impl Stranger {
         Ok(Made { std: *std, ways: made.bindings.unwrap().string_bindings().collect() })
     }
 
-    /// Has a factory made, and asks it for these interfaces.
+    /// Activates a factory, with a query for interfaces.
     ///
     /// # Errors
     ///
-    /// Why there are no results.
+    /// Fails when the call itself fails.
     pub fn activate_as(&mut self, iids: &[GUID]) -> Result<RemoteActivationResults, DirectError> {
         self.activate_in(0, iids)
     }
 
-    /// Asks what stands for the class for these interfaces.
+    /// Fetches the class object, with a query for interfaces.
     ///
     /// # Errors
     ///
-    /// Why there are no results.
+    /// Fails when the call itself fails.
     pub fn class_object(&mut self, iids: &[GUID]) -> Result<RemoteActivationResults, DirectError> {
         self.activate_in(u32::MAX, iids)
     }
@@ -99,11 +100,11 @@ impl Stranger {
         Ok(RemoteActivationResults::read(iids.len(), &mut Decoder::new(&stub, order)).unwrap())
     }
 
-    /// Asks the resolver.
+    /// Makes a call of the object exporter's resolver.
     ///
     /// # Errors
     ///
-    /// Why there are no results.
+    /// Fails when the call itself fails.
     pub fn ask(&mut self, request: &Request) -> Result<Response, DirectError> {
         let stub = Encoder::encode(ByteOrder::Little, |to| request.write(to)).unwrap();
         let (order, stub) = self.exporter.call((request.opnum(), stub), PATIENCE)?;
@@ -114,11 +115,11 @@ impl Stranger {
         self.ask(request).unwrap()
     }
 
-    /// Asks how a process is reached.
+    /// Resolves an OXID to the process's bindings.
     ///
     /// # Errors
     ///
-    /// What the resolver says.
+    /// Returns the status of the resolver.
     pub fn resolve(&mut self, oxid: u64) -> Result<Resolved, Status> {
         match self.exporter(&Request::ResolveOxid2(Resolve { oxid, protseqs: vec![TCP] })) {
             Response::ResolveOxid2(found) => found,
@@ -134,7 +135,7 @@ impl Stranger {
         }
     }
 
-    /// Changes a set, or makes one for 0. Its number, and what came of it.
+    /// Changes a ping set, or creates one for 0. Returns the set's number and the status.
     pub fn change(&mut self, set: u64, sequence: u16, added: &[u64], removed: &[u64]) -> (u64, Status) {
         let ping = ComplexPing { set, sequence, added: added.to_vec(), removed: removed.to_vec() };
         match self.exporter(&Request::ComplexPing(ping)) {

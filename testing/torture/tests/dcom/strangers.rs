@@ -1,4 +1,4 @@
-//! Promises to clients that speak DCOM, and are no processes of obvia's.
+//! Tests of the guarantees to DCOM clients of other implementations.
 
 use crate::stranger::{PATIENCE, Stranger, bound};
 use obvia::orpc::activator::RemoteActivationResults;
@@ -16,10 +16,10 @@ use torture::IFactory;
 use torture::process::{Directory, LATEST, Process};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
-/// The method Live of IFactory.
+/// The opnum of IFactory::Live.
 const LIVE: u16 = 4;
 
-/// A server of the class, and what it listens on.
+/// A server of the class, with its binding.
 struct Server {
     process: Process,
     binding: String,
@@ -50,7 +50,7 @@ fn reference(made: &RemoteActivationResults, at: usize) -> ObjRef {
     ObjRef::from_bytes(made.interfaces[at].1.as_ref().unwrap()).unwrap()
 }
 
-/// Calls a method of an object without arguments; what is behind its header.
+/// Calls a method of an object, and returns the stub data behind ORPCTHAT.
 fn call(calls: &mut DirectCalls, ipid: GUID, opnum: u16, write: impl Fn(&mut Encoder<'_>)) -> (ByteOrder, Vec<u8>) {
     let stub = Encoder::encode(ByteOrder::Little, |to| {
         OrpcThis::new(GUID::from_u128(7)).write(to);
@@ -72,7 +72,8 @@ fn query(calls: &mut DirectCalls, made: &RemoteActivationResults, ipid: GUID, ii
     }
 }
 
-/// MS-DCOM 3.1.2.5.1.6 and 3.2.4.1.1.1: who asks whether a resolver is there proves nothing, and learns no endpoint.
+/// MS-DCOM 3.1.2.5.1.6 and 3.2.4.1.1.1: ServerAlive needs no authentication, and its results have
+/// no endpoints.
 #[test]
 fn resolvers_say_that_they_are_there_whoever_asks() {
     for options in ["", ",security=integrity", ",security=privacy"] {
@@ -82,7 +83,7 @@ fn resolvers_say_that_they_are_there_whoever_asks() {
         let Ok(Response::ServerAlive2(Ok((_, ways)))) = stranger.ask(&Request::ServerAlive2) else { panic!() };
         assert!(!ways.strings.is_empty() && ways.strings.iter().all(|way| !way.address.contains('[')), "{ways:?}");
         assert!(!ways.securities.is_empty(), "{ways:?}");
-        // Other calls need a proof.
+        // Other calls need authentication.
         let resolved = stranger.ask(&Request::SimplePing { set: 7 });
         match resolved {
             Ok(_) => assert_eq!(options, ""),
@@ -132,7 +133,7 @@ fn references_say_how_to_prove_who_one_is_and_name_no_endpoint() {
     assert!(resolver.strings.iter().filter(|way| way.tower == 7).all(|way| way.address == "127.0.0.1"), "{resolver:?}");
 }
 
-/// MS-DCOM 3.1.1.6.2: whoever calls an object uses it, and need not ping it as well.
+/// MS-DCOM 3.1.1.6.2: calls of an object count as pings.
 #[test]
 fn calls_are_signs_of_life() {
     let mut server = Server::start("");
@@ -165,7 +166,7 @@ fn a_server_without_an_address_listens_on_ipv6_and_ipv4() {
     }
 }
 
-/// A process that has registered the class itself gets another process's object where it names that.
+/// A process that has registered the class itself still gets the object of a server that it names.
 #[test]
 fn a_server_that_is_named_makes_the_object() {
     let mut server = Server::start("");

@@ -1,24 +1,24 @@
-//! Objects in C++: classes with a base `obvia::implements` or `obvia::implementation`.
+//! Classes of objects in C++: those with a base `obvia::implements` or `obvia::implementation`.
 
 use super::Class;
 
-/// The bases of obvia's that objects have.
+/// The base classes of objects, in the namespace `obvia`.
 const BASES: [&str; 2] = ["implements", "implementation"];
-/// The base that has them called over virtual interfaces.
+/// The base class with the marshaler for virtual interfaces.
 const OVER_VI: &str = "over_vi";
 
-/// A word or a mark, and where it is.
+/// A word or a punctuation mark, with its offset.
 struct Token<'a> {
     at: usize,
     text: &'a str,
 }
 
-/// The objects' classes in a file.
+/// Finds the classes of objects in a file.
 pub(super) fn classes(text: &str) -> Vec<Class> {
     let tokens = tokens(text);
     let mut found = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
-        // Not `enum class`, and no parameter of a template.
+        // Neither `enum class` nor a parameter of a template.
         let is_other = at > 0 && ["enum", "<", ","].contains(&tokens[at - 1].text);
         if ["class", "struct"].contains(&token.text) && !is_other {
             found.extend(class(&tokens[at + 1..]));
@@ -27,7 +27,7 @@ pub(super) fn classes(text: &str) -> Vec<Class> {
     found
 }
 
-/// The class whose head begins so, if it is an object's.
+/// Parses a class's head, after `class` or `struct`; `None` if it is not an object's class.
 fn class(head: &[Token<'_>]) -> Option<Class> {
     let colon = head.iter().position(|token| [":", "{", ";", "(", "="].contains(&token.text))?;
     if head[colon].text != ":" {
@@ -38,7 +38,7 @@ fn class(head: &[Token<'_>]) -> Option<Class> {
     let bases = &bases[..bases.iter().position(|token| ["{", ";"].contains(&token.text))?];
     let base = bases.iter().position(|token| BASES.contains(&token.text))?;
     let (last, interfaces) = (bases.last()?, bases[base + 1..].iter());
-    // `implements` names the class itself, too.
+    // The first argument of `implements` is the class itself.
     let interfaces = interfaces.take_while(|token| token.text != ">").map(|token| token.text);
     let interfaces = interfaces.filter(|text| is_word(text) && *text != name).map(str::to_owned).collect();
     let insertions = if bases.iter().any(|token| token.text == OVER_VI) {
@@ -53,7 +53,7 @@ fn is_word(text: &str) -> bool {
     text.starts_with(|letter: char| letter.is_alphabetic() || letter == '_')
 }
 
-/// The words and marks of a file, without comments, texts and directives of the preprocessor.
+/// Splits a file into words and marks, without comments, literals and preprocessor directives.
 fn tokens(text: &str) -> Vec<Token<'_>> {
     let (mut found, mut at, mut begins_line) = (Vec::new(), 0, true);
     while let Some(letter) = text[at..].chars().next() {
@@ -92,20 +92,20 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
     found
 }
 
-/// How long a directive is, with the lines that continue it.
+/// Returns the length of a directive, with its continuation lines.
 fn directive(text: &str) -> usize {
     let mut length = 0;
     for line in text.split_inclusive('\n') {
         length += line.len();
         if !line.trim_end().ends_with('\\') {
-            // The end of the line is not part of it.
+            // The final newline is not part of the directive.
             return length - usize::from(line.ends_with('\n'));
         }
     }
     length
 }
 
-/// How long a text between quotes is.
+/// Returns the length of a quoted literal.
 fn quoted(text: &str, quote: char) -> usize {
     let mut is_escaped = true;
     for (at, letter) in text.char_indices() {
@@ -120,7 +120,7 @@ fn quoted(text: &str, quote: char) -> usize {
     text.len()
 }
 
-/// How long a raw text is: `"mark( ... )mark"`.
+/// Returns the length of a raw literal: `"mark( ... )mark"`.
 fn raw(text: &str) -> usize {
     let Some((mark, _)) = text[1..].split_once('(') else { return text.len() };
     let end = format!("){mark}\"");

@@ -1,10 +1,10 @@
-//! Objects in Rust: structures with `#[implement(...)]`.
+//! Classes of objects in Rust: structures with `#[implement(...)]`.
 
 use super::Class;
 use proc_macro2::{Delimiter, Group, Spacing, TokenStream, TokenTree};
 use std::str::FromStr;
 
-/// The objects' classes in a file.
+/// Finds the classes of objects in a file.
 pub(super) fn classes(text: &str) -> Result<Vec<Class>, String> {
     let tokens = TokenStream::from_str(text).map_err(|error| {
         let at = error.span().start();
@@ -15,10 +15,10 @@ pub(super) fn classes(text: &str) -> Result<Vec<Class>, String> {
     Ok(found)
 }
 
-/// An attribute that says which interfaces an object has.
+/// The attribute with an object's interfaces.
 struct Implement {
     interfaces: Vec<String>,
-    /// Behind the first of them.
+    /// The offset after the first interface.
     place: usize,
 }
 
@@ -68,7 +68,7 @@ fn class(name: String, Implement { interfaces, place }: Implement, end: usize, i
     Class { name, interfaces, insertions }
 }
 
-/// Reads an attribute, if it is such a one: `implement(...)`, perhaps with modules before it.
+/// Parses an attribute `implement(...)`, whose path may have modules; `None` for other attributes.
 fn read(attribute: &TokenStream) -> Option<Implement> {
     let tokens: Vec<TokenTree> = attribute.clone().into_iter().collect();
     let (TokenTree::Group(list), before) = tokens.split_last()? else { return None };
@@ -76,7 +76,7 @@ fn read(attribute: &TokenStream) -> Option<Implement> {
     (is_it && list.delimiter() == Delimiter::Parenthesis).then(|| interfaces(list)).flatten()
 }
 
-/// The interfaces of a list, by the last words of their paths.
+/// Returns the interfaces of a list, by the last segments of their paths.
 fn interfaces(list: &Group) -> Option<Implement> {
     let (mut interfaces, mut place, mut last, mut depth) = (Vec::new(), None, None, 0_usize);
     let mut end = list.span_open().byte_range().end;
