@@ -33,8 +33,9 @@ fn choose() {
 }
 
 /// Turns the leak sanitizer off for the target that reads plans: their expressions live as long as
-/// the process, which is no leak. SAFETY: the leak sanitizer declares this function, and calls it
-/// if it is present; no other symbol has this name.
+/// the process, which is no leak.
+// SAFETY: the leak sanitizer declares this function, and calls it if it is present; no other symbol
+// has this name.
 #[unsafe(no_mangle)]
 extern "C" fn __lsan_is_turned_off() -> i32 {
     CHOSEN.get().is_some_and(|(name, _)| *name == "ndr_words").into()
