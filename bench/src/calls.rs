@@ -338,7 +338,7 @@ struct Bench {
 struct Count(AtomicI64);
 
 thread_local! {
-    /// This thread's count, once it has answered a call of the process's only object.
+    /// The thread's count, once it has answered a call of the process's only object.
     static COUNT: OnceCell<Arc<Count>> = const { OnceCell::new() };
 }
 

@@ -2,7 +2,7 @@
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    // What programs ask the loader for: OBVIA_ABI_MAJOR of obvia.h.
+    // The library's name, which programs ask the loader for, ends in OBVIA_ABI_MAJOR of obvia.h.
     println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libobvia.so.0");
     // Its threads go on when a library that needed it is unloaded.
     println!("cargo::rustc-cdylib-link-arg=-Wl,-z,nodelete");

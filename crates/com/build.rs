@@ -1,4 +1,5 @@
-//! Compiles the interfaces that every program has: what Automation's are on the wire, and connection points.
+//! Compiles the interfaces that every program has: what Automation's are on the wire, and
+//! connection points.
 
 fn main() {
     obvia_idl::build_brought();

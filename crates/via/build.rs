@@ -6,7 +6,8 @@ fn main() {
     fabric();
 }
 
-/// Most of libfabric's calls are inline functions of its headers, so a piece of C must stand between.
+/// Most of libfabric's calls are inline functions of its headers, so a piece of C must stand
+/// between.
 #[cfg(feature = "fabric")]
 fn fabric() {
     const SHIM: &str = "src/provider/fabric/shim.c";

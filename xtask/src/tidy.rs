@@ -5,6 +5,7 @@ mod circles;
 mod documents;
 mod floors;
 mod formats;
+mod prose;
 mod sizes;
 mod targets;
 mod unsafety;
@@ -49,6 +50,7 @@ type Rule = fn(&Repo) -> Vec<Finding>;
 const RULES: &[(&str, Rule)] = &[
     ("floors", floors::check),
     ("circles", circles::check),
+    ("prose", prose::check),
     ("sizes", sizes::check),
     ("targets", targets::check),
     ("unsafe", unsafety::check),

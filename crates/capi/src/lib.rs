@@ -1,6 +1,6 @@
 //! libobvia: the C interface, as `include/obvia.h` and `include/obvia_stub.h` declare it.
 //!
-//! Those headers are the documentation. The interface exposes nothing specific to Rust: no panics,
+//! The headers are the documentation. The interface exposes nothing specific to Rust: no panics,
 //! no allocations except those of the C library, and no types without C's layout.
 
 pub mod access;

@@ -26,8 +26,8 @@ pub(crate) struct Arguments {
     /// Take the file's attributes from this file too, instead of FILE's name with .acf
     #[arg(long, value_name = "FILE")]
     acf: Option<PathBuf>,
-    /// The language, and so the files: NAME.rs; NAME.h, NAME_stubs.c and NAME_values.hpp; a file for
-    /// each class in Java; or NAME.tlb
+    /// The language, and so the files: NAME.rs; NAME.h, NAME_stubs.c and NAME_values.hpp; a file
+    /// for each class in Java; or NAME.tlb
     #[arg(short, long, value_enum, default_value = "rust")]
     language: Language,
     /// The package of classes in Java [default: FILE's name]

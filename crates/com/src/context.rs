@@ -50,8 +50,9 @@ impl Contexts {
     }
 }
 
-/// Returns the client of the running method. No lock on [`Contexts`] may be held: a name for the client
-/// takes the lock under which clients leave, and leaving clients take the lock on [`Contexts`].
+/// Returns the client of the running method. No lock on [`Contexts`] may be held: a name for the
+/// client takes the lock under which clients leave, and leaving clients take the lock on
+/// [`Contexts`].
 fn client() -> Result<u64> {
     let client = caller().map_or(Ok(NOBODY), |caller| caller.client());
     client.map_err(|status| {

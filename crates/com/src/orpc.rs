@@ -1,7 +1,7 @@
 //! ORPC: calls of objects by DCOM's protocol ([MS-DCOM]): its formats, its own interfaces, and the
 //! tables behind them.
 //!
-//! This module does no I/O and reads no clock: bytes and times come from the caller. [`ObjRef`] is
+//! The module does no I/O and reads no clock: bytes and times come from the caller. [`ObjRef`] is
 //! the wire form of an interface pointer. [`OrpcThis`] and [`OrpcThat`] precede the parameters and
 //! the results of a call. [`activation`] has the properties of activation requests and answers.
 //! [`object_exporter`], [`rem_unknown`] and [`activator`] are the interfaces that every process

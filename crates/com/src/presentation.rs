@@ -216,9 +216,9 @@ impl Visitor {
         self.users().iter().for_each(|(_, presence)| presence.note_loss());
     }
 
-    /// Returns the client's OXID if the client has sent it. Otherwise returns the name of the caller's
-    /// user, which is made on first use: one for the user in the association's group, or one for the
-    /// user in the association if there is no group.
+    /// Returns the client's OXID if the client has sent it. Otherwise returns the name of the
+    /// caller's user, which is made on first use: one for the user in the association's group, or
+    /// one for the user in the association if there is no group.
     pub(crate) fn name(&self, caller: Option<&Authenticated>) -> Result<u64, Status> {
         // One guard from the look-up to the insertion: two lanes may bring a client's first calls.
         let mut users = self.users();
@@ -273,8 +273,8 @@ impl Visitor {
         Err(Status::ACCESS_DENIED)
     }
 
-    /// Identifies the client's process by its OXID, and returns whether the client is that process. A
-    /// client keeps its first identity: an OXID, or the names of its users once one has called.
+    /// Identifies the client's process by its OXID, and returns whether the client is that process.
+    /// A client keeps its first identity: an OXID, or the names of its users once one has called.
     fn is_called(&self, oxid: u64) -> bool {
         let users = self.users();
         if self.presence.get().is_none()

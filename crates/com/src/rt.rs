@@ -251,16 +251,17 @@ pub fn elements<T: TryInto<usize>>(count: T) -> Option<usize> {
     count.try_into().ok()
 }
 
-/// Converts a received count to a number of elements for a comparison with the elements that are there.
-/// A negative count becomes more than any memory holds, so that the one comparison with the upper bound
-/// refuses it, too.
+/// Converts a received count to a number of elements for a comparison with the elements that are
+/// there. A negative count becomes more than any memory holds, so that the one comparison with the
+/// upper bound refuses it, too.
 #[inline(always)]
 pub fn claimed<T: Into<i128>>(count: T) -> usize {
     const { assert!(usize::BITS == 64, "no count is cut off") };
     count.into() as usize
 }
 
-/// As [`claimed`], for the value of an expression. An expression without a value counts as too large.
+/// As [`claimed`], for the value of an expression. An expression without a value counts as too
+/// large.
 #[inline]
 pub fn claimed_of(count: Option<i64>) -> usize {
     count.map_or(usize::MAX, claimed)

@@ -98,8 +98,8 @@ pub(crate) fn deadline() -> Deadline {
 }
 
 /// Returns the deadline that calls of this thread tell their callees: that of [`with_timeout`] or
-/// [`with_deadline`], or that of the caller of the method that runs. [`DEFAULT_TIMEOUT`] limits each
-/// call here and is never told.
+/// [`with_deadline`], or that of the caller of the method that runs. [`DEFAULT_TIMEOUT`] limits
+/// each call here and is never told.
 #[inline]
 pub(crate) fn said_deadline() -> Option<Deadline> {
     match (DEADLINE.get(), INHERITED.get()) {

@@ -273,7 +273,8 @@ impl Reading<'_> {
         self.added(path, text, Role::Included, Some(span))
     }
 
-    /// Adds a file. `None` where it is one too many, or all have too many bytes with it: that is said.
+    /// Adds a file. `None` where it is one too many, or all have too many bytes with it: that is
+    /// said.
     fn added(&mut self, path: &Path, text: String, role: Role, span: Option<Span>) -> Option<FileId> {
         self.bytes = self.bytes.saturating_add(text.len());
         let file = if self.bytes > BYTES_MAX { None } else { self.sources.add(path, text, role) };

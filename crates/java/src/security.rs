@@ -141,7 +141,8 @@ pub unsafe extern "C" fn obvia_java_caller(place: *mut Who, words: *mut Bytes) -
     })
 }
 
-/// Whether the caller of the method that this thread performs is a process of this process's user: 1 or 0.
+/// Whether the caller of the method that this thread performs is a process of this process's user:
+/// 1 or 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn obvia_java_is_own_user() -> u32 {
     crate::outcome::guarded_or(0, || com::abi::is_own_user().into())

@@ -29,8 +29,8 @@ pub fn must_ring(peer_sleeps: &AtomicU32, own_bell: &AtomicU32) -> bool {
 /// Does the sleeper's half, before it sleeps: raises the flag and returns the bell's value to sleep
 /// on.
 ///
-/// The caller must look for a message again after this call, and only then wait for the bell to differ from
-/// the value returned.
+/// The caller must look for a message again after this call, and only then wait for the bell to
+/// differ from the value returned.
 #[inline]
 pub fn prepare_sleep(own_sleeps: &AtomicU32, peer_bell: &AtomicU32) -> u32 {
     let bell = peer_bell.load(Ordering::Acquire);

@@ -67,7 +67,8 @@ impl Memory {
         let seals = SealFlags::SHRINK | SealFlags::GROW;
         rustix::fs::fcntl_add_seals(&fd, seals).map_err(Error::system("sealing memory"))?;
         let protection = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: a fresh mapping at an address of the kernel's choice touches no memory in use; the file cannot shrink.
+        // SAFETY: a fresh mapping at an address of the kernel's choice touches no memory in use;
+        // the file cannot shrink.
         let start =
             unsafe { rustix::mm::mmap(std::ptr::null_mut(), length.max(1), protection, MapFlags::SHARED, &fd, 0) };
         Self::mapped(start, length, Some(fd))
@@ -130,7 +131,8 @@ impl Memory {
         }
         // SAFETY: in bounds by the check above.
         let from = unsafe { self.start.add(offset as usize) };
-        // SAFETY: readable by the invariant; `into` is exclusive, so they do not overlap; any bytes are valid.
+        // SAFETY: readable by the invariant; `into` is exclusive, so they do not overlap; any bytes
+        // are valid.
         unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), into.as_mut_ptr(), into.len()) };
         Some(())
     }
@@ -172,7 +174,8 @@ impl Memory {
         }
         // SAFETY: in bounds by the check above.
         let from = unsafe { self.start.add(offset as usize) };
-        // SAFETY: readable by the invariant and the check; `into` is as the caller promises; any bytes are valid.
+        // SAFETY: readable by the invariant and the check; `into` is as the caller promises; any
+        // bytes are valid.
         unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), into, length) };
         Some(())
     }
@@ -188,7 +191,8 @@ impl Memory {
 impl Drop for Memory {
     fn drop(&mut self) {
         if let Owner::Mapped(_) = self.owner {
-            // SAFETY: mapped by `new` or `shared` with this length, and nothing borrowed from it outlives it.
+            // SAFETY: mapped by `new` or `shared` with this length, and nothing borrowed from it
+            // outlives it.
             let _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.length.max(1)) };
         }
     }

@@ -20,7 +20,8 @@ pub struct RegionView<'a> {
     mapping: PhantomData<&'a ()>,
 }
 
-// SAFETY: a view only loads, with atomic loads, from memory that stays mapped for 'a; threads may share it.
+// SAFETY: a view only loads, with atomic loads, from memory that stays mapped for 'a; threads may
+// share it.
 unsafe impl Send for RegionView<'_> {}
 // SAFETY: as above.
 unsafe impl Sync for RegionView<'_> {}
@@ -38,8 +39,8 @@ macro_rules! load {
             }
             // SAFETY: in bounds by the check above, so inside the mapping by invariant 1.
             let place = unsafe { self.start.add(offset) };
-            // SAFETY: aligned by the check above and invariant 2; mapped for 'a; an atomic load may race with the
-            // peer's stores.
+            // SAFETY: aligned by the check above and invariant 2; mapped for 'a; an atomic load may
+            // race with the peer's stores.
             let word = unsafe { <$atomic>::from_ptr(place.cast_mut().cast()) };
             Some(word.load(Ordering::Relaxed))
         }
@@ -105,8 +106,9 @@ impl<'a> RegionView<'a> {
         }
         // SAFETY: in bounds by the check above, so inside the mapping by invariant 1.
         let from = unsafe { self.start.add(offset) };
-        // SAFETY: `from` is readable for `into.len()` bytes; `into` is exclusive private memory, so they do not
-        // overlap. No reference to the peer's bytes is made; the bytes are plain, any value is valid.
+        // SAFETY: `from` is readable for `into.len()` bytes; `into` is exclusive private memory, so
+        // they do not overlap. No reference to the peer's bytes is made; the bytes are plain, any
+        // value is valid.
         unsafe { std::ptr::copy_nonoverlapping(from, into.as_mut_ptr(), into.len()) };
         Some(())
     }
@@ -125,8 +127,8 @@ impl<'a> RegionView<'a> {
         }
         // SAFETY: in bounds by the check above, so inside the mapping by invariant 1.
         let from = unsafe { self.start.add(offset) };
-        // SAFETY: `from` is readable for `length` bytes, `into` is as the caller promises; any bytes are valid. They may overlap:
-        // a view can be of memory that the caller has as well.
+        // SAFETY: `from` is readable for `length` bytes, `into` is as the caller promises; any
+        // bytes are valid. They may overlap: a view can be of memory that the caller has as well.
         unsafe { std::ptr::copy(from, into, length) };
         Some(())
     }

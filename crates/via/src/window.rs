@@ -313,7 +313,7 @@ impl Alarm {
 
     /// Whether the connection's owner has dropped it.
     ///
-    /// This function never ends a connection. [`Self::ring`], [`Self::attended`] and
+    /// The function never ends a connection. [`Self::ring`], [`Self::attended`] and
     /// [`Self::is_closed`] keep the connection alive for a moment, so that their return may end it.
     pub fn is_gone(&self) -> bool {
         self.wire.strong_count() == 0

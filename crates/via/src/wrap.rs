@@ -5,7 +5,8 @@
 //!   direction of such a network.
 //! - [`FaultLink`] gives a real link such conditions.
 //! - [`TracedProvider`] and [`TracedLink`] record what happens in a [`Trace`].
-//! - [`PcapLink`] writes the datagrams of a link to a [`Capture`], a file that tcpdump and Wireshark open.
+//! - [`PcapLink`] writes the datagrams of a link to a [`Capture`], a file that tcpdump and
+//!   Wireshark open.
 //! - [`SharedCapture`] is such a file for several processes, and a [`Conversation`] writes the
 //!   bytes that two ends exchange to it.
 //!

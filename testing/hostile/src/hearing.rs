@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use windows_core::implement;
 
 const HOUR: Duration = Duration::from_secs(3600);
-/// The deadline of the calls that say one, in milliseconds. Half of it is more than the default timeout,
-/// which no call may say.
+/// The deadline of the calls that say one, in milliseconds. Half of it is more than the default
+/// timeout, which no call may say.
 const TIME: i64 = 100_000;
 /// The first timeout of a lingering call. On a busy machine, the call may not have begun by then.
 const SHORT: Duration = Duration::from_millis(500);
@@ -78,8 +78,8 @@ fn check(call: &dyn Fn() -> obvia::Result<(i64, U16CString)>) -> obvia::Result<(
     Ok(())
 }
 
-/// Calls the server `by`, and has it call the server `last`, which is in Rust and notices when the caller
-/// of a lingering call gives up.
+/// Calls the server `by`, and has it call the server `last`, which is in Rust and notices when the
+/// caller of a lingering call gives up.
 pub(crate) fn listen(by: &str, last: &str) -> obvia::Result<()> {
     let (by, last): (IHearer, IHearer) = (obvia::connect(by)?, obvia::connect(last)?);
     check(&|| by.Hear())?;

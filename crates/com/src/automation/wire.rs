@@ -177,8 +177,8 @@ impl Wires {
         unsafe { arm.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(from, bytes) };
         match vt {
             vt::UNKNOWN | vt::DISPATCH => arm[0] = self.object(arm[0]),
-            // The first two bytes of a DECIMAL in memory are the VARIANT's type. SAFETY: the write
-            // is within the arm.
+            // The first two bytes of a DECIMAL in memory are the VARIANT's type.
+            // SAFETY: the write is within the arm.
             vt::DECIMAL => unsafe { arm.as_mut_ptr().cast::<u16>().write(0) },
             _ => {}
         }

@@ -109,9 +109,9 @@ unsafe extern "system" fn create_proxy(
     }
 }
 
-/// Begins IClassFactory::CreateInstance: checks the arguments, sets the result to null, and returns the
-/// requested IID, or the HRESULT of the refusal. Refuses aggregation for proxies as well: an object of
-/// another process cannot be a part of an object of this process.
+/// Begins IClassFactory::CreateInstance: checks the arguments, sets the result to null, and returns
+/// the requested IID, or the HRESULT of the refusal. Refuses aggregation for proxies as well: an
+/// object of another process cannot be a part of an object of this process.
 ///
 /// # Safety
 ///

@@ -347,8 +347,8 @@ impl StubCall<'_, '_> {
         // SAFETY: the root has just been surveyed and has not changed.
         let sent = unsafe { self.write_graph(&survey, root, block, outer) };
         // The image has a survey of its own for freeing. An object may be written twice where
-        // pointers of several kinds lead to it, but it was allocated once. SAFETY: the caller's
-        // promise.
+        // pointers of several kinds lead to it, but it was allocated once.
+        // SAFETY: the caller's promise.
         unsafe { image.free(layout, outer) };
         let length = sent.map_err(|error| refused(&error))?;
         Ok(results(result, length))

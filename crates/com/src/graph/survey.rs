@@ -203,8 +203,8 @@ impl Survey {
         types: &'static [ElementType],
     ) -> Self {
         let mut survey = Self { is_tolerant: true, ..Self::new(types, 0) };
-        // An array that exceeds a frame cannot have come from one, so an error is ignored. SAFETY:
-        // the caller's promise.
+        // An array that exceeds a frame cannot have come from one, so an error is ignored.
+        // SAFETY: the caller's promise.
         let _ = unsafe { survey.begin(first, element, count) };
         survey
     }

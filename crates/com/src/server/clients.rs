@@ -113,13 +113,13 @@ impl Clients {
         self.register.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a connection of the client with this OXID or name, and returns that. A group names its
-    /// users under the lock by which they leave, so that no user has two names.
+    /// Counts a connection of the client with this OXID or name, and returns that. A group names
+    /// its users under the lock by which they leave, so that no user has two names.
     ///
     /// # Errors
     ///
-    /// [`Status::ACCESS_DENIED`] when the client's other connections are another process's: no process
-    /// may give back the references of another. The errors of `oxid`.
+    /// [`Status::ACCESS_DENIED`] when the client's other connections are another process's: no
+    /// process may give back the references of another. The errors of `oxid`.
     fn enter(
         &self,
         oxid: impl FnOnce() -> Result<u64, Status>,

@@ -8,7 +8,8 @@ use obvia_rpc::status::Status;
 use obvia_via::window::Peer;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The maximum number of users with names for whom the associations of one group make calls at a time.
+/// The maximum number of users with names for whom the associations of one group make calls at a
+/// time.
 const USERS_MAX: usize = 64;
 
 /// The client process of a group, identified by its host, or by its process id on this host. Each

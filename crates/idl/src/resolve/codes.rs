@@ -1,4 +1,5 @@
-//! Names of methods and parameters in generated code. IDL has name spaces of their own for them; code has one for these and for types.
+//! Names of methods and parameters in generated code. IDL has name spaces of their own for them;
+//! code has one for these and for types.
 
 use super::Resolver;
 use std::collections::HashSet;
@@ -18,8 +19,9 @@ fn beside(name: &str, what: &str, is_taken: impl Fn(&str) -> bool) -> String {
 }
 
 impl Resolver<'_> {
-    /// Renames methods that are called as their interface or as an inherited method, and parameters that are called as a type or a constant.
-    /// Callers see a parameter's name only in C++, where several results of a method are the members of one structure.
+    /// Renames methods that are called as their interface or as an inherited method, and parameters
+    /// that are called as a type or a constant. Callers see a parameter's name only in C++, where
+    /// several results of a method are the members of one structure.
     pub(super) fn name_in_code(&mut self) {
         let model = &mut self.model;
         let types = model.structs.iter().map(|found| &found.name).chain(model.unions.iter().map(|found| &found.name));
@@ -31,7 +33,8 @@ impl Resolver<'_> {
         let mut taken: HashSet<String> = types.chain(values).map(|name| stem(name).to_owned()).collect();
         taken.insert("IUnknown".to_owned());
         for id in 0..model.interfaces.len() {
-            // The vtable of an interface has the methods of its bases, which stand before it in the model.
+            // The vtable of an interface has the methods of its bases, which stand before it in the
+            // model.
             let bases = model.interfaces[id].base.map_or_else(Vec::new, |base| model.lineage(base));
             let inherited = bases.iter().flat_map(|base| &model.interfaces[base.0].methods);
             let inherited: HashSet<String> = inherited.map(|method| stem(&method.code).to_owned()).collect();

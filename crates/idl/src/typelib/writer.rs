@@ -43,7 +43,8 @@ fn folds(lcid: u32) -> Option<bool> {
     Some(match lcid & 0x3ff {
         // Czech, Spanish, Hebrew, Hungarian, Polish and Slovak.
         0x05 | 0x0a | 0x0d | 0x0e | 0x15 | 0x1b => false,
-        // Arabic, Chinese, Greek, Icelandic, Japanese, Korean, Norwegian, Russian, Turkish and Persian.
+        // Arabic, Chinese, Greek, Icelandic, Japanese, Korean, Norwegian, Russian, Turkish and
+        // Persian.
         0x01 | 0x04 | 0x08 | 0x0f | 0x11 | 0x12 | 0x14 | 0x19 | 0x1f | 0x29 => return None,
         _ => true,
     })

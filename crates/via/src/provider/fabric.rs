@@ -39,7 +39,8 @@ use std::time::Duration;
 /// The options of a fabric.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// libfabric's name of the provider: `tcp`, `shm`, `verbs`, `efa`, `psm3`, `tcp;ofi_rxm`. `fi_info -l` lists them.
+    /// libfabric's name of the provider: `tcp`, `shm`, `verbs`, `efa`, `psm3`, `tcp;ofi_rxm`.
+    /// `fi_info -l` lists them.
     pub provider: String,
     /// The domain, which is libfabric's word for an adapter: `mlx5_0`, `eth0`. The default is the
     /// first.

@@ -180,8 +180,8 @@ impl ReceiveArea {
         }
         // SAFETY: in bounds by the check above.
         let start = unsafe { self.area.start().add(offset) };
-        // SAFETY: inside the area, which is mapped as long as self is; areas are page-aligned or begin at a
-        // multiple of 4096 in a segment, and the offset is a multiple of 8.
+        // SAFETY: inside the area, which is mapped as long as self is; areas are page-aligned or
+        // begin at a multiple of 4096 in a segment, and the offset is a multiple of 8.
         Ok(unsafe { RegionView::new(start.as_ptr(), bytes) })
     }
 

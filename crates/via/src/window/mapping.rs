@@ -19,8 +19,8 @@ pub(crate) struct Mapping {
     owned: bool,
 }
 
-// SAFETY: the mapping belongs to the process, not to a thread; access goes through atomics or through the one
-// owner that `Tx` is.
+// SAFETY: the mapping belongs to the process, not to a thread; access goes through atomics or
+// through the one owner that `Tx` is.
 unsafe impl Send for Mapping {}
 // SAFETY: as above.
 unsafe impl Sync for Mapping {}
@@ -28,8 +28,8 @@ unsafe impl Sync for Mapping {}
 impl Mapping {
     pub(crate) fn new(fd: BorrowedFd<'_>, length: usize, writable: bool) -> Result<Self, Error> {
         let protection = if writable { ProtFlags::READ | ProtFlags::WRITE } else { ProtFlags::READ };
-        // SAFETY: a fresh mapping at an address of the kernel's choice touches no memory in use. The file is
-        // sealed against shrinking before or checked to be, so the pages stay.
+        // SAFETY: a fresh mapping at an address of the kernel's choice touches no memory in use.
+        // The file is sealed against shrinking before or checked to be, so the pages stay.
         let start = unsafe { rustix::mm::mmap(std::ptr::null_mut(), length, protection, MapFlags::SHARED, fd, 0) };
         let start = start.map_err(Error::system("mapping a segment"))?;
         let start = NonNull::new(start.cast()).ok_or(Violation::ShortSegment)?;
@@ -83,10 +83,11 @@ impl Mapping {
     #[inline]
     pub(crate) fn word(&self, offset: usize) -> &AtomicU32 {
         debug_assert!(offset + 4 <= self.length && offset.is_multiple_of(4));
-        // SAFETY: in bounds and aligned: callers pass the constants of `layout`, and every segment is longer.
+        // SAFETY: in bounds and aligned: callers pass the constants of `layout`, and every segment
+        // is longer.
         let place = unsafe { self.start.add(offset) };
-        // SAFETY: mapped as long as self lives; shared words are accessed by atomics only, and stores go to words
-        // of writable mappings only.
+        // SAFETY: mapped as long as self lives; shared words are accessed by atomics only, and
+        // stores go to words of writable mappings only.
         unsafe { place.cast::<AtomicU32>().as_ref() }
     }
 }
@@ -94,7 +95,8 @@ impl Mapping {
 impl Mapping {
     /// Returns a view for checked loads.
     pub(crate) fn view(&self) -> RegionView<'_> {
-        // SAFETY: mapped as long as self lives; mappings and the areas in them begin at multiples of 8.
+        // SAFETY: mapped as long as self lives; mappings and the areas in them begin at multiples
+        // of 8.
         unsafe { RegionView::new(self.start.as_ptr(), self.length) }
     }
 
@@ -136,7 +138,8 @@ impl Mapping {
         }
         // SAFETY: in bounds by the check above.
         let start = unsafe { self.start.add(at) };
-        // SAFETY: mapped and initialised, as fresh memory is zeros; the rest is the caller's promise.
+        // SAFETY: mapped and initialised, as fresh memory is zeros; the rest is the caller's
+        // promise.
         Some(unsafe { std::slice::from_raw_parts(start.as_ptr(), length) })
     }
 

@@ -36,7 +36,8 @@ impl Tx {
         let start = wire.own.start();
         // SAFETY: every segment is longer than AREA.
         let area = unsafe { start.add(AREA) };
-        // SAFETY: the rest of the own segment, which `wire` keeps mapped; frames are written by this value only.
+        // SAFETY: the rest of the own segment, which `wire` keeps mapped; frames are written by
+        // this value only.
         let area = unsafe { SendArea::new(area, wire.own.length() - AREA, limit) };
         Self { start, next: 1, taken: 0, peer_may_sleep, area, wakes: 0, credit_waits: 0, wire }
     }

@@ -91,7 +91,8 @@ impl Drop for FileSystem {
     }
 }
 
-/// Prints the reason why nothing is tested. Other errors than a missing device or a missing right fail.
+/// Prints the reason why nothing is tested. Other errors than a missing device or a missing right
+/// fail.
 fn skip<T>(what: &str, error: &std::io::Error) -> Option<T> {
     let excuses = [libc::ENOENT, libc::ENXIO, libc::ENODEV, libc::EACCES, libc::EPERM];
     assert!(error.raw_os_error().is_some_and(|number| excuses.contains(&number)), "{what}: {error}");

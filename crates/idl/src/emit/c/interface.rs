@@ -23,7 +23,8 @@ pub(super) struct Context<'a> {
     pub(super) name: String,
     /// The element types of the interface's arrays, by type number: see [`kind_of`].
     pub(super) kinds: Vec<Type>,
-    /// Whether a method passes a handle of a state that its server keeps. Any method may then use such a state, which lives until it returns.
+    /// Whether a method passes a handle of a state that its server keeps. Any method may then use
+    /// such a state, which lives until it returns.
     pub(super) has_contexts: bool,
 }
 

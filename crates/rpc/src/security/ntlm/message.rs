@@ -9,8 +9,8 @@ const SIGNATURE: [u8; 8] = *b"NTLMSSP\0";
 const NEGOTIATE: u32 = 1;
 const CHALLENGE: u32 = 2;
 const AUTHENTICATE: u32 = 3;
-/// The lengths of the fixed parts in bytes, without the version except for CHALLENGE, and without the
-/// integrity code.
+/// The lengths of the fixed parts in bytes, without the version except for CHALLENGE, and without
+/// the integrity code.
 const NEGOTIATE_FIXED: usize = 32;
 const CHALLENGE_FIXED: usize = 56;
 const AUTHENTICATE_FIXED: usize = 64;

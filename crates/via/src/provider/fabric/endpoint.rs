@@ -170,7 +170,8 @@ impl Endpoint {
         };
         room.copy_from_slice(name);
         let segment = is_shm.then(|| segment::own(name)).transpose()?;
-        // SAFETY: a live address vector; the name has the bytes that any format of address has, and ends with zeroes.
+        // SAFETY: a live address vector; the name has the bytes that any format of address has, and
+        // ends with zeroes.
         let result = unsafe { ffi::ob_av_insert(peers.0, padded.as_ptr().cast(), &mut self.peer) };
         check("naming a peer", result)?;
         // The name may have belonged to another segment at the time of the insertion.
@@ -204,7 +205,8 @@ impl Endpoint {
 
     /// Cancels a receive. The completion says whether the cancellation came in time.
     pub(super) fn cancel(&self, context: *mut c_void) {
-        // SAFETY: a live endpoint; libfabric only compares the context. An error means that the receive is taken.
+        // SAFETY: a live endpoint; libfabric only compares the context. An error means that the
+        // receive is taken.
         let _ = unsafe { ffi::ob_cancel(self.object.0, context) };
     }
 

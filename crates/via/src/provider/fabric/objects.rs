@@ -107,7 +107,8 @@ impl Info {
         let (domain, node, service) = (text(query.domain)?, text(query.node)?, text(query.service)?);
         let flag = u8::from;
         let mut info = null_mut();
-        // SAFETY: libfabric is loaded, the texts live until the call returns, and the result has its place.
+        // SAFETY: libfabric is loaded, the texts live until the call returns, and the result has
+        // its place.
         let result = unsafe {
             ffi::ob_info(
                 pointer(&provider),

@@ -62,7 +62,8 @@ pub(super) enum Received {
     End,
     /// A packet: its length in bytes, and its files.
     Packet(usize, Vec<OwnedFd>),
-    /// A packet with more bytes or files than the protocol allows, or with files that are no memory.
+    /// A packet with more bytes or files than the protocol allows, or with files that are no
+    /// memory.
     Unfit,
 }
 

@@ -1,9 +1,9 @@
 //! Files that a peer passed: which are memory, and how others are closed.
 //!
-//! Closing a file takes as long as its file system likes. For a file system in user space (FUSE), the
-//! kernel asks its daemon and waits for the answer in a state that no signal ends, and a peer can be
-//! that daemon. Only memory files have seals, which the kernel reads without the file system. A
-//! separate thread therefore closes every other file.
+//! Closing a file takes as long as its file system likes. For a file system in user space (FUSE),
+//! the kernel asks its daemon and waits for the answer in a state that no signal ends, and a peer
+//! can be that daemon. Only memory files have seals, which the kernel reads without the file
+//! system. A separate thread therefore closes every other file.
 
 use crate::Violation;
 use rustix::fd::OwnedFd;
@@ -36,8 +36,8 @@ static DOUBTFUL: Mutex<Doubtful> = Mutex::new(Doubtful::NONE);
 
 /// Returns a buffer for the files beside a message.
 ///
-/// The buffer has no room while a peer's file systems keep too many files open. The kernel then drops
-/// the files of the message without making descriptors, and marks the message as truncated
+/// The buffer has no room while a peer's file systems keep too many files open. The kernel then
+/// drops the files of the message without making descriptors, and marks the message as truncated
 /// (MSG_CTRUNC), for which the receiver has to refuse the peer.
 pub(super) fn room(space: &mut [MaybeUninit<u8>]) -> RecvAncillaryBuffer<'_> {
     DOUBTFUL.lock().unwrap_or_else(PoisonError::into_inner).room(space)
@@ -77,8 +77,8 @@ fn memory_file(file: OwnedFd) -> Option<OwnedFd> {
     None
 }
 
-/// Closes files until none is left. A close that hangs keeps the files behind it open, which is no loss
-/// to peers that keep to the protocol: they pass memory files only.
+/// Closes files until none is left. A close that hangs keeps the files behind it open, which is no
+/// loss to peers that keep to the protocol: they pass memory files only.
 fn close_all() {
     loop {
         let mut doubtful = DOUBTFUL.lock().unwrap_or_else(PoisonError::into_inner);

@@ -200,7 +200,8 @@ fn update(map: &OwnedFd, key: [u8; 4], value: &[u8]) -> rustix::io::Result<()> {
         value: value.as_ptr().expose_provenance() as u64,
         flags: 0,
     };
-    // SAFETY: key and value have the sizes that the callers made the maps with, and outlive the call.
+    // SAFETY: key and value have the sizes that the callers made the maps with, and outlive the
+    // call.
     unsafe { bpf(MAP_UPDATE, &mut attributes) }.map(drop)
 }
 
@@ -237,7 +238,8 @@ fn try_load(program: &[Instruction], log: &mut [u8]) -> rustix::io::Result<i64> 
         flags: 0,
         name: NAME,
     };
-    // SAFETY: program, licence and log are as long as said and outlive the call; the log is borrowed exclusively.
+    // SAFETY: program, licence and log are as long as said and outlive the call; the log is
+    // borrowed exclusively.
     unsafe { bpf(PROGRAM_LOAD, &mut attributes) }
 }
 
@@ -275,7 +277,8 @@ fn attach_refused(errno: Errno) -> Refused {
 /// as the command uses it.
 unsafe fn bpf<T>(command: i64, attributes: &mut T) -> rustix::io::Result<i64> {
     let place = std::ptr::from_mut(attributes);
-    // SAFETY: the kernel reads and writes size_of::<T> bytes at `place`, and what the caller vouches for.
+    // SAFETY: the kernel reads and writes size_of::<T> bytes at `place`, and what the caller
+    // vouches for.
     let result = unsafe { libc::syscall(libc::SYS_bpf, command, place, size_of::<T>()) };
     if result >= 0 {
         return Ok(result);

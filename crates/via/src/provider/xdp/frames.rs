@@ -167,7 +167,8 @@ mod tests {
             0x45, 0, 0, 38, 0, 0, 0x40, 0, 64, 17, 0xb8, 0xae, 192, 168, 0, 1, 192, 168, 0, 199, // IPv4
             0x0f, 0xa0, 0x13, 0x88, 0, 18, 0, 0, // UDP: ports, length, no checksum
         ];
-        // The checksum by hand: 4500 + 0026 + 4000 + 4011 + c0a8 + 0001 + c0a8 + 00c7 = 2474f, folded 4751, inverted b8ae.
+        // The checksum by hand: 4500 + 0026 + 4000 + 4011 + c0a8 + 0001 + c0a8 + 00c7 = 2474f,
+        // folded 4751, inverted b8ae.
         assert_eq!(headers(10), expected);
     }
 

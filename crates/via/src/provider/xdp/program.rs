@@ -70,11 +70,13 @@ pub(super) fn assemble(address: Ipv4Addr, ports: RawFd, sockets: RawFd) -> Vec<I
     let network16 = |value: u16| i32::from(value.to_be());
     let network32 = |value: Ipv4Addr| i32::from_ne_bytes(value.octets());
     let mut program = vec![
-        // r6 = context, because calls spoil r1 to r5; r2 = where the frame begins; r3 = where it ends
+        // r6 = context, because calls spoil r1 to r5; r2 = where the frame begins; r3 = where it
+        // ends
         instruction(MOVE_REGISTER, 6, 1, 0, 0),
         instruction(LOAD_U32, 2, 6, CONTEXT_DATA, 0),
         instruction(LOAD_U32, 3, 6, CONTEXT_DATA_END, 0),
-        // pass, if the three headers are not in it: that is what lets the verifier allow the loads below
+        // pass, if the three headers are not in it: that is what lets the verifier allow the loads
+        // below
         instruction(MOVE_REGISTER, 4, 2, 0, 0),
         instruction(ADD, 4, 0, 0, super::frames::HEADERS as i32),
         instruction(JUMP_ABOVE_REGISTER, 4, 3, TO_PASS, 0),
@@ -91,7 +93,8 @@ pub(super) fn assemble(address: Ipv4Addr, ports: RawFd, sockets: RawFd) -> Vec<I
         // pass, unless the protocol is UDP
         instruction(LOAD_U8, 5, 2, 23, 0),
         instruction(JUMP_NOT_EQUAL, 5, 0, TO_PASS, 17),
-        // pass, unless it is for our address; 32 bits are compared, since a 64-bit comparison would extend the sign
+        // pass, unless it is for our address; 32 bits are compared, since a 64-bit comparison would
+        // extend the sign
         instruction(LOAD_U32, 5, 2, 30, 0),
         instruction(JUMP32_NOT_EQUAL, 5, 0, TO_PASS, network32(address)),
         // the destination port becomes a key on the stack, whose top is r10
@@ -104,7 +107,8 @@ pub(super) fn assemble(address: Ipv4Addr, ports: RawFd, sockets: RawFd) -> Vec<I
         instruction(ADD, 2, 0, 0, -4),
         instruction(CALL, 0, 0, 0, CALL_LOOKUP),
         instruction(JUMP_EQUAL, 0, 0, TO_PASS, 0),
-        // return redirect(r1 = the sockets, r2 = the queue of the frame, r3 = what to do when that queue has no socket)
+        // return redirect(r1 = the sockets, r2 = the queue of the frame, r3 = what to do when that
+        // queue has no socket)
         instruction(LOAD_IMMEDIATE_64, 1, IS_MAP, 0, sockets),
         instruction(0, 0, 0, 0, 0),
         instruction(LOAD_U32, 2, 6, CONTEXT_QUEUE, 0),

@@ -132,7 +132,8 @@ impl Half {
         let peer = Mapping::zeroed(AREA)?;
         // A sender that finds the peer asleep calls `carry`, as every message here needs it.
         peer.word(layout::SLEEP).store(1, Ordering::Relaxed);
-        // SAFETY: the carrier keeps the region for as long as the window lives, and its area with it.
+        // SAFETY: the carrier keeps the region for as long as the window lives, and its area with
+        // it.
         let all = unsafe { Mapping::of(image.memory()) };
         // SAFETY: as above; the image is longer than AREA.
         let area = unsafe { all.behind(AREA) };

@@ -2,7 +2,8 @@
 
 use rustix::fd::{AsRawFd, OwnedFd};
 
-/// Whether a file lies on a file system in user space (FUSE). Returns false when `/proc` is missing.
+/// Whether a file lies on a file system in user space (FUSE). Returns false when `/proc` is
+/// missing.
 pub(super) fn is_in_user_space(file: &OwnedFd) -> bool {
     // Each thread may have a namespace of mounts of its own.
     let read = |what: &str| std::fs::read_to_string(format!("/proc/thread-self/{what}")).unwrap_or_default();

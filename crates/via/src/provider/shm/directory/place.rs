@@ -39,8 +39,9 @@ pub(super) struct Place {
 impl Place {
     /// Opens a directory, which is made when it is missing.
     ///
-    /// A file system in user space may never answer, and no deadline ends a call of the kernel's for it. So another thread makes those calls; what
-    /// turns out to be on such a file system is refused, and never asked again.
+    /// A file system in user space may never answer, and no deadline ends a call of the kernel's
+    /// for it. So another thread makes those calls; what turns out to be on such a file system is
+    /// refused, and never asked again.
     pub(super) fn open(path: &Path) -> Result<Self, Error> {
         let (tell, told) = mpsc::channel();
         let of_thread = path.to_owned();
