@@ -80,12 +80,17 @@ final class Directory {
     /** The same with another way to open it. */
     static Directory at(Path chosen, Duration time, Callable<Directory> open) {
         Patience<Directory> opening = OPENING.computeIfAbsent(chosen, path -> new Patience<>(time, open));
+        boolean isOver = true;
         try {
             return opening.await();
+        } catch (Patience.Late e) {
+            // A later caller gets the outcome, which may have come by now.
+            isOver = false;
+            throw failed(chosen, e);
         } catch (IOException e) {
             throw failed(chosen, e);
         } finally {
-            if (opening.isDone()) {
+            if (isOver) {
                 OPENING.remove(chosen, opening);
             }
         }

@@ -32,24 +32,21 @@ final class Patience<T> {
         });
     }
 
-    boolean isDone() {
-        return outcome.isDone();
-    }
-
     /**
      * Waits for the outcome. Once the work's time is over, this no longer waits, but returns an outcome that came late.
      *
-     * @throws IOException of the work, or when its time is over
+     * @throws Late when the work's time is over
+     * @throws IOException of the work
      */
     T await() throws IOException {
         try {
             if (end.isOver() && !outcome.isDone()) {
-                throw late(null);
+                throw new Late(null);
             }
             return outcome.copy().orTimeout(end.left(), TimeUnit.NANOSECONDS).join();
         } catch (CompletionException e) {
             switch (e.getCause()) {
-                case TimeoutException late -> throw late(late);
+                case TimeoutException late -> throw new Late(late);
                 case IOException why -> throw why;
                 case RuntimeException why -> throw why;
                 case Error why -> throw why;
@@ -58,7 +55,12 @@ final class Patience<T> {
         }
     }
 
-    private static IOException late(TimeoutException why) {
-        return new IOException("its file system does not answer", why);
+    /** The time of the work is over. */
+    static final class Late extends IOException {
+        private static final long serialVersionUID = 1;
+
+        private Late(TimeoutException why) {
+            super("its file system does not answer", why);
+        }
     }
 }
