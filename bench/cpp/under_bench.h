@@ -52,7 +52,7 @@ inline int option(int argc, char **argv, const char *name)
 // Sets this process up according to its arguments.
 inline void set_up(int argc, char **argv, const std::string &wait)
 {
-    // This process must not outlive the bench.
+    // The process must not outlive the bench.
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != option(argc, argv, "--parent")) {
         throw std::runtime_error("obvia bench has ended");
     }

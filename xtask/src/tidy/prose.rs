@@ -4,6 +4,9 @@ use super::Finding;
 use crate::repo::{File, Repo};
 use crate::rust::{Kind, tokens};
 
+/// The endings of the names of other files whose comments are checked.
+const OTHERS: &[&str] = &[".c", ".cc", ".h", ".hh", ".hpp", ".java"];
+
 /// The maximum number of columns of a line with a comment.
 const WIDTH_MAX: usize = 100;
 
@@ -17,6 +20,7 @@ const PRONOUNS: &[&str] = &[
     "None",
     "Others",
     "Somebody",
+    "Such",
     "That",
     "Theirs",
     "These",
@@ -25,6 +29,7 @@ const PRONOUNS: &[&str] = &[
     "Those",
     "What",
     "Whatever",
+    "Which",
     "Who",
     "Whoever",
     "Whom",
@@ -37,23 +42,32 @@ pub(super) fn check(repo: &Repo) -> Vec<Finding> {
         check_openings(file, &mut findings);
         check_widths(file, &mut findings);
     }
+    // The comments of these languages are Rust's as far as their openings go.
+    let is_other = |file: &&File| OTHERS.iter().any(|end| file.path.ends_with(end)) && !is_generated(file);
+    repo.files.iter().filter(is_other).for_each(|file| check_openings(file, &mut findings));
     findings
+}
+
+/// Whether the compiler writes the file, and a test compares it.
+fn is_generated(file: &File) -> bool {
+    file.path.contains("tests/golden/") || file.name().starts_with("ocidl") || file.path.contains("/test/java/trees/")
 }
 
 /// Finds comments, and paragraphs of documentation, that begin with a pronoun.
 fn check_openings(file: &File, findings: &mut Vec<Finding>) {
-    // The line behind the comment before, and whether that comment had any text.
-    let (mut next, mut is_within) = (0, false);
+    // The line behind the comment before and its kind, if that comment had any text.
+    let mut before = None;
     for token in tokens(&file.text).iter().filter(|token| token.is_comment()) {
-        let text = token.text.trim_start_matches(['/', '!', '*']).trim();
-        let goes_on = token.line == next && is_within;
+        let is_mark = |letter: char| matches!(letter, '/' | '!' | '*') || letter.is_whitespace();
+        let text = token.text.trim_matches(is_mark);
+        let goes_on = before == Some((token.line, token.kind));
         let first = text.split(|letter: char| !letter.is_alphanumeric()).next().unwrap_or_default();
         if !goes_on && PRONOUNS.contains(&first) {
             let message =
                 format!("the comment begins with `{first}`: begin with the noun, or with what the function does");
             findings.push(Finding::new(file, token.line, message));
         }
-        (next, is_within) = (token.line + token.text.lines().count(), !text.is_empty());
+        before = (!text.is_empty()).then(|| (token.line + token.text.lines().count(), token.kind));
     }
 }
 
@@ -82,14 +96,19 @@ mod tests {
     use super::super::said;
     use super::check;
 
+    /// The files and lines with findings.
+    fn places(path: &str, text: &str) -> Vec<String> {
+        let place = |finding: String| finding.split(": ").next().unwrap_or_default().to_owned();
+        said(check, &[(path, text)]).into_iter().map(place).collect()
+    }
+
     #[test]
     fn a_comment_does_not_begin_with_a_pronoun() {
         let text = "//! What it is.\n\n/// Returns what\n/// It was.\n///\n/// They are wrong.\nfn f() {\n    // Whoever\n    g(); // this is small\n}\n";
-        let lines: Vec<_> = said(check, &[("crates/x/src/lib.rs", text)])
-            .iter()
-            .map(|finding| finding.split(": ").take(1).collect::<String>())
-            .collect();
-        assert_eq!(lines, ["crates/x/src/lib.rs:1", "crates/x/src/lib.rs:6", "crates/x/src/lib.rs:8"]);
+        assert_eq!(places("x.rs", text), ["x.rs:1", "x.rs:6", "x.rs:8"]);
+        let text = "/**\n * What it is.\n */\nclass A {\n    /** Returns what. */\n    // Who\n}\n";
+        assert_eq!(places("A.java", text), ["A.java:1", "A.java:6"]);
+        assert!(places("tests/golden/a.h", "/* What it is. */").is_empty());
     }
 
     #[test]
@@ -97,10 +116,6 @@ mod tests {
         let wide = "a word ".repeat(20);
         let text =
             format!("//! {wide}\n//! | {wide} |\n//! ```\n//! {wide}\n//! ```\n/// Small.\nfn f() {{}}\n// {wide}\n");
-        let lines: Vec<_> = said(check, &[("crates/x/src/lib.rs", &text)])
-            .iter()
-            .map(|finding| finding.split(": ").take(1).collect::<String>())
-            .collect();
-        assert_eq!(lines, ["crates/x/src/lib.rs:1", "crates/x/src/lib.rs:8"]);
+        assert_eq!(places("x.rs", &text), ["x.rs:1", "x.rs:8"]);
     }
 }

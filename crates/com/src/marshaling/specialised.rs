@@ -1,7 +1,7 @@
 //! Objects that are called over virtual interfaces, even where their processes are reached by other
 //! bindings as well.
 //!
-//! Such an object has a marshaler of obvia's. Its references contain the bindings of virtual
+//! The marshaler of these objects is obvia's. Their references contain the bindings of virtual
 //! interfaces, and a standard reference for receivers that can use none of them ([`ViReference`]).
 //! Where that does not fit, the object is marshaled in the standard way.
 

@@ -40,7 +40,7 @@ fn until_due() -> Duration {
 }
 
 /// Processes that have references but no connection, with the time at which this was first seen.
-/// Such a process received references from other processes, and ended before using them.
+/// The processes received references from other processes, and ended before using them.
 #[derive(Default)]
 struct Absent(HashMap<u64, Instant>);
 

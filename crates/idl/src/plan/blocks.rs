@@ -50,7 +50,8 @@ impl<'a> MethodPlan<'a> {
 
     /// Returns the type that a block holds for a parameter. In the reply, an array in the caller's
     /// memory has as many elements as the caller requested, even if the method changes that number.
-    /// Such operands have indices from the number of parameters on.
+    /// Operands that stand for the caller's request have their parameter's index plus the number of
+    /// parameters.
     pub(crate) fn in_block(&self, model: &Model, param: &ParamPlan<'a>, request: bool) -> Cow<'a, Type> {
         let ty = in_place(model, param.param);
         let (Type::Pointer(pointer), false) = (ty, request) else { return Cow::Borrowed(ty) };

@@ -157,7 +157,7 @@ template <class T, size_t N> T (&test_changeable(const T (&values)[N]))[N]
     return const_cast<T(&)[N]>(values);
 }
 
-// What a method returns in memory that its caller frees.
+// Values that a method returns, in memory that its caller frees.
 template <class T> T *test_copy(const T *values, uint64_t count)
 {
     T *copy = static_cast<T *>(obvia_alloc(count * sizeof(T)));

@@ -1,7 +1,7 @@
 //! Segments for peers that cannot be passed files, such as a virtual machine whose sockets carry
 //! only bytes.
 //!
-//! Such a peer says so in its greeting. The other side then makes both segments and sends their
+//! The peer's greeting has a flag for this. The other side then makes both segments and sends their
 //! *names*: its process id and its file descriptors' numbers, by which a process of the same user
 //! opens them in `/proc`. The segments have no other names, and are as hard to remove from under a
 //! process as if they had been passed. The peer maps them and confirms. Only then is its segment

@@ -48,7 +48,7 @@ public final class Hresult {
     public static final int RPC_E_INVALID_OBJREF = 0x8001011d;
     /** The deadline expired. */
     public static final int RPC_E_TIMEOUT = 0x8001011f;
-    /** This process has no proxy for the interface. */
+    /** The process has no proxy for the interface. */
     public static final int REGDB_E_IIDNOTREG = 0x80040155;
 
     private Hresult() {}

@@ -76,7 +76,7 @@ public final class CallContext {
         return with(deadline != null && deadline.at() - other.at() <= 0 ? deadline : other, callers, trace);
     }
 
-    /** This as a part of another trace. */
+    /** The same context as a part of another trace. */
     CallContext of(Trace other) {
         return with(deadline, callers, other);
     }

@@ -286,7 +286,7 @@ final class Directory {
         try {
             sweepSometimes();
             lock = isServed(socket) ? null : Lock.take(path.resolve(name + ".lock"), socket);
-            // Who has taken the name since has let the lock go, or answers.
+            // A server that has taken the name since has released the lock, or answers.
             if (lock == null || isServed(socket)) {
                 throw RpcException.of(Hresult.RPC_S_DUPLICATE_ENDPOINT, "another process serves the name `" + name + "`");
             }

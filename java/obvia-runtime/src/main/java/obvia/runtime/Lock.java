@@ -117,7 +117,7 @@ final class Lock implements AutoCloseable {
         }
     }
 
-    /** What a lock file says; {@code null} where it is another program's file. */
+    /** The contents of a lock file; {@code null} for another program's file. */
     static Found read(byte[] text, boolean hasSocket, boolean isAsMade) {
         if (text.length == 0) {
             return isAsMade ? Found.BLANK : null;
@@ -283,7 +283,7 @@ final class Lock implements AutoCloseable {
             if (!isOfTheDead(file, socket, before) || file.tryLock() == null || !Stat.of(path).isSame(before)) {
                 return false;
             }
-            // Who has taken the name since has written to the lock, holds it by the other call, or answers.
+            // A server that has taken the name since has written to the lock, holds it by flock, or answers.
             if (!isOfTheDead(file, socket, before) || Locks.read().haveFlock(before.number())) {
                 return false;
             }

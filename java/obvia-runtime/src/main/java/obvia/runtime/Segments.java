@@ -219,7 +219,7 @@ record Segments(
         try {
             return patiently(() -> {
                 try (FileChannel file = open(path, options)) {
-                    // What is mapped behind a file's end cannot be touched, and mapping would make it longer.
+                    // Pages mapped behind the end of a file cannot be touched, and mapping would make the file longer.
                     if (file.size() < length) {
                         throw Line.broken("a segment is shorter than it says");
                     }
