@@ -130,8 +130,8 @@ pub(crate) unsafe fn describe(interface: *const Interface) -> Result<&'static In
     if let Some(info) = with_known(|known| known.get(&interface.addr()).copied()) {
         return Ok(info);
     }
-    // The loader's lock may be held by a thread that loads a library whose beginning describes an
-    // interface. So it is never taken below KNOWN's.
+    // The loader's lock may be held by a thread that loads a library whose constructor describes
+    // an interface. So it is never taken below KNOWN's.
     // SAFETY: the caller's promise.
     unsafe { keep_all_loaded(interface) };
     with_known(|known| {
@@ -165,6 +165,10 @@ unsafe fn keep_all_loaded(interface: *const Interface) {
         while seen.insert(at.addr()) {
             // SAFETY: the caller's promise.
             let Some(given) = (unsafe { known_form(at) }) else { break };
+            // libobvia has descriptions of its own interfaces.
+            if given.stubs.is_null() {
+                break;
+            }
             keep_loaded(at.cast());
             at = given.base;
         }

@@ -59,7 +59,7 @@ fn client() -> Result<u64> {
         if status == Status::CONTEXT_MISMATCH {
             return mismatch();
         }
-        Error::new(code::E_OUTOFMEMORY, "no further user of the client can have context handles")
+        Error::new(code::E_FAIL, format!("drawing a number for the client: {status:?}"))
     })
 }
 

@@ -216,9 +216,9 @@ impl Visitor {
         self.users().iter().for_each(|(_, presence)| presence.note_loss());
     }
 
-    /// Returns the client's OXID if the client has sent it. Otherwise returns the name of the
-    /// caller's user, which is made on first use: one for the user in the association's group, or
-    /// one for the user in the association if there is no group.
+    /// Returns the client's OXID if the client has sent it. Otherwise returns the client number of
+    /// the caller's user, which is drawn at its first use. The number is valid in the association's
+    /// group, or in the association if it has no group.
     pub(crate) fn name(&self, caller: Option<&Authenticated>) -> Result<u64, Status> {
         // One guard from the look-up to the insertion: two lanes may bring a client's first calls.
         let mut users = self.users();

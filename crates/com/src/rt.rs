@@ -256,7 +256,7 @@ pub fn elements<T: TryInto<usize>>(count: T) -> Option<usize> {
 /// upper bound refuses it, too.
 #[inline(always)]
 pub fn claimed<T: Into<i128>>(count: T) -> usize {
-    const { assert!(usize::BITS == 64, "no count is cut off") };
+    const { assert!(usize::BITS == 64, "counts would be cut off") };
     count.into() as usize
 }
 

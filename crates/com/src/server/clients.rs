@@ -113,8 +113,9 @@ impl Clients {
         self.register.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a connection of the client with this OXID or name, and returns that. A group names
-    /// its users under the lock by which they leave, so that no user has two names.
+    /// Counts a connection of the client with the number that `oxid` returns, and returns that
+    /// number. `oxid` runs under the register's lock, under which clients also leave, so that no
+    /// user of a group has two numbers.
     ///
     /// # Errors
     ///

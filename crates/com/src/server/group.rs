@@ -6,11 +6,9 @@ use obvia_rpc::co::{Group, Groups};
 use obvia_rpc::security::Principal;
 use obvia_rpc::status::Status;
 use obvia_via::window::Peer;
-use std::sync::{Arc, Mutex, PoisonError};
-
-/// The maximum number of users with names for whom the associations of one group make calls at a
-/// time.
-const USERS_MAX: usize = 64;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The client process of a group, identified by its host, or by its process id on this host. Each
 /// principal for whom it makes calls counts as a separate client. Thus a principal that knows the
@@ -18,10 +16,16 @@ const USERS_MAX: usize = 64;
 #[derive(Debug)]
 pub(crate) struct Fellowship {
     peer: Peer,
-    users: Mutex<Vec<(Option<Arc<Principal>>, u64)>>,
+    /// The client number of each user. An entry leaves with its client, so there are no more than
+    /// the associations of the group have security contexts.
+    users: Mutex<HashMap<Option<Arc<Principal>>, u64>>,
 }
 
 impl Fellowship {
+    fn users(&self) -> MutexGuard<'_, HashMap<Option<Arc<Principal>>, u64>> {
+        self.users.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Returns the group that a client asks for, or a new group where `wanted` is 0. `None` where
     /// the group does not exist or belongs to another client.
     pub(super) fn join(groups: &Groups<Self>, wanted: u32, peer: &Peer) -> Option<Arc<Group<Self>>> {
@@ -36,20 +40,14 @@ impl Fellowship {
     /// Returns the client number for a principal, or for anonymous calls without one. This process
     /// makes the number up.
     pub(crate) fn client(&self, user: Option<&Arc<Principal>>) -> Result<u64, Status> {
-        let mut users = self.users.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, client)) = users.iter().find(|(known, _)| known.as_ref() == user) {
-            return Ok(*client);
+        match self.users().entry(user.cloned()) {
+            Entry::Occupied(known) => Ok(*known.get()),
+            Entry::Vacant(new) => Ok(*new.insert(runtime::draw().map_err(|_| Status::REMOTE_NO_MEMORY)?)),
         }
-        if users.len() == USERS_MAX {
-            return Err(Status::REMOTE_NO_MEMORY);
-        }
-        let client = runtime::draw().map_err(|_| Status::REMOTE_NO_MEMORY)?;
-        users.push((user.cloned(), client));
-        Ok(client)
     }
 
     /// Removes the user of a client that is gone.
     pub(super) fn forget(&self, client: u64) {
-        self.users.lock().unwrap_or_else(PoisonError::into_inner).retain(|(_, known)| *known != client);
+        self.users().retain(|_, known| *known != client);
     }
 }

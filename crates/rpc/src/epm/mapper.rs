@@ -275,10 +275,13 @@ impl Mapper {
         }
         // Entries may replace known ones and each other, so only the insertions show the room that
         // they need.
-        let before = self.entries.clone();
+        let own = |known: &Numbered| known.registrant == registrant;
+        let before: Vec<Numbered> = self.entries.iter().filter(|known| own(known)).cloned().collect();
         let failed = entries.into_iter().find_map(|entry| self.insert(registrant, entry, replaces).err());
         if failed.is_some() {
-            self.entries = before;
+            self.entries.retain(|known| !own(known));
+            self.entries.extend(before);
+            self.entries.sort_by_key(|known| known.number);
         }
         Ok(failed)
     }
