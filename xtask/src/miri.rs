@@ -10,7 +10,8 @@ use crate::{Outcome, Problem};
 /// The crates that contain `unsafe`.
 const PACKAGES: &[&str] = &["obvia-via", "obvia"];
 
-/// Their modules without `unsafe` whose tests sleep on files or would take hours in an interpreter.
+/// The modules of these crates without `unsafe` whose tests sleep on files or would take hours in
+/// an interpreter.
 const PASSED_OVER: &[&str] = &["orpc::", "provider::sim::", "reliable::", "vi::tests::", "wrap::"];
 
 /// The modules of a quick run, by package: those with `unsafe` whose tests take seconds. Other

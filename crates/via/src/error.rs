@@ -234,6 +234,8 @@ pub enum Violation {
     NoSegment,
     /// The segment is not sealed against shrinking, growing and foreign writes.
     NotSealed,
+    /// The peer's user has passed many files that are no memory, which are not closed yet.
+    TooManyFiles,
     /// The segment or area is smaller than announced.
     ShortSegment,
     /// The message kind does not exist.
@@ -261,6 +263,7 @@ impl fmt::Display for Violation {
             Self::BadGreeting => write!(f, "its greeting is not one of this protocol"),
             Self::NoSegment => write!(f, "its greeting carried no segment"),
             Self::NotSealed => write!(f, "its segment is not sealed"),
+            Self::TooManyFiles => write!(f, "too many files of its user wait to be closed"),
             Self::ShortSegment => write!(f, "its segment is shorter than announced"),
             Self::BadKind(kind) => write!(f, "message kind {kind} does not exist"),
             Self::BadInlineLength(length) => {

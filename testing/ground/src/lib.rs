@@ -125,6 +125,11 @@ pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     poll(what, || is_so().then_some(()));
 }
 
+/// Whether the run is one that counts (`CI=true`), in which tests fail rather than be skipped.
+pub fn is_ci() -> bool {
+    std::env::var_os("CI").is_some_and(|value| value == "true")
+}
+
 /// Returns the kernel's number of the calling thread.
 pub fn thread_number() -> u32 {
     rustix::thread::gettid().as_raw_pid().cast_unsigned()

@@ -155,7 +155,7 @@ final class Client {
     private static void words(IVictim victim) {
         RpcException nobody = failure(() -> victim.visit(null));
         System.out.println(nobody.description() + " (" + nobody.source() + ", " + nobody.helpFile() + " " + nobody.helpContext() + ")");
-        // The server tells what it was told of a method here, which it calls as a process of the same user, whatever brought it the object.
+        // The server calls this method, and is told the text of its exception: it is a process of the same user.
         Obvia.setExceptionTexts(true);
         RpcException stuck = failure(() -> victim.visit(() -> {
             throw new IllegalStateException("it sticks");

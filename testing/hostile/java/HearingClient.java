@@ -92,7 +92,10 @@ final class HearingClient {
         }
     }
 
-    /** Compares what was heard with a time that was said, or {@code null}, and a trace. A time that is not said is not heard either, the usual one included. */
+    /**
+     * Compares what was heard with a time that was said, or {@code null}, and a trace. Without a said
+     * time the callee hears none; the default timeout is not said.
+     */
     private static void check(Duration said, Trace trace, Heard heard) {
         boolean isSo = said == null ? heard.left == -1 : heard.left >= said.toMillis() / 2 && heard.left <= said.toMillis();
         String meant = trace == null ? "" : trace.traceparent() + " " + trace.tracestate();

@@ -1,7 +1,7 @@
 //! A file system in user space, directly on the kernel's FUSE device: it answers an operation
 //! correctly, or never.
 //!
-//! Its only directory has the same file under every name, which is owned by this process's user.
+//! The only directory has the same file under every name, which is owned by this process's user.
 //! The device is the standard input of a separate process: when that process ends, the kernel wakes
 //! every process that waits for an answer.
 

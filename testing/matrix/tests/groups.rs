@@ -58,7 +58,7 @@ struct Client {
 /// The number of users with accounts.
 const USERS: usize = 70;
 
-/// The name of a user behind those of [`ACCOUNTS`].
+/// The name of a user after those of [`ACCOUNTS`].
 fn name_of(user: usize) -> String {
     format!("user{user}")
 }

@@ -48,7 +48,7 @@ impl Hosts {
         };
         match hosts.connect() {
             Ok(()) => Some(hosts),
-            Err(why) if std::env::var_os("CI").is_some() => panic!("no network namespaces: {why}"),
+            Err(why) if ground::is_ci() => panic!("no network namespaces: {why}"),
             Err(why) => {
                 passed_over(&format!("for want of network namespaces (CAP_NET_ADMIN and CAP_SYS_ADMIN): {why}"));
                 None

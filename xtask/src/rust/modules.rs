@@ -67,10 +67,11 @@ impl Modules {
     pub(crate) fn arrows(&self) -> Vec<Arrow> {
         let mut arrows: BTreeMap<(usize, usize), usize> = BTreeMap::new();
         for (path, module) in &self.0 {
-            let imports = module.imports.iter().map(|import| (&import.path, import.line));
-            let mentions = module.mentions.iter().map(|mention| (&mention.path, mention.line));
-            for (named, line) in imports.chain(mentions) {
-                let Some(file) = self.file_of(path, named, HOPS_MAX) else { continue };
+            let imports = module.imports.iter().map(|import| (&import.path, import.line, import.name.is_none()));
+            let mentions = module.mentions.iter().map(|mention| (&mention.path, mention.line, false));
+            for (named, line, is_glob) in imports.chain(mentions) {
+                let all = || is_glob.then(|| self.file_of_all(path, named)).flatten();
+                let Some(file) = self.file_of(path, named, HOPS_MAX).or_else(all) else { continue };
                 if file != module.file {
                     arrows.entry((module.file, file)).or_insert(line);
                 }
@@ -94,6 +95,12 @@ impl Modules {
             return self.imported(&at, segment, behind, hops).or(Some(here.file));
         }
         None
+    }
+
+    /// Returns the file of a module whose items a glob names.
+    fn file_of_all(&self, module: &[String], named: &[String]) -> Option<usize> {
+        let (at, rest) = self.beginning(module, named, HOPS_MAX)?;
+        Some(self.0.get(&[&at[..], rest].concat())?.file)
     }
 
     /// Returns the file of a name that a `use` brings into a module.
@@ -357,7 +364,7 @@ mod tests {
             ("src/b.rs", "pub use crate::c::X;"),
             ("src/c.rs", "use crate::b::*; fn f() -> impl Sized + use<> { X }"),
         ];
-        assert_eq!(arrows(&files), ["a -> c", "b -> c"]);
+        assert_eq!(arrows(&files), ["a -> c", "b -> c", "c -> b"]);
     }
 
     #[test]

@@ -1,13 +1,14 @@
-//! Imports within a crate: files must not depend on each other in cycles, except a file and those
-//! in its folder.
+//! Imports within a crate: files must not depend on each other in cycles. A file and those in its
+//! folder may.
 
 use super::Finding;
 use crate::repo::{File, Repo};
 use crate::rust::modules::{Arrow, Modules, circles};
 
 /// The crates that still have cycles, with the number of files in them. The numbers must only
-/// decrease.
-const LEFT: &[(&str, usize)] = &[("crates/com", 87), ("crates/idl", 35), ("crates/java", 3)];
+/// decrease, unless the rule comes to see more.
+const LEFT: &[(&str, usize)] =
+    &[("crates/com", 110), ("crates/idl", 45), ("crates/java", 3), ("testing/conformance", 3)];
 
 pub(super) fn check(repo: &Repo) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -16,9 +17,8 @@ pub(super) fn check(repo: &Repo) -> Vec<Finding> {
         let folder = format!("{crate_folder}src/");
         let files: Vec<&File> = repo.rust().filter(|file| file.path.starts_with(&folder)).collect();
         let modules = Modules::read(&files, &folder);
-        let arrows: Vec<Arrow> =
-            modules.arrows().into_iter().filter(|arrow| !are_family(files[arrow.from], files[arrow.to])).collect();
-        let found = circles(files.len(), &arrows);
+        let arrows = modules.arrows();
+        let found = strangers(&files, &arrows);
         let count = found.iter().map(Vec::len).sum::<usize>();
         let name = crate_folder.trim_end_matches('/');
         let left = LEFT.iter().find(|(crate_name, _)| *crate_name == name).map_or(0, |&(_, count)| count);
@@ -35,14 +35,29 @@ pub(super) fn check(repo: &Repo) -> Vec<Finding> {
     findings
 }
 
-/// Whether one of two files is the parent of the other's folder.
-fn are_family(a: &File, b: &File) -> bool {
-    let is_above = |above: &File, below: &File| {
-        let folder = above.path.trim_end_matches(".rs");
-        let folder = folder.trim_end_matches("/lib").trim_end_matches("/main").trim_end_matches("/mod");
-        below.path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
-    };
-    is_above(a, b) || is_above(b, a)
+/// Returns the cycles that no parent explains. If one file of a cycle is the parent of all others,
+/// the cycles of the others are looked for without it.
+fn strangers(files: &[&File], arrows: &[Arrow]) -> Vec<Vec<usize>> {
+    let mut found = Vec::new();
+    for circle in circles(files.len(), arrows) {
+        let is_parent =
+            |&parent: &usize| circle.iter().all(|&file| file == parent || is_above(files[parent], files[file]));
+        let Some(parent) = circle.iter().copied().find(is_parent) else {
+            found.push(circle);
+            continue;
+        };
+        let is_of_the_others = |file: usize| file != parent && circle.contains(&file);
+        let others = arrows.iter().filter(|arrow| is_of_the_others(arrow.from) && is_of_the_others(arrow.to));
+        found.extend(strangers(files, &others.copied().collect::<Vec<_>>()));
+    }
+    found
+}
+
+/// Whether a file is the parent of another's folder, or of one above it.
+fn is_above(above: &File, below: &File) -> bool {
+    let folder = above.path.trim_end_matches(".rs");
+    let folder = folder.trim_end_matches("/lib").trim_end_matches("/main").trim_end_matches("/mod");
+    below.path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// Describes a cycle: each file, with the files that it depends on.
@@ -77,5 +92,23 @@ mod tests {
               crates/x/src/a.rs:1 names crates/x/src/b.rs\n    crates/x/src/b.rs:2 names crates/x/src/a.rs"]
         );
         assert!(said(check, &files[..3]).is_empty());
+    }
+
+    #[test]
+    fn a_circle_through_a_parent_is_told() {
+        let files = [
+            ("crates/x/Cargo.toml", "[package]"),
+            ("crates/x/src/lib.rs", "mod c; mod y; pub struct L;"),
+            ("crates/x/src/c.rs", "mod d; use d::D; pub struct C; fn f(l: crate::L) {}"),
+            ("crates/x/src/c/d.rs", "use crate::y::Y; pub struct D;"),
+            ("crates/x/src/y.rs", "use crate::c::C; pub struct Y; fn f(l: crate::L) {}"),
+        ];
+        assert_eq!(
+            said(check, &files),
+            ["crates/x/src/c.rs:1: error: 3 files name each other in a circle:\n    \
+              crates/x/src/c.rs:1 names crates/x/src/c/d.rs\n    crates/x/src/c/d.rs:1 names crates/x/src/y.rs\n    \
+              crates/x/src/y.rs:1 names crates/x/src/c.rs"]
+        );
+        assert!(said(check, &files[..4]).is_empty());
     }
 }

@@ -13,20 +13,32 @@ const WIDTH_MAX: usize = 100;
 /// Pronouns that must not begin a comment, since the reader has to look for the noun. A comment
 /// begins with a noun, or with the verb that says what a function does.
 const PRONOUNS: &[&str] = &[
+    "Anybody",
+    "Anyone",
+    "Anything",
     "Everybody",
+    "Everyone",
+    "Everything",
     "He",
     "It",
+    "Its",
     "Nobody",
     "None",
+    "Nothing",
     "Others",
+    "She",
     "Somebody",
+    "Someone",
+    "Something",
     "Such",
     "That",
+    "Their",
     "Theirs",
     "These",
     "They",
     "This",
     "Those",
+    "We",
     "What",
     "Whatever",
     "Which",
@@ -34,6 +46,7 @@ const PRONOUNS: &[&str] = &[
     "Whoever",
     "Whom",
     "Whose",
+    "You",
 ];
 
 pub(super) fn check(repo: &Repo) -> Vec<Finding> {
@@ -42,7 +55,7 @@ pub(super) fn check(repo: &Repo) -> Vec<Finding> {
         check_openings(file, &mut findings);
         check_widths(file, &mut findings);
     }
-    // The comments of these languages are Rust's as far as their openings go.
+    // The comments of these languages begin as Rust's do.
     let is_other = |file: &&File| OTHERS.iter().any(|end| file.path.ends_with(end)) && !is_generated(file);
     repo.files.iter().filter(is_other).for_each(|file| check_openings(file, &mut findings));
     findings
@@ -53,38 +66,51 @@ fn is_generated(file: &File) -> bool {
     file.path.contains("tests/golden/") || file.name().starts_with("ocidl") || file.path.contains("/test/java/trees/")
 }
 
-/// Finds comments, and paragraphs of documentation, that begin with a pronoun.
+/// Finds comments, and paragraphs of comments, that begin with a pronoun.
 fn check_openings(file: &File, findings: &mut Vec<Finding>) {
-    // The line behind the comment before and its kind, if that comment had any text.
+    // The line behind the comment before and its kind, if its last line had any text.
     let mut before = None;
+    let lines: Vec<&str> = file.text.lines().collect();
     for token in tokens(&file.text).iter().filter(|token| token.is_comment()) {
-        let is_mark = |letter: char| matches!(letter, '/' | '!' | '*') || letter.is_whitespace();
-        let text = token.text.trim_matches(is_mark);
-        let goes_on = before == Some((token.line, token.kind));
-        let first = text.split(|letter: char| !letter.is_alphanumeric()).next().unwrap_or_default();
-        if !goes_on && PRONOUNS.contains(&first) {
-            let message =
-                format!("the comment begins with `{first}`: begin with the noun, or with what the function does");
-            findings.push(Finding::new(file, token.line, message));
+        let mut goes_on = before == Some((token.line, token.kind)) && is_alone(&lines, token.line);
+        for (line, text) in (token.line..).zip(token.text.lines()) {
+            let is_mark = |letter: char| matches!(letter, '/' | '!' | '*') || letter.is_whitespace();
+            let text = text.trim_matches(is_mark);
+            let paragraph = text.strip_prefix("<p>");
+            let text = paragraph.unwrap_or(text).trim_start();
+            let first = text.split(|letter: char| !letter.is_alphanumeric()).next().unwrap_or_default();
+            if (!goes_on || paragraph.is_some()) && PRONOUNS.contains(&first) {
+                let message =
+                    format!("the comment begins with `{first}`: begin with the noun, or with what the function does");
+                findings.push(Finding::new(file, line, message));
+            }
+            goes_on = !text.is_empty();
         }
-        before = (!text.is_empty()).then(|| (token.line + token.text.lines().count(), token.kind));
+        before = goes_on.then(|| (token.line + token.text.lines().count(), token.kind));
     }
+}
+
+/// Whether a comment stands alone in its line. A comment behind code ends with its line.
+fn is_alone(lines: &[&str], number: usize) -> bool {
+    lines.get(number - 1).is_some_and(|line| line.trim_start().starts_with("//"))
 }
 
 /// Finds lines of comments that are too wide. Tables, rulers and code in documentation may be
 /// wider.
 fn check_widths(file: &File, findings: &mut Vec<Finding>) {
-    let mut is_code = false;
+    let lines: Vec<&str> = file.text.lines().collect();
+    let (mut is_code, mut before) = (false, 0);
     for token in tokens(&file.text).iter().filter(|token| token.text.starts_with("//")) {
         let text = token.text.trim_start_matches(['/', '!']).trim_start();
+        // Code ends with its comment.
+        is_code &= token.line == before + 1;
+        before = token.line;
         if token.kind == Kind::Doc && text.starts_with("```") {
             is_code = !is_code;
         }
         let may_be_wide = is_code || text.starts_with('|') || text.starts_with("---") || !text.contains(' ');
-        let line = file.text.lines().nth(token.line - 1).unwrap_or_default();
         // A comment behind code has a line of rustfmt's.
-        let is_alone = line.trim_start().starts_with("//");
-        if is_alone && !may_be_wide && line.chars().count() > WIDTH_MAX {
+        if !may_be_wide && is_alone(&lines, token.line) && lines[token.line - 1].chars().count() > WIDTH_MAX {
             let message = format!("a comment has at most {WIDTH_MAX} columns");
             findings.push(Finding::new(file, token.line, message));
         }
@@ -107,7 +133,9 @@ mod tests {
         let text = "//! What it is.\n\n/// Returns what\n/// It was.\n///\n/// They are wrong.\nfn f() {\n    // Whoever\n    g(); // this is small\n}\n";
         assert_eq!(places("x.rs", text), ["x.rs:1", "x.rs:6", "x.rs:8"]);
         let text = "/**\n * What it is.\n */\nclass A {\n    /** Returns what. */\n    // Who\n}\n";
-        assert_eq!(places("A.java", text), ["A.java:1", "A.java:6"]);
+        assert_eq!(places("A.java", text), ["A.java:2", "A.java:6"]);
+        let text = "/**\n * A class.\n * It goes on.\n *\n * It begins.\n *\n * <p>They, too.\n */\nint a; // The first\nint b; // It is the second\n";
+        assert_eq!(places("A.java", text), ["A.java:5", "A.java:7", "A.java:10"]);
         assert!(places("tests/golden/a.h", "/* What it is. */").is_empty());
     }
 

@@ -31,7 +31,7 @@ pub enum Malformed {
         what: &'static str,
         /// The offset of the field's end in bytes.
         at: usize,
-        /// Its value.
+        /// The field's value.
         value: u64,
     },
     /// A count exceeds its limit.

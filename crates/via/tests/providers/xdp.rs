@@ -14,7 +14,7 @@ use rig::Cable;
 fn cable(test: &str) -> Option<Cable> {
     match Cable::lay() {
         Ok(cable) => Some(cable),
-        Err(why) if std::env::var_os("CI").is_none() => {
+        Err(why) if !ground::is_ci() => {
             eprintln!("skipped {test}: no network namespaces with a cable here: {why}");
             None
         }

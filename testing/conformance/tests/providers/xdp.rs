@@ -121,7 +121,7 @@ impl Incoming for There<dyn Incoming> {
 fn is_possible(statement: &str) -> bool {
     match Cable::lay() {
         Ok(_) => true,
-        Err(why) if std::env::var_os("CI").is_none() => {
+        Err(why) if !ground::is_ci() => {
             static SAID: Once = Once::new();
             // The output of a passing test is not shown, and one message is enough for all.
             SAID.call_once(|| {

@@ -29,7 +29,8 @@ const STATFS: u32 = 17;
 const OPENDIR: u32 = 27;
 const ACCESS: u32 = 34;
 
-/// The number of files that wait to be closed from which on the server receives no further files.
+/// The number of a user's files waiting to be closed at which a server no longer listens to
+/// processes of that user.
 const DOUBTFUL_MAX: usize = 64;
 
 /// A file system that never answers some operations, and others well.
@@ -52,8 +53,8 @@ impl FileSystem {
             Err(errno) => return skip("opening /dev/fuse", &errno.into()),
         };
         if let Err(error) = leave_mounts().and_then(|()| mount(&device, &folder)) {
-            // A device that can be opened comes with the right to mount wherever a run counts.
-            assert!(std::env::var_os("CI").is_none(), "mounting: {error}");
+            // Runs that count have the right to mount.
+            assert!(!ground::is_ci(), "mounting: {error}");
             return skip("mounting", &error);
         }
         // Only the daemon has the device, so that its end is the end of the file system.
@@ -141,21 +142,24 @@ fn files_of_a_file_system_that_hangs_cost_their_own_connection(server: Server) {
         }
         await_end(&socket);
     }
+    if server == Server::Java {
+        // A server in Java receives no descriptors.
+        drop(files);
+        return scene.assert_unharmed();
+    }
     let (peer, _) = scene.bound();
     drop(peer);
     let open = || std::fs::read_dir(format!("/proc/{}/fd", scene.server.id())).unwrap().count();
     let before = open();
-    if server != Server::Java {
-        for _ in 0..DOUBTFUL_MAX {
-            let socket = connect(&scene.directory.socket("victim"));
-            send(&socket, &wire::greeting(AREA_LENGTH as u64), &[file; 2]).unwrap();
-            await_end(&socket);
-        }
-        // The last greeting may have brought one file more than there was room for.
-        assert!(open() <= before + DOUBTFUL_MAX + 1, "{} more files", open() - before);
+    for _ in 0..DOUBTFUL_MAX {
+        let socket = connect(&scene.directory.socket("victim"));
+        send(&socket, &wire::greeting(AREA_LENGTH as u64), &[file; 2]).unwrap();
+        await_end(&socket);
     }
+    // The last greeting may have brought one file more than there was room for.
+    assert!(open() <= before + DOUBTFUL_MAX + 1, "{} more files", open() - before);
     drop(files);
-    // The server refuses memory files, too, until it has closed those.
+    // Until the server has closed these files, it refuses its own user's memory files, too.
     await_that("the files are closed", || open() <= before);
     scene.assert_unharmed();
 }

@@ -112,7 +112,7 @@ impl Refs {
 pub struct Dropped {
     /// The object.
     pub oid: u64,
-    /// Its interface pointers.
+    /// The object's interface pointers.
     pub ipids: Vec<GUID>,
     /// Whether these were the last ones, so that the OID is gone as well.
     pub is_last: bool,

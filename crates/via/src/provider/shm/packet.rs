@@ -3,10 +3,10 @@
 
 use super::received;
 use crate::Error;
-use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fd::{BorrowedFd, OwnedFd};
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, ReturnFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
-use std::io::{IoSlice, IoSliceMut};
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
+use std::io::IoSlice;
 use std::mem::MaybeUninit;
 
 /// The most files in one packet.
@@ -63,27 +63,22 @@ pub(super) enum Received {
     /// A packet: its length in bytes, and its files.
     Packet(usize, Vec<OwnedFd>),
     /// A packet with more bytes or files than the protocol allows, or with files that are no
-    /// memory.
+    /// memory. So are all packets while too many of the user's files wait to be closed.
     Unfit,
 }
 
 /// Receives the next packet, if one has arrived.
 pub(super) fn receive(socket: &OwnedFd, bytes: &mut [u8]) -> Result<Received, Error> {
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(FILES))];
-    let mut control = received::room(&mut space);
-    let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT;
-    let got = loop {
-        match rustix::net::recvmsg(socket.as_fd(), &mut [IoSliceMut::new(bytes)], &mut control, flags) {
-            Ok(got) => break got,
-            Err(Errno::INTR) => {}
-            Err(Errno::AGAIN) => return Ok(Received::Nothing),
-            Err(Errno::CONNRESET | Errno::NOTCONN | Errno::PIPE) => return Ok(Received::End),
-            Err(errno) => return Err(Error::system("listening to a peer")(errno)),
-        }
-    };
-    let is_cut = got.flags.intersects(ReturnFlags::TRUNC | ReturnFlags::CTRUNC);
-    let Some(files) = received::take(&mut control).ok().filter(|_| !is_cut) else {
-        return Ok(Received::Unfit);
-    };
-    Ok(if got.bytes == 0 { Received::End } else { Received::Packet(got.bytes, files) })
+    loop {
+        return match received::receive(socket, bytes) {
+            Ok(Ok(message)) if message.is_cut || message.files.len() > FILES => Ok(Received::Unfit),
+            Ok(Ok(message)) if message.length == 0 => Ok(Received::End),
+            Ok(Ok(message)) => Ok(Received::Packet(message.length, message.files)),
+            Ok(Err(_)) => Ok(Received::Unfit),
+            Err(Errno::INTR) => continue,
+            Err(Errno::AGAIN) => Ok(Received::Nothing),
+            Err(Errno::CONNRESET | Errno::NOTCONN | Errno::PIPE) => Ok(Received::End),
+            Err(errno) => Err(Error::system("listening to a peer")(errno)),
+        };
+    }
 }

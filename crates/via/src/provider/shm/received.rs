@@ -5,55 +5,96 @@
 //! can be that daemon. Only memory files have seals, which the kernel reads without the file
 //! system. A separate thread therefore closes every other file.
 
+use super::directory::local_peer;
 use crate::Violation;
 use rustix::fd::OwnedFd;
-use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage};
+use rustix::io::Errno;
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags};
+use std::io::IoSliceMut;
 use std::mem::MaybeUninit;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The number of files to be closed from which on no further files are received.
+/// The number of a user's files waiting to be closed at which processes of that user are no longer
+/// listened to.
 const DOUBTFUL_MAX: usize = 64;
+
+/// The most files that a message can have (SCM_MAX_FD of Linux). The kernel would close files
+/// without room on the thread that receives the message.
+const FILES_MAX: usize = 253;
 
 /// Files that are to be closed.
 #[derive(Debug)]
 struct Doubtful {
-    files: Vec<OwnedFd>,
+    /// Each file, with the user whose process passed it.
+    files: Vec<(Option<u32>, OwnedFd)>,
     /// Whether a thread closes them.
     is_attended: bool,
 }
 
 impl Doubtful {
-    const NONE: Self = Self { files: Vec::new(), is_attended: false };
-
-    /// Returns a buffer for the files beside a message. The buffer has no room while too many files
-    /// wait to be closed.
-    fn room<'a>(&self, space: &'a mut [MaybeUninit<u8>]) -> RecvAncillaryBuffer<'a> {
-        RecvAncillaryBuffer::new(if self.files.len() < DOUBTFUL_MAX { space } else { &mut [] })
+    /// Whether a user may pass further files.
+    fn has_room_for(&self, user: impl FnOnce() -> Option<u32>) -> bool {
+        if self.files.len() < DOUBTFUL_MAX {
+            return true;
+        }
+        let user = user();
+        self.files.iter().filter(|(owner, _)| *owner == user).count() < DOUBTFUL_MAX
     }
 }
 
-static DOUBTFUL: Mutex<Doubtful> = Mutex::new(Doubtful::NONE);
+static DOUBTFUL: Mutex<Doubtful> = Mutex::new(Doubtful { files: Vec::new(), is_attended: false });
 
-/// Returns a buffer for the files beside a message.
-///
-/// The buffer has no room while a peer's file systems keep too many files open. The kernel then
-/// drops the files of the message without making descriptors, and marks the message as truncated
-/// (MSG_CTRUNC), for which the receiver has to refuse the peer.
-pub(super) fn room(space: &mut [MaybeUninit<u8>]) -> RecvAncillaryBuffer<'_> {
-    DOUBTFUL.lock().unwrap_or_else(PoisonError::into_inner).room(space)
+fn doubtful() -> MutexGuard<'static, Doubtful> {
+    DOUBTFUL.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Takes the files out of a message's control data. Without files this allocates nothing.
+/// Returns the user of the peer, as the kernel recorded it at connect, if the kernel can tell.
+fn user_of(socket: &OwnedFd) -> Option<u32> {
+    local_peer(socket).ok().map(|(_, user)| user)
+}
+
+/// A message from a peer.
+#[derive(Debug)]
+pub(super) struct Message {
+    /// The number of bytes.
+    pub(super) length: usize,
+    /// Whether the message had more bytes than there was room for.
+    pub(super) is_cut: bool,
+    /// The memory files beside the message.
+    pub(super) files: Vec<OwnedFd>,
+}
+
+/// Receives a message, if one has arrived, without waiting.
 ///
 /// # Errors
 ///
-/// [`Violation::NotSealed`] when one of them is no memory file.
-pub(super) fn take(control: &mut RecvAncillaryBuffer<'_>) -> Result<Vec<OwnedFd>, Violation> {
+/// The outer result has the socket's errors. The inner one has [`Violation::NotSealed`] when a file
+/// beside the message is no memory file, [`Violation::NoSegment`] when this process has no
+/// descriptor left for a file, and [`Violation::TooManyFiles`], without a look at the message,
+/// while too many files of the peer's user wait to be closed.
+pub(super) fn receive(socket: &OwnedFd, bytes: &mut [u8]) -> Result<Result<Message, Violation>, Errno> {
+    if !doubtful().has_room_for(|| user_of(socket)) {
+        return Ok(Err(Violation::TooManyFiles));
+    }
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(FILES_MAX))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT;
+    let got = rustix::net::recvmsg(socket, &mut [IoSliceMut::new(bytes)], &mut control, flags)?;
+    let files = take(&mut control, socket);
+    if got.flags.contains(ReturnFlags::CTRUNC) {
+        return Ok(Err(Violation::NoSegment));
+    }
+    let is_cut = got.flags.contains(ReturnFlags::TRUNC);
+    Ok(files.map(|files| Message { length: got.bytes, is_cut, files }))
+}
+
+/// Takes the files out of a message's control data. Without files this allocates nothing.
+fn take(control: &mut RecvAncillaryBuffer<'_>, socket: &OwnedFd) -> Result<Vec<OwnedFd>, Violation> {
     let (mut files, mut are_memory) = (Vec::new(), true);
     for message in control.drain() {
         let RecvAncillaryMessage::ScmRights(passed) = message else { continue };
         for file in passed {
-            match memory_file(file) {
+            match memory_file(file, socket) {
                 Some(file) => files.push(file),
                 None => are_memory = false,
             }
@@ -63,12 +104,13 @@ pub(super) fn take(control: &mut RecvAncillaryBuffer<'_>) -> Result<Vec<OwnedFd>
 }
 
 /// Returns a peer's file if it is a memory file, whatever its seals are. Does not wait.
-fn memory_file(file: OwnedFd) -> Option<OwnedFd> {
+fn memory_file(file: OwnedFd, socket: &OwnedFd) -> Option<OwnedFd> {
     if rustix::fs::fcntl_get_seals(&file).is_ok() {
         return Some(file);
     }
-    let mut doubtful = DOUBTFUL.lock().unwrap_or_else(PoisonError::into_inner);
-    doubtful.files.push(file);
+    let user = user_of(socket);
+    let mut doubtful = doubtful();
+    doubtful.files.push((user, file));
     if !doubtful.is_attended {
         let thread = std::thread::Builder::new().name("obvia-close".to_owned());
         // Without a thread, the files stay open until the next doubtful file arrives.
@@ -77,11 +119,11 @@ fn memory_file(file: OwnedFd) -> Option<OwnedFd> {
     None
 }
 
-/// Closes files until none is left. A close that hangs keeps the files behind it open, which is no
-/// loss to peers that keep to the protocol: they pass memory files only.
+/// Closes files until none is left. A close that hangs keeps the files behind it open. Peers that
+/// keep to the protocol pass memory files only, so other users do not lose by it.
 fn close_all() {
     loop {
-        let mut doubtful = DOUBTFUL.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut doubtful = doubtful();
         let next = doubtful.files.pop();
         doubtful.is_attended = next.is_some();
         drop(doubtful);
@@ -93,59 +135,85 @@ fn close_all() {
 
 #[cfg(test)]
 mod tests {
-    use super::{DOUBTFUL_MAX, Doubtful, memory_file};
+    use super::{DOUBTFUL_MAX, Doubtful, FILES_MAX, Violation, memory_file, receive};
     use rustix::fs::{MemfdFlags, memfd_create};
     use rustix::net::{
-        AddressFamily, RecvFlags, ReturnFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags,
-        SocketType,
+        AddressFamily, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType, sockopt,
     };
     use std::fs::File;
-    use std::io::{IoSlice, IoSliceMut, Read};
+    use std::io::{IoSlice, Read, Write};
     use std::mem::MaybeUninit;
-    use std::os::fd::AsFd;
+    use std::net::{TcpListener, TcpStream};
+    use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+    use std::time::{Duration, Instant};
+
+    fn sockets() -> (OwnedFd, OwnedFd) {
+        rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None).unwrap()
+    }
+
+    fn send(socket: &OwnedFd, files: &[BorrowedFd<'_>]) {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(FILES_MAX))];
+        let mut control = SendAncillaryBuffer::new(&mut space);
+        assert!(control.push(SendAncillaryMessage::ScmRights(files)));
+        rustix::net::sendmsg(socket, &[IoSlice::new(&[0])], &mut control, SendFlags::empty()).unwrap();
+    }
 
     #[test]
     #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
     fn files_that_are_no_memory_are_closed() {
+        let (_near, far) = sockets();
         let memory = memfd_create("test", MemfdFlags::CLOEXEC).unwrap();
-        assert!(memory_file(memory).is_some());
+        assert!(memory_file(memory, &far).is_some());
         for _ in 0..100 {
             let (mut out, into) = std::io::pipe().unwrap();
-            assert!(memory_file(into.into()).is_none());
+            assert!(memory_file(into.into(), &far).is_none());
             // The read ends when no process has the other end open any more.
             assert_eq!(out.read(&mut [0]).unwrap(), 0);
         }
-        assert!(memory_file(File::open("/dev/null").unwrap().into()).is_none());
+        assert!(memory_file(File::open("/dev/null").unwrap().into(), &far).is_none());
     }
+
     #[test]
     #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
-    fn no_files_are_received_while_too_many_wait_to_be_closed() {
-        let (near, far) =
-            rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None).unwrap();
-        let mut doubtful = Doubtful::NONE;
-        for count in 0..=DOUBTFUL_MAX {
-            let (mut out, into) = std::io::pipe().unwrap();
-            let files = [into.as_fd()];
-            let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-            let mut control = SendAncillaryBuffer::new(&mut space);
-            assert!(control.push(SendAncillaryMessage::ScmRights(&files)));
-            rustix::net::sendmsg(&near, &[IoSlice::new(&[0])], &mut control, SendFlags::empty()).unwrap();
-            drop(into);
-            let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
-            let mut control = doubtful.room(&mut space);
-            let got =
-                rustix::net::recvmsg(&far, &mut [IoSliceMut::new(&mut [0])], &mut control, RecvFlags::CMSG_CLOEXEC);
-            let is_full = count == DOUBTFUL_MAX;
-            assert_eq!(got.unwrap().flags.contains(ReturnFlags::CTRUNC), is_full);
-            for message in control.drain() {
-                let rustix::net::RecvAncillaryMessage::ScmRights(passed) = message else { continue };
-                doubtful.files.extend(passed);
-            }
-            assert_eq!(doubtful.files.len(), DOUBTFUL_MAX.min(count + 1));
-            if is_full {
-                // The read ends since the kernel has dropped the file.
-                assert_eq!(out.read(&mut [0]).unwrap(), 0);
-            }
-        }
+    fn a_users_files_that_wait_to_be_closed_are_no_other_users_loss() {
+        let file = || File::open("/dev/null").unwrap().into();
+        let files = (0..DOUBTFUL_MAX).map(|_| (Some(1), file())).collect();
+        let mut doubtful = Doubtful { files, is_attended: true };
+        assert!(!doubtful.has_room_for(|| Some(1)));
+        assert!(doubtful.has_room_for(|| Some(2)) && doubtful.has_room_for(|| None));
+        doubtful.files.pop();
+        assert!(doubtful.has_room_for(|| Some(1)));
+    }
+
+    /// A TCP socket whose close waits for this long, since its peer does not read.
+    fn lingering(time: Duration) -> (TcpStream, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let far = listener.accept().unwrap().0;
+        near.set_nonblocking(true).unwrap();
+        while near.write(&[0; 65536]).is_ok() {}
+        near.set_nonblocking(false).unwrap();
+        sockopt::set_socket_linger(&near, Some(time)).unwrap();
+        (near, far)
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
+    fn surplus_files_are_not_closed_by_the_thread_that_receives_them() {
+        const LINGERS: Duration = Duration::from_secs(600);
+        let (near, far) = sockets();
+        let memory = memfd_create("test", MemfdFlags::CLOEXEC).unwrap();
+        let (socket, other_end) = lingering(LINGERS);
+        send(&near, &[memory.as_fd(), memory.as_fd(), socket.as_fd()]);
+        // A thread of its own drops this descriptor, which may be the last one by then.
+        drop(std::thread::spawn(|| drop(socket)));
+        let begun = Instant::now();
+        assert_eq!(receive(&far, &mut [0]).unwrap().unwrap_err(), Violation::NotSealed);
+        assert!(begun.elapsed() < LINGERS / 2);
+        // A reset ends the wait of the thread that closes the socket.
+        sockopt::set_socket_linger(&other_end, Some(Duration::ZERO)).unwrap();
+        drop(other_end);
+        send(&near, &[memory.as_fd(); FILES_MAX]);
+        assert_eq!(receive(&far, &mut [0]).unwrap().unwrap().files.len(), FILES_MAX);
     }
 }

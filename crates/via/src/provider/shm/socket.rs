@@ -1,14 +1,14 @@
 //! Sends and receives file descriptors over the socket of a connection, and waits for it.
 
 use super::directory::local_peer;
-use super::received;
+use super::received::{self, Message};
 use crate::{Deadline, Error, Violation};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, ReturnFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
+use rustix::net::{RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 use rustix::time::Timespec;
-use std::io::{IoSlice, IoSliceMut};
+use std::io::IoSlice;
 use std::mem::MaybeUninit;
 
 /// Sends a few bytes and a file descriptor. So few bytes fit the buffer of any socket: a full
@@ -45,19 +45,13 @@ pub(super) fn receive_with_any(
     deadline: Deadline,
 ) -> Result<Option<OwnedFd>, Error> {
     await_readable(socket, deadline)?;
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
-    let mut control = received::room(&mut space);
     let wanted = bytes.len();
-    let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT;
-    let got = rustix::net::recvmsg(socket, &mut [IoSliceMut::new(bytes)], &mut control, flags)
-        .map_err(|errno| failed(socket, "receiving a segment", errno))?;
-    let mut files = received::take(&mut control)?;
+    let message = received::receive(socket, bytes).map_err(|errno| failed(socket, "receiving a segment", errno))?;
+    let Message { length, mut files, .. } = message?;
     match (files.pop(), files.pop()) {
-        // A truncated message had files that the kernel has dropped.
-        _ if got.flags.contains(ReturnFlags::CTRUNC) => Err(Violation::NoSegment.into()),
         (_, Some(_)) => Err(Violation::NoSegment.into()),
-        (None, None) if got.bytes == 0 => Err(Violation::NoSegment.into()),
-        (file, None) if got.bytes == wanted => Ok(file),
+        (None, None) if length == 0 => Err(Violation::NoSegment.into()),
+        (file, None) if length == wanted => Ok(file),
         _ => Err(Violation::BadGreeting.into()),
     }
 }

@@ -63,7 +63,7 @@ fn messages_get_through_a_bad_network_in_order_and_whole() {
     let text = "loss=10%,dup=5%,reorder=5%,corrupt=5%,trunc=2%,busy=5%,delay=2ms,jitter=1ms";
     let (network, mut here, mut there) = connected(text, Reliability::ReliableReception);
     let mut counts = network.counts();
-    // Chance decides how many messages it takes until everything has happened that may.
+    // Chance decides how many messages it takes until each kind of fault has occurred.
     for number in 0..=u8::MAX {
         fill(&here, number);
         receive(&mut there);

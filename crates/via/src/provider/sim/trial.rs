@@ -1,7 +1,7 @@
 //! Trials: two VIs, a random workload, a bad network, and a judge that knows the promises of the VI
 //! Architecture.
 //!
-//! Everything follows from the seed, in one thread and by one clock, so a failed trial can be
+//! A trial follows from its seed alone, in one thread and by one clock, so a failed trial can be
 //! repeated as often as necessary: [`trial`] runs one, [`replay`] runs it with a trace. `cargo
 //! xtask sim` runs thousands.
 

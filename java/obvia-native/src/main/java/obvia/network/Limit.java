@@ -20,7 +20,7 @@ import obvia.runtime.CallContext;
  * The limits of a function of the library: its deadline, its canceller, and the context of its
  * calls.
  *
- * <p>Such a function blocks in native code, where a virtual thread would pin its carrier. A
+ * <p>A function of the library blocks in native code, where a virtual thread would pin its carrier. A
  * platform thread therefore runs the function.
  *
  * @param until a point of {@link System#nanoTime}
