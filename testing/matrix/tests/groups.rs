@@ -217,7 +217,7 @@ fn users_of_one_association_are_different_clients() {
 fn only_users_with_context_handles_count() {
     let _alone = alone();
     let port = serve();
-    // An association has 64 security contexts at most.
+    // The users of a group may come by any of its associations.
     let halves = [0..USERS / 2, USERS / 2..USERS];
     let mut first = Client::bind(port, 0, Some(0)).unwrap();
     let counter = first.open(1);
