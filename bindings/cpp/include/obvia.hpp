@@ -830,32 +830,46 @@ private:
 };
 
 // The scope in which a canceller ends the calls of this thread with RPC_E_CALL_CANCELED: the one in
-// progress, and later ones. Methods are not interrupted: methods in other processes can poll
+// progress, and later ones. Of several scopes, the one that began last applies. They may end in any
+// order, each on its own thread. Methods are not interrupted: methods in other processes can poll
 // obvia_is_cancelled().
 class cancellable {
 public:
     explicit cancellable(const canceller &by) noexcept
-        : before_(obvia_set_canceller(by.canceller_.get())), kept_(std::exchange(of_thread(), by.canceller_)) {}
+        : canceller_(by.canceller_), before_(obvia_set_canceller(canceller_.get())), below_(std::exchange(top(), this))
+    {
+    }
     ~cancellable()
     {
-        obvia_set_canceller(before_);
-        of_thread() = std::move(kept_);
+        if (top() == this) {
+            obvia_set_canceller(before_);
+            top() = below_;
+            return;
+        }
+        // A scope that began later goes on. When it ends, it restores what this one would restore.
+        for (cancellable *above = top(); above; above = above->below_) {
+            if (above->below_ == this) {
+                above->below_ = below_;
+                above->before_ = above->before_ == canceller_.get() ? before_ : above->before_;
+                return;
+            }
+        }
     }
 
     cancellable(const cancellable &) = delete;
     cancellable &operator=(const cancellable &) = delete;
 
 private:
-    // The thread keeps the present canceller alive, and this object the previous one, which may be
-    // restored after its owner is gone.
-    static std::shared_ptr<obvia_canceller> &of_thread() noexcept
+    // The scope of this thread that began last.
+    static cancellable *&top() noexcept
     {
-        static thread_local std::shared_ptr<obvia_canceller> set;
-        return set;
+        static thread_local cancellable *last;
+        return last;
     }
 
+    std::shared_ptr<obvia_canceller> canceller_;
     obvia_canceller *before_;
-    std::shared_ptr<obvia_canceller> kept_;
+    cancellable *below_;
 };
 
 // A view of elements with another owner: the form of arrays in calls.

@@ -372,16 +372,19 @@ pub unsafe fn take_wide(text: *mut u16) -> U16CString {
 ///
 /// # Safety
 ///
-/// `first` must be null, or come from the C library's allocator with `count` elements, and the
-/// caller must own it.
+/// `first` must be null, or come from the C library's allocator with `count` elements, none if
+/// `count` is negative, and the caller must own it.
 ///
 /// # Errors
 ///
-/// Never fails: a negative count yields an empty array.
+/// E_INVALIDARG for a negative count, unless the array is null.
 pub unsafe fn take_array<T: Value, N: TryInto<usize>>(first: *mut T, count: N) -> Result<Vec<T>> {
-    let count = count.try_into().unwrap_or(0);
+    let count = count.try_into().ok();
     // SAFETY: the caller's promise.
-    let array = unsafe { OwnedArray::adopt(first, count) };
+    let array = unsafe { OwnedArray::adopt(first, count.unwrap_or(0)) };
+    if count.is_none() && !first.is_null() {
+        return Err(Error::new(code::E_INVALIDARG, "the method returned an array with a negative count"));
+    }
     Ok(array.as_slice().to_vec())
 }
 
@@ -423,4 +426,21 @@ pub fn give_array<T: Value>(values: &[T]) -> *mut T {
     // the ranges do not overlap.
     unsafe { std::ptr::copy_nonoverlapping(values.as_ptr(), first, values.len()) };
     first
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_array_with_a_negative_count_is_an_error() {
+        let taken = |count: i32, first: *mut u32| {
+            // SAFETY: the elements are this test's, and as many as the count says.
+            unsafe { take_array(first, count) }.map_err(|error| error.code())
+        };
+        let array = || OwnedArray::from_iter(2, |at| Ok(at as u32)).unwrap().into_raw();
+        assert_eq!(taken(2, array()), Ok(vec![0, 1]));
+        assert_eq!(taken(-2, array()), Err(code::E_INVALIDARG));
+        assert_eq!(taken(-2, std::ptr::null_mut()), Ok(vec![]));
+    }
 }

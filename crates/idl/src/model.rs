@@ -5,6 +5,7 @@
 mod base;
 mod library;
 mod measure;
+mod names;
 mod reach;
 
 pub use crate::automation::{Kind, Member, Memory, Variant};
@@ -13,6 +14,7 @@ pub use base::Base;
 pub use library::{About, Coclass, Declared, DispMember, DispMembers, Dispinterface, ImportLib, Library, Offered};
 pub(crate) use measure::all_arms;
 pub use measure::{Measure, round};
+pub(crate) use names::{apart, stem};
 pub use reach::Known;
 
 use crate::source::Span;

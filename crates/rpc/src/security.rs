@@ -97,6 +97,8 @@ pub enum SecurityError {
     Signature,
     /// The context is used before it is established, or after it failed.
     NotReady,
+    /// The association has no room for another context.
+    TooManyContexts,
 }
 
 impl From<SpnegoError> for SecurityError {
@@ -125,6 +127,7 @@ impl fmt::Display for SecurityError {
             Self::Denied => f.write_str("the peer could not be authenticated"),
             Self::Signature => f.write_str("a signature is not the peer's"),
             Self::NotReady => f.write_str("the security context is not made"),
+            Self::TooManyContexts => f.write_str("the association has too many security contexts"),
         }
     }
 }

@@ -155,8 +155,9 @@ pub enum Distrust {
         /// The owner's user id.
         uid: u32,
     },
-    /// The directory lies on a file system in user space (FUSE). The program behind such a file
-    /// system may never answer, and it alone says who owns a file.
+    /// The directory lies on a file system in user space (FUSE) other than that of the process's
+    /// root directory. The program behind such a file system may never answer, and it alone says
+    /// who owns a file.
     InUserSpace,
     /// Users other than the owner may make files in the directory.
     WritableByOthers {

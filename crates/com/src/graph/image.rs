@@ -272,6 +272,7 @@ pub struct Arguments {
 fn refused(error: &Error) -> Status {
     match error.code() {
         code::RPC_E_INVALID_DATA => Status::BAD_STUB_DATA,
+        code::E_OUTOFMEMORY => Status::REMOTE_NO_MEMORY,
         _ => fault_of(error),
     }
 }
@@ -281,8 +282,8 @@ impl StubCall<'_, '_> {
     ///
     /// # Errors
     ///
-    /// BAD_STUB_DATA when the frame does not have the layout; the error of an object reference that
-    /// cannot be unmarshaled.
+    /// BAD_STUB_DATA when the frame does not have the layout; REMOTE_NO_MEMORY; the error of an
+    /// object reference that cannot be unmarshaled.
     pub fn arguments(&mut self, layout: Layout) -> std::result::Result<Arguments, Status> {
         let made = (|| {
             let (mut private, found) = Private::of(self.inner().frame, layout, &[])?;
@@ -319,9 +320,9 @@ impl StubCall<'_, '_> {
     ///
     /// # Errors
     ///
-    /// A fault with the HRESULT of the failure: E_POINTER or E_INVALIDARG for invalid results;
-    /// E_OUTOFMEMORY for results that exceed a frame or the connection; E_UNEXPECTED without a
-    /// caller; the error of an object that cannot be marshaled.
+    /// REMOTE_NO_MEMORY for results that exceed a frame or the connection. Else a fault with the
+    /// HRESULT of the failure: E_POINTER or E_INVALIDARG for invalid results; E_UNEXPECTED without
+    /// a caller; the error of an object that cannot be marshaled.
     pub unsafe fn respond_graph(
         &mut self,
         result: HRESULT,
@@ -422,5 +423,16 @@ impl Drop for Arguments {
             // kept arguments.
             unsafe { survey.free() };
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_that_are_too_long_are_refused_as_by_stubs_without_structures() {
+        assert_eq!(refused(&code::E_OUTOFMEMORY.into()), Status::REMOTE_NO_MEMORY);
+        assert_eq!(refused(&code::E_INVALIDARG.into()), Status(0x8007_0057));
     }
 }

@@ -1,5 +1,7 @@
 //! Finds everything that a structure in memory reaches.
 
+mod rings;
+
 use crate::error::{Error, Result, code};
 use obvia_ndr::flat::shape::{Class, Element, ElementType, Expr, Extent, Iid, Int, Part, Shape, What};
 use obvia_ndr::flat::{FRAME_MAX, KIND_FIRST, KIND_TEXT8, KIND_TEXT16, OBJECT_ALIGN, OBJECT_HEADER};
@@ -61,6 +63,8 @@ pub(crate) struct Survey {
     is_tolerant: bool,
     /// The full pointers, including null ones, and their addresses. Safe code can set them.
     pub(crate) full: Vec<(*mut *const u8, *const u8)>,
+    /// The number of objects at which the survey looks for a ring.
+    look_at: usize,
 }
 
 /// Returns the number of a type in an object's header.
@@ -139,6 +143,7 @@ impl Survey {
             shared: HashMap::new(),
             is_tolerant: false,
             full: Vec::new(),
+            look_at: rings::FIRST_LOOK,
         }
     }
 
@@ -148,10 +153,12 @@ impl Survey {
     ///
     /// The structure at `root` must have its shape: each pointer must be null or lead to a target
     /// as the shape describes it.
+    ///
     /// # Errors
     ///
     /// E_POINTER for a null pointer where null is not allowed; E_INVALIDARG for an invalid size,
-    /// length or discriminant; E_OUTOFMEMORY when the result exceeds a frame.
+    /// length or discriminant, and for a ring of pointers that must not share objects;
+    /// E_OUTOFMEMORY when the result exceeds a frame.
     pub(crate) unsafe fn of(root: Root, types: &'static [ElementType], block: usize, outer: &[i64]) -> Result<Self> {
         let mut survey = Self::new(types, block);
         // SAFETY: the caller's promise.
@@ -372,10 +379,13 @@ impl Survey {
     }
 
     fn push(&mut self, from: *const u8, element: Element, count: usize, room: usize) -> Result<()> {
+        if self.objects.len() == self.look_at {
+            self.look_at *= rings::LATER_LOOK;
+            rings::check(self)?;
+        }
         let bytes = bytes(element, count, self.types);
         let body = self.length + OBJECT_HEADER;
         let end = bytes.and_then(|bytes| body.checked_add(bytes)?.checked_next_multiple_of(OBJECT_ALIGN));
-        // The limit also ends cycles of pointers that must not share objects.
         match (bytes, end.filter(|end| *end <= FRAME_MAX)) {
             (Some(bytes), Some(end)) => {
                 self.objects.push(Found { from, element, count, room, bytes });

@@ -2,12 +2,8 @@
 //! code has one for these and for types.
 
 use super::Resolver;
+use crate::model::stem;
 use std::collections::HashSet;
-
-/// Returns a name without trailing underscores, which languages add to reserved words.
-fn stem(name: &str) -> &str {
-    name.trim_end_matches('_')
-}
 
 /// Returns a name that differs from all others, even after languages add underscores.
 fn beside(name: &str, what: &str, is_taken: impl Fn(&str) -> bool) -> String {

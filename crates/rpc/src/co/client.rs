@@ -188,7 +188,10 @@ impl ClientAssociation {
                 let fault = Fault::read(&opened)?;
                 let began = !opened.header.has(flags::DID_NOT_EXECUTE);
                 let id = match self.opening.take_if(|opening| opening.id == id) {
-                    Some(opening) => opening.first_id,
+                    Some(opening) => {
+                        opening.security.inspect(|context| self.security.remove(*context));
+                        opening.first_id
+                    }
                     None if self.answered(id)?.is_none() => return Ok(Found::Nothing),
                     None => id,
                 };

@@ -5,8 +5,15 @@ use super::{AssociationError, CallSecurity};
 use crate::security::{AuthType, Authenticated, Level, SecurityContext, SecurityError, Step};
 use std::sync::Arc;
 
-/// The maximum number of an association's security contexts.
-const CONTEXTS_MAX: usize = 64;
+/// The maximum number of an association's security contexts: as many as a client may make (MS-RPCE
+/// 3.3.1.5.4).
+///
+/// A context lasts as long as its association, or until the client replaces it. A server may refuse
+/// further contexts, and has no way to tell a client that it dropped one: the client's next call
+/// would fail.
+pub(super) const CONTEXTS_MAX: usize = 2000;
+/// The maximum number of contexts whose client has not proved its identity yet.
+pub(super) const UNPROVED_MAX: usize = 64;
 
 /// A token from the peer or for it, with the head of its trailer.
 pub(super) type OwnedToken = Option<(TrailerHead, Vec<u8>)>;
@@ -70,10 +77,11 @@ impl SecurityContexts {
 
     /// Adds a context, and replaces one with the same identifier.
     pub(super) fn insert(&mut self, entry: Entry) -> Result<&mut Entry, SecurityError> {
-        self.remove(entry.id);
-        if self.entries.len() == CONTEXTS_MAX {
-            return Err(SecurityError::Token("the association has too many security contexts"));
+        let others = || self.entries.iter().filter(|other| other.id != entry.id);
+        if others().count() >= CONTEXTS_MAX || others().filter(|other| !other.is_done).count() >= UNPROVED_MAX {
+            return Err(SecurityError::TooManyContexts);
         }
+        self.remove(entry.id);
         self.entries.push(entry);
         self.entries.last_mut().ok_or(SecurityError::NotReady)
     }

@@ -1,11 +1,11 @@
 //! `NAME.h`: a file's declarations, for programs in C and in C++.
 
-use super::names::{declared, ident, interface as name_of, method as method_name, object, parameters, type_ident};
+use super::names::{apart, declared, interface as name_of, method as method_name, object, parameters, type_ident};
 use super::{structures, types};
 use crate::compile::{BUILT_IN, Compilation};
 use crate::emit::writer::Writer;
 use crate::events;
-use crate::model::{Interface, InterfaceId, Method, Model, Object};
+use crate::model::{Interface, InterfaceId, Method, Model, Object, stem};
 use crate::plan::plan;
 use crate::source::{File, FileId, Role};
 use std::collections::HashSet;
@@ -170,8 +170,6 @@ fn macros(out: &mut Writer, model: &Model, id: InterfaceId) {
 /// Returns names for a macro's parameters that do not occur elsewhere in the macro's text.
 fn macro_parameters(method: &Method) -> Vec<String> {
     let name = method_name(&method.code);
-    let stem = name.trim_end_matches('_');
-    let is_own = |param: &str| ["self", "lpVtbl", stem].contains(&param.trim_end_matches('_'));
-    let own = |name: &str| if is_own(name) { format!("{name}_") } else { ident(name) };
+    let own = |param: &str| apart(param, |used| ["self", "lpVtbl", stem(&name)].contains(&used));
     method.params.iter().map(|param| own(&param.code)).collect()
 }

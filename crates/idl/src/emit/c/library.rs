@@ -1,5 +1,7 @@
 //! Names of the standard headers and of libobvia.
 
+use crate::model::apart;
+
 /// Macros. No declaration may have such a name, because macros apply everywhere.
 pub(super) const MACROS: &str = "\
     CO_E_CLASSSTRING CO_E_SERVER_EXEC_FAILURE EPT_S_CANT_PERFORM_OP EPT_S_NOT_REGISTERED EXIT_FAILURE \
@@ -95,6 +97,5 @@ const TAKEN: [&str; 14] = [
 
 /// Returns the name of a method that differs from these members and from the template's parameter.
 pub(super) fn name_of_method(raw: &str) -> String {
-    let is_taken = TAKEN.contains(&raw.trim_end_matches('_')) || raw.starts_with("Object_");
-    if is_taken { format!("{raw}_") } else { raw.to_owned() }
+    apart(raw, |stem| TAKEN.contains(&stem) || raw.starts_with("Object_"))
 }

@@ -1,7 +1,7 @@
 //! The names and types of IDL in C.
 
 use super::library::{LIBRARY, MACROS, name_of_method};
-use crate::model::{Base, InterfaceId, Model, Object, Param, Type, Union, all_arms};
+use crate::model::{self, Base, InterfaceId, Model, Object, Param, Type, Union, all_arms};
 use crate::plan::{MethodPlan, ParamPlan, Passing};
 use std::collections::HashSet;
 
@@ -25,14 +25,11 @@ const TAKEN: [&str; 16] = [
     "prepared", "memcpy", "memset", "free",
 ];
 
-/// Returns the name, with one more underscore if the name without its underscores is in use: `stem`
-/// becomes `stem_`, and `stem_` becomes `stem__`. Different names thus stay different, and a name's
-/// result does not depend on other names.
-fn apart(name: &str, is_meant: impl Fn(&str) -> bool) -> String {
-    let stem = name.trim_end_matches('_');
-    let is_runtimes = ["obvia_", "OBVIA_"].iter().any(|begin| stem.starts_with(begin));
-    let is_keyword = is_runtimes || is_among(KEYWORDS, stem) || is_among(MACROS, stem);
-    if is_keyword || is_meant(stem) { format!("{name}_") } else { name.to_owned() }
+/// Returns a valid identifier for C and C++, which also differs from names that are in use.
+pub(super) fn apart(name: &str, is_meant: impl Fn(&str) -> bool) -> String {
+    let is_runtimes = |stem: &str| stem.starts_with("obvia_") || stem.starts_with("OBVIA_");
+    let is_keyword = |stem: &str| is_runtimes(stem) || is_among(KEYWORDS, stem) || is_among(MACROS, stem);
+    model::apart(name, |stem| is_keyword(stem) || is_meant(stem))
 }
 
 fn is_among(words: &str, name: &str) -> bool {

@@ -55,6 +55,8 @@ pub(super) fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_
     let given: String = plan.params.iter().map(|param| format!(", {}", stub.given(param))).collect();
     let call = format!("(self->lpVtbl->{})(self{given});", method_name(&plan.method.code));
     out.line(format!("const HRESULT result = {call}"));
+    // Any method may look a state up, whatever its parameters are: a handle is a value that an
+    // object may have kept since another call of the same client.
     if context.has_contexts {
         out.line("obvia_context_used();");
     }

@@ -96,6 +96,7 @@ fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     out.line("{");
     out.line(format!("{name} *self = ({name} *)object;"));
     let call = format!("(self->lpVtbl->{})(self{given});", method_name(&plan.method.code));
+    // As in a stub: any method may look a state up.
     if context.has_contexts {
         out.line(format!("const HRESULT result = {call}"));
         out.line("obvia_context_used();");

@@ -9,7 +9,7 @@ use super::types::call;
 use super::{Context, proxy, stub};
 use crate::canonical;
 use crate::emit::writer::Writer;
-use crate::model::{InterfaceId, Model, Type};
+use crate::model::{InterfaceId, Model, Type, stem};
 use crate::plan::{MethodPlan, Passing, in_place, kinds};
 
 /// Writes the Java interface.
@@ -213,7 +213,7 @@ fn named<'p, 'a>(
 ) -> Vec<(&'p MethodPlan<'a>, &'p str, String)> {
     let of = |plan: &'p MethodPlan<'a>| {
         let at = plans.iter().position(|usual| std::ptr::eq(usual.method, plan.method)).unwrap_or(0);
-        let mut stub = format!("{}ByReference", names[at].trim_end_matches('_'));
+        let mut stub = format!("{}ByReference", stem(&names[at]));
         while names.contains(&stub) {
             stub.push('_');
         }

@@ -1,6 +1,6 @@
 //! The names and types of IDL in Rust.
 
-use crate::model::{Base, InterfaceId, Model, Object, Transfer, Type};
+use crate::model::{self, Base, InterfaceId, Model, Object, Transfer, Type};
 use crate::plan::{MethodPlan, ParamPlan, Passing, is_plain};
 
 /// Rust's keywords. Names must differ from all of them.
@@ -55,11 +55,13 @@ const ENDINGS: [&str; 12] = [
     "_wire",
 ];
 
-/// Returns the name, with one more underscore if the name without its underscores is in use: `stem`
-/// becomes `stem_`, and `stem_` becomes `stem__`. Different names thus stay different, and a name's
-/// result does not depend on other names.
+/// Returns a valid identifier for Rust after a type's path, which also differs from names that are
+/// in use.
 fn apart(name: &str, is_meant: impl Fn(&str) -> bool) -> String {
-    if is_meant(name.trim_end_matches('_')) { format!("{name}_") } else { associated(name) }
+    if KEYWORDS.contains(&name) && !is_meant(name) {
+        return format!("r#{name}");
+    }
+    model::apart(name, |stem| is_meant(stem) || matches!(stem, "self" | "Self" | "super" | "crate" | ""))
 }
 
 /// Returns a valid identifier for Rust, even in patterns.
@@ -69,14 +71,7 @@ pub(super) fn ident(name: &str) -> String {
 
 /// Returns a valid identifier for Rust after a type's path.
 pub(super) fn associated(name: &str) -> String {
-    let stem = name.trim_end_matches('_');
-    if KEYWORDS.contains(&name) {
-        format!("r#{name}")
-    } else if matches!(stem, "self" | "Self" | "super" | "crate" | "") {
-        format!("{name}_")
-    } else {
-        name.to_owned()
-    }
+    apart(name, |_| false)
 }
 
 /// Returns the name of a type or of a constant.

@@ -24,7 +24,7 @@ pub(super) struct Opening {
     alters: bool,
     contexts: Vec<Context>,
     /// The security context being established.
-    security: Option<u32>,
+    pub(super) security: Option<u32>,
     /// The outcomes in the first answer, while tokens are exchanged.
     outcomes: Option<Vec<Outcome>>,
     steps: u32,

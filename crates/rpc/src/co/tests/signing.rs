@@ -1,6 +1,8 @@
 //! Tests of protected associations, with a mechanism that only shows which bytes are protected.
 
 use super::*;
+use crate::co::contexts::{CONTEXTS_MAX, UNPROVED_MAX};
+use crate::co::pdu::{Bind, TrailerHead};
 use crate::security::{
     Acceptor, AuthType, CODE_LENGTH, Level, Principal, Security, SecurityContext, SecurityError, Step,
 };
@@ -155,6 +157,62 @@ fn security_contexts_may_be_several() {
     // A call with neither protection.
     pair.client.call(&call(b"plain")).unwrap();
     assert!(matches!(pair.ask_server(), Ok(Some(ServerEvent::Call(came))) if came.security.is_none()));
+}
+
+/// Proposes a security context by its first token alone, which the client of [`Pair`] would not do.
+/// Returns the kind of the server's answer, and its status if it is a fault.
+fn propose(pair: &mut Pair, number: u32) -> (PduType, Option<Status>) {
+    let contexts = vec![context(0, &[NDR])];
+    let sizes = FragmentSizes { sent: 4280, received: 4280 };
+    let bind = Bind { alters: true, flags: 0, call_id: 70_000 + number, sizes, group: 1, contexts };
+    let kind = AuthType::NTLM.0;
+    let head = TrailerHead { kind, level: Level::Privacy as u8, padding: 0, context_id: number };
+    let mut bytes = Vec::new();
+    bind.write(&mut bytes, Some((head, &[0])));
+    pair.server.input.push(&bytes);
+    assert_eq!(pair.server.poll(&mut judge), Ok(None));
+    let answers = std::mem::take(pair.server.output());
+    let answer = &units(&answers)[0];
+    assert_eq!(answer.header.call_id, 70_000 + number);
+    (answer.header.kind, Fault::read(answer).ok().map(|fault| fault.status))
+}
+
+#[test]
+fn a_security_context_too_many_is_refused_and_the_others_stay() {
+    let mut pair = authenticated(Level::Integrity);
+    let last = CONTEXTS_MAX as u32 - 1;
+    for _ in 0..last {
+        pair.client.bind(vec![context(0, &[NDR])], Some(security(Level::Integrity))).unwrap();
+        settle(&mut pair);
+    }
+    let bound = pair.client.bind(vec![context(0, &[NDR])], Some(security(Level::Integrity)));
+    assert_eq!(bound, Err(SecurityError::TooManyContexts.into()));
+    assert_eq!(propose(&mut pair, last + 1), (PduType::FAULT, Some(Status::PROTOCOL_ERROR)));
+    for number in [0, last / 2, last] {
+        echo(&mut pair, b"a call that is signed", number, Level::Integrity);
+    }
+}
+
+#[test]
+fn clients_that_prove_nothing_have_fewer_security_contexts() {
+    let mut pair = authenticated(Level::Integrity);
+    for number in 0..UNPROVED_MAX as u32 {
+        assert_eq!(propose(&mut pair, 100 + number), (PduType::ALTER_CONTEXT_RESP, None));
+    }
+    assert_eq!(propose(&mut pair, 1000), (PduType::FAULT, Some(Status::PROTOCOL_ERROR)));
+    echo(&mut pair, b"a call that is signed", 0, Level::Integrity);
+    // The client hears of the refusal, too, and a context that was refused is none of its own.
+    pair.client.bind(vec![context(0, &[NDR])], Some(security(Level::Privacy))).unwrap();
+    assert_eq!(pair.ask_server(), Ok(None));
+    pair.tell_client();
+    assert!(
+        matches!(pair.client.poll(), Ok(Some(ClientEvent::Fault(fault))) if fault.status == Status::PROTOCOL_ERROR)
+    );
+    assert!(matches!(
+        pair.client.call(&OutgoingCall { security: Some(1), ..call(b"sealed") }),
+        Err(AssociationError::Misuse(_))
+    ));
+    echo(&mut pair, b"a call that is signed", 0, Level::Integrity);
 }
 
 #[test]

@@ -128,9 +128,10 @@ impl Directory {
     /// # Errors
     ///
     /// [`Error::UnsafeDirectory`] when the directory belongs to another user, when other users may
-    /// write to it, when it lies on a file system in user space (FUSE), or when the path leads to
-    /// something else, such as a link to a directory; [`Error::Names`] when the directory can
-    /// neither be opened nor made, or when its file system does not answer in time.
+    /// write to it, when it lies on a file system in user space (FUSE) that is not the root's, or
+    /// when the path leads to something else, such as a link to a directory; [`Error::Names`] when
+    /// the directory can neither be opened nor made, or when its file system does not answer in
+    /// time.
     pub fn at(path: impl Into<PathBuf>) -> Result<Self, Error> {
         let place = Place::open(&path.into())?;
         let path = place.path().to_owned();

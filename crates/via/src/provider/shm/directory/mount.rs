@@ -1,37 +1,175 @@
-//! The file system of an open file, as the kernel knows it without calling that file system.
+//! The file systems of this process, as the kernel knows them without calling any of them.
 
 use rustix::fd::{AsRawFd, OwnedFd};
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Component, Path, PathBuf};
 
-/// Whether a file lies on a file system in user space (FUSE). Returns false when `/proc` is
-/// missing.
-pub(super) fn is_in_user_space(file: &OwnedFd) -> bool {
-    // Each thread may have a namespace of mounts of its own.
-    let read = |what: &str| std::fs::read_to_string(format!("/proc/thread-self/{what}")).unwrap_or_default();
-    let about = read(&format!("fdinfo/{}", file.as_raw_fd()));
-    let Some(number) = about.lines().find_map(|line| line.strip_prefix("mnt_id:")) else { return false };
-    let mounts = read("mountinfo");
-    let kind = mounts.lines().find_map(|line| kind_of(line, number.trim()));
-    kind.is_some_and(|kind| kind == "fuse" || kind == "fuseblk" || kind.starts_with("fuse."))
+/// The types of local file systems that the kernel itself implements. They always answer.
+const LOCAL: [&[u8]; 12] = [
+    b"bcachefs",
+    b"btrfs",
+    b"erofs",
+    b"ext2",
+    b"ext3",
+    b"ext4",
+    b"f2fs",
+    b"overlay",
+    b"ramfs",
+    b"tmpfs",
+    b"xfs",
+    b"zfs",
+];
+/// The field of a line of `mountinfo` that has the mount point.
+const POINT: usize = 4;
+
+/// A mount of this process's namespace.
+struct Mount<'a> {
+    number: &'a [u8],
+    point: PathBuf,
+    kind: &'a [u8],
 }
 
-/// Returns the type of the file system from a line of `mountinfo`, if the line describes the mount
-/// `number`.
-fn kind_of<'a>(line: &'a str, number: &str) -> Option<&'a str> {
-    let (mount, system) = line.split_once(" - ")?;
-    let is_it = mount.split(' ').next() == Some(number);
-    is_it.then(|| system.split(' ').next()).flatten()
+impl<'a> Mount<'a> {
+    /// Reads a line of `mountinfo`: number, parent, device, root, mount point, options, any number
+    /// of optional fields, a hyphen, type, and more.
+    fn of(line: &'a [u8]) -> Option<Self> {
+        let mut fields = line.split(|byte| *byte == b' ');
+        let number = fields.next()?;
+        let point = unescaped(fields.nth(POINT - 1)?);
+        fields.find(|field| *field == b"-")?;
+        Some(Self { number, point, kind: fields.next()? })
+    }
+
+    /// Whether the mount is the root of this process. Its program and libraries come from there, so
+    /// this process trusts and awaits that file system anyway. Containers without privileges have
+    /// fuse-overlayfs there.
+    fn is_root(&self) -> bool {
+        self.point == Path::new("/")
+    }
+
+    fn is_in_user_space(&self) -> bool {
+        matches!(self.kind, b"fuse" | b"fuseblk") || self.kind.starts_with(b"fuse.")
+    }
+}
+
+/// Returns the mounts of a list, as `mountinfo` has it.
+fn mounts(list: &[u8]) -> impl Iterator<Item = Mount<'_>> {
+    list.split(|byte| *byte == b'\n').filter_map(Mount::of)
+}
+
+/// Returns a path of `mountinfo`. The kernel writes spaces, line breaks and backslashes as `\ooo`.
+fn unescaped(field: &[u8]) -> PathBuf {
+    let mut rest = field;
+    let mut path = Vec::with_capacity(field.len());
+    while let Some((byte, after)) = rest.split_first() {
+        let (byte, after) = match rest {
+            [b'\\', a @ b'0'..=b'3', b @ b'0'..=b'7', c @ b'0'..=b'7', after @ ..] => {
+                ((a & 3) << 6 | (b & 7) << 3 | c & 7, after)
+            }
+            _ => (*byte, after),
+        };
+        path.push(byte);
+        rest = after;
+    }
+    OsString::from_vec(path).into()
+}
+
+/// Returns a file of `/proc` about this thread, which may have a namespace of mounts of its own;
+/// nothing when `/proc` is missing.
+fn read(what: &str) -> Vec<u8> {
+    std::fs::read(format!("/proc/thread-self/{what}")).unwrap_or_default()
+}
+
+/// Whether a file lies on a file system in user space (FUSE) other than this process's root.
+/// Returns false when `/proc` is missing.
+pub(super) fn is_in_user_space(file: &OwnedFd) -> bool {
+    let about = read(&format!("fdinfo/{}", file.as_raw_fd()));
+    let number = about.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(b"mnt_id:"));
+    number.is_some_and(|number| is_mount_in_user_space(&read("mountinfo"), number.trim_ascii()))
+}
+
+fn is_mount_in_user_space(list: &[u8], number: &[u8]) -> bool {
+    mounts(list).any(|mount| mount.number == number && mount.is_in_user_space() && !mount.is_root())
+}
+
+/// Whether all file systems on the way to a path, and its own, answer at once. The answer is for
+/// paths without links, and touches none of the files.
+pub(super) fn is_reached_at_once(path: &Path) -> bool {
+    answer_at_once(&read("mountinfo"), path)
+}
+
+/// Decides by a list. Of several mounts at one point, each counts.
+fn answer_at_once(list: &[u8], path: &Path) -> bool {
+    let is_plain = path.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
+    let mut on_the_way = mounts(list).filter(|mount| path.starts_with(&mount.point)).peekable();
+    // The list shows no mount for the files of some roots, such as those of chroot(2).
+    let is_known = on_the_way.peek().is_some_and(Mount::is_root);
+    is_plain && is_known && on_the_way.all(|mount| mount.is_root() || LOCAL.contains(&mount.kind))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{is_in_user_space, kind_of};
+    use super::*;
+    use std::os::unix::ffi::OsStrExt;
+
+    const LIST: &[u8] = b"\
+27 1 254:0 / / rw,relatime - ext4 /dev/vda rw
+28 27 0:38 / /tmp rw,nosuid shared:5 master:1 - tmpfs tmpfs rw
+30 28 0:40 / /tmp/a\\040b rw,relatime shared:7 - fuse.sshfs host: rw,user_id=0
+31 27 0:41 / /far rw,relatime - nfs4 server:/far rw
+32 31 0:42 / /far/own rw,relatime - ext4 /dev/vdb rw
+33 27 0:43 / /run rw - tmpfs tmpfs rw
+34 33 0:44 / /run/user/0/doc rw - fuse.portal portal rw
+35 27 0:45 / /auto rw,relatime - autofs map rw
+36 27 0:46 / /disk rw,relatime - fuseblk /dev/sdb1 rw
+37 36 0:47 / /disk rw,relatime - tmpfs tmpfs rw
+38 28 0:48 / /tmp/\xff rw,relatime - fuse program rw
+";
+    /// A container without privileges.
+    const CONTAINER: &[u8] = b"\
+690 612 0:55 / / rw,nodev,relatime - fuse.fuse-overlayfs fuse-overlayfs rw,user_id=0,group_id=0
+691 690 0:58 / /proc rw,nosuid - proc proc rw
+692 690 0:59 / /mnt rw,relatime - fuse.sshfs host: rw,user_id=0
+";
+
+    fn at_once(path: &str) -> bool {
+        answer_at_once(LIST, Path::new(path))
+    }
 
     #[test]
     fn a_mount_is_found_by_its_number() {
-        let line = "43 27 0:39 / /tmp/names rw,relatime shared:7 - fuse.sshfs host: rw,user_id=0,group_id=0";
-        assert_eq!(kind_of(line, "43"), Some("fuse.sshfs"));
-        assert_eq!(kind_of(line, "4"), None);
-        assert_eq!(kind_of("", "43"), None);
+        assert!(is_mount_in_user_space(LIST, b"30") && is_mount_in_user_space(LIST, b"36"));
+        assert!(is_mount_in_user_space(LIST, b"38"), "whatever bytes its path has");
+        for other in ["3", "27", "28", "31", "35", "37", ""] {
+            assert!(!is_mount_in_user_space(LIST, other.as_bytes()), "{other}");
+        }
+        assert!(!is_mount_in_user_space(b"", b"30") && !is_mount_in_user_space(b"30 28 - fuse", b"30"));
+    }
+
+    #[test]
+    fn the_root_of_a_container_is_as_good_as_the_kernels() {
+        assert!(!is_mount_in_user_space(CONTAINER, b"690") && is_mount_in_user_space(CONTAINER, b"692"));
+        assert!(answer_at_once(CONTAINER, Path::new("/tmp/names")));
+        assert!(!answer_at_once(CONTAINER, Path::new("/mnt/names")));
+    }
+
+    #[test]
+    fn every_mount_on_the_way_has_to_answer_at_once() {
+        assert!(at_once("/") && at_once("/names") && at_once("/tmp/names") && at_once("/run/user/0/obvia"));
+        assert!(!at_once("/run/user/0/doc") && !at_once("/run/user/0/doc/names"));
+        assert!(!at_once("/tmp/a b") && !at_once("/tmp/a b/names"));
+        assert!(at_once("/tmp/a") && at_once("/tmp/a bc"), "other folders");
+        assert!(!at_once("/far/own/names"), "beyond another host's file system");
+        assert!(!at_once("/auto/names") && !at_once("/disk/names"));
+        assert!(!answer_at_once(LIST, Path::new(std::ffi::OsStr::from_bytes(b"/tmp/\xff/names"))));
+    }
+
+    #[test]
+    fn paths_of_unknown_meaning_are_not_taken_for_good() {
+        assert!(!at_once("names") && !at_once("/run/../tmp/a b"));
+        assert!(!answer_at_once(b"", Path::new("/names")));
+        assert!(!answer_at_once(b"28 27 0:38 / /tmp rw - tmpfs tmpfs rw\n", Path::new("/tmp/names")));
     }
 
     #[test]

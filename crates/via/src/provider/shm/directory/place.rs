@@ -10,7 +10,9 @@ use super::mount;
 use crate::error::Distrust;
 use crate::{Error, error};
 use rustix::fd::{AsFd, AsRawFd, OwnedFd};
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, inotify, openat, statat, unlinkat};
+use rustix::fs::{
+    AtFlags, CWD, Dir, FileType, Mode, OFlags, ResolveFlags, Stat, inotify, openat, openat2, statat, unlinkat,
+};
 use rustix::io::Errno;
 use rustix::net::SocketAddrUnix;
 use std::fs::DirBuilder;
@@ -24,6 +26,9 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The longest path of a socket in bytes, from the kernel's `sockaddr_un`.
 const PATH_MAX: usize = 107;
+/// The flags for opening the directory: nothing is asked of its file system, and a link in its
+/// place is not followed.
+const OPENED: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 /// The mode bits that a directory of names must not have: only its owner writes to it.
 const OTHERS_WRITE: u32 = 0o022;
 
@@ -40,26 +45,38 @@ impl Place {
     /// Opens a directory, which is made when it is missing.
     ///
     /// A file system in user space may never answer, and no deadline ends a call of the kernel's
-    /// for it. So another thread makes those calls; what turns out to be on such a file system is
-    /// refused, and never asked again.
+    /// for it. So another thread makes those calls, unless no such file system is on the way. A
+    /// directory on such a file system is refused, and never asked again.
     pub(super) fn open(path: &Path) -> Result<Self, Error> {
-        let (tell, told) = mpsc::channel();
-        let of_thread = path.to_owned();
-        let look = move || drop(tell.send(Self::open_at_once(&of_thread)));
-        let thread = std::thread::Builder::new().name("obvia-names".to_owned()).spawn(look);
-        thread.map_err(|error| opening(path, error))?;
-        let late = || io::Error::new(io::ErrorKind::TimedOut, "its file system does not answer");
-        told.recv_timeout(PATIENCE).unwrap_or_else(|_| Err(opening(path, late())))
-    }
-
-    fn open_at_once(path: &Path) -> Result<Self, Error> {
         // The path loses a slash or a dot at its end, either of which would make the kernel follow
         // a link there. It also becomes independent of this process's working directory.
         let path: PathBuf = std::path::absolute(path).map_err(|error| opening(path, error))?.components().collect();
+        if let Some(directory) = Self::open_at_once(&path) {
+            return Self::checked(path, directory);
+        }
+        let (tell, told) = mpsc::channel();
+        let of_thread = path.clone();
+        let look = move || drop(tell.send(Self::open_by_any_way(of_thread)));
+        let thread = std::thread::Builder::new().name("obvia-names".to_owned()).spawn(look);
+        thread.map_err(|error| opening(&path, error))?;
+        let late = || io::Error::new(io::ErrorKind::TimedOut, "its file system does not answer");
+        told.recv_timeout(PATIENCE).unwrap_or_else(|_| Err(opening(&path, late())))
+    }
+
+    /// Opens a directory if that takes no file system that may never answer.
+    ///
+    /// The kernel's list of mounts says so of a path without links, and the kernel follows none
+    /// here. The directory is not opened when a folder is missing, or by a kernel without
+    /// openat2(2).
+    fn open_at_once(path: &Path) -> Option<OwnedFd> {
+        let open = || openat2(CWD, path, OPENED, Mode::empty(), ResolveFlags::NO_SYMLINKS).ok();
+        mount::is_reached_at_once(path).then(open).flatten()
+    }
+
+    fn open_by_any_way(path: PathBuf) -> Result<Self, Error> {
         // A file of any kind at the path is not an error yet.
         let made = DirBuilder::new().recursive(true).mode(0o700).create(&path);
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let directory = match (openat(CWD, &path, flags, Mode::empty()), made) {
+        let directory = match (openat(CWD, &path, OPENED, Mode::empty()), made) {
             (Ok(directory), _) => directory,
             (Err(Errno::NOTDIR | Errno::LOOP), made) if made.is_ok() || std::fs::symlink_metadata(&path).is_ok() => {
                 return Err(Error::UnsafeDirectory { path, why: Distrust::NotADirectory });
@@ -72,6 +89,11 @@ impl Place {
         if mount::is_in_user_space(&directory) {
             return Err(Error::UnsafeDirectory { path, why: Distrust::InUserSpace });
         }
+        Self::checked(path, directory)
+    }
+
+    /// Checks whose an opened directory is. Its file system is known to answer.
+    fn checked(path: PathBuf, directory: OwnedFd) -> Result<Self, Error> {
         let found = rustix::fs::fstat(&directory).map_err(|errno| opening(&path, errno.into()))?;
         let mode = found.st_mode & 0o7777;
         if !is_trusted(found.st_uid) {
@@ -223,4 +245,27 @@ pub(super) fn is_own_socket(found: &Stat) -> bool {
 /// Whether a user can do anything to this process anyway: its own user, or the superuser.
 pub(super) fn is_trusted(uid: u32) -> bool {
     uid == rustix::process::geteuid().as_raw() || uid == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
+    fn a_directory_that_is_there_takes_no_thread() {
+        let folder = ground::Folder::new("via-place");
+        // Where the tests' folders are on a file system that may not answer, a thread is due.
+        if mount::is_reached_at_once(folder.path()) {
+            assert!(Place::open_at_once(folder.path()).is_some());
+        }
+        // Links may lead anywhere, and missing folders are made by the thread.
+        std::fs::create_dir(folder.join("names")).unwrap();
+        symlink(folder.path(), folder.join("link")).unwrap();
+        for other in ["link", "link/names", "missing"] {
+            assert!(Place::open_at_once(&folder.join(other)).is_none(), "{other}");
+            assert_eq!(Place::open(&folder.join(other)).is_ok(), other != "link", "{other}");
+        }
+    }
 }

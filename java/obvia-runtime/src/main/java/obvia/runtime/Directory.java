@@ -70,14 +70,21 @@ final class Directory {
     /**
      * Opens a directory of the caller's choice; creates it if it is missing.
      *
-     * <p>Another thread opens the directory, as its file system may never answer. Later callers share that thread: a file system that does not answer takes one thread, and once the
-     * time is over no caller waits for it.
+     * <p>Another thread opens the directory where a file system on the way to it may never answer. Later callers share that thread: a file system that does not answer takes one thread,
+     * and once the time is over no caller waits for it.
      */
     static Directory at(Path chosen) {
+        try {
+            if (Mounts.isReachedAtOnce(plain(chosen.toAbsolutePath()), Lock.user())) {
+                return open(chosen);
+            }
+        } catch (IOException e) {
+            throw failed(chosen, e);
+        }
         return at(chosen, Patience.USUAL, () -> open(chosen));
     }
 
-    /** The same with another way to open it. */
+    /** The same by another thread in any case, and with another way to open it. */
     static Directory at(Path chosen, Duration time, Callable<Directory> open) {
         Patience<Directory> opening = OPENING.computeIfAbsent(chosen, path -> new Patience<>(time, open));
         boolean isOver = true;

@@ -214,7 +214,7 @@ final class Link extends Way {
         boolean isDone = false;
         try {
             WindowChannel channel = idle.poll();
-            while (channel != null && channel.isClosed()) {
+            while (channel != null && channel.isSpent(System.nanoTime())) {
                 channel.window().close();
                 channel = idle.poll();
             }
@@ -273,9 +273,10 @@ final class Link extends Way {
             return;
         }
         Sent.forget();
-        if (channel.isClosed()) {
+        if (channel.isKnownClosed()) {
             channel.window().close();
         } else {
+            channel.rest(System.nanoTime());
             idle.push(channel);
         }
         shared.release();

@@ -531,10 +531,20 @@ final class Window implements AutoCloseable {
 
     /** Whether the connection has ended. */
     boolean isClosed() {
-        if (!line.hasEnded() && (state.get() & CLOSED) == 0) {
+        if (!isKnownClosed()) {
             line.look();
         }
+        return isKnownClosed();
+    }
+
+    /** Whether the connection had ended when this side looked last, which takes no system call. */
+    boolean isKnownClosed() {
         return line.hasEnded() || (state.get() & CLOSED) != 0;
+    }
+
+    /** Whether the peer has consumed all messages of this side, as its answer to the last one shows. */
+    boolean isAnswered() {
+        return taken == next - 1;
     }
 
     /** Whether the peer has given up the call: it has ended, or its next message says so. */

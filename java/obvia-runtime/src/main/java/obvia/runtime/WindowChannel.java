@@ -10,6 +10,11 @@ import obvia.RpcException;
  * the thread has to sleep.
  */
 final class WindowChannel extends Channel {
+    /**
+     * How long an answer counts as a sign that the connection has not ended, in nanoseconds. A call that finds it ended after all fails as if the peer had ended during the call.
+     */
+    static final long FRESH = 1_000_000;
+
     private final Link link;
     private final Window window;
     /** The thread that keeps the channel; {@code null} where the channel goes back to its link's others after each call. */
@@ -31,6 +36,8 @@ final class WindowChannel extends Channel {
     private Given given;
     /** The peer's description of the last method's failure. */
     private Words words;
+    /** The time of the last rest after an answer of the peer. */
+    private long answeredAt = System.nanoTime() - FRESH;
 
     // The janitor's record: the number of sent messages when it looked, and the time of the last
     // change.
@@ -167,6 +174,23 @@ final class WindowChannel extends Channel {
     /** Whether a call on the channel failed half-way, or the peer is gone. */
     boolean isClosed() {
         return isBroken || window.isClosed();
+    }
+
+    /** Prepares the channel for the next thread that takes it, at a time by {@link System#nanoTime}. */
+    void rest(long now) {
+        if (window.isAnswered()) {
+            answeredAt = now;
+        }
+    }
+
+    /** Whether a channel that rested can no longer be used. Asks the kernel only where the last answer is old. */
+    boolean isSpent(long now) {
+        return isKnownClosed() || (now - answeredAt >= FRESH && window.isClosed());
+    }
+
+    /** As {@link #isClosed}, as of the last look at the connection. */
+    boolean isKnownClosed() {
+        return isBroken || window.isKnownClosed();
     }
 
     /**

@@ -2,6 +2,7 @@ package obvia.runtime;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -94,6 +95,32 @@ class WindowTest {
             RpcException late = CallContext.NONE.by(Deadline.in(Duration.ofMillis(200)))
                     .during(() -> assertThrows(RpcException.class, () -> send(pair.client(), Window.ONEWAY, 8, 1)));
             assertEquals(Hresult.RPC_E_TIMEOUT, late.result());
+        }
+    }
+
+    @Test
+    void aChannelWhosePeerHasJustAnsweredIsTakenWithoutAskingTheKernel() throws Exception {
+        for (boolean isAnswered : new boolean[] {true, false}) {
+            try (Wires.Pair pair = Wires.pair(Waiting.BLOCK, Waiting.BLOCK)) {
+                var channel = new WindowChannel(null, pair.client());
+                long now = System.nanoTime();
+                int callId = pair.client().nextSequence();
+                send(pair.client(), isAnswered ? Window.REQUEST : Window.ONEWAY, 8, 1);
+                if (isAnswered) {
+                    receive(pair.server(), Window.REQUEST, 8, 1);
+                    pair.server().takenAll();
+                    send(pair.server(), Window.RESPONSE, 8, 1);
+                    receive(pair.client(), Window.RESPONSE, 8, 1);
+                    pair.client().takenThrough(callId);
+                }
+                channel.rest(now);
+                assertFalse(channel.isSpent(now + WindowChannel.FRESH), "the connection has not ended");
+                pair.server().close();
+                assertEquals(!isAnswered, channel.isSpent(now + WindowChannel.FRESH - 1));
+                assertEquals(!isAnswered, channel.isKnownClosed());
+                assertTrue(channel.isSpent(now + WindowChannel.FRESH));
+                assertTrue(channel.isKnownClosed());
+            }
         }
     }
 
