@@ -103,6 +103,7 @@ const ORDERS: &[(&str, Order)] = &[
     ("calls", calls),
     ("lend", lend),
     ("cancellable", cancellable),
+    ("cancellable-connect", |state, words| cancellable_connect(state, word(words, 0)?)),
     ("cancel", |state, _| done(state.canceller.cancel())),
     ("cancel-race", |state, words| cancel_race(state.counter()?, number(words, 0)?)),
     ("cancel-late", |state, words| cancel_late(state.counter()?, number(words, 0)?)),
@@ -420,6 +421,18 @@ fn cancellable(state: &mut State, _: &[&str]) -> Answer {
         let later = canceller.run(|| counter.Nothing());
         println!("later {}", text(later.map(done).and_then(|done| done)));
         println!("after {}", text(counter.Add(1).map(|total| total.to_string())));
+    });
+    done(())
+}
+
+/// Connects on a thread of its own, which prints how that ended.
+fn cancellable_connect(state: &mut State, name: &str) -> Answer {
+    state.canceller = Canceller::new();
+    let (canceller, timeout, name) = (state.canceller.clone(), state.timeout, name.to_owned());
+    std::thread::spawn(move || {
+        let connect = || obvia::connect::<IFactory>(&name);
+        let outcome = canceller.run(|| timeout.map_or_else(connect, |timeout| obvia::with_timeout(timeout, connect)));
+        println!("ended {}", text(outcome.map(drop).and_then(done)));
     });
     done(())
 }
