@@ -459,6 +459,27 @@ impl Link {
         janitor::wake();
     }
 
+    /// Queues references for [`Self::flush_releases`].
+    pub(crate) fn release_all(&self, refs: Vec<(TargetId, u32)>) {
+        lock(&self.process.releases).extend(refs);
+    }
+
+    /// Whether the server gives back the references in one-way calls that it has refused: see
+    /// [`system::tell_given`]. Datagrams may overtake each other, and servers that are no obvia
+    /// processes know no such call.
+    pub(crate) fn gives_back(&self) -> bool {
+        let is_ordered = match &self.address {
+            Address::Name(_) => true,
+            Address::Binding(binding) => binding.protocol != ProtocolSequence::IpUdp,
+        };
+        is_ordered && self.stranger.is_none()
+    }
+
+    /// Returns the peer that was reached.
+    pub(crate) fn peer(&self) -> &Peer {
+        &self.peer
+    }
+
     /// Records a failed call. If the peer is gone, it may not have received the references in the
     /// call.
     #[cold]
@@ -469,9 +490,11 @@ impl Link {
         }
     }
 
-    /// Whether a call has failed since the last time and the process at the other end is gone.
+    /// Whether the process at the other end is gone, and may have references that it never looked
+    /// at. Over a network a call must also have failed since the last time, as the process may
+    /// outlive the connection.
     pub(crate) fn take_failure(&self) -> bool {
-        self.is_dead() && self.has_failed.swap(false, Ordering::AcqRel)
+        self.is_dead() && (self.has_failed.swap(false, Ordering::AcqRel) || self.is_private())
     }
 
     /// Gives back the queued references. Returns whether none is left.
