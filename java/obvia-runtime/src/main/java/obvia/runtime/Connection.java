@@ -361,10 +361,15 @@ final class Connection implements Runnable {
     void giveBack(WindowCall call) {
         boolean isNext = refused >= 0 && (int) refused + 1 == window.sequence();
         refused = isNext ? Integer.toUnsignedLong(window.sequence()) : -1;
-        Link link = isNext ? runtime.linkToClient(client) : null;
-        if (link != null) {
-            RuntimeCalls.forEach(call, (target, refs) -> link.releaseLater(target, (int) Math.min(Math.max(refs, 0), Integer.MAX_VALUE)));
+        if (!isNext) {
+            return;
         }
+        Link link = runtime.linkToClient(client);
+        RuntimeCalls.forEach(call, (target, refs) -> {
+            if (link != null) {
+                link.releaseLater(target, (int) Math.min(Math.max(refs, 0), Integer.MAX_VALUE));
+            }
+        });
     }
 
     /** Whether the cached entry is the interface pointer that is called, and is still valid. */
