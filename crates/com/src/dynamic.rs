@@ -12,6 +12,7 @@ use crate::error::{Error, Result, code};
 use crate::link::Link;
 use crate::listing::guid;
 use crate::objref::ObjRef;
+use crate::proxy::Unsent;
 use crate::registry::{Description, InterfaceInfo};
 use crate::runtime::Runtime;
 use crate::system::{self, Forms};
@@ -205,7 +206,7 @@ impl Object {
     ///
     /// If the server answers with a fault, the connection fails, or the deadline passes.
     pub fn call(&self, opnum: u16, request: &[u8]) -> Result<(HRESULT, Vec<u8>)> {
-        exchange(&self.link, self.target, opnum, request)
+        exchange(&self.link, self.target, opnum, request, Unsent::default())
     }
 
     /// Sends the request of a one-way method, and waits until the server has received it.
@@ -222,11 +223,20 @@ impl Object {
     }
 }
 
-/// Sends the frame of a request, and returns the method's HRESULT and the frame of its reply.
-fn exchange(link: &Arc<Link>, target: TargetId, opnum: u16, request: &[u8]) -> Result<(HRESULT, Vec<u8>)> {
+/// Sends the frame of a request with these references, and returns the method's HRESULT and the
+/// frame of its reply.
+fn exchange(
+    link: &Arc<Link>,
+    target: TargetId,
+    opnum: u16,
+    request: &[u8],
+    mut unsent: Unsent,
+) -> Result<(HRESULT, Vec<u8>)> {
     thread::channels::with_channel(link, |channel| {
         let length = put(channel, request)?;
-        let reply = channel.call(target, opnum, length, thread::ThreadLimit)?;
+        let outcome = channel.call(target, opnum, length, thread::ThreadLimit);
+        unsent.is_published(outcome.as_ref().err());
+        let reply = outcome?;
         let mut results = vec![0; reply.frame.len()];
         reply.frame.copy_to(0, &mut results).ok_or(code::RPC_E_INVALID_DATA)?;
         Ok((HRESULT(reply.status.cast_signed()), results))

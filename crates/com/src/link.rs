@@ -98,19 +98,24 @@ pub(crate) enum Address {
 }
 
 impl Address {
-    /// Opens a connection and authenticates on it where required.
-    fn connect(
+    /// Opens a connection, authenticates on it where required, and greets the server. The thread's
+    /// canceller ends the wait for the server's answers.
+    fn connect<R>(
         &self,
         runtime: &'static Runtime,
         (targets, proof): (Option<&Arc<Targets>>, Option<&Protection>),
         options: &Options,
         deadline: Deadline,
-    ) -> Result<Channel> {
+        greet: impl FnOnce(&mut Channel) -> Result<R>,
+    ) -> Result<(Channel, R)> {
         let mut channel = Channel::new(self.open(runtime, targets, options, deadline)?);
-        if let Some(proof) = proof {
-            system::prove(&mut channel, proof)?;
-        }
-        Ok(channel)
+        let greeted = thread::cancellable(channel.alarm(), || {
+            if let Some(proof) = proof {
+                system::prove(&mut channel, proof)?;
+            }
+            greet(&mut channel)
+        })?;
+        Ok((channel, greeted))
     }
 
     fn open(
@@ -181,16 +186,20 @@ impl Link {
     pub(crate) fn reach(runtime: &'static Runtime, address: &Address, deadline: Deadline) -> Result<Reached> {
         let (targets, proof) = (address.targets()?, address.proof()?);
         let options = for_home(&runtime.options());
-        let mut home = address.connect(runtime, (targets.as_ref(), proof.as_ref()), &options, deadline)?;
-        let oxid = binding::introduce(&mut home, runtime.oxid(), deadline)?;
-        if let Some(targets) = &targets {
-            targets.set_process(oxid);
-            // The server's answer to a call shows whether it accepted the authentication. Earlier
-            // messages may not show it.
-            if targets.protection().is_some() {
-                system::settle(&mut home)?;
+        let greet = |home: &mut Channel| {
+            let oxid = binding::introduce(home, runtime.oxid(), deadline)?;
+            if let Some(targets) = &targets {
+                targets.set_process(oxid);
+                // The server's answer to a call shows whether it accepted the authentication.
+                // Earlier messages may not show it.
+                if targets.protection().is_some() {
+                    system::settle(home)?;
+                }
             }
-        }
+            Ok(oxid)
+        };
+        let ways = (targets.as_ref(), proof.as_ref());
+        let (home, oxid) = address.connect(runtime, ways, &options, deadline, greet)?;
         Ok(Reached { oxid, home, targets, proof })
     }
 
@@ -203,7 +212,8 @@ impl Link {
         deadline: Deadline,
     ) -> Result<Self> {
         let (targets, proof) = (address.targets()?, address.proof()?);
-        let home = address.connect(runtime, (targets.as_ref(), proof.as_ref()), &runtime.options(), deadline)?;
+        let ways = (targets.as_ref(), proof.as_ref());
+        let (home, ()) = address.connect(runtime, ways, &runtime.options(), deadline, |_| Ok(()))?;
         let reached = Reached { oxid: runtime::draw()?, home, targets, proof };
         let link = Self { stranger: Some(stranger), ..Self::open(runtime, address, reached, deadline)? };
         // Connects the channel that the first call will use, so that errors show now.
@@ -381,17 +391,19 @@ impl Link {
 
     fn connect_once(&self, options: &Options, deadline: Deadline) -> Result<Channel> {
         let runtime = Runtime::of_process()?;
-        let mut channel = self
-            .address
-            .connect(runtime, (self.targets.as_ref(), self.proof.as_ref()), options, deadline)
-            .map_err(|error| if error.code() == code::RPC_S_SERVER_UNAVAILABLE { self.gone() } else { error })?;
-        match self.stranger {
-            Some(Stranger { info, .. }) => binding::alter(&mut channel, info, self.transfers(), deadline)?,
+        let greet = |channel: &mut Channel| match self.stranger {
+            Some(Stranger { info, .. }) => binding::alter(channel, info, self.transfers(), deadline),
             // Another process, whose objects have the same numbers, may have the address by now.
-            None if binding::introduce(&mut channel, runtime.oxid(), deadline)? != self.oxid => return Err(self.gone()),
-            None => {}
+            None if binding::introduce(channel, runtime.oxid(), deadline)? != self.oxid => Err(self.gone()),
+            None => Ok(()),
+        };
+        let connected =
+            self.address.connect(runtime, (self.targets.as_ref(), self.proof.as_ref()), options, deadline, greet);
+        match connected {
+            Ok((channel, ())) => Ok(channel),
+            Err(error) if error.code() == code::RPC_S_SERVER_UNAVAILABLE => Err(self.gone()),
+            Err(error) => Err(error),
         }
-        Ok(channel)
     }
 
     fn gone(&self) -> Error {
@@ -447,6 +459,27 @@ impl Link {
         janitor::wake();
     }
 
+    /// Queues references for [`Self::flush_releases`].
+    pub(crate) fn release_all(&self, refs: Vec<(TargetId, u32)>) {
+        lock(&self.process.releases).extend(refs);
+    }
+
+    /// Whether the server gives back the references in one-way calls that it has refused: see
+    /// [`system::tell_given`]. Datagrams may overtake each other, and servers that are no obvia
+    /// processes know no such call.
+    pub(crate) fn gives_back(&self) -> bool {
+        let is_ordered = match &self.address {
+            Address::Name(_) => true,
+            Address::Binding(binding) => binding.protocol != ProtocolSequence::IpUdp,
+        };
+        is_ordered && self.stranger.is_none()
+    }
+
+    /// Returns the peer that was reached.
+    pub(crate) fn peer(&self) -> &Peer {
+        &self.peer
+    }
+
     /// Records a failed call. If the peer is gone, it may not have received the references in the
     /// call.
     #[cold]
@@ -457,9 +490,11 @@ impl Link {
         }
     }
 
-    /// Whether a call has failed since the last time and the process at the other end is gone.
+    /// Whether the process at the other end is gone, and may have references that it never looked
+    /// at. Over a network a call must also have failed since the last time, as the process may
+    /// outlive the connection.
     pub(crate) fn take_failure(&self) -> bool {
-        self.is_dead() && self.has_failed.swap(false, Ordering::AcqRel)
+        self.is_dead() && (self.has_failed.swap(false, Ordering::AcqRel) || self.is_private())
     }
 
     /// Gives back the queued references. Returns whether none is left.

@@ -9,6 +9,7 @@ mod known;
 mod unsent;
 
 pub(crate) use known::{Imported, look_behind};
+pub(crate) use unsent::Unsent;
 
 use crate::error::{Error, Failed, Result, code, leave};
 use crate::frame::{Measure, aligned};
@@ -24,7 +25,6 @@ use std::ffi::c_void;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use unsent::Unsent;
 use windows_core::{GUID, HRESULT, IUnknown, IUnknown_Vtbl, Interface};
 
 /// The target of an identity proxy, which has no target of its own.
@@ -129,8 +129,8 @@ impl Proxy {
     #[inline]
     pub fn call_with_objects(&self, work: impl FnOnce(&mut ProxyCall<'_>) -> Result<HRESULT>) -> HRESULT {
         let call = |channel: &mut Channel| {
-            let (target, oxid, unsent) = (self.target, self.link.oxid(), Unsent::default());
-            work(&mut ProxyCall { channel, target, oxid, unsent })
+            let (target, link, unsent) = (self.target, &*self.link, Unsent::default());
+            work(&mut ProxyCall { channel, target, link, unsent })
         };
         with_channel(&self.link, call).unwrap_or_else(leave)
     }
@@ -251,7 +251,7 @@ impl PlainCall {
 pub struct ProxyCall<'a> {
     channel: &'a mut Channel,
     target: TargetId,
-    oxid: u64,
+    link: &'a Link,
     unsent: Unsent,
 }
 
@@ -259,7 +259,7 @@ impl ProxyCall<'_> {
     /// Marshals a reference to an object in the request. The reference is taken back if the server
     /// does not receive it.
     pub(crate) fn reference(&self, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Vec<u8>> {
-        self.unsent.reference(object, info, self.oxid)
+        self.unsent.reference(object, info, self.link.oxid())
     }
 
     /// Returns the slot for a request's frame that fits a slot.
@@ -292,14 +292,14 @@ impl ProxyCall<'_> {
         let length = aligned(length);
         let outcome = self.channel.call(self.target, opnum, length, thread::ThreadLimit);
         self.unsent.is_published(outcome.as_ref().err());
-        Ok(ReplyView::of_object(outcome?, self.oxid))
+        Ok(ReplyView::of_object(outcome?, self.link.oxid()))
     }
 
     /// Publishes a request that has no reply.
     #[inline]
     pub fn send_oneway(&mut self, opnum: u16, length: usize) {
         self.channel.oneway(self.target, opnum, aligned(length));
-        self.unsent.is_published(None);
+        self.unsent.is_published_oneway(self.channel, self.link);
     }
 }
 

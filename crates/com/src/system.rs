@@ -17,6 +17,7 @@ use crate::marshaling::parse;
 use crate::objref::{ObjRef, guid_from_wire, guid_to_wire};
 use crate::orpc::{CallContext, Client, ObjRef as Any, Refs};
 use crate::registry::{self, InterfaceInfo};
+use crate::runtime::janitor;
 use crate::scm;
 use crate::server::{Caller, caller};
 use crate::stub::{StubCall, no_results, results, serve};
@@ -47,6 +48,12 @@ const OP_ACTIVATE: u16 = 13;
 const OP_MARK: u16 = 17;
 /// The opnum of a one-way call with the [`CallContext`] of the next call on the connection.
 const OP_CONTEXT: u16 = 25;
+
+/// The opnum of a one-way call with the references of the one-way call before it on the connection,
+/// or with further ones. The client of a one-way call learns of no refusal, and a server that
+/// refuses a call knows no references in its arguments. The server of a refused call gives these
+/// references back, as it gives back those of its proxies.
+const OP_GIVEN: u16 = 26;
 
 /// The greatest number of entries that one call releases. The exports are locked meanwhile, so
 /// other calls wait.
@@ -97,6 +104,35 @@ pub(crate) fn context_in(call: &ServerCall<'_>) -> Option<Option<CallContext>> {
     let mut bytes = [0; CallContext::LENGTH_MAX];
     let context = bytes.get_mut(..call.frame.len()).and_then(|bytes| call.frame.copy_to(0, bytes).map(|()| &*bytes));
     Some(context.and_then(CallContext::read))
+}
+
+/// Sends the references of the one-way call that was sent last.
+pub(crate) fn tell_given(channel: &mut Channel, given: &[(TargetId, u64)]) -> Result<()> {
+    for part in given.chunks(RELEASES_MAX) {
+        let request = put_releases(part.iter().copied());
+        channel.request(request.len(), 0, ThreadLimit)?.copy_from_slice(&request);
+        channel.oneway(TARGET, OP_GIVEN, request.len());
+    }
+    Ok(())
+}
+
+/// Whether a call has the references of the call before it.
+pub(crate) fn tells_given(call: &ServerCall<'_>) -> bool {
+    call.target() == TARGET.word() && call.opnum() == OP_GIVEN
+}
+
+/// Gives the references in such a call back to the client, the process of their objects.
+pub(crate) fn give_back(call: &mut ServerCall<'_>) -> Answer {
+    serve(call, |call| {
+        let given = releases_in(call.frame(0)?)?;
+        let caller = who()?;
+        if let Some(process) = caller.process() {
+            let given = given.into_iter().map(|(target, refs)| (target, u32::try_from(refs).unwrap_or(u32::MAX)));
+            caller.runtime.clients().owe(process, given);
+            janitor::wake();
+        }
+        Ok(no_results(code::S_OK))
+    })
 }
 
 fn call(channel: &mut Channel, opnum: u16, request: &[u8]) -> Result<Vec<u8>> {
@@ -170,14 +206,24 @@ fn serve_query(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Statu
     answer(call, outcome)
 }
 
+/// Returns a frame with references: targets and counts.
+fn put_releases(batch: impl Iterator<Item = (TargetId, u64)>) -> Vec<u8> {
+    batch.flat_map(|(target, refs)| [target.word(), refs]).flat_map(u64::to_le_bytes).collect()
+}
+
+/// Reads the references in a frame.
+fn releases_in(frame: RegionView<'_>) -> std::result::Result<Vec<(TargetId, u64)>, Status> {
+    if frame.len() > RELEASES_MAX * 16 {
+        return Err(Status::BAD_STUB_DATA);
+    }
+    let read = |at| Ok((target_from(frame, at)?, frame.load_u64(at + 8).ok_or(Status::BAD_STUB_DATA)?));
+    (0..frame.len()).step_by(16).map(read).collect()
+}
+
 /// Releases references at the server. `is_sent` is set to whether the server may have received the
 /// call.
 pub(crate) fn release(link: &Link, batch: &[(TargetId, u32)], is_sent: &mut bool) -> Result<()> {
-    let mut request = Vec::with_capacity(batch.len() * 16);
-    for (target, refs) in batch {
-        request.extend(target.word().to_le_bytes());
-        request.extend(u64::from(*refs).to_le_bytes());
-    }
+    let request = put_releases(batch.iter().map(|(target, refs)| (*target, u64::from(*refs))));
     link.with_home(|home| {
         *is_sent = true;
         call(home, OP_RELEASE, &request)
@@ -186,16 +232,8 @@ pub(crate) fn release(link: &Link, batch: &[(TargetId, u32)], is_sent: &mut bool
 }
 
 fn serve_release(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
-    let frame = call.frame(0)?;
-    if frame.len() > RELEASES_MAX * 16 {
-        return Err(Status::BAD_STUB_DATA);
-    }
+    let batch = releases_in(call.frame(0)?)?;
     let caller = who()?;
-    let mut batch = Vec::with_capacity(frame.len() / 16);
-    for at in (0..frame.len()).step_by(16) {
-        let refs = frame.load_u64(at + 8).ok_or(Status::BAD_STUB_DATA)?;
-        batch.push((target_from(frame, at)?, refs));
-    }
     caller.runtime.exports().release(caller.holder(), batch);
     caller.runtime.clients().wake_all();
     answer(call, Ok(Vec::new()))

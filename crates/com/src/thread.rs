@@ -183,8 +183,9 @@ impl Canceller {
         self.0.cancelled.load(Ordering::SeqCst)
     }
 
-    fn set_waiting(&self, alarm: Option<Alarm>) {
-        *self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner) = alarm;
+    /// Sets the alarm that a cancellation rings, and returns the previous one.
+    fn set_waiting(&self, alarm: Option<Alarm>) -> Option<Alarm> {
+        std::mem::replace(&mut *self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner), alarm)
     }
 }
 
@@ -193,7 +194,7 @@ pub(crate) fn set_canceller(canceller: Option<Canceller>) -> Option<Canceller> {
     // A thread that is ending has no canceller, and its calls cannot be cancelled.
     let before = CANCELLER.try_with(|current| current.replace(canceller)).ok().flatten();
     if let Some(before) = &before {
-        before.set_waiting(None);
+        drop(before.set_waiting(None));
     }
     channels::change_canceller(before.as_ref().is_some_and(Canceller::is_used));
     before
@@ -207,10 +208,28 @@ pub(crate) fn set_canceller(canceller: Option<Canceller>) -> Option<Canceller> {
 fn register(alarm: Alarm) -> Result<()> {
     let canceller = CANCELLER.try_with(|canceller| canceller.borrow().clone()).ok().flatten();
     let Some(canceller) = canceller else { return Ok(()) };
-    canceller.set_waiting(Some(alarm));
+    drop(canceller.set_waiting(Some(alarm)));
     // The flag is read after the alarm is in place, so that a cancellation in between rings the
     // alarm.
     if canceller.is_used() { Err(obvia_via::Error::Cancelled.into()) } else { Ok(()) }
+}
+
+/// Runs the first exchanges on a new connection so that the thread's canceller ends them. A call
+/// that the thread is about to make on another connection can be cancelled again afterwards.
+///
+/// # Errors
+///
+/// The errors of `work`, and if the canceller was used: the connection must not be used then, since
+/// its alarm may have been rung.
+pub(crate) fn cancellable<R>(alarm: Alarm, work: impl FnOnce() -> Result<R>) -> Result<R> {
+    let canceller = CANCELLER.try_with(|canceller| canceller.borrow().clone()).ok().flatten();
+    let Some(canceller) = canceller else { return work() };
+    let before = canceller.set_waiting(Some(alarm));
+    // The flag is read while the alarm is in place, as in `register`.
+    let outcome = if canceller.is_used() { Err(obvia_via::Error::Cancelled.into()) } else { work() };
+    drop(canceller.set_waiting(before));
+    // The alarm was rung under the lock of its place, after the flag was set.
+    if canceller.is_used() { Err(obvia_via::Error::Cancelled.into()) } else { outcome }
 }
 
 /// Whether the thread's calls can be cancelled now.

@@ -4,6 +4,7 @@ use crate::cancelling::{Canceller, Said, within};
 use crate::handles::{Found, Handle, get};
 use crate::interfaces::described;
 use crate::outcome::{Bytes, bytes, give, give_bytes, guarded, text};
+use crate::references::references_in;
 use crate::security::{Shown, showing};
 use com::abi::{self, InterfaceInfo};
 use com::dynamic::pointer;
@@ -44,17 +45,22 @@ pub unsafe extern "C" fn obvia_java_connect(
 /// Calls a method: sends a request's frame and returns the reply's, which the caller must verify.
 /// The method's HRESULT is stored in `returned`; if it is a failure, there are no results.
 ///
+/// `given` are the references in the request, by [`obvia_java_reference`], in the format of
+/// [`references_in`]. They are taken back if the server does not receive them.
+///
 /// # Safety
 ///
-/// `request` must be readable for `length` bytes, `said` must be null or readable, `canceller` must
-/// be null or one of this library's, `returned` must be null or writable, and `results` must meet
-/// the conditions of [`give_bytes`].
+/// `request` and `given` must be readable for their lengths in bytes, `said` must be null or
+/// readable, `canceller` must be null or one of this library's, `returned` must be null or
+/// writable, and `results` must meet the conditions of [`give_bytes`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_call(
     object: Handle,
     opnum: u32,
     request: *const u8,
     length: usize,
+    given: *const u8,
+    given_length: usize,
     said: *const Said,
     canceller: *const Canceller,
     returned: *mut HRESULT,
@@ -65,7 +71,10 @@ pub unsafe extern "C" fn obvia_java_call(
         // SAFETY: the caller's promise.
         let request = unsafe { bytes(request, length) };
         // SAFETY: the caller's promise.
-        let made = unsafe { within(said, canceller, || pointer::call(&object, number(opnum)?, request)) };
+        let given = references_in(unsafe { bytes(given, given_length) })?;
+        let call = || pointer::call(&object, number(opnum)?, request, &given);
+        // SAFETY: the caller's promise.
+        let made = unsafe { within(said, canceller, call) };
         let (result, reply) = made?;
         // SAFETY: the caller's promise.
         unsafe { give_bytes(results, reply) }?;
@@ -74,18 +83,20 @@ pub unsafe extern "C" fn obvia_java_call(
     })
 }
 
-/// Sends the request of a call without response.
+/// Sends the request of a call without response, with references as in [`obvia_java_call`].
 ///
 /// # Safety
 ///
-/// `request` must be readable for `length` bytes, `said` must be null or readable, and `canceller`
-/// must be null or one of this library's.
+/// `request` and `given` must be readable for their lengths in bytes, `said` must be null or
+/// readable, and `canceller` must be null or one of this library's.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_call_oneway(
     object: Handle,
     opnum: u32,
     request: *const u8,
     length: usize,
+    given: *const u8,
+    given_length: usize,
     said: *const Said,
     canceller: *const Canceller,
 ) -> HRESULT {
@@ -94,7 +105,10 @@ pub unsafe extern "C" fn obvia_java_call_oneway(
         // SAFETY: the caller's promise.
         let request = unsafe { bytes(request, length) };
         // SAFETY: the caller's promise.
-        unsafe { within(said, canceller, || pointer::call_oneway(&object, number(opnum)?, request)) }?;
+        let given = references_in(unsafe { bytes(given, given_length) })?;
+        let call = || pointer::call_oneway(&object, number(opnum)?, request, &given);
+        // SAFETY: the caller's promise.
+        unsafe { within(said, canceller, call) }?;
         Ok(code::S_OK)
     })
 }

@@ -20,7 +20,7 @@ pub mod runtime;
 pub mod security;
 
 /// The version of these functions, which both sides must share.
-const ABI: u32 = 6;
+const ABI: u32 = 7;
 
 /// Returns the version of these functions.
 #[unsafe(no_mangle)]

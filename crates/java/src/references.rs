@@ -14,6 +14,34 @@ fn whom(through: Handle) -> Result<Option<IUnknown>> {
     (through != 0).then(|| get(through)).transpose()
 }
 
+/// Splits a list of references: the length of each, as a word of 8 bytes, and its bytes.
+pub(crate) fn references_in(mut list: &[u8]) -> Result<Vec<&[u8]>> {
+    let mut references = Vec::new();
+    while !list.is_empty() {
+        let (length, rest) = list.split_first_chunk().ok_or(code::E_INVALIDARG)?;
+        let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| code::E_INVALIDARG)?;
+        let (reference, rest) = rest.split_at_checked(length).ok_or(code::E_INVALIDARG)?;
+        references.push(reference);
+        list = rest;
+    }
+    Ok(references)
+}
+
+/// Takes back references that were made for a call through an interface pointer, which is not made.
+///
+/// # Safety
+///
+/// `given` must be readable for `length` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obvia_java_take_back(through: Handle, given: *const u8, length: usize) -> HRESULT {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let given = references_in(unsafe { bytes(given, length) })?;
+        pointer::take_back(&get(through)?, &given)?;
+        Ok(code::S_OK)
+    })
+}
+
 /// Marshals a reference: into the arguments of a call through an interface pointer, or, if that is
 /// 0, into the results of the call that this thread performs.
 ///

@@ -22,7 +22,13 @@ pub(crate) fn give(state: &mut State, what: &str) -> Answer {
         "all" => take(ICounter::IID, &[1, 2, 3], 0)?,
         "one-without-its-interface" => take(IListener::IID, &[], 0)?,
         "too-much" => take(ICounter::IID, &vec![0; TOO_MANY], 0)?,
+        "oneway" => taker.TakeSoon(Some(&own), &ICounter::IID, Some(&other))?,
         "to-fail" => take(ICounter::IID, &[], code::E_UNEXPECTED.0)?,
         _ => return Err(code::E_INVALIDARG.into()),
     })
+}
+
+/// Disconnects the exported factory from all clients.
+pub(crate) fn disconnect(state: &State) -> Answer {
+    done(obvia::marshaling::disconnect(state.exported.as_ref().ok_or(code::E_POINTER)?)?)
 }

@@ -250,6 +250,10 @@ impl ITaker_Impl for Factory_Impl {
     fn Take(&self, _: Option<&ICounter>, _: &GUID, _: Option<&IUnknown>, _: &[i32], code: i32) -> obvia::Result<()> {
         if code < 0 { Err(HRESULT(code).into()) } else { Ok(()) }
     }
+
+    fn TakeSoon(&self, _: Option<&ICounter>, _: &GUID, _: Option<&IUnknown>) -> obvia::Result<()> {
+        Ok(())
+    }
 }
 
 /// A listener that returns the value times its number, plus one.

@@ -45,7 +45,8 @@ const ORDERS: &[(&str, Order)] = &[
     ("running", |_, _| activation::running()),
     ("activate-in", |state, words| activation::in_context(state, word(words, 0)?)),
     ("free-libraries", |_, _| obvia::dcom::free_unused_libraries().map(done)?),
-    ("hide", |state, _| done(state.exports.clear())),
+    ("disconnect", |state, _| given::disconnect(state)),
+    ("hide", |state, _| done((state.exports.clear(), state.exported = None).1)),
     ("access", |state, words| access::set(state, words)),
     ("audit", |_, _| access::audit()),
     ("perform", access::perform),
@@ -103,6 +104,7 @@ const ORDERS: &[(&str, Order)] = &[
     ("calls", calls),
     ("lend", lend),
     ("cancellable", cancellable),
+    ("cancellable-connect", |state, words| cancellable_connect(state, word(words, 0)?)),
     ("cancel", |state, _| done(state.canceller.cancel())),
     ("cancel-race", |state, words| cancel_race(state.counter()?, number(words, 0)?)),
     ("cancel-late", |state, words| cancel_late(state.counter()?, number(words, 0)?)),
@@ -420,6 +422,18 @@ fn cancellable(state: &mut State, _: &[&str]) -> Answer {
         let later = canceller.run(|| counter.Nothing());
         println!("later {}", text(later.map(done).and_then(|done| done)));
         println!("after {}", text(counter.Add(1).map(|total| total.to_string())));
+    });
+    done(())
+}
+
+/// Connects on a thread of its own, which prints how that ended.
+fn cancellable_connect(state: &mut State, name: &str) -> Answer {
+    state.canceller = Canceller::new();
+    let (canceller, timeout, name) = (state.canceller.clone(), state.timeout, name.to_owned());
+    std::thread::spawn(move || {
+        let connect = || obvia::connect::<IFactory>(&name);
+        let outcome = canceller.run(|| timeout.map_or_else(connect, |timeout| obvia::with_timeout(timeout, connect)));
+        println!("ended {}", text(outcome.map(drop).and_then(done)));
     });
     done(())
 }

@@ -22,7 +22,8 @@ fn over_each(test: impl Fn(&mut Process, &mut Process)) {
         client.good(&format!("connect {place}"));
         test(&mut server, &mut client);
         // No reference to the client's objects is left.
-        client.good("keep-none");
+        client.order("keep-none");
+        client.line();
         client.becomes(LATEST, "exported", 0);
     }
 }
@@ -72,4 +73,58 @@ fn what_a_server_has_looked_at_is_its_own() {
         assert_eq!(client.number("exported"), kept);
         assert_eq!(client.number("add-to-kept 4"), 4);
     });
+}
+
+#[test]
+fn what_a_server_refuses_of_oneway_calls_is_given_back() {
+    over_each(|server, client| {
+        // The server holds a reference, which must stay, and so has a link to the client.
+        client.good("keep-own");
+        let kept = client.number("exported");
+        for _ in 0..20 {
+            client.good("give oneway");
+            client.good("give all");
+            server.good("access exported nobody");
+            client.good("give oneway");
+            client.good("give oneway");
+            // The server performs the calls of a thread in their order.
+            let told = client.bad("give all");
+            assert!(told.contains("E_ACCESSDENIED"), "{told}");
+            server.good("access exported everybody");
+        }
+        assert_eq!(client.number("exported"), kept);
+        assert_eq!(client.number("add-to-kept 4"), 4);
+    });
+}
+
+#[test]
+fn what_comes_in_oneway_calls_to_an_object_that_is_gone_is_given_back() {
+    over_each(|server, client| {
+        client.good("keep-own");
+        client.good("give all");
+        server.good("disconnect");
+        for _ in 0..20 {
+            client.good("give oneway");
+        }
+        let told = client.bad("give all");
+        assert!(told.contains("RPC_E_DISCONNECTED"), "{told}");
+        assert_eq!(client.number("exported"), 1);
+        // The object that the server kept goes with the one that kept it.
+        server.good("hide");
+    });
+}
+
+#[test]
+fn what_a_server_without_a_link_refuses_of_oneway_calls_ends_with_it() {
+    let directory = Directory::new();
+    let mut server = directory.start(PROGRAM, &[]);
+    server.good("export there");
+    let mut client = directory.start(PROGRAM, &[]);
+    client.good("connect there");
+    server.good("access exported nobody");
+    client.good("give oneway");
+    client.bad("give all");
+    assert_eq!(client.number("exported"), 1);
+    server.kill();
+    client.becomes(LATEST, "exported", 0);
 }

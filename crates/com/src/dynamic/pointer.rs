@@ -8,7 +8,7 @@ use super::{exchange, put};
 use crate::error::{Error, Result, code, leave};
 use crate::marshal::{Wanted, reference_for, unmarshal};
 use crate::orpc::Client;
-use crate::proxy::{Imported, look_behind};
+use crate::proxy::{Imported, Unsent, look_behind};
 use crate::registry::InterfaceInfo;
 use crate::reply::settle_return;
 use crate::runtime::Runtime;
@@ -27,15 +27,17 @@ fn behind(object: &IUnknown) -> Result<Imported> {
 /// Calls a method: sends the frame of a request, and returns the method's HRESULT and the frame of
 /// its reply, which the caller must check.
 ///
-/// A failed method has no results.
+/// A failed method has no results. `references` are all results of [`reference()`] in the request.
+/// They are taken back if the server does not receive them.
 ///
 /// # Errors
 ///
 /// E_NOTIMPL for an object of this process. If the server answers with a fault, the connection
 /// fails, or the deadline passes.
-pub fn call(object: &IUnknown, opnum: u16, request: &[u8]) -> Result<(HRESULT, Vec<u8>)> {
+pub fn call(object: &IUnknown, opnum: u16, request: &[u8], references: &[&[u8]]) -> Result<(HRESULT, Vec<u8>)> {
     let Imported { link, target, .. } = behind(object)?;
-    exchange(&link, target, opnum, request)
+    let unsent = Unsent::of(references, link.oxid())?;
+    exchange(&link, target, opnum, request, unsent)
 }
 
 /// Sends the request of a one-way method.
@@ -43,11 +45,13 @@ pub fn call(object: &IUnknown, opnum: u16, request: &[u8]) -> Result<(HRESULT, V
 /// # Errors
 ///
 /// As for [`call`].
-pub fn call_oneway(object: &IUnknown, opnum: u16, request: &[u8]) -> Result<()> {
+pub fn call_oneway(object: &IUnknown, opnum: u16, request: &[u8], references: &[&[u8]]) -> Result<()> {
     let Imported { link, target, .. } = behind(object)?;
+    let mut unsent = Unsent::of(references, link.oxid())?;
     thread::channels::with_channel(&link, |channel| {
         let length = put(channel, request)?;
         channel.oneway(target, opnum, length);
+        unsent.is_published_oneway(channel, &link);
         Ok(())
     })
 }
@@ -68,6 +72,15 @@ pub fn query(object: &IUnknown, info: &'static InterfaceInfo) -> Result<IUnknown
 /// If the object lacks the interface, or belongs to a process that is gone.
 pub fn reference(through: &IUnknown, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Vec<u8>> {
     reference_for(object, info, Client::Process(behind(through)?.link.oxid()))
+}
+
+/// Takes back references that were made for a call through an interface pointer, which is not made.
+///
+/// # Errors
+///
+/// As for [`reference()`], and if a reference is malformed.
+pub fn take_back(through: &IUnknown, references: &[&[u8]]) -> Result<()> {
+    Unsent::of(references, behind(through)?.link.oxid()).map(drop)
 }
 
 /// Unmarshals a reference from the results of a call through another interface pointer.

@@ -1,18 +1,21 @@
 //! The references in a request until the server has received them.
 
 use crate::error::Result;
-use crate::marshaling::release_marshal_data;
-use crate::orpc::Client;
+use crate::link::Link;
+use crate::marshaling::{parse, release_marshal_data};
+use crate::objref::ObjRef;
+use crate::orpc::{Client, ObjRef as Any};
 use crate::registry::InterfaceInfo;
-use crate::runtime::Runtime;
-use obvia_rpc::vi_call::{CallError, TargetId};
+use crate::runtime::{Runtime, janitor};
+use crate::system;
+use obvia_rpc::vi_call::{CallError, Channel, TargetId};
 use std::cell::Cell;
 use windows_core::IUnknown;
 
 /// The references that were counted for the peer of a call. They are taken back if the peer does
 /// not receive them. The value is one word, which is zero for a call without references.
 #[derive(Default)]
-pub(super) struct Unsent(Cell<Option<Box<Given>>>);
+pub(crate) struct Unsent(Cell<Option<Box<Given>>>);
 
 struct Given {
     peer: u64,
@@ -37,6 +40,23 @@ impl Unsent {
         made.to_wire_with(0, runtime.handler_class_of(object, client))
     }
 
+    /// Takes over references that were marshaled for the peer before.
+    pub(crate) fn of(references: &[&[u8]], peer: u64) -> Result<Self> {
+        let (runtime, unsent) = (Runtime::of_process()?, Self::default());
+        for reference in references {
+            match parse(reference)? {
+                Any::Custom { .. } => unsent.note(peer, |given| given.custom.push(reference.to_vec())),
+                any => {
+                    let made = ObjRef::from_any(&any)?;
+                    if made.oxid == runtime.oxid() {
+                        unsent.note(peer, |given| given.own.push((made.target, made.public_refs.into())));
+                    }
+                }
+            }
+        }
+        Ok(unsent)
+    }
+
     fn note(&self, peer: u64, note: impl FnOnce(&mut Given)) {
         let fresh = || Box::new(Given { peer, own: Vec::new(), custom: Vec::new() });
         let mut given = self.0.take().unwrap_or_else(fresh);
@@ -48,10 +68,32 @@ impl Unsent {
     /// if the server reports that it did not read the arguments. A server that reports nothing may
     /// have them: it gives them back, or they end with it.
     #[inline(always)]
-    pub(super) fn is_published(&mut self, error: Option<&CallError>) {
+    pub(crate) fn is_published(&mut self, error: Option<&CallError>) {
         if self.0.get_mut().is_some() {
             self.settle(error);
         }
+    }
+
+    /// Transfers the references to the server after a one-way request was published. The server
+    /// gives them back if it refuses the call.
+    #[inline]
+    pub(crate) fn is_published_oneway(&mut self, channel: &mut Channel, link: &Link) {
+        if self.0.get_mut().is_some() {
+            self.tell(channel, link);
+        }
+    }
+
+    #[cold]
+    fn tell(&mut self, channel: &mut Channel, link: &Link) {
+        janitor::start();
+        if let Some(given) = self.0.get_mut()
+            && !given.own.is_empty()
+            && link.gives_back()
+        {
+            // The call itself was sent. If it is refused now, the references end with the server.
+            let _ = system::tell_given(channel, &given.own);
+        }
+        self.settle(None);
     }
 
     #[cold]

@@ -18,12 +18,17 @@ static PENDING: Mutex<bool> = Mutex::new(false);
 static SIGNAL: Condvar = Condvar::new();
 static START: Once = Once::new();
 
-/// Wakes the janitor: references wait to be given back, or a peer has ended.
-pub(crate) fn wake() {
+/// Starts the janitor, which collects the references of servers that end.
+pub(crate) fn start() {
     START.call_once(|| {
         // Without the thread, references are given back when the process ends.
         let _ = std::thread::Builder::new().name("obvia-janitor".to_owned()).spawn(work);
     });
+}
+
+/// Wakes the janitor: references wait to be given back, or a peer has ended.
+pub(crate) fn wake() {
+    start();
     let mut pending = PENDING.lock().unwrap_or_else(PoisonError::into_inner);
     if !*pending {
         *pending = true;
@@ -84,6 +89,7 @@ fn work() {
             if link.is_dead() && links.iter().any(leads_there) {
                 continue;
             }
+            link.release_all(runtime.clients().take_owed(link.oxid(), link.peer()));
             is_done &= link.flush_releases();
             // A client of this process is gone only when its own connections end.
             if link.take_failure() && !runtime.clients().has(link.oxid()) {

@@ -7,9 +7,11 @@
 
 use super::{Fellowship, gate};
 use crate::runtime::{Runtime, janitor};
+use crate::system;
 use obvia_rpc::co::{Group, Groups};
 use obvia_rpc::security::Principal;
 use obvia_rpc::status::Status;
+use obvia_rpc::vi_call::TargetId;
 use obvia_via::window::{Alarm, Peer};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,6 +28,10 @@ const LOST_BY_HOST_MAX: usize = 64;
 /// of one host. The total equals what two clients may have.
 const KEPT_MAX: usize = 1 << 17;
 const KEPT_BY_HOST_MAX: usize = KEPT_MAX / 2;
+
+/// The greatest number of entries in a client's list of references to give back. Further references
+/// stay until the client finds that this process is gone.
+const OWED_MAX: usize = system::RELEASES_MAX;
 
 /// The clients of a process.
 #[derive(Default)]
@@ -57,6 +63,9 @@ struct Known {
     /// group is kept so that a returning client can join it.
     group: Option<Arc<Group<Fellowship>>>,
     count: usize,
+    /// The references in refused calls, which this process gives back once it has a link to the
+    /// client.
+    owed: Vec<(TargetId, u32)>,
     // Invariant: `Some` exactly when there is no connection. `Register::lost` then has the client
     // under this time.
     lost: Option<Lost>,
@@ -161,6 +170,26 @@ impl Clients {
     /// Whether a process is connected or may come back.
     pub(crate) fn has(&self, oxid: u64) -> bool {
         self.register().known.contains_key(&oxid)
+    }
+
+    /// Records references to objects of a client that came in a refused call.
+    pub(crate) fn owe(&self, oxid: u64, refs: impl IntoIterator<Item = (TargetId, u32)>) {
+        if let Some(known) = self.register().known.get_mut(&oxid) {
+            let room = OWED_MAX - known.owed.len();
+            known.owed.extend(refs.into_iter().take(room));
+        }
+    }
+
+    /// Takes the references to give back to a client that is reached as `peer`. A process that
+    /// claims another one's OXID does not make this process give back references of the other.
+    pub(crate) fn take_owed(&self, oxid: u64, peer: &Peer) -> Vec<(TargetId, u32)> {
+        let mut register = self.register();
+        let Some(known) = register.known.get_mut(&oxid) else { return Vec::new() };
+        let is_same = match peer {
+            Peer::Process { pid, .. } => known.pid == Some(*pid),
+            Peer::Host(host) => known.host.as_ref() == Some(host),
+        };
+        if is_same { std::mem::take(&mut known.owed) } else { Vec::new() }
     }
 
     /// Returns the host name by which a client reaches this process.

@@ -50,6 +50,8 @@ pub(super) struct Connection {
     alarm: Alarm,
     /// The call context for the next call of an object.
     context: Option<CallContext>,
+    /// The number of the last message that was refused before its arguments were looked at.
+    refused: Option<u32>,
 }
 
 impl Connection {
@@ -65,6 +67,7 @@ impl Connection {
             local: window.local().map(str::to_owned),
             alarm: window.alarm(),
             context: None,
+            refused: None,
         }
     }
 
@@ -136,14 +139,27 @@ impl Connection {
                     // A client must introduce itself before it calls.
                     None => Err(Status::PROTOCOL_ERROR),
                 };
-                dispatch.fetch_and_perform(&runtime.exports().table, call, admit)
+                let answer = dispatch.fetch_and_perform(&runtime.exports().table, call, admit);
+                if answer.is_before_arguments() {
+                    self.refused = Some(call.sequence());
+                }
+                answer
             }
             Some(perform) if self.caller.is_some() => match system::context_in(call) {
                 Some(context) => self.expect(context),
+                None if system::tells_given(call) => self.give_back(call),
                 None => perform(call),
             },
             Some(_) => Answer::fault(Status::PROTOCOL_ERROR),
         }
+    }
+
+    /// Gives back the references in the previous message if that was a refused call, or told of the
+    /// references of a refused call.
+    fn give_back(&mut self, call: &mut ServerCall<'_>) -> Answer {
+        let is_next = self.refused.is_some_and(|refused| refused.wrapping_add(1) == call.sequence());
+        self.refused = is_next.then(|| call.sequence());
+        if is_next { system::give_back(call) } else { Answer::results(0, 0) }
     }
 
     /// Stores the context of the next call and invalidates the watch, so that this call takes the

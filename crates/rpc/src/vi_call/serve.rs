@@ -64,6 +64,12 @@ impl Answer {
     const fn is_failure(self) -> bool {
         (self.0 >> 32) as u32 == u32::MAX
     }
+
+    /// Whether the answer is a fault by which no argument was looked at: see
+    /// [`Status::is_before_arguments`].
+    pub const fn is_before_arguments(self) -> bool {
+        self.0 & !(u32::MAX as u64) == Self::FAULT && Status(self.0 as u32).is_before_arguments()
+    }
 }
 
 impl ServerCall<'_> {
@@ -77,6 +83,12 @@ impl ServerCall<'_> {
     #[inline(always)]
     pub fn opnum(&self) -> u16 {
         self.opnum
+    }
+
+    /// Returns the number of the call's message on the connection. The next message has the next
+    /// number.
+    pub fn sequence(&self) -> u32 {
+        self.call_id
     }
 
     /// Returns the longest frame that a response may have, in bytes.

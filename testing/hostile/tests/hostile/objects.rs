@@ -18,6 +18,7 @@ against_every_server! {
     references_to_the_servers_own_objects_are_what_they_are,
     releasing_more_than_is_held_releases_what_is_held,
     references_of_other_clients_cannot_be_released,
+    lists_of_references_in_refused_calls_do_no_harm,
     references_given_to_nobody_and_the_dead_do_no_harm,
     the_runtimes_own_calls_check_their_bytes,
     the_runtimes_own_calls_want_an_introduction,
@@ -26,6 +27,9 @@ against_every_server! {
     what_a_client_held_is_dropped_when_it_is_cut_off,
     the_identity_of_another_process_is_refused,
 }
+
+/// The runtime's own call with the references in the call before it.
+const GIVEN: u16 = 26;
 
 const SUM: u16 = 4;
 const REVERSE: u16 = 5;
@@ -350,6 +354,29 @@ fn references_of_other_clients_cannot_be_released(server: Server) {
         // The client's references are released. The object still exists, because the witness holds
         // it.
         peer.assert_good(object);
+    });
+}
+
+fn lists_of_references_in_refused_calls_do_no_harm(server: Server) {
+    on_a_connection(server, |peer, object| {
+        let list = |count| release(&vec![((9, 9), u64::MAX); count]);
+        // No call was refused.
+        peer.post(wire::ONEWAY, GIVEN, SYSTEM, &list(3));
+        peer.good(SYSTEM, GIVEN, &list(3));
+        let missing = (1000, 1);
+        for frame in [list(1), list(1024), list(1025), vec![0xff; 8], vec![0xff; 24], Vec::new()] {
+            peer.post(wire::ONEWAY, 3, missing, &[]);
+            peer.post(wire::ONEWAY, GIVEN, SYSTEM, &frame);
+            peer.post(wire::ONEWAY, GIVEN, SYSTEM, &frame);
+            peer.assert_good(object);
+        }
+        peer.refused(missing, 3, &[], NOT_FOUND);
+        peer.refused(SYSTEM, GIVEN, &list(1025), BAD_DATA);
+        for _ in 0..200 {
+            peer.post(wire::ONEWAY, 3, missing, &[]);
+            peer.post(wire::ONEWAY, GIVEN, SYSTEM, &list(1024));
+            peer.assert_good(object);
+        }
     });
 }
 

@@ -1,6 +1,7 @@
 //! Tests of lost clients, some of which come back, with made-up times instead of waiting.
 
-use super::{Clients, End, KEPT_BY_HOST_MAX, LOST_BY_HOST_MAX, LOST_MAX};
+use super::{Clients, End, KEPT_BY_HOST_MAX, LOST_BY_HOST_MAX, LOST_MAX, OWED_MAX};
+use obvia_rpc::vi_call::TargetId;
 use obvia_via::window::Peer;
 use std::time::{Duration, Instant};
 
@@ -99,4 +100,32 @@ fn lost_clients_are_limited_and_so_is_what_is_kept_for_them() {
     assert_eq!(lose(&clients, &host("third"), 6..7, 2, begun), [0]);
     assert_eq!(lose(&clients, &host("third"), 7..8, most + 1, begun), [6, 7]);
     assert!(clients.has(4) && clients.has(5));
+}
+
+#[test]
+fn references_are_given_back_to_the_process_that_sent_them() {
+    let clients = Clients::default();
+    let process = |pid| Peer::Process { pid, uid: 0 };
+    let refs = |count| (0..count).map(|index| (TargetId { index, generation: 1 }, 5));
+    // No client is there yet.
+    clients.owe(1, refs(3));
+    assert!(enter(&clients, 1, &process(7)) && enter(&clients, 2, &host("far")));
+    clients.owe(1, refs(3));
+    clients.owe(2, refs(2));
+    for other in [process(8), host("far")] {
+        assert_eq!(clients.take_owed(1, &other), []);
+    }
+    assert_eq!(clients.take_owed(1, &process(7)), refs(3).collect::<Vec<_>>());
+    assert_eq!(clients.take_owed(1, &process(7)), []);
+    assert_eq!(clients.take_owed(2, &host("near")), []);
+    assert_eq!(clients.take_owed(2, &host("far")).len(), 2);
+    for _ in 0..3 {
+        clients.owe(2, refs(1000));
+    }
+    assert_eq!(clients.take_owed(2, &host("far")).len(), OWED_MAX);
+    // The client's end is the end of its references.
+    clients.owe(2, refs(1));
+    assert_eq!(leave(&clients, 2, End::InOrder, 0), [2]);
+    assert!(enter(&clients, 2, &host("far")));
+    assert_eq!(clients.take_owed(2, &host("far")), []);
 }

@@ -22,6 +22,10 @@ use std::time::Duration;
 /// The maximum number of an association's lanes.
 const LANES_MAX: usize = 16;
 
+/// The message in the place of a refused call without response: a call of a target that no server
+/// has. The upper layer looks for it, refuses it, and so learns that a call was refused.
+const REFUSED: Header = Header { kind: Kind::Oneway, opnum: 0, first: u32::MAX, second: 1 };
+
 /// Creates a window that receives calls of an association over a stream, and the attribution of
 /// these calls.
 ///
@@ -81,6 +85,8 @@ enum Taken {
     Nothing,
     Something,
     Call(Call),
+    /// A refused call without response, in whose place the inbox has one of a missing target.
+    Refused,
     Orphan(u32),
 }
 
@@ -138,9 +144,11 @@ impl Hall {
                 Ok(Taken::Call(Call { id: (!is_maybe).then_some(id), performed }))
             }
             Err(status) => {
-                if !is_maybe {
-                    association.fault(id, status, false).map_err(over)?;
+                if is_maybe {
+                    inbox.put(REFUSED, &[])?;
+                    return Ok(Taken::Refused);
                 }
+                association.fault(id, status, false).map_err(over)?;
                 Ok(Taken::Something)
             }
         }
@@ -212,6 +220,7 @@ impl Lane {
                     self.calls().current = Some(call);
                     return (state, Ok(()));
                 }
+                Ok(Taken::Refused) => return (state, Ok(())),
                 Ok(Taken::Orphan(id)) if self.calls().answered == Some(id) => {
                     let cancel = Header { kind: Kind::Cancel, opnum: 0, first: 0, second: 0 };
                     return (state, inbox.put(cancel, &[]));

@@ -33,7 +33,7 @@ import obvia.runtime.Words;
  * handle is invalid.
  */
 final class Functions {
-    private static final int ABI = 6;
+    private static final int ABI = 7;
 
     private static final Linker LINKER = Linker.nativeLinker();
     private static final SymbolLookup SYMBOLS = Library.load();
@@ -46,9 +46,10 @@ final class Functions {
     private static final MethodHandle IS_HELD = function("is_held", FunctionDescriptor.of(JAVA_INT, JAVA_LONG));
     private static final MethodHandle CONNECT = function("connect", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG, ADDRESS, JAVA_LONG, ADDRESS));
     private static final MethodHandle CALL =
-            function("call", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, ADDRESS, JAVA_LONG, ADDRESS, ADDRESS));
+            function("call", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, ADDRESS, JAVA_LONG, ADDRESS, JAVA_LONG, ADDRESS, ADDRESS));
     private static final MethodHandle CALL_ONEWAY =
-            function("call_oneway", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, ADDRESS, JAVA_LONG));
+            function("call_oneway", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, ADDRESS, JAVA_LONG, ADDRESS, JAVA_LONG));
+    private static final MethodHandle TAKE_BACK = function("take_back", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, ADDRESS, JAVA_LONG));
     private static final MethodHandle QUERY = function("query", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, ADDRESS, JAVA_LONG, ADDRESS));
     private static final MethodHandle REFERENCE =
             function("reference", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, ADDRESS, JAVA_LONG, ADDRESS));
@@ -309,9 +310,11 @@ final class Functions {
     }
 
     /** Calls a method and returns its HRESULT; on success, {@code results} holds the results. */
-    static int call(long handle, int opnum, MemorySegment request, int length, Limit limit, MemorySegment returned, Bytes results) {
+    static int call(
+            long handle, int opnum, MemorySegment request, int length, MemorySegment given, Limit limit, MemorySegment returned, Bytes results) {
         try {
-            check((int) CALL.invokeExact(handle, opnum, request, (long) length, limit.said(), limit.canceller(), returned, results.place));
+            check((int) CALL.invokeExact(
+                    handle, opnum, request, (long) length, given, given.byteSize(), limit.said(), limit.canceller(), returned, results.place));
             results.settle();
             return returned.get(JAVA_INT, 0);
         } catch (Throwable e) {
@@ -319,9 +322,18 @@ final class Functions {
         }
     }
 
-    static void callOneway(long handle, int opnum, MemorySegment request, int length, Limit limit) {
+    static void callOneway(long handle, int opnum, MemorySegment request, int length, MemorySegment given, Limit limit) {
         try {
-            check((int) CALL_ONEWAY.invokeExact(handle, opnum, request, (long) length, limit.said(), limit.canceller()));
+            check((int) CALL_ONEWAY.invokeExact(handle, opnum, request, (long) length, given, given.byteSize(), limit.said(), limit.canceller()));
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** Takes back references that were marshaled for a call of the object {@code through}. */
+    static void takeBack(long through, MemorySegment given) {
+        try {
+            check((int) TAKE_BACK.invokeExact(through, given, given.byteSize()));
         } catch (Throwable e) {
             throw unexpected(e);
         }

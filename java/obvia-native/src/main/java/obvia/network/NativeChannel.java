@@ -36,10 +36,12 @@ final class NativeChannel extends Channel {
 
     @Override
     protected int exchange(long target, int opnum, int length) {
+        Given given = Given.forCall(target);
         int result;
         try {
-            result = Limit.run(NativeWay.time(), limit -> Functions.call(target, opnum, memory, length, limit, returned, reply));
+            result = Limit.run(NativeWay.time(), limit -> Functions.call(target, opnum, memory, length, given.handOver(), limit, returned, reply));
         } catch (RuntimeException | Error e) {
+            given.takeBack();
             end();
             throw e;
         }
@@ -50,12 +52,14 @@ final class NativeChannel extends Channel {
 
     @Override
     protected void oneway(long target, int opnum, int length) {
+        Given given = Given.forCall(target);
         try {
             Limit.run(NativeWay.time(), limit -> {
-                Functions.callOneway(target, opnum, memory, length, limit);
+                Functions.callOneway(target, opnum, memory, length, given.handOver(), limit);
                 return null;
             });
         } finally {
+            given.takeBack();
             end();
         }
     }

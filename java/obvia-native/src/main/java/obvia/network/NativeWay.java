@@ -69,8 +69,27 @@ final class NativeWay extends Way {
 
     @Override
     protected byte[] reference(long through, Object object, InterfaceInfo<?> info) {
+        if (through == 0) {
+            return referenceOf(through, object, info);
+        }
+        try {
+            byte[] reference = referenceOf(through, object, info);
+            Given.add(through, reference);
+            return reference;
+        } catch (RuntimeException | Error e) {
+            takeBackUnsent();
+            throw e;
+        }
+    }
+
+    private byte[] referenceOf(long through, Object object, InterfaceInfo<?> info) {
         long known = describe(info);
         return withHandle(object, handle -> Limit.run(timeLeft(), limit -> Functions.reference(through, handle, known, limit)));
+    }
+
+    @Override
+    protected void takeBackUnsent() {
+        Given.takeBackUnsent();
     }
 
     /** Marshals a reference as an OBJREF. */

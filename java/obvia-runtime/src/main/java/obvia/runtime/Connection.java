@@ -39,6 +39,9 @@ final class Connection implements Runnable {
     private Exports.Entry aside;
     // The context of the next call; null if the client sent none.
     private CallContext context;
+    // The number of the last message that was refused before its arguments were read; -1 if there is
+    // none, or more was received.
+    private long refused = -1;
     // The exception of the last method until it is sent to the caller; null if the method returned
     // its result.
     private Throwable failure;
@@ -340,8 +343,33 @@ final class Connection implements Runnable {
             }
             // A call without response has no caller to report a failure to.
             failure = window.kind() == Window.REQUEST ? e : null;
-            return InCall.answer(e);
+            return noteRefusal(InCall.answer(e));
         }
+    }
+
+    /** Notes the call if its answer is that its arguments were not read. */
+    private long noteRefusal(long answer) {
+        if (answer >>> 32 != 0 && Fault.isBeforeArguments((int) answer)) {
+            refused = Integer.toUnsignedLong(window.sequence());
+        }
+        return answer;
+    }
+
+    /**
+     * Gives back the references in the message before if that was a refused call, or one that had references of a refused call.
+     */
+    void giveBack(WindowCall call) {
+        boolean isNext = refused >= 0 && (int) refused + 1 == window.sequence();
+        refused = isNext ? Integer.toUnsignedLong(window.sequence()) : -1;
+        if (!isNext) {
+            return;
+        }
+        Link link = runtime.linkToClient(client);
+        RuntimeCalls.forEach(call, (target, refs) -> {
+            if (link != null) {
+                link.releaseLater(target, (int) Math.min(Math.max(refs, 0), Integer.MAX_VALUE));
+            }
+        });
     }
 
     /** Whether the cached entry is the interface pointer that is called, and is still valid. */
@@ -361,7 +389,7 @@ final class Connection implements Runnable {
             last = former;
         }
         if (entry == null) {
-            return InCall.FAULT | Integer.toUnsignedLong(client == 0 ? Fault.PROTOCOL_ERROR : Fault.OBJECT_NOT_FOUND);
+            return noteRefusal(InCall.FAULT | Integer.toUnsignedLong(client == 0 ? Fault.PROTOCOL_ERROR : Fault.OBJECT_NOT_FOUND));
         }
         // A call without response has no caller that waits.
         CallContext heard = said == null || window.kind() == Window.REQUEST ? said : said.withoutTime();

@@ -38,6 +38,7 @@ final class Link extends Way {
     private final ProcessRuntime runtime;
     private final long oxid;
     private final boolean takesReferences;
+    private final long pid;
     private WindowChannel home;
     private final ReentrantLock atHome = new ReentrantLock();
     private final Set<Meaning> bound = ConcurrentHashMap.newKeySet();
@@ -60,6 +61,7 @@ final class Link extends Way {
         this.runtime = runtime;
         this.oxid = oxid;
         takesReferences = window.takesRegions();
+        pid = window.pid();
         home = home(window);
     }
 
@@ -142,7 +144,7 @@ final class Link extends Way {
         } catch (RuntimeException | Error e) {
             // References are taken back before the channel is closed, which drops the record of
             // them.
-            Sent.takeBackUnsent(this);
+            takeBackUnsent();
             if (channel.isClosed()) {
                 forget(channel);
             } else {
@@ -359,6 +361,11 @@ final class Link extends Way {
     }
 
     @Override
+    protected void takeBackUnsent() {
+        Sent.takeBackUnsent(this);
+    }
+
+    @Override
     protected <T> T object(long through, byte[] reference, InterfaceInfo<T> info) {
         return runtime.adopt(ObjRef.fromBytes(reference), info, this, oxid);
     }
@@ -366,6 +373,11 @@ final class Link extends Way {
     @Override
     protected Reference query(long through, long oid, InterfaceInfo<?> info) {
         return new Reference(this, RuntimeCalls.query(this, through, info), oid, RuntimeCalls.REFS_PER_QUERY);
+    }
+
+    /** Returns the number of the peer's process; -1 if it is not known. */
+    long pid() {
+        return pid;
     }
 
     /** Whether the peer's process is gone. */

@@ -65,7 +65,7 @@ public final class Marshal {
         // Calls of objects that are reached over a network go through this process.
         if (!(object instanceof Proxy proxy) || !(proxy.way() instanceof Link home)) {
             ObjRef reference = runtime.marshalOwn(object, info, to, isVirtual);
-            sent.add(() -> runtime.exports().release(to, reference.target(), reference.refs()));
+            sent.addOwn(runtime.exports(), to, reference);
             return reference.toBytes();
         }
         proxy.check();

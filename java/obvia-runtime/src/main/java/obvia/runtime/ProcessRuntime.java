@@ -527,6 +527,19 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
         return link;
     }
 
+    /**
+     * Returns the existing link to a client's process, or {@code null}. A process that claims another one's OXID does not make this process give back references of the other.
+     */
+    Link linkToClient(long oxid) {
+        Client client = clients.get(oxid);
+        Link link = known(oxid);
+        if (client == null || link == null) {
+            return null;
+        }
+        boolean isKnown = client.pid >= 0 && link.pid() >= 0;
+        return isKnown && client.pid != link.pid() ? null : link;
+    }
+
     private Link keep(Link link) {
         startJanitor();
         Link known = known(link.oxid());

@@ -59,7 +59,7 @@ public abstract class Proxy implements Remote {
             channel = way.channel();
             return channel.request(length);
         } catch (RuntimeException | Error e) {
-            Sent.takeBackUnsent(way);
+            way.takeBackUnsent();
             if (channel != null) {
                 channel.end();
             }
@@ -89,14 +89,14 @@ public abstract class Proxy implements Remote {
         try {
             length = arguments.finish(this);
         } catch (RuntimeException | Error e) {
-            Sent.takeBackUnsent(way);
+            way.takeBackUnsent();
             throw e;
         }
         Channel channel = begin(length);
         try {
             arguments.copyTo(channel.memory, channel.at);
         } catch (RuntimeException | Error e) {
-            Sent.takeBackUnsent(way);
+            way.takeBackUnsent();
             channel.end();
             throw e;
         }

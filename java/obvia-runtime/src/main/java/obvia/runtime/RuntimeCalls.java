@@ -42,6 +42,11 @@ final class RuntimeCalls {
     static final int CONTEXT = 25;
 
     /**
+     * The opnum of a call without response that has the references of the call without response before it on the connection, or further ones.
+     */
+    static final int GIVEN = 26;
+
+    /**
      * The number of bytes before the description in the answer to a start: the result, and whether
      * a server was started.
      */
@@ -122,9 +127,15 @@ final class RuntimeCalls {
 
     /** Releases references. */
     static void release(Link link, List<Returned> batch) {
-        ByteBuffer request = buffer(batch.size() * 16);
-        batch.forEach(entry -> request.putLong(entry.target).putLong(entry.refs));
+        ByteBuffer request = buffer(batch.size() * 16).put(listed(batch));
         link.atHome(home -> call(home, RELEASE, request));
+    }
+
+    /** Returns references as the frame of a call: targets and counts. */
+    static byte[] listed(List<Returned> batch) {
+        ByteBuffer list = buffer(batch.size() * 16);
+        batch.forEach(entry -> list.putLong(entry.target).putLong(entry.refs));
+        return list.array();
     }
 
     /**
@@ -213,6 +224,7 @@ final class RuntimeCalls {
                 call.replyMemory.set(Flat.LONG, call.replyAt, connection.runtime().markFor(connection.client()));
             }
             case CONTEXT -> connection.expect(call);
+            case GIVEN -> connection.giveBack(call);
             default -> throw call.noMethod();
         }
     }
@@ -248,14 +260,23 @@ final class RuntimeCalls {
     }
 
     private static void serveRelease(WindowCall call, Connection connection) {
+        forEach(call, (target, refs) -> connection.runtime().exports().release(connection.client(), target, refs));
+    }
+
+    /** Reads the references in a call's frame: targets and counts. */
+    static void forEach(WindowCall call, LongBinaryConsumer use) {
         if (call.length % 16 != 0 || call.length > RELEASES_MAX * 16) {
-            throw call.bad("a release of " + call.length + " bytes");
+            throw call.bad("references in " + call.length + " bytes");
         }
         for (int at = 0; at < call.length; at += 16) {
-            long target = call.memory.get(Flat.LONG, call.at + at);
-            long refs = call.memory.get(Flat.LONG, call.at + at + 8);
-            connection.runtime().exports().release(connection.client(), target, refs);
+            use.accept(call.memory.get(Flat.LONG, call.at + at), call.memory.get(Flat.LONG, call.at + at + 8));
         }
+    }
+
+    /** A use of a target and a count of references to it. */
+    @FunctionalInterface
+    interface LongBinaryConsumer {
+        void accept(long target, long refs);
     }
 
     private static void serveRegions(WindowCall call, Connection connection) {

@@ -22,6 +22,8 @@ final class Sent {
 
     private int callId;
     private final List<Runnable> returns = new ArrayList<>();
+    /** The references to objects of this process. */
+    private final List<RuntimeCalls.Returned> own = new ArrayList<>();
 
     private Sent(Link link, WindowChannel channel) {
         this.link = link;
@@ -47,12 +49,39 @@ final class Sent {
             sent = new Sent(link, channel);
             OF_THREAD.set(sent);
         }
+        if (channel != null) {
+            channel.hasReferences = true;
+        }
         return sent;
     }
 
     /** Adds the action that takes references back. */
     void add(Runnable giveBack) {
         returns.add(giveBack);
+    }
+
+    /** Adds references of a client to an object of this process. */
+    void addOwn(Exports exports, long client, ObjRef reference) {
+        add(() -> exports.release(client, reference.target(), reference.refs()));
+        own.add(new RuntimeCalls.Returned(reference.target(), reference.refs()));
+    }
+
+    /**
+     * Returns the references to objects of this process in a call without response that was sent under this number, once.
+     */
+    static List<RuntimeCalls.Returned> takeOwn(WindowChannel channel, int callId) {
+        Sent sent = OF_THREAD.get();
+        if (sent == null || !sent.isOf(channel, callId)) {
+            return List.of();
+        }
+        List<RuntimeCalls.Returned> own = List.copyOf(sent.own);
+        sent.own.clear();
+        return own;
+    }
+
+    /** Whether this is the record of a call. A virtual thread has no other. */
+    private boolean isOf(WindowChannel channel, int callId) {
+        return this.channel == null || this.channel == channel && this.callId == callId;
     }
 
     /** Adjusts the call's number after another message was sent on the channel under it. */
@@ -66,6 +95,7 @@ final class Sent {
     void takeBack() {
         returns.forEach(Runnable::run);
         returns.clear();
+        own.clear();
     }
 
     private boolean isUnsent() {
@@ -73,9 +103,9 @@ final class Sent {
     }
 
     /** Takes back the references of a call of this thread that was never sent. */
-    static void takeBackUnsent(Way way) {
+    static void takeBackUnsent(Link link) {
         Sent sent = OF_THREAD.get();
-        if (sent != null && sent.link == way && sent.isUnsent()) {
+        if (sent != null && sent.link == link && sent.isUnsent()) {
             sent.takeBack();
         }
     }
@@ -83,7 +113,7 @@ final class Sent {
     /** Takes back the references of a call whose arguments the peer has not read. */
     static void takeBackRefused(WindowChannel channel, int callId) {
         Sent sent = OF_THREAD.get();
-        if (sent != null && (sent.channel == null || sent.channel == channel && sent.callId == callId)) {
+        if (sent != null && sent.isOf(channel, callId)) {
             sent.takeBack();
         }
     }

@@ -29,6 +29,9 @@ public abstract class Way {
      */
     protected abstract byte[] reference(long through, Object object, InterfaceInfo<?> info);
 
+    /** Takes back the references of this thread's next call, which is not made. */
+    protected void takeBackUnsent() {}
+
     /**
      * Unmarshals a reference in the results of a call.
      *

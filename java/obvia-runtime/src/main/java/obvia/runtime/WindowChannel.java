@@ -31,6 +31,9 @@ final class WindowChannel extends Channel {
     /** Whether the peer was sent a context for the next call of an object. */
     private boolean hasSaid;
 
+    /** Whether the owner may have marshaled references for its next call. */
+    boolean hasReferences;
+
     private boolean isBroken;
     /** The regions that the peer was offered; {@code null} before the first one. */
     private Given given;
@@ -147,13 +150,33 @@ final class WindowChannel extends Channel {
 
     @Override
     protected void oneway(long target, int opnum, int length) {
+        int callId = window.nextSequence();
         try {
             window.publish(Window.ONEWAY, opnum, target, length);
+            if (hasReferences || owner == null) {
+                hasReferences = false;
+                tellReferences(Sent.takeOwn(this, callId));
+            }
         } catch (InternalError | IllegalStateException e) {
             isBroken = true;
             throw Window.failed(e);
         } finally {
             end();
+        }
+    }
+
+    /** Sends the references in the call that was sent last, which the peer gives back if it refuses that call. */
+    private void tellReferences(List<RuntimeCalls.Returned> own) {
+        for (int at = 0; at < own.size(); at += RuntimeCalls.RELEASES_MAX) {
+            byte[] list = RuntimeCalls.listed(own.subList(at, Math.min(own.size(), at + RuntimeCalls.RELEASES_MAX)));
+            try {
+                request(list.length);
+            } catch (RpcException e) {
+                // The call itself was sent. If it is refused now, the references stay until the peer ends.
+                return;
+            }
+            MemorySegment.copy(MemorySegment.ofArray(list), 0, memory, this.at, list.length);
+            window.publish(Window.ONEWAY, RuntimeCalls.GIVEN, 0, list.length);
         }
     }
 
