@@ -41,6 +41,8 @@ pub(crate) const PREDEFINED: [(&str, i64); 1] = [("__midl", 801)];
 const DEPTH_MAX: usize = 16;
 /// The maximum number of tokens that the macros of a file may produce in all.
 const REPLACED_MAX: usize = 100_000;
+/// The number of bytes of a token that count as one token more.
+const WORD_LENGTH: usize = 32;
 
 struct Condition {
     taken: bool,
@@ -134,16 +136,16 @@ impl<'a> Preprocessor<'a> {
     }
 
     fn expand(&mut self, files: &mut Files<'_>, token: Token, depth: usize) {
-        if depth > 0 {
-            self.replaced += 1;
-            if self.replaced == REPLACED_MAX {
+        if depth > 0 && self.replaced < REPLACED_MAX {
+            self.replaced += 1 + (token.span.end - token.span.start) as usize / WORD_LENGTH;
+            if self.replaced >= REPLACED_MAX {
                 let error =
                     Diagnostic::error("too-long", token.span, "the macros of this file stand for too much text");
                 files.diagnostics.push(error.help(format!("more than {REPLACED_MAX} words are not understood")));
             }
-            if self.replaced >= REPLACED_MAX {
-                return;
-            }
+        }
+        if depth > 0 && self.replaced >= REPLACED_MAX {
+            return;
         }
         let replacement = (token.kind == TokenKind::Ident && depth < DEPTH_MAX)
             .then(|| self.macros.get(files.sources.text(token.span)).cloned())

@@ -2,6 +2,7 @@
 //! and a header for C++ alone.
 
 mod by_reference;
+mod clashes;
 mod component;
 mod expression;
 mod header;
@@ -51,7 +52,8 @@ pub fn emit(compilation: &Compilation, stem: &str) -> Result<Source, Vec<Diagnos
     let model = &compilation.model;
     let all = (0..model.interfaces.len()).map(InterfaceId);
     let own: Vec<InterfaceId> = all.filter(|id| !model.interfaces[id.0].imported).collect();
-    let refused: Vec<Diagnostic> = own.iter().flat_map(|id| refuse(model, *id)).collect();
+    let mut refused: Vec<Diagnostic> = own.iter().flat_map(|id| refuse(model, *id)).collect();
+    refused.extend(clashes::clashes(model));
     if !refused.is_empty() {
         return Err(refused);
     }
@@ -112,8 +114,6 @@ fn stubs(compilation: &Compilation, stem: &str, own: &[InterfaceId]) -> String {
     out.unindented("#ifndef CINTERFACE");
     out.unindented("#define CINTERFACE");
     out.unindented("#endif");
-    out.line(format!("#include \"{stem}.h\""));
-    out.line("");
     let remote: Vec<InterfaceId> = own.iter().copied().filter(|id| !model.interfaces[id.0].local).collect();
     let methods = || remote.iter().flat_map(|id| model.all_methods(*id)).map(|method| plan(model, method));
     let has_tables = structures::are_there(model) || methods().any(|plan| table::is_by_table(&plan));
@@ -122,6 +122,9 @@ fn stubs(compilation: &Compilation, stem: &str, own: &[InterfaceId]) -> String {
     out.line("");
     out.line("#include <string.h>");
     out.line("");
+    out.line(format!("#include \"{stem}.h\""));
+    out.line("");
+    types::without_constants(&mut out, model, false);
     for id in own {
         let found = &model.interfaces[id.0];
         out.line(format!("const IID IID_{} = {};", names::type_ident(&found.name), names::guid(found.uuid)));

@@ -2,6 +2,7 @@
 //! code has one for these and for types.
 
 use super::Resolver;
+use crate::plan::ENDINGS;
 use std::collections::HashSet;
 
 /// Returns a name without trailing underscores, which languages add to reserved words.
@@ -20,7 +21,7 @@ fn beside(name: &str, what: &str, is_taken: impl Fn(&str) -> bool) -> String {
 
 impl Resolver<'_> {
     /// Renames methods that are called as their interface or as an inherited method, and parameters
-    /// that are called as a type or a constant. Callers see a parameter's name only in C++, where
+    /// that are called as a type or a constant, or whose variables would be. Callers see a parameter's name only in C++, where
     /// several results of a method are the members of one structure.
     pub(super) fn name_in_code(&mut self) {
         let model = &mut self.model;
@@ -47,7 +48,11 @@ impl Resolver<'_> {
                 let names: HashSet<String> = method.params.iter().map(|param| param.name.clone()).collect();
                 for param in &mut method.params {
                     let is_new = |code: &str| code != stem(&param.name) && names.contains(code);
-                    param.code = beside(&param.name, "_arg", |code| taken.contains(code) || is_new(code));
+                    param.code = beside(&param.name, "_arg", |code| {
+                        taken.contains(code)
+                            || is_new(code)
+                            || ENDINGS.iter().any(|of| taken.contains(&format!("{code}{of}")))
+                    });
                 }
             }
         }

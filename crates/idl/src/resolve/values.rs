@@ -17,7 +17,8 @@ impl Resolver<'_> {
     /// Evaluates a constant expression. Reports an error and returns `None` if it has no value.
     pub(super) fn evaluate(&mut self, expr: &Expr) -> Option<Value> {
         let outcome = self.constant_value(expr);
-        outcome.map_err(|error| self.say(*error)).ok()
+        let value = outcome.map_err(|error| self.say(*error)).ok()?;
+        self.is_short(&value, expr.span).then_some(value)
     }
 
     /// Evaluates a constant expression that must be an integer.
