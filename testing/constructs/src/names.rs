@@ -144,7 +144,7 @@ const DECLARED: &str = "\
     results arguments image wires arrays outcome count data size len value raw text Vtbl Impl Ref Type Self_ T R \
     F E I N a b f i n p s x y it Math Enum Record Iterable Class Thread System Exception Character MemorySegment \
     Frame Flat Guid Proxy Remote View of copy retain begin perform with when exports opens _1 _a a__b \
-    iid first base info lpVtbl free clear item items error code text count_of want place entry0 argc argv test_seed";
+    iid first base info lpVtbl free clear item items error code text count_of want place entry0 argc argv";
 
 /// The suffixes of variables that generated code has for a parameter.
 const ENDINGS: &str = "\

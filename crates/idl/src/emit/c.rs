@@ -74,8 +74,9 @@ fn made_from(out: &mut Writer, compilation: &Compilation) {
 fn refuse(model: &Model, id: InterfaceId) -> Vec<Diagnostic> {
     let found = &model.interfaces[id.0];
     if found.dual {
-        let text = format!("interface `{}` extends IDispatch: the C back end does not do that yet", found.name);
-        return vec![Diagnostic::error("not-yet", found.span, text)];
+        let text = format!("interface `{}` extends IDispatch, which the C back end does not support yet", found.name);
+        let help = "write its clients and servers in Rust, or declare an interface for C that extends IUnknown";
+        return vec![Diagnostic::error("not-yet", found.span, text).help(help)];
     }
     let plans = model.all_methods(id).into_iter().map(|method| plan(model, method));
     plans
@@ -99,10 +100,11 @@ fn refuse_parameter(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>)
         is_result.then_some("an array whose room only the results tell")?
     };
     let text = format!(
-        "method `{}` has a parameter `{}` that is {what}: the C back end does not do that yet",
-        plan.method.name, param.param.name
+        "parameter `{}` of method `{}` is {what}, which the C back end does not support yet",
+        param.param.name, plan.method.name
     );
-    let help = "what it does is in docs/idl.md; [local] interfaces are declared with everything";
+    let help = "change its type to one that docs/idl.md lists for C, or declare the interface [local] if no other \
+                process calls it";
     Some(Diagnostic::error("not-yet", param.param.span, text).help(help))
 }
 

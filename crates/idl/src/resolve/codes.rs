@@ -21,8 +21,9 @@ fn beside(name: &str, what: &str, is_taken: impl Fn(&str) -> bool) -> String {
 
 impl Resolver<'_> {
     /// Renames methods that are called as their interface or as an inherited method, and parameters
-    /// that are called as a type or a constant, or whose variables would be. Callers see a parameter's name only in C++, where
-    /// several results of a method are the members of one structure.
+    /// that are called as a type or a constant, or whose variables in generated code would be.
+    /// Callers see a parameter's name only in C++, where several results of a method are the
+    /// members of one structure.
     pub(super) fn name_in_code(&mut self) {
         let model = &mut self.model;
         let types = model.structs.iter().map(|found| &found.name).chain(model.unions.iter().map(|found| &found.name));

@@ -37,7 +37,7 @@ pub fn random_calls(compilation: &Compilation, stem: &str) -> String {
     out.line("static inline bool test_same(const obvia_context &a, const obvia_context &b);");
     for id in &structs {
         let name = type_ident(&model.structs[id.0].name);
-        out.line(format!("static inline bool test_same(const {name} &a, const {name} &b);"));
+        out.line(format!("static inline bool test_same(const {name} &test_a, const {name} &test_b);"));
     }
     out.line("");
     prelude.into_iter().skip_while(|line| line.is_empty()).for_each(|line| out.unindented(line));
@@ -65,9 +65,9 @@ pub fn random_calls(compilation: &Compilation, stem: &str) -> String {
 fn structure(out: &mut Writer, model: &Model, id: StructId) {
     let found = &model.structs[id.0];
     let name = type_ident(&found.name);
-    out.line(format!("static inline bool test_same(const {name} &a, const {name} &b)"));
+    out.line(format!("static inline bool test_same(const {name} &test_a, const {name} &test_b)"));
     out.line("{");
-    let same = found.fields.iter().map(|field| format!("test_same(a.{0}, b.{0})", ident(&field.name)));
+    let same = found.fields.iter().map(|field| format!("test_same(test_a.{0}, test_b.{0})", ident(&field.name)));
     out.line(format!("return {};", same.collect::<Vec<_>>().join(" && ")));
     out.line("}");
     out.line(format!("static inline {name} test_draw_{name}(test_values &test_from)"));

@@ -49,8 +49,8 @@ pub(super) fn with_constants(out: &mut Writer, model: &Model) {
     }
 }
 
-/// Returns the constants with names that variables may have: those with a small letter, and those of
-/// one letter.
+/// Returns the constants with names that variables may have: those with a small letter, and those
+/// of one letter.
 fn variable_like(model: &Model) -> Vec<String> {
     let is_one = |name: &str| name.len() == 1 || name.chars().any(|one| one.is_ascii_lowercase());
     let all = model.consts.iter().skip(model.brought.consts).filter(|found| is_one(&found.name));

@@ -80,9 +80,9 @@ pub(super) fn type_name(name: &str) -> String {
     apart(name, |stem| TAKEN.contains(&stem) || is_bound(stem) || is_known(stem))
 }
 
-/// Returns the name of a constant, an enumeration or an interface. Generated functions bind variables
-/// by patterns, in which such a name would have another meaning. It gets two underscores, because
-/// types keep the name and the one with one underscore.
+/// Returns the name of a constant, an enumeration or an interface. Generated functions bind
+/// variables by patterns, in which such a name would have another meaning. Such a name gets two
+/// underscores, because structures keep the name, and the name with one underscore is another one.
 pub(super) fn item_name(name: &str) -> String {
     if BOUND.contains(&name) { format!("{name}__") } else { type_name(name) }
 }
@@ -101,8 +101,8 @@ pub(super) fn getter(name: &str) -> String {
     apart(name, |stem| stem == "new")
 }
 
-/// Whether a name in code is that of a constant, an enumeration or an interface, which no pattern may
-/// bind.
+/// Whether a name in code is that of a constant, an enumeration or an interface, which no pattern
+/// may bind.
 pub(super) fn is_item(model: &Model, code: &str) -> bool {
     let items = model.known.rust_items.get_or_init(|| {
         let names = model.enums.iter().map(|found| &found.name).chain(model.consts.iter().map(|found| &found.name));
