@@ -6,8 +6,8 @@
 #ifndef OBVIA_IDL_OCIDL_VALUES_HPP
 #define OBVIA_IDL_OCIDL_VALUES_HPP
 
-#include "ocidl.h"
 #include "obvia_values.hpp"
+#include "ocidl.h"
 
 template <class Object_> struct IConnectionPointContainer_calls;
 struct IConnectionPointContainer_methods;

@@ -236,10 +236,15 @@ impl Reading<'_> {
                 None => self.include(&path, span)?,
             };
             if is_deep || self.bytes > BYTES_MAX {
-                let error = Diagnostic::error("too-deep", span, "too much is included");
-                self.diagnostics.push(
-                    error.help("a file that includes itself needs `#pragma once`, or an #ifndef around all of it"),
-                );
+                let text = if is_deep {
+                    format!("more than {IMPORT_DEPTH_MAX} files include one another here")
+                } else {
+                    format!("the files have more than {BYTES_MAX} bytes with `{name}`, which is included here")
+                };
+                let error = Diagnostic::error("too-deep", span, text);
+                self.diagnostics.push(error.help(
+                    "write `#pragma once` into the included file, or an #ifndef around all of it, so that it counts once",
+                ));
                 return None;
             }
             let tokens = self.lexed(file)?;

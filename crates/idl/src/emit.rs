@@ -8,3 +8,9 @@ pub mod rust;
 mod sample;
 pub mod tlb;
 pub(crate) mod writer;
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+/// A list of words, for names that must differ from all of them.
+type Words = LazyLock<HashSet<&'static str>>;

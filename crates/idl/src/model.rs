@@ -262,6 +262,8 @@ pub struct Const {
     pub base: Option<Base>,
     /// The constant's value.
     pub value: Value,
+    /// The constant's place in the source.
+    pub span: Span,
     /// Whether an imported file declares the constant.
     pub imported: bool,
 }

@@ -21,6 +21,33 @@ use std::collections::{HashMap, HashSet};
 /// The opnum of the first method after IUnknown's.
 pub const FIRST_OPNUM: usize = 3;
 
+/// The suffixes of variables that generated code has for a parameter, such as `values_count`.
+pub(crate) const ENDINGS: [&str; 23] = [
+    "_asked",
+    "_at",
+    "_borrowing",
+    "_count",
+    "_data",
+    "_ended",
+    "_final",
+    "_from",
+    "_given",
+    "_length",
+    "_made",
+    "_memory",
+    "_own",
+    "_owned",
+    "_raw",
+    "_reference",
+    "_room",
+    "_small",
+    "_taken",
+    "_to",
+    "_used",
+    "_value",
+    "_wire",
+];
+
 /// The maximum number of bytes of a frame that fit into a slot of the transport.
 pub const INLINE_MAX: u32 = 112;
 
@@ -263,6 +290,19 @@ impl Kinds {
     pub fn of(types: impl IntoIterator<Item = Type>) -> Self {
         let mut kinds = Self::default();
         types.into_iter().for_each(|ty| kinds.push(ty));
+        kinds
+    }
+
+    /// Returns the list of a type and the targets of its own pointers.
+    pub(crate) fn direct(model: &Model, ty: &Type) -> Self {
+        let mut kinds = Self::of([ty.clone()]);
+        let mut next = vec![ty];
+        while let Some(ty) = next.pop() {
+            match ty {
+                Type::Pointer(pointer) => kinds.push(pointer.to.clone()),
+                ty => next.extend(model.inner(ty).into_iter().rev()),
+            }
+        }
         kinds
     }
 

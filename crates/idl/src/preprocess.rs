@@ -1,7 +1,7 @@
 //! The subset of the C preprocessor that IDL files use: conditions and named constants.
 //!
 //! Supported are `#define` of an object-like macro, `#undef`, `#if` with `defined`, integers and
-//! the usual operators, `#ifdef`, `#ifndef`, `#elif`, `#else` and `#endif`. `#include` and
+//! C's operators, `#ifdef`, `#ifndef`, `#elif`, `#else` and `#endif`. `#include` and
 //! `#import` insert a file's text. A file with `#pragma once` is inserted once. Other pragmas and
 //! `#line` are skipped.
 
@@ -41,6 +41,8 @@ pub(crate) const PREDEFINED: [(&str, i64); 1] = [("__midl", 801)];
 const DEPTH_MAX: usize = 16;
 /// The maximum number of tokens that the macros of a file may produce in all.
 const REPLACED_MAX: usize = 100_000;
+/// The number of bytes of a token that count as one token more.
+const WORD_LENGTH: usize = 32;
 
 struct Condition {
     taken: bool,
@@ -134,16 +136,16 @@ impl<'a> Preprocessor<'a> {
     }
 
     fn expand(&mut self, files: &mut Files<'_>, token: Token, depth: usize) {
-        if depth > 0 {
-            self.replaced += 1;
-            if self.replaced == REPLACED_MAX {
+        if depth > 0 && self.replaced < REPLACED_MAX {
+            self.replaced += 1 + (token.span.end - token.span.start) as usize / WORD_LENGTH;
+            if self.replaced >= REPLACED_MAX {
                 let error =
                     Diagnostic::error("too-long", token.span, "the macros of this file stand for too much text");
                 files.diagnostics.push(error.help(format!("more than {REPLACED_MAX} words are not understood")));
             }
-            if self.replaced >= REPLACED_MAX {
-                return;
-            }
+        }
+        if depth > 0 && self.replaced >= REPLACED_MAX {
+            return;
         }
         let replacement = (token.kind == TokenKind::Ident && depth < DEPTH_MAX)
             .then(|| self.macros.get(files.sources.text(token.span)).cloned())
@@ -311,26 +313,54 @@ fn include(files: &mut Files<'_>, text: &str, span: Span) -> Option<Asked> {
     quoted.map(|name| Asked::Include(name, span))
 }
 
-/// The integer arithmetic of conditions, by precedence climbing.
+/// The maximum depth of nested operations in a condition.
+const OPERATIONS_MAX: usize = 64;
+
+/// The value of an expression. `None` for a division by zero and for an overflow, which are errors
+/// only if the condition depends on the value.
+type Worth = Option<i64>;
+
+/// The integer arithmetic of conditions, by precedence climbing. The functions return `None` for
+/// words that are no expression.
 struct Arithmetic<'a> {
     words: &'a [&'a str],
     at: usize,
     depth: usize,
 }
 
-impl Arithmetic<'_> {
-    fn whole(mut self) -> Option<i64> {
-        let value = self.binary(0)?;
-        (self.at == self.words.len()).then_some(value)
+impl<'a> Arithmetic<'a> {
+    /// Returns the value of all words.
+    fn whole(mut self) -> Worth {
+        let value = self.choice()?;
+        if self.at == self.words.len() { value } else { None }
     }
 
-    fn next(&mut self) -> Option<&str> {
+    fn next(&mut self) -> Option<&'a str> {
         let word = self.words.get(self.at).copied();
         self.at += 1;
         word
     }
 
-    fn binary(&mut self, least: u8) -> Option<i64> {
+    fn expect(&mut self, wanted: &str) -> Option<()> {
+        (self.next()? == wanted).then_some(())
+    }
+
+    /// Parses `a ? b : c` or a binary expression.
+    fn choice(&mut self) -> Option<Worth> {
+        self.deeper(|this| {
+            let condition = this.binary(0)?;
+            if this.words.get(this.at) != Some(&"?") {
+                return Some(condition);
+            }
+            this.at += 1;
+            let yes = this.choice()?;
+            this.expect(":")?;
+            let no = this.choice()?;
+            Some(condition.and_then(|value| if value == 0 { no } else { yes }))
+        })
+    }
+
+    fn binary(&mut self, least: u8) -> Option<Worth> {
         let mut left = self.unary()?;
         while let Some(&operator) = self.words.get(self.at) {
             let Some(precedence) = precedence(operator).filter(|&precedence| precedence >= least) else {
@@ -338,28 +368,34 @@ impl Arithmetic<'_> {
             };
             self.at += 1;
             let right = self.binary(precedence + 1)?;
-            left = apply(operator, left, right)?;
+            left = left.and_then(|left| decided(operator, left).or_else(|| apply(operator, left, right?)));
         }
         Some(left)
     }
 
-    fn unary(&mut self) -> Option<i64> {
+    fn unary(&mut self) -> Option<Worth> {
+        self.deeper(|this| {
+            Some(match this.next()? {
+                "!" => this.unary()?.map(|value| i64::from(value == 0)),
+                "-" => this.unary()?.and_then(i64::checked_neg),
+                "+" => this.unary()?,
+                "~" => this.unary()?.map(|value| !value),
+                "(" => {
+                    let value = this.choice()?;
+                    this.expect(")")?;
+                    value
+                }
+                number => Some(parse_number(number)?),
+            })
+        })
+    }
+
+    fn deeper(&mut self, parse: impl FnOnce(&mut Self) -> Option<Worth>) -> Option<Worth> {
         self.depth += 1;
-        if self.depth > 64 {
+        if self.depth > OPERATIONS_MAX {
             return None;
         }
-        let word = self.next()?;
-        let value = match word {
-            "!" => i64::from(self.unary()? == 0),
-            "-" => self.unary()?.checked_neg()?,
-            "+" => self.unary()?,
-            "~" => !self.unary()?,
-            "(" => {
-                let value = self.binary(0)?;
-                (self.next()? == ")").then_some(value)?
-            }
-            number => parse_number(number)?,
-        };
+        let value = parse(self)?;
         self.depth -= 1;
         Some(value)
     }
@@ -389,6 +425,15 @@ pub(crate) fn precedence(operator: &str) -> Option<u8> {
         "*" | "/" | "%" => 10,
         _ => return None,
     })
+}
+
+/// Returns the value of `left && right` and `left || right` where `right` has no influence on it.
+pub(crate) fn decided(operator: &str, left: i64) -> Option<i64> {
+    match operator {
+        "&&" if left == 0 => Some(0),
+        "||" if left != 0 => Some(1),
+        _ => None,
+    }
 }
 
 /// Applies a binary operator to 64-bit integers. `None` on overflow and on division by zero.

@@ -60,6 +60,8 @@ pub(crate) struct Resolver<'a> {
     imported: bool,
     /// Whether a type has been refused for its size.
     is_too_large: bool,
+    /// The number of bytes of text in the constants and default values so far.
+    texts: usize,
     pointer_default: PointerClass,
     /// The structures and unions whose members are being read, the innermost last, or the method
     /// whose parameters are being read.
@@ -188,6 +190,7 @@ impl<'a> Resolver<'a> {
             permissive,
             imported: false,
             is_too_large: false,
+            texts: 0,
             pointer_default: PointerClass::Unique,
             owners: Vec::new(),
             declaring: None,
@@ -377,7 +380,8 @@ impl<'a> Resolver<'a> {
             },
             _ => base,
         };
-        self.model.consts.push(Const { name: declarator.name.name.clone(), base, value: found, imported });
+        let Ident { name, span } = declarator.name.clone();
+        self.model.consts.push(Const { name, base, value: found, span, imported });
     }
 }
 

@@ -345,3 +345,68 @@ fn methods_of_one_process_are_not_inherited_by_interfaces_of_others() {
         Compiler::new().check_text(Path::new("x.idl"), &text).unwrap_or_else(|failure| panic!("{failure}"));
     }
 }
+
+/// Returns the rendering of the errors of the back end for C, whose codes must be `taken-name`.
+fn refused_in_c(folder: &ground::Folder, text: &str) -> String {
+    let path = folder.join("x.idl");
+    std::fs::write(&path, text).expect("the folder can be written to");
+    let found = Compiler::new().check(&path).unwrap_or_else(|failure| panic!("{failure}"));
+    obvia_idl::emit::rust::emit(&found).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let errors = obvia_idl::emit::c::emit(&found, "x").map(|_| ()).expect_err(text);
+    assert!(errors.iter().all(|error| error.code == "taken-name"), "{errors:?}");
+    let lines = errors.iter().map(|error| {
+        let line = error.span.map_or(0, |span| found.sources.line(span));
+        format!("{line}: {} ({})\n", error.message, error.help.as_deref().unwrap_or_default())
+    });
+    lines.collect()
+}
+
+#[test]
+fn names_that_are_one_in_c() {
+    let folder = ground::Folder::new("idl-one-in-c");
+    let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).expect("the folder can be written to");
+    let interface = |at: u32, name: &str, methods: &str| {
+        let uuid = format!("0d4f4c52-0a34-4ac4-8d6c-{at:012x}");
+        format!("[object, uuid({uuid})] interface {name} : IUnknown {{ {methods} }}\n")
+    };
+    let importing = |own: &str| format!("import \"unknwn.idl\";\nimport \"constants.idl\";\n{own}");
+    write(
+        "constants.idl",
+        &format!("import \"unknwn.idl\";\nconst long alpha = 5;\n{}", interface(9, "A_B", "HRESULT C();")),
+    );
+    let two = interface(1, "A", "HRESULT B_C();") + &interface(2, "A_D", "HRESULT C();");
+    for (own, line, said) in [
+        (interface(1, "A", "HRESULT B_C();"), 3, "method `B_C` of `A` and method `C` of `A_B` are both `A_B_C` in C"),
+        (
+            two.replace("A_D", "AA_B").replace("face A ", "face AA "),
+            4,
+            "method `C` of `AA_B` and method `B_C` of `AA` are both",
+        ),
+        (
+            interface(1, "I", "HRESULT X(); HRESULT X_proxy();"),
+            3,
+            "method `X_proxy` of `I` and method `X` of `I` are both",
+        ),
+        (
+            "struct S { long *a; };\nstruct S_free { long a; };".to_owned(),
+            3,
+            "type `S` and type `S_free` are both `S_free`",
+        ),
+        ("struct S { long alpha; };".to_owned(), 3, "member `alpha` of `S` and constant `alpha` are both `alpha` in C"),
+        (
+            "struct alpha_ { long a; };\ntypedef long beta;\nunion U switch (long alpha) u { case 1: long b; };"
+                .to_owned(),
+            5,
+            "member `alpha` of `U`",
+        ),
+        (interface(1, "I", "HRESULT alpha();"), 3, "method `alpha` of `I` and constant `alpha`"),
+    ] {
+        let found = refused_in_c(&folder, &importing(&own));
+        assert!(found.lines().any(|one| one.starts_with(&format!("{line}: ")) && one.contains(said)), "{own}: {found}");
+        assert!(found.contains("give one of them another name"), "{found}");
+    }
+    let fine = interface(1, "I", "HRESULT B_C([in] long alpha);") + &interface(2, "I_D", "HRESULT C();");
+    write("x.idl", &importing(&fine));
+    let found = Compiler::new().check(&folder.join("x.idl")).unwrap_or_else(|failure| panic!("{failure}"));
+    obvia_idl::emit::c::emit(&found, "x").unwrap_or_else(|errors| panic!("{errors:?}"));
+}

@@ -132,6 +132,41 @@ fn conditions_know_all_that_a_macro_stands_for() {
 }
 
 #[test]
+fn conditions_have_the_meaning_that_c_gives_them() {
+    let text = |condition: &str| format!("#if {condition}\nconst long A = 1;\n#else\nconst long A = 0;\n#endif");
+    for (condition, expected) in [
+        ("defined(X) && 10 / X", 0),
+        ("!defined(X) || 10 / X", 1),
+        ("1 || 10 / X && 10 / X", 1),
+        ("(0 && 10 / X) == 0", 1),
+        ("X ? 10 / X : 5", 1),
+        ("1 ? 0 : 10 / X", 0),
+        ("0 ? 1 : 1 ? 0 : 1", 0),
+        ("1 ? 0 ? 1 : 0 : 1", 0),
+        ("0 || 0 ? 0 : 2 > 1", 1),
+        ("(0 ? 1 : 2) == 2", 1),
+    ] {
+        assert_eq!(constant(&model(&[("a.idl", &text(condition))]), "A"), expected, "{condition}");
+    }
+    let deep = format!("{}0", "0 ? 1 : ".repeat(10_000));
+    for condition in
+        ["1 && 10 / X", "0 || 10 / X", "10 / X && 0", "10 / X ? 1 : 1", "0 &&", "1 ? 2", "1 ? : 2", "1 : 2", &deep]
+    {
+        let (codes, said) = wrong(&[("a.idl", &text(condition))]);
+        assert_eq!(codes, ["bad-condition"], "{said}");
+    }
+    // Constants follow the same rules.
+    for (value, expected) in [("0 && 1 / 0", 0), ("1 || 1 / 0", 1), ("2 && 3", 1), ("0 || 0", 0)] {
+        let found = model(&[("a.idl", &format!("const long A = {value};"))]);
+        assert_eq!(constant(&found, "A"), expected, "{value}");
+    }
+    for value in ["1 && 1 / 0", "0 || 1 / 0", "1 / 0 && 0"] {
+        let (codes, said) = wrong(&[("a.idl", &format!("const long A = {value};"))]);
+        assert_eq!(codes, ["overflow"], "{said}");
+    }
+}
+
+#[test]
 fn included_files_can_be_imported_too() {
     let part = ("part.idl", "#ifdef WIDE\nstruct W { hyper a; };\n#else\nstruct N { long a; };\n#endif");
     let found = model(&[("a.idl", "#define WIDE\n#include \"part.idl\"\nimport \"part.idl\";"), part]);

@@ -143,7 +143,13 @@ const DECLARED: &str = "\
     linux co_await co_return char8_t constinit module override vector span get put proxy prepared wrong calls \
     results arguments image wires arrays outcome count data size len value raw text Vtbl Impl Ref Type Self_ T R \
     F E I N a b f i n p s x y it Math Enum Record Iterable Class Thread System Exception Character MemorySegment \
-    Frame Flat Guid Proxy Remote View of copy retain begin perform with when exports opens _1 _a a__b";
+    Frame Flat Guid Proxy Remote View of copy retain begin perform with when exports opens _1 _a a__b \
+    iid first base info lpVtbl free clear item items error code text count_of want place entry0 argc argv";
+
+/// The suffixes of variables that generated code has for a parameter.
+const ENDINGS: &str = "\
+    asked at borrowing count data ended final from given got in length made memory most out own owned raw reference \
+    room small taken to used value wire";
 
 /// The number of kinds of declarations with a global name.
 pub const KINDS: usize = 8;
@@ -160,11 +166,7 @@ pub fn dangerous(turn: usize) -> String {
         }
         let ty = declaration(&mut text, at, (at + turn) % KINDS, name);
         let other = declaration(&mut text, at + 1000, (at + turn + 3) % KINDS, &next);
-        // A Rust constructor has the members as parameters, whose names must differ from
-        // enumerations, interfaces and constants.
-        let is_pattern = [at + turn, at + turn + 3].iter().any(|kind| matches!(kind % KINDS, 3 | 5 | 7));
         let (form, passed) = match (at + turn / 2) % 6 {
-            1 | 2 if is_pattern => (String::new(), format!("[in] long {name}, [in, size_is({name})] long *{next}")),
             0 => (
                 format!("struct Form{at} {{ long {name}; double {next}; }};"),
                 format!("[in] long {name}, [in, size_is({name})] struct Form{at} *{next}"),
@@ -223,6 +225,45 @@ fn declaration(text: &mut String, at: usize, kind: usize, name: &str) -> String 
     };
     let _ = writeln!(text, "{declared}");
     ty
+}
+
+/// Returns a file that declares each name that generated code makes of a parameter's name, with
+/// methods that pass such parameters in each way.
+pub fn made_up() -> String {
+    let mut text = "import \"unknwn.idl\";\nstruct Padded { char a; hyper b; };\n\
+        struct Leads { long n; [size_is(n)] long *p; };\nunion Arms switch (long t) u { case 1: long *a; case 2: long b; };\n"
+        .to_owned();
+    let kinds = [4, 5, 3, 7, 0].map(|kind| (kind, format!("p{kind}")));
+    for (at, (kind, name)) in kinds.iter().enumerate() {
+        for (ending_at, ending) in ENDINGS.split(' ').enumerate() {
+            declaration(&mut text, 2000 + 100 * at + ending_at, *kind, &format!("{name}_{ending}"));
+        }
+    }
+    for (at, (_, name)) in kinds.iter().enumerate() {
+        let ways = [
+            format!("[in] long n, [in, size_is(n)] boolean *{name}"),
+            format!("[in] long n, [in, out, size_is(n)] struct Padded *{name}"),
+            format!("[in] long room, [out] long *used, [out, size_is(room), length_is(*used)] long *{name}"),
+            format!("[out] long *n, [out, size_is(, *n)] long **{name}"),
+            format!("[out, string] char **{name}"),
+            format!("[in, string] wchar_t *{name}"),
+            format!("[in, unique] long *{name}"),
+            format!("[in, out] struct Padded *{name}"),
+            format!("[in] struct Leads *{name}, [out] struct Leads *back"),
+            format!("[in, out] struct Leads **{name}"),
+            format!("[in] union Arms *{name}, [out] long *back"),
+            format!("[in] IUnknown *{name}, [out] IUnknown **back"),
+            format!("[in] long n, [in, size_is(n), zero_copy] long *{name}"),
+            format!("[in, range(1, 5)] long {name}, [out] long *back"),
+        ];
+        let methods = ways.iter().enumerate().map(|(at, way)| format!("    HRESULT M{at}({way});\n"));
+        let _ = writeln!(
+            text,
+            "[object, uuid(c0135700-0000-4000-8004-{at:012x})] interface IWays{at} : IUnknown {{\n{}}}",
+            methods.collect::<String>()
+        );
+    }
+    text
 }
 
 /// Returns a file with these names for types, members, methods, parameters, constants and

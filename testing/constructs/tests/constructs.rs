@@ -14,7 +14,7 @@ use std::process::Command;
 static WORKSHOP: Workshop = Workshop::new(env!("CARGO_TARGET_TMPDIR"));
 
 /// The options of C and C++ compilers that make every warning an error.
-const STRICT: [&str; 5] = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"];
+const STRICT: [&str; 4] = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"];
 
 /// Returns the parts of the compiler that refuse a case, each with its first error.
 fn refusals(case: &Case) -> Vec<(Who, Diagnostic)> {
@@ -71,6 +71,7 @@ fn files(who: Who, name: &str) -> (PathBuf, Vec<PathBuf>) {
     let all = cases(is_wide());
     let accepted: Vec<&Case> = all.iter().filter(|case| is_accepted(case, who)).collect();
     let mut texts = vec![("constructs.idl".to_owned(), file(&accepted)), ("names.idl".to_owned(), names::file())];
+    texts.push(("made_up.idl".to_owned(), names::made_up()));
     let turns = if is_wide() { names::KINDS } else { 1 };
     texts.extend((0..turns).map(|turn| (format!("names{turn}.idl"), names::dangerous(turn))));
     let written = texts.into_iter().map(|(file, text)| {
@@ -123,25 +124,38 @@ fn c_and_cpp_take_all_of_it() {
     let (place, files) = files(Who::C, "constructs-c");
     let headers = ["crates/capi/include", "bindings/cpp/include"].map(folder);
     for idl in files {
-        compile_into(&Compiler::new(), Language::C, &idl, &place).unwrap_or_else(|failure| panic!("{failure}"));
         let stem = idl.file_stem().and_then(|stem| stem.to_str()).expect("it has a name");
+        let compiler = Compiler::new().test(stem != "constructs" || is_wide());
+        compile_into(&compiler, Language::C, &idl, &place).unwrap_or_else(|failure| panic!("{failure}"));
         // The stubs include the header, and so does the header of values.
-        let sources = [format!("{stem}_stubs.c"), format!("{stem}_values.hpp")];
-        for (c, cpp) in compilers() {
-            for (compiler, language, standard, source) in [
-                (c, "c", "-std=c11", &sources[0]),
-                (cpp, "c++", "-std=c++17", &sources[0]),
-                (cpp, "c++", "-std=c++17", &sources[1]),
-            ] {
+        let (stubs, values) = (format!("{stem}_stubs.c"), format!("{stem}_values.hpp"));
+        let test = Some(format!("{stem}_test.cc")).filter(|file| place.join(file).exists());
+        for (at, (c, cpp)) in compilers().into_iter().enumerate() {
+            let all = [(c, "c", Some(&stubs)), (cpp, "c++", Some(&stubs)), (cpp, "c++", Some(&values))];
+            let test = test.as_ref().filter(|_| at == 0 || is_wide());
+            let sources = all.into_iter().chain([(cpp, "c++", test)]);
+            for (compiler, language, source) in sources.filter_map(|(a, b, source)| Some((a, b, source?))) {
+                let standard = if language == "c" { "-std=c11" } else { "-std=c++17" };
                 let mut command = Command::new(compiler);
                 command.args(["-x", language, standard]).args(STRICT).arg("-I").arg(&place);
-                if compiler == "clang++" && source.ends_with("hpp") {
-                    command.arg("-Wno-pragma-once-outside-header");
+                if source.ends_with("hpp") {
+                    command.args(["-include", source, "-o"]).arg(place.join(format!("{stem}_values.o")));
+                } else {
+                    command.arg("-o").arg(place.join(format!("{stem}_{language}.o")));
                 }
                 headers.iter().for_each(|folder| _ = command.arg("-I").arg(folder));
-                silent(command.arg(place.join(source)));
+                let is_linked = at == 0 && (language == "c" || source.ends_with("hpp"));
+                command.args(if is_linked { ["-O0", "-c"] } else { ["-O0", "-fsyntax-only"] });
+                let empty = Path::new("/dev/null").to_owned();
+                silent(command.arg(if source.ends_with("hpp") { empty } else { place.join(source) }));
             }
         }
+        // Two files of a program may include the header of values.
+        let [stubs, values, others] = ["c", "values", "others"].map(|what| place.join(format!("{stem}_{what}.o")));
+        fs::copy(&values, &others).expect("the folder for builds can be written to");
+        let (c, _) = compilers()[0];
+        let whole = place.join(format!("{stem}_whole.o"));
+        silent(Command::new(c).args(["-nostdlib", "-r", "-o"]).arg(whole).args([stubs, values, others]));
     }
 }
 

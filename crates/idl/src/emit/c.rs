@@ -2,6 +2,7 @@
 //! and a header for C++ alone.
 
 mod by_reference;
+mod clashes;
 mod component;
 mod expression;
 mod header;
@@ -51,7 +52,8 @@ pub fn emit(compilation: &Compilation, stem: &str) -> Result<Source, Vec<Diagnos
     let model = &compilation.model;
     let all = (0..model.interfaces.len()).map(InterfaceId);
     let own: Vec<InterfaceId> = all.filter(|id| !model.interfaces[id.0].imported).collect();
-    let refused: Vec<Diagnostic> = own.iter().flat_map(|id| refuse(model, *id)).collect();
+    let mut refused: Vec<Diagnostic> = own.iter().flat_map(|id| refuse(model, *id)).collect();
+    refused.extend(clashes::clashes(model));
     if !refused.is_empty() {
         return Err(refused);
     }
@@ -72,8 +74,9 @@ fn made_from(out: &mut Writer, compilation: &Compilation) {
 fn refuse(model: &Model, id: InterfaceId) -> Vec<Diagnostic> {
     let found = &model.interfaces[id.0];
     if found.dual {
-        let text = format!("interface `{}` extends IDispatch: the C back end does not do that yet", found.name);
-        return vec![Diagnostic::error("not-yet", found.span, text)];
+        let text = format!("interface `{}` extends IDispatch, which the C back end does not support yet", found.name);
+        let help = "write its clients and servers in Rust, or declare an interface for C that extends IUnknown";
+        return vec![Diagnostic::error("not-yet", found.span, text).help(help)];
     }
     let plans = model.all_methods(id).into_iter().map(|method| plan(model, method));
     plans
@@ -97,10 +100,11 @@ fn refuse_parameter(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>)
         is_result.then_some("an array whose room only the results tell")?
     };
     let text = format!(
-        "method `{}` has a parameter `{}` that is {what}: the C back end does not do that yet",
-        plan.method.name, param.param.name
+        "parameter `{}` of method `{}` is {what}, which the C back end does not support yet",
+        param.param.name, plan.method.name
     );
-    let help = "what it does is in docs/idl.md; [local] interfaces are declared with everything";
+    let help = "change its type to one that docs/idl.md lists for C, or declare the interface [local] if no other \
+                process calls it";
     Some(Diagnostic::error("not-yet", param.param.span, text).help(help))
 }
 
@@ -112,8 +116,6 @@ fn stubs(compilation: &Compilation, stem: &str, own: &[InterfaceId]) -> String {
     out.unindented("#ifndef CINTERFACE");
     out.unindented("#define CINTERFACE");
     out.unindented("#endif");
-    out.line(format!("#include \"{stem}.h\""));
-    out.line("");
     let remote: Vec<InterfaceId> = own.iter().copied().filter(|id| !model.interfaces[id.0].local).collect();
     let methods = || remote.iter().flat_map(|id| model.all_methods(*id)).map(|method| plan(model, method));
     let has_tables = structures::are_there(model) || methods().any(|plan| table::is_by_table(&plan));
@@ -122,6 +124,9 @@ fn stubs(compilation: &Compilation, stem: &str, own: &[InterfaceId]) -> String {
     out.line("");
     out.line("#include <string.h>");
     out.line("");
+    out.line(format!("#include \"{stem}.h\""));
+    out.line("");
+    types::without_constants(&mut out, model, false);
     for id in own {
         let found = &model.interfaces[id.0];
         out.line(format!("const IID IID_{} = {};", names::type_ident(&found.name), names::guid(found.uuid)));

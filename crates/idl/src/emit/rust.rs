@@ -91,7 +91,7 @@ pub fn emit(compilation: &Compilation) -> Result<String, Vec<crate::Diagnostic>>
     let own = own.filter(is_here).map(|id| &model.interfaces[id.0]).filter(|interface| !interface.local);
     let built_in = model.interfaces[..model.built_in.interfaces].iter();
     let all: Vec<String> = own
-        .map(|interface| format!("&{}_INFO", names::type_name(&interface.name)))
+        .map(|interface| format!("&{}_INFO", names::item_name(&interface.name)))
         .chain(built_in.map(|interface| format!("&obvia::rt::{}_INFO", interface.name)))
         .collect();
     out.line("/// Every interface of this file and of those that it imports.");

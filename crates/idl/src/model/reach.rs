@@ -1,7 +1,7 @@
 //! The types that a type leads to: members, arms, elements and targets of pointers.
 
 use super::measure::all_arms;
-use super::{Model, StructId, Type, UnionId};
+use super::{Model, PointerClass, StructId, Type, UnionId};
 use crate::emit::c::Names as CNames;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -17,6 +17,10 @@ pub struct Known {
     pub(crate) rust: OnceLock<Refusals>,
     pub(crate) c: OnceLock<Refusals>,
     pub(crate) java: OnceLock<Refusals>,
+    /// The structures and unions that contain or lead to full pointers.
+    full: OnceLock<HashMap<Type, ()>>,
+    /// The names of constants, enumerations and interfaces in Rust.
+    pub(crate) rust_items: OnceLock<HashSet<String>>,
     /// The meaning of names in C.
     pub(crate) c_names: OnceLock<CNames>,
 }
@@ -28,8 +32,9 @@ pub(crate) struct Reached<'m> {
     /// The types still to visit, the next one last. A stack on the heap: chains of types may be as
     /// long as a file.
     next: Vec<&'m Type>,
-    structs: HashSet<StructId>,
-    unions: HashSet<UnionId>,
+    /// Whether each structure and each union has been visited.
+    structs: Vec<bool>,
+    unions: Vec<bool>,
 }
 
 impl Model {
@@ -41,7 +46,8 @@ impl Model {
     /// Returns an iterator over the given types and all types that they lead to.
     pub(crate) fn reached_from<'m>(&'m self, types: impl IntoIterator<Item = &'m Type>) -> Reached<'m> {
         let next = types.into_iter().collect();
-        Reached { model: self, next, structs: HashSet::new(), unions: HashSet::new() }
+        let (structs, unions) = (vec![false; self.structs.len()], vec![false; self.unions.len()]);
+        Reached { model: self, next, structs, unions }
     }
 
     /// Returns the type behind all arrays and pointers.
@@ -77,6 +83,23 @@ impl Model {
         refused
     }
 
+    /// Whether a structure or a union contains or leads to a full pointer.
+    pub(crate) fn has_full_pointers(&self, ty: &Type) -> bool {
+        let full = self.known.full.get_or_init(|| {
+            self.refusals(|ty| self.inner(ty).into_iter().any(|inner| self.is_full(inner)).then_some(()))
+        });
+        full.contains_key(ty)
+    }
+
+    /// Whether a type without its structures and unions has a full pointer.
+    fn is_full(&self, ty: &Type) -> bool {
+        match ty {
+            Type::Pointer(pointer) => pointer.class == PointerClass::Full || self.is_full(&pointer.to),
+            Type::Fixed(element, _) => self.is_full(element),
+            _ => false,
+        }
+    }
+
     /// Returns the types that a type directly leads to, in the order of the source.
     pub(crate) fn inner<'m>(&'m self, ty: &'m Type) -> Vec<&'m Type> {
         match ty {
@@ -103,8 +126,8 @@ impl<'m> Iterator for Reached<'m> {
         loop {
             let ty = self.next.pop()?;
             let is_new = match ty {
-                Type::Struct(id) => self.structs.insert(*id),
-                Type::Union(id) => self.unions.insert(*id),
+                Type::Struct(id) => !std::mem::replace(&mut self.structs[id.0], true),
+                Type::Union(id) => !std::mem::replace(&mut self.unions[id.0], true),
                 _ => true,
             };
             if is_new {

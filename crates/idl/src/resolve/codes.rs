@@ -3,12 +3,14 @@
 
 use super::Resolver;
 use crate::model::stem;
+use crate::plan::ENDINGS;
 use std::collections::HashSet;
 
-/// Returns a name that differs from all others, even after languages add underscores.
-fn beside(name: &str, what: &str, is_taken: impl Fn(&str) -> bool) -> String {
+/// Returns the name, with `what` behind it as often as it takes until the name is free. The
+/// condition gets the name, and its stem.
+fn beside(name: &str, what: &str, is_taken: impl Fn(&str, &str) -> bool) -> String {
     let mut code = name.to_owned();
-    while is_taken(stem(&code)) {
+    while is_taken(&code, stem(&code)) {
         code.push_str(what);
     }
     code
@@ -16,8 +18,9 @@ fn beside(name: &str, what: &str, is_taken: impl Fn(&str) -> bool) -> String {
 
 impl Resolver<'_> {
     /// Renames methods that are called as their interface or as an inherited method, and parameters
-    /// that are called as a type or a constant. Callers see a parameter's name only in C++, where
-    /// several results of a method are the members of one structure.
+    /// that are called as a type or a constant, or whose variables in generated code would be.
+    /// Callers see a parameter's name only in C++, where several results of a method are the
+    /// members of one structure.
     pub(super) fn name_in_code(&mut self) {
         let model = &mut self.model;
         let types = model.structs.iter().map(|found| &found.name).chain(model.unions.iter().map(|found| &found.name));
@@ -33,17 +36,22 @@ impl Resolver<'_> {
             // model.
             let bases = model.interfaces[id].base.map_or_else(Vec::new, |base| model.lineage(base));
             let inherited = bases.iter().flat_map(|base| &model.interfaces[base.0].methods);
-            let inherited: HashSet<String> = inherited.map(|method| stem(&method.code).to_owned()).collect();
+            // Names that differ stay different when languages add underscores.
+            let inherited: HashSet<String> = inherited.map(|method| method.code.clone()).collect();
             let found = &mut model.interfaces[id];
             let names: HashSet<String> = found.methods.iter().map(|method| stem(&method.name).to_owned()).collect();
             for method in &mut found.methods {
                 let is_new = |code: &str| code != stem(&method.name) && names.contains(code);
-                let is_taken = |code: &str| code == stem(&found.name) || inherited.contains(code) || is_new(code);
+                let is_taken = |code: &str, of: &str| of == stem(&found.name) || inherited.contains(code) || is_new(of);
                 method.code = beside(&method.name, "_method", is_taken);
                 let names: HashSet<String> = method.params.iter().map(|param| param.name.clone()).collect();
                 for param in &mut method.params {
                     let is_new = |code: &str| code != stem(&param.name) && names.contains(code);
-                    param.code = beside(&param.name, "_arg", |code| taken.contains(code) || is_new(code));
+                    param.code = beside(&param.name, "_arg", |_, of| {
+                        taken.contains(of)
+                            || is_new(of)
+                            || ENDINGS.iter().any(|ending| taken.contains(&format!("{of}{ending}")))
+                    });
                 }
             }
         }

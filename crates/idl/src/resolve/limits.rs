@@ -6,7 +6,7 @@
 
 use super::Resolver;
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::model::{InterfaceId, Measure, Method, Model, Param, StructId, Type, UnionId};
+use crate::model::{InterfaceId, Measure, Method, Model, Param, StructId, Type, UnionId, Value};
 use crate::plan::{in_place, kinds};
 use crate::source::Span;
 
@@ -27,6 +27,12 @@ pub(super) const PARAMETERS_MAX: usize = 250;
 /// The number of members in all types of a file and in all values that its methods pass. Each byte
 /// of the file permits one more.
 const FILE_LEAST: usize = 1 << 16;
+/// The maximum number of bytes of text in all constants and default values of a file. A constant
+/// may name another one, so that a few bytes of a file stand for a long text.
+const TEXTS_MAX: usize = 1 << 20;
+/// The number of members that an interface counts as for itself and for each base interface, whose
+/// declarations and conversions are repeated.
+const BASE_WEIGHT: usize = 8;
 /// The maximum number of types that all structures and unions of a file lead to, added up.
 const REACH_MAX: usize = 1 << 20;
 
@@ -55,6 +61,21 @@ impl Resolver<'_> {
             self.say(refused);
         }
         Measure::default()
+    }
+
+    /// Whether the texts of all constants and default values are within the limit, with one more
+    /// value at `span`. Reports an error at the first one that is too much.
+    pub(super) fn is_short(&mut self, value: &Value, span: Span) -> bool {
+        let Value::Text(text) = value else { return true };
+        let is_first = self.texts <= TEXTS_MAX;
+        self.texts = self.texts.saturating_add(text.len());
+        if is_first && self.texts > TEXTS_MAX {
+            let error = Diagnostic::error("too-large", span, "the texts of the constants up to here are too long");
+            self.say(error.help(format!(
+                "all constants and default values have at most {TEXTS_MAX} bytes of text, and each use of a text counts"
+            )));
+        }
+        self.texts <= TEXTS_MAX
     }
 
     /// Whether a type's size and depth are within the limits. Reports an error if not.
@@ -117,20 +138,25 @@ impl Resolver<'_> {
         let model = &self.model;
         let most = FILE_LEAST + bytes;
         if let Some(span) = first_beyond(most, weights(model)) {
-            let text = "this is more than a file may declare, what types contain counted";
+            let text = "the types and methods of the file have too many members up to here";
             let error = Diagnostic::error("too-large", span, text);
-            return self.say(error.help(format!("types and methods have at most {most} members; use several files")));
+            return self.say(error.help(format!(
+                "they have at most {most}, where members of contained types count each time; split the file into several that do \
+                 not import one another"
+            )));
         }
         if let Some(span) = first_beyond(REACH_MAX, reaches(model)) {
             let error = Diagnostic::error("too-large", span, "the types up to here lead to too many others");
-            self.say(error.help(format!("what all types lead to has at most {REACH_MAX} members; use several files")));
+            self.say(error.help(format!(
+                "the types that each type leads to are at most {REACH_MAX} in all; have fewer types point to one another"
+            )));
         }
     }
 }
 
 fn too_large(span: Span) -> Diagnostic {
-    let error = Diagnostic::error("too-large", span, "this is larger than a value can be");
-    error.help(format!("a value has at most {SIZE_MAX} bytes, and so have all that a call passes"))
+    let error = Diagnostic::error("too-large", span, "the values here are too large");
+    error.help(format!("a value has at most {SIZE_MAX} bytes, and so have all values of a call; pass a part at a time"))
 }
 
 /// Counts the arrays and pointers of a type, up to the first named type.
@@ -174,7 +200,8 @@ fn weights(model: &Model) -> impl Iterator<Item = (usize, Span)> {
         let params = methods.iter().flat_map(|method| &method.params);
         let direct: usize = params.map(|param| 1 + weight(in_place(model, param))).sum();
         let behind: usize = kinds(model, &methods).iter().map(weight).sum();
-        (model.lineage(InterfaceId(at)).len() + methods.len() + direct + behind, found.span)
+        let bases = BASE_WEIGHT * model.lineage(InterfaceId(at)).len();
+        (bases + methods.len() + direct + behind, found.span)
     });
     types.chain(passed)
 }

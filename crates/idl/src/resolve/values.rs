@@ -4,7 +4,7 @@ use super::Resolver;
 use crate::ast::{Expr, ExprKind};
 use crate::diagnostic::{Diagnostic, most_like};
 use crate::model::{Arith, Base, Operand, PointerClass, Type, Value};
-use crate::preprocess::apply;
+use crate::preprocess::{apply, decided};
 
 /// A parameter or member that expressions may name.
 #[derive(Clone, Debug)]
@@ -17,7 +17,8 @@ impl Resolver<'_> {
     /// Evaluates a constant expression. Reports an error and returns `None` if it has no value.
     pub(super) fn evaluate(&mut self, expr: &Expr) -> Option<Value> {
         let outcome = self.constant_value(expr);
-        outcome.map_err(|error| self.say(*error)).ok()
+        let value = outcome.map_err(|error| self.say(*error)).ok()?;
+        self.is_short(&value, expr.span).then_some(value)
     }
 
     /// Evaluates a constant expression that must be an integer.
@@ -55,7 +56,13 @@ impl Resolver<'_> {
                 _ => return Err(Box::new(not_integers(expr))),
             },
             ExprKind::Binary(operator, left, right) => {
-                match (self.constant_value(left)?, self.constant_value(right)?) {
+                let left = self.constant_value(left)?;
+                if let Value::Int(value) = left
+                    && let Some(value) = decided(operator, value)
+                {
+                    return Ok(Value::Int(value));
+                }
+                match (left, self.constant_value(right)?) {
                     (Value::Int(left), Value::Int(right)) => {
                         Value::Int(apply(operator, left, right).ok_or_else(overflow)?)
                     }

@@ -1,9 +1,11 @@
 //! Names of the standard headers and of libobvia.
 
+use crate::emit::Words;
 use crate::model::apart;
 
 /// Macros. No declaration may have such a name, because macros apply everywhere.
-pub(super) const MACROS: &str = "\
+pub(super) static MACROS: Words = Words::new(|| {
+    "\
     CO_E_CLASSSTRING CO_E_SERVER_EXEC_FAILURE EPT_S_CANT_PERFORM_OP EPT_S_NOT_REGISTERED EXIT_FAILURE \
     EXIT_SUCCESS E_ABORT E_ACCESSDENIED E_FAIL E_INVALIDARG E_NOINTERFACE E_NOTIMPL E_OUTOFMEMORY E_POINTER \
     E_UNEXPECTED FAILED GUID_DEFINED INT16_C INT16_MAX INT16_MIN INT32_C INT32_MAX INT32_MIN INT64_C INT64_MAX \
@@ -18,10 +20,14 @@ pub(super) const MACROS: &str = "\
     UINT32_C UINT32_MAX UINT64_C UINT64_MAX UINT8_C UINT8_MAX UINTMAX_C UINTMAX_MAX UINTPTR_MAX UINT_FAST16_MAX \
     UINT_FAST32_MAX UINT_FAST64_MAX UINT_FAST8_MAX UINT_LEAST16_MAX UINT_LEAST32_MAX UINT_LEAST64_MAX \
     UINT_LEAST8_MAX WCHAR_MAX WCHAR_MIN WINT_MAX WINT_MIN alloca assert be16toh be32toh be64toh htobe16 htobe32 \
-    htobe64 htole16 htole32 htole64 le16toh le32toh le64toh offsetof strdupa strndupa";
+    htobe64 htole16 htole32 htole64 le16toh le32toh le64toh offsetof strdupa strndupa"
+        .split(' ')
+        .collect()
+});
 
 /// Functions, types and variables. Only declarations in the same scope must not have these names.
-pub(super) const LIBRARY: &str = "\
+pub(super) static LIBRARY: Words = Words::new(|| {
+    "\
     CLSID FILE IID REFGUID REFIID a64l abort abs aligned_alloc arc4random arc4random_buf arc4random_uniform \
     asctime asctime_r asprintf at_quick_exit atexit atof atoi atol atoll basename bcmp bcopy blkcnt64_t blkcnt_t \
     blksize_t bsearch btowc bzero caddr_t calloc canonicalize_file_name clearenv clearerr clearerr_unlocked \
@@ -75,7 +81,10 @@ pub(super) const LIBRARY: &str = "\
     wcsftime_l wcslen wcsncasecmp wcsncasecmp_l wcsncat wcsncmp wcsncpy wcsnlen wcsnrtombs wcspbrk wcsrchr \
     wcsrtombs wcsspn wcsstr wcstod wcstod_l wcstof wcstof_l wcstok wcstol wcstol_l wcstold wcstold_l wcstoll \
     wcstoll_l wcstombs wcstoq wcstoul wcstoul_l wcstoull wcstoull_l wcstouq wcswcs wcswidth wcsxfrm wcsxfrm_l \
-    wctob wctomb wcwidth wint_t wmemchr wmemcmp wmemcpy wmemmove wmempcpy wmemset wprintf wscanf";
+    wctob wctomb wcwidth wint_t wmemchr wmemcmp wmemcpy wmemmove wmempcpy wmemset wprintf wscanf"
+        .split(' ')
+        .collect()
+});
 
 /// The members of `obvia::object` and of the classes that implement objects.
 const TAKEN: [&str; 14] = [

@@ -1,13 +1,15 @@
 //! The names and types of IDL in C.
 
 use super::library::{LIBRARY, MACROS, name_of_method};
+use crate::emit::Words;
 use crate::model::{self, Base, InterfaceId, Model, Object, Param, Type, Union, all_arms};
 use crate::plan::{MethodPlan, ParamPlan, Passing};
 use std::collections::HashSet;
 
 /// The keywords of C11 and C++20, and the macros and types of the standard headers that generated
 /// code uses. Names must differ from all of them.
-const KEYWORDS: &str = "\
+static KEYWORDS: Words = Words::new(|| {
+    "\
     alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t class compl const \
     const_cast constexpr continue decltype default delete do double dynamic_cast else enum explicit export extern \
     false float for friend goto if inline int long mutable namespace new noexcept not not_eq nullptr operator or \
@@ -17,7 +19,31 @@ const KEYWORDS: &str = "\
     _Generic _Noreturn _Static_assert \
     char8_t co_await co_return co_yield concept consteval constinit requires \
     errno stdin stdout stderr NULL EOF HRESULT GUID \
-    int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t size_t ptrdiff_t intptr_t uintptr_t max_align_t";
+    int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t size_t ptrdiff_t intptr_t uintptr_t max_align_t"
+        .split(' ')
+        .collect()
+});
+
+/// Names in generated headers that are not made of declared names. Constants are macros, and must
+/// differ from them.
+const IN_HEADERS: [&str; 16] = [
+    "self",
+    "iid",
+    "object",
+    "first",
+    "count",
+    "copy",
+    "base",
+    "info",
+    "lpVtbl",
+    "free",
+    "clear",
+    "nothing",
+    "T",
+    "QueryInterface",
+    "AddRef",
+    "Release",
+];
 
 /// Names that the generated functions use themselves.
 const TAKEN: [&str; 16] = [
@@ -28,12 +54,8 @@ const TAKEN: [&str; 16] = [
 /// Returns a valid identifier for C and C++, which also differs from names that are in use.
 pub(super) fn apart(name: &str, is_meant: impl Fn(&str) -> bool) -> String {
     let is_runtimes = |stem: &str| stem.starts_with("obvia_") || stem.starts_with("OBVIA_");
-    let is_keyword = |stem: &str| is_runtimes(stem) || is_among(KEYWORDS, stem) || is_among(MACROS, stem);
+    let is_keyword = |stem: &str| is_runtimes(stem) || KEYWORDS.contains(stem) || MACROS.contains(stem);
     model::apart(name, |stem| is_keyword(stem) || is_meant(stem))
-}
-
-fn is_among(words: &str, name: &str) -> bool {
-    words.split(' ').any(|word| word == name)
 }
 
 /// Returns a valid identifier for C and C++.
@@ -44,8 +66,8 @@ pub(super) fn ident(name: &str) -> String {
 /// Returns the name of a type, which no variable of a generated function hides, and which is not a
 /// namespace.
 pub(super) fn type_ident(name: &str) -> String {
-    let is_ours = |stem: &str| TAKEN.contains(&stem) || ["arguments", "std", "obvia"].contains(&stem);
-    apart(name, |stem| is_ours(stem) || is_among(LIBRARY, stem))
+    let is_ours = |stem: &str| TAKEN.contains(&stem) || ["arguments", "std", "obvia", "implements"].contains(&stem);
+    apart(name, |stem| is_ours(stem) || LIBRARY.contains(stem))
 }
 
 /// Returns the name of a constant or of an enumeration's value, which must differ from types: C and
@@ -56,7 +78,7 @@ pub(super) fn value(model: &Model, name: &str, imported: bool, is_macro: bool) -
     let seen = if imported { &names.of_imported[..1] } else { &names.of_imported };
     let is_taken =
         |code: &str| seen.iter().any(|seen| seen.types.contains(code) || is_macro && seen.inner.contains(code));
-    let first = beside_library(name);
+    let first = if is_macro { beside_headers(name) } else { beside_library(name) };
     let mut code = first.clone();
     while is_taken(&code) || code != first && seen.iter().any(|seen| seen.values.contains(&code)) {
         code.push('_');
@@ -66,7 +88,12 @@ pub(super) fn value(model: &Model, name: &str, imported: bool, is_macro: bool) -
 
 /// Returns the name of a value that differs from the names of libraries.
 fn beside_library(name: &str) -> String {
-    apart(name, |stem| is_among(LIBRARY, stem))
+    apart(name, |stem| LIBRARY.contains(stem))
+}
+
+/// Returns the name of a constant that differs from the names of libraries and in headers.
+fn beside_headers(name: &str) -> String {
+    apart(name, |stem| LIBRARY.contains(stem) || IN_HEADERS.contains(&stem))
 }
 
 /// The names in imported files, or in the other file.
@@ -111,7 +138,7 @@ impl Names {
             all[seen(found.imported)].values.extend(found.values.iter().map(|(name, _)| beside_library(name)));
         }
         for found in &model.consts {
-            all[seen(found.imported)].values.insert(beside_library(&found.name));
+            all[seen(found.imported)].values.insert(beside_headers(&found.name));
         }
         Self { of_imported: all }
     }
@@ -146,7 +173,7 @@ pub(super) fn binding(name: &str) -> String {
 
 /// Returns a name for a variable that belongs to a parameter. No parameter has the same name.
 pub(super) fn local(plan: &MethodPlan<'_>, param: &ParamPlan<'_>, what: &str) -> String {
-    let mut name = format!("{}_{what}", param.param.name);
+    let mut name = format!("{}_{what}", param.param.code);
     while plan.params.iter().any(|other| name.starts_with(&other.param.code) && binding(&other.param.code) == name) {
         name.push('_');
     }

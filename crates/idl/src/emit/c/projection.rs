@@ -10,6 +10,7 @@ mod view;
 
 use super::library::name_of_method;
 use super::names::{binding, declared, method as method_name, parameters, type_ident};
+use super::types;
 use crate::compile::Compilation;
 use crate::emit::component;
 use crate::emit::writer::Writer;
@@ -27,11 +28,11 @@ pub(super) fn header(compilation: &Compilation, stem: &str, own: &[InterfaceId])
     out.line(" * What objects have: the methods of INTERFACE_methods, by way of obvia::implementation<INTERFACE>.");
     out.line(" */");
     super::header::guard(&mut out, stem, "VALUES_HPP");
+    out.line("#include \"obvia_values.hpp\"");
     out.line(format!("#include \"{stem}.h\""));
     for name in super::header::includes(compilation) {
         out.line(format!("#include \"{}_values.hpp\"", name.trim_end_matches(".h")));
     }
-    out.line("#include \"obvia_values.hpp\"");
     let projections: Vec<Projection<'_>> =
         own.iter().filter(|id| !is_local(model, **id)).map(|id| Projection::of(model, *id)).collect();
     let calculates = |text: &String| text.contains("obvia_count(");
@@ -41,6 +42,7 @@ pub(super) fn header(compilation: &Compilation, stem: &str, own: &[InterfaceId])
         out.line("#include \"obvia_stub.h\"");
     }
     out.line("");
+    types::without_constants(&mut out, model, true);
     for one in &projections {
         one.forward(&mut out);
     }
@@ -57,6 +59,7 @@ pub(super) fn header(compilation: &Compilation, stem: &str, own: &[InterfaceId])
         one.methods.iter().for_each(|method| method.call(&mut out));
         one.adapter(&mut out);
     }
+    types::with_constants(&mut out, model);
     out.line("#endif");
     out.finish()
 }

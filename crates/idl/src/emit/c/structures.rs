@@ -5,6 +5,7 @@ use super::{limits, words};
 use crate::emit::writer::Writer;
 use crate::model::{Field, Model, StructId, Type, UnionId};
 use crate::plan::{Kinds, Numbers};
+use crate::source::Span;
 use obvia_ndr::flat::KIND_FIRST;
 
 /// The name of the table of the types of a file's structures.
@@ -55,6 +56,22 @@ fn structures(model: &Model) -> Vec<Structure> {
 /// Whether a structure or an encapsulated union contains pointers and has these functions.
 pub(super) fn is_owned(model: &Model, ty: &Type) -> bool {
     leads(model, ty) && limits::is_possible(model, ty)
+}
+
+/// Returns the names of the functions, each with the name and the place of its structure, and with
+/// whether an imported file has it.
+pub(super) fn made<'m>(model: &'m Model) -> Vec<(String, &'m str, Span, bool)> {
+    let structs = model.structs.iter().enumerate().skip(model.brought.structs);
+    let structs = structs.map(|(at, one)| (Type::Struct(StructId(at)), &one.name, one.span, one.imported));
+    let unions = model.unions.iter().enumerate().skip(model.brought.unions);
+    let unions = unions.filter(|(_, one)| one.encapsulated.is_some());
+    let unions = unions.map(|(at, one)| (Type::Union(UnionId(at)), &one.name, one.span, one.imported));
+    let owned = structs.chain(unions).filter(|(ty, ..)| is_owned(model, ty));
+    let endings = ["free", "clear", "copy"];
+    let of = |(_, name, span, imported): (Type, &'m String, Span, bool)| {
+        endings.map(|ending| (format!("{}_{ending}", type_ident(name)), name.as_str(), span, imported))
+    };
+    owned.flat_map(of).collect()
 }
 
 /// Whether the file has structures with these functions.

@@ -9,9 +9,19 @@ use crate::emit::writer::Writer;
 use crate::model::{Extent, Model, Type};
 use crate::plan::{MethodPlan, ParamPlan, Passing};
 
-/// Whether a method uses tables: it has parameters other than values, strings, and arrays in the
-/// caller's memory.
+/// The maximum number of strings and arrays of a method with code of its own. Each error path in
+/// such code frees all of them, so the size of the code grows with the square of their number.
+const IN_CODE_MAX: usize = 32;
+
+/// Whether a method uses tables: it has many strings and arrays, or parameters other than values,
+/// strings, and arrays in the caller's memory.
 pub(super) fn is_by_table(plan: &MethodPlan<'_>) -> bool {
+    let is_behind =
+        |passing: &Passing| matches!(passing, Passing::Text { .. } | Passing::OutText(_) | Passing::Array { .. });
+    let has_many = plan.params.iter().filter(|param| is_behind(&param.passing)).count() > IN_CODE_MAX;
+    if has_many && !plan.refers() && plan.lent().is_none() {
+        return true;
+    }
     let allocates = plan.params.iter().any(|param| matches!(param.passing, Passing::OutText(_)));
     plan.params.iter().any(|param| match &param.passing {
         Passing::Value(_)

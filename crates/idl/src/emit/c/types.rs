@@ -27,6 +27,36 @@ pub(super) fn constants(out: &mut Writer, model: &Model) {
     }
 }
 
+/// Removes the macros of constants, whose names may be those of variables in generated code. If
+/// `is_kept`, [`with_constants`] restores them.
+pub(super) fn without_constants(out: &mut Writer, model: &Model, is_kept: bool) {
+    let names = variable_like(model);
+    for name in &names {
+        if is_kept {
+            out.unindented(&format!("#pragma push_macro(\"{name}\")"));
+        }
+        out.unindented(&format!("#undef {name}"));
+    }
+    if !names.is_empty() {
+        out.line("");
+    }
+}
+
+/// Restores the macros of constants.
+pub(super) fn with_constants(out: &mut Writer, model: &Model) {
+    for name in variable_like(model) {
+        out.unindented(&format!("#pragma pop_macro(\"{name}\")"));
+    }
+}
+
+/// Returns the constants with names that variables may have: those with a small letter, and those
+/// of one letter.
+fn variable_like(model: &Model) -> Vec<String> {
+    let is_one = |name: &str| name.len() == 1 || name.chars().any(|one| one.is_ascii_lowercase());
+    let all = model.consts.iter().skip(model.brought.consts).filter(|found| is_one(&found.name));
+    all.map(|found| value_name(model, &found.name, found.imported, true)).collect()
+}
+
 /// Returns a literal of 16-bit characters. Characters outside ASCII stay unescaped.
 fn quoted_wide(text: &str) -> String {
     let escaped = |one: char| {

@@ -443,9 +443,7 @@ fn counts(out: &mut Writer, members: &Members<'_>) {
 }
 
 fn verify(out: &mut Writer, context: &Context<'_>, ty: &Type, tail: Option<&Type>) {
-    let mut kinds = Kinds::of([ty.clone()]);
-    kinds.add(context.model, ty);
-    let kinds = kinds.list;
+    let kinds = Kinds::direct(context.model, ty).list;
     let found = Shapes { model: context.model, kinds: &kinds }.element_type(ty);
     if found.shape.parts.is_empty() && tail.is_none() {
         return;

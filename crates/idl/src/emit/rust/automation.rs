@@ -86,7 +86,7 @@ pub(super) fn put(out: &mut Writer, param: &ParamPlan<'_>, memory: Memory) {
 /// Writes the conversion of a result. All results are converted before the first is given to the
 /// caller.
 pub(super) fn take(out: &mut Writer, param: &ParamPlan<'_>, memory: Memory) {
-    let (raw, at) = (&param.param.name, param.reply.unwrap_or(0));
+    let (raw, at) = (&param.param.code, param.reply.unwrap_or(0));
     out.line(format!("let {raw}_wire = results.pointer({at});"));
     out.line("// SAFETY: the reply was checked.");
     let ty = name(memory);
@@ -95,7 +95,7 @@ pub(super) fn take(out: &mut Writer, param: &ParamPlan<'_>, memory: Memory) {
 
 /// Writes the statement that gives the caller a result.
 pub(super) fn give(out: &mut Writer, param: &ParamPlan<'_>) {
-    let (name, raw) = (binding(&param.param.code), &param.param.name);
+    let (name, raw) = (binding(&param.param.code), &param.param.code);
     out.line("// SAFETY: by COM's rules the caller's pointer is writable.");
     out.line(format!("unsafe {{ *{name} = {raw}_value }};"));
 }
@@ -103,14 +103,14 @@ pub(super) fn give(out: &mut Writer, param: &ParamPlan<'_>) {
 /// Frees the data that travelled for a result.
 pub(super) fn free(out: &mut Writer, context: &Context<'_>, types: &str, param: &ParamPlan<'_>) {
     let Type::Pointer(pointer) = in_place(context.model, param.param) else { return };
-    let (raw, kind) = (&param.param.name, context.kind(&pointer.to) - KIND_FIRST);
+    let (raw, kind) = (&param.param.code, context.kind(&pointer.to) - KIND_FIRST);
     out.line("// SAFETY: what travelled is this function's, and has been converted.");
     out.line(format!("unsafe {{ obvia::rt::free_wire({raw}_wire, {kind}, &{types}) }};"));
 }
 
 /// Declares the variable for a parameter of the method.
 pub(super) fn prepare(out: &mut Writer, param: &ParamPlan<'_>, memory: Memory) {
-    let (raw, ty) = (&param.param.name, name(memory));
+    let (raw, ty) = (&param.param.code, name(memory));
     let Some(at) = param.request else {
         return out.line(format!("let mut {raw}_value = {ty}::default();"));
     };
@@ -121,7 +121,7 @@ pub(super) fn prepare(out: &mut Writer, param: &ParamPlan<'_>, memory: Memory) {
 
 /// Returns the argument for the method.
 pub(super) fn given(param: &ParamPlan<'_>, memory: Memory) -> String {
-    let raw = &param.param.name;
+    let raw = &param.param.code;
     match param.param.direction {
         Direction::In if memory.is_by_value(param.param) => format!("obvia::rt::lent_value(&{raw}_value)"),
         Direction::In => format!("&{raw}_value"),
@@ -132,7 +132,7 @@ pub(super) fn given(param: &ParamPlan<'_>, memory: Memory) -> String {
 /// Writes the conversion of a result into the reply. If it fails, `failing` frees the results that
 /// are there already.
 pub(super) fn respond(out: &mut Writer, param: &ParamPlan<'_>, failing: &str) {
-    let (raw, at) = (&param.param.name, param.reply.unwrap_or(0));
+    let (raw, at) = (&param.param.code, param.reply.unwrap_or(0));
     out.line(format!("match obvia::rt::wire_result(result, &{raw}_value) {{"));
     out.line(format!("Ok(wire) => image.put({at}, wire),"));
     out.line("Err(status) => {");

@@ -2,7 +2,7 @@
 
 use super::form::{Form, form};
 use super::implementers::{declaration, parameters};
-use super::names::{argument, associated, ident, text, type_name};
+use super::names::{argument, associated, ident, item_name, text, type_name};
 use crate::emit::component::{Call, Component, Interface, Method};
 use crate::emit::sample::{self, COUNT, HANDLE, POINTERS, Reason, SHARED, enumerator, may_be_zero};
 use crate::model::{Base, Direction, InterfaceId, Model, Transfer, Type};
@@ -14,9 +14,9 @@ pub fn component(model: &Model, id: InterfaceId) -> Component {
     let interfaces = model.lineage(id).into_iter().map(|id| {
         let found = &model.interfaces[id.0];
         let methods = found.methods.iter().map(|method| self::method(model, &plan(model, method))).collect();
-        Interface { name: type_name(&found.name), methods }
+        Interface { name: item_name(&found.name), methods }
     });
-    Component { name: type_name(&model.interfaces[id.0].name), interfaces: interfaces.collect() }
+    Component { name: item_name(&model.interfaces[id.0].name), interfaces: interfaces.collect() }
 }
 
 fn method(model: &Model, plan: &MethodPlan<'_>) -> Method {
@@ -92,7 +92,7 @@ fn value(model: &Model, ty: &Type, range: Option<(i64, i64)>) -> Result<String, 
         Type::Enum(id) => {
             let found = &model.enums[id.0];
             let (name, _) = enumerator(found).ok_or(POINTERS)?;
-            format!("{}::{}", type_name(&found.name), associated(name))
+            format!("{}::{}", item_name(&found.name), associated(name))
         }
         Type::Struct(id) => {
             let found = &model.structs[id.0];

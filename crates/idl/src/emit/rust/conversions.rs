@@ -16,7 +16,7 @@ fn form_of(model: &Model, param: &Param) -> Option<Form> {
 
 /// Writes the caller's preparations for a parameter.
 pub(super) fn before_call(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) {
-    let (name, raw, one) = (binding(&param.param.code), &param.param.name, param.param);
+    let (name, raw, one) = (binding(&param.param.code), &param.param.code, param.param);
     let inout = one.direction == Direction::InOut;
     match form_of(model, one) {
         Some(Form::Union { id, optional, .. }) => {
@@ -88,7 +88,7 @@ pub(super) fn length(model: &Model, param: &Param, at: usize) -> Option<String> 
 
 /// Returns the expression that converts a user's argument to the vtable's.
 pub(super) fn to_abi(model: &Model, param: &Param) -> String {
-    let (name, raw) = (binding(&param.code), &param.name);
+    let (name, raw) = (binding(&param.code), &param.code);
     let inout = param.direction == Direction::InOut;
     let pointer = |text: &str| format!("{name}.map_or(std::ptr::null(), |item| {text})");
     match form_of(model, param) {
@@ -117,7 +117,7 @@ pub(super) fn to_abi(model: &Model, param: &Param) -> String {
 
 /// Writes the code that takes over returned data, also after a failed call.
 pub(super) fn after_call(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param: &Param) {
-    let (name, raw) = (binding(&param.code), &param.name);
+    let (name, raw) = (binding(&param.code), &param.code);
     let inout = param.direction == Direction::InOut;
     match form_of(model, param) {
         Some(Form::Owned(text)) if !inout => {
@@ -158,7 +158,7 @@ pub(super) fn after_call(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>,
 
 /// Returns the expression for a result as users get it.
 pub(super) fn owned(model: &Model, plan: &MethodPlan<'_>, param: &Param) -> String {
-    let (name, raw) = (binding(&param.code), &param.name);
+    let (name, raw) = (binding(&param.code), &param.code);
     let there = "ok_or(obvia::rt::code::E_POINTER)?";
     match form_of(model, param) {
         Some(Form::Returned { optional: true, .. }) => format!("unsafe {{ obvia::Owned::adopt({name}) }}"),
@@ -179,7 +179,7 @@ pub(super) fn room(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param
         if count.contains("unsafe") {
             out.line("// SAFETY: by COM's rules pointer parameters are as the interface says.");
         }
-        out.line(format!("let {}_room = {count}.unwrap_or(0);", param.name));
+        out.line(format!("let {}_room = {count}.unwrap_or(0);", param.code));
     }
 }
 
@@ -242,7 +242,7 @@ fn into_memory(model: &Model, id: UnionId, value: &str, side: Side) -> String {
 fn from_memory(model: &Model, plan: &MethodPlan<'_>, id: UnionId, param: &Param) -> String {
     let is_alone = model.unions[id.0].encapsulated.is_some();
     let tag = if is_alone { None } else { switch_text(plan, param, Side::Caller) };
-    format!("(*{}_memory.as_ptr()).get({})", param.name, tag.unwrap_or_default())
+    format!("(*{}_memory.as_ptr()).get({})", param.code, tag.unwrap_or_default())
 }
 
 /// Writes a check that a union's arm matches its discriminant.
@@ -293,7 +293,7 @@ pub(super) fn give(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param
         }
         Some(Form::PlacedUnion(id)) => return put_union(out, model, plan, id, param, value),
         Some(Form::Filled { .. }) => {
-            let raw = &param.name;
+            let raw = &param.code;
             out.line("// SAFETY: by COM's rules the caller has room for as many elements.");
             out.line(format!(
                 "if let Err(error) = unsafe {{ obvia::rt::lower_slice({value}, {name}.cast(), {raw}_room) }} {{"
@@ -335,7 +335,7 @@ pub(super) fn elements_of_result(model: &Model, param: &Param) -> Option<Element
 /// Writes the statement that stores a union in the caller's memory.
 fn put_union(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, id: UnionId, param: &Param, value: &str) {
     check_arm(out, plan, param, value, Side::Abi);
-    let (name, raw, memory) = (binding(&param.code), &param.name, union_memory(model, id));
+    let (name, raw, memory) = (binding(&param.code), &param.code, union_memory(model, id));
     out.line(format!("let {raw}_memory = {};", into_memory(model, id, value, Side::Abi)));
     out.line("// SAFETY: by COM's rules the caller's pointer is writable.");
     out.line(format!("unsafe {{ {name}.cast::<{memory}<'_>>().write({raw}_memory) }};"));
@@ -349,7 +349,7 @@ pub(super) fn is_placed_union(model: &Model, param: &ParamPlan<'_>) -> bool {
 
 /// Writes an [in, out] parameter back to the caller's memory, also after a failed call.
 pub(super) fn give_back(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param: &Param) {
-    let (name, raw) = (binding(&param.code), &param.name);
+    let (name, raw) = (binding(&param.code), &param.code);
     if param.direction != Direction::InOut {
         return;
     }

@@ -1,6 +1,6 @@
 //! The Rust forms of parameters with pointers.
 
-use super::names::{base, object, type_name, value};
+use super::names::{base, item_name, object, type_name, value};
 use crate::model::{
     Arith, Base, Direction, Extent, Field, Model, Param, PointerClass, StructId, Type, Union, UnionId, all_arms,
 };
@@ -207,10 +207,9 @@ fn itself(model: &Model, ty: &Type) -> Result<(), Refusal> {
         Type::Struct(id) if model.structs[id.0].conformant.is_some() => Err(OPEN),
         Type::Struct(id) => model.structs[id.0].fields.iter().try_for_each(|field| member(model, field)),
         Type::Union(id) => {
-            let is_full = |ty: &Type| matches!(ty, Type::Pointer(pointer) if pointer.class == PointerClass::Full);
             // Full pointers can be set, which makes the lifetime of a type that contains them
             // invariant.
-            if model.reached(ty).any(is_full) {
+            if model.has_full_pointers(ty) {
                 return Err(FULL_UNION);
             }
             all_arms(&model.unions[id.0]).try_for_each(|field| contained(model, &field.ty))
@@ -302,7 +301,7 @@ pub(super) fn result(model: &Model, param: &Param) -> Option<String> {
 /// Returns the Rust type of a discriminant.
 pub(super) fn tag(model: &Model, ty: &Type) -> String {
     match ty {
-        Type::Enum(id) => type_name(&model.enums[id.0].name),
+        Type::Enum(id) => item_name(&model.enums[id.0].name),
         Type::Base(one) => base(*one).to_owned(),
         _ => "i32".to_owned(),
     }

@@ -198,7 +198,7 @@ fn graph_stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, ou
 
 /// Writes the preparations for a parameter of the method.
 fn prepare(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) {
-    let (name, raw) = (binding(&param.param.code), &param.param.name);
+    let (name, raw) = (binding(&param.param.code), &param.param.code);
     if let Some(memory) = automation::memory(param) {
         return automation::prepare(out, param, memory);
     }
@@ -244,7 +244,7 @@ fn given(model: &Model, param: &ParamPlan<'_>) -> String {
     if let Some(memory) = automation::memory(param) {
         return automation::given(param, memory);
     }
-    let (name, raw) = (binding(&param.param.code), &param.param.name);
+    let (name, raw) = (binding(&param.param.code), &param.param.code);
     let place = is_place(model, param.param) || matches!(param.param.ty, Type::Fixed(..));
     match (param.param.direction, place) {
         (Direction::In, false) if param.passing.in_block() => name,

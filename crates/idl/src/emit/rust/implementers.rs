@@ -5,7 +5,7 @@ use super::conversions::{self, Elements};
 use super::expression::{Side, arith_text, operand_text, size_text};
 use super::interface::{Context, results};
 use super::names::{
-    abi, argument, binding, ident, interface, is_unsafe, of_interface, result, tuple, type_name, value,
+    abi, argument, binding, ident, interface, is_unsafe, item_name, of_interface, result, tuple, value,
 };
 use crate::emit::writer::Writer;
 use crate::model::{Arith, Direction, InterfaceId, Model, Operand, Transfer, Type};
@@ -49,7 +49,7 @@ pub(super) fn implementers(out: &mut Writer, context: &Context<'_>, id: Interfac
     let (found, is_dual) = (&model.interfaces[id.0], model.interfaces[id.0].dual);
     // The runtime implements IDispatch for every implementation.
     let own_base = found.base.filter(|base| !model.is_built_in(*base));
-    let base = own_base.map(|base| type_name(&model.interfaces[base.0].name));
+    let base = own_base.map(|base| item_name(&model.interfaces[base.0].name));
     let bound =
         base.as_ref().map_or_else(|| format!("obvia::rt::IUnknownImpl<Impl: {SHARED}>"), |base| format!("{base}_Impl"));
     out.line(format!("/// What an object that has [`{name}`] implements."));
@@ -146,7 +146,7 @@ fn shim(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     } else {
         out.line(format!("{keep}match {call} {{"));
     }
-    let pattern: Vec<String> = values.iter().map(|param| format!("{}_value", param.param.name)).collect();
+    let pattern: Vec<String> = values.iter().map(|param| format!("{}_value", param.param.code)).collect();
     out.line(format!("Ok({}) => {{", tuple(&pattern)));
     lengths(out, model, plan, &values);
     let given: Vec<_> = values.iter().zip(&pattern).collect();
@@ -193,7 +193,7 @@ fn local(param: &ParamPlan<'_>) -> String {
         Passing::Automation(memory) if param.param.direction == Direction::In && memory.is_by_value(param.param) => {
             format!("&{}", binding(&param.param.code))
         }
-        _ => format!("{}_given", param.param.name),
+        _ => format!("{}_given", param.param.code),
     }
 }
 
@@ -240,11 +240,11 @@ fn lengths(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, values: &[&Pa
             Passing::Graph => conversions::elements_of_result(model, param.param),
             _ => None,
         };
-        let length = format!("{}_value.len()", param.param.name);
+        let length = format!("{}_value.len()", param.param.code);
         match elements {
             None | Some(Elements::AtMostRoom) => {}
             Some(Elements::Room) => {
-                let room = format!("std::option::Option::Some({}_room)", param.param.name);
+                let room = format!("std::option::Option::Some({}_room)", param.param.code);
                 refuse_unless(out, &format!("obvia::rt::check_length({length}, {room})"));
             }
             Some(Elements::Said(size)) => match size.plain().filter(|operand| plan.params[operand.index].counts) {
@@ -264,7 +264,7 @@ fn lengths(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, values: &[&Pa
     }
     for (at, length) in counted {
         let param = plan.params[at].param;
-        let (name, raw) = (binding(&param.code), &param.name);
+        let (name, raw) = (binding(&param.code), &param.code);
         out.line(format!("let {raw}_value = match obvia::rt::count({length}) {{"));
         out.line("Ok(count) => count,");
         out.line("Err(error) => return obvia::rt::fail(error),");
@@ -286,7 +286,7 @@ fn result_size(plan: &MethodPlan<'_>, size: &Arith, values: &[&ParamPlan<'_>]) -
         };
         let is_result = values.iter().any(|value| std::ptr::eq(value.param, param.param));
         if is_result {
-            format!("{}_value{number}", param.param.name)
+            format!("{}_value{number}", param.param.code)
         } else {
             operand_text(plan, operand.index, Side::Abi)
         }
@@ -307,7 +307,7 @@ fn give_lent(out: &mut Writer, plan: &MethodPlan<'_>, lent: &ParamPlan<'_>) {
     let (name, given) = (binding(&lent.param.code), local(lent));
     if let Some(operand) = size.plain() {
         let param = plan.params[operand.index].param;
-        let (count, raw) = (binding(&param.code), &param.name);
+        let (count, raw) = (binding(&param.code), &param.code);
         out.line(format!("let {raw}_lent = match obvia::rt::count({given}.len()) {{"));
         out.line("Ok(count) => count,");
         out.line("Err(error) => return obvia::rt::fail(error),");

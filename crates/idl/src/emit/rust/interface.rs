@@ -2,7 +2,7 @@
 //! implementers.
 
 use super::expression::{Side, size_text};
-use super::names::{self, abi, argument, binding, ident, is_unsafe, of_interface, result, tuple, type_name};
+use super::names::{self, abi, argument, binding, ident, is_unsafe, item_name, of_interface, result, tuple};
 use super::{automation, conversions, dual, form, graph, implementers, proxy, stub};
 use crate::canonical;
 use crate::diagnostic::Diagnostic;
@@ -53,7 +53,7 @@ pub(super) fn interface(out: &mut Writer, model: &Model, id: InterfaceId) {
     let found = &model.interfaces[id.0];
     let (plans, referring) = plans(model, &model.all_methods(id));
     let kinds = kinds(model, &model.all_methods(id));
-    let context = Context { model, name: type_name(&found.name), kinds, is_local: found.local };
+    let context = Context { model, name: item_name(&found.name), kinds, is_local: found.local };
     let first_own = plans.len() - found.methods.len();
     definition(out, &context, id);
     vtable(out, &context, id, &plans[first_own..]);
@@ -84,7 +84,7 @@ pub(super) fn wire(out: &mut Writer, model: &Model, id: InterfaceId) {
     let found = &model.interfaces[id.0];
     let (plans, _) = plans(model, &model.all_methods(id));
     let context =
-        Context { model, name: type_name(&found.name), kinds: kinds(model, &model.all_methods(id)), is_local: false };
+        Context { model, name: item_name(&found.name), kinds: kinds(model, &model.all_methods(id)), is_local: false };
     vtable(out, &context, id, &plans);
     graph::types(out, &context);
     for plan in &plans {
@@ -226,7 +226,7 @@ fn caller_body(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
                     };
                     out.line(format!(
                         "let ({}_borrowing, mut {name}) = obvia::rt::borrowing({is_proxy}, {room});",
-                        param.param.name
+                        param.param.code
                     ));
                 }
                 Passing::Automation(_) => out.line(format!("let mut {name} = Default::default();")),
@@ -342,7 +342,7 @@ fn owned(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> String 
         Passing::OutObject(_) => format!("unsafe {{ obvia::rt::take_object({name}) }}?"),
         Passing::Lent { size, .. } => {
             let count = size_text(plan, size, Side::Caller);
-            format!("unsafe {{ obvia::rt::lent({}_borrowing, {name}, {count}) }}?", param.param.name)
+            format!("unsafe {{ obvia::rt::lent({}_borrowing, {name}, {count}) }}?", param.param.code)
         }
         Passing::Graph => conversions::owned(model, plan, param.param),
         _ => name,
@@ -413,7 +413,7 @@ fn proxy_vtable(context: &Context<'_>, id: InterfaceId, referring: &[MethodPlan<
                 format!(", {}: {stem}_proxy", ident(&method.name))
             })
             .collect();
-        text = format!("{}_Vtbl {{ base__: {text}{methods} }}", type_name(&found.name));
+        text = format!("{}_Vtbl {{ base__: {text}{methods} }}", item_name(&found.name));
     }
     text
 }

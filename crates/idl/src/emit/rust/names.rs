@@ -1,7 +1,8 @@
 //! The names and types of IDL in Rust.
 
+use crate::emit::Words;
 use crate::model::{self, Base, InterfaceId, Model, Object, Transfer, Type};
-use crate::plan::{MethodPlan, ParamPlan, Passing, is_plain};
+use crate::plan::{ENDINGS, MethodPlan, ParamPlan, Passing, is_plain};
 
 /// Rust's keywords. Names must differ from all of them.
 const KEYWORDS: [&str; 48] = [
@@ -12,12 +13,16 @@ const KEYWORDS: [&str; 48] = [
 ];
 
 /// Names of the prelude, and names that generated code, macros and derives use without a path.
-const PRELUDE: &str = "\
+static PRELUDE: Words = Words::new(|| {
+    "\
     Option Some None Result Ok Err Vec String Box Clone Copy Default Drop Eq Ord PartialEq PartialOrd Debug Hash \
     From Into TryFrom TryInto AsRef AsMut ToOwned ToString Iterator IntoIterator DoubleEndedIterator \
     ExactSizeIterator Extend FromIterator Fn FnMut FnOnce AsyncFn AsyncFnMut AsyncFnOnce Future IntoFuture Send \
     Sync Sized Unpin drop size_of size_of_val align_of align_of_val bool char str u8 u16 u32 u64 u128 usize i8 \
-    i16 i32 i64 i128 isize f32 f64 obvia std core alloc windows_core";
+    i16 i32 i64 i128 isize f32 f64 obvia std core alloc windows_core"
+        .split(' ')
+        .collect()
+});
 
 /// The variables of generated functions.
 const TAKEN: [&str; 16] = [
@@ -39,20 +44,10 @@ const TAKEN: [&str; 16] = [
     "arguments",
 ];
 
-/// The suffixes of variables that belong to a parameter, such as `values_count`.
-const ENDINGS: [&str; 12] = [
-    "_count",
-    "_data",
-    "_given",
-    "_length",
-    "_memory",
-    "_owned",
-    "_raw",
-    "_reference",
-    "_room",
-    "_used",
-    "_value",
-    "_wire",
+/// Further variables of generated functions, which hide types but no parameters.
+const BOUND: [&str; 21] = [
+    "_frame", "at", "count", "error", "f", "failed", "iid", "item", "items", "measure", "memory", "next", "returned",
+    "status", "tag", "text", "turned", "union", "used", "value", "wire",
 ];
 
 /// Returns a valid identifier for Rust after a type's path, which also differs from names that are
@@ -74,13 +69,21 @@ pub(super) fn associated(name: &str) -> String {
     apart(name, |_| false)
 }
 
-/// Returns the name of a type or of a constant.
+/// Returns the name of a type.
 pub(super) fn type_name(name: &str) -> String {
-    apart(name, |stem| TAKEN.contains(&stem) || is_known(stem))
+    let is_bound = |stem: &str| BOUND.contains(&stem) && name.len() > stem.len() + 1;
+    apart(name, |stem| TAKEN.contains(&stem) || is_bound(stem) || is_known(stem))
+}
+
+/// Returns the name of a constant, an enumeration or an interface. Generated functions bind
+/// variables by patterns, in which such a name would have another meaning. Such a name gets two
+/// underscores, because structures keep the name, and the name with one underscore is another one.
+pub(super) fn item_name(name: &str) -> String {
+    if BOUND.contains(&name) { format!("{name}__") } else { type_name(name) }
 }
 
 fn is_known(stem: &str) -> bool {
-    PRELUDE.split(' ').any(|word| word == stem)
+    PRELUDE.contains(stem)
 }
 
 /// Whether generated functions use a name for their own variables.
@@ -91,6 +94,16 @@ fn is_taken(stem: &str) -> bool {
 /// Returns the name of a member's getter, which differs from the constructor.
 pub(super) fn getter(name: &str) -> String {
     apart(name, |stem| stem == "new")
+}
+
+/// Whether a name in code is that of a constant, an enumeration or an interface, which no pattern
+/// may bind.
+pub(super) fn is_item(model: &Model, code: &str) -> bool {
+    let items = model.known.rust_items.get_or_init(|| {
+        let names = model.enums.iter().map(|found| &found.name).chain(model.consts.iter().map(|found| &found.name));
+        names.chain(model.interfaces.iter().map(|found| &found.name)).map(|name| item_name(name)).collect()
+    });
+    items.contains(code)
 }
 
 /// Whether a text may be used as a name in Rust.
@@ -127,7 +140,7 @@ pub(super) fn base(base: Base) -> &'static str {
 pub(super) fn value(model: &Model, ty: &Type) -> String {
     match ty {
         Type::Base(one) => base(*one).to_owned(),
-        Type::Enum(id) => type_name(&model.enums[id.0].name),
+        Type::Enum(id) => item_name(&model.enums[id.0].name),
         Type::Struct(id) => type_name(&model.structs[id.0].name),
         Type::Fixed(element, count) => format!("[{}; {count}]", value(model, element)),
         Type::Void => "()".to_owned(),
@@ -137,13 +150,13 @@ pub(super) fn value(model: &Model, ty: &Type) -> String {
 
 /// Returns the Rust type of an interface pointer.
 pub(super) fn interface(model: &Model, id: InterfaceId) -> String {
-    let name = type_name(&model.interfaces[id.0].name);
+    let name = item_name(&model.interfaces[id.0].name);
     if model.is_built_in(id) { format!("obvia::{name}") } else { name }
 }
 
 /// Returns the path of an item that belongs to an interface and has this suffix.
 pub(super) fn of_interface(model: &Model, id: InterfaceId, ending: &str) -> String {
-    let name = type_name(&model.interfaces[id.0].name);
+    let name = item_name(&model.interfaces[id.0].name);
     if model.is_built_in(id) { format!("obvia::rt::{name}{ending}") } else { format!("{name}{ending}") }
 }
 

@@ -2,7 +2,7 @@
 //! owned together with the array's elements.
 
 use super::names::{getter as getter_name, ident, type_name, value};
-use super::structures::{Named, size_of_array};
+use super::structures::{Named, size_of_array, with_local_names};
 use crate::emit::writer::Writer;
 use crate::model::{Arith, Field, Model, Struct, Type};
 
@@ -30,14 +30,7 @@ pub(super) fn structure(out: &mut Writer, model: &Model, found: &Struct) {
     out.line("}");
     out.line(format!("const _: () = assert!(size_of::<{name}>() == {bytes});"));
     out.line(format!("impl {name} {{"));
-    constructor(out, model, found, members, &format!("{array}: &[{element}]"));
-    if counter(found, size).is_none() {
-        out.line(format!("obvia::rt::check_length({array}.len(), {})?;", size_of_array(found, size, Named::Local)));
-    }
-    let names: String = members.iter().map(|field| format!("{}, ", ident(&field.name))).collect();
-    out.line("// SAFETY: the members say how many elements follow them.");
-    out.line(format!("unsafe {{ obvia::rt::open(Self {{ {names}{array}: [] }}, {at}, {array}) }}"));
-    out.line("}");
+    constructor(out, model, found, &element, at);
     for field in members {
         out.line(format!("pub fn {}(&self) -> {} {{", getter_name(&field.name), value(model, &field.ty)));
         out.line(format!("self.{}", ident(&field.name)));
@@ -53,21 +46,32 @@ pub(super) fn structure(out: &mut Writer, model: &Model, found: &Struct) {
     out.line("");
 }
 
-/// Writes the beginning of the constructor: the parameters, and the member that only counts
-/// elements.
-fn constructor(out: &mut Writer, model: &Model, found: &Struct, members: &[Field], array: &str) {
-    let counter = found.conformant.as_ref().and_then(|(_, size, _)| counter(found, size));
+/// Writes the constructor for elements of a type at an offset.
+fn constructor(out: &mut Writer, model: &Model, found: &Struct, element: &str, at: u32) {
+    let local = with_local_names(model, found);
+    let (Some((_, size, _)), Some((last, members))) = (&found.conformant, local.fields.split_last()) else { return };
+    let (counter, array) = (counter(found, size), ident(&last.name));
     let given = members.iter().enumerate().filter(|(at, _)| counter != Some(*at));
     let given: String =
         given.map(|(_, field)| format!("{}: {}, ", ident(&field.name), value(model, &field.ty))).collect();
     out.line("/// Fails when there are more elements than the structure can say, or other than it says.");
     out.line("#[allow(clippy::new_ret_no_self)]");
-    out.line(format!("pub fn new({given}{array}) -> obvia::Result<obvia::Owned<Self>> {{"));
+    out.line(format!("pub fn new({given}{array}: &[{element}]) -> obvia::Result<obvia::Owned<Self>> {{"));
     if let Some(counter) = counter.map(|at| &members[at]) {
-        let (array, _) = array.split_once(':').unwrap_or((array, ""));
         let (name, ty) = (ident(&counter.name), value(model, &counter.ty));
         out.line(format!("let {name}: {ty} = obvia::rt::count({array}.len())?;"));
+    } else {
+        out.line(format!("obvia::rt::check_length({array}.len(), {})?;", size_of_array(&local, size, Named::Local)));
     }
+    let set = |(own, local): (&Field, &Field)| {
+        let (own, local) = (ident(&own.name), ident(&local.name));
+        if own == local { format!("{own}, ") } else { format!("{own}: {local}, ") }
+    };
+    let names: String = found.fields.iter().zip(members).map(set).collect();
+    let own = ident(&found.fields[members.len()].name);
+    out.line("// SAFETY: the members say how many elements follow them.");
+    out.line(format!("unsafe {{ obvia::rt::open(Self {{ {names}{own}: [] }}, {at}, {array}) }}"));
+    out.line("}");
 }
 
 fn debug(out: &mut Writer, found: &Struct) {

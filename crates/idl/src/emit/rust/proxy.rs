@@ -2,7 +2,7 @@
 
 use super::expression::{Side, size_text};
 use super::interface::Context;
-use super::names::{abi, base as base_name, binding, type_name, value};
+use super::names::{abi, base as base_name, binding, item_name, value};
 use crate::emit::writer::Writer;
 use crate::model::{Object, Transfer};
 use crate::plan::{INLINE_MAX, KIND_INTERFACE, MethodPlan, ParamPlan, Passing, is_scalar, text_kind};
@@ -26,7 +26,7 @@ pub(super) fn layout_table(out: &mut Writer, context: &Context<'_>, plan: &Metho
 }
 
 fn describe(context: &Context<'_>, param: &ParamPlan<'_>) -> String {
-    let name = &param.param.name;
+    let name = &param.param.code;
     match &param.passing {
         Passing::Value(ty) | Passing::Place(ty) => format!("{name} {}", value(context.model, ty)),
         _ => format!("{name} ->"),
@@ -48,7 +48,7 @@ pub(super) fn begin(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'
     out.line(format!("return unsafe {{ {}_prepare(this{}) }};", context.stem(plan), given(plan)));
     out.line("};");
     for (param, hand, is_written) in plan.references() {
-        let (raw, name) = (&param.param.name, binding(&param.param.code));
+        let (raw, name) = (&param.param.code, binding(&param.param.code));
         out.line(format!("let Some({raw}_reference) = call.refer({hand}, {is_written}, {name}.addr()) else {{"));
         out.line("// SAFETY: what this function was called with.");
         out.line(format!("return unsafe {{ {}_elsewhere(this{}) }};", context.stem(plan), given(plan)));
@@ -157,8 +157,8 @@ pub(super) fn limits(out: &mut Writer, plan: &MethodPlan<'_>) {
             Passing::Value(_) => name,
             Passing::Place(_) => {
                 out.line("// SAFETY: by COM's rules the caller's pointer is readable.");
-                out.line(format!("let {}_given = unsafe {{ *{name} }};", param.param.name));
-                format!("{}_given", param.param.name)
+                out.line(format!("let {}_given = unsafe {{ *{name} }};", param.param.code));
+                format!("{}_given", param.param.code)
             }
             _ => continue,
         };
@@ -191,7 +191,7 @@ fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
         match &param.passing {
             Passing::Value(_) => out.line(format!("obvia::rt::Value::store(&{name}, frame, {at});")),
             Passing::Reference { .. } => {
-                out.line(format!("obvia::rt::Value::store(&{}_reference, frame, {at});", param.param.name));
+                out.line(format!("obvia::rt::Value::store(&{}_reference, frame, {at});", param.param.code));
             }
             _ => {
                 out.line("// SAFETY: by COM's rules the caller's pointer is readable.");
@@ -210,7 +210,7 @@ fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
 /// Writes the code that determines what the frame's length depends on.
 fn measure(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) {
     let name = binding(&param.param.code);
-    let raw = &param.param.name;
+    let raw = &param.param.code;
     match &param.passing {
         Passing::Array { size, .. } => {
             out.line(format!(
@@ -237,7 +237,7 @@ fn measure(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param
 pub(super) fn wanted(context: &Context<'_>, plan: &MethodPlan<'_>, object: &Object, abi: bool) -> String {
     match object {
         Object::Known(id) => {
-            let name = type_name(&context.model.interfaces[id.0].name);
+            let name = item_name(&context.model.interfaces[id.0].name);
             // A local interface has no description, but its IID may be known to the peer.
             if context.model.interfaces[id.0].local {
                 return format!("obvia::rt::Wanted::Iid(<{name} as obvia::Interface>::IID)");
@@ -257,7 +257,7 @@ pub(super) fn wanted(context: &Context<'_>, plan: &MethodPlan<'_>, object: &Obje
 }
 
 fn measured(context: &Context<'_>, param: &ParamPlan<'_>) -> String {
-    let raw = &param.param.name;
+    let raw = &param.param.code;
     match &param.passing {
         Passing::Array { element, .. } => {
             format!(".array({raw}_count, {})", context.model.layout(element).0)
@@ -276,7 +276,7 @@ fn measured(context: &Context<'_>, param: &ParamPlan<'_>) -> String {
 /// Writes the data behind the block for a parameter.
 fn place(out: &mut Writer, context: &Context<'_>, param: &ParamPlan<'_>) {
     let name = binding(&param.param.code);
-    let raw = &param.param.name;
+    let raw = &param.param.code;
     let at = param.request.unwrap_or(0);
     let safety = "// SAFETY: by COM's rules the caller's array has as many elements as it says.";
     match &param.passing {
@@ -320,12 +320,12 @@ fn reply(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
         if let Passing::Place(ty) | Passing::Value(ty) = &param.passing {
             out.line(format!(
                 "let {}_value: {} = obvia::rt::value(frame, {})?;",
-                param.param.name,
+                param.param.code,
                 value(context.model, ty),
                 param.reply.unwrap_or(0)
             ));
             if let Some((least, most)) = param.param.range {
-                out.line(format!("obvia::rt::in_range({}_value as i64, {least}, {most})?;", param.param.name));
+                out.line(format!("obvia::rt::in_range({}_value as i64, {least}, {most})?;", param.param.code));
             }
         }
     }
@@ -343,9 +343,9 @@ fn reply(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     for param in &all {
         let name = binding(&param.param.code);
         let text = match &param.passing {
-            Passing::Place(_) | Passing::Value(_) => format!("{}_value", param.param.name),
+            Passing::Place(_) | Passing::Value(_) => format!("{}_value", param.param.code),
             Passing::OutText(_) | Passing::OutArray { .. } | Passing::OutObject(_) => {
-                format!("{}_value.into_raw()", param.param.name)
+                format!("{}_value.into_raw()", param.param.code)
             }
             _ => continue,
         };
@@ -365,9 +365,9 @@ fn used(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: &
         Passing::Lent { element, size, .. } => {
             let (name, element) = (binding(&param.param.code), value(context.model, element));
             let first = format!("reply.lent::<{element}>({}, {})?", plan.reply_block, came(plan, size));
-            out.line(format!("let {}_value = {first};", param.param.name));
+            out.line(format!("let {}_value = {first};", param.param.code));
             out.line("// SAFETY: by COM's rules the caller's pointer is writable.");
-            out.line(format!("unsafe {{ {name}.write({}_value) }};", param.param.name));
+            out.line(format!("unsafe {{ {name}.write({}_value) }};", param.param.code));
         }
         _ => {}
     }
@@ -382,7 +382,7 @@ fn came(plan: &MethodPlan<'_>, expression: &crate::model::Arith) -> String {
         let param = &plan.params[operand.index];
         if param.param.direction.is_out() {
             let name = binding(&param.param.code);
-            text = text.replace(&format!("(unsafe {{ *{name} }})"), &format!("{}_value", param.param.name));
+            text = text.replace(&format!("(unsafe {{ *{name} }})"), &format!("{}_value", param.param.code));
         }
     });
     text
@@ -390,7 +390,7 @@ fn came(plan: &MethodPlan<'_>, expression: &crate::model::Arith) -> String {
 
 fn fetch(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) {
     let name = binding(&param.param.code);
-    let raw = &param.param.name;
+    let raw = &param.param.code;
     let at = param.reply.unwrap_or(0);
     match &param.passing {
         Passing::Array { element, size, length } => {

@@ -1,7 +1,7 @@
 //! Random calls in Rust: a test program that serves objects that check their arguments, and calls
 //! these objects.
 
-use super::names::{argument, base as base_name, ident, result, tuple, type_name, value as value_type};
+use super::names::{argument, base as base_name, ident, item_name, result, tuple, type_name, value as value_type};
 use crate::compile::Compilation;
 use crate::emit::random_calls::{Field, Trial, What, count, field_name, limits, trials};
 use crate::emit::writer::Writer;
@@ -72,7 +72,7 @@ fn value(model: &Model, ty: &Type, range: Option<(i64, i64)>) -> String {
         Type::Enum(id) => {
             let found = &model.enums[id.0];
             let values: Vec<String> = found.values.iter().map(|(_, value)| value.to_string()).collect();
-            format!("{}(random.one_of(&[{}]))", type_name(&found.name), values.join(", "))
+            format!("{}(random.one_of(&[{}]))", item_name(&found.name), values.join(", "))
         }
         Type::Struct(id) => format!("draw_{}(random)", model.structs[id.0].name),
         Type::Fixed(element, _) => format!("std::array::from_fn(|_| {})", value(model, element, range)),
@@ -85,7 +85,7 @@ fn cast(text: &str, base: Base) -> String {
 }
 
 fn one_interface(out: &mut Writer, model: &Model, id: InterfaceId, methods: &[Trial<'_>]) {
-    let name = type_name(&model.interfaces[id.0].name);
+    let name = item_name(&model.interfaces[id.0].name);
     for trial in methods {
         match &trial.left_out {
             Some(why) => out.line(format!("// {name}::{} is left out: {why}.", trial.plan.method.name)),
@@ -106,7 +106,7 @@ fn one_interface(out: &mut Writer, model: &Model, id: InterfaceId, methods: &[Tr
     for base in model.lineage(id) {
         let found = &model.interfaces[base.0];
         let (own, others) = rest.split_at(found.methods.len());
-        out.line(format!("impl {}_Impl for {name}_test_Impl {{", type_name(&found.name)));
+        out.line(format!("impl {}_Impl for {name}_test_Impl {{", item_name(&found.name)));
         own.iter().for_each(|trial| method(out, model, &name, trial));
         out.line("}");
         out.line("");
@@ -308,7 +308,7 @@ fn main(out: &mut Writer, model: &Model, trials: &[(InterfaceId, Vec<Trial<'_>>)
     out.line("[\"serve\", name, seed] => {");
     out.line("TEST_SEED.store(number(seed), Ordering::Relaxed);");
     for (at, (id, methods)) in trials.iter().enumerate() {
-        let name = type_name(&model.interfaces[id.0].name);
+        let name = item_name(&model.interfaces[id.0].name);
         let calls = format!("[const {{ AtomicU64::new(0) }}; {}]", methods.len());
         out.line(format!("let object: {name} = {name}_test {{ calls: {calls} }}.into();"));
         out.line(format!("let _entry{at} = obvia::export(&format!(\"{{name}}-{name}\"), object)?;"));
@@ -319,7 +319,7 @@ fn main(out: &mut Writer, model: &Model, trials: &[(InterfaceId, Vec<Trial<'_>>)
     out.line("[\"call\", name, seed, calls] => {");
     out.line("TEST_SEED.store(number(seed), Ordering::Relaxed);");
     for (id, methods) in trials {
-        let name = type_name(&model.interfaces[id.0].name);
+        let name = item_name(&model.interfaces[id.0].name);
         out.line(format!("let object = obvia::connect::<{name}>(&format!(\"{{name}}-{name}\"))?;"));
         out.line("for call in 0..number(calls) {");
         for trial in methods.iter().filter(|trial| trial.left_out.is_none()) {

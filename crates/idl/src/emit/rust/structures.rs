@@ -2,7 +2,7 @@
 
 use super::expression::{arith_text, discriminant};
 use super::form::{self, memory_for};
-use super::names::{getter as getter_name, ident, object, text as text_type, type_name, value};
+use super::names::{getter as getter_name, ident, is_item, object, text as text_type, type_name, value};
 use super::{open, tables};
 use crate::emit::writer::Writer;
 use crate::model::{Arith, EnumId, Extent, Field, Model, Object, PointerClass, Struct, StructId, Type, UnionId};
@@ -104,15 +104,10 @@ fn ownership(out: &mut Writer, model: &Model) {
         out.line(format!("type Item<'a> = {item};"));
         out.line(format!("const TYPES: &'static [obvia::rt::shape::ElementType] = &{TYPES};"));
         out.line(format!("const ELEMENT: obvia::rt::shape::Element = obvia::rt::shape::Element::Own({number});"));
-        out.line(format!("const CAN_CHANGE: bool = {};", can_change(model, ty)));
+        out.line(format!("const CAN_CHANGE: bool = {};", model.has_full_pointers(ty)));
         out.line("}");
     }
     out.line("");
-}
-
-/// Whether a type contains or leads to a full pointer, which can be set.
-fn can_change(model: &Model, ty: &Type) -> bool {
-    model.reached(ty).any(|ty| matches!(ty, Type::Pointer(pointer) if pointer.class == PointerClass::Full))
 }
 
 fn structure(out: &mut Writer, model: &Model, found: &Struct) {
@@ -209,7 +204,24 @@ fn counter(model: &Model, found: &Struct, size: &Arith) -> Option<usize> {
     size.plain().map(|operand| operand.index).filter(|at| elided(model, found, *at))
 }
 
-fn constructor(out: &mut Writer, model: &Model, found: &Struct) {
+/// Returns the structure with its members named as the constructor's parameters. Parameters are
+/// patterns, in which the names of constants, enumerations and interfaces have another meaning.
+pub(super) fn with_local_names(model: &Model, found: &Struct) -> Struct {
+    let is_used = |name: &str| found.fields.iter().any(|other| other.name == name);
+    let mut local = found.clone();
+    for field in &mut local.fields {
+        while is_item(model, &ident(&field.name)) {
+            field.name.push_str("_value");
+            while is_used(&field.name) {
+                field.name.push('_');
+            }
+        }
+    }
+    local
+}
+
+fn constructor(out: &mut Writer, model: &Model, own: &Struct) {
+    let found = &with_local_names(model, own);
     let fields: Vec<(usize, &Field)> = found.fields.iter().enumerate().collect();
     let given = fields.iter().filter(|(at, _)| !elided(model, found, *at));
     let params: Vec<String> =
@@ -252,7 +264,8 @@ fn constructor(out: &mut Writer, model: &Model, found: &Struct) {
     for (at, field) in &fields {
         let name = ident(&field.name);
         let text = if elided(model, found, *at) { name.clone() } else { from_shown(model, field) };
-        out.line(if text == name { format!("{name},") } else { format!("{name}: {text},") });
+        let member = ident(&own.fields[*at].name);
+        out.line(if text == member { format!("{member},") } else { format!("{member}: {text},") });
     }
     out.line("borrowed__: std::marker::PhantomData,");
     out.line(if fails { "})" } else { "}" });

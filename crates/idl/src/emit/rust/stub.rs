@@ -2,7 +2,7 @@
 
 use super::expression::{Side, claim_text, size_text};
 use super::interface::Context;
-use super::names::{base as base_name, binding, ident, type_name, value};
+use super::names::{base as base_name, binding, ident, item_name, value};
 use super::proxy::wanted;
 use crate::emit::writer::Writer;
 use crate::model::Arith;
@@ -37,7 +37,7 @@ pub(super) fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_
 fn used(out: &mut Writer, plan: &MethodPlan<'_>) {
     for param in &plan.params {
         let Passing::Reference { length: Some(length), .. } = &param.passing else { continue };
-        let raw = &param.param.name;
+        let raw = &param.param.code;
         let used = claim_text(plan, length, Side::Local);
         out.line(format!("if result.0 >= 0 && {used} > {raw}_count {{"));
         out.line("return Err(obvia::rt::Status::BAD_STUB_DATA);");
@@ -50,7 +50,7 @@ fn used(out: &mut Writer, plan: &MethodPlan<'_>) {
 fn lent_room(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let Some(lent) = plan.lent() else { return };
     let Passing::Lent { element, room, .. } = &lent.passing else { return };
-    let (raw, name, ty) = (&lent.param.name, binding(&lent.param.code), value(context.model, element));
+    let (raw, name, ty) = (&lent.param.code, binding(&lent.param.code), value(context.model, element));
     let measures = format!("::<{ty}>(call, {}, {room}", plan.reply_block);
     out.line(format!("let Some({raw}_room) = obvia::rt::lend{measures}) else {{"));
     out.line("// SAFETY: what this function was called with.");
@@ -62,7 +62,7 @@ fn lent_room(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
 /// Writes a reply with the lent elements behind its block.
 fn lent_reply(out: &mut Writer, plan: &MethodPlan<'_>, lent: &ParamPlan<'_>) {
     let Passing::Lent { size, room, .. } = &lent.passing else { return };
-    let (raw, name) = (&lent.param.name, binding(&lent.param.code));
+    let (raw, name) = (&lent.param.code, binding(&lent.param.code));
     out.line("if result.0 < 0 {");
     out.line("return Ok(obvia::rt::no_results(result));");
     out.line("}");
@@ -111,7 +111,7 @@ pub(super) fn declared_in(context: &Context<'_>, plan: &MethodPlan<'_>) -> Strin
         .interfaces
         .iter()
         .find(|interface| interface.methods.iter().any(|method| std::ptr::eq(method, plan.method)));
-    found.map_or_else(|| context.name.clone(), |interface| type_name(&interface.name))
+    found.map_or_else(|| context.name.clone(), |interface| item_name(&interface.name))
 }
 
 fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
@@ -134,7 +134,7 @@ fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     }
     for (param, hand, is_written) in plan.references() {
         let Passing::Reference { element, size, .. } = &param.passing else { continue };
-        let (raw, ty, count) = (&param.param.name, value(context.model, element), claim_text(plan, size, Side::Local));
+        let (raw, ty, count) = (&param.param.code, value(context.model, element), claim_text(plan, size, Side::Local));
         out.line(format!("let {raw}_count = {count};"));
         out.line(format!(
             "let {raw}_data = call.by_reference::<{ty}>({hand}, {is_written}, {}, {raw}_count)?;",
@@ -151,7 +151,7 @@ fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
 }
 
 fn count(out: &mut Writer, plan: &MethodPlan<'_>, param: &ParamPlan<'_>, size: &Arith) {
-    let raw = &param.param.name;
+    let raw = &param.param.code;
     out.line(format!(
         "let {raw}_count = {}.ok_or(obvia::rt::Status::BAD_STUB_DATA)?;",
         size_text(plan, size, Side::Local)
@@ -159,7 +159,7 @@ fn count(out: &mut Writer, plan: &MethodPlan<'_>, param: &ParamPlan<'_>, size: &
 }
 
 fn fetch(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) {
-    let raw = &param.param.name;
+    let raw = &param.param.code;
     let at = param.request.unwrap_or(0);
     match &param.passing {
         Passing::Array { element, size, .. } => {
@@ -228,7 +228,7 @@ fn early_reply(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
             let size = context.model.layout(element).0;
             out.line(format!(
                 ".array({}_count, {size}).map_err(|_| obvia::rt::Status::REMOTE_NO_MEMORY)?",
-                param.param.name
+                param.param.code
             ));
         }
     }
@@ -240,7 +240,7 @@ fn early_reply(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
         let Passing::Array { element, .. } = &param.passing else {
             continue;
         };
-        let (raw, at, kind) = (&param.param.name, param.reply.unwrap_or(0), context.kind(element));
+        let (raw, at, kind) = (&param.param.code, param.reply.unwrap_or(0), context.kind(element));
         let element = value(context.model, element);
         if param.param.direction.is_in() {
             out.line(format!(
@@ -269,7 +269,7 @@ fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
             }
             Passing::Array { element, size, .. } if !plan.early_reply => {
                 count(out, plan, param, size);
-                let raw = &param.param.name;
+                let raw = &param.param.code;
                 out.line(format!(
                     "let mut {raw}_data: Vec<{}> = call.room({raw}_count)?;",
                     value(context.model, element)
@@ -283,7 +283,7 @@ fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
 /// Returns the argument for a parameter of the method.
 fn given(plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> String {
     let name = binding(&param.param.code);
-    let raw = &param.param.name;
+    let raw = &param.param.code;
     let outwards = param.param.direction.is_out();
     match &param.passing {
         Passing::Value(_) => name,
@@ -339,7 +339,7 @@ fn finish_early(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) 
     if let Some(param) = last
         && let Passing::Array { element, length: Some(length), .. } = &param.passing
     {
-        let raw = &param.param.name;
+        let raw = &param.param.code;
         let size = context.model.layout(element).0;
         out.line(format!(
             "let used = obvia::rt::at_most({}, {raw}_count).map_err(|_| obvia::rt::Status::BAD_STUB_DATA);",
@@ -381,7 +381,7 @@ fn late_reply(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
 }
 
 fn own(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) {
-    let (name, raw) = (binding(&param.param.code), &param.param.name);
+    let (name, raw) = (binding(&param.param.code), &param.param.code);
     match &param.passing {
         Passing::Array { length: Some(length), .. } => out.line(format!(
             "let {raw}_used = if result.0 < 0 {{ 0 }} else {{ obvia::rt::at_most({}, {raw}_count).map_err(|_| obvia::rt::Status::BAD_STUB_DATA)? }};",
@@ -411,7 +411,7 @@ fn own(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: &P
 }
 
 fn measured(context: &Context<'_>, param: &ParamPlan<'_>) -> String {
-    let raw = &param.param.name;
+    let raw = &param.param.code;
     match &param.passing {
         Passing::Array { element, length, .. } => {
             let count = if length.is_some() { "used" } else { "count" };
@@ -426,7 +426,7 @@ fn measured(context: &Context<'_>, param: &ParamPlan<'_>) -> String {
 }
 
 fn place(out: &mut Writer, context: &Context<'_>, param: &ParamPlan<'_>) {
-    let (raw, at) = (&param.param.name, param.reply.unwrap_or(0));
+    let (raw, at) = (&param.param.code, param.reply.unwrap_or(0));
     match &param.passing {
         Passing::Array { element, length, .. } => {
             let count = if length.is_some() { "used" } else { "count" };

@@ -1,13 +1,13 @@
 //! Constants, enumerations and structures.
 
-use super::names::{associated, base, ident, type_name, value};
+use super::names::{associated, base, ident, item_name, type_name, value};
 use crate::emit::writer::Writer;
 use crate::model::{Base, Enum, Model, StructId, Type, Value};
 use crate::plan::is_plain;
 
 pub(super) fn constants(out: &mut Writer, model: &Model) {
     for constant in &model.consts {
-        let name = type_name(&constant.name);
+        let name = item_name(&constant.name);
         let (ty, text) = match (&constant.value, constant.base) {
             (Value::Text(text), _) => ("&str".to_owned(), format!("{text:?}")),
             (Value::Float(value), Some(one)) => (base(one).to_owned(), format!("{value:?}")),
@@ -36,7 +36,7 @@ fn integer(value: i64, one: Base) -> String {
 
 pub(super) fn enumerations(out: &mut Writer, model: &Model) {
     for found in &model.enums {
-        let name = type_name(&found.name);
+        let name = item_name(&found.name);
         out.line("#[repr(transparent)]");
         out.line("#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]");
         out.line(format!("pub struct {name}(pub i32);"));

@@ -3,11 +3,11 @@
 #ifndef CINTERFACE
 #define CINTERFACE
 #endif
-#include "basis.h"
-
 #include "obvia_stub.h"
 
 #include <string.h>
+
+#include "basis.h"
 
 const IID IID_IBasis = {0x8b1c5a10, 0x2f6e, 0x4c55, {0x9a, 0x51, 0x6a, 0x0d, 0x3f, 0x7e, 0x30, 0x01}};
 

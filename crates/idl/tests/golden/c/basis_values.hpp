@@ -6,8 +6,8 @@
 #ifndef OBVIA_IDL_BASIS_VALUES_HPP
 #define OBVIA_IDL_BASIS_VALUES_HPP
 
-#include "basis.h"
 #include "obvia_values.hpp"
+#include "basis.h"
 
 template <class Object_> struct IBasis_calls;
 struct IBasis_methods;

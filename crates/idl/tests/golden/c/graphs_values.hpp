@@ -6,8 +6,8 @@
 #ifndef OBVIA_IDL_GRAPHS_VALUES_HPP
 #define OBVIA_IDL_GRAPHS_VALUES_HPP
 
-#include "graphs.h"
 #include "obvia_values.hpp"
+#include "graphs.h"
 
 template <class Object_> struct IBell_calls;
 struct IBell_methods;

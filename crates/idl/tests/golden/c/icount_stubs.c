@@ -3,11 +3,11 @@
 #ifndef CINTERFACE
 #define CINTERFACE
 #endif
-#include "icount.h"
-
 #include "obvia_stub.h"
 
 #include <string.h>
+
+#include "icount.h"
 
 const IID IID_IStubs = {0x1f0c6a52, 0x8d1e, 0x4f0b, {0x9d, 0x43, 0x5a, 0x7b, 0xe0, 0xc1, 0xd9, 0xe5}};
 

@@ -6,8 +6,8 @@
 #ifndef OBVIA_IDL_ICOUNT_VALUES_HPP
 #define OBVIA_IDL_ICOUNT_VALUES_HPP
 
-#include "icount.h"
 #include "obvia_values.hpp"
+#include "icount.h"
 
 template <class Object_> struct IStubs_calls;
 struct IStubs_methods;

@@ -6,9 +6,9 @@
 #ifndef OBVIA_IDL_PLAIN_VALUES_HPP
 #define OBVIA_IDL_PLAIN_VALUES_HPP
 
+#include "obvia_values.hpp"
 #include "plain.h"
 #include "basis_values.hpp"
-#include "obvia_values.hpp"
 #include "obvia_stub.h"
 
 template <class Object_> struct IPlain_calls;

@@ -3,11 +3,11 @@
 #ifndef CINTERFACE
 #define CINTERFACE
 #endif
-#include "rpcecho.h"
-
 #include "obvia_table.h"
 
 #include <string.h>
+
+#include "rpcecho.h"
 
 const IID IID_rpcecho = {0x60a15ec5, 0x4de8, 0x11d7, {0xa6, 0x37, 0x00, 0x50, 0x56, 0xa2, 0x01, 0x82}};
 

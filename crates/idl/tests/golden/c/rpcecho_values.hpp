@@ -6,8 +6,8 @@
 #ifndef OBVIA_IDL_RPCECHO_VALUES_HPP
 #define OBVIA_IDL_RPCECHO_VALUES_HPP
 
-#include "rpcecho.h"
 #include "obvia_values.hpp"
+#include "rpcecho.h"
 
 template <class Object_> struct rpcecho_calls;
 struct rpcecho_methods;
