@@ -152,7 +152,7 @@ final class Directory {
         if ((mode & OTHERS_WRITE) != 0) {
             return "others may write to it";
         }
-        return Mounts.isInUserSpace(path.toRealPath()) ? "its file system is a program (FUSE), which may never answer" : null;
+        return Mounts.own().isInUserSpace(path.toRealPath()) ? "its file system is a program (FUSE), which may never answer" : null;
     }
 
     /**

@@ -21,7 +21,11 @@ class MountsTest {
             """;
 
     private static boolean isInUserSpace(String path) {
-        return Mounts.isInUserSpace(LIST, path);
+        return isInUserSpace(LIST, path);
+    }
+
+    private static boolean isInUserSpace(String list, String path) {
+        return Mounts.of(list).isInUserSpace(Path.of(path));
     }
 
     @Test
@@ -34,15 +38,49 @@ class MountsTest {
     }
 
     @Test
+    void aLaterMountHidesThoseBelowIt() {
+        String root = "27 1 254:0 / / rw - ext4 /dev/vda rw\n";
+        String cache = "28 27 0:40 / /home/u/.cache rw - tmpfs tmpfs rw\n";
+        String home = "29 27 0:41 / /home/u rw - fuse.sshfs host: rw\n";
+        String hidden = "30 28 0:42 / /home/u/.cache/a rw - tmpfs tmpfs rw\n";
+        String path = "/home/u/.cache/a/names";
+        assertTrue(isInUserSpace(root + cache + hidden + home, path));
+        // Numbers are used again, so they say nothing of the order.
+        assertTrue(isInUserSpace(home + root + hidden + cache, path));
+        String shown = "31 29 0:43 / /home/u/.cache rw - tmpfs tmpfs rw\n";
+        assertFalse(isInUserSpace(root + cache + hidden + home + shown, path), "a mount on the one that hides");
+        assertFalse(isInUserSpace(root + "32 27 0:44 / / rw - fuse program rw\n", "/names"), "a lookup begins below it");
+    }
+
+    @Test
+    void aRootThatIsNoMountIsNotListed() {
+        String list = "40 12 0:40 / /proc rw - proc proc rw\n41 12 0:41 / /data rw - fuse program rw\n42 41 0:42 / /data/plain rw - tmpfs tmpfs rw\n";
+        assertTrue(isInUserSpace(list, "/data/names"));
+        assertFalse(isInUserSpace(list, "/data/plain/names") || isInUserSpace(list, "/names"));
+    }
+
+    @Test
+    void aCircleEnds() {
+        assertTrue(isInUserSpace("1 1 0:1 / / rw - rootfs rootfs rw\n2 1 0:2 / /a rw - tmpfs tmpfs rw\n3 2 0:3 / /a rw - fuse program rw\n2 3 0:2 / /a rw - tmpfs tmpfs rw\n", "/a"));
+    }
+
+    @Test
+    void memoryIsFoundByItsDevice() {
+        Mounts mounts = Mounts.of(LIST);
+        assertTrue(mounts.hasMemory(new Device(0, 44)));
+        assertFalse(mounts.hasMemory(new Device(0, 40)) || mounts.hasMemory(new Device(44, 0)));
+    }
+
+    @Test
     void otherTypesAreTheKernels() {
         assertFalse(isInUserSpace("/host/names") || isInUserSpace("/control"));
     }
 
     @Test
     void pathsWithoutAMountAreNotInUserSpace() {
-        assertFalse(Mounts.isInUserSpace("", "/names"));
-        assertFalse(Mounts.isInUserSpace("nonsense\n30 27 0:40 / /names\n - fuse\n", "/names"));
-        assertFalse(Mounts.isInUserSpace("30 27 0:40 / /data rw - fuse program rw\n", "/names"));
-        assertFalse(Mounts.isInUserSpace(Path.of("/proc/self")));
+        assertFalse(isInUserSpace("", "/names"));
+        assertFalse(isInUserSpace("nonsense\n30 27 0:40 / /names\n - fuse\n", "/names"));
+        assertFalse(isInUserSpace("30 27 0:40 / /data rw - fuse program rw\n", "/names"));
+        assertFalse(Mounts.own().isInUserSpace(Path.of("/proc/self")));
     }
 }
