@@ -79,12 +79,12 @@ final class Directory {
 
     /** The same with another way to open it. */
     static Directory at(Path chosen, Duration time, Callable<Directory> open) {
-        Patience<Directory> opening = OPENING.computeIfAbsent(chosen, path -> new Patience<>(time, open));
+        Patience<Directory> opening = OPENING.compute(chosen, (path, begun) -> begun == null || begun.isStale() ? new Patience<>(time, open) : begun);
         boolean isOver = true;
         try {
             return opening.await();
         } catch (Patience.Late e) {
-            // A later caller gets the outcome, which may have come by now.
+            // The next caller gets the outcome, if that has come by then and is not stale.
             isOver = false;
             throw failed(chosen, e);
         } catch (IOException e) {

@@ -330,6 +330,33 @@ class DirectoryTest {
         assertEquals(1, asked.get());
     }
 
+    /** A failure that came late says nothing of the present. */
+    @Test
+    void aLateFailureIsForgotten() throws Exception {
+        var answer = new CountDownLatch(1);
+        var failed = new CountDownLatch(1);
+        Callable<Directory> open = () -> {
+            answer.await();
+            failed.countDown();
+            throw new IOException("of an earlier time");
+        };
+        Path hanging = folder.resolve("failing");
+        assertThrows(RpcException.class, () -> Directory.at(hanging, Duration.ofMillis(1), open));
+        answer.countDown();
+        failed.await();
+        Directory there = Directory.at(names);
+        Directory found = null;
+        while (found == null) {
+            try {
+                found = Directory.at(hanging, Wires.PATIENCE, () -> there);
+            } catch (RpcException e) {
+                // The thread that failed has not ended yet.
+                assertTrue(e.getMessage().endsWith(": its file system does not answer"), e.getMessage());
+            }
+        }
+        assertSame(there, found);
+    }
+
     @Test
     void aDirectoryIsMadeForItsUserAlone() throws IOException {
         Path deep = folder.resolve("a/b");
