@@ -51,7 +51,8 @@ final class Directory {
     private final UserPrincipal user;
     private final AtomicLong swept = new AtomicLong(System.nanoTime() - SWEEP);
 
-    private Directory(Path path, UserPrincipal user) {
+    /** Creates the directory of a user. Nothing is checked. */
+    Directory(Path path, UserPrincipal user) {
         this.path = path;
         this.user = user;
     }
@@ -263,12 +264,16 @@ final class Directory {
         }
     }
 
-    /** Refuses a peer of another user, by the credentials that the kernel recorded at connect. */
-    void checkPeer(SocketChannel channel) throws IOException {
+    /**
+     * Refuses a peer of another user, by the credentials that the kernel recorded at connect. True
+     * for a process of this process's user, false for one of the superuser's.
+     */
+    boolean checkPeer(SocketChannel channel) throws IOException {
         UserPrincipal peer = channel.getOption(ExtendedSocketOptions.SO_PEERCRED).user();
         if (!isTrusted(peer)) {
             throw RpcException.of(Hresult.E_ACCESSDENIED, "the peer runs as another user, " + peer.getName());
         }
+        return peer.equals(user);
     }
 
     /**

@@ -12,12 +12,14 @@ import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.FileChannel;
 import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.nio.file.attribute.UserPrincipal;
 import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
@@ -355,6 +357,26 @@ class DirectoryTest {
             }
         }
         assertSame(there, found);
+    }
+
+    /** The superuser may do everything, but is told as little as other users. */
+    @Test
+    void theSuperuserIsAnotherUser() throws Exception {
+        UserPrincipal own = Files.getOwner(Path.of("/proc/self"));
+        UserPrincipal other = folder.getFileSystem().getUserPrincipalLookupService().lookupPrincipalByName("nobody");
+        Path socket = names.resolve("it.sock");
+        try (ServerSocketChannel listener = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+            listener.bind(UnixDomainSocketAddress.of(socket));
+            try (SocketChannel peer = SocketChannel.open(UnixDomainSocketAddress.of(socket))) {
+                assertTrue(new Directory(names, own).checkPeer(peer));
+                Directory ofOther = new Directory(names, other);
+                if (own.getName().equals("root")) {
+                    assertFalse(ofOther.checkPeer(peer));
+                } else {
+                    assertThrows(AccessDeniedException.class, () -> ofOther.checkPeer(peer));
+                }
+            }
+        }
     }
 
     @Test
