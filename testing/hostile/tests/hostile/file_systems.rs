@@ -167,8 +167,8 @@ fn files_of_a_file_system_that_hangs_cost_their_own_connection(server: Server) {
     scene.assert_unharmed();
 }
 
-/// Sends greetings with a file that lies where memory files do, as the sender's mounts have it. Such
-/// a file can be opened and mapped, but no page of it can be read.
+/// Sends a greeting with a file that lies where memory files do, by the sender's mounts. Such a
+/// file can be opened and mapped, but no page of it can be read.
 fn files_whose_pages_never_come_are_not_touched(server: Server) {
     let scene = Scene::of(server);
     let Some(mut files) = FileSystem::mount_at(Path::new("/dev/shm"), &[READ]) else { return scene.assert_unharmed() };

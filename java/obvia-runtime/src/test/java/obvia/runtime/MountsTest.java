@@ -40,15 +40,15 @@ class MountsTest {
     @Test
     void aLaterMountHidesThoseBelowIt() {
         String root = "27 1 254:0 / / rw - ext4 /dev/vda rw\n";
-        String cache = "28 27 0:40 / /home/u/.cache rw - tmpfs tmpfs rw\n";
-        String home = "29 27 0:41 / /home/u rw - fuse.sshfs host: rw\n";
-        String hidden = "30 28 0:42 / /home/u/.cache/a rw - tmpfs tmpfs rw\n";
-        String path = "/home/u/.cache/a/names";
-        assertTrue(isInUserSpace(root + cache + hidden + home, path));
+        String cache = "28 27 0:40 / /data/u/.cache rw - tmpfs tmpfs rw\n";
+        String user = "29 27 0:41 / /data/u rw - fuse.sshfs host: rw\n";
+        String hidden = "30 28 0:42 / /data/u/.cache/a rw - tmpfs tmpfs rw\n";
+        String path = "/data/u/.cache/a/names";
+        assertTrue(isInUserSpace(root + cache + hidden + user, path));
         // Numbers are used again, so they say nothing of the order.
-        assertTrue(isInUserSpace(home + root + hidden + cache, path));
-        String shown = "31 29 0:43 / /home/u/.cache rw - tmpfs tmpfs rw\n";
-        assertFalse(isInUserSpace(root + cache + hidden + home + shown, path), "a mount on the one that hides");
+        assertTrue(isInUserSpace(user + root + hidden + cache, path));
+        String shown = "31 29 0:43 / /data/u/.cache rw - tmpfs tmpfs rw\n";
+        assertFalse(isInUserSpace(root + cache + hidden + user + shown, path), "a mount on the one that hides");
         assertFalse(isInUserSpace(root + "32 27 0:44 / / rw - fuse program rw\n", "/names"), "a lookup begins below it");
     }
 
