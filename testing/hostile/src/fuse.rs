@@ -17,8 +17,8 @@ const REQUEST: usize = 1 << 17;
 const HEADER: usize = 40;
 /// The seconds for which the kernel caches an answer.
 const VALID: u64 = 0;
-/// The file's length in bytes.
-const LENGTH: u64 = 1 << 20;
+/// The file's length in bytes, which is enough for any segment.
+const LENGTH: u64 = 1 << 30;
 
 const LOOKUP: u32 = 1;
 const GETATTR: u32 = 3;

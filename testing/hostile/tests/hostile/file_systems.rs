@@ -10,11 +10,14 @@ use rustix::fs::{Mode, OFlags};
 use std::ffi::{CStr, CString};
 use std::io::{BufRead, BufReader};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 
 against_every_server! {
     files_of_a_file_system_that_hangs_cost_their_own_connection,
+    files_whose_pages_never_come_are_not_touched,
     names_on_a_file_system_that_hangs_are_refused_in_time;
     but_java:
     areas_of_a_file_system_that_hangs_cost_their_own_connection,
@@ -24,6 +27,7 @@ against_every_server! {
 const LOOKUP: u32 = 1;
 const GETATTR: u32 = 3;
 const OPEN: u32 = 14;
+const READ: u32 = 15;
 const FLUSH: u32 = 25;
 const STATFS: u32 = 17;
 const OPENDIR: u32 = 27;
@@ -38,21 +42,30 @@ const DOUBTFUL_MAX: usize = 64;
 /// A process that waits for an answer cannot even be killed. Such a process has to be declared
 /// before the file system, so that it is dropped after it.
 struct FileSystem {
-    folder: Folder,
+    place: PathBuf,
     daemon: Child,
     file: Option<OwnedFd>,
+    /// Removed last, when nothing is mounted there any more.
+    folder: Option<Folder>,
 }
 
 impl FileSystem {
-    /// Mounts the file system for this thread and its children only. Without the privileges,
-    /// reports that and returns `None`.
+    /// Mounts the file system in a folder of its own.
     fn mount(silent: &[u32]) -> Option<Self> {
         let folder = Folder::new("hostile-files");
+        let mut mounted = Self::mount_at(folder.path(), silent)?;
+        mounted.folder = Some(folder);
+        Some(mounted)
+    }
+
+    /// Mounts the file system for this thread and its children only. Without the privileges,
+    /// reports that and returns `None`.
+    fn mount_at(place: &Path, silent: &[u32]) -> Option<Self> {
         let device = match rustix::fs::open("/dev/fuse", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()) {
             Ok(device) => device,
             Err(errno) => return skip("opening /dev/fuse", &errno.into()),
         };
-        if let Err(error) = leave_mounts().and_then(|()| mount(&device, &folder)) {
+        if let Err(error) = leave_mounts().and_then(|()| mount(&device, place)) {
             // Runs that count have the right to mount.
             assert!(!ground::is_ci(), "mounting: {error}");
             return skip("mounting", &error);
@@ -65,13 +78,13 @@ impl FileSystem {
             .stdin(Stdio::from(device))
             .spawn()
             .unwrap();
-        Some(Self { folder, daemon, file: None })
+        Some(Self { place: place.to_owned(), daemon, file: None, folder: None })
     }
 
     /// Opens the file, under any name. The descriptor is closed after the daemon's end, when no
     /// operation waits any more.
     fn file(&mut self) -> BorrowedFd<'_> {
-        let open = || std::fs::File::options().read(true).write(true).open(self.folder.join("file")).unwrap().into();
+        let open = || std::fs::File::options().read(true).write(true).open(self.place.join("file")).unwrap().into();
         let file: &OwnedFd = self.file.get_or_insert_with(open);
         file.as_fd()
     }
@@ -86,7 +99,7 @@ impl FileSystem {
 impl Drop for FileSystem {
     fn drop(&mut self) {
         self.end();
-        let path = CString::new(self.folder.path().as_os_str().as_bytes()).unwrap();
+        let path = CString::new(self.place.as_os_str().as_bytes()).unwrap();
         // SAFETY: the path is a C string, which ends in zero and outlives the call.
         unsafe { libc::umount2(path.as_ptr(), libc::MNT_DETACH) };
     }
@@ -110,8 +123,8 @@ fn leave_mounts() -> std::io::Result<()> {
     call_mount(c"none", c"/", c"none", libc::MS_REC | libc::MS_PRIVATE, c"")
 }
 
-fn mount(device: &OwnedFd, folder: &Folder) -> std::io::Result<()> {
-    let path = CString::new(folder.path().as_os_str().as_bytes())?;
+fn mount(device: &OwnedFd, place: &Path) -> std::io::Result<()> {
+    let path = CString::new(place.as_os_str().as_bytes())?;
     let (user, group) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
     let options =
         format!("fd={},rootmode=40000,user_id={user},group_id={group},default_permissions", device.as_raw_fd());
@@ -133,13 +146,7 @@ fn files_of_a_file_system_that_hangs_cost_their_own_connection(server: Server) {
     let file = files.file();
     for count in [1, 2] {
         let socket = connect(&scene.directory.socket("victim"));
-        if server == Server::Java {
-            send(&socket, &wire::greeting(AREA_LENGTH as u64), &[]).unwrap();
-            assert!(receive_either(&socket, &mut [0; 24]).is_some(), "a greeting");
-            name_segments(&socket, [file; 2]);
-        } else {
-            send(&socket, &wire::greeting(AREA_LENGTH as u64), &vec![file; count]).unwrap();
-        }
+        send_greeting(&socket, server, &vec![file; count]);
         await_end(&socket);
     }
     if server == Server::Java {
@@ -162,6 +169,32 @@ fn files_of_a_file_system_that_hangs_cost_their_own_connection(server: Server) {
     // Until the server has closed these files, it refuses its own user's memory files, too.
     await_that("the files are closed", || open() <= before);
     scene.assert_unharmed();
+}
+
+/// Sends a greeting with a file that lies where memory files do, by the sender's mounts. Such a
+/// file can be opened and mapped, but no page of it can be read.
+fn files_whose_pages_never_come_are_not_touched(server: Server) {
+    let scene = Scene::of(server);
+    let Some(mut files) = FileSystem::mount_at(Path::new("/dev/shm"), &[READ]) else { return scene.assert_unharmed() };
+    let file = files.file();
+    let socket = connect(&scene.directory.socket("victim"));
+    send_greeting(&socket, server, &[file]);
+    await_end(&socket);
+    scene.assert_unharmed();
+    drop(files);
+}
+
+/// Sends a greeting with files, beside the bytes, or to a virtual machine the first one by its name
+/// for both segments.
+fn send_greeting(socket: &UnixStream, server: Server, files: &[BorrowedFd<'_>]) {
+    let greeting = wire::greeting(AREA_LENGTH as u64);
+    if server == Server::Java {
+        send(socket, &greeting, &[]).unwrap();
+        assert!(receive_either(socket, &mut [0; 24]).is_some(), "a greeting");
+        name_segments(socket, [files[0]; 2]);
+    } else {
+        send(socket, &greeting, files).unwrap();
+    }
 }
 
 /// Sends files of the file system as areas on a greeted connection.
@@ -190,7 +223,7 @@ fn names_on_a_file_system_that_hangs_are_refused_in_time(server: Server) {
     ] {
         let Some(mut files) = FileSystem::mount(silent) else { return };
         let mut command = server.command().expect("there is a JDK");
-        command.env("OBVIA_RUNTIME_DIR", files.folder.join(names)).stdin(Stdio::null()).stdout(Stdio::null());
+        command.env("OBVIA_RUNTIME_DIR", files.place.join(names)).stdin(Stdio::null()).stdout(Stdio::null());
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
         let (tell, told) = mpsc::channel();

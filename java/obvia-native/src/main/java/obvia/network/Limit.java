@@ -33,8 +33,11 @@ record Limit(long until, long canceller, CallContext context) {
      */
     static final int THREADS = 32;
 
-    /** Nanoseconds after the end of its time when a call is ended: the library, which has more to say about a timeout, comes first. */
-    private static final long GRACE = 100_000_000;
+    /**
+     * The time in nanoseconds by which a call is ended here later than by the library, whose error
+     * says more.
+     */
+    static final long GRACE = 100_000_000;
 
     private static final long SAID = Long.BYTES + CallContext.LENGTH_MAX;
 

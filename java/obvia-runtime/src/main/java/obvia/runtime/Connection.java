@@ -29,6 +29,7 @@ final class Connection implements Runnable {
     private final Exports exports;
     private final Window window;
     private final WindowCall call;
+    private final boolean isOwnUser;
     private final Regions regions = new Regions();
     // The OXID that the client claims; 0 until it has sent one.
     private long client;
@@ -51,10 +52,16 @@ final class Connection implements Runnable {
     private boolean isReceived;
     private final AtomicBoolean isResting = new AtomicBoolean();
 
-    Connection(ProcessRuntime runtime, Window window) {
+    /**
+     * Creates the end of a greeted client's connection.
+     *
+     * @param isOwnUser whether the client is a process of this process's user
+     */
+    Connection(ProcessRuntime runtime, Window window, boolean isOwnUser) {
         this.runtime = runtime;
         exports = runtime.exports();
         this.window = window;
+        this.isOwnUser = isOwnUser;
         call = new WindowCall(window, this);
         window.setPatience(Duration.ofMillis(Idle.warm));
     }
@@ -301,8 +308,7 @@ final class Connection implements Runnable {
      */
     private void fail(int callId, int opnum, long answer) {
         boolean isFault = answer >>> 32 != 0;
-        // The directory admits processes of this user, and the superuser's.
-        byte[] frame = isFault || failure == null ? NO_WORDS : Words.frameOf(failure, true);
+        byte[] frame = isFault || failure == null ? NO_WORDS : Words.frameOf(failure, isOwnUser);
         failure = null;
         long at;
         try {

@@ -51,7 +51,8 @@ final class Directory {
     private final UserPrincipal user;
     private final AtomicLong swept = new AtomicLong(System.nanoTime() - SWEEP);
 
-    private Directory(Path path, UserPrincipal user) {
+    /** Creates the directory of a user. Nothing is checked. */
+    Directory(Path path, UserPrincipal user) {
         this.path = path;
         this.user = user;
     }
@@ -75,7 +76,7 @@ final class Directory {
      */
     static Directory at(Path chosen) {
         try {
-            if (Mounts.isReachedAtOnce(plain(chosen.toAbsolutePath()), Lock.user())) {
+            if (Mounts.own().isReachedAtOnce(plain(chosen.toAbsolutePath()), Lock.user())) {
                 return open(chosen);
             }
         } catch (IOException e) {
@@ -86,12 +87,12 @@ final class Directory {
 
     /** The same by another thread in any case, and with another way to open it. */
     static Directory at(Path chosen, Duration time, Callable<Directory> open) {
-        Patience<Directory> opening = OPENING.computeIfAbsent(chosen, path -> new Patience<>(time, open));
+        Patience<Directory> opening = OPENING.compute(chosen, (path, begun) -> begun == null || begun.isStale() ? new Patience<>(time, open) : begun);
         boolean isOver = true;
         try {
             return opening.await();
         } catch (Patience.Late e) {
-            // A later caller gets the outcome, which may have come by now.
+            // The next caller gets the outcome, if that has come by then and is not stale.
             isOver = false;
             throw failed(chosen, e);
         } catch (IOException e) {
@@ -159,7 +160,7 @@ final class Directory {
         if ((mode & OTHERS_WRITE) != 0) {
             return "others may write to it";
         }
-        return Mounts.isInUserSpace(path.toRealPath()) ? "its file system is a program (FUSE), which may never answer" : null;
+        return Mounts.own().isInUserSpace(path.toRealPath()) ? "its file system is a program (FUSE), which may never answer" : null;
     }
 
     /**
@@ -270,12 +271,16 @@ final class Directory {
         }
     }
 
-    /** Refuses a peer of another user, by the credentials that the kernel recorded at connect. */
-    void checkPeer(SocketChannel channel) throws IOException {
+    /**
+     * Refuses a peer of another user, by the credentials that the kernel recorded at connect. True
+     * for a process of this process's user, false for one of the superuser's.
+     */
+    boolean checkPeer(SocketChannel channel) throws IOException {
         UserPrincipal peer = channel.getOption(ExtendedSocketOptions.SO_PEERCRED).user();
         if (!isTrusted(peer)) {
             throw RpcException.of(Hresult.E_ACCESSDENIED, "the peer runs as another user, " + peer.getName());
         }
+        return peer.equals(user);
     }
 
     /**

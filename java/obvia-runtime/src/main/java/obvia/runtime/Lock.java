@@ -164,9 +164,8 @@ final class Lock implements AutoCloseable {
         long began = System.nanoTime();
         int foreign = 0;
         do {
-            boolean isNew = make(path);
             try {
-                Lock lock = tryTake(path, socket, isNew);
+                Lock lock = tryTake(path, socket);
                 if (lock != null) {
                     return lock;
                 }
@@ -182,6 +181,16 @@ final class Lock implements AutoCloseable {
         return null;
     }
 
+    /** Whether this process holds a lock by {@code fcntl} on a file, by a list. */
+    static boolean haveOwn(Locks locks, Path path, Stat stat) throws IOException {
+        Set<Device> devices = locks.own(stat.number());
+        if (devices.isEmpty()) {
+            return false;
+        }
+        Mounts.Mount mount = Mounts.own().holding(path.getParent().toRealPath());
+        return mount == null || devices.contains(mount.device());
+    }
+
     /** Creates the lock file unless a file exists. Whether it was created. */
     private static boolean make(Path path) throws IOException {
         try {
@@ -193,27 +202,32 @@ final class Lock implements AutoCloseable {
         }
     }
 
-    /** Takes the lock if it is free. */
-    static Lock tryTake(Path path, Path socket, boolean isNew) throws IOException, Foreign {
+    /** Takes the lock if it is free. Creates its file if it is missing. */
+    static Lock tryTake(Path path, Path socket) throws IOException, Foreign {
         if (!OWN.add(path)) {
             return null;
         }
         FileChannel file = null;
         boolean isOurs = false;
-        try {
+        // The list stays open: once the file is created and locked, nothing fails for want of a
+        // descriptor, which would leave a blank file behind.
+        try (Locks.Source list = Locks.open()) {
+            Locks locks = list.read();
+            boolean isNew = make(path);
             Stat before = Stat.of(path);
             if (!before.mayBeLock()) {
                 throw new Foreign("it is no plain file that is this user's alone");
             }
-            if (Locks.read().haveOwn(before.number())) {
+            if (haveOwn(locks, path, before)) {
                 return null;
             }
             file = open(path);
             checkText(file, socket, before);
-            if (file.tryLock() == null || !Stat.of(path).isSame(before) || Locks.read().haveFlock(before.number())) {
+            if (file.tryLock() == null || !Stat.of(path).isSame(before) || list.read().haveFlock(before.number())) {
                 return null;
             }
-            // The text may have changed meanwhile. A blank file that this process has locked belongs to no other, whether this attempt made the file or a failed one did.
+            // The text may have changed meanwhile. A blank file that this process has locked belongs
+            // to no other, whether this attempt made the file or a failed one did.
             boolean isBlank = checkText(file, socket, before).equals(Found.BLANK);
             isOurs = true;
             return new Lock(path, file, before, isNew || isBlank);
@@ -276,7 +290,7 @@ final class Lock implements AutoCloseable {
      */
     static boolean sweep(Path path, Path socket, Locks locks) throws IOException {
         Stat before = Stat.of(path);
-        if (!before.mayBeLock() || locks.haveOwn(before.number()) || !OWN.add(path)) {
+        if (!before.mayBeLock() || haveOwn(locks, path, before) || !OWN.add(path)) {
             return false;
         }
         try (FileChannel file = open(path)) {

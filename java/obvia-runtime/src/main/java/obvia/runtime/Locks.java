@@ -1,7 +1,8 @@
 package obvia.runtime;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
+import java.nio.channels.Channels;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
@@ -15,60 +16,94 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The kernel's list of file locks. Locks of processes in other containers are missing from the list.
+ * The kernel's list of file locks. Locks of processes in other containers are missing from the
+ * list.
  *
- * <p>The list has locks of every user, and inode numbers are unique only within one device. The device in the list may differ from that of {@code stat}. So entries are compared with entries of
- * this process.
+ * <p>The list has locks of every user, and inode numbers are unique only within one device.
+ *
+ * @param own the number of this process in the list
  */
-record Locks(List<Entry> entries) {
+record Locks(long own, List<Entry> entries) {
     private static final Path LIST = Path.of("/proc/locks");
     /** A lock that is held; lines of waiting processes have an arrow behind the first number. */
-    private static final Pattern LINE = Pattern.compile("[0-9]+: (POSIX|FLOCK) .* ([0-9]+) ([0-9a-f]+:[0-9a-f]+:([0-9]+)) .*");
+    private static final Pattern LINE = Pattern.compile("[0-9]+: (POSIX|FLOCK) .* ([0-9]+) ([0-9a-f]+:[0-9a-f]+):([0-9]+) .*");
 
     /**
      * One lock.
      *
-     * @param isFlock whether the holder used {@code flock}, for which virtual machines have no call, instead of {@code fcntl}
-     * @param file the device and the inode number, as the list spells them
+     * @param isFlock whether the holder used {@code flock}, for which virtual machines have no
+     *     call, instead of {@code fcntl}
      */
-    record Entry(boolean isFlock, long pid, String file, long inode) {
+    record Entry(boolean isFlock, long pid, Device device, long inode) {
         private static Entry of(Matcher line) {
-            return new Entry(line.group(1).equals("FLOCK"), Long.parseLong(line.group(2)), line.group(3), Long.parseUnsignedLong(line.group(4)));
+            return new Entry(line.group(1).equals("FLOCK"), Long.parseLong(line.group(2)), Device.of(line.group(3), 16), Long.parseUnsignedLong(line.group(4)));
+        }
+    }
+
+    /** The open list. Reading it again takes no further descriptor. */
+    record Source(FileChannel file) implements AutoCloseable {
+        Locks read() throws IOException {
+            if (file == null) {
+                return new Locks(0, List.of());
+            }
+            file.position(0);
+            return of(self(), new String(Channels.newInputStream(file).readAllBytes(), StandardCharsets.ISO_8859_1).lines());
         }
 
-        /** Whether this process holds the lock by {@code fcntl}: closing any descriptor of the file drops such a lock. */
-        private boolean isOwn(long number) {
-            return !isFlock && inode == number && pid == ProcessHandle.current().pid();
+        @Override
+        public void close() {
+            Directory.close(file);
         }
     }
 
     /**
-     * Reads the list. The list is empty on systems that have none, or hide it.
+     * Opens the list. The list is empty on systems that have none, or hide it.
      *
      * @throws IOException where this process cannot look, such as without a free descriptor
      */
-    static Locks read() throws IOException {
-        try (Stream<String> lines = Files.lines(LIST, StandardCharsets.ISO_8859_1)) {
-            return of(lines);
+    static Source open() throws IOException {
+        try {
+            return new Source(FileChannel.open(LIST));
         } catch (NoSuchFileException | AccessDeniedException e) {
-            return new Locks(List.of());
-        } catch (UncheckedIOException e) {
-            throw e.getCause();
+            return new Source(null);
         }
     }
 
-    static Locks of(Stream<String> lines) {
-        return new Locks(lines.map(LINE::matcher).filter(Matcher::matches).map(Entry::of).toList());
+    /** Reads the list once. */
+    static Locks read() throws IOException {
+        try (Source list = open()) {
+            return list.read();
+        }
     }
 
-    /** Whether this process holds a lock by {@code fcntl} on a file with this inode number. */
-    boolean haveOwn(long inode) {
-        return entries.stream().anyMatch(entry -> entry.isOwn(inode));
+    /**
+     * Returns the number of this process in {@code /proc}, which may belong to an outer name space
+     * of processes, where the process has another number.
+     */
+    static long self() throws IOException {
+        return Long.parseLong(Files.readSymbolicLink(Path.of("/proc/self")).toString());
     }
 
-    /** Whether a process holds a lock by {@code flock} on the file with this inode number that this process has locked by {@code fcntl}. */
+    static Locks of(long own, Stream<String> lines) {
+        return new Locks(own, lines.map(LINE::matcher).filter(Matcher::matches).map(Entry::of).toList());
+    }
+
+    /**
+     * Returns the devices on which this process holds a lock by {@code fcntl} on a file with this
+     * inode number: closing any descriptor of the file drops such a lock.
+     */
+    Set<Device> own(long inode) {
+        Stream<Entry> found = entries.stream().filter(entry -> !entry.isFlock && entry.inode == inode && entry.pid == own);
+        return found.map(Entry::device).collect(Collectors.toSet());
+    }
+
+    /**
+     * Whether a process holds a lock by {@code flock} on the file with this inode number that this
+     * process has locked by {@code fcntl}. The device is taken from the entry of that lock, so the
+     * answer is right only while this process holds it.
+     */
     boolean haveFlock(long inode) {
-        Set<String> own = entries.stream().filter(entry -> entry.isOwn(inode)).map(Entry::file).collect(Collectors.toSet());
-        return entries.stream().anyMatch(entry -> entry.isFlock && own.contains(entry.file));
+        Set<Device> own = own(inode);
+        return entries.stream().anyMatch(entry -> entry.isFlock && entry.inode == inode && own.contains(entry.device));
     }
 }

@@ -10,32 +10,34 @@ import java.util.Map;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** The kernel's list of this process's mounts, which the kernel writes without asking the file systems. */
-final class Mounts {
-    private static final Path LIST = Path.of("/proc/self/mountinfo");
+/**
+ * The kernel's list of a process's mounts, which the kernel writes without asking the file
+ * systems.
+ */
+record Mounts(List<Mount> all) {
+    private static final String LIST = "mountinfo";
     /** A space, line break or backslash in a path, as the list spells them. */
     private static final Pattern ESCAPE = Pattern.compile("\\\\([0-7]{3})");
-    /** The field that has the mount point. */
-    private static final int POINT = 4;
     /** The types of local file systems that the kernel itself implements. They always answer. */
     private static final Set<String> LOCAL = Set.of("bcachefs", "btrfs", "erofs", "ext2", "ext3", "ext4", "f2fs", "overlay", "ramfs", "tmpfs", "xfs", "zfs");
     private static final int OTHERS_WRITE = 0022;
     private static final int STICKY = 01000;
+    /** Number, number of the parent, device, root, point, options, further fields, type. */
+    private static final Pattern LINE = Pattern.compile("(?s)([0-9]+) ([0-9]+) ([0-9]+:[0-9]+) [^ ]+ ([^ ]+) [^ ]+ (?:[^ ]+ )*?- ([^ ]+).*");
 
-    private Mounts() {}
-
-    /** A mount: where it is, and the type of its file system. */
-    private record Mount(String point, String type) {
-        private static Stream<Mount> of(String line) {
-            int end = line.indexOf(" - ");
-            String[] fields = line.split(" ");
-            if (end < 0 || fields.length <= POINT) {
-                return Stream.empty();
-            }
-            String point = ESCAPE.matcher(fields[POINT]).replaceAll(found -> escaped(found.group(1)));
-            return Stream.of(new Mount(point, line.substring(end + 3).split(" ", 2)[0]));
+    /**
+     * A mount.
+     *
+     * @param parent the number of the mount that has the mount point
+     * @param type the type of the file system
+     */
+    record Mount(int number, int parent, Device device, String point, String type) {
+        private static Mount of(Matcher line) {
+            String point = ESCAPE.matcher(line.group(4)).replaceAll(found -> escaped(found.group(1)));
+            return new Mount(Integer.parseInt(line.group(1)), Integer.parseInt(line.group(2)), Device.of(line.group(3), 10), point, line.group(5));
         }
 
         private static String escaped(String octal) {
@@ -59,19 +61,63 @@ final class Mounts {
         }
     }
 
+    /** Reads the list of a process by its folder in {@code /proc}. A hidden list is empty. */
+    static Mounts of(Path process) {
+        try {
+            return of(new String(Files.readAllBytes(process.resolve(LIST)), Charset.defaultCharset()));
+        } catch (IOException e) {
+            return new Mounts(List.of());
+        }
+    }
+
+    /** Reads the list of this process. */
+    static Mounts own() {
+        return of(Path.of("/proc/self"));
+    }
+
+    static Mounts of(String list) {
+        return new Mounts(Stream.of(list.split("\n")).map(LINE::matcher).filter(Matcher::matches).map(Mount::of).toList());
+    }
+
     /**
-     * Whether the file system of a path is a program (FUSE), and not this process's root. Paths that the kernel shows no mount for are on none.
+     * Returns the mount that has a path; {@code null} where none is listed, as in a directory that
+     * was made the root of this process.
      *
      * @param path a path without links
      */
-    static boolean isInUserSpace(Path path) {
-        return isInUserSpace(list(), path.toString());
+    Mount holding(Path path) {
+        Set<Integer> numbers = all.stream().map(Mount::number).collect(Collectors.toSet());
+        List<Mount> rest = all.stream().filter(mount -> mount.has(path.toString())).toList();
+        Mount found = first(rest.stream().filter(mount -> mount.parent == mount.number || !numbers.contains(mount.parent)));
+        Mount next = found;
+        while (next != null) {
+            found = next;
+            int parent = found.number;
+            // Each mount is passed once, even if the list changed while the kernel wrote it. A
+            // lookup begins below the root, so a mount on the root itself is not seen.
+            rest = rest.stream().filter(mount -> mount.number != parent).toList();
+            next = first(rest.stream().filter(mount -> mount.parent == parent && !mount.point.equals("/")));
+        }
+        return found;
     }
 
-    /** The same by a list. Of several mounts at one point the last one is on top. */
-    static boolean isInUserSpace(String list, String path) {
-        Stream<Mount> mounts = list.lines().flatMap(Mount::of).filter(mount -> mount.has(path));
-        return mounts.reduce((best, next) -> next.point.length() >= best.point.length() ? next : best).filter(mount -> mount.isInUserSpace() && !mount.isRoot()).isPresent();
+    /**
+     * Returns the mount that a lookup meets first: mounts below it were made before, and are
+     * hidden.
+     */
+    private static Mount first(Stream<Mount> siblings) {
+        return siblings.reduce((best, next) -> next.point.length() <= best.point.length() ? next : best).orElse(null);
+    }
+
+    /**
+     * Whether the file system of a path is a program (FUSE), and not this process's root. False for
+     * a path without a listed mount.
+     *
+     * @param path a path without links
+     */
+    boolean isInUserSpace(Path path) {
+        Mount mount = holding(path);
+        return mount != null && mount.isInUserSpace() && !mount.isRoot();
     }
 
     /**
@@ -80,8 +126,8 @@ final class Mounts {
      * @param path an absolute path
      * @param user this process's user
      */
-    static boolean isReachedAtOnce(Path path, int user) {
-        if (!isReachedAtOnce(list(), path.toString())) {
+    boolean isReachedAtOnce(Path path, int user) {
+        if (!isReachedAtOnce(path.toString())) {
             return false;
         }
         try {
@@ -100,20 +146,17 @@ final class Mounts {
         }
     }
 
-    /** The part that a list decides. Of several mounts at one point, each counts. */
-    static boolean isReachedAtOnce(String list, String path) {
-        List<Mount> mounts = list.lines().flatMap(Mount::of).filter(mount -> mount.has(path)).toList();
+    /** The part that the list decides. Of several mounts at one point, each counts. */
+    boolean isReachedAtOnce(String path) {
+        List<Mount> mounts = all.stream().filter(mount -> mount.has(path)).toList();
         boolean isPlain = path.startsWith("/") && !(path + "/").contains("/../");
         // The list shows no mount for the files of some roots, such as those of chroot(2).
         boolean isKnown = mounts.stream().anyMatch(Mount::isRoot);
         return isPlain && isKnown && mounts.stream().allMatch(mount -> mount.isRoot() || LOCAL.contains(mount.type));
     }
 
-    private static String list() {
-        try {
-            return new String(Files.readAllBytes(LIST), Charset.defaultCharset());
-        } catch (IOException e) {
-            return "";
-        }
+    /** Whether the files of a device are in the kernel's memory (tmpfs). */
+    boolean hasMemory(Device device) {
+        return all.stream().anyMatch(mount -> mount.device.equals(device) && mount.type.equals("tmpfs"));
     }
 }

@@ -11,21 +11,29 @@ import java.util.concurrent.TimeoutException;
 /**
  * Work with files whose file system may never answer, done by a thread of its own.
  *
- * <p>A file system in user space (FUSE) is a program, and no deadline ends a wait for it. The thread stays until the file system answers.
+ * <p>A file system in user space (FUSE) is a program, and no deadline ends a wait for it. The
+ * thread stays until the file system answers.
  */
 final class Patience<T> {
     /** How long work with files may take. */
     static final Duration USUAL = Duration.ofSeconds(10);
 
+    /** The time after its end for which a late result may be used. */
+    private static final Duration FRESH = Duration.ofMinutes(1);
+
     private final CompletableFuture<T> outcome = new CompletableFuture<>();
     private final Deadline end;
+    /** The end of the time for which a result may be used; {@code null} until there is one. */
+    private volatile Deadline fresh;
 
     /** Starts the work. */
     Patience(Duration time, Callable<T> work) {
         end = Deadline.in(time);
         Thread.ofPlatform().daemon().name("obvia-files").start(() -> {
             try {
-                outcome.complete(work.call());
+                T found = work.call();
+                fresh = Deadline.in(FRESH);
+                outcome.complete(found);
             } catch (Throwable e) {
                 outcome.completeExceptionally(e);
             }
@@ -33,7 +41,8 @@ final class Patience<T> {
     }
 
     /**
-     * Waits for the outcome. Once the work's time is over, this no longer waits, but returns an outcome that came late.
+     * Waits until the work's time is over. Later calls do not wait: they return the outcome if
+     * there is one by then.
      *
      * @throws Late when the work's time is over
      * @throws IOException of the work
@@ -55,12 +64,31 @@ final class Patience<T> {
         }
     }
 
+    /**
+     * Whether the outcome says nothing of the present any more: the work failed after its time, or
+     * ended long ago.
+     */
+    boolean isStale() {
+        return end.isOver() && (outcome.isCompletedExceptionally() || fresh != null && fresh.isOver());
+    }
+
+    /** Runs an action at the end of the work. */
+    void whenDone(Runnable action) {
+        outcome.whenComplete((result, why) -> action.run());
+    }
+
     /** The time of the work is over. */
     static final class Late extends IOException {
         private static final long serialVersionUID = 1;
 
         private Late(TimeoutException why) {
             super("its file system does not answer", why);
+        }
+
+        /** Returns the message, which users read behind the name of a file. */
+        @Override
+        public String toString() {
+            return getMessage();
         }
     }
 }

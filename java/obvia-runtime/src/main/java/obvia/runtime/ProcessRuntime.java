@@ -300,8 +300,9 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
 
     private void greet(SocketChannel socket) {
         Window window;
+        boolean isOwnUser;
         try {
-            directory().checkPeer(socket);
+            isOwnUser = directory().checkPeer(socket);
             window = Window.accept(socket, waiting, Deadline.in(GREETING));
         } catch (IOException | RpcException e) {
             Directory.close(socket);
@@ -311,7 +312,7 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
             GREETINGS.warn("a client is not served", e);
             return;
         }
-        new Connection(this, window).run();
+        new Connection(this, window, isOwnUser).run();
     }
 
     /**

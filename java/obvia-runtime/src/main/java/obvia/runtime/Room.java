@@ -49,10 +49,11 @@ final class Room implements AutoCloseable {
         this.taken = taken;
     }
 
-    /** Returns the room of the file with this path. */
-    static Room in(Path path, long length, long taken) throws IOException {
-        // Unlike a channel, the file stays open when its thread is interrupted.
-        RandomAccessFile file = new RandomAccessFile(path.toFile(), "rw");
+    /**
+     * Returns the room of a file. Unlike a channel, the file stays open when its thread is
+     * interrupted.
+     */
+    static Room in(RandomAccessFile file, long length, long taken) {
         return new Room(
                 new Zeros() {
                     @Override

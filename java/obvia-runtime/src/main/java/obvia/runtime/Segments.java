@@ -1,6 +1,7 @@
 package obvia.runtime;
 
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -9,14 +10,12 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
-import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
 import java.util.HexFormat;
 import java.util.Set;
-import java.util.concurrent.Callable;
 import obvia.DisconnectedException;
 import obvia.Hresult;
 import obvia.RpcException;
@@ -130,27 +129,48 @@ record Segments(
     private static Segments open(Line line, Greeting theirs, Deadline deadline) {
         Names names = Names.read(line.receive(LENGTH, deadline));
         Arena arena = Arena.ofShared();
-        Room room = null;
+        Opened opened = null;
         boolean isDone = false;
         try {
-            MemorySegment peer = map(arena, names.path(names.makers), MapMode.READ_ONLY, Layout.AREA + theirs.area);
-            MemorySegment own = map(arena, names.path(names.others), MapMode.READ_WRITE, Layout.AREA + AREA_MAX);
-            for (MemorySegment segment : new MemorySegment[] {own, peer}) {
+            opened = PeerFile.patiently(deadline, () -> Opened.of(arena, names, theirs));
+            for (MemorySegment segment : new MemorySegment[] {opened.own, opened.peer}) {
                 if (segment.get(Flat.LONG, Layout.MARK) != names.mark) {
                     throw Line.broken("its segments are not where it says; is it in another container?");
                 }
             }
-            // A virtual machine has made its file where pages may be missing, and takes those of its first part itself.
-            room = theirs.has(BY_NAME) ? patiently(() -> Room.in(names.path(names.others), Layout.AREA + AREA_MAX, Layout.AREA)) : null;
             line.send(buffer(1).put(MAPPED).flip());
             isDone = true;
-            return new Segments(arena, own, peer, room, Integer.toUnsignedLong(names.pid), theirs.has(MAY_SLEEP), theirs.has(QUIET), theirs.has(BY_NAME));
+            long pid = Integer.toUnsignedLong(names.pid);
+            return new Segments(arena, opened.own, opened.peer, opened.room, pid, theirs.has(MAY_SLEEP), theirs.has(QUIET), theirs.has(BY_NAME));
         } catch (IOException e) {
             throw RpcException.of(Hresult.E_FAIL, "opening a segment of the peer's: " + e, e);
         } finally {
             if (!isDone) {
                 arena.close();
-                Directory.close(room);
+                Directory.close(opened == null ? null : opened.room);
+            }
+        }
+    }
+
+    /** Segments that the peer has created. */
+    private record Opened(MemorySegment own, MemorySegment peer, Room room) {
+        static Opened of(Arena arena, Names names, Greeting theirs) throws IOException {
+            long ownLength = Layout.AREA + AREA_MAX;
+            long peerLength = Layout.AREA + theirs.area;
+            // Pages may be missing where a virtual machine has made its file. It has taken those of
+            // the first part.
+            boolean hasRoom = theirs.has(BY_NAME);
+            PeerFile file = PeerFile.open(names.path(names.others), true, ownLength);
+            boolean isKept = false;
+            try (PeerFile peerFile = PeerFile.open(names.path(names.makers), false, peerLength)) {
+                MemorySegment own = file.map(arena, true, ownLength);
+                MemorySegment peer = peerFile.map(arena, false, peerLength);
+                isKept = hasRoom;
+                return new Opened(own, peer, hasRoom ? Room.in(file.file(), ownLength, Layout.AREA) : null);
+            } finally {
+                if (!isKept) {
+                    file.close();
+                }
             }
         }
     }
@@ -164,71 +184,33 @@ record Segments(
         if (note.length() <= 0 || note.length() > AREA_MAX + 4096) {
             throw Line.broken("an area of " + note.length() + " bytes");
         }
-        return map(arena, note.path(), MapMode.READ_ONLY, note.length());
+        return map(arena, note, false, note.length());
     }
 
     /** Maps a region that the peer has announced, whose length was checked. */
     static MemorySegment region(Arena arena, Notes.Note note, boolean isWritable) {
-        if (note.isMarked()) {
-            checkMark(note);
-        }
-        return map(arena, note.path(), isWritable ? MapMode.READ_WRITE : MapMode.READ_ONLY, note.length());
+        return map(arena, note, isWritable, note.isMarked() ? OwnRegion.markAt(note.length()) + Long.BYTES : note.length());
     }
 
-    private static void checkMark(Notes.Note note) {
+    /** Maps a file that the peer has announced, and that has at least so many bytes. */
+    private static MemorySegment map(Arena arena, Notes.Note note, boolean isWritable, long length) {
         try {
-            if (!patiently(() -> hasMark(note))) {
-                throw Line.broken("a region is not where it says; is it in another container?");
-            }
-        } catch (IOException e) {
-            throw RpcException.of(Hresult.E_FAIL, "opening a region of the peer's: " + e, e);
-        }
-    }
-
-    private static boolean hasMark(Notes.Note note) throws IOException {
-        try (FileChannel file = open(note.path(), StandardOpenOption.READ)) {
-            ByteBuffer mark = buffer(Long.BYTES);
-            return file.read(mark, OwnRegion.markAt(note.length())) == Long.BYTES && mark.getLong(0) == note.mark();
-        }
-    }
-
-    /** Does work with a file of the peer's. The peer may have mounted what it likes, so even the file's attributes may come from a file system that never answers. */
-    private static <T> T patiently(Callable<T> work) throws IOException {
-        return new Patience<>(Patience.USUAL, work).await();
-    }
-
-    private static FileChannel open(Path path, OpenOption... options) throws IOException {
-        // Opening a pipe waits for a process at its other end.
-        if (!isMemory(path) || !Files.isRegularFile(path)) {
-            throw Line.broken("a segment is no memory file, or not this process's to open");
-        }
-        return FileChannel.open(path, options);
-    }
-
-    /** Whether a descriptor's name is one of a memory file, as the peer's mounts name it. */
-    private static boolean isMemory(Path path) throws IOException {
-        Path file = Files.readSymbolicLink(path);
-        Path memory = Files.exists(MEMORY) ? MEMORY.toRealPath() : MEMORY;
-        return file.toString().startsWith("/memfd:") || file.startsWith(memory) || file.startsWith(ProcessRuntime.directory().path().toRealPath());
-    }
-
-    private static MemorySegment map(Arena arena, Path path, MapMode mode, long length) {
-        OpenOption[] options = mode == MapMode.READ_ONLY
-                ? new OpenOption[] {StandardOpenOption.READ}
-                : new OpenOption[] {StandardOpenOption.READ, StandardOpenOption.WRITE};
-        try {
-            return patiently(() -> {
-                try (FileChannel file = open(path, options)) {
-                    // Pages mapped behind the end of a file cannot be touched, and mapping would make the file longer.
-                    if (file.size() < length) {
-                        throw Line.broken("a segment is shorter than it says");
+            return PeerFile.patiently(Deadline.ofCall(), () -> {
+                try (PeerFile file = PeerFile.open(note.path(), isWritable, length)) {
+                    if (note.isMarked() && !hasMark(file, note)) {
+                        throw Line.broken("a region is not where it says; is it in another container?");
                     }
-                    return file.map(mode, 0, length, arena);
+                    return file.map(arena, isWritable, note.length());
                 }
             });
         } catch (IOException e) {
             throw RpcException.of(Hresult.E_FAIL, "mapping a segment of the peer's: " + e, e);
         }
+    }
+
+    private static boolean hasMark(PeerFile file, Notes.Note note) throws IOException {
+        ByteBuffer mark = buffer(Long.BYTES);
+        return file.file().getChannel().read(mark, OwnRegion.markAt(note.length())) == Long.BYTES && mark.getLong(0) == note.mark();
     }
 
     /** Creates both segments, for a peer that can create neither. */
@@ -241,7 +223,7 @@ record Segments(
                 Made others = Made.of(Layout.AREA + theirs.area)) {
             mine.file.write(buffer((int) Layout.AREA), 0);
             others.file.write(buffer((int) Layout.AREA), 0);
-            room = Room.in(mine.path(), Layout.AREA + AREA_MAX, Layout.AREA);
+            room = Room.in(new RandomAccessFile(mine.path().toFile(), "rw"), Layout.AREA + AREA_MAX, Layout.AREA);
             MemorySegment ownMemory = mine.file.map(MapMode.READ_WRITE, 0, Layout.AREA + AREA_MAX, arena);
             ownMemory.set(Flat.LONG, Layout.MARK, mark);
             others.file.write(buffer(8).putLong(mark).flip(), Layout.MARK);
@@ -280,11 +262,15 @@ record Segments(
     /** An unlinked file with its descriptor. */
     record Made(FileChannel file, int number) implements AutoCloseable {
         static Made of(long length) throws IOException {
+            return in(folder(), length);
+        }
+
+        static Made in(Path folder, long length) throws IOException {
             byte[] random = new byte[16];
             RANDOM.nextBytes(random);
             // The name shows the owner if a process is killed before the name is removed.
             String name = ".obvia-" + ProcessHandle.current().pid() + "-" + HexFormat.of().formatHex(random);
-            Path path = folder().resolve(name);
+            Path path = folder.resolve(name);
             // DELETE_ON_CLOSE removes the name at once.
             var options = Set.of(
                     StandardOpenOption.CREATE_NEW,

@@ -12,12 +12,14 @@ import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.FileChannel;
 import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.nio.file.attribute.UserPrincipal;
 import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
@@ -186,10 +188,22 @@ class DirectoryTest {
             directory.sweep();
             // Closing any channel of the file would release this process's locks on it.
             assertTrue(isLocked(lock));
-            assertNull(Lock.tryTake(lock, names.resolve("dead.sock"), false));
+            assertNull(Lock.tryTake(lock, names.resolve("dead.sock")));
             assertTrue(isLocked(lock));
         }
         assertEquals(Map.of("dead.lock", DEAD + "\nobvia\n"), contents());
+    }
+
+    /** Inode numbers are unique only within one device. */
+    @Test
+    void anOwnLockOnAnotherDeviceDoesNotCount() throws Exception {
+        Path lock = write("it.lock", DEAD + "\nobvia\n");
+        Lock.Stat stat = Lock.Stat.of(lock);
+        Device device = Mounts.own().holding(names.toRealPath()).device();
+        for (int more = 0; more < 2; more++) {
+            String line = "1: POSIX  ADVISORY  WRITE 7 %02x:%02x:%d 0 EOF".formatted(device.major(), device.minor() + more, stat.number());
+            assertEquals(more == 0, Lock.haveOwn(Locks.of(7, Stream.of(line)), lock, stat));
+        }
     }
 
     /** Servers in other languages hold such a lock until they listen. */
@@ -201,7 +215,7 @@ class DirectoryTest {
             assertEquals("held", holder.inputReader().readLine());
             Directory.at(names).sweep();
             assertEquals(Map.of("it.lock", DEAD + "\nobvia\n"), contents());
-            assertNull(Lock.tryTake(lock, names.resolve("it.sock"), false));
+            assertNull(Lock.tryTake(lock, names.resolve("it.sock")));
         } finally {
             holder.outputWriter().close();
             holder.waitFor();
@@ -217,7 +231,9 @@ class DirectoryTest {
             assertFalse(Directory.answers(socket));
             listener.bind(UnixDomainSocketAddress.of(socket));
             try (Peer peer = Peer.starved(socket)) {
-                peer.awaitWord("true " + Integer.toHexString(Hresult.E_FAIL));
+                String failed = Integer.toHexString(Hresult.E_FAIL);
+                // A name takes two descriptors. An attempt that finds fewer leaves no lock behind.
+                peer.awaitWord("true " + failed + " " + failed + " 0");
             }
         }
         assertFalse(Directory.answers(names.resolve("it.sock")), "nobody listens any more");
@@ -314,6 +330,53 @@ class DirectoryTest {
         }
         assertSame(there, found);
         assertEquals(1, asked.get());
+    }
+
+    /** A failure that came late says nothing of the present. */
+    @Test
+    void aLateFailureIsForgotten() throws Exception {
+        var answer = new CountDownLatch(1);
+        var failed = new CountDownLatch(1);
+        Callable<Directory> open = () -> {
+            answer.await();
+            failed.countDown();
+            throw new IOException("of an earlier time");
+        };
+        Path hanging = folder.resolve("failing");
+        assertThrows(RpcException.class, () -> Directory.at(hanging, Duration.ofMillis(1), open));
+        answer.countDown();
+        failed.await();
+        Directory there = Directory.at(names);
+        Directory found = null;
+        while (found == null) {
+            try {
+                found = Directory.at(hanging, Wires.PATIENCE, () -> there);
+            } catch (RpcException e) {
+                // The thread that failed has not ended yet.
+                assertTrue(e.getMessage().endsWith(": its file system does not answer"), e.getMessage());
+            }
+        }
+        assertSame(there, found);
+    }
+
+    /** The superuser may do everything, but is told as little as other users. */
+    @Test
+    void theSuperuserIsAnotherUser() throws Exception {
+        UserPrincipal own = Files.getOwner(Path.of("/proc/self"));
+        UserPrincipal other = folder.getFileSystem().getUserPrincipalLookupService().lookupPrincipalByName("nobody");
+        Path socket = names.resolve("it.sock");
+        try (ServerSocketChannel listener = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+            listener.bind(UnixDomainSocketAddress.of(socket));
+            try (SocketChannel peer = SocketChannel.open(UnixDomainSocketAddress.of(socket))) {
+                assertTrue(new Directory(names, own).checkPeer(peer));
+                Directory ofOther = new Directory(names, other);
+                if (own.getName().equals("root")) {
+                    assertFalse(ofOther.checkPeer(peer));
+                } else {
+                    assertThrows(AccessDeniedException.class, () -> ofOther.checkPeer(peer));
+                }
+            }
+        }
     }
 
     @Test

@@ -36,7 +36,15 @@ class MountsTest {
     private Path folder;
 
     private static boolean isInUserSpace(String path) {
-        return Mounts.isInUserSpace(LIST, path);
+        return isInUserSpace(LIST, path);
+    }
+
+    private static boolean isInUserSpace(String list, String path) {
+        return Mounts.of(list).isInUserSpace(Path.of(path));
+    }
+
+    private static boolean isReachedAtOnce(String list, String path) {
+        return Mounts.of(list).isReachedAtOnce(path);
     }
 
     @Test
@@ -49,41 +57,75 @@ class MountsTest {
     }
 
     @Test
+    void aLaterMountHidesThoseBelowIt() {
+        String root = "27 1 254:0 / / rw - ext4 /dev/vda rw\n";
+        String cache = "28 27 0:40 / /data/u/.cache rw - tmpfs tmpfs rw\n";
+        String user = "29 27 0:41 / /data/u rw - fuse.sshfs host: rw\n";
+        String hidden = "30 28 0:42 / /data/u/.cache/a rw - tmpfs tmpfs rw\n";
+        String path = "/data/u/.cache/a/names";
+        assertTrue(isInUserSpace(root + cache + hidden + user, path));
+        // Numbers are used again, so they say nothing of the order.
+        assertTrue(isInUserSpace(user + root + hidden + cache, path));
+        String shown = "31 29 0:43 / /data/u/.cache rw - tmpfs tmpfs rw\n";
+        assertFalse(isInUserSpace(root + cache + hidden + user + shown, path), "a mount on the one that hides");
+        assertFalse(isInUserSpace(root + "32 27 0:44 / / rw - fuse program rw\n", "/names"), "a lookup begins below it");
+    }
+
+    @Test
+    void aRootThatIsNoMountIsNotListed() {
+        String list = "40 12 0:40 / /proc rw - proc proc rw\n41 12 0:41 / /data rw - fuse program rw\n42 41 0:42 / /data/plain rw - tmpfs tmpfs rw\n";
+        assertTrue(isInUserSpace(list, "/data/names"));
+        assertFalse(isInUserSpace(list, "/data/plain/names") || isInUserSpace(list, "/names"));
+    }
+
+    @Test
+    void aCircleEnds() {
+        assertTrue(isInUserSpace("1 1 0:1 / / rw - rootfs rootfs rw\n2 1 0:2 / /a rw - tmpfs tmpfs rw\n3 2 0:3 / /a rw - fuse program rw\n2 3 0:2 / /a rw - tmpfs tmpfs rw\n", "/a"));
+    }
+
+    @Test
+    void memoryIsFoundByItsDevice() {
+        Mounts mounts = Mounts.of(LIST);
+        assertTrue(mounts.hasMemory(new Device(0, 44)));
+        assertFalse(mounts.hasMemory(new Device(0, 40)) || mounts.hasMemory(new Device(44, 0)));
+    }
+
+    @Test
     void otherTypesAreTheKernels() {
         assertFalse(isInUserSpace("/host/names") || isInUserSpace("/control"));
     }
 
     @Test
     void pathsWithoutAMountAreNotInUserSpace() {
-        assertFalse(Mounts.isInUserSpace("", "/names"));
-        assertFalse(Mounts.isInUserSpace("nonsense\n30 27 0:40 / /names\n - fuse\n", "/names"));
-        assertFalse(Mounts.isInUserSpace("30 27 0:40 / /data rw - fuse program rw\n", "/names"));
-        assertFalse(Mounts.isInUserSpace(Path.of("/proc/self")));
+        assertFalse(isInUserSpace("", "/names"));
+        assertFalse(isInUserSpace("nonsense\n30 27 0:40 / /names\n - fuse\n", "/names"));
+        assertFalse(isInUserSpace("30 27 0:40 / /data rw - fuse program rw\n", "/names"));
+        assertFalse(Mounts.own().isInUserSpace(Path.of("/proc/self")));
     }
 
     @Test
     void theRootOfAContainerIsAsGoodAsTheKernels() {
-        assertFalse(Mounts.isInUserSpace(CONTAINER, "/tmp/names") || Mounts.isInUserSpace(CONTAINER, "/"));
-        assertTrue(Mounts.isInUserSpace(CONTAINER, "/mnt/names"));
-        assertTrue(Mounts.isReachedAtOnce(CONTAINER, "/tmp/names"));
-        assertFalse(Mounts.isReachedAtOnce(CONTAINER, "/mnt/names"));
+        assertFalse(isInUserSpace(CONTAINER, "/tmp/names") || isInUserSpace(CONTAINER, "/"));
+        assertTrue(isInUserSpace(CONTAINER, "/mnt/names"));
+        assertTrue(isReachedAtOnce(CONTAINER, "/tmp/names"));
+        assertFalse(isReachedAtOnce(CONTAINER, "/mnt/names"));
     }
 
     @Test
     void everyMountOnTheWayHasToAnswerAtOnce() {
         for (String path : new String[] {"/", "/names", "/data/a", "/data/a bc", "/automatic"}) {
-            assertTrue(Mounts.isReachedAtOnce(LIST, path), path);
+            assertTrue(isReachedAtOnce(LIST, path), path);
         }
         for (String path : new String[] {"/data/a b", "/data/a b/names", "/host/names", "/auto/names", "/auto/plain/names", "/disk/names"}) {
-            assertFalse(Mounts.isReachedAtOnce(LIST, path), path);
+            assertFalse(isReachedAtOnce(LIST, path), path);
         }
     }
 
     @Test
     void pathsOfUnknownMeaningAreNotTakenForGood() {
-        assertFalse(Mounts.isReachedAtOnce(LIST, "names") || Mounts.isReachedAtOnce(LIST, "/x/../data/a b") || Mounts.isReachedAtOnce(LIST, "/x/.."));
-        assertFalse(Mounts.isReachedAtOnce("", "/names"));
-        assertFalse(Mounts.isReachedAtOnce("30 27 0:40 / /tmp rw - tmpfs tmpfs rw", "/tmp/names"));
+        assertFalse(isReachedAtOnce(LIST, "names") || isReachedAtOnce(LIST, "/x/../data/a b") || isReachedAtOnce(LIST, "/x/.."));
+        assertFalse(isReachedAtOnce("", "/names"));
+        assertFalse(isReachedAtOnce("30 27 0:40 / /tmp rw - tmpfs tmpfs rw", "/tmp/names"));
     }
 
     @Test
@@ -91,7 +133,7 @@ class MountsTest {
         int user = Lock.user();
         Path real = folder.toRealPath();
         // Where the folder for temporary files may not answer, or others can replace it, no path below it is.
-        boolean isLocal = Mounts.isReachedAtOnce(Files.readString(Path.of("/proc/self/mountinfo")), real.toString());
+        boolean isLocal = Mounts.own().isReachedAtOnce(real.toString());
         for (Path above = real.getParent(); above != null; above = above.getParent()) {
             int owner = (Integer) Files.getAttribute(above, "unix:uid");
             int mode = (Integer) Files.getAttribute(above, "unix:mode");
@@ -99,13 +141,13 @@ class MountsTest {
         }
         Path names = Files.createDirectory(real.resolve("names"), PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
         Files.createSymbolicLink(real.resolve("link"), names);
-        assertEquals(isLocal, Mounts.isReachedAtOnce(names, user));
+        assertEquals(isLocal, Mounts.own().isReachedAtOnce(names, user));
         for (String other : new String[] {"link", "link/.", "link/names", "missing"}) {
-            assertFalse(Mounts.isReachedAtOnce(real.resolve(other), user), other);
+            assertFalse(Mounts.own().isReachedAtOnce(real.resolve(other), user), other);
         }
         Path below = Files.createDirectory(names.resolve("below"));
-        assertEquals(isLocal, Mounts.isReachedAtOnce(below, user));
+        assertEquals(isLocal, Mounts.own().isReachedAtOnce(below, user));
         Files.setPosixFilePermissions(names, PosixFilePermissions.fromString("rwxrwxrwx"));
-        assertFalse(Mounts.isReachedAtOnce(below, user), "others can put another folder there");
+        assertFalse(Mounts.own().isReachedAtOnce(below, user), "others can put another folder there");
     }
 }

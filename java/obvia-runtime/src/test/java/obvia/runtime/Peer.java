@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
+import obvia.Hresult;
 import obvia.Obvia;
 import obvia.Remote;
 import obvia.RpcException;
@@ -98,6 +99,14 @@ final class Peer implements AutoCloseable {
      */
     static Peer starved(Path socket) throws IOException {
         return new Peer(List.of("sh", "-c", "ulimit -n 256; exec \"$@\"", "sh"), OPTIONS, List.of("starve", socket.toString()));
+    }
+
+    /**
+     * Starts a process in a name space of processes of its own, with the outer {@code /proc}. It
+     * prints its number there, and whether the list of locks shows a lock as its own.
+     */
+    static Peer inside() throws IOException {
+        return new Peer(List.of("unshare", "--map-root-user", "--pid", "--fork", "--kill-child"), OPTIONS, List.of("inside"));
     }
 
     /** Starts a client that passes an object of its own to a server, and waits. */
@@ -268,6 +277,11 @@ final class Peer implements AutoCloseable {
                 new BufferedReader(new InputStreamReader(System.in)).readLine();
                 return;
             }
+            if (arguments[1].equals("inside")) {
+                System.out.println("ready");
+                System.out.println(ProcessHandle.current().pid() + " " + hasLock());
+                return;
+            }
             if (arguments[1].equals("starve")) {
                 System.out.println("ready");
                 System.out.println(starve(Path.of(arguments[2])));
@@ -331,29 +345,49 @@ final class Peer implements AutoCloseable {
             });
         }
 
-        /** Whether a name seems served, and how serving it fails, without a free descriptor. */
+        /**
+         * Whether a name seems served without a free descriptor, and how serving it ends with none,
+         * one and two, each with a sign where a lock is left behind.
+         */
         private static String starve(Path socket) {
             List<AutoCloseable> files = new ArrayList<>();
             Directory directory = Directory.at(socket.getParent());
             // The classes are loaded while there are descriptors.
             directory.bind("warm").close();
+            RpcException.of(Hresult.E_FAIL, "");
             boolean answers = Directory.answers(socket);
-            int failed = failure(directory);
+            failure(directory);
             try {
                 while (answers) {
                     files.add(java.nio.channels.FileChannel.open(Path.of("/dev/null"), StandardOpenOption.READ));
                 }
             } catch (IOException e) {
                 answers = Directory.answers(socket);
-                failed = failure(directory);
+            }
+            StringBuilder said = new StringBuilder(answers + "");
+            for (int free = 0; free <= 2; free++) {
+                said.append(' ').append(Integer.toHexString(failure(directory)));
+                said.append(Files.exists(socket.resolveSibling("new.lock")) ? "!" : "");
+                Directory.close(files.removeLast());
             }
             files.forEach(Directory::close);
-            return answers + " " + Integer.toHexString(failed);
+            return said.toString();
+        }
+
+        /** Whether the list of locks shows a lock of this process as its own. */
+        private static boolean hasLock() throws IOException {
+            Path path = Files.createTempFile("obvia-" + ProcessHandle.current().pid() + "-lock-", "");
+            try (var file = java.nio.channels.FileChannel.open(path, StandardOpenOption.WRITE)) {
+                file.lock();
+                return !Locks.read().own(Lock.Stat.of(path).number()).isEmpty();
+            } finally {
+                Files.delete(path);
+            }
         }
 
         private static int failure(Directory directory) {
             try {
-                directory.bind("it").close();
+                directory.bind("new").close();
                 return 0;
             } catch (RpcException e) {
                 return e.result();
@@ -441,7 +475,7 @@ final class Peer implements AutoCloseable {
             try {
                 Thread.sleep(millis);
             } catch (InterruptedException e) {
-                throw new RpcException(obvia.Hresult.RPC_E_CALL_CANCELED);
+                throw new RpcException(Hresult.RPC_E_CALL_CANCELED);
             }
         }
     }
