@@ -21,6 +21,8 @@ final class Patience<T> {
     /** The time after its end for which a late result may be used. */
     private static final Duration FRESH = Duration.ofMinutes(1);
 
+    private static final String SILENCE = "its file system does not answer";
+
     private final CompletableFuture<T> outcome = new CompletableFuture<>();
     private final Deadline end;
     /** The end of the time for which a result may be used; {@code null} until there is one. */
@@ -50,12 +52,12 @@ final class Patience<T> {
     T await() throws IOException {
         try {
             if (end.isOver() && !outcome.isDone()) {
-                throw new Late(null);
+                throw new Late(SILENCE, null);
             }
             return outcome.copy().orTimeout(end.left(), TimeUnit.NANOSECONDS).join();
         } catch (CompletionException e) {
             switch (e.getCause()) {
-                case TimeoutException late -> throw new Late(late);
+                case TimeoutException late -> throw new Late(SILENCE, late);
                 case IOException why -> throw why;
                 case RuntimeException why -> throw why;
                 case Error why -> throw why;
@@ -77,12 +79,12 @@ final class Patience<T> {
         outcome.whenComplete((result, why) -> action.run());
     }
 
-    /** The time of the work is over. */
+    /** The time of the work is over, or the work would take too long. */
     static final class Late extends IOException {
         private static final long serialVersionUID = 1;
 
-        private Late(TimeoutException why) {
-            super("its file system does not answer", why);
+        Late(String message, TimeoutException why) {
+            super(message, why);
         }
 
         /** Returns the message, which users read behind the name of a file. */

@@ -34,7 +34,7 @@ record PeerFile(RandomAccessFile file) implements AutoCloseable {
     /** Does work with files of a peer's within the usual time, and before a deadline. */
     static <T> T patiently(Deadline deadline, Callable<T> work) throws IOException {
         if (LATE.get() >= LATE_MAX) {
-            throw new IOException("too many file systems of peers do not answer");
+            throw new Patience.Late("too many file systems of peers do not answer", null);
         }
         Patience<T> patience = new Patience<>(Duration.ofNanos(Math.min(Patience.USUAL.toNanos(), deadline.left())), work);
         try {
