@@ -189,8 +189,14 @@ pub fn cases(is_wide: bool) -> Vec<Case> {
     let mut cases = Vec::new();
     for whose in [Whose::Remote, Whose::Local, Whose::Plain] {
         for (what, place) in whats().flat_map(|what| places().map(move |place| (what, place))) {
-            // Functions behave like methods, except for their results.
-            let is_other = whose == Whose::Plain && !is_wide && place.kind != Kind::Returned;
+            // Functions behave like methods, except for their results. Types behave in local
+            // interfaces as they do in others.
+            let is_other = !is_wide
+                && match whose {
+                    Whose::Remote => false,
+                    Whose::Local => place.kind != Kind::Param,
+                    Whose::Plain => place.kind != Kind::Returned,
+                };
             if is_other || (place.kind == Kind::Returned) != (whose == Whose::Plain) && place.kind == Kind::Returned {
                 continue;
             }

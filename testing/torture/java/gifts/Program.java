@@ -141,7 +141,7 @@ final class Program {
                     closed.take(gift, null);
                     throw new AssertionError("a reference that is not optional is missing");
                 } catch (RpcException | NullPointerException e) {
-                    // Nothing was sent.
+                    // The call was not sent.
                 }
             }));
         }
