@@ -128,6 +128,10 @@ fn block_comment(text: &str) -> usize {
 
 /// Returns the length of a string literal of any kind at the start of the text.
 fn string(text: &str) -> Option<usize> {
+    // Most tokens begin with another letter.
+    if !text.starts_with(['"', 'b', 'c', 'r']) {
+        return None;
+    }
     let prefix = ["br", "cr", "b", "c", "r", ""]
         .into_iter()
         .find(|&prefix| text.strip_prefix(prefix).is_some_and(|rest| rest.trim_start_matches('#').starts_with('"')))?;

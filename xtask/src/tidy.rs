@@ -58,6 +58,11 @@ const RULES: &[(&str, Rule)] = &[
     ("documents", documents::check),
 ];
 
+/// Checks what the part of a test run checks: the rules, rustfmt and clippy.
+pub(crate) fn quick() -> Outcome {
+    all([("rules", rules()), ("rustfmt", formats::rustfmt()), ("clippy", workspace::lint())])
+}
+
 /// Checks the rules; without `--rules` also runs rustfmt, clippy and rustdoc.
 pub(crate) fn main(arguments: &[String]) -> Outcome {
     let only_rules = match arguments {
@@ -69,12 +74,16 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
     if only_rules {
         return rules;
     }
-    let steps = [
+    all([
         ("rules", rules),
         ("rustfmt", formats::rustfmt()),
         ("clippy", workspace::lint()),
         ("rustdoc", workspace::document()),
-    ];
+    ])
+}
+
+/// Names the steps that failed.
+fn all<const N: usize>(steps: [(&str, Outcome); N]) -> Outcome {
     let failed: Vec<String> =
         steps.into_iter().filter_map(|(name, outcome)| Some(format!("{name}: {}", outcome.err()?))).collect();
     if failed.is_empty() {

@@ -62,7 +62,7 @@ pub(super) const PARTS: &[Part] = &[
         name: "tidy",
         about: "the source keeps its promises; formatting and lints",
         tools: &[Tool::Libfabric],
-        run: || tidy::main(&[]),
+        run: tidy::quick,
         ..PART
     },
     Part {
@@ -278,6 +278,13 @@ pub(super) const GROUPS: &[Part] = &[
         needs_workspace: false,
         tools: &[Tool::Nextest, Tool::Cxx, Tool::Jdk],
         run: workspace::test_plain,
+        ..GROUP
+    },
+    Part {
+        name: "docs",
+        about: "rustdoc has nothing to say about the crates that programs use",
+        needs_workspace: false,
+        run: workspace::document,
         ..GROUP
     },
     Part {

@@ -130,14 +130,14 @@ struct test_place {
     uint64_t call;
 };
 
-[[noreturn]] static inline void test_fails(const test_place &place, const char *what)
+[[noreturn, maybe_unused]] static inline void test_fails(const test_place &place, const char *what)
 {
     std::fprintf(stderr, "%s, call %llu, seed %llu: %s\n", place.method, static_cast<unsigned long long>(place.call),
         static_cast<unsigned long long>(test_seed), what);
     std::exit(1);
 }
 
-static inline void test_expect(bool is_so, const test_place &place, const char *what)
+[[maybe_unused]] static inline void test_expect(bool is_so, const test_place &place, const char *what)
 {
     if (!is_so) {
         test_fails(place, what);

@@ -33,11 +33,11 @@ pub fn random_calls(compilation: &Compilation, stem: &str) -> String {
     // The templates need the comparison functions, which are therefore declared first.
     let structs: Vec<StructId> = (0..model.structs.len()).map(StructId).collect();
     let structs: Vec<StructId> = structs.into_iter().filter(|id| is_plain(model, &Type::Struct(*id))).collect();
-    out.line("static inline bool test_same(const GUID &a, const GUID &b);");
-    out.line("static inline bool test_same(const obvia_context &a, const obvia_context &b);");
+    out.line("[[maybe_unused]] static inline bool test_same(const GUID &a, const GUID &b);");
+    out.line("[[maybe_unused]] static inline bool test_same(const obvia_context &a, const obvia_context &b);");
     for id in &structs {
         let name = type_ident(&model.structs[id.0].name);
-        out.line(format!("static inline bool test_same(const {name} &test_a, const {name} &test_b);"));
+        out.line(format!("[[maybe_unused]] static inline bool test_same(const {name} &test_a, const {name} &test_b);"));
     }
     out.line("");
     prelude.into_iter().skip_while(|line| line.is_empty()).for_each(|line| out.unindented(line));
@@ -46,7 +46,7 @@ pub fn random_calls(compilation: &Compilation, stem: &str) -> String {
         ("GUID", "obvia_is_equal(&a, &b) != 0"),
         ("obvia_context", "a.attributes == b.attributes && test_same(a.uuid, b.uuid)"),
     ] {
-        out.line(format!("static inline bool test_same(const {ty} &a, const {ty} &b)"));
+        out.line(format!("[[maybe_unused]] static inline bool test_same(const {ty} &a, const {ty} &b)"));
         out.line("{");
         out.line(format!("return {same};"));
         out.line("}");
@@ -65,12 +65,12 @@ pub fn random_calls(compilation: &Compilation, stem: &str) -> String {
 fn structure(out: &mut Writer, model: &Model, id: StructId) {
     let found = &model.structs[id.0];
     let name = type_ident(&found.name);
-    out.line(format!("static inline bool test_same(const {name} &test_a, const {name} &test_b)"));
+    out.line(format!("[[maybe_unused]] static inline bool test_same(const {name} &test_a, const {name} &test_b)"));
     out.line("{");
     let same = found.fields.iter().map(|field| format!("test_same(test_a.{0}, test_b.{0})", ident(&field.name)));
     out.line(format!("return {};", same.collect::<Vec<_>>().join(" && ")));
     out.line("}");
-    out.line(format!("static inline {name} test_draw_{name}(test_values &test_from)"));
+    out.line(format!("[[maybe_unused]] static inline {name} test_draw_{name}(test_values &test_from)"));
     out.line("{");
     out.line(format!("{name} test_value = {{}};"));
     for field in &found.fields {
