@@ -128,27 +128,39 @@ impl Workshop {
     ///
     /// Panics if the build fails.
     pub fn build(&self, name: &str, watch: &[&str], interfaces: &[PathBuf], sources: &[PathBuf]) -> PathBuf {
-        let place = self.place(name);
-        let headers = HEADER_FOLDERS.map(folder);
-        let beside = interfaces.iter().chain(sources).filter_map(|file| file.parent());
-        let library = self.library().join("libobvia.so");
-        let inputs: Vec<&Path> =
-            headers.iter().map(PathBuf::as_path).chain(beside).chain([library.as_path()]).collect();
-        keep_fresh(&place, &inputs, || {
-            let stubs = interfaces.iter().flat_map(|interface| compile(&Compiler::new(), interface, &place));
-            let files: Vec<PathBuf> = stubs.chain(sources.iter().cloned()).collect();
-            self.link(&place, watch, &files)
-        });
-        place.join(PROGRAM)
+        let compiler = Compiler::new();
+        let interfaces: Vec<_> = interfaces.iter().map(|interface| (&compiler, interface.clone())).collect();
+        self.build_with(name, watch, &interfaces, sources)
     }
 
-    /// Compiles sources in C and C++ and links a program, always.
+    /// Builds a program like [`build`](Self::build), with a compiler for each interface.
     ///
     /// # Panics
     ///
     /// Panics if the build fails.
-    pub fn link(&self, place: &Path, watch: &[&str], files: &[PathBuf]) -> PathBuf {
-        let program = place.join(PROGRAM);
+    pub fn build_with(
+        &self,
+        name: &str,
+        watch: &[&str],
+        interfaces: &[(&Compiler, PathBuf)],
+        sources: &[PathBuf],
+    ) -> PathBuf {
+        let place = self.place(name);
+        let headers = HEADER_FOLDERS.map(folder);
+        let beside = interfaces.iter().map(|(_, file)| file).chain(sources).filter_map(|file| file.parent());
+        let library = self.library().join("libobvia.so");
+        let inputs: Vec<&Path> =
+            headers.iter().map(PathBuf::as_path).chain(beside).chain([library.as_path()]).collect();
+        keep_fresh(&place, &inputs, || {
+            let stubs = interfaces.iter().flat_map(|(compiler, interface)| compile(compiler, interface, &place));
+            let files: Vec<PathBuf> = stubs.chain(sources.iter().cloned()).collect();
+            self.link(&place, watch, &files);
+        });
+        place.join(PROGRAM)
+    }
+
+    /// Compiles sources in C and C++, and links a program.
+    fn link(&self, place: &Path, watch: &[&str], files: &[PathBuf]) {
         // The object's name keeps the extension, because a file of the same stem may exist in the
         // other language.
         let object = |file: &PathBuf| {
@@ -187,17 +199,12 @@ impl Workshop {
             &format!("-L{library}"),
             &format!("-Wl,--disable-new-dtags,-rpath,{library}"),
         ]));
-        std::fs::rename(fresh, &program).expect("the folder for builds can be written to");
-        program
+        std::fs::rename(fresh, place.join(PROGRAM)).expect("the folder for builds can be written to");
     }
 }
 
 /// Compiles an interface, and returns the paths of the generated sources.
-///
-/// # Panics
-///
-/// Panics if the interface does not compile.
-pub fn compile(compiler: &Compiler, interface: &Path, place: &Path) -> Vec<PathBuf> {
+fn compile(compiler: &Compiler, interface: &Path, place: &Path) -> Vec<PathBuf> {
     let compiled = compile_into(compiler, obvia_idl::Language::C, interface, place);
     let written = compiled.unwrap_or_else(|failure| panic!("{failure}")).files;
     written

@@ -48,7 +48,7 @@ const PART: Part = Part {
 pub(super) const BUILD: &str = "build";
 
 /// The parts in the order in which each lane runs them. Parts that do not need the build run beside
-/// it; `interop`, which waits long, begins soon after it.
+/// it. The longest of the others begin first, so that both lanes end at the same time.
 pub(super) const PARTS: &[Part] = &[
     Part {
         name: BUILD,
@@ -107,23 +107,6 @@ pub(super) const PARTS: &[Part] = &[
         ..PART
     },
     Part {
-        name: "interop",
-        about: "Samba, impacket, scapy, j-interop and tshark find nothing wrong with the standard's protocols",
-        lane: Lane::Waits,
-        needs_network: true,
-        tools: &[Tool::Judges, Tool::JavaJudges, Tool::Widl, Tool::Jdk, Tool::Ip],
-        run: interop::run,
-        ..PART
-    },
-    Part {
-        name: "icount",
-        about: "a call takes no more instructions than its budget",
-        lane: Lane::Waits,
-        tools: &[Tool::Valgrind, Tool::Addr2line, Tool::Cxx],
-        run: || icount::main(&[]),
-        ..PART
-    },
-    Part {
         name: "miri",
         about: "undefined behaviour in what has unsafe in it, as far as that is quick",
         lane: Lane::Waits,
@@ -141,10 +124,12 @@ pub(super) const PARTS: &[Part] = &[
         ..PART
     },
     Part {
-        name: "sim",
-        about: "VIs over a thousand simulated bad networks keep every promise",
+        name: "interop",
+        about: "Samba, impacket, scapy, j-interop and tshark find nothing wrong with the standard's protocols",
         lane: Lane::Waits,
-        run: sim::quick,
+        needs_network: true,
+        tools: &[Tool::Judges, Tool::JavaJudges, Tool::Widl, Tool::Jdk, Tool::Ip],
+        run: interop::run,
         ..PART
     },
     Part {
@@ -166,15 +151,6 @@ pub(super) const PARTS: &[Part] = &[
         ..PART
     },
     Part {
-        name: "kill",
-        about: "processes that die in mid-call leave nothing behind",
-        lane: Lane::Waits,
-        profile: Some("kill"),
-        tools: &[Tool::Nextest, Tool::Libfabric],
-        run: || workspace::test_all("kill", &[]),
-        ..PART
-    },
-    Part {
         name: "net",
         about: "calls between hosts by each protocol sequence, over wires that are good, bad and cut",
         lane: Lane::Waits,
@@ -184,12 +160,36 @@ pub(super) const PARTS: &[Part] = &[
         ..PART
     },
     Part {
+        name: "icount",
+        about: "a call takes no more instructions than its budget",
+        lane: Lane::Waits,
+        tools: &[Tool::Valgrind, Tool::Addr2line, Tool::Cxx],
+        run: || icount::main(&[]),
+        ..PART
+    },
+    Part {
+        name: "kill",
+        about: "processes that die in mid-call leave nothing behind",
+        lane: Lane::Waits,
+        profile: Some("kill"),
+        tools: &[Tool::Nextest, Tool::Libfabric],
+        run: || workspace::test_all("kill", &[]),
+        ..PART
+    },
+    Part {
         name: "soak-short",
         about: "many processes, threads and objects for some seconds",
         lane: Lane::Waits,
         profile: Some("soak"),
         tools: &[Tool::Nextest, Tool::Libfabric],
         run: || soak::run(SOAK_SECONDS),
+        ..PART
+    },
+    Part {
+        name: "sim",
+        about: "VIs over a thousand simulated bad networks keep every promise",
+        lane: Lane::Waits,
+        run: sim::quick,
         ..PART
     },
 ];

@@ -2,11 +2,10 @@
 //! other.
 
 use crate::program::WORKSHOP;
-use native_programs::{CHECKED, compile, folder};
+use native_programs::{CHECKED, folder};
 use obvia_idl::Compiler;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::LazyLock;
 use torture::process::Directory;
 
 /// The number of calls of each method.
@@ -14,16 +13,19 @@ const CALLS: &str = "250";
 
 /// Returns the same program in C++ and in Rust, for an interface and its imports.
 fn programs(interfaces: &Path, name: &str, imports: &[&str]) -> [PathBuf; 2] {
-    let place = WORKSHOP.place(&format!("random_{name}"));
-    let mut files = compile(&Compiler::new().test(true), &interfaces.join(name).with_extension("idl"), &place);
-    files.extend(imports.iter().flat_map(|import| compile(&Compiler::new(), &interfaces.join(import), &place)));
+    let (tested, plain) = (Compiler::new().test(true), Compiler::new());
+    let mut files = vec![(&tested, interfaces.join(name).with_extension("idl"))];
+    files.extend(imports.iter().map(|import| (&plain, interfaces.join(import))));
     // The program is long, and optimizing it takes longer than running it.
     let watch = [CHECKED, &["-O0"]].concat();
-    [WORKSHOP.link(&place, &watch, &files), WORKSHOP.in_rust("matrix", &format!("random-{name}"))]
+    let in_cpp = WORKSHOP.build_with(&format!("random_{name}"), &watch, &files, &[]);
+    [in_cpp, WORKSHOP.in_rust("matrix", &format!("random-{name}"))]
 }
 
-static PLAIN: LazyLock<[PathBuf; 2]> =
-    LazyLock::new(|| programs(&folder("crates/idl/tests/golden/c"), "plain", &["basis.idl"]));
+/// Returns the programs for an interface with structures and an import.
+fn plain() -> [PathBuf; 2] {
+    programs(&folder("crates/idl/tests/golden/c"), "plain", &["basis.idl"])
+}
 
 fn all_call_all(programs: &[PathBuf; 2]) {
     for (server, seed) in programs.iter().zip(["1", "2"]) {
@@ -42,7 +44,7 @@ fn all_call_all(programs: &[PathBuf; 2]) {
 
 #[test]
 fn each_language_finds_what_the_other_sends() {
-    all_call_all(&PLAIN);
+    all_call_all(&plain());
 }
 
 #[test]
@@ -57,8 +59,9 @@ fn each_finds_what_functions_return() {
 
 #[test]
 fn a_difference_is_shown_with_what_repeats_it() {
-    for server in &*PLAIN {
-        for client in &*PLAIN {
+    let programs = plain();
+    for server in &programs {
+        for client in &programs {
             let directory = Directory::new();
             let start = |program: &PathBuf, arguments: &[&str]| {
                 let mut command = Command::new(program);
