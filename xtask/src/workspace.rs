@@ -8,7 +8,8 @@ use crate::{Outcome, Problem};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// The variable that is set for parts that run after the build of the workspace.
+/// The variable that is set for parts that run after the build of the workspace. For tests in Rust
+/// it contains the arguments of that build, one a line.
 pub(crate) const IS_BUILT: &str = "OBVIA_WORKSPACE_IS_BUILT";
 /// The variable with the seed of the tests' random order.
 pub(crate) const SHUFFLE: &str = "OBVIA_TEST_SHUFFLE";
@@ -57,10 +58,13 @@ pub(crate) fn build() -> Outcome {
     everything().run()
 }
 
+/// The arguments that select everything for a build.
+const EVERYTHING: [&str; 2] = ["--workspace", "--all-targets"];
+
 /// Returns the build of everything. If nothing has changed, cargo only repeats the earlier
 /// warnings.
 fn everything() -> Program {
-    linting(Program::cargo(&["build", "--workspace", "--all-targets", &features_of_all()]))
+    linting(Program::cargo(&["build"]).with(&EVERYTHING).argument(features_of_all()))
 }
 
 /// Makes cargo use clippy-driver as the compiler, so that one pass compiles and lints. A cargo
@@ -111,7 +115,8 @@ pub(crate) fn nextest(profile: &str) -> Outcome<Program> {
     tools::ensure(&[Tool::Nextest])?;
     build()?;
     let words = ["--workspace", &features_of_all(), "--cargo-quiet", "--profile", profile];
-    let run = linting(Program::cargo(&["nextest", "run"])).with(&words).variable(IS_BUILT, "1");
+    let built = [&EVERYTHING[..], &[&features_of_all()]].concat().join("\n");
+    let run = linting(Program::cargo(&["nextest", "run"])).with(&words).variable(IS_BUILT, built);
     let run = match std::env::var(SHUFFLE).ok().and_then(|seed| seed.parse().ok()) {
         Some(seed) => run.argument(format!("--tool-config-file=order:{}", order(profile, Seed::of(seed))?.display())),
         None => run,

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The environment variable that says that everything for tests is already built, so that cargo is
-/// not called.
+/// The environment variable that is set if everything for tests is already built. It contains the
+/// arguments of that build, one a line.
 const IS_BUILT: &str = "OBVIA_WORKSPACE_IS_BUILT";
 
 /// Builds packages of the workspace with the profile of the running test, and returns the folder of
@@ -72,8 +72,20 @@ impl Libraries {
 pub fn libraries(package: &str) -> Libraries {
     let folder = profile_folder();
     // Several builds of a library may be in the folder, and only cargo knows which one matches the
-    // test.
-    let said = run(cargo(&folder).args(["--message-format=json", "--package", package, "--lib"]));
+    // test. For another selection of packages than that of the build, cargo would compile anew.
+    let mut cargo = match std::env::var(IS_BUILT) {
+        Ok(arguments) => {
+            let mut cargo = Command::new(env!("CARGO"));
+            cargo.current_dir(env!("CARGO_MANIFEST_DIR")).arg("build").args(arguments.lines()).arg("--quiet");
+            cargo
+        }
+        Err(_) => {
+            let mut cargo = cargo(&folder);
+            cargo.args(["--package", package, "--lib"]);
+            cargo
+        }
+    };
+    let said = run(cargo.arg("--message-format=json"));
     let said = String::from_utf8(said).expect("cargo writes JSON");
     let mut by_name = BTreeMap::new();
     for message in said.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {

@@ -133,6 +133,14 @@ pub(super) const PARTS: &[Part] = &[
         ..PART
     },
     Part {
+        name: "icount",
+        about: "a call takes no more instructions than its budget",
+        lane: Lane::Waits,
+        tools: &[Tool::Valgrind, Tool::Addr2line, Tool::Cxx],
+        run: || icount::main(&[]),
+        ..PART
+    },
+    Part {
         name: "hostile",
         about: "a peer that writes nonsense loses its own connection and nothing else",
         lane: Lane::Waits,
@@ -157,14 +165,6 @@ pub(super) const PARTS: &[Part] = &[
         profile: Some("net"),
         tools: &[Tool::Nextest, Tool::Libfabric, Tool::Ip, Tool::Nft],
         run: || workspace::test_all("net", &[]).and_then(|()| workspace::needs_libfabric()),
-        ..PART
-    },
-    Part {
-        name: "icount",
-        about: "a call takes no more instructions than its budget",
-        lane: Lane::Waits,
-        tools: &[Tool::Valgrind, Tool::Addr2line, Tool::Cxx],
-        run: || icount::main(&[]),
         ..PART
     },
     Part {

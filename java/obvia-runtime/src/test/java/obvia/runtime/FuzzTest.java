@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
  * failure; {@code -Dobvia.fuzz.seed=N} repeats a run.
  */
 class FuzzTest {
-    private static final int TURNS = 20_000;
+    private static final int TURNS = 5_000;
     private static final int SECONDS = Integer.getInteger("obvia.fuzz.seconds", 0);
     private static final long SEED = Long.getLong("obvia.fuzz.seed", SECONDS == 0 ? 4711 : System.nanoTime());
     private static final int[] WORDS = {0, 1, 2, 3, 7, 8, 16, 64, 255, 256, 4096, 0xffff, 1 << 20, Integer.MAX_VALUE, Integer.MIN_VALUE, -1, -8};
