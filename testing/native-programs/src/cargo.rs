@@ -73,18 +73,18 @@ pub fn libraries(package: &str) -> Libraries {
     let folder = profile_folder();
     // Several builds of a library may be in the folder, and only cargo knows which one matches the
     // test. For another selection of packages than that of the build, cargo would compile anew.
-    let mut cargo = match std::env::var(IS_BUILT) {
-        Ok(arguments) => {
-            let mut cargo = Command::new(env!("CARGO"));
-            cargo.current_dir(env!("CARGO_MANIFEST_DIR")).arg("build").args(arguments.lines()).arg("--quiet");
-            cargo
-        }
-        Err(_) => {
+    let mut cargo = std::env::var(IS_BUILT).map_or_else(
+        |_| {
             let mut cargo = cargo(&folder);
             cargo.args(["--package", package, "--lib"]);
             cargo
-        }
-    };
+        },
+        |arguments| {
+            let mut cargo = Command::new(env!("CARGO"));
+            cargo.current_dir(crate::folder("")).args(["build", "--quiet"]).args(arguments.lines());
+            cargo
+        },
+    );
     let said = run(cargo.arg("--message-format=json"));
     let said = String::from_utf8(said).expect("cargo writes JSON");
     let mut by_name = BTreeMap::new();
