@@ -52,7 +52,7 @@ pub(super) const BUILD: &str = "build";
 pub(super) const PARTS: &[Part] = &[
     Part {
         name: BUILD,
-        about: "libraries, programs and tests of the workspace, once for all parts",
+        about: "builds libraries, programs and tests of the workspace, once for all parts",
         needs_workspace: false,
         tools: &[Tool::Libfabric],
         run: workspace::build,
@@ -60,14 +60,14 @@ pub(super) const PARTS: &[Part] = &[
     },
     Part {
         name: "tidy",
-        about: "the source keeps its promises; formatting and lints",
+        about: "checks the rules about the source, formatting and lints",
         tools: &[Tool::Libfabric],
         run: tidy::quick,
         ..PART
     },
     Part {
         name: "unit",
-        about: "the tests of the whole workspace, but for those of the parts below; examples in documentation",
+        about: "runs the workspace's tests that have no part of their own, and the examples in documentation",
         profile: Some("default"),
         tools: &[Tool::Nextest, Tool::Cxx, Tool::Jdk, Tool::Libfabric, Tool::Ip],
         run: || workspace::test("default").and_then(|()| workspace::test_documentation()),
@@ -75,40 +75,35 @@ pub(super) const PARTS: &[Part] = &[
     },
     Part {
         name: "readme",
-        about: "the newcomer's program does what the README prints",
+        about: "builds the README's program, and compares its output with the page",
         needs_workspace: false,
         run: readme::run,
         ..PART
     },
-    Part {
-        name: "examples",
-        about: "every client of the examples comes to a good end with its server",
-        run: examples::run,
-        ..PART
-    },
+    Part { name: "examples", about: "runs each example's client against its server", run: examples::run, ..PART },
     Part {
         name: "wizard",
-        about: "what `obvia wizard` makes of the project's IDL files builds, runs and passes its tests, in Rust",
+        about: "builds and tests the projects in Rust that `obvia wizard` writes for the project's IDL files",
         run: wizard::run,
         ..PART
     },
     Part {
         name: "cmake",
-        about: "programs in C++ and C, outside, with nothing but an installed obvia, speak with those in Rust",
+        about: "builds programs in C++ and C with an installed obvia, and runs them against those in Rust",
         tools: &[Tool::Cmake],
         run: cmake::run,
         ..PART
     },
     Part {
         name: "java",
-        about: "the Java side builds without a warning, passes its tests, and needs no option of the virtual machine's",
+        about: "builds the Java modules without a warning, and runs their tests",
         tools: &[Tool::Jdk],
         run: java::run,
         ..PART
     },
     Part {
         name: "miri",
-        about: "undefined behaviour in what has unsafe in it, as far as that is quick",
+        about: "runs the quick unit tests of modules with unsafe code under Miri",
         lane: Lane::Waits,
         needs_workspace: false,
         tools: &[Tool::Miri],
@@ -117,7 +112,7 @@ pub(super) const PARTS: &[Part] = &[
     },
     Part {
         name: "loom",
-        about: "interleavings of what threads and processes share",
+        about: "tries interleavings of accesses to shared words, with loom",
         lane: Lane::Waits,
         needs_workspace: false,
         run: loom::quick,
@@ -125,7 +120,7 @@ pub(super) const PARTS: &[Part] = &[
     },
     Part {
         name: "interop",
-        about: "Samba, impacket, scapy, j-interop and tshark find nothing wrong with the standard's protocols",
+        about: "runs Samba, impacket, scapy, j-interop and tshark against the standard's protocols",
         lane: Lane::Waits,
         needs_network: true,
         tools: &[Tool::Judges, Tool::JavaJudges, Tool::Widl, Tool::Jdk, Tool::Ip],
@@ -134,7 +129,7 @@ pub(super) const PARTS: &[Part] = &[
     },
     Part {
         name: "icount",
-        about: "a call takes no more instructions than its budget",
+        about: "counts the instructions of calls, and compares them with their budgets",
         lane: Lane::Waits,
         tools: &[Tool::Valgrind, Tool::Addr2line, Tool::Cxx],
         run: || icount::main(&[]),
@@ -142,7 +137,7 @@ pub(super) const PARTS: &[Part] = &[
     },
     Part {
         name: "hostile",
-        about: "a peer that writes nonsense loses its own connection and nothing else",
+        about: "attacks servers and clients: a hostile peer must lose its own connection and nothing else",
         lane: Lane::Waits,
         profile: Some("hostile"),
         tools: &[Tool::Nextest, Tool::Cxx, Tool::Jdk, Tool::Libfabric],
@@ -151,7 +146,7 @@ pub(super) const PARTS: &[Part] = &[
     },
     Part {
         name: "conformance",
-        about: "every provider keeps the fifty statements about virtual interfaces",
+        about: "tests the fifty statements about virtual interfaces with every provider",
         lane: Lane::Waits,
         profile: Some("conformance"),
         tools: &[Tool::Nextest, Tool::Libfabric, Tool::Ip],
@@ -160,7 +155,7 @@ pub(super) const PARTS: &[Part] = &[
     },
     Part {
         name: "net",
-        about: "calls between hosts by each protocol sequence, over wires that are good, bad and cut",
+        about: "calls between hosts by each protocol sequence, over good, bad and cut wires",
         lane: Lane::Waits,
         profile: Some("net"),
         tools: &[Tool::Nextest, Tool::Libfabric, Tool::Ip, Tool::Nft],
@@ -169,7 +164,7 @@ pub(super) const PARTS: &[Part] = &[
     },
     Part {
         name: "kill",
-        about: "processes that die in mid-call leave nothing behind",
+        about: "kills processes in mid-call: they must leave nothing behind",
         lane: Lane::Waits,
         profile: Some("kill"),
         tools: &[Tool::Nextest, Tool::Libfabric],
@@ -178,7 +173,7 @@ pub(super) const PARTS: &[Part] = &[
     },
     Part {
         name: "soak-short",
-        about: "many processes, threads and objects for some seconds",
+        about: "runs many processes, threads and objects for some seconds",
         lane: Lane::Waits,
         profile: Some("soak"),
         tools: &[Tool::Nextest, Tool::Libfabric],
@@ -187,7 +182,7 @@ pub(super) const PARTS: &[Part] = &[
     },
     Part {
         name: "sim",
-        about: "VIs over a thousand simulated bad networks keep every promise",
+        about: "runs virtual interfaces over a thousand simulated bad networks",
         lane: Lane::Waits,
         run: sim::quick,
         ..PART
@@ -200,7 +195,7 @@ const GROUP: Part = Part { is_thorough: true, ..PART };
 pub(super) const GROUPS: &[Part] = &[
     Part {
         name: "fuzz",
-        about: "a minute of nonsense, optimised, for each reader of other people's bytes",
+        about: "fuzzes each parser of untrusted bytes for a minute, optimised",
         needs_workspace: false,
         tools: &[Tool::Nightly],
         run: fuzz::thorough,
@@ -208,7 +203,7 @@ pub(super) const GROUPS: &[Part] = &[
     },
     Part {
         name: "miri",
-        about: "all unit tests where undefined behaviour is noticed",
+        about: "runs all unit tests of crates with unsafe code under Miri",
         needs_workspace: false,
         tools: &[Tool::Miri],
         run: miri::thorough,
@@ -216,21 +211,21 @@ pub(super) const GROUPS: &[Part] = &[
     },
     Part {
         name: "loom",
-        about: "more interleavings of what threads and processes share",
+        about: "tries more interleavings of accesses to shared words, with loom",
         needs_workspace: false,
         run: loom::thorough,
         ..GROUP
     },
     Part {
         name: "sim",
-        about: "VIs over a hundred thousand simulated bad networks",
+        about: "runs virtual interfaces over a hundred thousand simulated bad networks",
         needs_workspace: false,
         run: sim::thorough,
         ..GROUP
     },
     Part {
         name: "soak",
-        about: "many processes, threads and objects for half an hour",
+        about: "runs many processes, threads and objects for half an hour",
         profile: Some("soak"),
         tools: &[Tool::Nextest, Tool::Libfabric],
         run: soak::thorough,
@@ -238,35 +233,35 @@ pub(super) const GROUPS: &[Part] = &[
     },
     Part {
         name: "conformance",
-        about: "gigabytes through each provider of VIs, every byte compared",
+        about: "sends gigabytes through each provider, and compares every byte",
         tools: &[Tool::Nextest, Tool::Libfabric, Tool::Ip],
         run: conformance::thorough,
         ..GROUP
     },
     Part {
         name: "java",
-        about: "nonsense for the readers in Java, and two builds of all that is published, compared",
+        about: "fuzzes the parsers in Java, and compares two builds of the published artifacts",
         tools: &[Tool::Jdk],
         run: java::thorough,
         ..GROUP
     },
     Part {
         name: "matrix",
-        about: "every variant of CMake projects, every project of the wizard in C++",
+        about: "builds every variant of CMake projects, and every project of the wizard in C++",
         tools: &[Tool::Cmake],
         run: cmake::thorough,
         ..GROUP
     },
     Part {
         name: "constructs",
-        about: "every construct of the IDL in every place, compiled in every language",
+        about: "compiles every construct of the IDL in every place, in every language",
         tools: &[Tool::Nextest, Tool::Cxx, Tool::Jdk, Tool::Cmake],
         run: workspace::test_constructs,
         ..GROUP
     },
     Part {
         name: "dcom",
-        about: "a client of DCOM that others wrote holds an object for eight minutes by its pings alone",
+        about: "has a foreign DCOM client hold an object for eight minutes by its pings alone",
         needs_network: true,
         tools: &[Tool::JavaJudges, Tool::Jdk, Tool::Ip],
         run: interop::run_long,
@@ -274,7 +269,7 @@ pub(super) const GROUPS: &[Part] = &[
     },
     Part {
         name: "plain",
-        about: "the part unit, built without any feature, as users build by default",
+        about: "runs the part unit, built without any feature, as users build by default",
         needs_workspace: false,
         tools: &[Tool::Nextest, Tool::Cxx, Tool::Jdk],
         run: workspace::test_plain,
@@ -282,14 +277,14 @@ pub(super) const GROUPS: &[Part] = &[
     },
     Part {
         name: "docs",
-        about: "rustdoc has nothing to say about the crates that programs use",
+        about: "checks the documentation of the crates that programs use for warnings of rustdoc",
         needs_workspace: false,
         run: workspace::document,
         ..GROUP
     },
     Part {
         name: "wine",
-        about: "programs whose stubs widl wrote, under Wine (installs a gigabyte)",
+        about: "runs programs with stubs of widl under Wine (installs a gigabyte)",
         tools: &[Tool::Judges, Tool::Wine],
         run: || super::run_wine(&[]),
         ..GROUP
