@@ -1,0 +1,113 @@
+//! The `obvia` command: compiles interfaces, generates projects, inspects and calls running
+//! objects, and measures.
+
+#![forbid(unsafe_code)]
+// All output goes through `print`, which escapes text from other processes.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
+mod bench;
+mod call;
+mod classes;
+mod completions;
+mod credentials;
+mod describe;
+mod epmapper;
+mod exit;
+mod frame;
+mod idl;
+mod json;
+mod limit;
+mod ls;
+mod manual;
+mod print;
+mod register;
+mod scm;
+mod table;
+mod tlb;
+mod trace;
+mod value;
+mod wizard;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Objects in other processes, called through shared memory.
+#[derive(Debug, Parser)]
+#[command(name = "obvia", version, propagate_version = true, after_help = exit::HELP)]
+struct Arguments {
+    // Accepted before the subcommand for compatibility: subcommands that call servers have the
+    // option.
+    #[arg(long, hide = true, value_name = "[DOMAIN/]USER")]
+    user: Option<String>,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Measure calls against the best that the machine can do
+    Bench(bench::Arguments),
+    /// Call a method of an exported object
+    Call(call::Arguments),
+    /// List the registered classes, and the processes that make objects of them
+    Classes(classes::Arguments),
+    /// Write a script by which a shell completes the command's words
+    Completions(completions::Arguments),
+    /// Show an interface of an exported object as IDL
+    Describe(describe::Arguments),
+    /// Serve the endpoint mapper of this host, which knows the endpoints of interfaces of functions
+    Epmapper(epmapper::Arguments),
+    /// Compile an interface
+    Idl(idl::Arguments),
+    /// List exported objects, and functions
+    Ls(ls::Arguments),
+    /// Write manual pages, for man(1)
+    Manual(manual::Arguments),
+    /// Register the server of a class: a program that is started on demand, a shared library, or
+    /// another host
+    Register(register::Arguments),
+    /// Serve activation for this user: start servers on demand
+    Scm(scm::Arguments),
+    /// Show a type library as IDL
+    Tlb(tlb::Arguments),
+    /// Run a program, and write its traffic by the standard's protocols to a file for Wireshark
+    Trace(trace::Arguments),
+    /// Remove a registration
+    Unregister(register::Unregister),
+    /// Generate a project for an interface: an object with methods to write, a server, a client,
+    /// and a test
+    Wizard(wizard::Arguments),
+}
+
+/// Runs the command with the arguments of the process, and returns its exit code.
+pub fn main() -> ExitCode {
+    let Arguments { user, command } = Arguments::parse();
+    let known = credentials::User::of(user).set();
+    match known.and_then(|()| run(command)) {
+        Ok(code) => code,
+        Err(error) => {
+            print::note(&format!("obvia: {error:#}"));
+            exit::code_of(&error)
+        }
+    }
+}
+
+fn run(command: Command) -> anyhow::Result<ExitCode> {
+    match command {
+        Command::Bench(arguments) => bench::main(arguments),
+        Command::Call(arguments) => call::main(arguments),
+        Command::Classes(arguments) => classes::main(&arguments),
+        Command::Completions(arguments) => completions::main(&arguments),
+        Command::Describe(arguments) => describe::main(arguments),
+        Command::Epmapper(arguments) => epmapper::main(&arguments),
+        Command::Idl(arguments) => idl::main(&arguments),
+        Command::Ls(arguments) => ls::main(arguments),
+        Command::Manual(arguments) => manual::main(&arguments),
+        Command::Register(arguments) => register::main(&arguments),
+        Command::Scm(arguments) => scm::main(&arguments),
+        Command::Tlb(arguments) => tlb::main(&arguments),
+        Command::Trace(arguments) => trace::main(&arguments),
+        Command::Unregister(arguments) => register::unregister(&arguments),
+        Command::Wizard(arguments) => wizard::main(&arguments),
+    }
+}
