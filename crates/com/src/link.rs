@@ -22,7 +22,8 @@ use obvia_rpc::uuid::Uuid;
 use obvia_rpc::vi_call::{Channel, TargetId};
 use obvia_via::window::{Options, Peer, Window};
 use obvia_via::{Deadline, Waiting};
-use process::Process;
+pub(crate) use process::Fate;
+use process::{Process, has_ended};
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -217,7 +218,7 @@ impl Link {
         let reached = Reached { oxid: runtime::draw()?, home, targets, proof };
         let link = Self { stranger: Some(stranger), ..Self::open(runtime, address, reached, deadline)? };
         // Connects the channel that the first call will use, so that errors show now.
-        link.give_back(link.take_channel(deadline)?);
+        link.return_channel(link.take_channel(deadline)?);
         Ok(link)
     }
 
@@ -415,7 +416,7 @@ impl Link {
     }
 
     /// Returns a channel to the pool.
-    pub(crate) fn give_back(&self, channel: Channel) {
+    pub(crate) fn return_channel(&self, channel: Channel) {
         let mut idle = lock(&self.idle);
         if !channel.is_closed() && idle.len() < IDLE_MAX {
             idle.push(channel);
@@ -459,15 +460,10 @@ impl Link {
         janitor::wake();
     }
 
-    /// Queues references for [`Self::flush_releases`].
-    pub(crate) fn release_all(&self, refs: Vec<(TargetId, u32)>) {
-        lock(&self.process.releases).extend(refs);
-    }
-
-    /// Whether the server gives back the references in one-way calls that it has refused: see
+    /// Whether the server returns the references in one-way calls that it has refused: see
     /// [`system::tell_given`]. Datagrams may overtake each other, and servers that are no obvia
     /// processes know no such call.
-    pub(crate) fn gives_back(&self) -> bool {
+    pub(crate) fn returns_refused_references(&self) -> bool {
         let is_ordered = match &self.address {
             Address::Name(_) => true,
             Address::Binding(binding) => binding.protocol != ProtocolSequence::IpUdp,
@@ -490,16 +486,28 @@ impl Link {
         }
     }
 
-    /// Whether the process at the other end is gone, and may have references that it never looked
-    /// at. Over a network a call must also have failed since the last time, as the process may
-    /// outlive the connection.
-    pub(crate) fn take_failure(&self) -> bool {
-        self.is_dead() && (self.has_failed.swap(false, Ordering::AcqRel) || self.is_private())
+    /// Returns the state of the process at the other end of a link whose home connection has ended.
+    /// References in unread calls must be dropped when the process has ended. The end of a network
+    /// connection proves that only together with a failed call.
+    pub(crate) fn take_fate(&self) -> Fate {
+        match self.peer {
+            Peer::Process { pid, .. } if self.is_private() && has_ended(pid) => Fate::Ended,
+            _ if self.is_private() => Fate::Lives,
+            _ if self.has_failed.swap(false, Ordering::AcqRel) => Fate::Ended,
+            _ => Fate::Unknown,
+        }
     }
 
-    /// Gives back the queued references. Returns whether none is left.
-    pub(crate) fn flush_releases(&self) -> bool {
-        let batch = std::mem::take(&mut *lock(&self.process.releases));
+    /// Gives back the queued references, and then those that `owed` returns. A peer that does not
+    /// take the former gets none of the latter, so that they do not add up here. Returns whether no
+    /// reference is left.
+    pub(crate) fn flush_releases(&self, owed: impl FnOnce() -> Vec<(TargetId, u32)>) -> bool {
+        let queued = std::mem::take(&mut *lock(&self.process.releases));
+        self.release(&queued) && self.release(&owed())
+    }
+
+    /// Gives back references. Queues those that were not sent, and returns whether there are none.
+    fn release(&self, batch: &[(TargetId, u32)]) -> bool {
         let mut parts = batch.chunks(system::RELEASES_MAX);
         while let Some(part) = parts.next() {
             let mut is_sent = false;

@@ -9,7 +9,7 @@ mod group;
 
 pub use caller::is_cancelled;
 pub(crate) use caller::{Caller, Identity, caller, take_back_sent};
-pub(crate) use clients::{Clients, Presence};
+pub(crate) use clients::{Clients, Presence, Way};
 pub use connection::{Loop, Served, set_loop};
 pub(crate) use group::Fellowship;
 

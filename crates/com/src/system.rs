@@ -49,10 +49,10 @@ const OP_MARK: u16 = 17;
 /// The opnum of a one-way call with the [`CallContext`] of the next call on the connection.
 const OP_CONTEXT: u16 = 25;
 
-/// The opnum of a one-way call with the references of the one-way call before it on the connection,
-/// or with further ones. The client of a one-way call learns of no refusal, and a server that
-/// refuses a call knows no references in its arguments. The server of a refused call gives these
-/// references back, as it gives back those of its proxies.
+/// The opnum of the message behind a one-way call: the references in that call, 1024 at most;
+/// further ones follow in further messages. The client is not told of a refusal, and a server that
+/// refuses a call has not read its arguments. So the server returns the references in this message
+/// if it refused the call.
 const OP_GIVEN: u16 = 26;
 
 /// The greatest number of entries that one call releases. The exports are locked meanwhile, so
@@ -121,8 +121,8 @@ pub(crate) fn tells_given(call: &ServerCall<'_>) -> bool {
     call.target() == TARGET.word() && call.opnum() == OP_GIVEN
 }
 
-/// Gives the references in such a call back to the client, the process of their objects.
-pub(crate) fn give_back(call: &mut ServerCall<'_>) -> Answer {
+/// Returns the references in such a call to the client, the process of their objects.
+pub(crate) fn return_references(call: &mut ServerCall<'_>) -> Answer {
     serve(call, |call| {
         let given = releases_in(call.frame(0)?)?;
         let caller = who()?;
@@ -321,7 +321,7 @@ pub(crate) fn activate(link: &Link, class: &GUID, wanted: Activated, info: &Inte
     // A server may have to start. The home connection is for calls that return at once.
     let mut channel = link.take_channel(thread::deadline().start())?;
     let answer = call(&mut channel, OP_ACTIVATE, &request);
-    link.give_back(channel);
+    link.return_channel(channel);
     let reference = match (answer, unknown) {
         (Err(error), Some(unknown)) if error.code() == code::E_NOINTERFACE => return Err(unknown),
         (answer, unknown) => (ObjRef::from_wire(&answer?)?, unknown),

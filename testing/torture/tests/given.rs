@@ -4,21 +4,37 @@
 use torture::process::{Directory, LATEST, Process};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
-/// The options of the transports: shared memory, and TCP in both transfer syntaxes.
-const WAYS: [&str; 3] = ["", "", ",transfer=ndr"];
+/// A transport between client and server.
+struct Way {
+    /// The options of the binding; `None` for shared memory.
+    options: Option<&'static str>,
+    /// Whether the two processes share a directory of names. Those that do also reach each other by
+    /// shared memory, so that the server's link to the client is of another transport than the
+    /// client's link to the server.
+    shares_names: bool,
+}
+
+/// Shared memory, and TCP in both transfer syntaxes.
+const WAYS: [Way; 5] = [
+    Way { options: None, shares_names: true },
+    Way { options: Some(""), shares_names: false },
+    Way { options: Some(",transfer=ndr"), shares_names: false },
+    Way { options: Some(""), shares_names: true },
+    Way { options: Some(",transfer=ndr"), shares_names: true },
+];
 
 /// Runs a test on each transport.
 fn over_each(test: impl Fn(&mut Process, &mut Process)) {
-    for (at, options) in WAYS.iter().enumerate() {
-        println!("{at}: {options}");
+    for Way { options, shares_names } in &WAYS {
+        println!("{options:?}, names shared: {shares_names}");
         let directories = [Directory::new(), Directory::new()];
         let mut server = directories[0].start(PROGRAM, &[]);
         server.good("export there");
-        let place = match at {
-            0 => "there".to_owned(),
-            _ => server.good(&format!("listen ncacn_ip_tcp:127.0.0.1[{options}]")).replace(']', ",name=there]"),
-        };
-        let mut client = directories[usize::from(at > 0)].start(PROGRAM, &[]);
+        let place = options.map_or_else(
+            || "there".to_owned(),
+            |options| server.good(&format!("listen ncacn_ip_tcp:127.0.0.1[{options}]")).replace(']', ",name=there]"),
+        );
+        let mut client = directories[usize::from(!shares_names)].start(PROGRAM, &[]);
         client.good(&format!("connect {place}"));
         test(&mut server, &mut client);
         // No reference to the client's objects is left.
@@ -95,6 +111,27 @@ fn what_a_server_refuses_of_oneway_calls_is_given_back() {
         assert_eq!(client.number("exported"), kept);
         assert_eq!(client.number("add-to-kept 4"), 4);
     });
+}
+
+#[test]
+fn what_a_server_refuses_is_given_back_over_a_link_that_it_had_before() {
+    let directory = Directory::new();
+    let mut client = directory.start(PROGRAM, &[]);
+    client.good("export here");
+    let here = client.good("listen ncacn_ip_tcp:127.0.0.1").replace(']', ",name=here]");
+    let mut server = directory.start(PROGRAM, &[]);
+    server.good("export there");
+    // The server's calls of the client's objects take this link, the client's calls shared memory.
+    server.good(&format!("connect {here}"));
+    client.good("connect there");
+    client.good("keep-own");
+    let kept = client.number("exported");
+    server.good("access exported nobody");
+    client.good("give oneway");
+    client.bad("give all");
+    server.good("access exported everybody");
+    client.good("keep-none");
+    client.becomes(LATEST, "exported", kept - 1);
 }
 
 #[test]

@@ -7,6 +7,8 @@ use crate::proxy::ManagerPointer;
 use crate::{system, thread};
 use obvia_rpc::string_binding::StringBinding;
 use obvia_rpc::vi_call::TargetId;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -25,6 +27,26 @@ pub(super) struct Process {
     pub(super) ways: Mutex<Vec<StringBinding>>,
     /// The bindings of the process that it sent itself, in the latest version.
     pub(super) others: Mutex<Vec<StringBinding>>,
+}
+
+/// The state of the process behind a link whose home connection has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// The process has ended.
+    Ended,
+    /// The process goes on, and may read calls on other connections.
+    Lives,
+    /// The process may go on.
+    Unknown,
+}
+
+/// Whether a process of this host has ended. The processes of other namespaces have no number here:
+/// the end of a connection has to do as the end of such a process.
+pub(super) fn has_ended(pid: u32) -> bool {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    let Some(Ok(process)) = pid.map(|pid| pidfd_open(pid, PidfdFlags::empty())) else { return true };
+    // The descriptor is readable when the process has ended, also before its parent has waited.
+    !matches!(poll(&mut [PollFd::new(&process, PollFlags::IN)], Some(&Timespec::default())), Ok(0))
 }
 
 impl Link {
@@ -74,5 +96,26 @@ impl Link {
         if !ways.contains(&own) {
             ways.push(own);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::has_ended;
+    use std::process::{Command, Stdio};
+
+    #[test]
+    #[cfg_attr(miri, ignore = "starts a process")]
+    fn a_process_has_ended_when_it_runs_no_longer() {
+        assert!(!has_ended(std::process::id()));
+        let mut child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        assert!(!has_ended(child.id()));
+        child.kill().unwrap();
+        // The parent has not waited for it yet.
+        while !has_ended(child.id()) {
+            std::thread::yield_now();
+        }
+        child.wait().unwrap();
+        assert!(has_ended(child.id()) && has_ended(0) && has_ended(u32::MAX));
     }
 }

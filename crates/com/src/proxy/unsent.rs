@@ -74,8 +74,9 @@ impl Unsent {
         }
     }
 
-    /// Transfers the references to the server after a one-way request was published. The server
-    /// gives them back if it refuses the call.
+    /// Transfers the references to the server after a one-way request was published. The server is
+    /// told of references to this process's own objects, and returns them if it refuses the call.
+    /// Custom references, and all references in datagrams, stay until the server ends.
     #[inline]
     pub(crate) fn is_published_oneway(&mut self, channel: &mut Channel, link: &Link) {
         if self.0.get_mut().is_some() {
@@ -88,7 +89,7 @@ impl Unsent {
         janitor::start();
         if let Some(given) = self.0.get_mut()
             && !given.own.is_empty()
-            && link.gives_back()
+            && link.returns_refused_references()
         {
             // The call itself was sent. If it is refused now, the references end with the server.
             let _ = system::tell_given(channel, &given.own);

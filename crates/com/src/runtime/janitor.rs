@@ -2,7 +2,8 @@
 //! whose peer ended, and collects state of clients that are gone.
 
 use super::Runtime;
-use crate::link::Link;
+use crate::link::{Fate, Link};
+use crate::server::Way;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Condvar, Mutex, Once, PoisonError};
 use std::time::{Duration, Instant};
@@ -65,6 +66,28 @@ impl Absent {
     }
 }
 
+/// Gives back the references that this process holds no longer, or has refused. Returns whether
+/// none is left.
+fn give_back(runtime: &Runtime, link: &Link) -> bool {
+    let way = Way { peer: link.peer(), local: link.local(), bindings: &|| link.bindings() };
+    link.flush_releases(|| runtime.clients().take_owed(link.oxid(), &way))
+}
+
+/// Drops the references of the process behind a dead link if the process has ended. Returns false
+/// where the process may still use them and its end is still to be seen.
+fn has_settled(runtime: &Runtime, link: &Link) -> bool {
+    // A client of this process is gone only when its own connections end.
+    if runtime.clients().has(link.oxid()) {
+        return true;
+    }
+    match link.take_fate() {
+        Fate::Ended => drop(runtime.exports().drop_client(link.oxid())),
+        Fate::Lives => return runtime.exports().held_by(link.oxid()) == 0,
+        Fate::Unknown => {}
+    }
+    true
+}
+
 fn work() {
     let (mut looked, mut is_done, mut absent) = (Instant::now(), true, Absent::default());
     loop {
@@ -81,19 +104,23 @@ fn work() {
             std::thread::sleep(BATCH);
         }
         is_done = true;
+        // The links that end in this round. Links that die meanwhile end in the next one.
+        let mut ended = Vec::new();
         let links = runtime.links();
         for link in &links {
+            let is_dead = link.is_dead();
             // If another link leads to the process, the process lives, and its releases go over
             // that link.
             let leads_there = |other: &Arc<Link>| other.leads_where(link) && !other.is_dead();
-            if link.is_dead() && links.iter().any(leads_there) {
-                continue;
+            if !is_dead || !links.iter().any(leads_there) {
+                is_done &= give_back(runtime, link);
+                if is_dead && !has_settled(runtime, link) {
+                    is_done = false;
+                    continue;
+                }
             }
-            link.release_all(runtime.clients().take_owed(link.oxid(), link.peer()));
-            is_done &= link.flush_releases();
-            // A client of this process is gone only when its own connections end.
-            if link.take_failure() && !runtime.clients().has(link.oxid()) {
-                drop(runtime.exports().drop_client(link.oxid()));
+            if is_dead {
+                ended.push(Arc::downgrade(link));
             }
         }
         drop(links);
@@ -106,7 +133,10 @@ fn work() {
         // The janitor may be woken all the time, so a round is determined by the clock and not by
         // the timeout of the wait.
         let is_round = looked.elapsed() >= ROUND;
-        runtime.close_links(|link| link.is_dead() || is_round && link.is_unused());
+        runtime.close_links(|link| {
+            let has_ended = ended.iter().any(|ended| std::ptr::eq(ended.as_ptr(), link));
+            has_ended || is_round && link.is_unused() && !link.is_dead()
+        });
         if is_round {
             absent.collect(runtime);
             looked = Instant::now();

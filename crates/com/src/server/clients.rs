@@ -11,6 +11,7 @@ use crate::system;
 use obvia_rpc::co::{Group, Groups};
 use obvia_rpc::security::Principal;
 use obvia_rpc::status::Status;
+use obvia_rpc::string_binding::StringBinding;
 use obvia_rpc::vi_call::TargetId;
 use obvia_via::window::{Alarm, Peer};
 use std::collections::{BTreeSet, HashMap};
@@ -29,8 +30,8 @@ const LOST_BY_HOST_MAX: usize = 64;
 const KEPT_MAX: usize = 1 << 17;
 const KEPT_BY_HOST_MAX: usize = KEPT_MAX / 2;
 
-/// The greatest number of entries in a client's list of references to give back. Further references
-/// stay until the client finds that this process is gone.
+/// The greatest number of entries in a client's list of references to give back. References beyond
+/// it are not returned: the client drops them when this process ends.
 const OWED_MAX: usize = system::RELEASES_MAX;
 
 /// The clients of a process.
@@ -69,6 +70,31 @@ struct Known {
     // Invariant: `Some` exactly when there is no connection. `Register::lost` then has the client
     // under this time.
     lost: Option<Lost>,
+}
+
+/// A way from this process to another one.
+pub(crate) struct Way<'a> {
+    /// The peer that was reached.
+    pub(crate) peer: &'a Peer,
+    /// The host name by which the peer reaches this process over a network.
+    pub(crate) local: Option<&'a str>,
+    /// Returns the bindings by which the process is known to be reached.
+    pub(crate) bindings: &'a dyn Fn() -> Vec<StringBinding>,
+}
+
+impl Known {
+    /// Whether the client is at the place to which a way leads. The way may be of another transport
+    /// than the client's connections, or of another address of the same host.
+    fn is_at(&self, way: &Way<'_>) -> bool {
+        let has_address_at = |host: &str| (way.bindings)().iter().any(|binding| binding.address == host);
+        // A host that connects to itself uses one address for both ends.
+        match (way.peer, self.pid, &self.host) {
+            (Peer::Process { pid, .. }, Some(known), _) => *pid == known,
+            (Peer::Process { .. }, None, known) => known.is_some() && *known == self.local,
+            (Peer::Host(host), _, Some(known)) if host == known || has_address_at(known) => true,
+            (Peer::Host(host), known, _) => known.is_some() && way.local == Some(host),
+        }
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -180,16 +206,15 @@ impl Clients {
         }
     }
 
-    /// Takes the references to give back to a client that is reached as `peer`. A process that
-    /// claims another one's OXID does not make this process give back references of the other.
-    pub(crate) fn take_owed(&self, oxid: u64, peer: &Peer) -> Vec<(TargetId, u32)> {
+    /// Takes the references to give back to a client, over a link to the process of the same OXID.
+    /// A process of another host that claims a client's OXID does not make this process give back
+    /// references of that client.
+    pub(crate) fn take_owed(&self, oxid: u64, way: &Way<'_>) -> Vec<(TargetId, u32)> {
         let mut register = self.register();
-        let Some(known) = register.known.get_mut(&oxid) else { return Vec::new() };
-        let is_same = match peer {
-            Peer::Process { pid, .. } => known.pid == Some(*pid),
-            Peer::Host(host) => known.host.as_ref() == Some(host),
-        };
-        if is_same { std::mem::take(&mut known.owed) } else { Vec::new() }
+        match register.known.get_mut(&oxid) {
+            Some(known) if !known.owed.is_empty() && known.is_at(way) => std::mem::take(&mut known.owed),
+            _ => Vec::new(),
+        }
     }
 
     /// Returns the host name by which a client reaches this process.

@@ -147,19 +147,19 @@ impl Connection {
             }
             Some(perform) if self.caller.is_some() => match system::context_in(call) {
                 Some(context) => self.expect(context),
-                None if system::tells_given(call) => self.give_back(call),
+                None if system::tells_given(call) => self.return_references(call),
                 None => perform(call),
             },
             Some(_) => Answer::fault(Status::PROTOCOL_ERROR),
         }
     }
 
-    /// Gives back the references in the previous message if that was a refused call, or told of the
-    /// references of a refused call.
-    fn give_back(&mut self, call: &mut ServerCall<'_>) -> Answer {
+    /// Returns the references in this message if the message before was a refused call, or a list of
+    /// such a call's references.
+    fn return_references(&mut self, call: &mut ServerCall<'_>) -> Answer {
         let is_next = self.refused.is_some_and(|refused| refused.wrapping_add(1) == call.sequence());
         self.refused = is_next.then(|| call.sequence());
-        if is_next { system::give_back(call) } else { Answer::results(0, 0) }
+        if is_next { system::return_references(call) } else { Answer::results(0, 0) }
     }
 
     /// Stores the context of the next call and invalidates the watch, so that this call takes the

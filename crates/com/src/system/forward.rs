@@ -24,7 +24,7 @@ pub(crate) fn forward(link: &Link, forwarded: &Forwarded) -> Result<std::result:
     // An activation may take arbitrarily long.
     let mut channel = link.take_channel(deadline)?;
     let answer = call(&mut channel, OP_FORWARD, &request)?;
-    link.give_back(channel);
+    link.return_channel(channel);
     let word = |at: usize| answer.get(at..).and_then(|rest| rest.first_chunk()).copied().map(u32::from_le_bytes);
     let (status, length) = word(0).zip(word(4)).ok_or(code::RPC_E_INVALID_DATA)?;
     if status != 0 {

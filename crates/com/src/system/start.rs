@@ -27,7 +27,7 @@ pub(crate) fn start(link: &Link, class: &GUID) -> Result<bool> {
     // The home connection is for calls that return at once.
     let mut channel = link.take_channel(deadline)?;
     let answer = call(&mut channel, OP_START, &request)?;
-    link.give_back(channel);
+    link.return_channel(channel);
     let (head, words) = answer.split_at_checked(HEAD).ok_or(code::RPC_E_INVALID_DATA)?;
     let result = head.first_chunk().copied().map(i32::from_le_bytes).map(HRESULT).ok_or(code::RPC_E_INVALID_DATA)?;
     if result.is_err() {

@@ -79,7 +79,7 @@ impl Owned {
     /// Returns the channel to its link's pool.
     fn give_back(self) {
         if let Some(link) = self.link.upgrade() {
-            link.give_back(self.channel);
+            link.return_channel(self.channel);
         }
     }
 }

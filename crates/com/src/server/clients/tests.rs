@@ -1,6 +1,7 @@
 //! Tests of lost clients, some of which come back, with made-up times instead of waiting.
 
-use super::{Clients, End, KEPT_BY_HOST_MAX, LOST_BY_HOST_MAX, LOST_MAX, OWED_MAX};
+use super::{Clients, End, KEPT_BY_HOST_MAX, LOST_BY_HOST_MAX, LOST_MAX, OWED_MAX, Way};
+use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_rpc::vi_call::TargetId;
 use obvia_via::window::Peer;
 use std::time::{Duration, Instant};
@@ -9,6 +10,10 @@ const PATIENCE: Duration = Duration::from_secs(360);
 
 fn host(name: &str) -> Peer {
     Peer::Host(name.to_owned())
+}
+
+fn process(pid: u32) -> Peer {
+    Peer::Process { pid, uid: 0 }
 }
 
 fn enter(clients: &Clients, oxid: u64, peer: &Peer) -> bool {
@@ -102,30 +107,54 @@ fn lost_clients_are_limited_and_so_is_what_is_kept_for_them() {
     assert!(clients.has(4) && clients.has(5));
 }
 
+fn refs(count: u32) -> Vec<(TargetId, u32)> {
+    (0..count).map(|index| (TargetId { index, generation: 1 }, 5)).collect()
+}
+
+/// Takes the references for a client that is reached as `peer`, at `local`, and has bindings at
+/// `others`. Returns their number.
+fn take_owed(clients: &Clients, oxid: u64, peer: &Peer, local: Option<&str>, others: &[&str]) -> usize {
+    let bindings = || others.iter().map(|host| StringBinding::new(ProtocolSequence::IpTcp, *host, "1")).collect();
+    clients.take_owed(oxid, &Way { peer, local, bindings: &bindings }).len()
+}
+
 #[test]
 fn references_are_given_back_to_the_process_that_sent_them() {
     let clients = Clients::default();
-    let process = |pid| Peer::Process { pid, uid: 0 };
-    let refs = |count| (0..count).map(|index| (TargetId { index, generation: 1 }, 5));
+    let take = |oxid, peer: &Peer| take_owed(&clients, oxid, peer, None, &[]);
     // No client is there yet.
     clients.owe(1, refs(3));
     assert!(enter(&clients, 1, &process(7)) && enter(&clients, 2, &host("far")));
     clients.owe(1, refs(3));
     clients.owe(2, refs(2));
     for other in [process(8), host("far")] {
-        assert_eq!(clients.take_owed(1, &other), []);
+        assert_eq!(take(1, &other), 0);
     }
-    assert_eq!(clients.take_owed(1, &process(7)), refs(3).collect::<Vec<_>>());
-    assert_eq!(clients.take_owed(1, &process(7)), []);
-    assert_eq!(clients.take_owed(2, &host("near")), []);
-    assert_eq!(clients.take_owed(2, &host("far")).len(), 2);
+    assert_eq!((take(1, &process(7)), take(1, &process(7))), (3, 0));
+    assert_eq!((take(2, &process(7)), take(2, &host("near")), take(2, &host("far"))), (0, 0, 2));
     for _ in 0..3 {
         clients.owe(2, refs(1000));
     }
-    assert_eq!(clients.take_owed(2, &host("far")).len(), OWED_MAX);
+    assert_eq!(take(2, &host("far")), OWED_MAX);
     // The client's end is the end of its references.
     clients.owe(2, refs(1));
     assert_eq!(leave(&clients, 2, End::InOrder, 0), [2]);
     assert!(enter(&clients, 2, &host("far")));
-    assert_eq!(clients.take_owed(2, &host("far")), []);
+    assert_eq!(take(2, &host("far")), 0);
+}
+
+#[test]
+fn references_are_given_back_over_a_link_of_another_transport_or_address() {
+    let clients = Clients::default();
+    let take = |oxid, peer: &Peer, local, others: &[&str]| take_owed(&clients, oxid, peer, local, others);
+    // A client that reaches this process at its own address is of this host.
+    assert!(clients.enter(|| Ok(1), &host("127.0.0.1"), Some("127.0.0.1"), None).is_ok());
+    assert!(clients.enter(|| Ok(2), &host("far"), Some("near"), None).is_ok() && enter(&clients, 3, &process(7)));
+    for oxid in 1..=3 {
+        clients.owe(oxid, refs(1));
+    }
+    assert_eq!((take(2, &process(7), None, &[]), take(1, &process(7), None, &[])), (0, 1));
+    assert_eq!((take(2, &host("farther"), None, &["near"]), take(2, &host("farther"), None, &["far"])), (0, 1));
+    assert_eq!(take(3, &host("near"), Some("other"), &[]), 0);
+    assert_eq!(take(3, &host("near"), Some("near"), &[]), 1);
 }

@@ -63,7 +63,7 @@ pub(super) enum Received {
     /// A packet: its length in bytes, and its files.
     Packet(usize, Vec<OwnedFd>),
     /// A packet with more bytes or files than the protocol allows, or with files that are no
-    /// memory. So are all packets while too many of the user's files wait to be closed.
+    /// memory. While too many files of the peer's user wait to be closed, every packet is unfit.
     Unfit,
 }
 
