@@ -7,7 +7,7 @@ pub use crate::events::objects::{enumerate_points, find_point};
 pub use crate::events::sinks::{Event, Point, Posted};
 pub use crate::graph::{Invoke, Method, clear_elements, copy_elements, free_elements};
 pub use crate::listing::way_to as binding_of;
-pub use crate::marshal::{allocate, release};
+pub use crate::memory::{allocate, release};
 pub use crate::proxy::{Proxy, UNKNOWN};
 pub use crate::registry::{Description, InterfaceInfo, VtablePointer, declare_copy};
 pub use crate::rt::give_text;

@@ -10,11 +10,12 @@ pub(crate) use data::Keeping;
 
 use crate::agile::Agile;
 use crate::error::{Error, Result, code};
+use crate::identity::{DRAWS, draw_set};
 use crate::objref;
 use crate::orpc::object_exporter::ComplexPing;
 use crate::orpc::{Client, Dropped, Limits, PingAnswer, Pinging, References, Refs};
 use crate::registry::{InterfaceInfo, refuse_rivals};
-use crate::runtime::{DRAWS, draw_set, janitor};
+use crate::runtime::janitor;
 use crate::stub::Stubs;
 use data::Data;
 use obvia_rpc::object_table::SharedTable;

@@ -9,12 +9,16 @@ mod process;
 
 use crate::binding::Transfers;
 use crate::error::{Error, Result, code};
+use crate::identity;
+use crate::identity::endpoint_of;
+use crate::identity::local_binding;
 use crate::network::{proof_of, protected, targets_of, told};
 use crate::presentation::Targets;
 use crate::proxy::ManagerPointer;
 use crate::registry::{self, InterfaceInfo};
-use crate::runtime::{self, Runtime, janitor};
+use crate::runtime::{Runtime, janitor};
 use crate::security::Protection;
+use crate::threads::lock;
 use crate::{binding, system, thread, trace};
 use obvia_rpc::co::relay::Routes as _;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
@@ -25,7 +29,7 @@ use obvia_via::{Deadline, Waiting};
 use process::Process;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use windows_core::GUID;
 
@@ -155,29 +159,9 @@ impl Address {
     }
 }
 
-/// Returns the name of a process's endpoint in the directory.
-pub(crate) fn endpoint_of(oxid: u64) -> String {
-    format!("oxid-{oxid:016x}")
-}
-
-/// Returns the OXID of the process whose endpoint has this name in the directory.
-pub(crate) fn oxid_of(endpoint: &str) -> Option<u64> {
-    let oxid = u64::from_str_radix(endpoint.strip_prefix("oxid-")?, 16).ok()?;
-    (endpoint_of(oxid) == endpoint).then_some(oxid)
-}
-
-/// Returns the string binding by which processes of this host reach an endpoint in the directory.
-pub(crate) fn local_binding(endpoint: impl Into<String>) -> StringBinding {
-    StringBinding::new(ProtocolSequence::ViShm, endpoint, "")
-}
-
 /// Returns the options of a home connection. It is seldom used, and its latency does not matter.
 fn for_home(options: &Options) -> Options {
     Options { waiting: Waiting::Adaptive, quiet: true, ..options.clone() }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Link {
@@ -214,7 +198,7 @@ impl Link {
         let (targets, proof) = (address.targets()?, address.proof()?);
         let ways = (targets.as_ref(), proof.as_ref());
         let (home, ()) = address.connect(runtime, ways, &runtime.options(), deadline, |_| Ok(()))?;
-        let reached = Reached { oxid: runtime::draw()?, home, targets, proof };
+        let reached = Reached { oxid: identity::draw()?, home, targets, proof };
         let link = Self { stranger: Some(stranger), ..Self::open(runtime, address, reached, deadline)? };
         // Connects the channel that the first call will use, so that errors show now.
         link.give_back(link.take_channel(deadline)?);

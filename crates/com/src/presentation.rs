@@ -6,10 +6,11 @@
 use crate::binding::{self, Transfers};
 use crate::dcom::{self, HEADERS};
 use crate::endpoints::{self, Membership};
+use crate::identity;
 use crate::objref;
 use crate::orpc::Client;
 use crate::registry::{self, InterfaceInfo};
-use crate::runtime::{self, Runtime};
+use crate::runtime::Runtime;
 use crate::security::{self, Admitted, Protection};
 use crate::server::{self, Fellowship, Identity, Presence};
 use crate::system;
@@ -232,7 +233,7 @@ impl Visitor {
         let group = self.group.get();
         let draw = || match group {
             Some(group) => group.shared().client(user),
-            None => runtime::draw().map_err(|_| Status::REMOTE_NO_MEMORY),
+            None => identity::draw().map_err(|_| Status::REMOTE_NO_MEMORY),
         };
         let presence = Presence::enter(self.runtime, draw, &self.peer, self.local.as_deref(), group)?;
         let name = presence.oxid();

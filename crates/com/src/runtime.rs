@@ -15,7 +15,8 @@ use crate::endpoints::OwnInterfaces;
 use crate::error::{self, Error, Result, code};
 use crate::exports::Exports;
 use crate::functions::{self, Functions};
-use crate::link::{Address, Link, endpoint_of};
+use crate::identity::{draw, endpoint_of, in_order};
+use crate::link::{Address, Link};
 use crate::marshaling::behind;
 use crate::network::{self, Network, told};
 use crate::objref::ObjRef;
@@ -25,6 +26,7 @@ use crate::registry::{self, InterfaceInfo};
 use crate::scm::Starter;
 use crate::security::Rules;
 use crate::server::{Clients, accept_on};
+use crate::threads::lock;
 use crate::{system, thread};
 pub use ending::{catch_signals, wait, wait_for_signal};
 use links::{Links, Place};
@@ -40,7 +42,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 use windows_core::{IUnknown, Interface};
 
@@ -81,12 +83,6 @@ pub fn is_string_binding(text: &str) -> bool {
     StringBinding::is_meant(text)
 }
 
-/// Returns the bindings in the order of preference, the best first.
-fn in_order(bindings: &[StringBinding]) -> impl Iterator<Item = &StringBinding> {
-    let of = |protocol| bindings.iter().filter(move |binding| binding.protocol == protocol);
-    ProtocolSequence::ALL.into_iter().flat_map(of)
-}
-
 /// The state of the process.
 pub(crate) struct Runtime {
     oxid: u64,
@@ -121,26 +117,6 @@ static WAITING: AtomicU8 = AtomicU8::new(Waiting::Adaptive as u8);
 /// The default is adaptive waiting: polling for some tens of microseconds, then sleeping.
 pub fn set_waiting(waiting: Waiting) {
     WAITING.store(waiting as u8, Ordering::Relaxed);
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Draws a random number that is unique among processes: the OXID of a process, for example.
-pub(crate) fn draw() -> Result<u64> {
-    let mut bytes = [0; 8];
-    rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
-        .map_err(|error| Error::new(code::E_FAIL, format!("drawing a process identity: {error}")))?;
-    Ok(u64::from_le_bytes(bytes))
-}
-
-/// The greatest number of draws until an identifier for a ping set is free.
-pub(crate) const DRAWS: usize = 16;
-
-/// Draws the identifier of a ping set. Some clients in the field send it as a number of 16 bits.
-pub(crate) fn draw_set() -> Result<u64> {
-    Ok((draw()? & u64::from(u16::MAX)).max(1))
 }
 
 impl Runtime {

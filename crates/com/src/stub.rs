@@ -9,6 +9,7 @@ mod lent;
 
 pub use lent::{lend, lend_again};
 
+use crate::error::fault_of;
 use crate::error::panicked;
 use crate::frame::{Arrays, Measure, Scalar, Value, aligned};
 use crate::marshal::{self, Wanted};
@@ -267,7 +268,7 @@ impl<'a, 'b> StubCall<'a, 'b> {
         };
         let object = marshal::receive(frame, body, count, wanted);
         settle_return(|| Some(server::caller()?.holder()));
-        object.map(|object| Received(Some(object))).map_err(|error| marshal::fault_of(&error))
+        object.map(|object| Received(Some(object))).map_err(|error| fault_of(&error))
     }
 
     /// Returns zeroed memory for an array that the method fills.
@@ -280,7 +281,7 @@ impl<'a, 'b> StubCall<'a, 'b> {
         if count.saturating_mul(T::SIZE) > self.reply_max() {
             return Err(Status::REMOTE_NO_MEMORY);
         }
-        Ok(vec![crate::rt::zero(); count])
+        Ok(vec![crate::frame::zero(); count])
     }
 
     /// Copies a NUL-terminated string from the caller's memory; a null pointer for a null slot.

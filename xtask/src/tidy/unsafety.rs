@@ -29,6 +29,7 @@ const ALLOWED: &[(&str, &str)] = &[
     ("crates/com/src/graph/", "walks structures in memory by the compiler's tables"),
     ("crates/com/src/marshaling/", "calls marshalers, and is called by them, through COM's binary interface"),
     ("crates/com/src/marshal.rs", "walks C structures by their layout tables"),
+    ("crates/com/src/memory.rs", "allocates for callers, and reads what their pointers lead to"),
     ("crates/com/src/proxy.rs", "makes objects whose vtables the runtime owns"),
     ("crates/com/src/proxy/known.rs", "looks at the vtables of interface pointers"),
     ("crates/com/src/reply.rs", "writes results to where C callers want them"),

@@ -3,7 +3,7 @@
 use super::variant::Variant;
 use super::vt;
 use crate::error::{Error, Result, code};
-use crate::marshal::{allocate_zeroed, release};
+use crate::memory::{allocate_zeroed, release, slice};
 use std::ffi::c_void;
 use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -306,7 +306,7 @@ impl SafeArray {
     /// Returns the elements, in the order in memory; `None` where they have another type.
     pub fn as_slice<T: Element>(&self) -> Option<&[T]> {
         // SAFETY: by the invariant and the promise of `Element`.
-        (self.vt() == T::VT).then(|| unsafe { crate::rt::slice(self.data().cast(), self.len()) })
+        (self.vt() == T::VT).then(|| unsafe { slice(self.data().cast(), self.len()) })
     }
 
     /// Returns a copy.

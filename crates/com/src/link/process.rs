@@ -2,8 +2,9 @@
 //! each of its objects has one proxy manager. The manager's interface proxies each use the link by
 //! which they came.
 
-use super::{Link, lock};
+use super::Link;
 use crate::proxy::ManagerPointer;
+use crate::threads::lock;
 use crate::{system, thread};
 use obvia_rpc::string_binding::StringBinding;
 use obvia_rpc::vi_call::TargetId;

@@ -9,7 +9,7 @@ use super::{complete, port};
 use crate::error::{Error, Result, code};
 use crate::presentation::{Targets, Visitors};
 use crate::runtime::Runtime;
-use crate::server::attend;
+use crate::threads::attend;
 use obvia_rpc::dg::relay::{self, Endpoint, EndpointOptions, Keeper};
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_rpc::uuid::Uuid;

@@ -67,7 +67,7 @@ pub(super) fn listen(runtime: &'static Runtime, wanted: &Wanted, binding: &mut S
     let terms = terms(wanted, binding)?;
     let listener = if binding.protocol == ProtocolSequence::Lrpc {
         if binding.endpoint.is_empty() {
-            binding.endpoint = crate::link::endpoint_of(runtime.oxid());
+            binding.endpoint = crate::identity::endpoint_of(runtime.oxid());
         }
         StreamListener::bind_local(runtime.directory(), &binding.endpoint)?
     } else {

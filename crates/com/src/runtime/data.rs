@@ -3,7 +3,7 @@
 use super::{REFS_PER_POINTER, Runtime};
 use crate::error::{Error, Result, code};
 use crate::exports::{Exported, Keeping, query};
-use crate::link::{endpoint_of, local_binding};
+use crate::identity::{endpoint_of, local_binding};
 use crate::marshaling::{Context, Flags, behind, handler_class_of, make_handler, marshal_custom, marshal_specialised};
 use crate::objref::ObjRef;
 use crate::orpc::{Client, DualStringArray, NO_PING, ObjRef as Any};

@@ -4,7 +4,8 @@
 use super::data::destination;
 use super::{ATTEMPT, Runtime, lock};
 use crate::error::Result;
-use crate::link::{Link, endpoint_of, local_binding};
+use crate::identity::{endpoint_of, in_order, local_binding};
+use crate::link::Link;
 use crate::marshaling::Context;
 use crate::network::{level_of, protected};
 use crate::objref::ObjRef;
@@ -58,7 +59,7 @@ impl Runtime {
         let bindings = self.bindings_there(context).unwrap_or_default();
         // The greatest level of any listener applies to all bindings.
         let least = self.network.heard(None).iter().filter_map(level_of).max();
-        let ways = super::in_order(&bindings).filter(|binding| is_vi(binding)).cloned();
+        let ways = in_order(&bindings).filter(|binding| is_vi(binding)).cloned();
         Ok(ways.filter_map(|way| protected(way, least)).collect())
     }
 

@@ -1,7 +1,7 @@
 //! The bindings by which different clients reach this process.
 
-use super::{Runtime, in_order};
-use crate::link::{endpoint_of, local_binding};
+use super::Runtime;
+use crate::identity::{endpoint_of, in_order, local_binding};
 use crate::network;
 use crate::orpc::Client;
 use crate::server::{self, Caller};

@@ -8,11 +8,12 @@ pub(crate) use pings::PingSets;
 use super::{by_server, class_endpoint, folders, unknown};
 use crate::dcom::{Activated, asked};
 use crate::error::{Error, Result, code};
-use crate::link::{Address, Link, endpoint_of, local_binding};
+use crate::identity::{self, endpoint_of, local_binding};
+use crate::link::{Address, Link};
 use crate::orpc::activator::{ACTIVATION, RemoteActivation, RemoteActivationResults};
 use crate::orpc::object_exporter::{self, Request, Resolve, Response};
 use crate::orpc::{Body, Calls, Decoder, Encoder, Forwarded, INVALID_OXID, OrpcThis, Resolved};
-use crate::runtime::{self, Runtime};
+use crate::runtime::Runtime;
 use crate::security;
 use crate::server::Caller;
 use crate::{network, system, thread};
@@ -91,7 +92,7 @@ pub(crate) fn activate_for(caller: &Arc<Caller>, asked: &RemoteActivation) -> Re
 ///
 /// As for [`activate_for`]; E_NOINTERFACE where the object has no such interface.
 pub(crate) fn reference_for(caller: &Arc<Caller>, class: GUID, wanted: Activated, iid: GUID) -> Result<Vec<u8>> {
-    let this = OrpcThis::new(GUID::from_u128(runtime::draw()?.into()));
+    let this = OrpcThis::new(GUID::from_u128(identity::draw()?.into()));
     let made = activate_for(caller, &asked(this, class, wanted, vec![iid], Vec::new()))?;
     made.result.ok()?;
     let (result, reference) = made.interfaces.into_iter().next().ok_or(code::RPC_E_INVALID_DATA)?;

@@ -1,9 +1,10 @@
 //! The call by which the SCM forwards a call of a client of another host to a server process of the
 //! same user.
 
-use super::{answer, call, start, who};
+use super::{answer, call, who};
 use crate::dcom;
 use crate::error::{Error, Result, code};
+use crate::identity::is_of_own_user;
 use crate::link::Link;
 use crate::orpc::{Body, Forwarded};
 use crate::stub::StubCall;
@@ -40,7 +41,7 @@ pub(super) fn serve_forward(call: &mut StubCall<'_, '_>) -> std::result::Result<
     frame.copy_to(0, &mut request).ok_or(Status::BAD_STUB_DATA)?;
     let caller = who()?;
     // The caller's account of its client is trusted, so the caller must be of the same user.
-    if !start::is_of_own_user(&caller.peer) {
+    if !is_of_own_user(&caller.peer) {
         let refused = Error::new(code::E_ACCESSDENIED, "calls are passed on by processes of the same user and host");
         return answer(call, Err(refused));
     }

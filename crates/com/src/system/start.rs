@@ -2,6 +2,7 @@
 
 use super::{answer, call, guid_from, text, who};
 use crate::error::{Error, Result, code};
+use crate::identity::is_of_own_user;
 use crate::link::Link;
 use crate::objref::guid_to_wire;
 use crate::stub::StubCall;
@@ -9,7 +10,6 @@ use crate::thread;
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::Answer;
 use obvia_via::Deadline;
-use obvia_via::window::Peer;
 use std::time::Duration;
 use windows_core::{GUID, HRESULT};
 
@@ -53,27 +53,4 @@ pub(super) fn serve_start(call: &mut StubCall<'_, '_>) -> std::result::Result<An
     };
     let head = [result.0.to_le_bytes(), [0; 4], [u8::from(is_fresh), 0, 0, 0], [0; 4]].concat();
     answer(call, Ok([head.as_slice(), words.as_bytes()].concat()))
-}
-
-/// Whether a peer is a process of this user or of the superuser. Others may be connected for other
-/// calls.
-pub(super) fn is_of_own_user(peer: &Peer) -> bool {
-    let own = rustix::process::geteuid().as_raw();
-    matches!(peer, Peer::Process { uid, .. } if [own, 0].contains(uid))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
-    fn servers_are_started_for_their_own_user_alone() {
-        let own = rustix::process::geteuid().as_raw();
-        let process = |uid| Peer::Process { pid: 7, uid };
-        assert!(is_of_own_user(&process(own)) && is_of_own_user(&process(0)));
-        for other in [process(own + 1), process(Peer::NOBODY), Peer::Host("127.0.0.1".to_owned())] {
-            assert!(!is_of_own_user(&other), "{other:?}");
-        }
-    }
 }
