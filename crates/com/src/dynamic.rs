@@ -12,11 +12,12 @@ use crate::error::{Error, Result, code};
 use crate::link::Link;
 use crate::listing::guid;
 use crate::objref::ObjRef;
+use crate::proxy::UNKNOWN_INFO;
 use crate::proxy::Unsent;
 use crate::registry::{Description, InterfaceInfo};
 use crate::runtime::Runtime;
 use crate::system::{self, Forms};
-use crate::{functions, marshal, thread};
+use crate::{functions, thread};
 use obvia_rpc::vi_call::{Channel, TargetId};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -40,7 +41,7 @@ impl Identity {
     }
 
     fn description(self) -> Description {
-        Description { name: "as asked for", iid: self.iid, fingerprint: self.fingerprint, ..*marshal::UNKNOWN_INFO }
+        Description { name: "as asked for", iid: self.iid, fingerprint: self.fingerprint, ..*UNKNOWN_INFO }
     }
 }
 

@@ -116,7 +116,7 @@ pub(crate) fn listen_at_endpoints(info: &InterfaceInfo) -> Result<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::marshal::UNKNOWN_INFO;
+    use crate::proxy::UNKNOWN_INFO;
     use crate::registry::Description;
 
     fn located(binding: &str, endpoints: &'static [&'static str]) -> String {

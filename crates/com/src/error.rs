@@ -3,8 +3,7 @@
 mod conversions;
 mod panics;
 
-pub(crate) use panics::panicked;
-pub use panics::{is_own_user, set_panic_texts, unforeseen};
+pub use panics::{guard, is_own_user, set_panic_texts, unforeseen};
 
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::Words;

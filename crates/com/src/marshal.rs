@@ -9,57 +9,16 @@ use crate::memory::release;
 use crate::objref::ObjRef;
 use crate::orpc::{Client, ObjRef as Any};
 use crate::proxy::ProxyCall;
-use crate::registry::{self, Description, InterfaceInfo};
+use crate::proxy::Wanted;
+use crate::registry::InterfaceInfo;
 use crate::runtime::Runtime;
 use crate::runtime::data::with_handler;
 use crate::server::caller;
-use crate::stub::Stubs;
 use obvia_ndr::flat::{FRAME_MAX, OBJECT_HEADER};
 use obvia_rpc::status::Status;
 use obvia_via::RegionView;
 use std::ffi::c_void;
-use windows_core::{GUID, HRESULT, IUnknown, Interface};
-
-/// The interface of an object that is passed.
-#[derive(Clone, Copy)]
-pub enum Wanted {
-    /// An interface that the method's declaration names.
-    Known(&'static InterfaceInfo),
-    /// The interface with this IID.
-    Iid(GUID),
-    /// Any interface: the object itself is passed.
-    Unknown,
-}
-
-impl Wanted {
-    pub(crate) fn info(self) -> Result<&'static InterfaceInfo> {
-        match self {
-            Self::Known(info) => Ok(info),
-            Self::Iid(iid) if iid == IUnknown::IID => Ok(&UNKNOWN_INFO),
-            Self::Iid(iid) => registry::find(&iid),
-            Self::Unknown => Ok(&UNKNOWN_INFO),
-        }
-    }
-}
-
-/// The description of IUnknown as an interface without methods of its own.
-// SAFETY: the proxies are the runtime's own for IUnknown, which has no remote methods.
-pub(crate) static UNKNOWN_INFO: InterfaceInfo = unsafe { InterfaceInfo::new(UNKNOWN) };
-
-const UNKNOWN: Description = Description {
-    name: "IUnknown",
-    iid: IUnknown::IID,
-    version: (0, 0),
-    fingerprint: 0,
-    plain: false,
-    endpoints: &[],
-    base: None,
-    proxy: crate::proxy::UNKNOWN_POINTER,
-    stubs: Stubs::NONE,
-    idl: "",
-    ndr: &[],
-    module: &[],
-};
+use windows_core::{HRESULT, IUnknown, Interface};
 
 /// Marshals a reference for the process that a call goes to; empty for a null pointer.
 ///

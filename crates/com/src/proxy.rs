@@ -6,18 +6,22 @@
 //! interface came, and queries through it use that link.
 
 mod known;
+mod unknown;
 mod unsent;
 
 pub(crate) use known::{Imported, look_behind};
+pub(crate) use unknown::UNKNOWN_INFO;
+pub use unknown::Wanted;
 pub(crate) use unsent::Unsent;
 
 use crate::error::{Error, Failed, Result, code, leave};
 use crate::frame::{Measure, aligned};
 use crate::link::Link;
-use crate::registry::{self, InterfaceInfo, VtablePointer};
+
+use crate::registry::{self, InterfaceInfo, VtablePointer, note_proxies};
 use crate::reply::ReplyView;
 use crate::thread::channels::{Calls, with_channel};
-use crate::{marshal, system, thread};
+use crate::{system, thread};
 use obvia_rpc::vi_call::{Channel, TargetId};
 use obvia_via::layout::INLINE_MAX;
 use std::collections::HashMap;
@@ -91,7 +95,7 @@ impl Proxy {
         link: &Arc<Link>,
         manager: NonNull<ProxyManager>,
     ) -> Box<Self> {
-        known::note(info.proxy);
+        note_proxies(info.proxy);
         Box::new(Self {
             vtable: info.proxy,
             link_address: Arc::as_ptr(link).addr(),
@@ -421,7 +425,7 @@ impl ProxyManager {
         let manager = Box::new(Self { references: AtomicU32::new(1), oid, proxies: Mutex::new(Vec::with_capacity(2)) });
         let manager = NonNull::from(Box::leak(manager));
         // The identity, which every query for IUnknown returns.
-        let identity = Proxy::new(&marshal::UNKNOWN_INFO, NOTHING, link, manager);
+        let identity = Proxy::new(&UNKNOWN_INFO, NOTHING, link, manager);
         // SAFETY: the manager was just made and is not shared yet.
         let proxies = unsafe { &(*manager.as_ptr()).proxies };
         proxies.lock().unwrap_or_else(PoisonError::into_inner).push(identity);

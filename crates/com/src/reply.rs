@@ -3,8 +3,9 @@
 use crate::error::invalid_reply;
 use crate::error::{Failed, Result, forget, recall};
 use crate::frame::{Arrays, Scalar, Value, aligned};
-use crate::marshal::{self, OwnedArray, OwnedObject, OwnedText, Wanted};
+use crate::marshal::{self, OwnedArray, OwnedObject, OwnedText};
 use crate::orpc::Client;
+use crate::proxy::Wanted;
 use crate::runtime::Runtime;
 use crate::thread;
 use crate::thread::channels::RawReply;

@@ -10,24 +10,23 @@ pub use crate::automation::remote::{
 };
 pub use crate::automation::wire::{Automation, Wires, lent as lent_value};
 pub use crate::elements::Borrowing;
-pub use crate::error::{Failed, check, code};
+pub use crate::error::{Failed, check, code, guard};
 pub use crate::frame::{Arrays, Measure, Scalar, Value, zero};
 pub use crate::graph::{
     Arguments, Array, Graph, Held, Image, Layout, Lifted, Owned, OwnedSlice, Results, Text, Wide, behind, lower,
     lower_slice, object_at, object_of, open, place_for, places_for, put_owned, take_place, take_places,
 };
 pub use crate::marshal::{
-    OwnedArray, OwnedObject, OwnedText, Wanted, given_in_range, put_array, put_optional, put_reference, put_text,
-    put_values, reference_for_caller, reference_for_peer, text_count,
+    OwnedArray, OwnedObject, OwnedText, given_in_range, put_array, put_optional, put_reference, put_text, put_values,
+    reference_for_caller, reference_for_peer, text_count,
 };
 pub use crate::memory::{slice, slice_mut, text, vtable, wide};
-pub use crate::proxy::{PlainCall, Proxy, ProxyCall, UNKNOWN};
-pub use crate::registry::{Declared, Description, InterfaceInfo, Meaning, Remote, VtablePointer, declare};
-pub use crate::reply::ReplyView;
-pub use crate::stub::{
-    Received, ReplyFrame, StubCall, StubFn, Stubs, guard, lend, lend_again, no_results, pad, results, results_unpadded,
-    serve,
+pub use crate::proxy::{PlainCall, Proxy, ProxyCall, UNKNOWN, Wanted};
+pub use crate::registry::{
+    Declared, Description, InterfaceInfo, Meaning, Remote, StubFn, Stubs, VtablePointer, declare, pad,
 };
+pub use crate::reply::ReplyView;
+pub use crate::stub::{Received, ReplyFrame, StubCall, lend, lend_again, no_results, results, results_unpadded, serve};
 pub use obvia_ndr::flat::{self, shape};
 pub use obvia_rpc::status::Status;
 pub use obvia_rpc::vi_call::{Answer, ServerCall};

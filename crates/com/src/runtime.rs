@@ -10,9 +10,10 @@ mod ways;
 
 use crate::agile::Agile;
 use crate::context::Contexts;
-use crate::dcom::{Classes, Libraries, securities_for};
+use crate::dcom::{Classes, Libraries, factory, securities_for};
 use crate::endpoints::OwnInterfaces;
 use crate::error::{self, Error, Result, code};
+use crate::events::idl::INTERFACES;
 use crate::exports::Exports;
 use crate::functions::{self, Functions};
 use crate::identity::{draw, endpoint_of, in_order};
@@ -124,6 +125,7 @@ impl Runtime {
     pub(crate) fn of_process() -> Result<&'static Self> {
         let made = RUNTIME.get_or_init(|| {
             obvia_rpc::vi_call::set_words(error::words_for_caller);
+            registry::set_own(INTERFACES.iter().copied().chain([&factory::INFO]));
             let oxid = draw()?;
             Ok(Self {
                 oxid,

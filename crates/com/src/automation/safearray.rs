@@ -2,6 +2,7 @@
 
 use super::variant::Variant;
 use super::vt;
+use crate::agile::sealed;
 use crate::error::{Error, Result, code};
 use crate::memory::{allocate_zeroed, release, slice};
 use std::ffi::c_void;
@@ -432,5 +433,13 @@ impl fmt::Debug for SafeArray {
         write!(f, "SafeArray({:#x}, {:?}, ", self.vt(), self.bounds())?;
         f.debug_list().entries((0..self.len()).map_while(|at| self.element(at).ok())).finish()?;
         f.write_str(")")
+    }
+}
+
+impl sealed::Sealed for SafeArray {
+    fn shared(&self) -> Result<Self> {
+        let copy = self.copy()?;
+        copy.check_objects()?;
+        Ok(copy)
     }
 }

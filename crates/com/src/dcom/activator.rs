@@ -5,10 +5,10 @@
 use super::classes::Activated;
 use super::{answer, request, resolved};
 use crate::error::{Result, code};
-use crate::marshal::Wanted;
 use crate::orpc::activation::{OutInterface, Properties, Property, PropsOutInfo, ScmReplyInfo};
 use crate::orpc::activator::{RemoteActivation, RemoteActivationResults, Request, Response};
 use crate::orpc::{Body, ComVersion, Decoder, OrpcThat, OrpcThis, Resolved};
+use crate::proxy::Wanted;
 use crate::scm;
 use crate::server::Caller;
 use obvia_rpc::status::Status;

@@ -3,10 +3,10 @@
 
 use super::{answer, request, securities_for};
 use crate::error::{Error, Result, code};
-use crate::marshal::Wanted;
 use crate::objref::{self, ObjRef};
 use crate::orpc::rem_unknown::{InterfaceRef, QueryResult, Request, Response};
 use crate::orpc::{Body, Decoder, OrpcThat, OrpcThis, Refs, StdObjRef};
+use crate::proxy::Wanted;
 use crate::server::Caller;
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::TargetId;

@@ -3,12 +3,12 @@
 use super::idl::INTERFACES;
 use super::point::Limits;
 use crate::agile::Agile;
+use crate::error::guard;
 use crate::error::{Error, Result, code};
 use crate::exports::query;
 use crate::link::Link;
 use crate::proxy::look_behind;
 use crate::registry::{InterfaceInfo, register, register_module};
-use crate::stub::guard;
 use crate::thread::with_timeout;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};

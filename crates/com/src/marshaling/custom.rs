@@ -7,7 +7,7 @@ use super::{Context, Flags, specialised};
 use crate::error::{Error, Result, code, leave};
 use crate::exports::query;
 use crate::orpc::{ObjRef as Any, ViReference, com_guid};
-use crate::proxy::look_behind;
+use crate::registry::is_proxy;
 use crate::registry::{self, InterfaceInfo};
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -267,7 +267,7 @@ fn find(class: &GUID) -> Result<IMarshal> {
 
 /// Returns the marshaler of an object of this process, if it has one.
 pub(super) fn marshaler_of(object: &IUnknown) -> Option<IMarshal> {
-    if look_behind(object).is_some() { None } else { object.cast().ok() }
+    if is_proxy(object) { None } else { object.cast().ok() }
 }
 
 /// Returns the custom reference of an object of this process, if it marshals itself.

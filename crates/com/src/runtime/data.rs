@@ -8,6 +8,7 @@ use crate::marshaling::{Context, Flags, behind, handler_class_of, make_handler, 
 use crate::objref::ObjRef;
 use crate::orpc::{Client, DualStringArray, NO_PING, ObjRef as Any};
 use crate::proxy::look_behind;
+use crate::registry::is_proxy;
 use crate::registry::{self, InterfaceInfo};
 use crate::{server, system};
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
@@ -205,7 +206,7 @@ impl Runtime {
 
     /// Drops all references that other processes hold to an object of this process.
     pub(crate) fn disconnect(&self, object: &IUnknown) -> Result<()> {
-        if look_behind(&behind(object)).is_some() {
+        if is_proxy(&behind(object)) {
             return Err(Error::new(code::E_INVALIDARG, "the object lives in another process"));
         }
         self.exports.disconnect(object)?;
