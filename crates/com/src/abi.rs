@@ -205,5 +205,5 @@ pub fn set_timeout(timeout: Option<Duration>) -> Option<Duration> {
 /// Sets the canceller of this thread's further calls; [`Canceller::run`] does so for a limited
 /// time.
 pub fn set_canceller(canceller: Option<Canceller>) {
-    crate::thread::set_canceller(canceller);
+    crate::thread::channels::set_canceller(canceller);
 }

@@ -4,7 +4,7 @@
 //! determines the whole layout: the arrays follow one another in the order of their slots. The
 //! offset of each is thus known before it is read, and the check compares the frame with it.
 
-use crate::context::ContextHandle;
+use crate::context_handle::ContextHandle;
 use crate::error::code;
 use obvia_ndr::flat::{FRAME_MAX, OBJECT_ALIGN, OBJECT_HEADER};
 use obvia_via::RegionView;

@@ -43,6 +43,7 @@ pub mod automation;
 mod binding;
 mod call_context;
 mod context;
+mod context_handle;
 pub mod dcom;
 mod dispatch;
 pub mod dynamic;
@@ -83,7 +84,7 @@ pub mod trace;
 
 pub use agile::{Agile, Shareable};
 pub use automation::{Bstr, IDispatch, SafeArray, Variant};
-pub use context::ContextHandle;
+pub use context_handle::ContextHandle;
 pub use elements::{Elements, ElementsMut, Lending, Lent};
 pub use endpoints::{EndpointMapper, Registration, listen_for, register_endpoints, serve_endpoint_mapper};
 pub use error::{Error, Result, code, set_panic_texts};

@@ -2,7 +2,7 @@
 
 use super::pointers::{Text, Wide};
 use super::survey::Survey;
-use crate::context::ContextHandle;
+use crate::context_handle::ContextHandle;
 use crate::error::Result;
 use obvia_ndr::flat::shape::{Class, Element, ElementType, Extent, Iid, Part, Shape, What};
 use std::marker::PhantomData;

@@ -5,7 +5,8 @@
 //! before the reply arrives. Calls with objects as arguments or results run foreign code in
 //! between, which may make calls itself. Such calls take their channel out.
 
-use super::{ThreadLimit, deadline, is_cancellable, register};
+use super::canceller::{Canceller, is_cancellable, register, replace};
+use super::{ThreadLimit, deadline, set_prepare};
 use crate::call_context;
 use crate::error::{Error, Result, leave};
 use crate::link::Link;
@@ -390,6 +391,7 @@ fn obtain(link: &Arc<Link>) -> Result<Box<Owned>> {
         Some(owned) => owned,
         None => {
             let channel = link.take_channel(deadline())?;
+            set_prepare(prepare_again);
             Box::new(Owned { link: Arc::downgrade(link), channel, alarmed: false })
         }
     };
@@ -421,8 +423,33 @@ fn say_context(channel: &mut Channel) -> Result<()> {
     Ok(())
 }
 
+impl Canceller {
+    /// Runs `calls` on this thread so that [`Self::cancel`] ends the current one and all later ones
+    /// with RPC_E_CALL_CANCELED.
+    ///
+    /// In nested calls of this function, the innermost canceller applies. Methods in other
+    /// processes are not interrupted; they can poll [`crate::is_cancelled`].
+    pub fn run<R>(&self, calls: impl FnOnce() -> R) -> R {
+        struct Restore(Option<Canceller>);
+        impl Drop for Restore {
+            fn drop(&mut self) {
+                set_canceller(self.0.take());
+            }
+        }
+        let _restore = Restore(set_canceller(Some(self.clone())));
+        calls()
+    }
+}
+
+/// Sets the canceller of this thread's further calls, and returns the previous one.
+pub(crate) fn set_canceller(canceller: Option<Canceller>) -> Option<Canceller> {
+    let before = replace(canceller);
+    change_canceller(before.as_ref().is_some_and(Canceller::is_used));
+    before
+}
+
 /// Makes the next call of this thread prepare and send its changed context.
-pub(crate) fn prepare_again() {
+fn prepare_again() {
     Calls::with(|calls| {
         calls.link.set(0);
         if calls.lease.get() != 0 {
@@ -436,7 +463,7 @@ pub(crate) fn prepare_again() {
 /// Reacts to a change of the thread's canceller: the next call prepares and registers its channel.
 /// If the previous canceller was used, it may have interrupted channels too late. Such channels
 /// must not be used again, since another call on them would be taken for the cancelled one.
-pub(super) fn change_canceller(was_cancelled: bool) {
+fn change_canceller(was_cancelled: bool) {
     let at_hand = Calls::with(Calls::take_from_hand);
     Others::with(|others| {
         let mut others = others.borrow_mut();
