@@ -4,6 +4,7 @@
 //! [`crate::orpc`] has the formats and tables; this module has the behaviour. Calls arrive as
 //! octets at targets of the runtime's own.
 
+pub(crate) mod activation_call;
 mod activator;
 pub(crate) mod classes;
 pub(crate) mod creation;
@@ -27,16 +28,14 @@ pub use library::{Make, made, provide};
 
 pub use crate::call_context::{trace, with_trace};
 use crate::error::{Result, code};
-use crate::network;
-use crate::objref;
 use crate::orpc::{
     Calls, Client, ComVersion, Decoder, DualStringArray, Encoder, Forwarded, Interface, Malformed, Resolved,
     SecurityBinding, TowerBinding, activator as scm, object_exporter as exporter, rem_unknown as unknown,
 };
 use crate::runtime::{Runtime, janitor};
-use crate::security;
 use crate::server::{Caller, caller};
 use crate::stub::{StubCall, results, serve};
+use crate::{network, objref, security};
 use obvia_rpc::ByteOrder;
 use obvia_rpc::co::Exemption;
 use obvia_rpc::co::pdu::{Context, Outcome};

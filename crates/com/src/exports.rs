@@ -12,10 +12,10 @@ use crate::agile::Agile;
 use crate::error::{Error, Result, code};
 use crate::identity::{DRAWS, draw_set};
 use crate::objref;
+use crate::objref::Exported;
 use crate::orpc::object_exporter::ComplexPing;
 use crate::orpc::{Client, Dropped, Limits, PingAnswer, Pinging, References, Refs};
-use crate::registry::Stubs;
-use crate::registry::{InterfaceInfo, refuse_rivals};
+use crate::registry::{InterfaceInfo, Stubs, refuse_rivals};
 use crate::runtime::janitor;
 use data::Data;
 use obvia_rpc::object_table::SharedTable;
@@ -105,13 +105,6 @@ pub(crate) struct Exports {
     pub(crate) table: SharedTable<Target>,
     oxid: u64,
     books: Mutex<Books>,
-}
-
-/// An entry to which a reference was counted.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Exported {
-    pub(crate) oid: u64,
-    pub(crate) target: TargetId,
 }
 
 /// A reference that only its owner can release.

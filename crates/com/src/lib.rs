@@ -64,6 +64,7 @@ mod memory;
 mod network;
 mod objref;
 pub mod orpc;
+mod own_calls;
 mod plain_file;
 mod presentation;
 mod proxy;

@@ -9,9 +9,7 @@ mod process;
 
 use crate::binding::Transfers;
 use crate::error::{Error, Result, code};
-use crate::identity;
-use crate::identity::endpoint_of;
-use crate::identity::local_binding;
+use crate::identity::{endpoint_of, local_binding};
 use crate::network::{proof_of, protected, targets_of, told};
 use crate::presentation::Targets;
 use crate::proxy::ManagerPointer;
@@ -19,7 +17,7 @@ use crate::registry::{self, InterfaceInfo};
 use crate::runtime::{Runtime, janitor};
 use crate::security::Protection;
 use crate::threads::lock;
-use crate::{binding, system, thread, trace};
+use crate::{binding, identity, own_calls, thread, trace};
 use obvia_rpc::co::relay::Routes as _;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_rpc::uuid::Uuid;
@@ -115,7 +113,7 @@ impl Address {
         let mut channel = Channel::new(self.open(runtime, targets, options, deadline)?);
         let greeted = thread::cancellable(channel.alarm(), || {
             if let Some(proof) = proof {
-                system::prove(&mut channel, proof)?;
+                own_calls::prove(&mut channel, proof)?;
             }
             greet(&mut channel)
         })?;
@@ -177,7 +175,7 @@ impl Link {
                 // The server's answer to a call shows whether it accepted the authentication.
                 // Earlier messages may not show it.
                 if targets.protection().is_some() {
-                    system::settle(home)?;
+                    own_calls::settle(home)?;
                 }
             }
             Ok(oxid)
@@ -449,7 +447,7 @@ impl Link {
     }
 
     /// Whether the server gives back the references in one-way calls that it has refused: see
-    /// [`system::tell_given`]. Datagrams may overtake each other, and servers that are no obvia
+    /// [`own_calls::tell_given`]. Datagrams may overtake each other, and servers that are no obvia
     /// processes know no such call.
     pub(crate) fn gives_back(&self) -> bool {
         let is_ordered = match &self.address {
@@ -484,12 +482,17 @@ impl Link {
     /// Gives back the queued references. Returns whether none is left.
     pub(crate) fn flush_releases(&self) -> bool {
         let batch = std::mem::take(&mut *lock(&self.process.releases));
-        let mut parts = batch.chunks(system::RELEASES_MAX);
+        let mut parts = batch.chunks(own_calls::RELEASES_MAX);
         while let Some(part) = parts.next() {
             let mut is_sent = false;
             // A sent release counts as done even if its answer is late. A server that has ended has
             // dropped the references.
-            let outcome = thread::with_timeout(RELEASE_TIMEOUT, || system::release(self, part, &mut is_sent));
+            let outcome = thread::with_timeout(RELEASE_TIMEOUT, || {
+                self.with_home(|home| {
+                    is_sent = true;
+                    own_calls::release(home, part)
+                })
+            });
             if outcome.is_err() && !is_sent && !self.is_dead() {
                 let unsent = part.iter().chain(parts.flatten());
                 lock(&self.process.releases).extend(unsent);

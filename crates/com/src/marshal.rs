@@ -1,15 +1,12 @@
 //! Moves arrays, strings and object references between frames and the caller's memory.
 
-use crate::error::fault_of;
-use crate::error::{Error, Result, code};
+use crate::error::{Error, Result, code, fault_of};
 use crate::frame::{Arrays, Scalar, Value};
-use crate::marshaling::{REFERENCE_MAX, parse, unmarshal_custom};
-use crate::memory::allocate;
-use crate::memory::release;
-use crate::objref::ObjRef;
+use crate::marshaling::unmarshal_custom;
+use crate::memory::{allocate, release};
+use crate::objref::{ObjRef, REFERENCE_MAX, parse};
 use crate::orpc::{Client, ObjRef as Any};
-use crate::proxy::ProxyCall;
-use crate::proxy::Wanted;
+use crate::proxy::{ProxyCall, Wanted};
 use crate::registry::InterfaceInfo;
 use crate::runtime::Runtime;
 use crate::runtime::data::with_handler;

@@ -6,14 +6,12 @@
 use crate::binding::{self, Transfers};
 use crate::dcom::{self, HEADERS};
 use crate::endpoints::{self, Membership};
-use crate::identity;
-use crate::objref;
 use crate::orpc::Client;
 use crate::registry::{self, InterfaceInfo};
 use crate::runtime::Runtime;
-use crate::security::{self, Admitted, Protection};
-use crate::server::{self, Fellowship, Identity, Presence};
-use crate::system;
+use crate::security::{self, Protection};
+use crate::server::{self, Admitted, Fellowship, Identity, Presence};
+use crate::{identity, objref, own_calls};
 use obvia_ndr::ndr::Plan;
 use obvia_rpc::co::pdu::{Context, Outcome};
 use obvia_rpc::co::relay::{Attribution, CallHeaders, Form, Interface, Interfaces, Route, Routes};
@@ -131,7 +129,7 @@ impl fmt::Debug for Targets {
 
 impl Routes for Targets {
     fn find(&self, target: TargetId) -> Option<Route> {
-        if target == system::TARGET {
+        if target == own_calls::TARGET {
             let transfers = Transfers::FLAT.proposed(None);
             return Some(Route { object: None, syntax: binding::RUNTIME, interface: OWN, transfers });
         }
@@ -317,7 +315,7 @@ impl Interfaces for Visitor {
     ) -> Result<(TargetId, Interface), Status> {
         self.prove(caller)?;
         if interface == binding::RUNTIME {
-            return Ok((system::TARGET, OWN));
+            return Ok((own_calls::TARGET, OWN));
         }
         if let Some(found) = dcom::find(self.runtime, object, interface) {
             self.name(caller)?;

@@ -18,10 +18,11 @@ use crate::error::{Error, Failed, Result, code, leave};
 use crate::frame::{Measure, aligned};
 use crate::link::Link;
 
+use crate::own_calls::{self, client};
 use crate::registry::{self, InterfaceInfo, VtablePointer, note_proxies};
 use crate::reply::ReplyView;
+use crate::thread;
 use crate::thread::channels::{Calls, with_channel};
-use crate::{system, thread};
 use obvia_rpc::vi_call::{Channel, TargetId};
 use obvia_via::layout::INLINE_MAX;
 use std::collections::HashMap;
@@ -378,8 +379,8 @@ pub(crate) fn split_reference(object: &IUnknown, own: u64) -> Result<Option<Impo
     let split = |refs: u32| refs.checked_sub(1).filter(|&left| left > 0);
     if proxy.public_refs.fetch_update(Ordering::AcqRel, Ordering::Acquire, split).is_err() {
         // The last reference stays with the proxy.
-        system::transfer(&imported.link, imported.target, own, system::REFS_PER_QUERY)?;
-        proxy.public_refs.fetch_add(system::REFS_PER_QUERY - 1, Ordering::AcqRel);
+        client::transfer(&imported.link, imported.target, own, own_calls::REFS_PER_QUERY)?;
+        proxy.public_refs.fetch_add(own_calls::REFS_PER_QUERY - 1, Ordering::AcqRel);
     }
     Ok(Some(imported))
 }
@@ -451,9 +452,9 @@ impl ProxyManager {
         if through.target == NOTHING {
             return Err(code::E_NOINTERFACE.into());
         }
-        let found = system::query_interface(&through.link, through.target, info)?;
+        let found = client::query_interface(&through.link, through.target, info)?;
         // `import` counts a reference for the caller and keeps the object's identity.
-        Ok(import(&through.link, self.oid, found, system::REFS_PER_QUERY, info))
+        Ok(import(&through.link, self.oid, found, own_calls::REFS_PER_QUERY, info))
     }
 }
 

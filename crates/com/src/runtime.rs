@@ -22,13 +22,14 @@ use crate::marshaling::behind;
 use crate::network::{self, Network, told};
 use crate::objref::ObjRef;
 use crate::orpc::Client;
+use crate::own_calls::client;
 use crate::proxy::{import, look_behind};
 use crate::registry::{self, InterfaceInfo};
 use crate::scm::Starter;
 use crate::security::Rules;
 use crate::server::{Clients, accept_on};
+use crate::thread;
 use crate::threads::lock;
-use crate::{system, thread};
 pub use ending::{catch_signals, wait, wait_for_signal};
 use links::{Links, Place};
 pub use names::{Export, connect, export};
@@ -338,7 +339,7 @@ impl Runtime {
         if let Some(name) = wanted {
             return Ok((link, name));
         }
-        let names = system::list(&link)?;
+        let names = client::list(&link)?;
         let mut names = names.lines().filter_map(|line| line.split('\t').next());
         match (names.next(), names.next()) {
             (Some(only), None) => Ok((link, only.to_owned())),
@@ -420,7 +421,7 @@ impl Runtime {
         };
         let mut public_refs = 0;
         if process != imported.link.oxid() {
-            system::transfer(&imported.link, imported.target, process, REFS_PER_POINTER)?;
+            client::transfer(&imported.link, imported.target, process, REFS_PER_POINTER)?;
             public_refs = REFS_PER_POINTER;
         }
         Ok(ObjRef {

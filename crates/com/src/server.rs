@@ -1,12 +1,14 @@
 //! The server side of connections. Each accepted connection is served by a thread of its own, or by
 //! a loop that the program owns.
 
+mod admission;
 mod caller;
 mod clients;
 mod connection;
 mod gate;
 mod group;
 
+pub(crate) use admission::Admitted;
 pub use caller::is_cancelled;
 pub(crate) use caller::{Caller, Identity, caller, take_back_sent};
 pub(crate) use clients::{Clients, Presence};
@@ -14,12 +16,11 @@ pub use connection::{Loop, Served, set_loop};
 pub(crate) use group::Fellowship;
 
 use crate::binding::Transfers;
-use crate::dcom;
 use crate::error::Result;
 use crate::presentation::Visitor;
 use crate::runtime::Runtime;
 use crate::threads::{BREATHER, start_thread};
-use crate::{security, trace};
+use crate::{dcom, security, trace};
 use obvia_rpc::co::ServerOptions;
 use obvia_rpc::co::relay::{self, Attribution};
 use obvia_rpc::security::Level;

@@ -4,7 +4,7 @@
 use crate::elements::{Elements, ElementsMut};
 use crate::error::Result;
 use crate::frame::Scalar;
-use crate::system;
+use crate::own_calls;
 use obvia_rpc::vi_call::{Channel, GivenRegion};
 use obvia_via::window::{HANDS, Hand, OwnRegion, REGIONS_MAX};
 use std::collections::{BTreeMap, HashSet};
@@ -208,7 +208,7 @@ pub(crate) fn number_for(channel: &mut Channel, region: &Known, let_go: impl Fn(
     }
     let number = number_at(at.0);
     let outcome = channel.give_region(number, &region.region).map_err(crate::Error::from);
-    let outcome = outcome.and_then(|()| system::regions(channel, Some(number), &numbers));
+    let outcome = outcome.and_then(|()| own_calls::regions(channel, Some(number), &numbers));
     channel.given_regions()[at.0] = Some(GivenRegion { id: region.id, is_mapped: outcome.is_ok() });
     outcome.ok().map(|()| number)
 }

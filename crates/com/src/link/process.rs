@@ -5,7 +5,7 @@
 use super::Link;
 use crate::proxy::ManagerPointer;
 use crate::threads::lock;
-use crate::{system, thread};
+use crate::{own_calls, thread};
 use obvia_rpc::string_binding::StringBinding;
 use obvia_rpc::vi_call::TargetId;
 use std::collections::HashMap;
@@ -64,7 +64,7 @@ impl Link {
         let mut known = lock(&self.mark);
         if known.is_none() {
             // A process that sends no mark counts as a separate process.
-            *known = thread::with_timeout(PATIENCE, || system::mark(self)).ok();
+            *known = thread::with_timeout(PATIENCE, || self.with_home(own_calls::mark)).ok();
         }
         *known
     }

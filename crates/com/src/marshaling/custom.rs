@@ -6,9 +6,9 @@ use super::stream::Memory;
 use super::{Context, Flags, specialised};
 use crate::error::{Error, Result, code, leave};
 use crate::exports::query;
+use crate::objref::DATA_MAX;
 use crate::orpc::{ObjRef as Any, ViReference, com_guid};
-use crate::registry::is_proxy;
-use crate::registry::{self, InterfaceInfo};
+use crate::registry::{self, InterfaceInfo, is_proxy};
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::fmt;
@@ -17,8 +17,6 @@ use windows_core::{ComObject, GUID, HRESULT, IUnknown, Interface};
 
 /// The class for standard marshaling (CLSID_StdMarshal).
 pub const STANDARD: GUID = com_guid(0x17);
-/// The greatest length of a custom marshaler's data, in bytes.
-pub const DATA_MAX: usize = 1 << 16;
 
 /// The interface that is marshaled, and its destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,12 +2,12 @@
 
 use crate::error::Result;
 use crate::link::Link;
-use crate::marshaling::{parse, release_marshal_data};
-use crate::objref::ObjRef;
+use crate::marshaling::release_marshal_data;
+use crate::objref::{ObjRef, parse};
 use crate::orpc::{Client, ObjRef as Any};
+use crate::own_calls;
 use crate::registry::InterfaceInfo;
 use crate::runtime::{Runtime, janitor};
-use crate::system;
 use obvia_rpc::vi_call::{CallError, Channel, TargetId};
 use std::cell::Cell;
 use windows_core::IUnknown;
@@ -91,7 +91,7 @@ impl Unsent {
             && link.gives_back()
         {
             // The call itself was sent. If it is refused now, the references end with the server.
-            let _ = system::tell_given(channel, &given.own);
+            let _ = own_calls::tell_given(channel, &given.own);
         }
         self.settle(None);
     }

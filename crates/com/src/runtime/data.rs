@@ -2,15 +2,15 @@
 
 use super::{REFS_PER_POINTER, Runtime};
 use crate::error::{Error, Result, code};
-use crate::exports::{Exported, Keeping, query};
+use crate::exports::{Keeping, query};
 use crate::identity::{endpoint_of, local_binding};
 use crate::marshaling::{Context, Flags, behind, handler_class_of, make_handler, marshal_custom, marshal_specialised};
-use crate::objref::ObjRef;
+use crate::objref::{Exported, ObjRef};
 use crate::orpc::{Client, DualStringArray, NO_PING, ObjRef as Any};
+use crate::own_calls::{self, client};
 use crate::proxy::look_behind;
-use crate::registry::is_proxy;
-use crate::registry::{self, InterfaceInfo};
-use crate::{server, system};
+use crate::registry::{self, InterfaceInfo, is_proxy};
+use crate::server;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use std::cell::Cell;
 use windows_core::{GUID, IUnknown};
@@ -68,7 +68,7 @@ impl Runtime {
                 return Err(Error::new(code::E_INVALIDARG, text));
             }
             Some(imported) => {
-                let found = system::data::keep(&imported.link, imported.target)?;
+                let found = client::keep(&imported.link, imported.target)?;
                 (imported.link.oxid(), imported.link.bindings(), found)
             }
             None => {
@@ -182,9 +182,9 @@ impl Runtime {
             return query(&self.exports.unmarshal(reference.target)?, info);
         }
         let link = self.link_by(&reference, ways)?;
-        let found = system::data::unmarshal(&link, reference.target, info)?;
+        let found = client::unmarshal(&link, reference.target, info)?;
         reference.iid = info.iid;
-        (reference.oid, reference.target, reference.public_refs) = (found.oid, found.target, system::REFS_PER_QUERY);
+        (reference.oid, reference.target, reference.public_refs) = (found.oid, found.target, own_calls::REFS_PER_QUERY);
         with_handler(any, self.import(&link, &reference, info)?, info)
     }
 
@@ -201,7 +201,7 @@ impl Runtime {
             self.clients.wake_all();
             return Ok(());
         }
-        system::data::release(&*self.link_by(&reference, ways)?, reference.target)
+        client::release_data(&*self.link_by(&reference, ways)?, reference.target)
     }
 
     /// Drops all references that other processes hold to an object of this process.

@@ -14,9 +14,9 @@ use crate::orpc::activator::{ACTIVATION, RemoteActivation, RemoteActivationResul
 use crate::orpc::object_exporter::{self, Request, Resolve, Response};
 use crate::orpc::{Body, Calls, Decoder, Encoder, Forwarded, INVALID_OXID, OrpcThis, Resolved};
 use crate::runtime::Runtime;
-use crate::security;
+use crate::scm::forward;
 use crate::server::Caller;
-use crate::{network, system, thread};
+use crate::{network, security, thread};
 use obvia_rpc::ByteOrder;
 use obvia_rpc::status::Status;
 use obvia_rpc::string_binding::ProtocolSequence;
@@ -77,7 +77,7 @@ pub(crate) fn activate_for(caller: &Arc<Caller>, asked: &RemoteActivation) -> Re
     let runtime = caller.runtime;
     let activate = || {
         let link = runtime.link_by_address(Address::Name(class_endpoint(class)))?;
-        let stub = system::forward::forward(&link, &call)?.map_err(faulted)?;
+        let stub = forward::forward(&link, &call)?.map_err(faulted)?;
         let from = &mut Decoder::new(&stub, ByteOrder::Little);
         let made = RemoteActivationResults::read(asked.iids.len(), from)?;
         // A process that is about to end has no classes any more.
@@ -119,7 +119,7 @@ fn resolver_call(caller: &Caller, oxid: u64, request: &Request) -> Result<Respon
     let stub = Encoder::encode(ByteOrder::Little, |to| request.write(to))?;
     let call = forwarded(caller, object_exporter::INTERFACE.id, opnum, stub)?;
     let deadline = Deadline::Within(thread::deadline().start().remaining().min(PATIENCE)).start();
-    let stub = thread::with(deadline, || system::forward::forward(&*link_to(caller.runtime, oxid)?, &call))?;
+    let stub = thread::with(deadline, || forward::forward(&*link_to(caller.runtime, oxid)?, &call))?;
     let stub = stub.map_err(faulted)?;
     Response::read(opnum, &mut Decoder::new(&stub, ByteOrder::Little)).map_err(|_| code::RPC_E_INVALID_DATA.into())
 }

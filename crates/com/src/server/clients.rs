@@ -6,8 +6,8 @@
 //! and states are kept for as long as objects wait for pings (MS-DCOM 3.1.2.2).
 
 use super::{Fellowship, gate};
+use crate::own_calls;
 use crate::runtime::{Runtime, janitor};
-use crate::system;
 use obvia_rpc::co::{Group, Groups};
 use obvia_rpc::security::Principal;
 use obvia_rpc::status::Status;
@@ -31,7 +31,7 @@ const KEPT_BY_HOST_MAX: usize = KEPT_MAX / 2;
 
 /// The greatest number of entries in a client's list of references to give back. Further references
 /// stay until the client finds that this process is gone.
-const OWED_MAX: usize = system::RELEASES_MAX;
+const OWED_MAX: usize = own_calls::RELEASES_MAX;
 
 /// The clients of a process.
 #[derive(Default)]

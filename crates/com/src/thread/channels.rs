@@ -7,12 +7,11 @@
 
 use super::canceller::{Canceller, is_cancellable, register, replace};
 use super::{ThreadLimit, deadline, set_prepare};
-use crate::call_context;
 use crate::error::{Error, Result, leave};
 use crate::link::Link;
 use crate::orpc::CallContext;
 use crate::shared::{self, Hands};
-use crate::system;
+use crate::{call_context, own_calls};
 use obvia_rpc::vi_call::{CallError, Channel, TargetId};
 use obvia_via::layout::INLINE_MAX;
 use obvia_via::window::{Hand, hand_at};
@@ -417,7 +416,7 @@ fn say_context(channel: &mut Channel) -> Result<()> {
     if !is_set && !*channel.has_context() || channel.is_relayed() {
         return Ok(());
     }
-    system::say_context(channel, &if is_set { call_context::current() } else { CallContext::NONE })?;
+    own_calls::say_context(channel, &if is_set { call_context::current() } else { CallContext::NONE })?;
     // If the call failed, the peer keeps the earlier context, and so does this flag.
     *channel.has_context() = is_set;
     Ok(())

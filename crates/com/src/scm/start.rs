@@ -1,19 +1,18 @@
 //! The call by which a client lets the SCM start the server of a class.
 
-use super::{answer, call, guid_from, text, who};
 use crate::error::{Error, Result, code};
 use crate::identity::is_of_own_user;
 use crate::link::Link;
 use crate::objref::guid_to_wire;
+use crate::own_calls::{OP_START, call, guid_from, text};
 use crate::stub::StubCall;
+use crate::system::{answer, who};
 use crate::thread;
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::Answer;
 use obvia_via::Deadline;
 use std::time::Duration;
 use windows_core::{GUID, HRESULT};
-
-pub(super) const OP_START: u16 = 20;
 
 /// The length of the header before the error text: the result, and whether a server was started.
 const HEAD: usize = 16;
@@ -36,7 +35,7 @@ pub(crate) fn start(link: &Link, class: &GUID) -> Result<bool> {
     Ok(head.get(8) == Some(&1))
 }
 
-pub(super) fn serve_start(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
+pub(crate) fn serve_start(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
     let frame = call.block(24)?;
     let (class, patience) = (guid_from(frame, 0)?, frame.load_u64(16).ok_or(Status::BAD_STUB_DATA)?);
     let caller = who()?;
