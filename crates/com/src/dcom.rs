@@ -32,10 +32,10 @@ use crate::orpc::{
     Calls, Client, ComVersion, Decoder, DualStringArray, Encoder, Forwarded, Interface, Malformed, Resolved,
     SecurityBinding, TowerBinding, activator as scm, object_exporter as exporter, rem_unknown as unknown,
 };
-use crate::runtime::{Runtime, janitor};
+use crate::runtime::Runtime;
 use crate::server::{Caller, caller};
 use crate::stub::{StubCall, results, serve};
-use crate::{network, objref, security};
+use crate::{network, objref, security, upkeep};
 use obvia_rpc::ByteOrder;
 use obvia_rpc::co::Exemption;
 use obvia_rpc::co::pdu::{Context, Outcome};
@@ -58,7 +58,7 @@ use windows_core::GUID;
 pub fn set_pinging(pinging: Pinging) -> Result<()> {
     Runtime::of_process()?.exports().set_pinging(pinging);
     // The next expiry may be earlier now.
-    janitor::wake();
+    upkeep::wake();
     Ok(())
 }
 

@@ -11,12 +11,11 @@ pub(crate) use data::Keeping;
 use crate::agile::Agile;
 use crate::error::{Error, Result, code};
 use crate::identity::{DRAWS, draw_set};
-use crate::objref;
 use crate::objref::Exported;
 use crate::orpc::object_exporter::ComplexPing;
 use crate::orpc::{Client, Dropped, Limits, PingAnswer, Pinging, References, Refs};
 use crate::registry::{InterfaceInfo, Stubs, refuse_rivals};
-use crate::runtime::janitor;
+use crate::{objref, upkeep};
 use data::Data;
 use obvia_rpc::object_table::SharedTable;
 use obvia_rpc::status::Status;
@@ -163,7 +162,7 @@ impl Exports {
         let added = self.enter(object, info, holder, refs)?;
         if let Client::Peer(_) = holder {
             // The references expire without pings.
-            janitor::wake();
+            upkeep::wake();
         }
         Ok(added)
     }

@@ -82,6 +82,7 @@ mod system;
 mod thread;
 mod threads;
 pub mod trace;
+mod upkeep;
 
 pub use agile::{Agile, Shareable};
 pub use automation::{Bstr, IDispatch, SafeArray, Variant};

@@ -14,10 +14,10 @@ use crate::network::{proof_of, protected, targets_of, told};
 use crate::presentation::Targets;
 use crate::proxy::ManagerPointer;
 use crate::registry::{self, InterfaceInfo};
-use crate::runtime::{Runtime, janitor};
+use crate::runtime::Runtime;
 use crate::security::Protection;
 use crate::threads::lock;
-use crate::{binding, identity, own_calls, thread, trace};
+use crate::{binding, identity, own_calls, thread, trace, upkeep};
 use obvia_rpc::co::relay::Routes as _;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_rpc::uuid::Uuid;
@@ -438,7 +438,7 @@ impl Link {
     /// Queues references to be given back to the server soon, in a batch.
     pub(crate) fn release_later(&self, target: TargetId, refs: u32) {
         lock(&self.process.releases).push((target, refs));
-        janitor::wake();
+        upkeep::wake();
     }
 
     /// Queues references for [`Self::flush_releases`].
@@ -468,7 +468,7 @@ impl Link {
     pub(crate) fn note_failure(&self, error: &Error) {
         if error.code() == code::RPC_E_DISCONNECTED {
             self.has_failed.store(true, Ordering::Release);
-            janitor::wake();
+            upkeep::wake();
         }
     }
 

@@ -2,7 +2,7 @@
 
 pub(crate) mod data;
 mod ending;
-pub(crate) mod janitor;
+mod janitor;
 mod links;
 mod names;
 mod specialised;
@@ -28,8 +28,8 @@ use crate::registry::{self, InterfaceInfo};
 use crate::scm::Starter;
 use crate::security::Rules;
 use crate::server::{Clients, accept_on};
-use crate::thread;
 use crate::threads::lock;
+use crate::{thread, upkeep};
 pub use ending::{catch_signals, wait, wait_for_signal};
 use links::{Links, Place};
 pub use names::{Export, connect, export};
@@ -126,6 +126,7 @@ impl Runtime {
     pub(crate) fn of_process() -> Result<&'static Self> {
         let made = RUNTIME.get_or_init(|| {
             obvia_rpc::vi_call::set_words(error::words_for_caller);
+            upkeep::set_work(janitor::work);
             registry::set_own(INTERFACES.iter().copied().chain([&factory::INFO]));
             let oxid = draw()?;
             Ok(Self {
@@ -245,7 +246,7 @@ impl Runtime {
             accept_on(self, Arc::clone(&listener))?;
             *endpoint = Some(listener);
             // The janitor cleans up after clients that end.
-            janitor::wake();
+            upkeep::wake();
         }
         Ok(())
     }
@@ -279,7 +280,7 @@ impl Runtime {
         let (link, is_fresh) = self.links.add(key, Link::open(self, address, reached, thread::deadline())?);
         if is_fresh {
             // The janitor closes links.
-            janitor::wake();
+            upkeep::wake();
         }
         Ok(link)
     }

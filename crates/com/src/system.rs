@@ -14,10 +14,9 @@ use crate::own_calls::{
     guid_from, releases_in, target_from,
 };
 use crate::registry::{self};
-use crate::runtime::janitor;
-use crate::scm;
 use crate::server::{Caller, caller};
 use crate::stub::{StubCall, no_results, results, serve};
+use crate::{scm, upkeep};
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{Answer, ServerCall};
 use obvia_via::window::REGIONS_MAX;
@@ -56,7 +55,7 @@ pub(crate) fn give_back(call: &mut ServerCall<'_>) -> Answer {
         if let Some(process) = caller.process() {
             let given = given.into_iter().map(|(target, refs)| (target, u32::try_from(refs).unwrap_or(u32::MAX)));
             caller.runtime.clients().owe(process, given);
-            janitor::wake();
+            upkeep::wake();
         }
         Ok(no_results(code::S_OK))
     })

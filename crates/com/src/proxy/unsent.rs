@@ -5,9 +5,9 @@ use crate::link::Link;
 use crate::marshaling::release_marshal_data;
 use crate::objref::{ObjRef, parse};
 use crate::orpc::{Client, ObjRef as Any};
-use crate::own_calls;
 use crate::registry::InterfaceInfo;
-use crate::runtime::{Runtime, janitor};
+use crate::runtime::Runtime;
+use crate::{own_calls, upkeep};
 use obvia_rpc::vi_call::{CallError, Channel, TargetId};
 use std::cell::Cell;
 use windows_core::IUnknown;
@@ -85,7 +85,7 @@ impl Unsent {
 
     #[cold]
     fn tell(&mut self, channel: &mut Channel, link: &Link) {
-        janitor::start();
+        upkeep::start();
         if let Some(given) = self.0.get_mut()
             && !given.own.is_empty()
             && link.gives_back()

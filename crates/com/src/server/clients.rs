@@ -6,8 +6,8 @@
 //! and states are kept for as long as objects wait for pings (MS-DCOM 3.1.2.2).
 
 use super::{Fellowship, gate};
-use crate::own_calls;
-use crate::runtime::{Runtime, janitor};
+use crate::runtime::Runtime;
+use crate::{own_calls, upkeep};
 use obvia_rpc::co::{Group, Groups};
 use obvia_rpc::security::Principal;
 use obvia_rpc::status::Status;
@@ -322,7 +322,7 @@ impl Drop for Presence {
         if has_gone || is_lost {
             // The janitor must expire a lost client later. A client that is gone may also have been
             // a server of this process.
-            janitor::wake();
+            upkeep::wake();
         }
     }
 }
