@@ -64,12 +64,14 @@ mod memory;
 mod network;
 mod objref;
 pub mod orpc;
+mod orpc_headers;
 mod own_calls;
 mod plain_file;
 mod presentation;
 mod proxy;
 mod registry;
 mod reply;
+mod routes;
 #[doc(hidden)]
 pub mod rt;
 mod runtime;

@@ -14,7 +14,7 @@ mod xdp;
 
 use crate::binding::Transfers;
 use crate::error::{Error, Result, code};
-use crate::presentation::Targets;
+use crate::routes::Targets;
 use crate::runtime::Runtime;
 use crate::security::Protection;
 use crate::server::accept_from;

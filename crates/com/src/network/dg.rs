@@ -7,7 +7,8 @@
 use super::sequence::{Means, Sequence, Wanted};
 use super::{complete, port};
 use crate::error::{Error, Result, code};
-use crate::presentation::{Targets, Visitors};
+use crate::presentation::Visitors;
+use crate::routes::Targets;
 use crate::runtime::Runtime;
 use crate::threads::attend;
 use obvia_rpc::dg::relay::{self, Endpoint, EndpointOptions, Keeper};

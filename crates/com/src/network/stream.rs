@@ -8,7 +8,7 @@ use super::protection::{self, ACTIVATION, OF_CLIENTS, demanded};
 use super::sequence::{Means, Sequence, Wanted};
 use crate::binding::Transfers;
 use crate::error::{Error, Result, code};
-use crate::presentation::Targets;
+use crate::routes::Targets;
 use crate::runtime::Runtime;
 use crate::security::Protection;
 use crate::server::{Terms, accept_streams};
