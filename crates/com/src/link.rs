@@ -134,7 +134,7 @@ impl Address {
             }
             (Self::Binding(binding), None) => runtime.network().connect(binding, options, deadline),
             (Self::Binding(binding), Some(targets)) => {
-                runtime.network().associate(runtime, binding, targets, options, deadline)
+                runtime.network().associate(runtime.directory(), binding, targets, options, deadline)
             }
         }
     }
