@@ -218,7 +218,7 @@ const SETTLED: [HRESULT; 4] = [
 /// Returns the link and the reference for a server that is no obvia process.
 fn reach_stranger(runtime: &'static Runtime, binding: &str, stranger: Stranger) -> Result<(Arc<Link>, ObjRef)> {
     let (address, _) = address_of(binding)?;
-    let link = Arc::new(Link::to_stranger(runtime, address, stranger, thread::deadline())?);
+    let link = Arc::new(Link::to_stranger(runtime.local(), address, stranger, thread::deadline())?);
     // The reference that such a server would send: there is one target, whose references are not
     // counted.
     let target = TargetId { index: 1, generation: 1 };

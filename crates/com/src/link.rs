@@ -10,11 +10,11 @@ mod process;
 use crate::binding::Transfers;
 use crate::error::{Error, Result, code};
 use crate::identity::{endpoint_of, local_binding};
+use crate::local::LocalProcess;
 use crate::network::{proof_of, protected, targets_of, told};
 use crate::proxy::ManagerPointer;
 use crate::registry::{self, InterfaceInfo};
 use crate::routes::Targets;
-use crate::runtime::Runtime;
 use crate::security::Protection;
 use crate::threads::lock;
 use crate::{binding, identity, own_calls, thread, trace, upkeep};
@@ -44,6 +44,7 @@ const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The connections to one process.
 pub(crate) struct Link {
+    local_process: &'static LocalProcess,
     oxid: u64,
     address: Address,
     peer: Peer,
@@ -104,13 +105,13 @@ impl Address {
     /// canceller ends the wait for the server's answers.
     fn connect<R>(
         &self,
-        runtime: &'static Runtime,
+        local: &'static LocalProcess,
         (targets, proof): (Option<&Arc<Targets>>, Option<&Protection>),
         options: &Options,
         deadline: Deadline,
         greet: impl FnOnce(&mut Channel) -> Result<R>,
     ) -> Result<(Channel, R)> {
-        let mut channel = Channel::new(self.open(runtime, targets, options, deadline)?);
+        let mut channel = Channel::new(self.open(local, targets, options, deadline)?);
         let greeted = thread::cancellable(channel.alarm(), || {
             if let Some(proof) = proof {
                 own_calls::prove(&mut channel, proof)?;
@@ -122,7 +123,7 @@ impl Address {
 
     fn open(
         &self,
-        runtime: &'static Runtime,
+        local: &'static LocalProcess,
         targets: Option<&Arc<Targets>>,
         options: &Options,
         deadline: Deadline,
@@ -130,11 +131,11 @@ impl Address {
         match (self, targets) {
             (Self::Name(name), _) => {
                 trace::note_shared_memory();
-                Ok(runtime.directory().connect(name, options, deadline)?)
+                Ok(local.directory().connect(name, options, deadline)?)
             }
-            (Self::Binding(binding), None) => runtime.network().connect(binding, options, deadline),
+            (Self::Binding(binding), None) => local.network().connect(binding, options, deadline),
             (Self::Binding(binding), Some(targets)) => {
-                runtime.network().associate(runtime.directory(), binding, targets, options, deadline)
+                local.network().associate(local.directory(), binding, targets, options, deadline)
             }
         }
     }
@@ -165,11 +166,11 @@ fn for_home(options: &Options) -> Options {
 impl Link {
     /// Connects to an exported name, the endpoint of a process, or a binding, and learns the OXID
     /// of the process there.
-    pub(crate) fn reach(runtime: &'static Runtime, address: &Address, deadline: Deadline) -> Result<Reached> {
+    pub(crate) fn reach(local: &'static LocalProcess, address: &Address, deadline: Deadline) -> Result<Reached> {
         let (targets, proof) = (address.targets()?, address.proof()?);
-        let options = for_home(&runtime.options());
+        let options = for_home(&local.options());
         let greet = |home: &mut Channel| {
-            let oxid = binding::introduce(home, runtime.oxid(), deadline)?;
+            let oxid = binding::introduce(home, local.oxid(), deadline)?;
             if let Some(targets) = &targets {
                 targets.set_process(oxid);
                 // The server's answer to a call shows whether it accepted the authentication.
@@ -181,23 +182,23 @@ impl Link {
             Ok(oxid)
         };
         let ways = (targets.as_ref(), proof.as_ref());
-        let (home, oxid) = address.connect(runtime, ways, &options, deadline, greet)?;
+        let (home, oxid) = address.connect(local, ways, &options, deadline, greet)?;
         Ok(Reached { oxid, home, targets, proof })
     }
 
     /// Connects to a server that may be no obvia process and that performs an interface of
     /// functions.
     pub(crate) fn to_stranger(
-        runtime: &'static Runtime,
+        local: &'static LocalProcess,
         address: Address,
         stranger: Stranger,
         deadline: Deadline,
     ) -> Result<Self> {
         let (targets, proof) = (address.targets()?, address.proof()?);
         let ways = (targets.as_ref(), proof.as_ref());
-        let (home, ()) = address.connect(runtime, ways, &runtime.options(), deadline, |_| Ok(()))?;
+        let (home, ()) = address.connect(local, ways, &local.options(), deadline, |_| Ok(()))?;
         let reached = Reached { oxid: identity::draw()?, home, targets, proof };
-        let link = Self { stranger: Some(stranger), ..Self::open(runtime, address, reached, deadline)? };
+        let link = Self { stranger: Some(stranger), ..Self::open(local, address, reached, deadline)? };
         // Connects the channel that the first call will use, so that errors show now.
         link.give_back(link.take_channel(deadline)?);
         Ok(link)
@@ -214,7 +215,7 @@ impl Link {
     /// process's OXID gets none of the calls to that process. Over a network only the address is
     /// known, and the link is for that OXID at that host.
     pub(crate) fn open(
-        runtime: &'static Runtime,
+        local: &'static LocalProcess,
         address: Address,
         reached: Reached,
         deadline: Deadline,
@@ -225,18 +226,19 @@ impl Link {
             (address, home)
         } else {
             drop(home);
-            let found = Self::reach(runtime, &endpoint, deadline)?;
+            let found = Self::reach(local, &endpoint, deadline)?;
             if found.oxid != oxid {
                 return Err(Error::new(code::RPC_E_INVALID_DATA, "an endpoint leads to another process"));
             }
             (endpoint, found.home)
         };
         let link = Self {
+            local_process: local,
             oxid,
             address,
             peer: home.peer(),
             local: home.local().map(str::to_owned),
-            options: runtime.options(),
+            options: local.options(),
             home: Mutex::new(home),
             idle: Mutex::default(),
             has_failed: AtomicBool::new(false),
@@ -372,15 +374,15 @@ impl Link {
     }
 
     fn connect_once(&self, options: &Options, deadline: Deadline) -> Result<Channel> {
-        let runtime = Runtime::of_process()?;
+        let local = self.local_process;
         let greet = |channel: &mut Channel| match self.stranger {
             Some(Stranger { info, .. }) => binding::alter(channel, info, self.transfers(), deadline),
             // Another process, whose objects have the same numbers, may have the address by now.
-            None if binding::introduce(channel, runtime.oxid(), deadline)? != self.oxid => Err(self.gone()),
+            None if binding::introduce(channel, local.oxid(), deadline)? != self.oxid => Err(self.gone()),
             None => Ok(()),
         };
         let connected =
-            self.address.connect(runtime, (self.targets.as_ref(), self.proof.as_ref()), options, deadline, greet);
+            self.address.connect(local, (self.targets.as_ref(), self.proof.as_ref()), options, deadline, greet);
         match connected {
             Ok((channel, ())) => Ok(channel),
             Err(error) if error.code() == code::RPC_S_SERVER_UNAVAILABLE => Err(self.gone()),

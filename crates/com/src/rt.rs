@@ -21,7 +21,8 @@ pub use crate::marshal::{
     reference_for_caller, reference_for_peer, text_count,
 };
 pub use crate::memory::{slice, slice_mut, text, vtable, wide};
-pub use crate::proxy::{PlainCall, Proxy, ProxyCall, UNKNOWN, Wanted};
+pub use crate::proxy::call::{PlainCall, ProxyCall};
+pub use crate::proxy::{Proxy, UNKNOWN, Wanted};
 pub use crate::registry::{
     Declared, Description, InterfaceInfo, Meaning, Remote, StubFn, Stubs, VtablePointer, declare, pad,
 };

@@ -16,8 +16,9 @@ use crate::error::{self, Error, Result, code};
 use crate::events::idl::INTERFACES;
 use crate::exports::Exports;
 use crate::functions::{self, Functions};
-use crate::identity::{draw, endpoint_of, in_order};
+use crate::identity::{endpoint_of, in_order};
 use crate::link::{Address, Link};
+use crate::local::LocalProcess;
 use crate::marshaling::behind;
 use crate::network::{self, Network, told};
 use crate::objref::ObjRef;
@@ -36,14 +37,12 @@ pub use names::{Export, connect, export};
 pub(crate) use names::{connect_object, export_object, export_to_networks, not_there};
 use obvia_rpc::security::Principal;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
-use obvia_via::Waiting;
 use obvia_via::provider::shm::{Directory, Listener};
 use obvia_via::window::{Options, Peer};
 use specialised::Detours;
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::hash::{BuildHasher, RandomState};
-use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 use windows_core::{IUnknown, Interface};
@@ -87,8 +86,7 @@ pub fn is_string_binding(text: &str) -> bool {
 
 /// The state of the process.
 pub(crate) struct Runtime {
-    oxid: u64,
-    directory: Directory,
+    local: LocalProcess,
     exports: Exports,
     /// Derives the numbers of peers that are no obvia processes.
     peers: RandomState,
@@ -96,7 +94,6 @@ pub(crate) struct Runtime {
     marks: RandomState,
     clients: Clients,
     links: Links,
-    network: Network,
     names: Mutex<HashMap<String, Name>>,
     endpoint: Mutex<Option<Arc<Listener>>>,
     /// The listeners of further names in the directory by which this process is reached.
@@ -112,15 +109,6 @@ pub(crate) struct Runtime {
 }
 
 static RUNTIME: OnceLock<Result<Runtime>> = OnceLock::new();
-static WAITING: AtomicU8 = AtomicU8::new(Waiting::Adaptive as u8);
-
-/// Sets how this process waits on connections that are made from now on, in calls and for calls.
-///
-/// The default is adaptive waiting: polling for some tens of microseconds, then sleeping.
-pub fn set_waiting(waiting: Waiting) {
-    WAITING.store(waiting as u8, Ordering::Relaxed);
-}
-
 impl Runtime {
     /// Returns the runtime of this process, which is made at first use.
     pub(crate) fn of_process() -> Result<&'static Self> {
@@ -128,16 +116,14 @@ impl Runtime {
             obvia_rpc::vi_call::set_words(error::words_for_caller);
             upkeep::set_work(janitor::work);
             registry::set_own(INTERFACES.iter().copied().chain([&factory::INFO]));
-            let oxid = draw()?;
+            let local = LocalProcess::new()?;
             Ok(Self {
-                oxid,
-                directory: Directory::of_user()?,
-                exports: Exports::new(oxid),
+                exports: Exports::new(local.oxid()),
+                local,
                 peers: RandomState::new(),
                 marks: RandomState::new(),
                 clients: Clients::default(),
                 links: Links::default(),
-                network: Network::default(),
                 names: Mutex::default(),
                 endpoint: Mutex::default(),
                 endpoints: Mutex::default(),
@@ -160,15 +146,20 @@ impl Runtime {
     }
 
     pub(crate) fn oxid(&self) -> u64 {
-        self.oxid
+        self.local.oxid()
+    }
+
+    /// Returns what this process has to reach others and to be reached.
+    pub(crate) fn local(&self) -> &LocalProcess {
+        &self.local
     }
 
     pub(crate) fn network(&self) -> &Network {
-        &self.network
+        self.local.network()
     }
 
     pub(crate) fn directory(&self) -> &Directory {
-        &self.directory
+        self.local.directory()
     }
 
     pub(crate) fn exports(&self) -> &Exports {
@@ -230,19 +221,14 @@ impl Runtime {
     }
 
     pub(crate) fn options(&self) -> Options {
-        let waiting = match WAITING.load(Ordering::Relaxed) {
-            poll if poll == Waiting::Poll as u8 => Waiting::Poll,
-            block if block == Waiting::Block as u8 => Waiting::Block,
-            _ => Waiting::Adaptive,
-        };
-        Options { waiting, ..Options::default() }
+        self.local.options()
     }
 
     /// Makes this process reachable for other processes.
     fn serve(&'static self) -> Result<()> {
         let mut endpoint = lock(&self.endpoint);
         if endpoint.is_none() {
-            let listener = Arc::new(self.directory.bind(&endpoint_of(self.oxid))?);
+            let listener = Arc::new(self.directory().bind(&endpoint_of(self.oxid()))?);
             accept_on(self, Arc::clone(&listener))?;
             *endpoint = Some(listener);
             // The janitor cleans up after clients that end.
@@ -265,19 +251,19 @@ impl Runtime {
     /// Listens on a further name in the directory of this host until the listener is closed.
     pub(crate) fn bind_name(&'static self, name: &str) -> Result<Arc<Listener>> {
         self.serve()?;
-        let listener = Arc::new(self.directory.bind(name)?);
+        let listener = Arc::new(self.directory().bind(name)?);
         accept_on(self, Arc::clone(&listener))?;
         Ok(listener)
     }
 
     /// Returns the link to the process at a name or an address.
     pub(crate) fn link_by_address(&'static self, address: Address) -> Result<Arc<Link>> {
-        let reached = Link::reach(self, &address, thread::deadline())?;
+        let reached = Link::reach(&self.local, &address, thread::deadline())?;
         let key = (reached.oxid, Place::of(&address, &reached));
         if let Some(known) = self.links.known(&key) {
             return Ok(known);
         }
-        let (link, is_fresh) = self.links.add(key, Link::open(self, address, reached, thread::deadline())?);
+        let (link, is_fresh) = self.links.add(key, Link::open(&self.local, address, reached, thread::deadline())?);
         if is_fresh {
             // The janitor closes links.
             upkeep::wake();
@@ -399,7 +385,7 @@ impl Runtime {
         Ok(ObjRef {
             iid: info.iid,
             public_refs: REFS_PER_POINTER,
-            oxid: self.oxid,
+            oxid: self.oxid(),
             oid: found.oid,
             target: found.target,
             bindings: self.bindings_for(client),
@@ -440,7 +426,7 @@ impl Runtime {
     /// where it is of this process.
     pub(crate) fn unmarshal(&'static self, reference: &ObjRef, info: &'static InterfaceInfo) -> Result<IUnknown> {
         registry::register_module(info);
-        if reference.oxid == self.oxid {
+        if reference.oxid == self.oxid() {
             // The count is 0 where the sender keeps its own reference until this process has the
             // object.
             if reference.public_refs > 0 {

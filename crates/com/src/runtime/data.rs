@@ -73,7 +73,7 @@ impl Runtime {
             }
             None => {
                 let bindings = self.bindings_there(context)?;
-                (self.oxid, bindings, self.exports.keep(&interface, info, flags.keeping(), REFS_PER_POINTER.into())?)
+                (self.oxid(), bindings, self.exports.keep(&interface, info, flags.keeping(), REFS_PER_POINTER.into())?)
             }
         };
         let public_refs = if flags.is_table() { REFS_IN_TABLE } else { REFS_PER_POINTER };
@@ -141,7 +141,7 @@ impl Runtime {
         }
         let mut bindings = Vec::new();
         if context != Context::NoSharedMemory {
-            bindings.push(local_binding(endpoint_of(self.oxid)));
+            bindings.push(local_binding(endpoint_of(self.oxid())));
         }
         if !matches!(context, Context::NoSharedMemory | Context::DifferentMachine) {
             return Ok(bindings);
@@ -153,7 +153,7 @@ impl Runtime {
         let leads_there = |binding: &StringBinding| {
             binding.protocol != ProtocolSequence::Lrpc || context != Context::DifferentMachine
         };
-        let heard = self.network.heard(Some(&local.unwrap_or(host)));
+        let heard = self.network().heard(Some(&local.unwrap_or(host)));
         let count = bindings.len();
         bindings.extend(heard.into_iter().filter(leads_there));
         if bindings.len() == count {
@@ -178,7 +178,7 @@ impl Runtime {
     ) -> Result<IUnknown> {
         registry::register_module(info);
         let mut reference = ObjRef::from_any(any)?;
-        if reference.oxid == self.oxid {
+        if reference.oxid == self.oxid() {
             return query(&self.exports.unmarshal(reference.target)?, info);
         }
         let link = self.link_by(&reference, ways)?;
@@ -196,7 +196,7 @@ impl Runtime {
     /// Releases marshaled data, preferring these virtual interface bindings.
     pub(crate) fn release_by(&'static self, any: &Any, ways: &DualStringArray) -> Result<()> {
         let reference = ObjRef::from_any(any)?;
-        if reference.oxid == self.oxid {
+        if reference.oxid == self.oxid() {
             self.exports.release_data(reference.target)?;
             self.clients.wake_all();
             return Ok(());

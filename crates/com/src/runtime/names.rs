@@ -61,7 +61,7 @@ pub(crate) fn export_object(name: &str, object: &IUnknown, info: &'static Interf
     registry::register_module(info);
     runtime.serve()?;
     let object = Agile::new(object)?;
-    let listener = Arc::new(runtime.directory.bind(name)?);
+    let listener = Arc::new(runtime.directory().bind(name)?);
     let entry = Name { object, info, _listener: Some(Arc::clone(&listener)) };
     lock(&runtime.names).insert(name.to_owned(), entry);
     accept_on(runtime, Arc::clone(&listener))?;
