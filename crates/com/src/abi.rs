@@ -7,12 +7,12 @@ pub use crate::events::objects::{enumerate_points, find_point};
 pub use crate::events::sinks::{Event, Point, Posted};
 pub use crate::graph::{Invoke, Method, clear_elements, copy_elements, free_elements};
 pub use crate::listing::way_to as binding_of;
-pub use crate::marshal::{allocate, release};
+pub use crate::memory::{allocate, release};
 pub use crate::proxy::{Proxy, UNKNOWN};
 pub use crate::registry::{Description, InterfaceInfo, VtablePointer, declare_copy};
+pub use crate::registry::{StubFn, Stubs};
 pub use crate::rt::give_text;
 pub use crate::server::{Loop, Served, set_loop};
-pub use crate::stub::{StubFn, Stubs};
 pub use crate::thread::channels::{Calls, RawReply};
 pub use obvia_ndr::flat::FRAME_MAX;
 pub use obvia_ndr::flat::shape::{Element, ElementType};
@@ -205,5 +205,5 @@ pub fn set_timeout(timeout: Option<Duration>) -> Option<Duration> {
 /// Sets the canceller of this thread's further calls; [`Canceller::run`] does so for a limited
 /// time.
 pub fn set_canceller(canceller: Option<Canceller>) {
-    crate::thread::set_canceller(canceller);
+    crate::thread::channels::set_canceller(canceller);
 }

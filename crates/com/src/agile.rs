@@ -1,8 +1,7 @@
 //! Interface pointers that may move between threads.
 
-use crate::automation::{SafeArray, Variant};
 use crate::error::{Error, Result, code};
-use crate::proxy::look_behind;
+use crate::registry::is_proxy;
 use windows_core::{GUID, IInspectable, IUnknown, Interface, interface};
 
 /// IAgileObject, the interface of objects that any thread may use.
@@ -20,7 +19,7 @@ pub(crate) unsafe trait IChecked: IUnknown {}
 
 const _: () = assert!(IChecked::IID.to_u128() == IID_CHECKED.to_u128());
 
-mod sealed {
+pub(crate) mod sealed {
     pub trait Sealed: Sized {
         /// Returns a copy, in which no object belongs to a thread.
         fn shared(&self) -> crate::error::Result<Self>;
@@ -85,25 +84,9 @@ impl<I: Interface> sealed::Sealed for I {
     }
 }
 
-impl sealed::Sealed for Variant {
-    fn shared(&self) -> Result<Self> {
-        let copy = self.copy()?;
-        copy.check_objects()?;
-        Ok(copy)
-    }
-}
-
-impl sealed::Sealed for SafeArray {
-    fn shared(&self) -> Result<Self> {
-        let copy = self.copy()?;
-        copy.check_objects()?;
-        Ok(copy)
-    }
-}
-
 /// Verifies that an object does not belong to a thread.
 pub(crate) fn check<I: Interface>(pointer: &I) -> Result<()> {
-    if look_behind(pointer).is_some() {
+    if is_proxy(pointer) {
         return Ok(());
     }
     let object: IUnknown = pointer.cast()?;

@@ -10,7 +10,7 @@
 //! transfer syntaxes are proposed as well.
 
 use crate::error::{Error, Result, code};
-use crate::link::endpoint_of;
+use crate::identity::endpoint_of;
 use crate::registry::{self, InterfaceInfo};
 use obvia_rpc::co::pdu::{
     ACCEPTED, Bind, BindAck, BindNak, Context, FragmentSizes, NEGOTIATED, NO_TRANSFER_SYNTAX, Outcome, PduError,

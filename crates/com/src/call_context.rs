@@ -6,7 +6,7 @@
 //! precedes the frame (docs/flat.md).
 
 use crate::orpc::{CallContext, TraceContext};
-use crate::thread::{self, channels};
+use crate::thread;
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
@@ -39,7 +39,7 @@ fn set_trace(trace: Option<TraceContext>) -> Option<TraceContext> {
     let is_none = trace.is_none();
     let before = TRACE.try_with(|own| own.replace(trace)).ok().flatten();
     if !is_none || before.is_some() {
-        channels::prepare_again();
+        thread::prepare_again();
     }
     before
 }

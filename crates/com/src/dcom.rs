@@ -4,11 +4,11 @@
 //! [`crate::orpc`] has the formats and tables; this module has the behaviour. Calls arrive as
 //! octets at targets of the runtime's own.
 
+pub(crate) mod activation_call;
 mod activator;
 pub(crate) mod classes;
 pub(crate) mod creation;
 pub(crate) mod factory;
-mod headers;
 mod library;
 mod object_exporter;
 mod rem_unknown;
@@ -19,7 +19,6 @@ pub(crate) use classes::{Activated, Classes};
 pub use classes::{ClassRegistration, ServerLock, lock_server, register_class, serve_until_idle};
 pub use creation::{ClassContext, class_named, class_object, create_instance, create_instance_in};
 pub use factory::{IClassFactory, IClassFactory_Impl, IClassFactory_Vtbl};
-pub(crate) use headers::HEADERS;
 pub(crate) use library::Libraries;
 pub use library::free_unused_libraries;
 #[doc(hidden)]
@@ -27,16 +26,14 @@ pub use library::{Make, made, provide};
 
 pub use crate::call_context::{trace, with_trace};
 use crate::error::{Result, code};
-use crate::network;
-use crate::objref;
 use crate::orpc::{
     Calls, Client, ComVersion, Decoder, DualStringArray, Encoder, Forwarded, Interface, Malformed, Resolved,
     SecurityBinding, TowerBinding, activator as scm, object_exporter as exporter, rem_unknown as unknown,
 };
-use crate::runtime::{Runtime, janitor};
-use crate::security;
+use crate::runtime::Runtime;
 use crate::server::{Caller, caller};
 use crate::stub::{StubCall, results, serve};
+use crate::{network, objref, orpc_headers, security, upkeep};
 use obvia_rpc::ByteOrder;
 use obvia_rpc::co::Exemption;
 use obvia_rpc::co::pdu::{Context, Outcome};
@@ -59,7 +56,7 @@ use windows_core::GUID;
 pub fn set_pinging(pinging: Pinging) -> Result<()> {
     Runtime::of_process()?.exports().set_pinging(pinging);
     // The next expiry may be earlier now.
-    janitor::wake();
+    upkeep::wake();
     Ok(())
 }
 
@@ -153,7 +150,7 @@ pub(crate) fn perform(call: &mut ServerCall<'_>) -> Answer {
             _ if target == Own::ScmActivator.target() => activator::perform(&caller, opnum, from),
             _ => Err(Status::OBJECT_NOT_FOUND),
         };
-        headers::leave();
+        orpc_headers::leave();
         let answer = answered?;
         let mut frame = Vec::new();
         put_octets(ByteOrder::Little, &answer, &mut frame);
@@ -176,7 +173,7 @@ pub(crate) fn perform_forwarded(caller: &Arc<Caller>, call: &Forwarded) -> std::
             // Clients call these interfaces directly.
             Own::RemUnknown | Own::ScmActivator => Err(Status::UNK_IF),
         };
-        headers::leave();
+        orpc_headers::leave();
         if answered.is_err() {
             client.take_back();
         }

@@ -6,7 +6,7 @@
 //! one comparison suffices.
 
 use crate::exports::Target;
-use crate::stub::StubFn;
+use crate::registry::StubFn;
 use obvia_rpc::object_table::{SharedTable, Watch};
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{Answer, ServerCall, TargetId};

@@ -12,11 +12,12 @@ use crate::error::{Error, Result, code};
 use crate::link::Link;
 use crate::listing::guid;
 use crate::objref::ObjRef;
-use crate::proxy::Unsent;
+use crate::own_calls::{Forms, client};
+use crate::proxy::UNKNOWN_INFO;
+use crate::proxy::call::Unsent;
 use crate::registry::{Description, InterfaceInfo};
 use crate::runtime::Runtime;
-use crate::system::{self, Forms};
-use crate::{functions, marshal, thread};
+use crate::{functions, own_calls, thread};
 use obvia_rpc::vi_call::{Channel, TargetId};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -40,7 +41,7 @@ impl Identity {
     }
 
     fn description(self) -> Description {
-        Description { name: "as asked for", iid: self.iid, fingerprint: self.fingerprint, ..*marshal::UNKNOWN_INFO }
+        Description { name: "as asked for", iid: self.iid, fingerprint: self.fingerprint, ..*UNKNOWN_INFO }
     }
 }
 
@@ -108,7 +109,7 @@ pub struct Object {
 /// As [`crate::connect`].
 pub fn interfaces(name: &str) -> Result<Vec<Known>> {
     let link = Runtime::of_process()?.link_at(name)?;
-    let text = system::interfaces(&link)?;
+    let text = client::interfaces(&link)?;
     let known = text.lines().filter_map(|line| {
         let (name, iid) = line.split_once('\t')?;
         Some(Known { name: name.to_owned(), iid: guid(iid)? })
@@ -123,7 +124,7 @@ pub fn interfaces(name: &str) -> Result<Vec<Known>> {
 /// E_NOINTERFACE when the process does not know the interface; otherwise as [`crate::connect`].
 pub fn describe(name: &str, iid: &GUID) -> Result<String> {
     let link = Runtime::of_process()?.link_at(name)?;
-    system::describe(&link, iid)
+    client::describe(&link, iid)
 }
 
 impl Object {
@@ -134,7 +135,7 @@ impl Object {
     /// As [`crate::connect`].
     pub fn connect(name: &str, interface: Identity) -> Result<Self> {
         let (link, name) = Runtime::of_process()?.find(name)?;
-        let reference = ObjRef::from_any(&system::resolve(&link, &name, &interface.info(), Forms::Standard)?)?;
+        let reference = ObjRef::from_any(&client::resolve(&link, &name, &interface.info(), Forms::Standard)?)?;
         Self::of(link, &reference)
     }
 
@@ -187,8 +188,8 @@ impl Object {
     /// E_NOINTERFACE when the object does not have the interface; RPC_E_VERSION_MISMATCH when the
     /// server describes it differently.
     pub fn query(&self, interface: Identity) -> Result<Self> {
-        let target = system::query_interface(&self.link, self.target, &interface.info())?;
-        Ok(Self::new(Arc::clone(&self.link), target, system::REFS_PER_QUERY, interface.iid))
+        let target = client::query_interface(&self.link, self.target, &interface.info())?;
+        Ok(Self::new(Arc::clone(&self.link), target, own_calls::REFS_PER_QUERY, interface.iid))
     }
 
     /// Returns the IID.
@@ -218,7 +219,7 @@ impl Object {
         thread::channels::with_channel(&self.link, |channel| {
             let length = put(channel, request)?;
             channel.oneway(self.target, opnum, length);
-            system::settle(channel)
+            own_calls::settle(channel)
         })
     }
 }

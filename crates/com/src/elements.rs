@@ -84,7 +84,7 @@ impl<T: Scalar> Elements<'_, T> {
 
     /// Returns a copy of all elements.
     pub fn to_vec(&self) -> Vec<T> {
-        let mut all = vec![crate::rt::zero(); self.count];
+        let mut all = vec![crate::frame::zero(); self.count];
         self.copy_to(0, &mut all);
         all
     }
@@ -323,7 +323,7 @@ impl<T: Scalar + 'static> Lending<'_, T> {
 #[cold]
 #[inline(never)]
 fn zeros<T: Scalar>(count: usize) -> Box<More<T>> {
-    Box::new(More(vec![crate::rt::zero(); count]))
+    Box::new(More(vec![crate::frame::zero(); count]))
 }
 
 #[cold]
@@ -398,7 +398,7 @@ pub struct Borrowing<T> {
 impl<T: Scalar> Borrowing<T> {
     #[inline(always)]
     pub(crate) fn new(is_proxy: bool, room: usize) -> Self {
-        Self { is_proxy, room: if is_proxy { Vec::new() } else { vec![crate::rt::zero(); room] } }
+        Self { is_proxy, room: if is_proxy { Vec::new() } else { vec![crate::frame::zero(); room] } }
     }
 
     #[inline(always)]

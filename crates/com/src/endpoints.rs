@@ -13,9 +13,9 @@ pub(crate) use own::{Membership, OwnInterfaces, judge, perform};
 pub use registration::{Registration, register_endpoints};
 
 use crate::error::{Error, Result, code};
-use crate::network;
+use crate::network::listening;
 use crate::registry::{InterfaceInfo, Remote};
-use crate::thread;
+use crate::{network, thread};
 use obvia_rpc::epm::{self, ANY_HOST, Way};
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_rpc::uuid::Uuid;
@@ -101,7 +101,7 @@ pub fn listen_for<I: Remote>() -> Result<Vec<String>> {
 pub(crate) fn listen_at_endpoints(info: &InterfaceInfo) -> Result<Vec<String>> {
     let is_here = |text: &&&str| text.split_once(':').is_some_and(|(name, _)| network::is_built(name));
     let heard: Vec<_> =
-        info.endpoints.iter().filter(is_here).map(|text| network::listen(text)).collect::<Result<_>>()?;
+        info.endpoints.iter().filter(is_here).map(|text| listening::listen(text)).collect::<Result<_>>()?;
     if heard.is_empty() {
         let all = if info.endpoints.is_empty() { "none".to_owned() } else { info.endpoints.join(", ") };
         let text = format!(
@@ -116,7 +116,7 @@ pub(crate) fn listen_at_endpoints(info: &InterfaceInfo) -> Result<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::marshal::UNKNOWN_INFO;
+    use crate::proxy::UNKNOWN_INFO;
     use crate::registry::Description;
 
     fn located(binding: &str, endpoints: &'static [&'static str]) -> String {

@@ -3,9 +3,9 @@
 mod conversions;
 mod panics;
 
-pub(crate) use panics::panicked;
-pub use panics::{is_own_user, set_panic_texts, unforeseen};
+pub use panics::{guard, is_own_user, set_panic_texts, unforeseen};
 
+use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::Words;
 use obvia_via::window::Alarm;
 use std::cell::RefCell;
@@ -403,6 +403,29 @@ pub(crate) fn words(code: HRESULT) -> Error {
 pub(crate) fn recall(code: HRESULT) -> Error {
     let left = with_last(Option::take).flatten().map(|left| left.error);
     left.filter(|error| error.code == code).unwrap_or_else(|| code.into())
+}
+
+/// Converts the HRESULT of a vtable's method to a result.
+///
+/// # Errors
+///
+/// The HRESULT when it is a failure, with the text that a proxy left for it.
+#[inline(always)]
+pub fn check(result: HRESULT) -> Result<()> {
+    if result.0 < 0 { Err(recall(result)) } else { Ok(()) }
+}
+
+#[cold]
+pub(crate) fn invalid_reply() -> Error {
+    Error::new(code::RPC_E_INVALID_DATA, "the reply's frame is not what the interface says")
+}
+
+/// Returns the fault for an object that cannot be passed. RPC_E_DISCONNECTED is replaced, since as
+/// a fault it means that the called object is gone and that the arguments have not been read: see
+/// [`Status::is_before_arguments`].
+pub(crate) fn fault_of(error: &Error) -> Status {
+    let code = if error.code() == code::RPC_E_DISCONNECTED { code::CO_E_OBJNOTCONNECTED } else { error.code() };
+    Status(code.0.cast_unsigned())
 }
 
 #[cfg(test)]

@@ -33,7 +33,8 @@ pub use idl::{
     IEnumConnectionPoints, IEnumConnections,
 };
 pub use objects::ConnectionPoints;
-pub use point::{AnyPoint, ConnectionPoint, Limits};
+pub use point::{AnyPoint, ConnectionPoint};
+pub use sinks::Limits;
 
 crate::include_idl! {
     /// The code that the compiler generates from `ocidl.idl`, to which the code of importing files

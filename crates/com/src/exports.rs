@@ -10,12 +10,12 @@ pub(crate) use data::Keeping;
 
 use crate::agile::Agile;
 use crate::error::{Error, Result, code};
-use crate::objref;
+use crate::identity::{DRAWS, draw_set};
+use crate::objref::Exported;
 use crate::orpc::object_exporter::ComplexPing;
 use crate::orpc::{Client, Dropped, Limits, PingAnswer, Pinging, References, Refs};
-use crate::registry::{InterfaceInfo, refuse_rivals};
-use crate::runtime::{DRAWS, draw_set, janitor};
-use crate::stub::Stubs;
+use crate::registry::{InterfaceInfo, Stubs, refuse_rivals};
+use crate::{objref, upkeep};
 use data::Data;
 use obvia_rpc::object_table::SharedTable;
 use obvia_rpc::status::Status;
@@ -106,13 +106,6 @@ pub(crate) struct Exports {
     books: Mutex<Books>,
 }
 
-/// An entry to which a reference was counted.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Exported {
-    pub(crate) oid: u64,
-    pub(crate) target: TargetId,
-}
-
 /// A reference that only its owner can release.
 const LOCK: Refs = Refs { public: 0, private: 1 };
 
@@ -169,7 +162,7 @@ impl Exports {
         let added = self.enter(object, info, holder, refs)?;
         if let Client::Peer(_) = holder {
             // The references expire without pings.
-            janitor::wake();
+            upkeep::wake();
         }
         Ok(added)
     }

@@ -4,7 +4,7 @@
 //! determines the whole layout: the arrays follow one another in the order of their slots. The
 //! offset of each is thus known before it is read, and the check compares the frame with it.
 
-use crate::context::ContextHandle;
+use crate::context_handle::ContextHandle;
 use crate::error::code;
 use obvia_ndr::flat::{FRAME_MAX, OBJECT_ALIGN, OBJECT_HEADER};
 use obvia_via::RegionView;
@@ -127,7 +127,7 @@ unsafe impl<T: Value, const N: usize> Value for [T; N] {
     }
     #[inline]
     fn load(frame: RegionView<'_>, at: usize) -> Option<Self> {
-        let mut values = [crate::rt::zero(); N];
+        let mut values = [zero(); N];
         for (place, value) in values.iter_mut().enumerate() {
             *value = T::load(frame, at + place * T::SIZE)?;
         }
@@ -279,6 +279,13 @@ impl Arrays {
     pub(crate) fn end(self) -> usize {
         self.0
     }
+}
+
+/// Returns the value whose bytes are all zero.
+#[inline(always)]
+pub fn zero<T: Value>() -> T {
+    // SAFETY: the implementer of `Value` promises that all-zero bytes are a value.
+    unsafe { std::mem::zeroed() }
 }
 
 #[cfg(test)]

@@ -8,9 +8,9 @@ use crate::agile::Agile;
 use crate::error::{Error, Result, code};
 use crate::link::{Link, Stranger};
 use crate::objref::ObjRef;
+use crate::own_calls::{Forms, client};
 use crate::registry::{self, InterfaceInfo, Remote};
 use crate::runtime::{Runtime, address_of};
-use crate::system::{self, Forms};
 use crate::{endpoints, network, thread};
 use obvia_rpc::vi_call::TargetId;
 use std::collections::HashMap;
@@ -198,7 +198,7 @@ pub(crate) fn reach(binding: &str, info: &'static InterfaceInfo) -> Result<(Arc<
         }
         Err(error) => return Err(error),
     };
-    let reference = ObjRef::from_any(&system::resolve(
+    let reference = ObjRef::from_any(&client::resolve(
         &link,
         &name_of(info, object.map_or(0, |uuid| uuid.0)),
         info,
@@ -218,7 +218,7 @@ const SETTLED: [HRESULT; 4] = [
 /// Returns the link and the reference for a server that is no obvia process.
 fn reach_stranger(runtime: &'static Runtime, binding: &str, stranger: Stranger) -> Result<(Arc<Link>, ObjRef)> {
     let (address, _) = address_of(binding)?;
-    let link = Arc::new(Link::to_stranger(runtime, address, stranger, thread::deadline())?);
+    let link = Arc::new(Link::to_stranger(runtime.local(), address, stranger, thread::deadline())?);
     // The reference that such a server would send: there is one target, whose references are not
     // counted.
     let target = TargetId { index: 1, generation: 1 };

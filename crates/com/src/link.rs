@@ -9,13 +9,15 @@ mod process;
 
 use crate::binding::Transfers;
 use crate::error::{Error, Result, code};
+use crate::identity::{endpoint_of, local_binding};
+use crate::local::LocalProcess;
 use crate::network::{proof_of, protected, targets_of, told};
-use crate::presentation::Targets;
 use crate::proxy::ManagerPointer;
 use crate::registry::{self, InterfaceInfo};
-use crate::runtime::{self, Runtime, janitor};
+use crate::routes::Targets;
 use crate::security::Protection;
-use crate::{binding, system, thread, trace};
+use crate::threads::lock;
+use crate::{binding, identity, own_calls, thread, trace, upkeep};
 use obvia_rpc::co::relay::Routes as _;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_rpc::uuid::Uuid;
@@ -26,7 +28,7 @@ pub(crate) use process::Fate;
 use process::{Process, has_ended};
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use windows_core::GUID;
 
@@ -43,6 +45,7 @@ const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The connections to one process.
 pub(crate) struct Link {
+    local_process: &'static LocalProcess,
     oxid: u64,
     address: Address,
     peer: Peer,
@@ -103,16 +106,16 @@ impl Address {
     /// canceller ends the wait for the server's answers.
     fn connect<R>(
         &self,
-        runtime: &'static Runtime,
+        local: &'static LocalProcess,
         (targets, proof): (Option<&Arc<Targets>>, Option<&Protection>),
         options: &Options,
         deadline: Deadline,
         greet: impl FnOnce(&mut Channel) -> Result<R>,
     ) -> Result<(Channel, R)> {
-        let mut channel = Channel::new(self.open(runtime, targets, options, deadline)?);
+        let mut channel = Channel::new(self.open(local, targets, options, deadline)?);
         let greeted = thread::cancellable(channel.alarm(), || {
             if let Some(proof) = proof {
-                system::prove(&mut channel, proof)?;
+                own_calls::prove(&mut channel, proof)?;
             }
             greet(&mut channel)
         })?;
@@ -121,7 +124,7 @@ impl Address {
 
     fn open(
         &self,
-        runtime: &'static Runtime,
+        local: &'static LocalProcess,
         targets: Option<&Arc<Targets>>,
         options: &Options,
         deadline: Deadline,
@@ -129,11 +132,11 @@ impl Address {
         match (self, targets) {
             (Self::Name(name), _) => {
                 trace::note_shared_memory();
-                Ok(runtime.directory().connect(name, options, deadline)?)
+                Ok(local.directory().connect(name, options, deadline)?)
             }
-            (Self::Binding(binding), None) => runtime.network().connect(binding, options, deadline),
+            (Self::Binding(binding), None) => local.network().connect(binding, options, deadline),
             (Self::Binding(binding), Some(targets)) => {
-                runtime.network().associate(runtime, binding, targets, options, deadline)
+                local.network().associate(local.directory(), binding, targets, options, deadline)
             }
         }
     }
@@ -156,67 +159,47 @@ impl Address {
     }
 }
 
-/// Returns the name of a process's endpoint in the directory.
-pub(crate) fn endpoint_of(oxid: u64) -> String {
-    format!("oxid-{oxid:016x}")
-}
-
-/// Returns the OXID of the process whose endpoint has this name in the directory.
-pub(crate) fn oxid_of(endpoint: &str) -> Option<u64> {
-    let oxid = u64::from_str_radix(endpoint.strip_prefix("oxid-")?, 16).ok()?;
-    (endpoint_of(oxid) == endpoint).then_some(oxid)
-}
-
-/// Returns the string binding by which processes of this host reach an endpoint in the directory.
-pub(crate) fn local_binding(endpoint: impl Into<String>) -> StringBinding {
-    StringBinding::new(ProtocolSequence::ViShm, endpoint, "")
-}
-
 /// Returns the options of a home connection. It is seldom used, and its latency does not matter.
 fn for_home(options: &Options) -> Options {
     Options { waiting: Waiting::Adaptive, quiet: true, ..options.clone() }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Link {
     /// Connects to an exported name, the endpoint of a process, or a binding, and learns the OXID
     /// of the process there.
-    pub(crate) fn reach(runtime: &'static Runtime, address: &Address, deadline: Deadline) -> Result<Reached> {
+    pub(crate) fn reach(local: &'static LocalProcess, address: &Address, deadline: Deadline) -> Result<Reached> {
         let (targets, proof) = (address.targets()?, address.proof()?);
-        let options = for_home(&runtime.options());
+        let options = for_home(&local.options());
         let greet = |home: &mut Channel| {
-            let oxid = binding::introduce(home, runtime.oxid(), deadline)?;
+            let oxid = binding::introduce(home, local.oxid(), deadline)?;
             if let Some(targets) = &targets {
                 targets.set_process(oxid);
                 // The server's answer to a call shows whether it accepted the authentication.
                 // Earlier messages may not show it.
                 if targets.protection().is_some() {
-                    system::settle(home)?;
+                    own_calls::settle(home)?;
                 }
             }
             Ok(oxid)
         };
         let ways = (targets.as_ref(), proof.as_ref());
-        let (home, oxid) = address.connect(runtime, ways, &options, deadline, greet)?;
+        let (home, oxid) = address.connect(local, ways, &options, deadline, greet)?;
         Ok(Reached { oxid, home, targets, proof })
     }
 
     /// Connects to a server that may be no obvia process and that performs an interface of
     /// functions.
     pub(crate) fn to_stranger(
-        runtime: &'static Runtime,
+        local: &'static LocalProcess,
         address: Address,
         stranger: Stranger,
         deadline: Deadline,
     ) -> Result<Self> {
         let (targets, proof) = (address.targets()?, address.proof()?);
         let ways = (targets.as_ref(), proof.as_ref());
-        let (home, ()) = address.connect(runtime, ways, &runtime.options(), deadline, |_| Ok(()))?;
-        let reached = Reached { oxid: runtime::draw()?, home, targets, proof };
-        let link = Self { stranger: Some(stranger), ..Self::open(runtime, address, reached, deadline)? };
+        let (home, ()) = address.connect(local, ways, &local.options(), deadline, |_| Ok(()))?;
+        let reached = Reached { oxid: identity::draw()?, home, targets, proof };
+        let link = Self { stranger: Some(stranger), ..Self::open(local, address, reached, deadline)? };
         // Connects the channel that the first call will use, so that errors show now.
         link.return_channel(link.take_channel(deadline)?);
         Ok(link)
@@ -233,7 +216,7 @@ impl Link {
     /// process's OXID gets none of the calls to that process. Over a network only the address is
     /// known, and the link is for that OXID at that host.
     pub(crate) fn open(
-        runtime: &'static Runtime,
+        local: &'static LocalProcess,
         address: Address,
         reached: Reached,
         deadline: Deadline,
@@ -244,18 +227,19 @@ impl Link {
             (address, home)
         } else {
             drop(home);
-            let found = Self::reach(runtime, &endpoint, deadline)?;
+            let found = Self::reach(local, &endpoint, deadline)?;
             if found.oxid != oxid {
                 return Err(Error::new(code::RPC_E_INVALID_DATA, "an endpoint leads to another process"));
             }
             (endpoint, found.home)
         };
         let link = Self {
+            local_process: local,
             oxid,
             address,
             peer: home.peer(),
             local: home.local().map(str::to_owned),
-            options: runtime.options(),
+            options: local.options(),
             home: Mutex::new(home),
             idle: Mutex::default(),
             has_failed: AtomicBool::new(false),
@@ -391,15 +375,15 @@ impl Link {
     }
 
     fn connect_once(&self, options: &Options, deadline: Deadline) -> Result<Channel> {
-        let runtime = Runtime::of_process()?;
+        let local = self.local_process;
         let greet = |channel: &mut Channel| match self.stranger {
             Some(Stranger { info, .. }) => binding::alter(channel, info, self.transfers(), deadline),
             // Another process, whose objects have the same numbers, may have the address by now.
-            None if binding::introduce(channel, runtime.oxid(), deadline)? != self.oxid => Err(self.gone()),
+            None if binding::introduce(channel, local.oxid(), deadline)? != self.oxid => Err(self.gone()),
             None => Ok(()),
         };
         let connected =
-            self.address.connect(runtime, (self.targets.as_ref(), self.proof.as_ref()), options, deadline, greet);
+            self.address.connect(local, (self.targets.as_ref(), self.proof.as_ref()), options, deadline, greet);
         match connected {
             Ok((channel, ())) => Ok(channel),
             Err(error) if error.code() == code::RPC_S_SERVER_UNAVAILABLE => Err(self.gone()),
@@ -457,11 +441,11 @@ impl Link {
     /// Queues references to be given back to the server soon, in a batch.
     pub(crate) fn release_later(&self, target: TargetId, refs: u32) {
         lock(&self.process.releases).push((target, refs));
-        janitor::wake();
+        upkeep::wake();
     }
 
     /// Whether the server returns the references in one-way calls that it has refused: see
-    /// [`system::tell_given`]. Datagrams may overtake each other, and servers that are no obvia
+    /// [`own_calls::tell_given`]. Datagrams may overtake each other, and servers that are no obvia
     /// processes know no such call.
     pub(crate) fn returns_refused_references(&self) -> bool {
         let is_ordered = match &self.address {
@@ -482,7 +466,7 @@ impl Link {
     pub(crate) fn note_failure(&self, error: &Error) {
         if error.code() == code::RPC_E_DISCONNECTED {
             self.has_failed.store(true, Ordering::Release);
-            janitor::wake();
+            upkeep::wake();
         }
     }
 
@@ -508,12 +492,17 @@ impl Link {
 
     /// Gives back references. Queues those that were not sent, and returns whether there are none.
     fn release(&self, batch: &[(TargetId, u32)]) -> bool {
-        let mut parts = batch.chunks(system::RELEASES_MAX);
+        let mut parts = batch.chunks(own_calls::RELEASES_MAX);
         while let Some(part) = parts.next() {
             let mut is_sent = false;
             // A sent release counts as done even if its answer is late. A server that has ended has
             // dropped the references.
-            let outcome = thread::with_timeout(RELEASE_TIMEOUT, || system::release(self, part, &mut is_sent));
+            let outcome = thread::with_timeout(RELEASE_TIMEOUT, || {
+                self.with_home(|home| {
+                    is_sent = true;
+                    own_calls::release(home, part)
+                })
+            });
             if outcome.is_err() && !is_sent && !self.is_dead() {
                 let unsent = part.iter().chain(parts.flatten());
                 lock(&self.process.releases).extend(unsent);

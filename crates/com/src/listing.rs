@@ -3,10 +3,11 @@
 
 use crate::endpoints::{self, Registered};
 use crate::error::{Result, code};
+use crate::own_calls::client;
 use crate::proxy::look_behind;
 use crate::registry::Remote;
 use crate::runtime::{Runtime, not_there};
-use crate::{network, scm, system, thread};
+use crate::{network, scm, thread};
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_rpc::uuid::Uuid;
 use std::time::Duration;
@@ -73,7 +74,7 @@ fn ask(runtime: &'static Runtime, name: &str) -> Result<Vec<Listed>> {
         (runtime.list_names(), runtime.list_bindings(runtime.oxid()), ProtocolSequence::ViShm)
     } else {
         let link = runtime.link_at(name)?;
-        (system::list(&link)?, system::bindings(&link)?, link.binding().protocol)
+        (client::list(&link)?, client::bindings(&link)?, link.binding().protocol)
     };
     let bindings: Vec<String> = bindings.lines().map(str::to_owned).collect();
     let listed = text.lines().filter_map(|line| {
@@ -98,13 +99,13 @@ fn ask(runtime: &'static Runtime, name: &str) -> Result<Vec<Listed>> {
 pub fn describe(name: &str) -> Result<String> {
     let runtime = Runtime::of_process()?;
     let (link, name) = runtime.find(name)?;
-    let text = system::list(&link)?;
+    let text = client::list(&link)?;
     let iid = text.lines().find_map(|line| {
         let mut parts = line.split('\t');
         (parts.next() == Some(name.as_str())).then(|| parts.nth(1))?
     });
     let iid = iid.ok_or_else(|| not_there(&link, &name, code::RPC_E_DISCONNECTED.into()))?;
-    system::describe(&link, &guid(iid).ok_or(code::RPC_E_INVALID_DATA)?)
+    client::describe(&link, &guid(iid).ok_or(code::RPC_E_INVALID_DATA)?)
 }
 
 /// Parses a GUID with or without hyphens.
@@ -145,7 +146,7 @@ pub fn performed_at(binding: &str) -> Result<Vec<Performed>> {
     }
     match Runtime::of_process()?.link_at(binding) {
         Ok(link) => {
-            let text = system::functions(&link)?;
+            let text = client::functions(&link)?;
             Ok(text.lines().filter_map(|line| told(line, binding)).collect())
         }
         Err(error) if error.code() != code::RPC_S_SERVER_UNAVAILABLE && network::is_standard(binding) => {

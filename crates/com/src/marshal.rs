@@ -1,62 +1,22 @@
 //! Moves arrays, strings and object references between frames and the caller's memory.
 
-use crate::error::{Error, Result, code};
+use crate::error::{Error, Result, code, fault_of};
 use crate::frame::{Arrays, Scalar, Value};
-use crate::marshaling::{REFERENCE_MAX, parse, unmarshal_custom};
-use crate::objref::ObjRef;
+use crate::marshaling::unmarshal_custom;
+use crate::memory::{allocate, release};
+use crate::objref::{ObjRef, REFERENCE_MAX, parse};
 use crate::orpc::{Client, ObjRef as Any};
-use crate::proxy::ProxyCall;
-use crate::registry::{self, Description, InterfaceInfo};
+use crate::proxy::Wanted;
+use crate::proxy::call::ProxyCall;
+use crate::registry::InterfaceInfo;
 use crate::runtime::Runtime;
 use crate::runtime::data::with_handler;
 use crate::server::caller;
-use crate::stub::Stubs;
 use obvia_ndr::flat::{FRAME_MAX, OBJECT_HEADER};
 use obvia_rpc::status::Status;
 use obvia_via::RegionView;
 use std::ffi::c_void;
-use windows_core::{GUID, HRESULT, IUnknown, Interface};
-
-/// The interface of an object that is passed.
-#[derive(Clone, Copy)]
-pub enum Wanted {
-    /// An interface that the method's declaration names.
-    Known(&'static InterfaceInfo),
-    /// The interface with this IID.
-    Iid(GUID),
-    /// Any interface: the object itself is passed.
-    Unknown,
-}
-
-impl Wanted {
-    pub(crate) fn info(self) -> Result<&'static InterfaceInfo> {
-        match self {
-            Self::Known(info) => Ok(info),
-            Self::Iid(iid) if iid == IUnknown::IID => Ok(&UNKNOWN_INFO),
-            Self::Iid(iid) => registry::find(&iid),
-            Self::Unknown => Ok(&UNKNOWN_INFO),
-        }
-    }
-}
-
-/// The description of IUnknown as an interface without methods of its own.
-// SAFETY: the proxies are the runtime's own for IUnknown, which has no remote methods.
-pub(crate) static UNKNOWN_INFO: InterfaceInfo = unsafe { InterfaceInfo::new(UNKNOWN) };
-
-const UNKNOWN: Description = Description {
-    name: "IUnknown",
-    iid: IUnknown::IID,
-    version: (0, 0),
-    fingerprint: 0,
-    plain: false,
-    endpoints: &[],
-    base: None,
-    proxy: crate::proxy::UNKNOWN_POINTER,
-    stubs: Stubs::NONE,
-    idl: "",
-    ndr: &[],
-    module: &[],
-};
+use windows_core::{HRESULT, IUnknown, Interface};
 
 /// Marshals a reference for the process that a call goes to; empty for a null pointer.
 ///
@@ -73,14 +33,6 @@ pub unsafe fn reference_for_peer(object: *mut c_void, wanted: Wanted, call: &Pro
         return Ok(Vec::new());
     };
     call.reference(object, wanted.info()?)
-}
-
-/// Returns the fault for an object that cannot be passed. RPC_E_DISCONNECTED is replaced, since as
-/// a fault it means that the called object is gone and that the arguments have not been read: see
-/// [`Status::is_before_arguments`].
-pub(crate) fn fault_of(error: &Error) -> Status {
-    let code = if error.code() == code::RPC_E_DISCONNECTED { code::CO_E_OBJNOTCONNECTED } else { error.code() };
-    Status(code.0.cast_unsigned())
 }
 
 /// Marshals a reference for a peer: a custom one, where the object marshals itself.
@@ -183,7 +135,7 @@ pub unsafe fn put_values<T: Value>(
 ) {
     let body = arrays.place(frame, slot, kind, count, count * T::SIZE);
     // SAFETY: the caller's promise.
-    let values = unsafe { crate::rt::slice(from, count) };
+    let values = unsafe { crate::memory::slice(from, count) };
     for (at, value) in values.iter().enumerate() {
         value.store(frame, body + at * T::SIZE);
     }
@@ -258,49 +210,6 @@ pub unsafe fn text_count<T: Value + Default + PartialEq>(text: *const T, optiona
     }
 }
 
-// SAFETY: the declarations are those of the C library.
-unsafe extern "C" {
-    fn malloc(size: usize) -> *mut c_void;
-    fn calloc(count: usize, size: usize) -> *mut c_void;
-    fn free(memory: *mut c_void);
-}
-
-/// The least size of an allocation in bytes. Smaller ones need not be aligned for every value.
-const LEAST: usize = 16;
-
-/// Allocates memory that one side of a call allocates and the other frees. It comes from the C
-/// library, which every language can use.
-///
-/// # Errors
-///
-/// E_OUTOFMEMORY.
-pub fn allocate(bytes: usize) -> Result<*mut c_void> {
-    // SAFETY: malloc may be called with any size.
-    let memory = unsafe { malloc(bytes.max(LEAST)) };
-    if memory.is_null() { Err(code::E_OUTOFMEMORY.into()) } else { Ok(memory) }
-}
-
-/// Allocates zeroed memory of the C library. Untouched pages cost no memory.
-///
-/// # Errors
-///
-/// E_OUTOFMEMORY.
-pub(crate) fn allocate_zeroed(bytes: usize) -> Result<*mut c_void> {
-    // SAFETY: calloc may be called with any size.
-    let memory = unsafe { calloc(bytes.max(LEAST), 1) };
-    if memory.is_null() { Err(code::E_OUTOFMEMORY.into()) } else { Ok(memory) }
-}
-
-/// Frees memory of the C library.
-///
-/// # Safety
-///
-/// `memory` must be null, or come from the C library's allocator and not be used again.
-pub unsafe fn release(memory: *mut c_void) {
-    // SAFETY: the caller's promise.
-    unsafe { free(memory) };
-}
-
 /// An array of the C library's memory that its receiver frees.
 pub struct OwnedArray<T: Value> {
     // Invariant: null, or from the C library, with `count` initialised elements.
@@ -351,7 +260,7 @@ impl<T: Value> OwnedArray<T> {
     /// Returns the elements.
     pub fn as_slice(&self) -> &[T] {
         // SAFETY: by the invariant.
-        unsafe { crate::rt::slice(self.first, self.count) }
+        unsafe { crate::memory::slice(self.first, self.count) }
     }
 
     /// Releases ownership of the array.
@@ -424,6 +333,19 @@ impl OwnedObject {
     pub fn into_raw(self) -> *mut c_void {
         self.0.map_or(std::ptr::null_mut(), Interface::into_raw)
     }
+}
+
+/// Verifies before sending that an argument is within its `[range]`.
+///
+/// # Errors
+///
+/// E_INVALIDARG.
+#[inline]
+pub fn given_in_range(value: i64, least: i64, most: i64) -> Result<()> {
+    if (least..=most).contains(&value) {
+        return Ok(());
+    }
+    Err(Error::new(code::E_INVALIDARG, format!("an argument is {value}, and may be {least} to {most}")))
 }
 
 const _: () = assert!(OBJECT_HEADER == 8);

@@ -22,8 +22,9 @@ mod interfaces;
 mod specialised;
 mod stream;
 
+pub use crate::objref::DATA_MAX;
 pub use aggregated::vi_marshaler;
-pub use custom::{DATA_MAX, Marshaler, Passing, STANDARD, UnmarshalerRegistration, register_unmarshaler};
+pub use custom::{Marshaler, Passing, STANDARD, UnmarshalerRegistration, register_unmarshaler};
 pub(crate) use custom::{marshal as marshal_custom, marshal_specialised, unmarshal as unmarshal_custom};
 pub use handler::{Handled, HandlerRegistration, register_handler};
 pub(crate) use handler::{behind, class_of as handler_class_of, make as make_handler};
@@ -35,7 +36,7 @@ pub use specialised::Specialised;
 
 use crate::error::{Error, Result, code};
 use crate::exports::Keeping;
-use crate::objref::LENGTH_MAX;
+use crate::objref::parse;
 use crate::orpc::{Client, ObjRef as Any};
 use crate::registry::{InterfaceInfo, Remote};
 use crate::runtime::Runtime;
@@ -193,23 +194,6 @@ pub fn disconnect<I: Interface>(object: &I) -> Result<()> {
     let object = object.cast()?;
     custom::disconnect(&object)?;
     Runtime::of_process()?.disconnect(&object)
-}
-
-/// The greatest length of a reference of any form: a custom one, with its header.
-pub(crate) const REFERENCE_MAX: usize = DATA_MAX + 48;
-
-/// Parses a reference.
-pub(crate) fn parse(bytes: &[u8]) -> Result<Any> {
-    let bad = |what: String| Error::new(code::RPC_E_INVALID_OBJREF, format!("an object reference: {what}"));
-    let too_long = |max| bad(format!("it has {} bytes; {max} are the most", bytes.len()));
-    if bytes.len() > REFERENCE_MAX {
-        return Err(too_long(REFERENCE_MAX));
-    }
-    match Any::from_bytes(bytes).map_err(|why| bad(why.to_string()))? {
-        custom @ Any::Custom { .. } => Ok(custom),
-        _ if bytes.len() > LENGTH_MAX => Err(too_long(LENGTH_MAX)),
-        standard => Ok(standard),
-    }
 }
 
 #[cfg(test)]

@@ -122,6 +122,33 @@ impl ObjRef {
     }
 }
 
+/// The greatest length of a custom marshaler's data, in bytes.
+pub const DATA_MAX: usize = 1 << 16;
+
+/// The greatest length of a reference of any form: a custom one, with its header.
+pub(crate) const REFERENCE_MAX: usize = DATA_MAX + 48;
+
+/// Parses a reference.
+pub(crate) fn parse(bytes: &[u8]) -> Result<Any> {
+    let bad = |what: String| Error::new(code::RPC_E_INVALID_OBJREF, format!("an object reference: {what}"));
+    let too_long = |max| bad(format!("it has {} bytes; {max} are the most", bytes.len()));
+    if bytes.len() > REFERENCE_MAX {
+        return Err(too_long(REFERENCE_MAX));
+    }
+    match Any::from_bytes(bytes).map_err(|why| bad(why.to_string()))? {
+        custom @ Any::Custom { .. } => Ok(custom),
+        _ if bytes.len() > LENGTH_MAX => Err(too_long(LENGTH_MAX)),
+        standard => Ok(standard),
+    }
+}
+
+/// An entry to which a reference was counted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Exported {
+    pub(crate) oid: u64,
+    pub(crate) target: TargetId,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

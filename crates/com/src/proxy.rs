@@ -5,21 +5,23 @@
 //! as any interface pointer. There is a separate interface proxy for each link by which the
 //! interface came, and queries through it use that link.
 
+pub(crate) mod call;
 mod known;
-mod unsent;
+mod pointer;
+mod unknown;
 
 pub(crate) use known::{Imported, look_behind};
-pub(crate) use unsent::Unsent;
+pub(crate) use pointer::ManagerPointer;
+pub(crate) use unknown::UNKNOWN_INFO;
+pub use unknown::Wanted;
 
-use crate::error::{Error, Failed, Result, code, leave};
-use crate::frame::{Measure, aligned};
+use crate::error::{Error, Result, code, leave};
 use crate::link::Link;
-use crate::registry::{self, InterfaceInfo, VtablePointer};
-use crate::reply::ReplyView;
-use crate::thread::channels::{Calls, with_channel};
-use crate::{marshal, system, thread};
-use obvia_rpc::vi_call::{Channel, TargetId};
-use obvia_via::layout::INLINE_MAX;
+
+use crate::own_calls::{self, client};
+use crate::registry::{self, InterfaceInfo, VtablePointer, note_proxies};
+use crate::thread::channels::Calls;
+use obvia_rpc::vi_call::TargetId;
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::ptr::NonNull;
@@ -65,12 +67,11 @@ pub(crate) struct ProxyManager {
     proxies: Mutex<Vec<Box<Proxy>>>,
 }
 
-/// A pointer to a manager in the table of a link.
-#[derive(Clone, Copy)]
-pub(crate) struct ManagerPointer(NonNull<ProxyManager>);
-
-// SAFETY: any thread may use a manager: its count is atomic, and its proxies are behind a lock.
-unsafe impl Send for ManagerPointer {}
+impl ManagerPointer {
+    fn manager(self) -> NonNull<ProxyManager> {
+        self.0.cast()
+    }
+}
 
 impl Proxy {
     /// Returns the proxy behind the `this` pointer of a proxy's method.
@@ -91,7 +92,7 @@ impl Proxy {
         link: &Arc<Link>,
         manager: NonNull<ProxyManager>,
     ) -> Box<Self> {
-        known::note(info.proxy);
+        note_proxies(info.proxy);
         Box::new(Self {
             vtable: info.proxy,
             link_address: Arc::as_ptr(link).addr(),
@@ -104,35 +105,12 @@ impl Proxy {
         })
     }
 
-    /// Begins a call if the link's channel is at hand. `None` requires [`Self::prepare`] first.
-    ///
-    /// # Safety
-    ///
-    /// The thread must begin no other call before this call is made.
-    #[inline(always)]
-    pub unsafe fn begin(&self) -> Option<PlainCall> {
-        Calls::with(|calls| {
-            calls.has(self.link_address).then(|| PlainCall { calls: NonNull::from(calls), target: self.target_word })
-        })
-    }
-
     /// Puts a channel of the link at hand for a call. Returns the HRESULT of a failure, whose text
     /// the wrapper recalls.
     #[cold]
     #[inline(never)]
     pub fn prepare(&self) -> Option<HRESULT> {
         Calls::with(|calls| calls.prepare(&self.link)).err().map(leave)
-    }
-
-    /// Makes a call whose marshaling may run foreign code, which may itself make calls on this
-    /// thread.
-    #[inline]
-    pub fn call_with_objects(&self, work: impl FnOnce(&mut ProxyCall<'_>) -> Result<HRESULT>) -> HRESULT {
-        let call = |channel: &mut Channel| {
-            let (target, link, unsent) = (self.target, &*self.link, Unsent::default());
-            work(&mut ProxyCall { channel, target, link, unsent })
-        };
-        with_channel(&self.link, call).unwrap_or_else(leave)
     }
 
     /// Selects the region that contains an array: see [`Calls::turn_region`].
@@ -169,145 +147,11 @@ impl Proxy {
     }
 }
 
-/// A call over the channel at hand.
-pub struct PlainCall {
-    // Invariant: belongs to this thread; a channel is at hand with a free slot until the call has
-    // been sent.
-    calls: NonNull<Calls>,
-    target: u64,
-}
-
-impl PlainCall {
-    /// Makes the call. `work` marshals, sends and unmarshals, and runs no foreign code meanwhile.
-    /// Its error becomes the HRESULT, whose text the wrapper recalls.
-    #[inline(always)]
-    pub fn make(mut self, work: impl FnOnce(&mut Self) -> std::result::Result<HRESULT, Failed>) -> HRESULT {
-        work(&mut self).unwrap_or_else(Failed::code)
-    }
-
-    #[inline(always)]
-    fn calls(&self) -> &Calls {
-        // SAFETY: by the invariant; `Calls` lives as long as the thread, which this value does not
-        // leave.
-        unsafe { self.calls.as_ref() }
-    }
-
-    /// Returns the reference to an array if the array lies in the selected region.
-    #[inline(always)]
-    pub fn refer(&self, at: usize, is_written: bool, address: usize) -> Option<u64> {
-        self.calls().region(at, is_written).reference(address)
-    }
-
-    /// Returns the slot for a request's frame that fits a slot.
-    ///
-    /// # Errors
-    ///
-    /// Never fails: `begin` and `prepare` have already checked the connection.
-    #[inline(always)]
-    pub fn inline_request(&mut self) -> Result<&mut [u8; INLINE_MAX]> {
-        // SAFETY: by the invariant the slot is free; it is lent only through &mut self.
-        Ok(unsafe { &mut *self.calls().slot() })
-    }
-
-    /// Returns the memory for a request's frame.
-    ///
-    /// # Errors
-    ///
-    /// If the connection is gone or full, or if the frame is too long for the connection.
-    #[inline]
-    pub fn request(&mut self, measure: Measure) -> Result<&mut [u8]> {
-        if measure.length() <= INLINE_MAX {
-            return Ok(&mut self.inline_request()?[..measure.length()]);
-        }
-        // SAFETY: by the invariant.
-        let mut frame = unsafe { self.calls().request(measure.length(), measure.bulk()) }?;
-        // SAFETY: a frame of the channel at hand, lent only through `&mut self`.
-        Ok(unsafe { frame.as_mut() })
-    }
-
-    /// Publishes the request and waits for its reply. A failed exchange looks like the reply of a
-    /// method that failed.
-    ///
-    /// # Errors
-    ///
-    /// Never fails.
-    #[inline(always)]
-    pub fn send(&mut self, opnum: u16, length: usize) -> Result<ReplyView<'_>> {
-        // SAFETY: by the invariant; the next call on this thread needs another `PlainCall`.
-        let raw = unsafe { self.calls().exchange(opnum, aligned(length), self.target) };
-        // SAFETY: the reply comes from an exchange, and is not used beyond this call.
-        Ok(unsafe { ReplyView::from_raw(raw) })
-    }
-
-    /// Publishes a request that has no reply.
-    #[inline]
-    pub fn send_oneway(&mut self, opnum: u16, length: usize) {
-        // SAFETY: by the invariant.
-        unsafe { self.calls().send(opnum, aligned(length), self.target) };
-    }
-}
-
-/// A call over a channel that was taken from its place at hand.
-pub struct ProxyCall<'a> {
-    channel: &'a mut Channel,
-    target: TargetId,
-    link: &'a Link,
-    unsent: Unsent,
-}
-
-impl ProxyCall<'_> {
-    /// Marshals a reference to an object in the request. The reference is taken back if the server
-    /// does not receive it.
-    pub(crate) fn reference(&self, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Vec<u8>> {
-        self.unsent.reference(object, info, self.link.oxid())
-    }
-
-    /// Returns the slot for a request's frame that fits a slot.
-    ///
-    /// # Errors
-    ///
-    /// If the connection is gone or full.
-    #[inline(always)]
-    pub fn inline_request(&mut self) -> Result<&mut [u8; INLINE_MAX]> {
-        Ok(self.channel.inline_request(thread::ThreadLimit)?)
-    }
-
-    /// Returns the memory for a request's frame.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::inline_request`], and if the frame is too long for the connection.
-    #[inline]
-    pub fn request(&mut self, measure: Measure) -> Result<&mut [u8]> {
-        Ok(self.channel.request(measure.length(), measure.bulk(), thread::ThreadLimit)?)
-    }
-
-    /// Publishes the request and waits for its reply.
-    ///
-    /// # Errors
-    ///
-    /// If the server answers with a fault, the connection fails, or the deadline passes.
-    #[inline(always)]
-    pub fn send(&mut self, opnum: u16, length: usize) -> Result<ReplyView<'_>> {
-        let length = aligned(length);
-        let outcome = self.channel.call(self.target, opnum, length, thread::ThreadLimit);
-        self.unsent.is_published(outcome.as_ref().err());
-        Ok(ReplyView::of_object(outcome?, self.link.oxid()))
-    }
-
-    /// Publishes a request that has no reply.
-    #[inline]
-    pub fn send_oneway(&mut self, opnum: u16, length: usize) {
-        self.channel.oneway(self.target, opnum, aligned(length));
-        self.unsent.is_published_oneway(self.channel, self.link);
-    }
-}
-
 /// Returns the manager of an object, if there is one, with a reference counted for the caller.
 fn take_known(managers: &HashMap<u64, ManagerPointer>, oid: u64) -> Option<ManagerPointer> {
     managers.get(&oid).copied().filter(|known| {
         // SAFETY: a manager removes itself from this table, under its lock, before it is freed.
-        let references = unsafe { &(*known.0.as_ptr()).references };
+        let references = unsafe { &(*known.manager().as_ptr()).references };
         // A manager whose count has reached zero is being destroyed.
         references
             .fetch_update(Ordering::AcqRel, Ordering::Acquire, |count| (count > 0).then_some(count + 1))
@@ -321,7 +165,7 @@ pub(crate) fn find(link: &Link, oid: u64) -> Option<IUnknown> {
     let manager = take_known(&managers, oid)?;
     drop(managers);
     // SAFETY: the reference just taken keeps the manager alive.
-    let proxies = unsafe { &(*manager.0.as_ptr()).proxies };
+    let proxies = unsafe { &(*manager.manager().as_ptr()).proxies };
     let proxies = proxies.lock().unwrap_or_else(PoisonError::into_inner);
     let identity = proxies.first().map(|proxy| NonNull::from(&**proxy).cast::<c_void>())?;
     drop(proxies);
@@ -342,14 +186,14 @@ pub(crate) fn import(
     let mut managers = link.managers().lock().unwrap_or_else(PoisonError::into_inner);
     let known = take_known(&managers, oid);
     let manager = known.unwrap_or_else(|| {
-        let fresh = ManagerPointer(ProxyManager::create(link, oid));
+        let fresh = ManagerPointer(ProxyManager::create(link, oid).cast());
         managers.insert(oid, fresh);
         fresh
     });
     drop(managers);
     // The caller gets the reference that was just taken or that a new manager begins with.
     // SAFETY: the reference keeps the manager alive.
-    let proxies = unsafe { &(*manager.0.as_ptr()).proxies };
+    let proxies = unsafe { &(*manager.manager().as_ptr()).proxies };
     let mut proxies = proxies.lock().unwrap_or_else(PoisonError::into_inner);
     // The interface is compared as well, since a server may claim two interfaces for one target but
     // a proxy has one vtable.
@@ -359,7 +203,7 @@ pub(crate) fn import(
         return NonNull::from(&**proxy).cast();
     }
     link.note_target(target, info);
-    let proxy = Proxy::new(info, target, link, manager.0);
+    let proxy = Proxy::new(info, target, link, manager.manager());
     proxy.public_refs.store(public_refs, Ordering::Release);
     let pointer = NonNull::from(&*proxy).cast();
     proxies.push(proxy);
@@ -374,8 +218,8 @@ pub(crate) fn split_reference(object: &IUnknown, own: u64) -> Result<Option<Impo
     let split = |refs: u32| refs.checked_sub(1).filter(|&left| left > 0);
     if proxy.public_refs.fetch_update(Ordering::AcqRel, Ordering::Acquire, split).is_err() {
         // The last reference stays with the proxy.
-        system::transfer(&imported.link, imported.target, own, system::REFS_PER_QUERY)?;
-        proxy.public_refs.fetch_add(system::REFS_PER_QUERY - 1, Ordering::AcqRel);
+        client::transfer(&imported.link, imported.target, own, own_calls::REFS_PER_QUERY)?;
+        proxy.public_refs.fetch_add(own_calls::REFS_PER_QUERY - 1, Ordering::AcqRel);
     }
     Ok(Some(imported))
 }
@@ -421,7 +265,7 @@ impl ProxyManager {
         let manager = Box::new(Self { references: AtomicU32::new(1), oid, proxies: Mutex::new(Vec::with_capacity(2)) });
         let manager = NonNull::from(Box::leak(manager));
         // The identity, which every query for IUnknown returns.
-        let identity = Proxy::new(&marshal::UNKNOWN_INFO, NOTHING, link, manager);
+        let identity = Proxy::new(&UNKNOWN_INFO, NOTHING, link, manager);
         // SAFETY: the manager was just made and is not shared yet.
         let proxies = unsafe { &(*manager.as_ptr()).proxies };
         proxies.lock().unwrap_or_else(PoisonError::into_inner).push(identity);
@@ -447,9 +291,9 @@ impl ProxyManager {
         if through.target == NOTHING {
             return Err(code::E_NOINTERFACE.into());
         }
-        let found = system::query_interface(&through.link, through.target, info)?;
+        let found = client::query_interface(&through.link, through.target, info)?;
         // `import` counts a reference for the caller and keeps the object's identity.
-        Ok(import(&through.link, self.oid, found, system::REFS_PER_QUERY, info))
+        Ok(import(&through.link, self.oid, found, own_calls::REFS_PER_QUERY, info))
     }
 }
 
@@ -511,7 +355,7 @@ unsafe fn destroy(manager: NonNull<ProxyManager>) {
     let Some(link) = link else { return };
     let mut managers = link.managers().lock().unwrap_or_else(PoisonError::into_inner);
     // A new manager may have taken the place since the count reached zero.
-    if managers.get(&oid).is_some_and(|there| there.0 == manager) {
+    if managers.get(&oid).is_some_and(|there| there.manager() == manager) {
         managers.remove(&oid);
     }
     drop(managers);

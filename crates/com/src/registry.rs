@@ -1,20 +1,21 @@
 //! The interface descriptions of the compiler, and the interfaces that this process knows.
 
 mod declared;
+mod proxies;
+mod stubs;
 
 pub use declared::{Declared, Meaning, declare, declare_copy};
+pub(crate) use proxies::{is_proxy, note_proxies};
+pub use stubs::{StubFn, Stubs, pad};
 
-use crate::dcom::factory;
 use crate::error::{Error, Result, code};
-use crate::events::idl::INTERFACES;
-use crate::stub::Stubs;
 use obvia_ndr::ndr::Plan;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::c_void;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError, RwLock};
+use std::sync::{Mutex, OnceLock, PoisonError, RwLock};
 use windows_core::{GUID, Interface};
 
 /// An interface's description.
@@ -63,14 +64,6 @@ impl InterfaceInfo {
     /// vtable. Both must live as long as the program.
     pub const unsafe fn new(description: Description) -> Self {
         Self(description)
-    }
-
-    /// Makes the description of an interface without proxies and stubs, for calls by frames.
-    pub(crate) fn without_vtables(description: Description) -> Self {
-        let (proxy, stubs) = (crate::proxy::UNKNOWN_POINTER, Stubs::NONE);
-        // SAFETY: no proxies are made with this description, since its targets are only called by
-        // frames.
-        unsafe { Self::new(Description { proxy, stubs, ..description }) }
     }
 
     /// Whether both describe the same interface, so that their vtables are interchangeable.
@@ -153,6 +146,14 @@ pub fn register(interfaces: &[&'static InterfaceInfo]) {
     }
 }
 
+/// The interfaces of the runtime itself, which need not be registered.
+static OWN: OnceLock<Vec<&'static InterfaceInfo>> = OnceLock::new();
+
+/// Sets the interfaces of the runtime itself. Only the first call has an effect.
+pub(crate) fn set_own(interfaces: impl IntoIterator<Item = &'static InterfaceInfo>) {
+    OWN.get_or_init(|| interfaces.into_iter().collect());
+}
+
 /// Rejects an IID that stands for two interfaces in this process, since their vtables must not be
 /// confused.
 pub(crate) fn refuse_rivals(iid: &GUID) -> Result<()> {
@@ -183,8 +184,8 @@ pub(crate) fn find(iid: &GUID) -> Result<&'static InterfaceInfo> {
     refuse_rivals(iid)?;
     let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
     let found = known.as_ref().and_then(|known| known.get(&iid.to_u128())).map(|known| known.info);
-    let mut brought = INTERFACES.iter().copied().chain([&factory::INFO]);
-    found.or_else(|| brought.find(|own| own.iid == *iid)).ok_or_else(|| {
+    let own = || OWN.get().into_iter().flatten().copied();
+    found.or_else(|| own().find(|own| own.iid == *iid)).ok_or_else(|| {
         Error::new(
             code::REGDB_E_IIDNOTREG,
             format!("this process has no proxy for interface {{{iid:?}}}; obvia::register makes it known"),

@@ -1,9 +1,11 @@
 //! The reply of a call in its proxy: checks, and copies to the caller.
 
-use crate::error::{Error, Failed, Result, code, forget, recall};
+use crate::error::invalid_reply;
+use crate::error::{Failed, Result, forget, recall};
 use crate::frame::{Arrays, Scalar, Value, aligned};
-use crate::marshal::{self, OwnedArray, OwnedObject, OwnedText, Wanted};
+use crate::marshal::{self, OwnedArray, OwnedObject, OwnedText};
 use crate::orpc::Client;
+use crate::proxy::Wanted;
 use crate::runtime::Runtime;
 use crate::thread;
 use crate::thread::channels::RawReply;
@@ -244,9 +246,4 @@ pub(crate) fn settle_return(sender: impl FnOnce() -> Option<Client>) {
     {
         runtime.exports().release(sender, [(target, refs)]);
     }
-}
-
-#[cold]
-pub(crate) fn invalid_reply() -> Error {
-    Error::new(code::RPC_E_INVALID_DATA, "the reply's frame is not what the interface says")
 }

@@ -10,23 +10,24 @@ pub use crate::automation::remote::{
 };
 pub use crate::automation::wire::{Automation, Wires, lent as lent_value};
 pub use crate::elements::Borrowing;
-pub use crate::error::{Failed, code};
-pub use crate::frame::{Arrays, Measure, Scalar, Value};
+pub use crate::error::{Failed, check, code, guard};
+pub use crate::frame::{Arrays, Measure, Scalar, Value, zero};
 pub use crate::graph::{
     Arguments, Array, Graph, Held, Image, Layout, Lifted, Owned, OwnedSlice, Results, Text, Wide, behind, lower,
     lower_slice, object_at, object_of, open, place_for, places_for, put_owned, take_place, take_places,
 };
 pub use crate::marshal::{
-    OwnedArray, OwnedObject, OwnedText, Wanted, put_array, put_optional, put_reference, put_text, put_values,
+    OwnedArray, OwnedObject, OwnedText, given_in_range, put_array, put_optional, put_reference, put_text, put_values,
     reference_for_caller, reference_for_peer, text_count,
 };
-pub use crate::proxy::{PlainCall, Proxy, ProxyCall, UNKNOWN};
-pub use crate::registry::{Declared, Description, InterfaceInfo, Meaning, Remote, VtablePointer, declare};
-pub use crate::reply::ReplyView;
-pub use crate::stub::{
-    Received, ReplyFrame, StubCall, StubFn, Stubs, guard, lend, lend_again, no_results, pad, results, results_unpadded,
-    serve,
+pub use crate::memory::{slice, slice_mut, text, vtable, wide};
+pub use crate::proxy::call::{PlainCall, ProxyCall};
+pub use crate::proxy::{Proxy, UNKNOWN, Wanted};
+pub use crate::registry::{
+    Declared, Description, InterfaceInfo, Meaning, Remote, StubFn, Stubs, VtablePointer, declare, pad,
 };
+pub use crate::reply::ReplyView;
+pub use crate::stub::{Received, ReplyFrame, StubCall, lend, lend_again, no_results, results, results_unpadded, serve};
 pub use obvia_ndr::flat::{self, shape};
 pub use obvia_rpc::status::Status;
 pub use obvia_rpc::vi_call::{Answer, ServerCall};
@@ -34,21 +35,10 @@ pub use obvia_via::RegionView;
 pub use std::ffi::c_void;
 pub use windows_core::{self, GUID, HRESULT, IUnknown, IUnknown_Vtbl, IUnknownImpl, Interface};
 
-use crate::error::{Error, Result, recall};
-use crate::marshal::{allocate, release};
-use crate::reply::invalid_reply;
+use crate::error::{Error, Result, invalid_reply};
+use crate::memory::{allocate, release};
 use std::ffi::{CStr, CString};
 use widestring::{U16CStr, U16CString};
-
-/// Converts the HRESULT of a vtable's method to a result.
-///
-/// # Errors
-///
-/// The HRESULT when it is a failure, with the text that a proxy left for it.
-#[inline(always)]
-pub fn check(result: HRESULT) -> Result<()> {
-    if result.0 < 0 { Err(recall(result)) } else { Ok(()) }
-}
 
 /// Converts a method's error to the HRESULT of a vtable's method.
 #[cold]
@@ -130,19 +120,6 @@ pub fn count<T: TryFrom<usize>>(length: usize) -> Result<T> {
     T::try_from(length).map_err(|_| code::E_INVALIDARG.into())
 }
 
-/// Returns the vtable of an interface pointer.
-///
-/// # Safety
-///
-/// `object` must be a live interface pointer whose vtable is a `V`.
-#[inline(always)]
-pub unsafe fn vtable<'a, V>(object: *mut c_void) -> &'a V {
-    // SAFETY: the caller's promise: an interface pointer points to a pointer to its vtable.
-    let vtable = unsafe { *object.cast::<*const V>() };
-    // SAFETY: as above; vtables outlive their objects.
-    unsafe { &*vtable }
-}
-
 /// Returns the implementation behind the `this` pointer of a vtable of `#[implement]`.
 ///
 /// # Safety
@@ -154,42 +131,6 @@ pub unsafe fn identity<'a, Identity, const OFFSET: isize>(this: *mut c_void) -> 
     let start = unsafe { this.cast::<*mut c_void>().offset(OFFSET) };
     // SAFETY: as above.
     unsafe { &*start.cast::<Identity>() }
-}
-
-/// Returns an array parameter as a slice. A null pointer is an empty array.
-///
-/// # Safety
-///
-/// `first` must be null, or readable for `count` elements for `'a`, and no code may write them
-/// meanwhile.
-#[inline(always)]
-pub unsafe fn slice<'a, T>(first: *const T, count: usize) -> &'a [T] {
-    if first.is_null() || count == 0 {
-        return &[];
-    }
-    // SAFETY: the caller's promise.
-    unsafe { std::slice::from_raw_parts(first, count) }
-}
-
-/// Returns an array parameter as a mutable slice. A null pointer is an empty array.
-///
-/// # Safety
-///
-/// `first` must be null, or exclusively writable for `count` elements for `'a`.
-#[inline(always)]
-pub unsafe fn slice_mut<'a, T>(first: *mut T, count: usize) -> &'a mut [T] {
-    if first.is_null() || count == 0 {
-        return &mut [];
-    }
-    // SAFETY: the caller's promise.
-    unsafe { std::slice::from_raw_parts_mut(first, count) }
-}
-
-/// Returns the value whose bytes are all zero.
-#[inline(always)]
-pub fn zero<T: Value>() -> T {
-    // SAFETY: the implementer of `Value` promises that all-zero bytes are a value.
-    unsafe { std::mem::zeroed() }
 }
 
 /// Loads an argument from the block of a request.
@@ -230,19 +171,6 @@ pub fn value<T: Value>(frame: RegionView<'_>, at: usize) -> Result<T> {
 #[inline]
 pub fn in_range(value: i64, least: i64, most: i64) -> Result<()> {
     if (least..=most).contains(&value) { Ok(()) } else { Err(invalid_reply()) }
-}
-
-/// Verifies before sending that an argument is within its `[range]`.
-///
-/// # Errors
-///
-/// E_INVALIDARG.
-#[inline]
-pub fn given_in_range(value: i64, least: i64, most: i64) -> Result<()> {
-    if (least..=most).contains(&value) {
-        return Ok(());
-    }
-    Err(Error::new(code::E_INVALIDARG, format!("an argument is {value}, and may be {least} to {most}")))
 }
 
 /// Converts a count to a number of elements; `None` where it is negative or too large.
@@ -319,26 +247,6 @@ pub fn check_used(used: Option<usize>, room: Option<usize>) -> Result<()> {
         (Some(used), Some(room)) if used <= room => Ok(()),
         _ => Err(Error::new(code::E_INVALIDARG, "an array's length is not within its size")),
     }
-}
-
-/// Returns a string parameter.
-///
-/// # Safety
-///
-/// `text` must be null or end in a zero, and stay valid for `'a`.
-pub unsafe fn text<'a>(text: *const u8) -> Option<&'a CStr> {
-    // SAFETY: the caller's promise; not null.
-    (!text.is_null()).then(|| unsafe { CStr::from_ptr(text.cast()) })
-}
-
-/// Returns a string parameter of 16-bit characters.
-///
-/// # Safety
-///
-/// As for [`text`].
-pub unsafe fn wide<'a>(text: *const u16) -> Option<&'a U16CStr> {
-    // SAFETY: the caller's promise; not null.
-    (!text.is_null()).then(|| unsafe { U16CStr::from_ptr_str(text) })
 }
 
 /// Takes a string that a method returned, and frees its memory.

@@ -2,7 +2,7 @@
 
 pub(crate) mod data;
 mod ending;
-pub(crate) mod janitor;
+mod janitor;
 mod links;
 mod names;
 mod specialised;
@@ -10,37 +10,40 @@ mod ways;
 
 use crate::agile::Agile;
 use crate::context::Contexts;
-use crate::dcom::{Classes, Libraries, securities_for};
+use crate::dcom::{Classes, Libraries, factory, securities_for};
 use crate::endpoints::OwnInterfaces;
 use crate::error::{self, Error, Result, code};
+use crate::events::idl::INTERFACES;
 use crate::exports::Exports;
 use crate::functions::{self, Functions};
-use crate::link::{Address, Link, endpoint_of};
+use crate::identity::{endpoint_of, in_order};
+use crate::link::{Address, Link};
+use crate::local::LocalProcess;
 use crate::marshaling::behind;
 use crate::network::{self, Network, told};
 use crate::objref::ObjRef;
 use crate::orpc::Client;
+use crate::own_calls::client;
 use crate::proxy::{import, look_behind};
 use crate::registry::{self, InterfaceInfo};
 use crate::scm::Starter;
 use crate::security::Rules;
 use crate::server::{Clients, accept_on};
-use crate::{system, thread};
+use crate::threads::lock;
+use crate::{thread, upkeep};
 pub use ending::{catch_signals, wait, wait_for_signal};
 use links::{Links, Place};
 pub use names::{Export, connect, export};
 pub(crate) use names::{connect_object, export_object, export_to_networks, not_there};
 use obvia_rpc::security::Principal;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
-use obvia_via::Waiting;
 use obvia_via::provider::shm::{Directory, Listener};
 use obvia_via::window::{Options, Peer};
 use specialised::Detours;
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::hash::{BuildHasher, RandomState};
-use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 use windows_core::{IUnknown, Interface};
 
@@ -81,16 +84,9 @@ pub fn is_string_binding(text: &str) -> bool {
     StringBinding::is_meant(text)
 }
 
-/// Returns the bindings in the order of preference, the best first.
-fn in_order(bindings: &[StringBinding]) -> impl Iterator<Item = &StringBinding> {
-    let of = |protocol| bindings.iter().filter(move |binding| binding.protocol == protocol);
-    ProtocolSequence::ALL.into_iter().flat_map(of)
-}
-
 /// The state of the process.
 pub(crate) struct Runtime {
-    oxid: u64,
-    directory: Directory,
+    local: LocalProcess,
     exports: Exports,
     /// Derives the numbers of peers that are no obvia processes.
     peers: RandomState,
@@ -98,7 +94,6 @@ pub(crate) struct Runtime {
     marks: RandomState,
     clients: Clients,
     links: Links,
-    network: Network,
     names: Mutex<HashMap<String, Name>>,
     endpoint: Mutex<Option<Arc<Listener>>>,
     /// The listeners of further names in the directory by which this process is reached.
@@ -114,50 +109,21 @@ pub(crate) struct Runtime {
 }
 
 static RUNTIME: OnceLock<Result<Runtime>> = OnceLock::new();
-static WAITING: AtomicU8 = AtomicU8::new(Waiting::Adaptive as u8);
-
-/// Sets how this process waits on connections that are made from now on, in calls and for calls.
-///
-/// The default is adaptive waiting: polling for some tens of microseconds, then sleeping.
-pub fn set_waiting(waiting: Waiting) {
-    WAITING.store(waiting as u8, Ordering::Relaxed);
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Draws a random number that is unique among processes: the OXID of a process, for example.
-pub(crate) fn draw() -> Result<u64> {
-    let mut bytes = [0; 8];
-    rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
-        .map_err(|error| Error::new(code::E_FAIL, format!("drawing a process identity: {error}")))?;
-    Ok(u64::from_le_bytes(bytes))
-}
-
-/// The greatest number of draws until an identifier for a ping set is free.
-pub(crate) const DRAWS: usize = 16;
-
-/// Draws the identifier of a ping set. Some clients in the field send it as a number of 16 bits.
-pub(crate) fn draw_set() -> Result<u64> {
-    Ok((draw()? & u64::from(u16::MAX)).max(1))
-}
-
 impl Runtime {
     /// Returns the runtime of this process, which is made at first use.
     pub(crate) fn of_process() -> Result<&'static Self> {
         let made = RUNTIME.get_or_init(|| {
             obvia_rpc::vi_call::set_words(error::words_for_caller);
-            let oxid = draw()?;
+            upkeep::set_work(janitor::work);
+            registry::set_own(INTERFACES.iter().copied().chain([&factory::INFO]));
+            let local = LocalProcess::new()?;
             Ok(Self {
-                oxid,
-                directory: Directory::of_user()?,
-                exports: Exports::new(oxid),
+                exports: Exports::new(local.oxid()),
+                local,
                 peers: RandomState::new(),
                 marks: RandomState::new(),
                 clients: Clients::default(),
                 links: Links::default(),
-                network: Network::default(),
                 names: Mutex::default(),
                 endpoint: Mutex::default(),
                 endpoints: Mutex::default(),
@@ -180,15 +146,20 @@ impl Runtime {
     }
 
     pub(crate) fn oxid(&self) -> u64 {
-        self.oxid
+        self.local.oxid()
+    }
+
+    /// Returns what this process has to reach others and to be reached.
+    pub(crate) fn local(&self) -> &LocalProcess {
+        &self.local
     }
 
     pub(crate) fn network(&self) -> &Network {
-        &self.network
+        self.local.network()
     }
 
     pub(crate) fn directory(&self) -> &Directory {
-        &self.directory
+        self.local.directory()
     }
 
     pub(crate) fn exports(&self) -> &Exports {
@@ -250,23 +221,18 @@ impl Runtime {
     }
 
     pub(crate) fn options(&self) -> Options {
-        let waiting = match WAITING.load(Ordering::Relaxed) {
-            poll if poll == Waiting::Poll as u8 => Waiting::Poll,
-            block if block == Waiting::Block as u8 => Waiting::Block,
-            _ => Waiting::Adaptive,
-        };
-        Options { waiting, ..Options::default() }
+        self.local.options()
     }
 
     /// Makes this process reachable for other processes.
     fn serve(&'static self) -> Result<()> {
         let mut endpoint = lock(&self.endpoint);
         if endpoint.is_none() {
-            let listener = Arc::new(self.directory.bind(&endpoint_of(self.oxid))?);
+            let listener = Arc::new(self.directory().bind(&endpoint_of(self.oxid()))?);
             accept_on(self, Arc::clone(&listener))?;
             *endpoint = Some(listener);
             // The janitor cleans up after clients that end.
-            janitor::wake();
+            upkeep::wake();
         }
         Ok(())
     }
@@ -285,22 +251,22 @@ impl Runtime {
     /// Listens on a further name in the directory of this host until the listener is closed.
     pub(crate) fn bind_name(&'static self, name: &str) -> Result<Arc<Listener>> {
         self.serve()?;
-        let listener = Arc::new(self.directory.bind(name)?);
+        let listener = Arc::new(self.directory().bind(name)?);
         accept_on(self, Arc::clone(&listener))?;
         Ok(listener)
     }
 
     /// Returns the link to the process at a name or an address.
     pub(crate) fn link_by_address(&'static self, address: Address) -> Result<Arc<Link>> {
-        let reached = Link::reach(self, &address, thread::deadline())?;
+        let reached = Link::reach(&self.local, &address, thread::deadline())?;
         let key = (reached.oxid, Place::of(&address, &reached));
         if let Some(known) = self.links.known(&key) {
             return Ok(known);
         }
-        let (link, is_fresh) = self.links.add(key, Link::open(self, address, reached, thread::deadline())?);
+        let (link, is_fresh) = self.links.add(key, Link::open(&self.local, address, reached, thread::deadline())?);
         if is_fresh {
             // The janitor closes links.
-            janitor::wake();
+            upkeep::wake();
         }
         Ok(link)
     }
@@ -360,7 +326,7 @@ impl Runtime {
         if let Some(name) = wanted {
             return Ok((link, name));
         }
-        let names = system::list(&link)?;
+        let names = client::list(&link)?;
         let mut names = names.lines().filter_map(|line| line.split('\t').next());
         match (names.next(), names.next()) {
             (Some(only), None) => Ok((link, only.to_owned())),
@@ -419,7 +385,7 @@ impl Runtime {
         Ok(ObjRef {
             iid: info.iid,
             public_refs: REFS_PER_POINTER,
-            oxid: self.oxid,
+            oxid: self.oxid(),
             oid: found.oid,
             target: found.target,
             bindings: self.bindings_for(client),
@@ -442,7 +408,7 @@ impl Runtime {
         };
         let mut public_refs = 0;
         if process != imported.link.oxid() {
-            system::transfer(&imported.link, imported.target, process, REFS_PER_POINTER)?;
+            client::transfer(&imported.link, imported.target, process, REFS_PER_POINTER)?;
             public_refs = REFS_PER_POINTER;
         }
         Ok(ObjRef {
@@ -460,7 +426,7 @@ impl Runtime {
     /// where it is of this process.
     pub(crate) fn unmarshal(&'static self, reference: &ObjRef, info: &'static InterfaceInfo) -> Result<IUnknown> {
         registry::register_module(info);
-        if reference.oxid == self.oxid {
+        if reference.oxid == self.oxid() {
             // The count is 0 where the sender keeps its own reference until this process has the
             // object.
             if reference.public_refs > 0 {

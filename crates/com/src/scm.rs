@@ -6,20 +6,22 @@
 //! the servers that it is starting, and may be killed and restarted at any time.
 
 mod folders;
+pub(crate) mod forward;
 mod launch;
 mod registration;
-mod remote;
+pub(crate) mod remote;
 mod service;
+pub(crate) mod start;
 
 pub use folders::{VARIABLE, classes, find, install, remove};
 pub use registration::{Class, Program, Remote};
-pub(crate) use remote::{activate_for, is_for, reference_for, resolve_for};
+pub(crate) use remote::{activate_for, is_for, resolve_for};
 pub(crate) use service::Starter;
 pub use service::{Service, serve};
 
 use crate::error::{Error, Result, code};
 use crate::runtime::Runtime;
-use crate::{system, thread};
+use crate::thread;
 use obvia_via::Deadline;
 use obvia_via::provider::shm::Listener;
 use std::io;
@@ -126,7 +128,7 @@ pub(crate) fn idle_timeout() -> Option<Duration> {
 /// needed; `None` where there is no SCM.
 pub(crate) fn start(runtime: &'static Runtime, class: &GUID) -> Result<Option<bool>> {
     match runtime.link_at(SERVICE) {
-        Ok(link) => system::start::start(&link, class).map(Some),
+        Ok(link) => start::start(&link, class).map(Some),
         Err(error) if error.code() == code::RPC_S_SERVER_UNAVAILABLE => Ok(None),
         Err(error) => Err(error.told(|what| format!("the service for activation cannot be reached: {what}"))),
     }

@@ -1,12 +1,14 @@
 //! The server side of connections. Each accepted connection is served by a thread of its own, or by
 //! a loop that the program owns.
 
+mod admission;
 mod caller;
 mod clients;
 mod connection;
 mod gate;
 mod group;
 
+pub(crate) use admission::Admitted;
 pub use caller::is_cancelled;
 pub(crate) use caller::{Caller, Identity, caller, take_back_sent};
 pub(crate) use clients::{Clients, Presence, Way};
@@ -14,11 +16,11 @@ pub use connection::{Loop, Served, set_loop};
 pub(crate) use group::Fellowship;
 
 use crate::binding::Transfers;
-use crate::dcom;
 use crate::error::Result;
 use crate::presentation::Visitor;
 use crate::runtime::Runtime;
-use crate::{security, trace};
+use crate::threads::{BREATHER, start_thread};
+use crate::{dcom, security, trace};
 use obvia_rpc::co::ServerOptions;
 use obvia_rpc::co::relay::{self, Attribution};
 use obvia_rpc::security::Level;
@@ -27,13 +29,9 @@ use obvia_via::stream::{Stream, StreamListener};
 use obvia_via::window::{self, Window};
 use obvia_via::{Deadline, Error as ViError, Nic};
 use std::sync::Arc;
-use std::time::Duration;
 
 #[cfg(test)]
 mod tests;
-
-/// The pause of an accepting thread after its listener failed.
-const BREATHER: Duration = Duration::from_millis(50);
 
 /// Accepts connections over shared memory on a thread of its own until the listener is closed.
 pub(crate) fn accept_on(runtime: &'static Runtime, listener: Arc<Listener>) -> Result<()> {
@@ -113,22 +111,6 @@ pub(crate) fn accept_streams(runtime: &'static Runtime, listener: StreamListener
     start_accepting(accept)
 }
 
-/// Repeats `work` on a thread of its own for the lifetime of the process, with a pause after each
-/// failure.
-pub(crate) fn attend(
-    name: &str,
-    mut work: impl FnMut() -> std::result::Result<(), ViError> + Send + 'static,
-) -> Result<()> {
-    let attend = move || {
-        loop {
-            if work().is_err() {
-                std::thread::sleep(BREATHER);
-            }
-        }
-    };
-    start_thread(name, attend)
-}
-
 fn visited(runtime: &'static Runtime, stream: Stream, terms: Terms) -> std::result::Result<Caught, ViError> {
     let Terms { transfers, least, activation, endpoint } = terms;
     let visitor = Arc::new(Visitor::new(runtime, &stream, transfers));
@@ -178,13 +160,6 @@ impl From<Window> for Caught {
 
 fn start_accepting(accept: impl FnOnce() + Send + 'static) -> Result<()> {
     start_thread("obvia-accept", accept)
-}
-
-fn start_thread(name: &str, work: impl FnOnce() + Send + 'static) -> Result<()> {
-    std::thread::Builder::new().name(name.to_owned()).spawn(work).map_err(|error| {
-        crate::Error::new(crate::code::E_OUTOFMEMORY, format!("starting a thread to accept calls: {error}"))
-    })?;
-    Ok(())
 }
 
 /// Serves the connection that `complete` makes, on a thread of its own, so that a slow greeting

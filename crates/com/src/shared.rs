@@ -1,10 +1,10 @@
 //! Memory of this process that calls pass by reference: it is made here, and mapped by the
 //! processes that receive it.
 
-use crate::elements::{Elements, ElementsMut};
+pub(crate) mod memory;
+
 use crate::error::Result;
-use crate::frame::Scalar;
-use crate::system;
+use crate::own_calls;
 use obvia_rpc::vi_call::{Channel, GivenRegion};
 use obvia_via::window::{HANDS, Hand, OwnRegion, REGIONS_MAX};
 use std::collections::{BTreeMap, HashSet};
@@ -24,17 +24,6 @@ pub enum Access {
     Read,
     /// Read and write access, at any time from when the memory is first passed until it ends here.
     Write,
-}
-
-/// Memory from which arrays of `zero_copy` parameters are passed by reference instead of being
-/// copied.
-///
-/// The memory is page-aligned and zeroed, and untouched pages cost no memory. A process that
-/// receives it maps all of it, and keeps the mapping until some call after this value was dropped.
-/// All parts of one piece therefore become visible to the same processes.
-#[derive(Debug)]
-pub struct SharedMemory {
-    region: Arc<Known>,
 }
 
 /// A region in the table of the process.
@@ -64,59 +53,6 @@ fn books() -> MutexGuard<'static, Option<Books>> {
     BOOKS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl SharedMemory {
-    /// Allocates memory.
-    ///
-    /// # Errors
-    ///
-    /// E_OUTOFMEMORY when memory is exhausted, and for more than 64 TiB.
-    pub fn new(bytes: usize, access: Access) -> Result<Self> {
-        Ok(Self { region: make(bytes, access)? })
-    }
-
-    /// Returns the start address. If peers have write access, they may write while this process
-    /// reads, so accesses must be atomic or volatile.
-    pub fn as_ptr(&self) -> *mut u8 {
-        self.region.start().as_ptr()
-    }
-
-    /// Returns the length in bytes.
-    pub fn len(&self) -> usize {
-        self.region.region.length()
-    }
-
-    /// Whether the length is 0, which it never is.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Returns `count` elements from the byte at `offset` on; `None` where the range is out of
-    /// bounds or not aligned.
-    pub fn elements<T: Scalar>(&self, offset: usize, count: usize) -> Option<Elements<'_, T>> {
-        let first = self.place::<T>(offset, count)?;
-        // SAFETY: in bounds and aligned; the memory lives as long as the value.
-        Some(unsafe { Elements::from_raw(first, count) })
-    }
-
-    /// Returns `count` elements for writing. No other code of this process has elements of the
-    /// memory meanwhile.
-    pub fn elements_mut<T: Scalar>(&mut self, offset: usize, count: usize) -> Option<ElementsMut<'_, T>> {
-        let first = self.place::<T>(offset, count)?;
-        // SAFETY: in bounds and aligned; the memory lives as long as the value, and access is
-        // exclusive through `&mut self`.
-        Some(unsafe { ElementsMut::from_raw(first, count) })
-    }
-
-    fn place<T>(&self, offset: usize, count: usize) -> Option<*mut T> {
-        let end = count.checked_mul(size_of::<T>())?.checked_add(offset)?;
-        if end > self.len() || !offset.is_multiple_of(align_of::<T>()) {
-            return None;
-        }
-        // SAFETY: in bounds by the check.
-        Some(unsafe { self.as_ptr().add(offset) }.cast())
-    }
-}
-
 /// Allocates memory that stays in the table of the process until its [`end`].
 pub(crate) fn make(bytes: usize, access: Access) -> Result<Arc<Known>> {
     let region = OwnRegion::new(bytes, access == Access::Write)?;
@@ -126,12 +62,6 @@ pub(crate) fn make(bytes: usize, access: Access) -> Result<Arc<Known>> {
     let known = Arc::new(Known { region, id: books.made });
     books.regions.insert(known.start().as_ptr().addr(), Arc::clone(&known));
     Ok(known)
-}
-
-impl Drop for SharedMemory {
-    fn drop(&mut self) {
-        end(self.as_ptr());
-    }
 }
 
 /// Ends the memory that begins at an address. Any other address is ignored.
@@ -208,7 +138,7 @@ pub(crate) fn number_for(channel: &mut Channel, region: &Known, let_go: impl Fn(
     }
     let number = number_at(at.0);
     let outcome = channel.give_region(number, &region.region).map_err(crate::Error::from);
-    let outcome = outcome.and_then(|()| system::regions(channel, Some(number), &numbers));
+    let outcome = outcome.and_then(|()| own_calls::regions(channel, Some(number), &numbers));
     channel.given_regions()[at.0] = Some(GivenRegion { id: region.id, is_mapped: outcome.is_ok() });
     outcome.ok().map(|()| number)
 }

@@ -9,9 +9,10 @@ mod lent;
 
 pub use lent::{lend, lend_again};
 
-use crate::error::panicked;
+use crate::error::fault_of;
 use crate::frame::{Arrays, Measure, Scalar, Value, aligned};
-use crate::marshal::{self, Wanted};
+use crate::marshal;
+use crate::proxy::Wanted;
 use crate::reply::settle_return;
 use crate::server;
 use obvia_rpc::status::Status;
@@ -21,66 +22,6 @@ use obvia_via::layout::INLINE_MAX;
 use std::cell::RefCell;
 use std::ffi::c_void;
 use windows_core::{HRESULT, IUnknown, Interface};
-
-/// The stub of one method: unmarshals the arguments, calls the method of `object`, and returns the
-/// answer for the caller.
-///
-/// Stubs have C's calling convention and may be in any language. A panic of a Rust stub unwinds to
-/// the connection's thread and ends it.
-///
-/// # Safety
-///
-/// `object` must be a live interface pointer of the stub's interface.
-pub type StubFn = unsafe extern "C-unwind" fn(object: *mut c_void, call: &mut ServerCall<'_>) -> Answer;
-
-/// The stubs of an interface, by opnum. Their number is a power of two, so that a mask keeps every
-/// opnum in bounds. Stubs of opnums without a method refuse the call.
-#[derive(Clone, Copy, Debug)]
-pub struct Stubs(&'static [StubFn]);
-
-impl Stubs {
-    /// The stubs of an interface with IUnknown's methods only, which are not called across
-    /// processes.
-    pub const NONE: Self = Self(&[refuse]);
-
-    /// Makes the stubs from a table of [`pad`].
-    ///
-    /// # Panics
-    ///
-    /// If the number of stubs is not a power of two.
-    pub const fn new(padded: &'static [StubFn]) -> Self {
-        assert!(padded.len().is_power_of_two(), "a mask must keep opnums within the table");
-        Self(padded)
-    }
-
-    /// Returns the table, whose length is a power of two.
-    pub(crate) const fn padded(self) -> &'static [StubFn] {
-        self.0
-    }
-}
-
-/// Makes a table of `N` stubs: those of the methods from opnum 3 on, and refusing ones.
-///
-/// # Panics
-///
-/// If there are too many methods.
-pub const fn pad<const N: usize>(methods: &[StubFn]) -> [StubFn; N] {
-    let mut all: [StubFn; N] = [refuse; N];
-    let mut at = 0;
-    while at < methods.len() {
-        all[at + FIRST_OPNUM] = methods[at];
-        at += 1;
-    }
-    all
-}
-
-/// The opnum of the first method after those of IUnknown.
-const FIRST_OPNUM: usize = 3;
-
-/// Refuses the call: the stub of opnums without a method.
-unsafe extern "C-unwind" fn refuse(_: *mut c_void, _: &mut ServerCall<'_>) -> Answer {
-    Answer::fault(Status::OP_RNG_ERROR)
-}
 
 /// Runs the body of a stub. If it fails, the method was not called, or its results cannot be sent.
 #[inline(always)]
@@ -267,7 +208,7 @@ impl<'a, 'b> StubCall<'a, 'b> {
         };
         let object = marshal::receive(frame, body, count, wanted);
         settle_return(|| Some(server::caller()?.holder()));
-        object.map(|object| Received(Some(object))).map_err(|error| marshal::fault_of(&error))
+        object.map(|object| Received(Some(object))).map_err(|error| fault_of(&error))
     }
 
     /// Returns zeroed memory for an array that the method fills.
@@ -280,7 +221,7 @@ impl<'a, 'b> StubCall<'a, 'b> {
         if count.saturating_mul(T::SIZE) > self.reply_max() {
             return Err(Status::REMOTE_NO_MEMORY);
         }
-        Ok(vec![crate::rt::zero(); count])
+        Ok(vec![crate::frame::zero(); count])
     }
 
     /// Copies a NUL-terminated string from the caller's memory; a null pointer for a null slot.
@@ -484,13 +425,4 @@ impl<V> Adapter<V> {
         // SAFETY: the caller's promise.
         unsafe { (*this.cast::<Self>()).object }
     }
-}
-
-/// Runs a method's body and converts a panic to E_UNEXPECTED, with the text if
-/// [`crate::set_panic_texts`] permits. A panic must not unwind into the caller, which may be in
-/// another language.
-#[inline]
-pub fn guard(method: impl FnOnce() -> HRESULT) -> HRESULT {
-    // The object itself is responsible for its state after a panic, as with a poisoned lock.
-    std::panic::catch_unwind(std::panic::AssertUnwindSafe(method)).unwrap_or_else(panicked)
 }

@@ -1,14 +1,14 @@
 //! The state of a thread: the limits and the canceller of its calls, and its channels.
 
+mod canceller;
 pub(crate) mod channels;
 
-use crate::error::Result;
+pub use canceller::Canceller;
+pub(crate) use canceller::cancellable;
+
 use obvia_rpc::vi_call::TargetId;
-use obvia_via::window::Alarm;
 use obvia_via::{Deadline, Limit};
-use std::cell::{Cell, RefCell};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 /// The default limit on the time of a call.
@@ -20,7 +20,8 @@ thread_local! {
     static DEADLINE: Cell<Option<Deadline>> = const { Cell::new(None) };
     /// The deadline of the call that this thread performs, if its caller sent one.
     static INHERITED: Cell<Option<Instant>> = const { Cell::new(None) };
-    static CANCELLER: RefCell<Option<Canceller>> = const { RefCell::new(None) };
+    /// The function that has the next call of this thread prepare, once the thread has channels.
+    static PREPARE: Cell<fn()> = const { Cell::new(|| {}) };
     /// The object of this process that was unmarshaled last, with the references that came with it.
     static RETURNED: Cell<Option<(TargetId, u64)>> = const { Cell::new(None) };
 }
@@ -60,10 +61,20 @@ pub fn caller_deadline() -> Option<Instant> {
     INHERITED.get()
 }
 
+/// Sets the function that has the next call of this thread prepare.
+pub(crate) fn set_prepare(prepare: fn()) {
+    PREPARE.set(prepare);
+}
+
+/// Has the next call of this thread prepare, which sends its changed context.
+pub(crate) fn prepare_again() {
+    PREPARE.get()();
+}
+
 /// Sets the deadline that the performed call imposes on all calls of this thread.
 pub(crate) fn limit_to(end: Option<Instant>) {
     if INHERITED.replace(end) != end {
-        channels::prepare_again();
+        prepare_again();
     }
 }
 
@@ -71,7 +82,7 @@ pub(crate) fn limit_to(end: Option<Instant>) {
 fn replace(deadline: Option<Deadline>) -> Option<Deadline> {
     let before = DEADLINE.replace(deadline);
     if before != deadline {
-        channels::prepare_again();
+        prepare_again();
     }
     before
 }
@@ -136,104 +147,4 @@ impl Limit for ThreadLimit {
     fn deadline(self) -> Deadline {
         deadline()
     }
-}
-
-#[derive(Debug, Default)]
-struct CancelState {
-    cancelled: AtomicBool,
-    waiting: Mutex<Option<Alarm>>,
-}
-
-/// Cancels calls of another thread: see [`Canceller::run`].
-#[derive(Clone, Debug, Default)]
-pub struct Canceller(Arc<CancelState>);
-
-impl Canceller {
-    /// Returns an unused canceller.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Runs `calls` on this thread so that [`Self::cancel`] ends the current one and all later ones
-    /// with RPC_E_CALL_CANCELED.
-    ///
-    /// In nested calls of this function, the innermost canceller applies. Methods in other
-    /// processes are not interrupted; they can poll [`crate::is_cancelled`].
-    pub fn run<R>(&self, calls: impl FnOnce() -> R) -> R {
-        struct Restore(Option<Canceller>);
-        impl Drop for Restore {
-            fn drop(&mut self) {
-                set_canceller(self.0.take());
-            }
-        }
-        let _restore = Restore(set_canceller(Some(self.clone())));
-        calls()
-    }
-
-    /// Cancels the calls. The function may be called from any thread, any number of times.
-    pub fn cancel(&self) {
-        self.0.cancelled.store(true, Ordering::SeqCst);
-        let waiting = self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(alarm) = waiting.as_ref() {
-            alarm.ring();
-        }
-    }
-
-    fn is_used(&self) -> bool {
-        self.0.cancelled.load(Ordering::SeqCst)
-    }
-
-    /// Sets the alarm that a cancellation rings, and returns the previous one.
-    fn set_waiting(&self, alarm: Option<Alarm>) -> Option<Alarm> {
-        std::mem::replace(&mut *self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner), alarm)
-    }
-}
-
-/// Sets the canceller of this thread's further calls, and returns the previous one.
-pub(crate) fn set_canceller(canceller: Option<Canceller>) -> Option<Canceller> {
-    // A thread that is ending has no canceller, and its calls cannot be cancelled.
-    let before = CANCELLER.try_with(|current| current.replace(canceller)).ok().flatten();
-    if let Some(before) = &before {
-        drop(before.set_waiting(None));
-    }
-    channels::change_canceller(before.as_ref().is_some_and(Canceller::is_used));
-    before
-}
-
-/// Registers the alarm of a beginning call with the thread's canceller.
-///
-/// # Errors
-///
-/// If the canceller was used.
-fn register(alarm: Alarm) -> Result<()> {
-    let canceller = CANCELLER.try_with(|canceller| canceller.borrow().clone()).ok().flatten();
-    let Some(canceller) = canceller else { return Ok(()) };
-    drop(canceller.set_waiting(Some(alarm)));
-    // The flag is read after the alarm is in place, so that a cancellation in between rings the
-    // alarm.
-    if canceller.is_used() { Err(obvia_via::Error::Cancelled.into()) } else { Ok(()) }
-}
-
-/// Runs the first exchanges on a new connection so that the thread's canceller ends them. A call
-/// that the thread is about to make on another connection can be cancelled again afterwards.
-///
-/// # Errors
-///
-/// The errors of `work`, and if the canceller was used: the connection must not be used then, since
-/// its alarm may have been rung.
-pub(crate) fn cancellable<R>(alarm: Alarm, work: impl FnOnce() -> Result<R>) -> Result<R> {
-    let canceller = CANCELLER.try_with(|canceller| canceller.borrow().clone()).ok().flatten();
-    let Some(canceller) = canceller else { return work() };
-    let before = canceller.set_waiting(Some(alarm));
-    // The flag is read while the alarm is in place, as in `register`.
-    let outcome = if canceller.is_used() { Err(obvia_via::Error::Cancelled.into()) } else { work() };
-    drop(canceller.set_waiting(before));
-    // The alarm was rung under the lock of its place, after the flag was set.
-    if canceller.is_used() { Err(obvia_via::Error::Cancelled.into()) } else { outcome }
-}
-
-/// Whether the thread's calls can be cancelled now.
-fn is_cancellable() -> bool {
-    // A thread that is ending has no canceller.
-    CANCELLER.try_with(|canceller| canceller.borrow().is_some()).unwrap_or(false)
 }

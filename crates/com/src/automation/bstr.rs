@@ -1,7 +1,7 @@
 //! BSTR: a string of UTF-16 with its length, in memory of the C library's allocator.
 
 use crate::error::{Error, Result, code};
-use crate::marshal::{allocate, release};
+use crate::memory::{allocate, release, slice};
 use std::fmt;
 
 /// The number of bytes before the characters. The last four contain the length in bytes; the
@@ -117,7 +117,7 @@ impl Bstr {
         // SAFETY: by the invariant.
         let count = unsafe { byte_length(self.0) } / 2;
         // SAFETY: as above.
-        unsafe { crate::rt::slice(self.0, count) }
+        unsafe { slice(self.0, count) }
     }
 
     /// Returns the bytes.
@@ -125,7 +125,7 @@ impl Bstr {
         // SAFETY: by the invariant.
         let count = unsafe { byte_length(self.0) };
         // SAFETY: as above.
-        unsafe { crate::rt::slice(self.0.cast(), count) }
+        unsafe { slice(self.0.cast(), count) }
     }
 
     /// Whether the string has no bytes.

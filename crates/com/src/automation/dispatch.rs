@@ -3,8 +3,8 @@
 use super::bstr::Bstr;
 use super::variant::Variant;
 use super::{DISPATCH_METHOD, DISPATCH_PROPERTYGET, DISPATCH_PROPERTYPUT, DISPID_PROPERTYPUT};
+use crate::error::check;
 use crate::error::{Error, Result, code};
-use crate::rt::check;
 use std::ffi::c_void;
 use widestring::U16CString;
 use windows_core::{GUID, HRESULT, IUnknown, IUnknown_Vtbl, Interface};

@@ -1,9 +1,9 @@
 //! Functions that generated proxies and stubs call for Automation's types.
 
 use super::wire::{Automation, Wires};
+use crate::error::fault_of;
 use crate::error::{Error, Result, code};
 use crate::graph::free_elements;
-use crate::marshal::fault_of;
 use obvia_ndr::flat::shape::{Element, ElementType};
 use obvia_rpc::status::Status;
 use windows_core::HRESULT;

@@ -6,12 +6,15 @@ use super::glue::free_wire;
 use super::variant::Variant;
 use super::vt;
 use super::wire::{Automation, Wires, to_bstr, to_variant};
+use crate::error::guard;
 use crate::error::{Error, Result, code, leave};
+use crate::memory::{slice, slice_mut, vtable};
 #[cfg(not(miri))]
 use crate::registry::{Declared, Meaning};
 use crate::registry::{Description, InterfaceInfo, VtablePointer};
-use crate::rt::{Answer, ServerCall, guard, pad, slice, slice_mut, vtable};
-use crate::stub::{Adapter, Stubs};
+use crate::registry::{Stubs, pad};
+use crate::stub::Adapter;
+use obvia_rpc::vi_call::{Answer, ServerCall};
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use windows_core::{GUID, HRESULT, Interface};

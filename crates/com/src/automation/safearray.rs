@@ -2,8 +2,9 @@
 
 use super::variant::Variant;
 use super::vt;
+use crate::agile::sealed;
 use crate::error::{Error, Result, code};
-use crate::marshal::{allocate_zeroed, release};
+use crate::memory::{allocate_zeroed, release, slice};
 use std::ffi::c_void;
 use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -306,7 +307,7 @@ impl SafeArray {
     /// Returns the elements, in the order in memory; `None` where they have another type.
     pub fn as_slice<T: Element>(&self) -> Option<&[T]> {
         // SAFETY: by the invariant and the promise of `Element`.
-        (self.vt() == T::VT).then(|| unsafe { crate::rt::slice(self.data().cast(), self.len()) })
+        (self.vt() == T::VT).then(|| unsafe { slice(self.data().cast(), self.len()) })
     }
 
     /// Returns a copy.
@@ -432,5 +433,13 @@ impl fmt::Debug for SafeArray {
         write!(f, "SafeArray({:#x}, {:?}, ", self.vt(), self.bounds())?;
         f.debug_list().entries((0..self.len()).map_while(|at| self.element(at).ok())).finish()?;
         f.write_str(")")
+    }
+}
+
+impl sealed::Sealed for SafeArray {
+    fn shared(&self) -> Result<Self> {
+        let copy = self.copy()?;
+        copy.check_objects()?;
+        Ok(copy)
     }
 }

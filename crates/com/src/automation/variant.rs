@@ -5,6 +5,7 @@ use super::dispatch::IDispatch;
 use super::number::{Currency, Decimal};
 use super::safearray::SafeArray;
 use super::vt;
+use crate::agile::sealed;
 use crate::error::{Error, Result, code};
 use std::ffi::c_void;
 use std::fmt;
@@ -419,5 +420,13 @@ impl TryFrom<&Variant> for String {
     type Error = Error;
     fn try_from(value: &Variant) -> Result<Self> {
         Ok(Bstr::try_from(value)?.to_string())
+    }
+}
+
+impl sealed::Sealed for Variant {
+    fn shared(&self) -> Result<Self> {
+        let copy = self.copy()?;
+        copy.check_objects()?;
+        Ok(copy)
     }
 }

@@ -10,7 +10,7 @@ use super::safearray::{Bound, DIMENSIONS_MAX, FADF_HAVEVARTYPE, SafeArray};
 use super::variant::Variant;
 use super::vt;
 use crate::error::{Error, Result, code};
-use crate::marshal::{allocate_zeroed, release};
+use crate::memory::{allocate_zeroed, release, slice};
 use std::ffi::c_void;
 use std::mem::ManuallyDrop;
 use windows_core::{GUID, IUnknown, Interface};
@@ -303,7 +303,7 @@ pub(super) unsafe fn to_bstr(wire: *const u8) -> Result<Bstr> {
         return Err(invalid("a BSTR has not as many bytes as it says"));
     }
     // SAFETY: the units follow the structure.
-    let bytes = unsafe { crate::rt::slice(wire.wrapping_add(size_of::<WireBstr>()), found.bytes as usize) };
+    let bytes = unsafe { slice(wire.wrapping_add(size_of::<WireBstr>()), found.bytes as usize) };
     Bstr::from_bytes(bytes)
 }
 
@@ -390,7 +390,7 @@ unsafe fn to_array(wire: *const u8, depth: usize) -> Result<SafeArray> {
         return Err(invalid("a SAFEARRAY's elements are of another type than it says"));
     }
     // SAFETY: the bounds follow the structure.
-    let stored = unsafe { crate::rt::slice(wire.wrapping_add(size_of::<WireArray>()).cast::<Bound>(), dimensions) };
+    let stored = unsafe { slice(wire.wrapping_add(size_of::<WireArray>()).cast::<Bound>(), dimensions) };
     let product = stored.iter().try_fold(1_usize, |product, bound| product.checked_mul(bound.count as usize));
     if product != Some(count) || found.elements.is_null() && count > 0 {
         return Err(invalid("a SAFEARRAY has not as many elements as its bounds say"));

@@ -5,12 +5,12 @@
 use super::classes::Activated;
 use super::{answer, request, resolved};
 use crate::error::{Result, code};
-use crate::marshal::Wanted;
 use crate::orpc::activation::{OutInterface, Properties, Property, PropsOutInfo, ScmReplyInfo};
 use crate::orpc::activator::{RemoteActivation, RemoteActivationResults, Request, Response};
 use crate::orpc::{Body, ComVersion, Decoder, OrpcThat, OrpcThis, Resolved};
-use crate::scm;
+use crate::proxy::Wanted;
 use crate::server::Caller;
+use crate::{orpc_headers, scm};
 use obvia_rpc::status::Status;
 use std::io::Write;
 use std::sync::Arc;
@@ -47,7 +47,7 @@ pub(super) fn activate(
         return Err(Status::OP_RNG_ERROR);
     }
     let asked = RemoteActivation::read(from)?;
-    super::headers::enter(&asked.this)?;
+    orpc_headers::enter(&asked.this)?;
     let is_initialized = asked.object_name.is_some() || asked.storage.is_some();
     let made = if is_initialized { Err(code::E_NOTIMPL.into()) } else { provide(caller, &asked) };
     let results = made.unwrap_or_else(|error| nothing(&asked, error.code()));
@@ -81,7 +81,7 @@ pub(super) fn perform(
         Request::CreateInstance { outer: Some(_), .. } => return refusal(code::CLASS_E_NOAGGREGATION),
         Request::CreateInstance { this, properties, .. } => (this, properties, Activated::Instance),
     };
-    super::headers::enter(&this)?;
+    orpc_headers::enter(&this)?;
     let Some(properties) = properties else { return refusal(code::E_INVALIDARG) };
     match reply(caller, this, &properties, wanted) {
         Ok(properties) => {

@@ -1,11 +1,12 @@
 //! Activation of classes: in this process, in shared libraries, in processes of this host, and on
 //! other hosts.
 
+use super::activation_call;
 use super::classes::Activated;
 use crate::error::{Error, Result, code};
 use crate::registry::{self, InterfaceInfo, Remote};
 use crate::runtime::Runtime;
-use crate::{scm, system};
+use crate::scm;
 use obvia_rpc::epm;
 use obvia_rpc::string_binding::StringBinding;
 use std::ops::BitOr;
@@ -129,7 +130,7 @@ impl Sought {
     /// Activates the class in the process at a name or a string binding.
     fn at(&self, server: &str) -> Result<IUnknown> {
         let link = self.runtime.link_at(server)?;
-        let reference = system::activate(&link, &self.class, self.wanted, self.info)?;
+        let reference = activation_call::activate(&link, &self.class, self.wanted, self.info)?;
         if reference.oxid == link.oxid() || reference.oxid == self.runtime.oxid() {
             return self.runtime.adopt(&link, &reference, self.info);
         }

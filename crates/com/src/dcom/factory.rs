@@ -7,14 +7,18 @@
 
 use super::classes::{Activated, ServerLock, lock_server};
 use crate::agile::{IChecked, IChecked_Impl};
+use crate::error::check;
+use crate::error::guard;
 use crate::error::{Result, code, leave};
 use crate::exports::query_by;
-use crate::marshal::Wanted;
+use crate::proxy::Wanted;
+use crate::registry::Stubs;
+use crate::registry::pad;
 use crate::registry::{self, Description, InterfaceInfo, Remote, VtablePointer};
-use crate::rt::{Answer, ServerCall, check, pad};
 use crate::runtime::Runtime;
 use crate::server::caller;
-use crate::stub::{Adapter, Stubs, guard};
+use crate::stub::Adapter;
+use obvia_rpc::vi_call::{Answer, ServerCall};
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::{Mutex, PoisonError};

@@ -3,10 +3,11 @@
 
 use super::{answer, request, securities_for};
 use crate::error::{Error, Result, code};
-use crate::marshal::Wanted;
 use crate::objref::{self, ObjRef};
 use crate::orpc::rem_unknown::{InterfaceRef, QueryResult, Request, Response};
 use crate::orpc::{Body, Decoder, OrpcThat, OrpcThis, Refs, StdObjRef};
+use crate::orpc_headers;
+use crate::proxy::Wanted;
 use crate::server::Caller;
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::TargetId;
@@ -19,7 +20,7 @@ pub(super) fn perform(
     opnum: u16,
     from: &mut Decoder<'_>,
 ) -> std::result::Result<Vec<u8>, Status> {
-    super::headers::enter(&OrpcThis::read(from)?)?;
+    orpc_headers::enter(&OrpcThis::read(from)?)?;
     let response = match request(opnum, from)? {
         Request::QueryInterface { ipid, refs, iids } => {
             let found = iids.iter().map(|iid| query(caller, &ipid, iid, refs));

@@ -3,7 +3,7 @@
 use super::*;
 use crate::agile::{Agile, IID_AGILE_OBJECT};
 use crate::error::code;
-use crate::stub::Stubs;
+use crate::registry::Stubs;
 use std::sync::atomic::{AtomicU32, Ordering};
 use windows_core::{GUID, HRESULT, IUnknown, IUnknown_Vtbl, Interface};
 

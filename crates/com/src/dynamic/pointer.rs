@@ -6,9 +6,10 @@
 
 use super::{exchange, put};
 use crate::error::{Error, Result, code, leave};
-use crate::marshal::{Wanted, reference_for, unmarshal};
+use crate::marshal::{reference_for, unmarshal};
 use crate::orpc::Client;
-use crate::proxy::{Imported, Unsent, look_behind};
+use crate::proxy::call::Unsent;
+use crate::proxy::{Imported, Wanted, look_behind};
 use crate::registry::InterfaceInfo;
 use crate::reply::settle_return;
 use crate::runtime::Runtime;

@@ -3,6 +3,7 @@
 use super::own::EndpointMap;
 use crate::error::{Error, Result, code};
 use crate::network;
+use crate::network::listening;
 use crate::runtime::Runtime;
 use obvia_rpc::epm::{self, Entry, Registrant, Tower, Way};
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
@@ -57,7 +58,7 @@ pub fn serve_endpoint_mapper(bindings: &[&str]) -> Result<EndpointMapper> {
     };
     let mut mapper = EndpointMapper { runtime, bindings: Vec::new() };
     for text in bindings {
-        let bound = network::listen(text)?;
+        let bound = listening::listen(text)?;
         enter(&map, &network::parse(&bound)?)?;
         mapper.bindings.push(bound);
     }

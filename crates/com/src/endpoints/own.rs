@@ -2,6 +2,7 @@
 //! map where the process is a mapper.
 
 use crate::binding;
+use crate::identity::is_of_own_user;
 use crate::runtime::Runtime;
 use obvia_rpc::co::IncomingCall;
 use obvia_rpc::co::pdu::{Context, Outcome};
@@ -135,11 +136,4 @@ fn interfaces(runtime: &Runtime) -> Vec<SyntaxId> {
     all.extend(runtime.own_interfaces().map().is_some().then_some(epm::INTERFACE));
     all.push(mgmt::INTERFACE);
     all
-}
-
-/// Whether the peer is a process of the same user or of root, which could control this process
-/// anyway.
-fn is_of_own_user(peer: &Peer) -> bool {
-    let own = rustix::process::geteuid().as_raw();
-    matches!(peer, Peer::Process { uid, .. } if *uid == own || *uid == 0)
 }

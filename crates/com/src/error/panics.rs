@@ -55,3 +55,12 @@ pub fn is_own_user() -> bool {
     let own = rustix::process::geteuid().as_raw();
     caller().is_none_or(|caller| matches!(caller.peer, Peer::Process { uid, .. } if uid == own))
 }
+
+/// Runs a method's body and converts a panic to E_UNEXPECTED, with the text if
+/// [`crate::set_panic_texts`] permits. A panic must not unwind into the caller, which may be in
+/// another language.
+#[inline]
+pub fn guard(method: impl FnOnce() -> HRESULT) -> HRESULT {
+    // The object itself is responsible for its state after a panic, as with a poisoned lock.
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(method)).unwrap_or_else(panicked)
+}

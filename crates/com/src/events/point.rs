@@ -1,34 +1,12 @@
 //! The sources' side of connection points.
 
-use super::sinks::Point;
+use super::sinks::{Limits, Point};
 use crate::error::Result;
 use crate::registry::Remote;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
-use std::time::Duration;
 use windows_core::IUnknown;
-
-/// The limits of a connection point.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// The greatest number of sinks; a further one fails with CONNECT_E_ADVISELIMIT. 1024.
-    pub sinks: usize,
-    /// The time that a sink may take for one event. 5 seconds.
-    pub timeout: Duration,
-    /// The number of consecutive events without a timely answer after which a sink is disconnected.
-    /// 3.
-    pub unanswered: u32,
-    /// The greatest number of [posted](ConnectionPoint::post) events that wait for a sink; beyond
-    /// it the oldest event is lost. 256.
-    pub queued: usize,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self { sinks: 1024, timeout: Duration::from_secs(5), unanswered: 3, queued: 256 }
-    }
-}
 
 /// The sinks for one interface's events. Clones are the same connection point, and any thread may
 /// use them.

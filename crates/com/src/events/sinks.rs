@@ -1,14 +1,12 @@
 //! Connection points without their interface's type: the sinks, and the calls of sinks.
 
 use super::idl::INTERFACES;
-use super::point::Limits;
 use crate::agile::Agile;
-use crate::error::{Error, Result, code};
+use crate::error::{Error, Result, code, guard};
 use crate::exports::query;
 use crate::link::Link;
 use crate::proxy::look_behind;
 use crate::registry::{InterfaceInfo, register, register_module};
-use crate::stub::guard;
 use crate::thread::with_timeout;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -238,5 +236,26 @@ impl Sink {
         let event = queue.events.pop_front();
         queue.has_thread = event.is_some();
         event
+    }
+}
+
+/// The limits of a connection point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// The greatest number of sinks; a further one fails with CONNECT_E_ADVISELIMIT. 1024.
+    pub sinks: usize,
+    /// The time that a sink may take for one event. 5 seconds.
+    pub timeout: Duration,
+    /// The number of consecutive events without a timely answer after which a sink is disconnected.
+    /// 3.
+    pub unanswered: u32,
+    /// The greatest number of [posted](super::ConnectionPoint::post) events that wait for a sink;
+    /// beyond it the oldest event is lost. 256.
+    pub queued: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { sinks: 1024, timeout: Duration::from_secs(5), unanswered: 3, queued: 256 }
     }
 }

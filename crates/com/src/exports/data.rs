@@ -10,7 +10,7 @@ use crate::agile::Agile;
 use crate::error::{Error, Result, code};
 use crate::orpc::{Client, Refs};
 use crate::registry::InterfaceInfo;
-use crate::runtime::janitor;
+use crate::upkeep;
 use obvia_rpc::vi_call::TargetId;
 use std::sync::MutexGuard;
 use windows_core::{IUnknown, Interface, Weak};
@@ -72,7 +72,7 @@ impl Exports {
         books.data.insert(found.target, data);
         drop(books);
         // The references to the data may expire.
-        janitor::wake();
+        upkeep::wake();
         Ok(found)
     }
 

@@ -3,7 +3,7 @@
 use super::survey::{Found, Place, Root, Survey, arm, bytes, kind, own};
 use crate::error::{Error, Result, code};
 use crate::frame::Value;
-use crate::marshal::{allocate_zeroed, release};
+use crate::memory::{allocate_zeroed, release};
 use obvia_ndr::flat::check::Checked;
 use obvia_ndr::flat::shape::{Shape, What};
 use obvia_ndr::flat::{FRAME_MAX, KIND_INTERFACE, OBJECT_ALIGN, OBJECT_HEADER};

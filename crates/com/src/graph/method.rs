@@ -8,10 +8,10 @@
 use super::Layout;
 use super::image::Image;
 use super::survey::{Root, Survey, bytes, evaluate};
-use crate::error::{Error, Result, code, forget, leave};
-use crate::proxy::{Proxy, ProxyCall};
-use crate::reply::invalid_reply;
-use crate::rt::given_in_range;
+use crate::error::{Error, Result, code, forget, invalid_reply, leave};
+use crate::marshal::given_in_range;
+use crate::proxy::Proxy;
+use crate::proxy::call::ProxyCall;
 use crate::stub::{self, StubCall, no_results};
 use obvia_ndr::flat::shape::{Block, Element, ElementType, Expr, Extent, Part, Shape, What};
 use obvia_ndr::flat::words::{self, Half, Outer, Param};

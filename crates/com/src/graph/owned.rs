@@ -2,7 +2,7 @@
 
 use super::pointers::{Text, Wide};
 use super::survey::Survey;
-use crate::context::ContextHandle;
+use crate::context_handle::ContextHandle;
 use crate::error::Result;
 use obvia_ndr::flat::shape::{Class, Element, ElementType, Extent, Iid, Part, Shape, What};
 use std::marker::PhantomData;
@@ -159,7 +159,7 @@ impl<T: Graph> OwnedSlice<T> {
         // SAFETY: by the invariant.
         let _unchanged = (!self.first.is_null()).then(|| unsafe { Unchanged::note::<T>(self.first, self.count) });
         // SAFETY: by the invariant.
-        look(unsafe { crate::rt::slice(self.first.cast(), self.count) })
+        look(unsafe { crate::memory::slice(self.first.cast(), self.count) })
     }
 
     /// Takes ownership of a method's results.

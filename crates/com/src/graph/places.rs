@@ -4,7 +4,7 @@
 use super::memory::Allocations;
 use super::owned::{Graph, Owned, OwnedSlice};
 use crate::error::{Error, Result, code};
-use crate::marshal::release;
+use crate::memory::release;
 use obvia_ndr::flat::FRAME_MAX;
 use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};

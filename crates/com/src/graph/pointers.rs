@@ -19,7 +19,7 @@ impl<'a> Text<'a> {
     /// Returns the string, if there is one.
     pub fn get(self) -> Option<&'a CStr> {
         // SAFETY: the pointer is null or comes from a string that lives for `'a`.
-        unsafe { crate::rt::text(self.0) }
+        unsafe { crate::memory::text(self.0) }
     }
 }
 
@@ -27,7 +27,7 @@ impl<'a> Wide<'a> {
     /// Returns the string, if there is one.
     pub fn get(self) -> Option<&'a U16CStr> {
         // SAFETY: the pointer is null or comes from a string that lives for `'a`.
-        unsafe { crate::rt::wide(self.0) }
+        unsafe { crate::memory::wide(self.0) }
     }
 }
 
@@ -91,7 +91,7 @@ impl<'a, T> Array<'a, T> {
     /// There must be `count` elements.
     pub unsafe fn get(self, count: usize) -> Option<&'a [T]> {
         // SAFETY: the caller's promise; elements behind a pointer that is not null live for `'a`.
-        (!self.0.is_null()).then(|| unsafe { crate::rt::slice(self.0, count) })
+        (!self.0.is_null()).then(|| unsafe { crate::memory::slice(self.0, count) })
     }
 }
 

@@ -2,9 +2,10 @@
 //! each of its objects has one proxy manager. The manager's interface proxies each use the link by
 //! which they came.
 
-use super::{Link, lock};
+use super::Link;
 use crate::proxy::ManagerPointer;
-use crate::{system, thread};
+use crate::threads::lock;
+use crate::{own_calls, thread};
 use obvia_rpc::string_binding::StringBinding;
 use obvia_rpc::vi_call::TargetId;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -85,7 +86,7 @@ impl Link {
         let mut known = lock(&self.mark);
         if known.is_none() {
             // A process that sends no mark counts as a separate process.
-            *known = thread::with_timeout(PATIENCE, || system::mark(self)).ok();
+            *known = thread::with_timeout(PATIENCE, || self.with_home(own_calls::mark)).ok();
         }
         *known
     }

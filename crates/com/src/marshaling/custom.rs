@@ -6,9 +6,9 @@ use super::stream::Memory;
 use super::{Context, Flags, specialised};
 use crate::error::{Error, Result, code, leave};
 use crate::exports::query;
+use crate::objref::DATA_MAX;
 use crate::orpc::{ObjRef as Any, ViReference, com_guid};
-use crate::proxy::look_behind;
-use crate::registry::{self, InterfaceInfo};
+use crate::registry::{self, InterfaceInfo, is_proxy};
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::fmt;
@@ -17,8 +17,6 @@ use windows_core::{ComObject, GUID, HRESULT, IUnknown, Interface};
 
 /// The class for standard marshaling (CLSID_StdMarshal).
 pub const STANDARD: GUID = com_guid(0x17);
-/// The greatest length of a custom marshaler's data, in bytes.
-pub const DATA_MAX: usize = 1 << 16;
 
 /// The interface that is marshaled, and its destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -267,7 +265,7 @@ fn find(class: &GUID) -> Result<IMarshal> {
 
 /// Returns the marshaler of an object of this process, if it has one.
 pub(super) fn marshaler_of(object: &IUnknown) -> Option<IMarshal> {
-    if look_behind(object).is_some() { None } else { object.cast().ok() }
+    if is_proxy(object) { None } else { object.cast().ok() }
 }
 
 /// Returns the custom reference of an object of this process, if it marshals itself.

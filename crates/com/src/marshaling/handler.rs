@@ -12,6 +12,7 @@ use crate::exports::query;
 use crate::link::Link;
 use crate::proxy::{self, look_behind};
 use crate::registry::InterfaceInfo;
+use crate::registry::is_proxy;
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::fmt;
@@ -145,7 +146,7 @@ pub(crate) fn class_of(object: &IUnknown, context: Context) -> Option<GUID> {
     if let Some((class, _)) = standing_for(object) {
         return Some(class);
     }
-    if look_behind(object).is_some() {
+    if is_proxy(object) {
         return None;
     }
     let (info, mut class): (IStdMarshalInfo, _) = (object.cast().ok()?, GUID::zeroed());

@@ -8,8 +8,8 @@
 use super::custom::{Marshaler, Passing, STANDARD};
 use super::{Context, DATA_MAX};
 use crate::error::{Error, Result, code};
-use crate::marshal::Wanted;
 use crate::orpc::{DualStringArray, ObjRef as Any, ViReference};
+use crate::proxy::Wanted;
 use crate::registry::InterfaceInfo;
 use crate::runtime::Runtime;
 use windows_core::{GUID, IUnknown, IUnknownImpl, Interface};

@@ -84,7 +84,7 @@ impl ISequentialStream_Impl for Memory_Impl {
             return code::E_POINTER;
         }
         // SAFETY: by the contract of Write there are `count` bytes.
-        let bytes = unsafe { crate::rt::slice(from.cast::<u8>(), count as usize) };
+        let bytes = unsafe { crate::memory::slice(from.cast::<u8>(), count as usize) };
         let mut content = self.content();
         let end = content.at + bytes.len();
         if end > self.max {

@@ -1,8 +1,7 @@
 //! `ncacn_vi_fabric`. The option `provider` is libfabric's provider, which must be the same at both
 //! ends; the default is `tcp`. The option `domain` is libfabric's name of the adapter.
 
-use super::protection::{self, OF_CLIENTS};
-use super::sequence::{Means, NicMeans, Open, Sequence, Wanted, any};
+use super::sequence::{Means, NicMeans, OF_CLIENTS, Open, SHARED, Sequence, Wanted, any};
 use crate::error::{Error, Result, code};
 use obvia_rpc::string_binding::ProtocolSequence;
 use obvia_via::Error as ViError;
@@ -14,7 +13,7 @@ const PROVIDER: &str = "tcp";
 
 pub(super) const SEQUENCE: Sequence = Sequence {
     protocol: ProtocolSequence::ViFabric,
-    shared: &[protection::SHARED, ("provider", PROVIDER)],
+    shared: &[SHARED, ("provider", PROVIDER)],
     own: &["domain", OF_CLIENTS[0], OF_CLIENTS[1]],
     alone: None,
     means: Means::Nic(NicMeans { settle: any, open }),

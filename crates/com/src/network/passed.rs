@@ -1,6 +1,6 @@
 //! Sockets that a process inherits from its parent: systemd's socket activation (sd_listen_fds(3)).
 
-use super::{Wanted, parse, stream};
+use super::{Wanted, listening, parse};
 use crate::error::{Error, Result, code};
 use crate::runtime::Runtime;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
@@ -33,8 +33,9 @@ pub fn listen_passed(binding: &str) -> Result<Vec<String>> {
     }
     let wanted = Wanted::of(&parsed)?;
     let listen = |socket| {
-        let listen =
-            |runtime, wanted: &Wanted, binding: &mut StringBinding| stream::listen_on(runtime, wanted, binding, socket);
+        let listen = |runtime, wanted: &Wanted, binding: &mut StringBinding| {
+            listening::listen_on(runtime, wanted, binding, socket)
+        };
         Ok(runtime.network().listen_with_sockets(runtime, &wanted, parsed.clone(), listen)?.to_string())
     };
     sockets().into_iter().map(listen).collect()

@@ -2,22 +2,14 @@
 //! calls, or the least level that a server accepts. `auth` is the client's authentication
 //! mechanism, and `spn` the server's principal name.
 
-use super::sequence::Wanted;
+use super::sequence::{NO_SECURITY, OF_CLIENTS, SECURITY, Wanted};
 use crate::error::{Error, Result, code};
 use crate::security::{self, Protection};
 use obvia_rpc::security::{AuthType, Level};
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 
-/// The option with the protection level of calls.
-pub(super) const SECURITY: &str = "security";
-/// The value for no protection.
-const NO_SECURITY: &str = "none";
 /// The option with the least protection level of activation calls.
 pub(super) const ACTIVATION: &str = "activation";
-/// The option with its default, which both ends must know.
-pub(super) const SHARED: (&str, &str) = (SECURITY, NO_SECURITY);
-/// The further options of clients.
-pub(super) const OF_CLIENTS: [&str; 2] = ["auth", "spn"];
 
 /// Returns the greatest protection level of a protocol sequence; `None` for no protection.
 /// libfabric's packets cannot be signed or encrypted here.

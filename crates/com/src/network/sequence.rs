@@ -1,26 +1,19 @@
-//! The protocol sequences that this program was built with: their options, and how their
-//! connections are made.
+//! Protocol sequences: their options, and how their connections are made.
 
-use super::protection::{OF_CLIENTS, SECURITY};
-use super::{dg, stream, udp};
 use crate::error::{Error, Result, code};
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_via::Nic;
 use obvia_via::wrap::Conditions;
 use std::net::{IpAddr, SocketAddr};
 
-/// The list of all protocol sequences. Each has a file of its own, which is all that its feature
-/// adds.
-const BUILT: &[Sequence] = &[
-    #[cfg(feature = "fabric")]
-    super::fabric::SEQUENCE,
-    #[cfg(feature = "xdp")]
-    super::xdp::SEQUENCE,
-    udp::SEQUENCE,
-    stream::LRPC,
-    stream::TCP,
-    dg::SEQUENCE,
-];
+/// The option with the protection level of calls.
+pub(super) const SECURITY: &str = "security";
+/// The option with its default, which both ends must know.
+pub(super) const SHARED: (&str, &str) = (SECURITY, NO_SECURITY);
+/// The further options of clients.
+pub(super) const OF_CLIENTS: [&str; 2] = ["auth", "spn"];
+/// The value for no protection.
+pub(super) const NO_SECURITY: &str = "none";
 
 /// A protocol sequence with its properties.
 pub(super) struct Sequence {
@@ -93,19 +86,16 @@ impl Sequence {
         self.shared.iter().find(|(known, _)| *known == option).map_or("", |(_, value)| value)
     }
 
-    fn told(&self, mut binding: StringBinding) -> StringBinding {
+    /// Returns a binding without the options that concern one process alone.
+    pub(super) fn told(&self, mut binding: StringBinding) -> StringBinding {
         binding.options.retain(|option| !self.is_own(&option.0) && !self.is_idle(option));
         binding
     }
 }
 
 impl Wanted {
-    /// Returns the options of a binding.
-    pub(super) fn of(binding: &StringBinding) -> Result<Self> {
-        Self::by(sequence_of(binding.protocol)?, binding)
-    }
-
-    fn by(sequence: &'static Sequence, binding: &StringBinding) -> Result<Self> {
+    /// Returns the options of a binding of this protocol sequence.
+    pub(super) fn by(sequence: &'static Sequence, binding: &StringBinding) -> Result<Self> {
         let is_shared = |option: &str| sequence.shared.iter().any(|(known, _)| *known == option);
         let (own, mut shared): (Vec<_>, Vec<_>) =
             binding.options.iter().cloned().partition(|(option, _)| sequence.is_own(option));
@@ -168,34 +158,24 @@ impl Wanted {
     }
 }
 
-/// Whether this program was built with a protocol sequence. Shared memory is always available and
-/// has no entry in the list.
-pub(super) fn is_built(protocol: ProtocolSequence) -> bool {
-    protocol == ProtocolSequence::ViShm || sequence_of(protocol).is_ok()
-}
-
-/// Returns a protocol sequence that this program was built with.
-pub(super) fn sequence_of(protocol: ProtocolSequence) -> Result<&'static Sequence> {
-    BUILT.iter().find(|sequence| sequence.protocol == protocol).ok_or_else(|| {
-        let feature = protocol.name().trim_start_matches("ncacn_vi_");
-        let text = format!("this program was built without {protocol}: build it with the feature `{feature}` of obvia");
-        Error::new(code::E_INVALIDARG, text)
-    })
-}
-
-/// Returns a binding in the form for other processes, and as received from them: without options
-/// that concern one process alone.
-pub(crate) fn told(binding: StringBinding) -> StringBinding {
-    match sequence_of(binding.protocol) {
-        Ok(sequence) => sequence.told(binding),
-        // The options of such a binding are of no use to this process.
-        Err(_) => binding,
-    }
-}
-
 /// Accepts any NIC: the `settle` function where the choice does not matter.
 pub(super) fn any(_: &mut Wanted, _: End) -> Result<()> {
     Ok(())
+}
+
+/// Returns the port in a binding.
+pub(super) fn port(binding: &StringBinding) -> Result<u16> {
+    let why = "the endpoint is no port, a number up to 65535";
+    binding.endpoint.parse().map_err(|_| Error::new(code::E_INVALIDARG, format!("`{binding}`: {why}")))
+}
+
+/// Completes a binding for listening: all addresses, and a port that the system chooses.
+pub(super) fn complete(binding: &mut StringBinding) {
+    for (part, default) in [(&mut binding.address, "0.0.0.0"), (&mut binding.endpoint, "0")] {
+        if part.is_empty() {
+            default.clone_into(part);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -261,19 +241,5 @@ mod tests {
     fn options_that_nobody_knows_are_refused_by_name() {
         let Err(error) = Wanted::by(&SEQUENCE, &binding(",color=red")) else { panic!("color is an option") };
         assert!(error.to_string().contains("ncacn_vi_fabric has no option `color`"), "{error}");
-    }
-
-    #[test]
-    fn what_was_not_built_is_refused_with_what_it_takes() {
-        for protocol in [ProtocolSequence::ViFabric, ProtocolSequence::ViXdp, ProtocolSequence::ViUdp] {
-            let feature = protocol.name().trim_start_matches("ncacn_vi_");
-            let is_built = [("fabric", cfg!(feature = "fabric")), ("xdp", cfg!(feature = "xdp")), ("udp", true)]
-                .contains(&(feature, true));
-            let outcome = sequence_of(protocol).map(|sequence| sequence.protocol).map_err(|error| error.to_string());
-            match outcome {
-                Ok(found) => assert!(is_built && found == protocol, "{protocol}"),
-                Err(why) => assert!(!is_built && why.contains(&format!("the feature `{feature}` of obvia")), "{why}"),
-            }
-        }
     }
 }

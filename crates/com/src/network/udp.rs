@@ -1,14 +1,13 @@
 //! `ncacn_vi_udp`. The only option, `fault`, simulates network faults.
 
-use super::protection::{self, OF_CLIENTS};
-use super::sequence::{Means, NicMeans, Open, Sequence, Wanted, any};
+use super::sequence::{Means, NicMeans, OF_CLIENTS, Open, SHARED, Sequence, Wanted, any};
 use crate::error::Result;
 use obvia_rpc::string_binding::ProtocolSequence;
 use obvia_via::provider::udp;
 
 pub(super) const SEQUENCE: Sequence = Sequence {
     protocol: ProtocolSequence::ViUdp,
-    shared: &[protection::SHARED],
+    shared: &[SHARED],
     own: &["fault", OF_CLIENTS[0], OF_CLIENTS[1]],
     alone: None,
     means: Means::Nic(NicMeans { settle: any, open }),

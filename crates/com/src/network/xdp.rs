@@ -2,8 +2,7 @@
 //! address of the peer or of this process; `mode`, `native` or `generic`, by default the better one
 //! that works; and `fault`.
 
-use super::protection::{self, OF_CLIENTS};
-use super::sequence::{End, Means, NicMeans, Open, Sequence, Wanted};
+use super::sequence::{End, Means, NicMeans, OF_CLIENTS, Open, SHARED, Sequence, Wanted};
 use crate::error::{Error, Result, code};
 use obvia_rpc::string_binding::ProtocolSequence;
 use obvia_via::Nic;
@@ -12,7 +11,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 
 pub(super) const SEQUENCE: Sequence = Sequence {
     protocol: ProtocolSequence::ViXdp,
-    shared: &[protection::SHARED],
+    shared: &[SHARED],
     own: &["interface", "mode", "fault", OF_CLIENTS[0], OF_CLIENTS[1]],
     alone: Some("interface"),
     means: Means::Nic(NicMeans { settle, open }),

@@ -2,14 +2,15 @@
 
 use super::{REFS_PER_POINTER, Runtime};
 use crate::error::{Error, Result, code};
-use crate::exports::{Exported, Keeping, query};
-use crate::link::{endpoint_of, local_binding};
+use crate::exports::{Keeping, query};
+use crate::identity::{endpoint_of, local_binding};
 use crate::marshaling::{Context, Flags, behind, handler_class_of, make_handler, marshal_custom, marshal_specialised};
-use crate::objref::ObjRef;
+use crate::objref::{Exported, ObjRef};
 use crate::orpc::{Client, DualStringArray, NO_PING, ObjRef as Any};
+use crate::own_calls::{self, client};
 use crate::proxy::look_behind;
-use crate::registry::{self, InterfaceInfo};
-use crate::{server, system};
+use crate::registry::{self, InterfaceInfo, is_proxy};
+use crate::server;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use std::cell::Cell;
 use windows_core::{GUID, IUnknown};
@@ -67,12 +68,12 @@ impl Runtime {
                 return Err(Error::new(code::E_INVALIDARG, text));
             }
             Some(imported) => {
-                let found = system::data::keep(&imported.link, imported.target)?;
+                let found = client::keep(&imported.link, imported.target)?;
                 (imported.link.oxid(), imported.link.bindings(), found)
             }
             None => {
                 let bindings = self.bindings_there(context)?;
-                (self.oxid, bindings, self.exports.keep(&interface, info, flags.keeping(), REFS_PER_POINTER.into())?)
+                (self.oxid(), bindings, self.exports.keep(&interface, info, flags.keeping(), REFS_PER_POINTER.into())?)
             }
         };
         let public_refs = if flags.is_table() { REFS_IN_TABLE } else { REFS_PER_POINTER };
@@ -140,7 +141,7 @@ impl Runtime {
         }
         let mut bindings = Vec::new();
         if context != Context::NoSharedMemory {
-            bindings.push(local_binding(endpoint_of(self.oxid)));
+            bindings.push(local_binding(endpoint_of(self.oxid())));
         }
         if !matches!(context, Context::NoSharedMemory | Context::DifferentMachine) {
             return Ok(bindings);
@@ -152,7 +153,7 @@ impl Runtime {
         let leads_there = |binding: &StringBinding| {
             binding.protocol != ProtocolSequence::Lrpc || context != Context::DifferentMachine
         };
-        let heard = self.network.heard(Some(&local.unwrap_or(host)));
+        let heard = self.network().heard(Some(&local.unwrap_or(host)));
         let count = bindings.len();
         bindings.extend(heard.into_iter().filter(leads_there));
         if bindings.len() == count {
@@ -177,13 +178,13 @@ impl Runtime {
     ) -> Result<IUnknown> {
         registry::register_module(info);
         let mut reference = ObjRef::from_any(any)?;
-        if reference.oxid == self.oxid {
+        if reference.oxid == self.oxid() {
             return query(&self.exports.unmarshal(reference.target)?, info);
         }
         let link = self.link_by(&reference, ways)?;
-        let found = system::data::unmarshal(&link, reference.target, info)?;
+        let found = client::unmarshal(&link, reference.target, info)?;
         reference.iid = info.iid;
-        (reference.oid, reference.target, reference.public_refs) = (found.oid, found.target, system::REFS_PER_QUERY);
+        (reference.oid, reference.target, reference.public_refs) = (found.oid, found.target, own_calls::REFS_PER_QUERY);
         with_handler(any, self.import(&link, &reference, info)?, info)
     }
 
@@ -195,17 +196,17 @@ impl Runtime {
     /// Releases marshaled data, preferring these virtual interface bindings.
     pub(crate) fn release_by(&'static self, any: &Any, ways: &DualStringArray) -> Result<()> {
         let reference = ObjRef::from_any(any)?;
-        if reference.oxid == self.oxid {
+        if reference.oxid == self.oxid() {
             self.exports.release_data(reference.target)?;
             self.clients.wake_all();
             return Ok(());
         }
-        system::data::release(&*self.link_by(&reference, ways)?, reference.target)
+        client::release_data(&*self.link_by(&reference, ways)?, reference.target)
     }
 
     /// Drops all references that other processes hold to an object of this process.
     pub(crate) fn disconnect(&self, object: &IUnknown) -> Result<()> {
-        if look_behind(&behind(object)).is_some() {
+        if is_proxy(&behind(object)) {
             return Err(Error::new(code::E_INVALIDARG, "the object lives in another process"));
         }
         self.exports.disconnect(object)?;

@@ -4,8 +4,9 @@
 use super::Runtime;
 use crate::link::{Fate, Link};
 use crate::server::Way;
+use crate::upkeep;
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Condvar, Mutex, Once, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The time for which releases wait for others to join their batch.
@@ -14,28 +15,6 @@ const BATCH: Duration = Duration::from_millis(5);
 const RETRY: Duration = Duration::from_secs(1);
 /// The interval between searches for unused links.
 const ROUND: Duration = Duration::from_secs(10);
-
-static PENDING: Mutex<bool> = Mutex::new(false);
-static SIGNAL: Condvar = Condvar::new();
-static START: Once = Once::new();
-
-/// Starts the janitor, which collects the references of servers that end.
-pub(crate) fn start() {
-    START.call_once(|| {
-        // Without the thread, references are given back when the process ends.
-        let _ = std::thread::Builder::new().name("obvia-janitor".to_owned()).spawn(work);
-    });
-}
-
-/// Wakes the janitor: references wait to be given back, or a peer has ended.
-pub(crate) fn wake() {
-    start();
-    let mut pending = PENDING.lock().unwrap_or_else(PoisonError::into_inner);
-    if !*pending {
-        *pending = true;
-        SIGNAL.notify_one();
-    }
-}
 
 /// Returns the time until references without pings or a lost client may have to be collected.
 fn until_due() -> Duration {
@@ -88,19 +67,15 @@ fn has_settled(runtime: &Runtime, link: &Link) -> bool {
     true
 }
 
-fn work() {
+/// The work of the janitor, which ends with the process.
+pub(super) fn work() {
     let (mut looked, mut is_done, mut absent) = (Instant::now(), true, Absent::default());
     loop {
-        let pending = PENDING.lock().unwrap_or_else(PoisonError::into_inner);
-        let span = if is_done { ROUND } else { RETRY }.min(until_due());
-        let waited = SIGNAL.wait_timeout_while(pending, span, |pending| !*pending);
-        let (mut pending, outcome) = waited.unwrap_or_else(PoisonError::into_inner);
-        *pending = false;
-        drop(pending);
+        let was_woken = upkeep::wait(if is_done { ROUND } else { RETRY }.min(until_due()));
         let Ok(runtime) = Runtime::of_process() else {
             return;
         };
-        if !outcome.timed_out() {
+        if was_woken {
             std::thread::sleep(BATCH);
         }
         is_done = true;

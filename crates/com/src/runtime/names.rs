@@ -8,9 +8,9 @@ use crate::link::Link;
 use crate::marshaling::unmarshal_custom;
 use crate::objref::ObjRef;
 use crate::orpc::ObjRef as Any;
+use crate::own_calls::{Forms, client};
 use crate::registry::{self, InterfaceInfo, Remote};
 use crate::server::accept_on;
-use crate::system::{self, Forms};
 use obvia_via::provider::shm::Listener;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
@@ -61,7 +61,7 @@ pub(crate) fn export_object(name: &str, object: &IUnknown, info: &'static Interf
     registry::register_module(info);
     runtime.serve()?;
     let object = Agile::new(object)?;
-    let listener = Arc::new(runtime.directory.bind(name)?);
+    let listener = Arc::new(runtime.directory().bind(name)?);
     let entry = Name { object, info, _listener: Some(Arc::clone(&listener)) };
     lock(&runtime.names).insert(name.to_owned(), entry);
     accept_on(runtime, Arc::clone(&listener))?;
@@ -124,7 +124,7 @@ pub(crate) fn connect_object(name: &str, info: &'static InterfaceInfo) -> Result
         return Ok(own.get().clone());
     }
     let (link, name) = runtime.find(name)?;
-    match system::resolve(&link, &name, info, Forms::All).map_err(|error| not_there(&link, &name, error))? {
+    match client::resolve(&link, &name, info, Forms::All).map_err(|error| not_there(&link, &name, error))? {
         Any::Custom { clsid, data, .. } => unmarshal_custom(&clsid, data, info),
         any => with_handler(&any, runtime.adopt(&link, &ObjRef::from_any(&any)?, info)?, info),
     }
@@ -136,7 +136,7 @@ pub(crate) fn not_there(link: &Link, name: &str, error: Error) -> Error {
         return error;
     }
     // A process that does not answer this call either is gone.
-    let Ok(text) = system::list(link) else { return error };
+    let Ok(text) = client::list(link) else { return error };
     let names: Vec<&str> = text.lines().filter_map(|line| line.split('\t').next()).collect();
     if names.contains(&name) {
         return error;

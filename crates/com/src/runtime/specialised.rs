@@ -4,7 +4,8 @@
 use super::data::destination;
 use super::{ATTEMPT, Runtime, lock};
 use crate::error::Result;
-use crate::link::{Link, endpoint_of, local_binding};
+use crate::identity::{endpoint_of, in_order, local_binding};
+use crate::link::Link;
 use crate::marshaling::Context;
 use crate::network::{level_of, protected};
 use crate::objref::ObjRef;
@@ -46,19 +47,19 @@ impl Runtime {
     pub(crate) fn vi_ways(&'static self, context: Context, endpoint: &str) -> Result<Vec<StringBinding>> {
         self.serve()?;
         if context == Context::Local {
-            return Ok(vec![local_binding(endpoint_of(self.oxid))]);
+            return Ok(vec![local_binding(endpoint_of(self.oxid()))]);
         }
         if let Some(process) = destination() {
             // Opens the endpoints by which the destination calls back, as for any other reference.
             // The virtual interfaces come in addition.
             self.bindings_for(Client::Process(process));
         }
-        self.network.listen_over_vi(self, endpoint)?;
+        self.network().listen_over_vi(self, endpoint)?;
         // An error means that there are no such bindings.
         let bindings = self.bindings_there(context).unwrap_or_default();
         // The greatest level of any listener applies to all bindings.
-        let least = self.network.heard(None).iter().filter_map(level_of).max();
-        let ways = super::in_order(&bindings).filter(|binding| is_vi(binding)).cloned();
+        let least = self.network().heard(None).iter().filter_map(level_of).max();
+        let ways = in_order(&bindings).filter(|binding| is_vi(binding)).cloned();
         Ok(ways.filter_map(|way| protected(way, least)).collect())
     }
 

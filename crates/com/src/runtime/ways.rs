@@ -1,7 +1,7 @@
 //! The bindings by which different clients reach this process.
 
-use super::{Runtime, in_order};
-use crate::link::{endpoint_of, local_binding};
+use super::Runtime;
+use crate::identity::{endpoint_of, in_order, local_binding};
 use crate::network;
 use crate::orpc::Client;
 use crate::server::{self, Caller};
@@ -24,10 +24,10 @@ impl Runtime {
     /// that match the one by which they reached the SCM.
     pub(crate) fn heard_by(&self, caller: Option<&Caller>) -> Vec<StringBinding> {
         match caller.and_then(Caller::told) {
-            Some(told) => self.network.heard_like(&told.heard),
+            Some(told) => self.network().heard_like(&told.heard),
             None => {
                 let local = caller.and_then(|caller| self.clients.local_to(caller.oxid));
-                self.network.heard(local.as_deref())
+                self.network().heard(local.as_deref())
             }
         }
     }
@@ -50,9 +50,9 @@ impl Runtime {
     /// Returns the string bindings by which a client reaches this process.
     pub(crate) fn bindings_for(&'static self, client: Client) -> Vec<StringBinding> {
         let Client::Process(client) = client else { return self.bindings_for_strangers() };
-        let mut bindings = vec![local_binding(endpoint_of(self.oxid))];
+        let mut bindings = vec![local_binding(endpoint_of(self.oxid()))];
         if let Some((local, level)) = self.local_to(client) {
-            bindings.extend(self.network.bindings(self, &local, level));
+            bindings.extend(self.network().bindings(self, &local, level));
         }
         bindings
     }
@@ -60,8 +60,8 @@ impl Runtime {
     /// Returns the string bindings of this process, one per line, the best first.
     pub(crate) fn list_bindings(&self, client: u64) -> String {
         let local = self.local_to(client).map(|(local, _)| local);
-        let mut bindings = vec![local_binding(endpoint_of(self.oxid))];
-        bindings.extend(self.network.heard(local.as_deref()));
+        let mut bindings = vec![local_binding(endpoint_of(self.oxid()))];
+        bindings.extend(self.network().heard(local.as_deref()));
         in_order(&bindings).map(|binding| format!("{binding}\n")).collect()
     }
 }

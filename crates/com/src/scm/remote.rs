@@ -8,14 +8,15 @@ pub(crate) use pings::PingSets;
 use super::{by_server, class_endpoint, folders, unknown};
 use crate::dcom::{Activated, asked};
 use crate::error::{Error, Result, code};
-use crate::link::{Address, Link, endpoint_of, local_binding};
+use crate::identity::{self, endpoint_of, local_binding};
+use crate::link::{Address, Link};
 use crate::orpc::activator::{ACTIVATION, RemoteActivation, RemoteActivationResults};
 use crate::orpc::object_exporter::{self, Request, Resolve, Response};
 use crate::orpc::{Body, Calls, Decoder, Encoder, Forwarded, INVALID_OXID, OrpcThis, Resolved};
-use crate::runtime::{self, Runtime};
-use crate::security;
+use crate::runtime::Runtime;
+use crate::scm::forward;
 use crate::server::Caller;
-use crate::{network, system, thread};
+use crate::{network, security, thread};
 use obvia_rpc::ByteOrder;
 use obvia_rpc::status::Status;
 use obvia_rpc::string_binding::ProtocolSequence;
@@ -76,7 +77,7 @@ pub(crate) fn activate_for(caller: &Arc<Caller>, asked: &RemoteActivation) -> Re
     let runtime = caller.runtime;
     let activate = || {
         let link = runtime.link_by_address(Address::Name(class_endpoint(class)))?;
-        let stub = system::forward::forward(&link, &call)?.map_err(faulted)?;
+        let stub = forward::forward(&link, &call)?.map_err(faulted)?;
         let from = &mut Decoder::new(&stub, ByteOrder::Little);
         let made = RemoteActivationResults::read(asked.iids.len(), from)?;
         // A process that is about to end has no classes any more.
@@ -91,7 +92,7 @@ pub(crate) fn activate_for(caller: &Arc<Caller>, asked: &RemoteActivation) -> Re
 ///
 /// As for [`activate_for`]; E_NOINTERFACE where the object has no such interface.
 pub(crate) fn reference_for(caller: &Arc<Caller>, class: GUID, wanted: Activated, iid: GUID) -> Result<Vec<u8>> {
-    let this = OrpcThis::new(GUID::from_u128(runtime::draw()?.into()));
+    let this = OrpcThis::new(GUID::from_u128(identity::draw()?.into()));
     let made = activate_for(caller, &asked(this, class, wanted, vec![iid], Vec::new()))?;
     made.result.ok()?;
     let (result, reference) = made.interfaces.into_iter().next().ok_or(code::RPC_E_INVALID_DATA)?;
@@ -118,7 +119,7 @@ fn resolver_call(caller: &Caller, oxid: u64, request: &Request) -> Result<Respon
     let stub = Encoder::encode(ByteOrder::Little, |to| request.write(to))?;
     let call = forwarded(caller, object_exporter::INTERFACE.id, opnum, stub)?;
     let deadline = Deadline::Within(thread::deadline().start().remaining().min(PATIENCE)).start();
-    let stub = thread::with(deadline, || system::forward::forward(&*link_to(caller.runtime, oxid)?, &call))?;
+    let stub = thread::with(deadline, || forward::forward(&*link_to(caller.runtime, oxid)?, &call))?;
     let stub = stub.map_err(faulted)?;
     Response::read(opnum, &mut Decoder::new(&stub, ByteOrder::Little)).map_err(|_| code::RPC_E_INVALID_DATA.into())
 }

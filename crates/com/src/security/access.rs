@@ -5,14 +5,12 @@
 //! connection and object, and again after rules have changed. A refused call is
 //! [logged](super::set_audit).
 
+use super::Caller;
 use super::audit::{self, Refused};
-use super::{Authenticated, Caller, Level};
 use crate::agile::Agile;
 use crate::error::{Error, Result, code};
-use crate::exports::Target;
-use crate::runtime::Runtime;
+use obvia_rpc::security::Level;
 use obvia_rpc::status::Status;
-use obvia_rpc::vi_call::TargetId;
 use obvia_via::window::Peer;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -119,170 +117,6 @@ impl Access for Callers {
     }
 }
 
-/// Sets the rule for calls of an object of this process from outside, by any of its interfaces,
-/// from the next call on. The rule replaces [the default rule](set_default_access) for the object.
-/// The object of an interface of functions is the one that performs them.
-///
-/// Callers that the rule refuses do not get the object by a name either. A client that has received
-/// a reference from another process can still query interfaces and change reference counts. Calls
-/// within the process are not checked. Calls by other clients through proxies of this process go to
-/// the object itself and are not checked here.
-///
-/// The rule ends with the object if the object has weak references, as those made by `#[implement]`
-/// do. Otherwise the rule keeps the object alive until [`clear_access`].
-///
-/// # Errors
-///
-/// E_INVALIDARG for an object that belongs to a thread.
-///
-/// # Example
-///
-/// ```no_run
-/// # fn of(object: &obvia::IUnknown) -> obvia::Result<()> {
-/// use obvia::security::{Callers, set_access};
-///
-/// set_access(object, Callers::nobody().with_user(1000))?;
-/// set_access(object, |caller: &obvia::security::Caller| caller.authenticated.is_some())
-/// # }
-/// ```
-pub fn set_access<I: Interface>(object: &I, access: impl Access + 'static) -> Result<()> {
-    let runtime = Runtime::of_process()?;
-    let object = Agile::new(&object.cast::<IUnknown>()?)?;
-    let identity = object.get().as_raw().addr();
-    let kept = object.get().downgrade().map_or(Kept::Object { _object: object }, Kept::Weak);
-    runtime.rules().sweep();
-    let ruled = Ruled { access: Arc::new(access), kept };
-    runtime.change_access(|table| table.objects.insert(identity, ruled));
-    Ok(())
-}
-
-/// Removes the rule of [`set_access`], so that the default rule applies to the object again.
-///
-/// # Errors
-///
-/// If the runtime of the process cannot be made.
-pub fn clear_access<I: Interface>(object: &I) -> Result<()> {
-    let identity = object.cast::<IUnknown>()?.as_raw().addr();
-    Runtime::of_process()?.change_access(|table| table.objects.remove(&identity));
-    Ok(())
-}
-
-/// Sets the default rule for objects and functions of this process without a [rule of their
-/// own](set_access), from the next call on (CoInitializeSecurity). Without a default rule every
-/// caller that reaches the process is permitted.
-///
-/// # Errors
-///
-/// If the runtime of the process cannot be made.
-pub fn set_default_access(access: impl Access + 'static) -> Result<()> {
-    let access: Arc<dyn Access> = Arc::new(access);
-    Runtime::of_process()?.change_access(|table| table.all_objects.replace(access));
-    Ok(())
-}
-
-/// Sets the rule for activations of a class in this process, including its class object, whether
-/// the class is [registered](crate::dcom::register_class) already or later. The rule replaces [the
-/// default rule](set_default_class_access) for the class.
-///
-/// Calls of the objects are controlled separately, by [`set_access`].
-///
-/// # Errors
-///
-/// If the runtime of the process cannot be made.
-pub fn set_class_access(class: GUID, access: impl Access + 'static) -> Result<()> {
-    let access: Arc<dyn Access> = Arc::new(access);
-    Runtime::of_process()?.change_access(|table| table.classes.insert(class.to_u128(), access));
-    Ok(())
-}
-
-/// Sets the default rule for activations of classes without a [rule of their
-/// own](set_class_access). Without it the default rule for [calls](set_default_access) applies.
-///
-/// # Errors
-///
-/// If the runtime of the process cannot be made.
-pub fn set_default_class_access(access: impl Access + 'static) -> Result<()> {
-    let access: Arc<dyn Access> = Arc::new(access);
-    Runtime::of_process()?.change_access(|table| table.all_classes.replace(access));
-    Ok(())
-}
-
-/// The last verdict about an association's client for each target, so that the rule is not
-/// evaluated for each call.
-#[derive(Default)]
-pub(crate) struct Admitted(Mutex<HashMap<TargetId, Verdict>>);
-
-#[derive(PartialEq, Eq)]
-struct Verdict {
-    maker: Option<Authenticated>,
-    /// The version of the rules: the number of their changes.
-    recalls: u64,
-}
-
-/// The greatest number of targets that are remembered for an association.
-const ADMITTED_MAX: usize = 1024;
-
-impl Admitted {
-    /// Whether the principal of a call may make it.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Rules::admit`].
-    pub(crate) fn admit(
-        &self,
-        runtime: &Runtime,
-        (target, opnum): (TargetId, u16),
-        maker: Option<&Authenticated>,
-        peer: &Peer,
-    ) -> std::result::Result<(), Status> {
-        // The runtime's own targets are open to every caller.
-        if !runtime.rules().is_used() || target.generation == 0 {
-            return Ok(());
-        }
-        let verdict = Verdict { maker: maker.cloned(), recalls: runtime.exports().table.recalls() };
-        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if known().get(&target) == Some(&verdict) {
-            return Ok(());
-        }
-        // A missing target is reported when the call is dispatched.
-        let Ok(found) = runtime.exports().get(target) else { return Ok(()) };
-        let caller = || Caller { peer: peer.clone(), authenticated: maker.cloned() };
-        runtime.rules().admit(&found, opnum, caller)?;
-        let mut known = known();
-        if known.len() >= ADMITTED_MAX {
-            known.clear();
-        }
-        known.insert(target, verdict);
-        Ok(())
-    }
-}
-
-/// Admits processes of other users over shared memory and `ncalrpc`. The call must precede all
-/// exports and listeners. By default only processes of the same user and of the superuser can
-/// connect, regardless of the rules.
-///
-/// The directory of names (`OBVIA_RUNTIME_DIR`) must be searchable for the other users, and belong
-/// to the superuser or to them. Clients trust only servers of their own user and of the superuser.
-///
-/// # Errors
-///
-/// E_INVALIDARG before [`set_default_access`] has been called, so that this call alone does not
-/// admit every user, and after the process has become reachable.
-pub fn admit_other_users() -> Result<()> {
-    let runtime = Runtime::of_process()?;
-    let refused = |text| Err(Error::new(code::E_INVALIDARG, text));
-    if runtime.rules().table().all_objects.is_none() {
-        return refused(
-            "processes of other users are let in where it has been said who may call: see set_default_access",
-        );
-    }
-    if runtime.is_served() {
-        return refused("processes of other users are let in before anything is exported or listened on");
-    }
-    runtime.directory().open_to_all_users();
-    Ok(())
-}
-
 /// The access rules of this process.
 #[derive(Default)]
 pub(crate) struct Rules {
@@ -292,26 +126,26 @@ pub(crate) struct Rules {
 }
 
 #[derive(Default)]
-struct Table {
-    all_objects: Option<Arc<dyn Access>>,
+pub(super) struct Table {
+    pub(super) all_objects: Option<Arc<dyn Access>>,
     /// The rules of single objects, by the object's identity.
-    objects: HashMap<usize, Ruled>,
+    pub(super) objects: HashMap<usize, Ruled>,
     /// The number of objects after the last sweep.
     swept: usize,
-    all_classes: Option<Arc<dyn Access>>,
-    classes: HashMap<u128, Arc<dyn Access>>,
+    pub(super) all_classes: Option<Arc<dyn Access>>,
+    pub(super) classes: HashMap<u128, Arc<dyn Access>>,
 }
 
 /// An object with a rule of its own.
 #[derive(Clone)]
-struct Ruled {
-    access: Arc<dyn Access>,
-    kept: Kept,
+pub(super) struct Ruled {
+    pub(super) access: Arc<dyn Access>,
+    pub(super) kept: Kept,
 }
 
 /// The evidence that an identity still denotes the same object.
 #[derive(Clone)]
-enum Kept {
+pub(super) enum Kept {
     Weak(Weak<IUnknown>),
     Object { _object: Agile<IUnknown> },
 }
@@ -330,20 +164,17 @@ impl Ruled {
 /// The least number of objects with rules for a sweep.
 const SWEEP_MIN: usize = 64;
 
-impl Runtime {
-    /// Changes the rules, from the next call on.
-    fn change_access<R>(&self, change: impl FnOnce(&mut Table) -> R) {
-        let before = change(&mut self.rules().table());
-        self.rules().is_used.store(true, Ordering::Release);
-        self.exports().table.recall();
-        // The drop may run program code, which must not run under the lock.
-        drop(before);
-    }
-}
-
 impl Rules {
-    fn table(&self) -> MutexGuard<'_, Table> {
+    pub(super) fn table(&self) -> MutexGuard<'_, Table> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes the rules. The result must be dropped while no lock is held, since its drop may run
+    /// programs' code.
+    pub(super) fn change<R>(&self, change: impl FnOnce(&mut Table) -> R) -> R {
+        let before = change(&mut self.table());
+        self.is_used.store(true, Ordering::Release);
+        before
     }
 
     /// Whether there may be rules.
@@ -352,7 +183,7 @@ impl Rules {
     }
 
     /// Removes the rules of objects that are gone, if there are many.
-    fn sweep(&self) {
+    pub(super) fn sweep(&self) {
         let table = self.table();
         if table.objects.len() < SWEEP_MIN.max(2 * table.swept) {
             return;
@@ -404,12 +235,12 @@ impl Rules {
     /// ACCESS_DENIED where it may not; the refusal is logged.
     pub(crate) fn admit(
         &self,
-        target: &Target,
+        (identity, interface): (usize, &str),
         method: u16,
         caller: impl FnOnce() -> Caller,
     ) -> std::result::Result<(), Status> {
-        let what = || Refused::Call { interface: target.interface.to_owned(), method };
-        if !self.is_used() || permits(self.of_object(target.identity), caller, what) {
+        let what = || Refused::Call { interface: interface.to_owned(), method };
+        if !self.is_used() || permits(self.of_object(identity), caller, what) {
             return Ok(());
         }
         Err(Status::ACCESS_DENIED)

@@ -1,9 +1,10 @@
 //! The audit log of refused callers: one line each, with a limit per caller of a few lines a
 //! second.
 
-use super::{Authenticated, Caller};
+use super::Caller;
 use crate::registry;
 use obvia_rpc::co::Denial;
+use obvia_rpc::security::Authenticated;
 use obvia_rpc::uuid::SyntaxId;
 use obvia_via::window::Peer;
 use std::fmt;

@@ -6,8 +6,8 @@
 //! and states are kept for as long as objects wait for pings (MS-DCOM 3.1.2.2).
 
 use super::{Fellowship, gate};
-use crate::runtime::{Runtime, janitor};
-use crate::system;
+use crate::runtime::Runtime;
+use crate::{own_calls, upkeep};
 use obvia_rpc::co::{Group, Groups};
 use obvia_rpc::security::Principal;
 use obvia_rpc::status::Status;
@@ -32,7 +32,7 @@ const KEPT_BY_HOST_MAX: usize = KEPT_MAX / 2;
 
 /// The greatest number of entries in a client's list of references to give back. References beyond
 /// it are not returned: the client drops them when this process ends.
-const OWED_MAX: usize = system::RELEASES_MAX;
+const OWED_MAX: usize = own_calls::RELEASES_MAX;
 
 /// The clients of a process.
 #[derive(Default)]
@@ -347,7 +347,7 @@ impl Drop for Presence {
         if has_gone || is_lost {
             // The janitor must expire a lost client later. A client that is gone may also have been
             // a server of this process.
-            janitor::wake();
+            upkeep::wake();
         }
     }
 }

@@ -3,13 +3,12 @@
 use super::caller::{Caller, Identity, Maker};
 use super::{Presence, Via, gate};
 use crate::binding::{self, Transfers};
-use crate::call_context;
 use crate::dispatch::Dispatch;
 use crate::exports::Target;
 use crate::orpc::CallContext;
 use crate::presentation::Visitor;
 use crate::runtime::Runtime;
-use crate::{dcom, security, system};
+use crate::{call_context, dcom, own_calls, security, system};
 use obvia_rpc::co::Denial;
 use obvia_rpc::co::relay::Attribution;
 use obvia_rpc::security::Authenticated;
@@ -26,7 +25,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// associations, whose relay alone names them.
 fn own(target: TargetId, has_relay: bool) -> Option<fn(&mut ServerCall<'_>) -> Answer> {
     match target {
-        system::TARGET => Some(system::perform),
+        own_calls::TARGET => Some(system::perform),
         TargetId { generation: 0, .. } if has_relay => Some(dcom::perform),
         _ => None,
     }
@@ -135,7 +134,9 @@ impl Connection {
                 let admit = |target: &Target| match caller {
                     // The association has already checked each of its calls.
                     _ if visit.is_some() => Ok(()),
-                    Some(caller) => runtime.rules().admit(target, opnum, || caller.shown()),
+                    Some(caller) => {
+                        runtime.rules().admit((target.identity, target.interface), opnum, || caller.shown())
+                    }
                     // A client must introduce itself before it calls.
                     None => Err(Status::PROTOCOL_ERROR),
                 };
@@ -145,17 +146,17 @@ impl Connection {
                 }
                 answer
             }
-            Some(perform) if self.caller.is_some() => match system::context_in(call) {
+            Some(perform) if self.caller.is_some() => match own_calls::context_in(call) {
                 Some(context) => self.expect(context),
-                None if system::tells_given(call) => self.return_references(call),
+                None if own_calls::tells_given(call) => self.return_references(call),
                 None => perform(call),
             },
             Some(_) => Answer::fault(Status::PROTOCOL_ERROR),
         }
     }
 
-    /// Returns the references in this message if the message before was a refused call, or a list of
-    /// such a call's references.
+    /// Returns the references in this message if the message before was a refused call, or a list
+    /// of such a call's references.
     fn return_references(&mut self, call: &mut ServerCall<'_>) -> Answer {
         let is_next = self.refused.is_some_and(|refused| refused.wrapping_add(1) == call.sequence());
         self.refused = is_next.then(|| call.sequence());

@@ -4,7 +4,7 @@
 use super::connection::Connection;
 use crate::error::{Error, Result, code};
 use crate::runtime::Runtime;
-use crate::{binding, security, system};
+use crate::{binding, own_calls, security, system};
 use obvia_rpc::co::Denial;
 use obvia_rpc::security::proof::{Verdict, Verifier};
 use obvia_rpc::security::{Level, SecurityError};
@@ -140,7 +140,7 @@ impl Gate<'_> {
             Stage::Proving(verifier) => verifier,
             Stage::Open | Stage::Closed if self.begin() => {
                 let acceptor = security::acceptor().ok_or(code::RPC_S_UNKNOWN_AUTHN_SERVICE)?;
-                let place = system::place_of(self.connection.local().unwrap_or_default());
+                let place = own_calls::place_of(self.connection.local().unwrap_or_default());
                 Box::new(Verifier::new(acceptor, self.least, &place))
             }
             _ => return Err(code::E_ACCESSDENIED.into()),
@@ -166,7 +166,7 @@ impl Gate<'_> {
 impl Service for Gate<'_> {
     fn dispatch(&mut self, call: &mut ServerCall<'_>) -> Answer {
         let (target, opnum) = (TargetId::from_word(call.target()), call.opnum());
-        if (target, opnum) == (system::TARGET, system::OP_PROVE) {
+        if (target, opnum) == (own_calls::TARGET, own_calls::OP_PROVE) {
             return system::attend(call, |leg, call| self.judge(leg, call));
         }
         if let Stage::Open = self.stage {

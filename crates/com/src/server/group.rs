@@ -1,7 +1,7 @@
 //! The state that the associations of a group share: the identity of their client process, for
 //! clients that have not introduced themselves.
 
-use crate::runtime;
+use crate::identity;
 use obvia_rpc::co::{Group, Groups};
 use obvia_rpc::security::Principal;
 use obvia_rpc::status::Status;
@@ -31,7 +31,7 @@ impl Fellowship {
     pub(super) fn join(groups: &Groups<Self>, wanted: u32, peer: &Peer) -> Option<Arc<Group<Self>>> {
         if wanted == 0 {
             // The number is no secret, but it should be hard to guess.
-            let first = runtime::draw().ok()? as u32;
+            let first = identity::draw().ok()? as u32;
             return Some(groups.found(Some(first), Self { peer: peer.clone(), users: Mutex::default() }));
         }
         groups.find(wanted).filter(|group| group.shared().peer == *peer)
@@ -42,7 +42,7 @@ impl Fellowship {
     pub(crate) fn client(&self, user: Option<&Arc<Principal>>) -> Result<u64, Status> {
         match self.users().entry(user.cloned()) {
             Entry::Occupied(known) => Ok(*known.get()),
-            Entry::Vacant(new) => Ok(*new.insert(runtime::draw().map_err(|_| Status::REMOTE_NO_MEMORY)?)),
+            Entry::Vacant(new) => Ok(*new.insert(identity::draw().map_err(|_| Status::REMOTE_NO_MEMORY)?)),
         }
     }
 

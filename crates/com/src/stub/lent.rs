@@ -1,7 +1,8 @@
 //! Arrays that methods lend: they follow the reply's block, in memory that the caller reads.
 
-use super::{StubCall, StubFn};
+use super::StubCall;
 use crate::frame::{Scalar, aligned};
+use crate::registry::StubFn;
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{Answer, ServerCall};
 use std::ffi::c_void;

@@ -1,32 +1,16 @@
 //! The calls for marshaled data.
 
-use super::{REFS_PER_QUERY, answer, call, guid_from, target_from, who};
-use crate::error::{Result, code};
-use crate::exports::Exported;
-use crate::link::Link;
-use crate::objref::guid_to_wire;
-use crate::registry::{self, InterfaceInfo};
+use super::{answer, who};
+use crate::error::code;
+use crate::objref::Exported;
+use crate::own_calls::{REFS_PER_QUERY, guid_from, target_from};
+use crate::registry::{self};
 use crate::stub::StubCall;
 use obvia_rpc::status::Status;
-use obvia_rpc::vi_call::{Answer, TargetId};
-
-pub(super) const OP_KEEP: u16 = 14;
-pub(super) const OP_UNMARSHAL: u16 = 15;
-pub(super) const OP_RELEASE_DATA: u16 = 16;
-
-fn exported(answer: &[u8]) -> Result<Exported> {
-    let word = |at: usize| answer.get(at..).and_then(|rest| rest.first_chunk()).copied().map(u64::from_le_bytes);
-    let (target, oid) = word(0).zip(word(8)).ok_or(code::RPC_E_INVALID_DATA)?;
-    Ok(Exported { oid, target: TargetId::from_word(target) })
-}
+use obvia_rpc::vi_call::Answer;
 
 fn put(found: Exported) -> Vec<u8> {
     [found.target.word().to_le_bytes(), found.oid.to_le_bytes()].concat()
-}
-
-/// Asks the server to make marshaled data for one of its interface pointers.
-pub(crate) fn keep(link: &Link, target: TargetId) -> Result<Exported> {
-    exported(&link.with_home(|home| call(home, OP_KEEP, &target.word().to_le_bytes()))?)
 }
 
 pub(super) fn serve_keep(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
@@ -45,13 +29,6 @@ pub(super) fn serve_keep(call: &mut StubCall<'_, '_>) -> std::result::Result<Ans
     answer(call, outcome)
 }
 
-/// Unmarshals data for this process. The caller owns the returned references.
-pub(crate) fn unmarshal(link: &Link, data: TargetId, info: &InterfaceInfo) -> Result<Exported> {
-    link.bind(info)?;
-    let request = [data.word().to_le_bytes().as_slice(), &guid_to_wire(&info.iid)].concat();
-    exported(&link.with_home(|home| call(home, OP_UNMARSHAL, &request))?)
-}
-
 pub(super) fn serve_unmarshal(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
     let frame = call.block(24)?;
     let (data, iid) = (target_from(frame, 0)?, guid_from(frame, 8)?);
@@ -65,12 +42,6 @@ pub(super) fn serve_unmarshal(call: &mut StubCall<'_, '_>) -> std::result::Resul
         Ok(put(found))
     })();
     answer(call, outcome)
-}
-
-/// Asks the server to release marshaled data.
-pub(crate) fn release(link: &Link, data: TargetId) -> Result<()> {
-    link.with_home(|home| call(home, OP_RELEASE_DATA, &data.word().to_le_bytes()))?;
-    Ok(())
 }
 
 pub(super) fn serve_release(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {

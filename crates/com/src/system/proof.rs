@@ -1,36 +1,11 @@
-//! The call by which a client authenticates on a connection over a network, before any other call.
+//! The answers to the call by which a client authenticates on a connection over a network.
 
-use super::{answer, call};
-use crate::error::{Result, code};
-use crate::security::Protection;
+use super::answer;
+use crate::error::Result;
 use crate::stub::{StubCall, serve};
-use obvia_rpc::security::proof::{LEG_MAX, Next};
+use obvia_rpc::security::proof::LEG_MAX;
 use obvia_rpc::status::Status;
-use obvia_rpc::vi_call::{Answer, Channel, ServerCall};
-use obvia_via::window::Peer;
-use std::net::IpAddr;
-
-pub(crate) const OP_PROVE: u16 = 24;
-
-/// Authenticates this process, and verifies that the server knows the password, too.
-pub(crate) fn prove(channel: &mut Channel, protection: &Protection) -> Result<()> {
-    let Peer::Host(host) = channel.peer() else { return Err(code::E_UNEXPECTED.into()) };
-    let mut prover = protection.prove(&place_of(&host))?;
-    let mut leg = prover.begin()?;
-    loop {
-        match prover.answer(&call(channel, OP_PROVE, &leg)?)? {
-            Next::Leg(next) => leg = next,
-            Next::Proved(guard) => return Ok(guard.map_or(Ok(()), |guard| channel.guard(guard))?),
-        }
-    }
-}
-
-/// Returns the name of a host in the authentication, which is the same on both sides even if their
-/// notations differ.
-pub(crate) fn place_of(host: &str) -> String {
-    let (address, _zone) = host.split_once('%').unwrap_or((host, ""));
-    address.parse::<IpAddr>().map_or_else(|_| host.to_owned(), |address| address.to_canonical().to_string())
-}
+use obvia_rpc::vi_call::{Answer, ServerCall};
 
 /// Answers a leg of an authentication with the result of `judge`.
 pub(crate) fn attend(

@@ -5,13 +5,13 @@
 //! before the reply arrives. Calls with objects as arguments or results run foreign code in
 //! between, which may make calls itself. Such calls take their channel out.
 
-use super::{ThreadLimit, deadline, is_cancellable, register};
-use crate::call_context;
+use super::canceller::{Canceller, is_cancellable, register, replace};
+use super::{ThreadLimit, deadline, set_prepare};
 use crate::error::{Error, Result, leave};
 use crate::link::Link;
 use crate::orpc::CallContext;
 use crate::shared::{self, Hands};
-use crate::system;
+use crate::{call_context, own_calls};
 use obvia_rpc::vi_call::{CallError, Channel, TargetId};
 use obvia_via::layout::INLINE_MAX;
 use obvia_via::window::{Hand, hand_at};
@@ -390,6 +390,7 @@ fn obtain(link: &Arc<Link>) -> Result<Box<Owned>> {
         Some(owned) => owned,
         None => {
             let channel = link.take_channel(deadline())?;
+            set_prepare(prepare_again);
             Box::new(Owned { link: Arc::downgrade(link), channel, alarmed: false })
         }
     };
@@ -415,14 +416,39 @@ fn say_context(channel: &mut Channel) -> Result<()> {
     if !is_set && !*channel.has_context() || channel.is_relayed() {
         return Ok(());
     }
-    system::say_context(channel, &if is_set { call_context::current() } else { CallContext::NONE })?;
+    own_calls::say_context(channel, &if is_set { call_context::current() } else { CallContext::NONE })?;
     // If the call failed, the peer keeps the earlier context, and so does this flag.
     *channel.has_context() = is_set;
     Ok(())
 }
 
+impl Canceller {
+    /// Runs `calls` on this thread so that [`Self::cancel`] ends the current one and all later ones
+    /// with RPC_E_CALL_CANCELED.
+    ///
+    /// In nested calls of this function, the innermost canceller applies. Methods in other
+    /// processes are not interrupted; they can poll [`crate::is_cancelled`].
+    pub fn run<R>(&self, calls: impl FnOnce() -> R) -> R {
+        struct Restore(Option<Canceller>);
+        impl Drop for Restore {
+            fn drop(&mut self) {
+                set_canceller(self.0.take());
+            }
+        }
+        let _restore = Restore(set_canceller(Some(self.clone())));
+        calls()
+    }
+}
+
+/// Sets the canceller of this thread's further calls, and returns the previous one.
+pub(crate) fn set_canceller(canceller: Option<Canceller>) -> Option<Canceller> {
+    let before = replace(canceller);
+    change_canceller(before.as_ref().is_some_and(Canceller::is_used));
+    before
+}
+
 /// Makes the next call of this thread prepare and send its changed context.
-pub(crate) fn prepare_again() {
+fn prepare_again() {
     Calls::with(|calls| {
         calls.link.set(0);
         if calls.lease.get() != 0 {
@@ -436,7 +462,7 @@ pub(crate) fn prepare_again() {
 /// Reacts to a change of the thread's canceller: the next call prepares and registers its channel.
 /// If the previous canceller was used, it may have interrupted channels too late. Such channels
 /// must not be used again, since another call on them would be taken for the cancelled one.
-pub(super) fn change_canceller(was_cancelled: bool) {
+fn change_canceller(was_cancelled: bool) {
     let at_hand = Calls::with(Calls::take_from_hand);
     Others::with(|others| {
         let mut others = others.borrow_mut();

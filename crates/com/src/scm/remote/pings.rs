@@ -4,10 +4,9 @@
 
 use super::resolver_call;
 use crate::error::{Result, code};
-use crate::link::oxid_of;
+use crate::identity::{self, oxid_of};
 use crate::orpc::object_exporter::{ComplexPing, Request, Response};
 use crate::orpc::{Client, INVALID_OID, INVALID_SET, OUT_OF_RESOURCES, PingAnswer, is_older};
-use crate::runtime;
 use crate::server::Caller;
 use obvia_rpc::status::Status;
 use std::collections::HashMap;
@@ -107,8 +106,8 @@ impl PingSets {
         if sets.len() >= SETS_MAX || own >= SETS_PER_CLIENT {
             return Err(OUT_OF_RESOURCES);
         }
-        for _ in 0..runtime::DRAWS {
-            let fresh = runtime::draw_set().map_err(|_| Status::REMOTE_NO_MEMORY)?;
+        for _ in 0..identity::DRAWS {
+            let fresh = identity::draw_set().map_err(|_| Status::REMOTE_NO_MEMORY)?;
             if let Entry::Vacant(place) = sets.entry(fresh) {
                 let parts = Arc::new(Mutex::new(Parts { sequence, ..Parts::default() }));
                 place.insert(Set { maker, pinged: Instant::now(), parts });

@@ -2,10 +2,11 @@
 //! first.
 
 use super::*;
-use crate::security::{AccountTable, Credential, NtHash, set_accounts};
-use obvia_rpc::security::AuthType;
+use crate::security::set_accounts;
 use obvia_rpc::security::context::initiate;
+use obvia_rpc::security::credentials::{AccountTable, Credential};
 use obvia_rpc::security::proof::{CONTEXT_LEVEL, Next, Prover};
+use obvia_rpc::security::{AuthType, NtHash};
 use obvia_rpc::vi_call::{CallError, Channel};
 use obvia_via::provider::udp;
 use obvia_via::window::{self, Options};
@@ -67,7 +68,7 @@ fn call(channel: &mut Channel, target: TargetId, opnum: u16, bytes: &[u8]) -> st
 }
 
 fn leg(channel: &mut Channel, bytes: &[u8]) -> std::result::Result<Vec<u8>, u32> {
-    call(channel, system::TARGET, system::OP_PROVE, bytes)
+    call(channel, own_calls::TARGET, own_calls::OP_PROVE, bytes)
 }
 
 const DENIED: u32 = code::E_ACCESSDENIED.0.cast_unsigned();
@@ -92,9 +93,9 @@ fn bind(channel: &mut Channel) -> crate::Result<u64> {
 fn nothing_is_looked_at_before_the_proof() {
     let mut channel = connect();
     for (target, opnum, bytes) in [
-        (system::TARGET, 7, &[][..]),
-        (system::TARGET, 6, &[0xff; 24]),
-        (system::TARGET, 999, &[0xff; 64]),
+        (own_calls::TARGET, 7, &[][..]),
+        (own_calls::TARGET, 6, &[0xff; 24]),
+        (own_calls::TARGET, 999, &[0xff; 64]),
         (TargetId { index: 0, generation: 1 }, 3, &[0; 8]),
         (TargetId { index: u32::MAX, generation: u32::MAX }, u16::MAX, &[0xff; 4096]),
     ] {
@@ -108,11 +109,15 @@ fn nothing_is_looked_at_before_the_proof() {
     // The client can still authenticate, and is let in afterwards.
     let seal = as_far_as_the_seal(&mut channel);
     assert_eq!(bind(&mut channel).unwrap_err().code(), code::E_ACCESSDENIED);
-    assert_eq!(call(&mut channel, system::TARGET, 7, &[]), Err(Status::ACCESS_DENIED.0));
+    assert_eq!(call(&mut channel, own_calls::TARGET, 7, &[]), Err(Status::ACCESS_DENIED.0));
     leg(&mut channel, &seal).unwrap();
-    assert_eq!(call(&mut channel, system::TARGET, 7, &[]), Err(Status::PROTOCOL_ERROR.0), "nobody has said who it is");
+    assert_eq!(
+        call(&mut channel, own_calls::TARGET, 7, &[]),
+        Err(Status::PROTOCOL_ERROR.0),
+        "nobody has said who it is"
+    );
     assert_eq!(bind(&mut channel).unwrap(), Runtime::of_process().unwrap().oxid());
-    assert!(call(&mut channel, system::TARGET, 7, &[]).is_ok());
+    assert!(call(&mut channel, own_calls::TARGET, 7, &[]).is_ok());
     assert_eq!(leg(&mut channel, &seal), Err(Status::OP_RNG_ERROR.0), "a proof is made once");
 }
 
@@ -165,7 +170,7 @@ fn who_takes_its_time_is_cut_off() {
     while !(silent.is_ended() && slow.is_ended() && busy.is_ended()) {
         assert!(Instant::now() < end, "connections without a proof stay");
         let has_room = busy.request(0, 0, LIMIT).is_ok();
-        assert!(!has_room || busy.call(system::TARGET, 7, 0, LIMIT).is_err());
+        assert!(!has_room || busy.call(own_calls::TARGET, 7, 0, LIMIT).is_err());
         std::thread::sleep(Duration::from_millis(100));
     }
 }

@@ -1,19 +1,18 @@
 //! The call by which a client lets the SCM start the server of a class.
 
-use super::{answer, call, guid_from, text, who};
 use crate::error::{Error, Result, code};
+use crate::identity::is_of_own_user;
 use crate::link::Link;
 use crate::objref::guid_to_wire;
+use crate::own_calls::{OP_START, call, guid_from, text};
 use crate::stub::StubCall;
+use crate::system::{answer, who};
 use crate::thread;
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::Answer;
 use obvia_via::Deadline;
-use obvia_via::window::Peer;
 use std::time::Duration;
 use windows_core::{GUID, HRESULT};
-
-pub(super) const OP_START: u16 = 20;
 
 /// The length of the header before the error text: the result, and whether a server was started.
 const HEAD: usize = 16;
@@ -36,7 +35,7 @@ pub(crate) fn start(link: &Link, class: &GUID) -> Result<bool> {
     Ok(head.get(8) == Some(&1))
 }
 
-pub(super) fn serve_start(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
+pub(crate) fn serve_start(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
     let frame = call.block(24)?;
     let (class, patience) = (guid_from(frame, 0)?, frame.load_u64(16).ok_or(Status::BAD_STUB_DATA)?);
     let caller = who()?;
@@ -53,27 +52,4 @@ pub(super) fn serve_start(call: &mut StubCall<'_, '_>) -> std::result::Result<An
     };
     let head = [result.0.to_le_bytes(), [0; 4], [u8::from(is_fresh), 0, 0, 0], [0; 4]].concat();
     answer(call, Ok([head.as_slice(), words.as_bytes()].concat()))
-}
-
-/// Whether a peer is a process of this user or of the superuser. Others may be connected for other
-/// calls.
-pub(super) fn is_of_own_user(peer: &Peer) -> bool {
-    let own = rustix::process::geteuid().as_raw();
-    matches!(peer, Peer::Process { uid, .. } if [own, 0].contains(uid))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
-    fn servers_are_started_for_their_own_user_alone() {
-        let own = rustix::process::geteuid().as_raw();
-        let process = |uid| Peer::Process { pid: 7, uid };
-        assert!(is_of_own_user(&process(own)) && is_of_own_user(&process(0)));
-        for other in [process(own + 1), process(Peer::NOBODY), Peer::Host("127.0.0.1".to_owned())] {
-            assert!(!is_of_own_user(&other), "{other:?}");
-        }
-    }
 }

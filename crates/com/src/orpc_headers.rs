@@ -2,12 +2,10 @@
 //! causality and the trace of a call, the time that its caller still waits, and the error
 //! information of a failed method.
 
-use crate::call_context;
-use crate::error;
 use crate::orpc::{
     Body, CallContext, ComVersion, Decoder, Encoder, ErrorInfo, Extents, OrpcThat, OrpcThis, TimeLeft, TraceContext,
 };
-use crate::thread;
+use crate::{call_context, error, thread};
 use obvia_rpc::ByteOrder;
 use obvia_rpc::co::relay::CallHeaders;
 use obvia_rpc::status::Status;
@@ -31,7 +29,7 @@ pub(crate) struct Headers;
 pub(crate) static HEADERS: Headers = Headers;
 
 /// Applies the header of a request: calls that the method makes belong to its causality.
-pub(super) fn enter(this: &OrpcThis) -> Result<(), Status> {
+pub(crate) fn enter(this: &OrpcThis) -> Result<(), Status> {
     if !ComVersion::OURS.performs(this.version) {
         return Err(Status(error::code::RPC_E_VERSION_MISMATCH.0.cast_unsigned()));
     }
@@ -45,7 +43,7 @@ pub(super) fn enter(this: &OrpcThis) -> Result<(), Status> {
 }
 
 /// Ends the call that this thread performs.
-pub(super) fn leave() {
+pub(crate) fn leave() {
     CAUSALITY.set(0);
     call_context::leave();
 }

@@ -1,18 +1,17 @@
 //! The call by which the SCM forwards a call of a client of another host to a server process of the
 //! same user.
 
-use super::{answer, call, start, who};
-use crate::dcom;
 use crate::error::{Error, Result, code};
+use crate::identity::is_of_own_user;
 use crate::link::Link;
 use crate::orpc::{Body, Forwarded};
+use crate::own_calls::{OP_FORWARD, call};
 use crate::stub::StubCall;
-use crate::thread;
+use crate::system::{answer, who};
+use crate::{dcom, thread};
 use obvia_rpc::ByteOrder;
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::Answer;
-
-pub(super) const OP_FORWARD: u16 = 21;
 
 /// The length of the header before the results: the status and the length.
 const HEAD: usize = 8;
@@ -34,13 +33,13 @@ pub(crate) fn forward(link: &Link, forwarded: &Forwarded) -> Result<std::result:
     Ok(Ok(results.ok_or(code::RPC_E_INVALID_DATA)?.to_vec()))
 }
 
-pub(super) fn serve_forward(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
+pub(crate) fn serve_forward(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
     let frame = call.frame(0)?;
     let mut request = vec![0; frame.len()];
     frame.copy_to(0, &mut request).ok_or(Status::BAD_STUB_DATA)?;
     let caller = who()?;
     // The caller's account of its client is trusted, so the caller must be of the same user.
-    if !start::is_of_own_user(&caller.peer) {
+    if !is_of_own_user(&caller.peer) {
         let refused = Error::new(code::E_ACCESSDENIED, "calls are passed on by processes of the same user and host");
         return answer(call, Err(refused));
     }

@@ -2,12 +2,12 @@
 
 use crate::error::Result;
 use crate::link::Link;
-use crate::marshaling::{parse, release_marshal_data};
-use crate::objref::ObjRef;
+use crate::marshaling::release_marshal_data;
+use crate::objref::{ObjRef, parse};
 use crate::orpc::{Client, ObjRef as Any};
 use crate::registry::InterfaceInfo;
-use crate::runtime::{Runtime, janitor};
-use crate::system;
+use crate::runtime::Runtime;
+use crate::{own_calls, upkeep};
 use obvia_rpc::vi_call::{CallError, Channel, TargetId};
 use std::cell::Cell;
 use windows_core::IUnknown;
@@ -86,13 +86,13 @@ impl Unsent {
 
     #[cold]
     fn tell(&mut self, channel: &mut Channel, link: &Link) {
-        janitor::start();
+        upkeep::start();
         if let Some(given) = self.0.get_mut()
             && !given.own.is_empty()
             && link.returns_refused_references()
         {
             // The call itself was sent. If it is refused now, the references end with the server.
-            let _ = system::tell_given(channel, &given.own);
+            let _ = own_calls::tell_given(channel, &given.own);
         }
         self.settle(None);
     }

@@ -1,0 +1,60 @@
+//! The call by which a client activates a class at another process.
+
+use super::classes::Activated;
+use crate::error::{Result, code};
+use crate::link::Link;
+use crate::objref::{ObjRef, guid_to_wire};
+use crate::own_calls::{OP_ACTIVATE, call, guid_from};
+use crate::registry::InterfaceInfo;
+use crate::stub::StubCall;
+use crate::system::{answer, who};
+use crate::{registry, scm, thread};
+use obvia_rpc::status::Status;
+use obvia_rpc::vi_call::Answer;
+use windows_core::GUID;
+
+/// Activates a class at the server. The object may belong to another process where the server is
+/// the SCM of its host, which need not know the interface.
+pub(crate) fn activate(link: &Link, class: &GUID, wanted: Activated, info: &InterfaceInfo) -> Result<ObjRef> {
+    let unknown = match link.bind(info) {
+        Err(error) if error.code() == code::E_NOINTERFACE => Some(error),
+        bound => bound.map(|()| None)?,
+    };
+    let mut request = Vec::with_capacity(40);
+    request.extend(guid_to_wire(class));
+    request.extend(guid_to_wire(&info.iid));
+    request.extend(u64::from(wanted == Activated::ClassObject).to_le_bytes());
+    // A server may have to start. The home connection is for calls that return at once.
+    let mut channel = link.take_channel(thread::deadline().start())?;
+    let answer = call(&mut channel, OP_ACTIVATE, &request);
+    link.return_channel(channel);
+    let reference = match (answer, unknown) {
+        (Err(error), Some(unknown)) if error.code() == code::E_NOINTERFACE => return Err(unknown),
+        (answer, unknown) => (ObjRef::from_wire(&answer?)?, unknown),
+    };
+    match reference {
+        (reference, Some(unknown)) if reference.oxid == link.oxid() => Err(unknown),
+        (reference, _) => Ok(reference),
+    }
+}
+
+pub(crate) fn serve_activate(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
+    let frame = call.block(40)?;
+    let (class, iid) = (guid_from(frame, 0)?, guid_from(frame, 16)?);
+    let wanted = match frame.load_u64(32) {
+        Some(0) => Activated::Instance,
+        Some(1) => Activated::ClassObject,
+        _ => return Err(Status::BAD_STUB_DATA),
+    };
+    let caller = who()?;
+    let outcome = (|| {
+        if scm::is_for(&caller) && !caller.runtime.classes().has(&class) {
+            return scm::remote::reference_for(&caller, class, wanted, iid);
+        }
+        let info = registry::find(&iid).map_err(|_| code::E_NOINTERFACE)?;
+        caller.runtime.rules().check_class(&class, || caller.shown())?;
+        let object = caller.runtime.classes().activate(&class, wanted)?;
+        caller.marshal(object.get(), info)?.to_wire()
+    })();
+    answer(call, outcome)
+}

@@ -1,0 +1,29 @@
+//! The call by which a client authenticates on a connection over a network, before any other call.
+
+use super::{OP_PROVE, call};
+use crate::error::{Result, code};
+use crate::security::Protection;
+use obvia_rpc::security::proof::Next;
+use obvia_rpc::vi_call::Channel;
+use obvia_via::window::Peer;
+use std::net::IpAddr;
+
+/// Authenticates this process, and verifies that the server knows the password, too.
+pub(crate) fn prove(channel: &mut Channel, protection: &Protection) -> Result<()> {
+    let Peer::Host(host) = channel.peer() else { return Err(code::E_UNEXPECTED.into()) };
+    let mut prover = protection.prove(&place_of(&host))?;
+    let mut leg = prover.begin()?;
+    loop {
+        match prover.answer(&call(channel, OP_PROVE, &leg)?)? {
+            Next::Leg(next) => leg = next,
+            Next::Proved(guard) => return Ok(guard.map_or(Ok(()), |guard| channel.guard(guard))?),
+        }
+    }
+}
+
+/// Returns the name of a host in the authentication, which is the same on both sides even if their
+/// notations differ.
+pub(crate) fn place_of(host: &str) -> String {
+    let (address, _zone) = host.split_once('%').unwrap_or((host, ""));
+    address.parse::<IpAddr>().map_or_else(|_| host.to_owned(), |address| address.to_canonical().to_string())
+}

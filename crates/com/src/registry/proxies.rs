@@ -1,0 +1,29 @@
+//! Recognises the runtime's own proxies among interface pointers.
+
+use super::VtablePointer;
+use std::collections::BTreeSet;
+use std::ffi::c_void;
+use std::sync::{PoisonError, RwLock};
+use windows_core::Interface;
+
+/// The addresses of the vtables that proxies were made with, by which the runtime recognises its
+/// own proxies. No other object has such a vtable, as
+/// [`InterfaceInfo::new`](crate::InterfaceInfo::new) requires. The answer of an object's
+/// QueryInterface would not do, since foreign objects may answer anything.
+static VTABLES: RwLock<BTreeSet<usize>> = RwLock::new(BTreeSet::new());
+
+/// Registers a vtable of proxies.
+pub(crate) fn note_proxies(vtable: VtablePointer) {
+    let address = vtable.0.addr();
+    let is_known = VTABLES.read().unwrap_or_else(PoisonError::into_inner).contains(&address);
+    if !is_known {
+        VTABLES.write().unwrap_or_else(PoisonError::into_inner).insert(address);
+    }
+}
+
+/// Whether an interface pointer is a proxy of the runtime's own.
+pub(crate) fn is_proxy<I: Interface>(object: &I) -> bool {
+    // SAFETY: an interface pointer leads to a pointer to its vtable.
+    let vtable = unsafe { object.as_raw().cast::<*const c_void>().read() };
+    VTABLES.read().unwrap_or_else(PoisonError::into_inner).contains(&vtable.addr())
+}

@@ -1,0 +1,60 @@
+//! The rules for the calls of an association.
+
+use crate::runtime::Runtime;
+use crate::security::Caller;
+use obvia_rpc::security::Authenticated;
+use obvia_rpc::status::Status;
+use obvia_rpc::vi_call::TargetId;
+use obvia_via::window::Peer;
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+/// The last verdict about an association's client for each target, so that the rule is not
+/// evaluated for each call.
+#[derive(Default)]
+pub(crate) struct Admitted(Mutex<HashMap<TargetId, Verdict>>);
+
+#[derive(PartialEq, Eq)]
+struct Verdict {
+    maker: Option<Authenticated>,
+    /// The version of the rules: the number of their changes.
+    recalls: u64,
+}
+
+/// The greatest number of targets that are remembered for an association.
+const ADMITTED_MAX: usize = 1024;
+
+impl Admitted {
+    /// Whether the principal of a call may make it.
+    ///
+    /// # Errors
+    ///
+    /// As for [`crate::security::Rules::admit`].
+    pub(crate) fn admit(
+        &self,
+        runtime: &Runtime,
+        (target, opnum): (TargetId, u16),
+        maker: Option<&Authenticated>,
+        peer: &Peer,
+    ) -> std::result::Result<(), Status> {
+        // The runtime's own targets are open to every caller.
+        if !runtime.rules().is_used() || target.generation == 0 {
+            return Ok(());
+        }
+        let verdict = Verdict { maker: maker.cloned(), recalls: runtime.exports().table.recalls() };
+        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known().get(&target) == Some(&verdict) {
+            return Ok(());
+        }
+        // A missing target is reported when the call is dispatched.
+        let Ok(found) = runtime.exports().get(target) else { return Ok(()) };
+        let caller = || Caller { peer: peer.clone(), authenticated: maker.cloned() };
+        runtime.rules().admit((found.identity, found.interface), opnum, caller)?;
+        let mut known = known();
+        if known.len() >= ADMITTED_MAX {
+            known.clear();
+        }
+        known.insert(target, verdict);
+        Ok(())
+    }
+}
