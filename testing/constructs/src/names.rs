@@ -266,6 +266,62 @@ pub fn made_up() -> String {
     text
 }
 
+/// The suffixes of names that generated C code makes of an interface's name, of a method's and of a
+/// type's.
+const OF_INTERFACES: &str = "Vtbl _INFO _proxies _stubs _ndr _endpoints _types _types_words _calls _methods _adapter";
+const OF_METHODS: &str = "\
+    _proxy _prepare _elsewhere _stub _turn _refill _invoke _request _reply _table _table_words _results _by_reference \
+    _by_reference_proxy _by_reference_elsewhere _by_reference_request _by_reference_turn";
+const OF_TYPES: &str = "_is_valid _store _free _clear _copy";
+
+/// Methods of each kind of code. `$` is the number of the case.
+const KINDS_OF_METHODS: [(&str, &str); 4] = [
+    ("Own", "[in] long a, [in] enum Kind$ k, [in] struct Gap$ *g, [out] long *b, [out] long *c"),
+    ("Tabled", "[in] struct Chain$ *a, [in, string] char *t"),
+    ("Shared", "[in] long n, [in, size_is(n), zero_copy] hyper *a"),
+    ("Lent", "[out] long *n, [out, lend, size_is(, *n)] long **p"),
+];
+
+/// Returns declarations, each part with a name that may be one of generated code. A back end for C
+/// refuses a part or makes code that compiles.
+pub fn made_of_names(is_wide: bool) -> Vec<String> {
+    let (own, _) = KINDS_OF_METHODS[0];
+    let of = |base: String, endings: &str, method| {
+        endings.split(' ').map(|ending| (format!("{base}{ending}"), method)).collect::<Vec<_>>()
+    };
+    let mut combined = of("Is$".to_owned(), OF_INTERFACES, "Tabled");
+    for (method, _) in KINDS_OF_METHODS {
+        combined.extend(of(format!("Is$_{method}"), OF_METHODS, method));
+    }
+    for ty in ["Kind$", "Gap$", "Chain$"] {
+        combined.extend(of(ty.to_owned(), OF_TYPES, own));
+    }
+    let mut parts = Vec::new();
+    for (turn, (name, passing)) in combined.into_iter().enumerate() {
+        for kind in 0..KINDS {
+            if !is_wide && kind != turn % KINDS {
+                continue;
+            }
+            let at = 3000 + parts.len();
+            let (mut text, name) = (String::new(), name.replace('$', &at.to_string()));
+            let method = name.strip_prefix(&format!("Is{at}_")).filter(|_| kind % 4 == 0);
+            if method.is_none() {
+                declaration(&mut text, at, kind, &name);
+            }
+            let (_, params) = KINDS_OF_METHODS.into_iter().find(|(one, _)| *one == passing).expect("it is listed");
+            let _ = writeln!(
+                text,
+                "enum Kind$ {{ First$, Second$ }}; struct Gap$ {{ char a; hyper b; }};\n\
+                 struct Chain$ {{ long a; [unique] struct Chain$ *next; }};\n\
+                 [object, uuid(c0135700-0000-4000-8005-{at:012x})] interface Is$ : IUnknown {{ HRESULT {passing}({params}); {} }}",
+                method.map_or_else(String::new, |method| format!("HRESULT {method}([in] long a);"))
+            );
+            parts.push(text.replace('$', &at.to_string()));
+        }
+    }
+    parts
+}
+
 /// Returns a file with these names for types, members, methods, parameters, constants and
 /// enumerators.
 pub fn file() -> String {

@@ -74,6 +74,9 @@ fn files(who: Who, name: &str) -> (PathBuf, Vec<PathBuf>) {
     texts.push(("made_up.idl".to_owned(), names::made_up()));
     let turns = if is_wide() { names::KINDS } else { 1 };
     texts.extend((0..turns).map(|turn| (format!("names{turn}.idl"), names::dangerous(turn))));
+    if who == Who::C {
+        texts.push(("made_of_names.idl".to_owned(), made_of_names()));
+    }
     let written = texts.into_iter().map(|(file, text)| {
         let path = place.join(file);
         fs::write(&path, text).expect("the folder for builds can be written to");
@@ -81,6 +84,22 @@ fn files(who: Who, name: &str) -> (PathBuf, Vec<PathBuf>) {
     });
     let written = written.collect();
     (place, written)
+}
+
+/// Returns a file with the declarations beside each other whose names differ in C.
+fn made_of_names() -> String {
+    let whole = |part: &str| format!("import \"unknwn.idl\";\n{part}");
+    let is_refused = |part: &String| {
+        let text = whole(part);
+        let compilation = Compiler::new().check_text(Path::new("x.idl"), &text);
+        let compilation = compilation.unwrap_or_else(|failure| panic!("{failure}{text}"));
+        let errors = emit::c::emit(&compilation, "x").err().unwrap_or_default();
+        assert!(errors.iter().all(|error| error.code == "taken-name"), "{errors:?}");
+        !errors.is_empty()
+    };
+    let (refused, accepted): (Vec<String>, _) = names::made_of_names(is_wide()).into_iter().partition(is_refused);
+    assert!(refused.len() < accepted.len(), "{} of {} are refused", refused.len(), accepted.len());
+    whole(&accepted.concat())
 }
 
 /// Runs a compiler, and checks that it succeeds without any output.
@@ -126,11 +145,11 @@ fn c_and_cpp_take_all_of_it() {
     let compilers = compilers();
     for idl in files {
         let stem = idl.file_stem().and_then(|stem| stem.to_str()).expect("it has a name");
-        let compiler = Compiler::new().test(stem != "constructs" || is_wide());
-        compile_into(&compiler, Language::C, &idl, &place).unwrap_or_else(|failure| panic!("{failure}"));
+        let compiler = Compiler::new().test(is_wide() || !["constructs", "made_of_names"].contains(&stem));
+        let written = compile_into(&compiler, Language::C, &idl, &place).unwrap_or_else(|failure| panic!("{failure}"));
         // The stubs include the header, and so does the header of values.
         let (stubs, values) = (format!("{stem}_stubs.c"), format!("{stem}_values.hpp"));
-        let test = Some(format!("{stem}_test.cc")).filter(|file| place.join(file).exists());
+        let test = Some(format!("{stem}_test.cc")).filter(|file| written.files.contains(&place.join(file)));
         for (at, (c, cpp)) in compilers.iter().copied().enumerate() {
             // In a quick run, one of two compilers takes each source.
             let takes = |turn: usize| is_wide() || turn == at || compilers.len() == 1;

@@ -16,6 +16,7 @@ mod proxy;
 mod random_calls;
 mod structures;
 mod stub;
+mod suffix;
 mod table;
 mod types;
 mod values;
@@ -133,14 +134,7 @@ fn stubs(compilation: &Compilation, stem: &str, own: &[InterfaceId]) -> String {
     }
     out.line("");
     structures::define(&mut out, model);
-    let mut functions = values::Functions::default();
-    for plan in methods().filter(|plan| !table::is_by_table(plan)) {
-        for param in plan.params {
-            if let Passing::Value(ty) | Passing::Place(ty) | Passing::Array { element: ty, .. } = &param.passing {
-                functions.of(&mut out, model, ty);
-            }
-        }
-    }
+    values::Functions::of_plans(&mut out, model, methods().filter(|plan| !table::is_by_table(plan)));
     if !remote.is_empty() {
         interface::module(&mut out, model);
     }

@@ -1,6 +1,7 @@
 //! `NAME.h`: a file's declarations, for programs in C and in C++.
 
 use super::names::{apart, declared, interface as name_of, method as method_name, object, parameters, type_ident};
+use super::suffix::{INFORMATION, VTABLE};
 use super::{structures, types};
 use crate::compile::{BUILT_IN, Compilation};
 use crate::emit::writer::Writer;
@@ -89,7 +90,7 @@ fn interface(out: &mut Writer, model: &Model, id: InterfaceId) {
     out.unindented("#endif");
     out.line(format!("extern const IID IID_{name};"));
     if !found.local {
-        out.line(format!("extern const obvia_interface {name}_INFO;"));
+        out.line(format!("extern const obvia_interface {name}{INFORMATION};"));
         interface_of(out, model, found);
     }
     out.line("");
@@ -110,7 +111,7 @@ fn interface_of(out: &mut Writer, model: &Model, found: &Interface) {
     out.line(format!("template <> struct obvia_interface_of<{name}> {{"));
     out.line(format!("using base = {base};"));
     out.line(format!("static const IID &iid() noexcept {{ return IID_{name}; }}"));
-    out.line(format!("static const obvia_interface *info() noexcept {{ return &{name}_INFO; }}"));
+    out.line(format!("static const obvia_interface *info() noexcept {{ return &{name}{INFORMATION}; }}"));
     out.line("};");
     out.line("}");
     out.unindented("#endif");
@@ -136,7 +137,7 @@ fn vtable(out: &mut Writer, model: &Model, id: InterfaceId) {
     let name = type_ident(&found.name);
     let of = object(model, &Object::Known(id));
     out.block_comment(&found.doc);
-    out.line(format!("typedef struct {name}Vtbl {{"));
+    out.line(format!("typedef struct {name}{VTABLE} {{"));
     out.line(format!("HRESULT (*QueryInterface)({of} *self, const IID *iid, void **object);"));
     out.line(format!("uint32_t (*AddRef)({of} *self);"));
     out.line(format!("uint32_t (*Release)({of} *self);"));
@@ -145,9 +146,9 @@ fn vtable(out: &mut Writer, model: &Model, id: InterfaceId) {
         let params = parameters(model, &plan(model, method), declared);
         out.line(format!("HRESULT (*{})({of} *self{params});", method_name(&method.code)));
     }
-    out.line(format!("}} {name}Vtbl;"));
+    out.line(format!("}} {name}{VTABLE};"));
     out.line(format!("struct {name} {{"));
-    out.line(format!("const {name}Vtbl *lpVtbl;"));
+    out.line(format!("const {name}{VTABLE} *lpVtbl;"));
     out.line("};");
 }
 
