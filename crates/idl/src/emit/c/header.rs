@@ -1,6 +1,6 @@
 //! `NAME.h`: a file's declarations, for programs in C and in C++.
 
-use super::names::{apart, declared, interface as name_of, method as method_name, object, parameters, type_ident};
+use super::names::{apart, interface as name_of, method as method_name, object, signature, type_ident};
 use super::suffix::{INFORMATION, VTABLE};
 use super::{structures, types};
 use crate::compile::{BUILT_IN, Compilation};
@@ -124,9 +124,8 @@ fn abstract_struct(out: &mut Writer, model: &Model, found: &Interface) {
     out.line(format!("struct {} : {base} {{", type_ident(&found.name)));
     for method in &found.methods {
         out.block_comment(&method.doc);
-        let params = parameters(model, &plan(model, method), declared);
         let name = method_name(&method.code);
-        out.line(format!("virtual HRESULT {name}({}) = 0;", params.trim_start_matches(", ")));
+        out.line(format!("virtual {} = 0;", signature(model, &plan(model, method), &name, "")));
     }
     out.line("};");
 }
@@ -142,9 +141,12 @@ fn vtable(out: &mut Writer, model: &Model, id: InterfaceId) {
     out.line(format!("uint32_t (*AddRef)({of} *self);"));
     out.line(format!("uint32_t (*Release)({of} *self);"));
     for method in model.all_methods(id) {
-        out.block_comment(&method.doc);
-        let params = parameters(model, &plan(model, method), declared);
-        out.line(format!("HRESULT (*{})({of} *self{params});", method_name(&method.code)));
+        // The interface that declares a method documents it.
+        if found.methods.iter().any(|own| std::ptr::eq(own, method)) {
+            out.block_comment(&method.doc);
+        }
+        let name = format!("(*{})", method_name(&method.code));
+        out.line(format!("{};", signature(model, &plan(model, method), &name, &format!("{of} *self"))));
     }
     out.line(format!("}} {name}{VTABLE};"));
     out.line(format!("struct {name} {{"));
@@ -172,5 +174,6 @@ fn macros(out: &mut Writer, model: &Model, id: InterfaceId) {
 fn macro_parameters(method: &Method) -> Vec<String> {
     let name = method_name(&method.code);
     let own = |param: &str| apart(param, |used| ["self", "lpVtbl", stem(&name)].contains(&used));
-    method.params.iter().map(|param| own(&param.code)).collect()
+    let count = method.params.len() - usize::from(method.native_result().is_some());
+    method.params[..count].iter().map(|param| own(&param.code)).collect()
 }
