@@ -411,6 +411,25 @@ fn names_that_are_one_in_c() {
     obvia_idl::emit::c::emit(&found, "x").unwrap_or_else(|errors| panic!("{errors:?}"));
 }
 
+#[test]
+fn automations_types_are_refused_in_c_in_every_place() {
+    let head = "uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a77)] interface IHere : IUnknown";
+    for (text, said) in [
+        (format!("[object, {head} {{ HRESULT M([in] IDispatch *d); }}"), "parameter `d` of method `M`"),
+        (format!("[object, local, {head} {{ HRESULT M([in] IDispatch *d); }}"), "parameter `d` of method `M`"),
+        (format!("[object, local, {head} {{ CURRENCY *M(); }}"), "parameter `returned` of method `M`"),
+        ("struct S { CURRENCY cost; };".to_owned(), "member `cost` of `S`"),
+        ("union U switch (long t) u { case 1: IDispatch *object; };".to_owned(), "member `object` of `U`"),
+        ("typedef CURRENCY Money;".to_owned(), "type `Money`"),
+    ] {
+        let text = format!("import \"oaidl.idl\";\n{text}");
+        let found = Compiler::new().check_text(Path::new("x.idl"), &text).unwrap_or_else(|failure| panic!("{failure}"));
+        let errors = obvia_idl::emit::c::emit(&found, "x").map(|_| ()).expect_err(&text);
+        let is_said = |message: &String| message.starts_with(said) && message.contains("one of Automation's types");
+        assert!(errors.len() == 1 && errors[0].code == "not-yet" && is_said(&errors[0].message), "{text}: {errors:?}");
+    }
+}
+
 /// Methods of each kind: with code of their own, by a table, with arrays that are not copied, and
 /// with an array that is lent.
 const METHODS: &str = "HRESULT Own([in] long a, [out] long *b); HRESULT Tabled([in] struct Chain *a); \
