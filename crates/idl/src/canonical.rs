@@ -224,7 +224,7 @@ impl Printer<'_> {
         let oneway = if method.oneway { "[oneway] " } else { "" };
         let (mut given, mut returns) = (method.params.as_slice(), "HRESULT".to_owned());
         match (method.returns, given.split_last()) {
-            (Returns::Value, Some((last, rest))) => (given, returns) = (rest, self.name(&last.ty)),
+            (Returns::Value, Some((last, rest))) => (given, returns) = (rest, self.name(&last.ty) + &stars(&last.ty)),
             (Returns::Nothing, _) => "void".clone_into(&mut returns),
             _ => {}
         }
@@ -391,6 +391,17 @@ impl Printer<'_> {
             Type::Pointer(pointer) => self.name(&pointer.to),
         }
     }
+}
+
+/// Returns the stars of a pointer that a method of a `[local]` interface returns. Other results
+/// have none.
+fn stars(place: &Type) -> String {
+    let (mut ty, mut stars) = (place, String::new());
+    while let Type::Pointer(pointer) = ty {
+        ty = &pointer.to;
+        stars.push_str(if matches!(ty, Type::Pointer(_) | Type::Interface(_)) { "*" } else { "" });
+    }
+    stars
 }
 
 fn class(class: PointerClass) -> &'static str {

@@ -239,7 +239,7 @@ impl Reading<'_> {
                 let text = if is_deep {
                     format!("more than {IMPORT_DEPTH_MAX} files include one another here")
                 } else {
-                    format!("the files have more than {BYTES_MAX} bytes with `{name}`, which is included here")
+                    format!("with `{name}`, the included files have more than {BYTES_MAX} bytes in all")
                 };
                 let error = Diagnostic::error("too-deep", span, text);
                 self.diagnostics.push(error.help(

@@ -470,6 +470,22 @@ pub enum Returns {
     Value,
 }
 
+impl Method {
+    /// Whether a method of a `[local]` interface returns something other than an HRESULT, which its
+    /// vtable then has as it is declared.
+    pub fn is_native(&self) -> bool {
+        self.local && self.returns != Returns::Hresult
+    }
+
+    /// Returns the type of the value that a native method returns. `None` for no value.
+    pub fn native_result(&self) -> Option<&Type> {
+        match (self.params.last().map(|param| &param.ty), self.returns) {
+            (Some(Type::Pointer(pointer)), Returns::Value) if self.local => Some(&pointer.to),
+            _ => None,
+        }
+    }
+}
+
 /// A method.
 #[derive(Clone, Debug)]
 pub struct Method {

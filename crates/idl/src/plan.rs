@@ -22,7 +22,7 @@ use std::collections::{HashMap, HashSet};
 pub const FIRST_OPNUM: usize = 3;
 
 /// The suffixes of variables that generated code has for a parameter, such as `values_count`.
-pub(crate) const ENDINGS: [&str; 23] = [
+pub(crate) const ENDINGS: [&str; 24] = [
     "_asked",
     "_at",
     "_borrowing",
@@ -33,6 +33,7 @@ pub(crate) const ENDINGS: [&str; 23] = [
     "_from",
     "_given",
     "_length",
+    "_lent",
     "_made",
     "_memory",
     "_own",
@@ -188,6 +189,12 @@ impl<'a> MethodPlan<'a> {
     /// Returns the parameter whose array the method lends.
     pub fn lent(&self) -> Option<&ParamPlan<'a>> {
         self.params.iter().find(|param| matches!(param.passing, Passing::Lent { .. }))
+    }
+
+    /// Returns the parameters that the vtable has.
+    pub fn in_vtable(&self) -> &[ParamPlan<'a>] {
+        let results = usize::from(self.method.native_result().is_some());
+        &self.params[..self.params.len() - results]
     }
 
     /// Whether the plan passes arrays by reference.
@@ -406,6 +413,9 @@ fn passing(model: &Model, param: &Param) -> Passing {
 fn local(model: &Model, method: &Method, param: &Param) -> Option<Passing> {
     let Type::Pointer(pointer) = &param.ty else { return None };
     let raw = Passing::Raw(pointer.to.clone());
+    if method.native_result().is_some_and(|result| std::ptr::eq(result, &raw const pointer.to)) {
+        return Some(raw);
+    }
     if model.opaque.contains_key(model.innermost(&pointer.to)) {
         return Some(raw);
     }

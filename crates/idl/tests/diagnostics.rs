@@ -389,8 +389,8 @@ fn names_that_are_one_in_c() {
         ),
         (
             "struct S { long *a; };\nstruct S_free { long a; };".to_owned(),
-            3,
-            "type `S` and type `S_free` are both `S_free`",
+            4,
+            "type `S_free` and type `S` are both `S_free`",
         ),
         ("struct S { long alpha; };".to_owned(), 3, "member `alpha` of `S` and constant `alpha` are both `alpha` in C"),
         (
@@ -409,4 +409,81 @@ fn names_that_are_one_in_c() {
     write("x.idl", &importing(&fine));
     let found = Compiler::new().check(&folder.join("x.idl")).unwrap_or_else(|failure| panic!("{failure}"));
     obvia_idl::emit::c::emit(&found, "x").unwrap_or_else(|errors| panic!("{errors:?}"));
+}
+
+#[test]
+fn automations_types_are_refused_in_c_in_every_place() {
+    let head = "uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a77)] interface IHere : IUnknown";
+    for (text, said) in [
+        (format!("[object, {head} {{ HRESULT M([in] IDispatch *d); }}"), "parameter `d` of method `M`"),
+        (format!("[object, local, {head} {{ HRESULT M([in] IDispatch *d); }}"), "parameter `d` of method `M`"),
+        (format!("[object, local, {head} {{ CURRENCY *M(); }}"), "parameter `returned` of method `M`"),
+        ("struct S { CURRENCY cost; };".to_owned(), "member `cost` of `S`"),
+        ("union U switch (long t) u { case 1: IDispatch *object; };".to_owned(), "member `object` of `U`"),
+        ("typedef CURRENCY Money;".to_owned(), "type `Money`"),
+    ] {
+        let text = format!("import \"oaidl.idl\";\n{text}");
+        let found = Compiler::new().check_text(Path::new("x.idl"), &text).unwrap_or_else(|failure| panic!("{failure}"));
+        let errors = obvia_idl::emit::c::emit(&found, "x").map(|_| ()).expect_err(&text);
+        let is_said = |message: &String| message.starts_with(said) && message.contains("one of Automation's types");
+        assert!(errors.len() == 1 && errors[0].code == "not-yet" && is_said(&errors[0].message), "{text}: {errors:?}");
+    }
+}
+
+/// Methods of each kind: with code of their own, by a table, with arrays that are not copied, and
+/// with an array that is lent.
+const METHODS: &str = "HRESULT Own([in] long a, [out] long *b); HRESULT Tabled([in] struct Chain *a); \
+    HRESULT Shared([in] long n, [in, size_is(n), zero_copy] hyper *a); \
+    HRESULT Lent([out] long *n, [out, lend, size_is(, *n)] long **p);";
+
+/// Returns an interface with [`METHODS`] and some more, and the types that they use.
+fn methods(attributes: &str, more: &str) -> String {
+    let uuid = "uuid(0d4f4c52-0a34-4ac4-8d6c-000000000001)";
+    format!(
+        "import \"unknwn.idl\";\nimport \"kinds.idl\";\nstruct Chain {{ long a; [unique] struct Chain *next; }};\n\
+         struct Open {{ long n; [size_is(n)] long all[]; }};\nstruct Padded {{ char a; long b; }};\n\
+         [object, {attributes} {uuid}] interface I : IUnknown {{ {METHODS} {more} }}\n"
+    )
+}
+
+#[test]
+fn names_of_generated_code_are_refused_in_c_and_others_are_not() {
+    let folder = ground::Folder::new("idl-made-in-c");
+    let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).expect("the folder can be written to");
+    write("kinds.idl", "enum Kind { One, Two };\nstruct Gap { char a; hyper b; };\n");
+    let passed = "HRESULT Take([in] enum Kind kind, [in] struct Gap *gap);";
+    for (attributes, more, other, said) in [
+        ("", "HRESULT Own_prepare();", "", "`I_Own_prepare`"),
+        ("", "HRESULT Shared_by_reference_elsewhere();", "", "`I_Shared_by_reference_elsewhere`"),
+        ("", "HRESULT Shared_by_reference_turn();", "", "`I_Shared_by_reference_turn`"),
+        ("", "HRESULT Shared_proxy();", "", "`I_Shared_proxy`"),
+        ("", "HRESULT Lent_refill();", "", "`I_Lent_refill`"),
+        ("", "HRESULT Tabled_invoke();", "", "`I_Tabled_invoke`"),
+        ("", "", "struct I_Shared_by_reference_request { long a; };", "`I_Shared_by_reference_request`"),
+        ("", "", "struct I_Tabled_table_words { long a; };", "`I_Tabled_table_words`"),
+        ("", "", "struct I_types_words { long a; };", "`I_types_words`"),
+        ("", "HRESULT Two([out] long *a, [out] long *b);", "struct I_Two_results { long a; };", "`I_Two_results`"),
+        ("", passed, "struct Kind_is_valid { long a; };", "type `Kind_is_valid` and type `Kind` are both"),
+        ("", passed, "struct Gap_store { long a; };", "type `Gap_store` and type `Gap` are both"),
+        ("", "", "struct Chain_clear { long a; };", "`Chain_clear`"),
+        ("local,", "", "struct IVtbl { long a; };", "`IVtbl`"),
+        ("local,", "HRESULT One_B();", "struct I_One_B { long a; };", "`I_One_B`"),
+    ] {
+        let found = refused_in_c(&folder, &(methods(attributes, more) + other));
+        assert!(found.lines().count() == 1 && found.contains(said), "{more} {other}: {found}");
+    }
+    for (attributes, more, other) in [
+        ("local,", "HRESULT Own_proxy(); HRESULT Own_stub(); HRESULT Own_prepare();", "struct I_proxies { long a; };"),
+        ("local,", passed, "struct I_INFO { long a; }; struct Kind_is_valid { long a; }; struct I_calls { long a; };"),
+        ("", "", "struct Kind_is_valid { long a; }; struct Gap_store { long a; }; struct Padded_store { long a; };"),
+        ("", "HRESULT Own_turn(); HRESULT Own_refill(); HRESULT Own_elsewhere();", "struct I_Own_table { long a; };"),
+        ("", "HRESULT Own_request(); HRESULT Own_reply(); HRESULT Tabled_table();", ""),
+        ("", "HRESULT types(); HRESULT stubs(); HRESULT ndr(); HRESULT INFO(); HRESULT proxies();", ""),
+        ("", "", "struct I_endpoints { long a; }; struct I_Own_results { long a; }; struct Open_clear { long a; };"),
+    ] {
+        write("x.idl", &(methods(attributes, more) + other));
+        let found = Compiler::new().check(&folder.join("x.idl")).unwrap_or_else(|failure| panic!("{failure}"));
+        let said = obvia_idl::emit::c::emit(&found, "x").map_err(|errors| format!("{more} {other}: {errors:?}"));
+        said.unwrap_or_else(|said| panic!("{said}"));
+    }
 }

@@ -17,6 +17,37 @@ fn constant(model: &Model, name: &str) -> Value {
 }
 
 #[test]
+fn methods_of_local_interfaces_return_what_they_declare() {
+    let text = "import \"unknwn.idl\";\n\
+        [object, local, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a77)] interface IHere : IUnknown {\n\
+        void *Alloc([in] unsigned long size); void Free([in] byte *p); boolean Is([in] IUnknown *one); HRESULT M(); }";
+    let found = Compiler::new().check_text(Path::new("x.idl"), text).unwrap_or_else(|failure| panic!("{failure}"));
+    let header = obvia_idl::emit::c::emit(&found, "x").unwrap_or_else(|errors| panic!("{errors:?}")).header;
+    for line in [
+        "virtual void *Alloc(uint32_t size) = 0;",
+        "virtual void Free(const uint8_t *p) = 0;",
+        "void *(*Alloc)(IHere *self, uint32_t size);",
+        "uint8_t (*Is)(IHere *self, IUnknown *one);",
+        "HRESULT (*M)(IHere *self);",
+        "#define IHere_Alloc(self, size) ((self)->lpVtbl->Alloc)((self), (size))",
+    ] {
+        assert!(header.contains(line), "{line}\n{header}");
+    }
+    let rust = obvia_idl::emit::rust::emit(&found).unwrap_or_else(|errors| panic!("{errors:?}"));
+    for line in [
+        "unsafe fn Alloc(&self, size: u32) -> *mut obvia::rt::c_void;",
+        "unsafe fn Free(&self, p: *const u8) -> ();",
+        "unsafe fn Is(&self, one: *mut obvia::rt::c_void) -> bool;",
+        "fn M(&self) -> obvia::Result<()>;",
+    ] {
+        assert!(rust.contains(line), "{line}\n{rust}");
+    }
+    assert!(!rust.contains("returned"), "{rust}");
+    let canonical = canonical::text(&found.model, InterfaceId(found.model.interfaces.len() - 1));
+    assert!(canonical.contains("void* Alloc(") && canonical.contains("void Free("), "{canonical}");
+}
+
+#[test]
 fn constants_are_evaluated_as_c_does() {
     let text = "
         #define FIVE 5

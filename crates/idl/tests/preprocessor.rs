@@ -156,13 +156,26 @@ fn conditions_have_the_meaning_that_c_gives_them() {
         assert_eq!(codes, ["bad-condition"], "{said}");
     }
     // Constants follow the same rules.
-    for (value, expected) in [("0 && 1 / 0", 0), ("1 || 1 / 0", 1), ("2 && 3", 1), ("0 || 0", 0)] {
+    for (value, expected) in
+        [("0 && 1 / 0", 0), ("1 || -(1 / 0)", 1), ("2 && 3", 1), ("0 || 0", 0), ("1 ? 2 : 1 / 0", 2)]
+    {
         let found = model(&[("a.idl", &format!("const long A = {value};"))]);
         assert_eq!(constant(&found, "A"), expected, "{value}");
     }
     for value in ["1 && 1 / 0", "0 || 1 / 0", "1 / 0 && 0"] {
         let (codes, said) = wrong(&[("a.idl", &format!("const long A = {value};"))]);
         assert_eq!(codes, ["overflow"], "{said}");
+    }
+    // The rest has to have a meaning all the same.
+    for (value, code) in [
+        ("1 || MISSPELT", "unknown-value"),
+        ("0 && (1 / 0 + MISSPELT)", "unknown-value"),
+        ("1 ? 2 : MISSPELT", "unknown-value"),
+        ("0 && L\"text\"", "not-an-integer"),
+        ("0 && 1.5", "not-an-integer"),
+    ] {
+        let (codes, said) = wrong(&[("a.idl", &format!("const long A = {value};"))]);
+        assert_eq!(codes, [code], "{said}");
     }
 }
 

@@ -144,11 +144,13 @@ const DECLARED: &str = "\
     results arguments image wires arrays outcome count data size len value raw text Vtbl Impl Ref Type Self_ T R \
     F E I N a b f i n p s x y it Math Enum Record Iterable Class Thread System Exception Character MemorySegment \
     Frame Flat Guid Proxy Remote View of copy retain begin perform with when exports opens _1 _a a__b \
-    iid first base info lpVtbl free clear item items error code text count_of want place entry0 argc argv";
+    iid first base info lpVtbl free clear item items error code text count_of want place entry0 argc argv \
+    test_same test_values test_place test_expect test_room test_copy test_seed test_draw_object major minor st_atime \
+    va_start";
 
 /// The suffixes of variables that generated code has for a parameter.
 const ENDINGS: &str = "\
-    asked at borrowing count data ended final from given got in length made memory most out own owned raw reference \
+    asked at borrowing count data ended final from given got in length lent made memory most out own owned raw reference \
     room small taken to used value wire";
 
 /// The number of kinds of declarations with a global name.
@@ -227,12 +229,48 @@ fn declaration(text: &mut String, at: usize, kind: usize, name: &str) -> String 
     ty
 }
 
+/// Returns the parameters of methods that pass a parameter of this name in each way.
+fn ways(name: &str) -> Vec<String> {
+    vec![
+        format!("[in] long n, [in, size_is(n)] boolean *{name}"),
+        format!("[in] long n, [in, out, size_is(n)] struct Padded *{name}"),
+        format!("[in] long room, [out] long *used, [out, size_is(room), length_is(*used)] long *{name}"),
+        format!("[out] long *n, [out, size_is(, *n)] long **{name}"),
+        format!("[out] long *n, [out, lend, size_is(, *n)] long **{name}"),
+        format!("[out] long *{name}, [out, lend, size_is(, *{name})] long **back"),
+        format!("[out, string] char **{name}"),
+        format!("[in, string] wchar_t *{name}"),
+        format!("[in, unique] long *{name}"),
+        format!("[in, out] struct Padded *{name}"),
+        format!("[in] struct Leads *{name}, [out] struct Leads *back"),
+        format!("[in, out] struct Leads **{name}"),
+        format!("[in] union Arms *{name}, [out] long *back"),
+        format!("[in] IUnknown *{name}, [out] IUnknown **back"),
+        format!("[in] long n, [in, size_is(n), zero_copy] long *{name}"),
+        format!("[in, range(1, 5)] long {name}, [out] long *back"),
+        format!("[in] long {name}, [in, size_is({name})] struct Padded *back"),
+        format!("[out] long *{name}, [out, size_is(, *{name})] long **back"),
+    ]
+}
+
+/// The types of [`ways`].
+const TYPES_OF_WAYS: &str = "import \"unknwn.idl\";\nstruct Padded { char a; hyper b; };\n\
+    struct Leads { long n; [size_is(n)] long *p; };\nunion Arms switch (long t) u { case 1: long *a; case 2: long b; };\n";
+
+/// Returns a file with methods that pass a parameter called `name` in each way, and with more
+/// declarations.
+pub fn passing(name: &str, more: &str) -> String {
+    let methods = ways(name).into_iter().enumerate().map(|(at, way)| format!("    HRESULT M{at}({way});\n"));
+    let methods = methods.collect::<String>();
+    format!(
+        "{TYPES_OF_WAYS}{more}[object, uuid(c0135700-0000-4000-8006-000000000000)] interface IWays : IUnknown {{\n{methods}}}\n"
+    )
+}
+
 /// Returns a file that declares each name that generated code makes of a parameter's name, with
-/// methods that pass such parameters in each way.
-pub fn made_up() -> String {
-    let mut text = "import \"unknwn.idl\";\nstruct Padded { char a; hyper b; };\n\
-        struct Leads { long n; [size_is(n)] long *p; };\nunion Arms switch (long t) u { case 1: long *a; case 2: long b; };\n"
-        .to_owned();
+/// methods that pass such parameters in each way. Java lends no arrays.
+pub fn made_up(lends: bool) -> String {
+    let mut text = TYPES_OF_WAYS.to_owned();
     let kinds = [4, 5, 3, 7, 0].map(|kind| (kind, format!("p{kind}")));
     for (at, (kind, name)) in kinds.iter().enumerate() {
         for (ending_at, ending) in ENDINGS.split(' ').enumerate() {
@@ -240,23 +278,8 @@ pub fn made_up() -> String {
         }
     }
     for (at, (_, name)) in kinds.iter().enumerate() {
-        let ways = [
-            format!("[in] long n, [in, size_is(n)] boolean *{name}"),
-            format!("[in] long n, [in, out, size_is(n)] struct Padded *{name}"),
-            format!("[in] long room, [out] long *used, [out, size_is(room), length_is(*used)] long *{name}"),
-            format!("[out] long *n, [out, size_is(, *n)] long **{name}"),
-            format!("[out, string] char **{name}"),
-            format!("[in, string] wchar_t *{name}"),
-            format!("[in, unique] long *{name}"),
-            format!("[in, out] struct Padded *{name}"),
-            format!("[in] struct Leads *{name}, [out] struct Leads *back"),
-            format!("[in, out] struct Leads **{name}"),
-            format!("[in] union Arms *{name}, [out] long *back"),
-            format!("[in] IUnknown *{name}, [out] IUnknown **back"),
-            format!("[in] long n, [in, size_is(n), zero_copy] long *{name}"),
-            format!("[in, range(1, 5)] long {name}, [out] long *back"),
-        ];
-        let methods = ways.iter().enumerate().map(|(at, way)| format!("    HRESULT M{at}({way});\n"));
+        let methods = ways(name).into_iter().filter(|way| lends || !way.contains("lend"));
+        let methods = methods.enumerate().map(|(at, way)| format!("    HRESULT M{at}({way});\n"));
         let _ = writeln!(
             text,
             "[object, uuid(c0135700-0000-4000-8004-{at:012x})] interface IWays{at} : IUnknown {{\n{}}}",
@@ -264,6 +287,62 @@ pub fn made_up() -> String {
         );
     }
     text
+}
+
+/// The suffixes of names that generated C code makes of an interface's name, of a method's and of a
+/// type's.
+const OF_INTERFACES: &str = "Vtbl _INFO _proxies _stubs _ndr _endpoints _types _types_words _calls _methods _adapter";
+const OF_METHODS: &str = "\
+    _proxy _prepare _elsewhere _stub _turn _refill _invoke _request _reply _table _table_words _results _by_reference \
+    _by_reference_proxy _by_reference_elsewhere _by_reference_request _by_reference_turn";
+const OF_TYPES: &str = "_is_valid _store _free _clear _copy";
+
+/// Methods of each kind of code. `$` is the number of the case.
+const KINDS_OF_METHODS: [(&str, &str); 4] = [
+    ("Own", "[in] long a, [in] enum Kind$ k, [in] struct Gap$ *g, [out] long *b, [out] long *c"),
+    ("Tabled", "[in] struct Chain$ *a, [in, string] char *t"),
+    ("Shared", "[in] long n, [in, size_is(n), zero_copy] hyper *a"),
+    ("Lent", "[out] long *n, [out, lend, size_is(, *n)] long **p"),
+];
+
+/// Returns declarations, each part with a name that may be one of generated code. A back end for C
+/// refuses a part or makes code that compiles.
+pub fn made_of_names(is_wide: bool) -> Vec<String> {
+    let (own, _) = KINDS_OF_METHODS[0];
+    let of = |base: String, endings: &str, method| {
+        endings.split(' ').map(|ending| (format!("{base}{ending}"), method)).collect::<Vec<_>>()
+    };
+    let mut combined = of("Is$".to_owned(), OF_INTERFACES, "Tabled");
+    for (method, _) in KINDS_OF_METHODS {
+        combined.extend(of(format!("Is$_{method}"), OF_METHODS, method));
+    }
+    for ty in ["Kind$", "Gap$", "Chain$"] {
+        combined.extend(of(ty.to_owned(), OF_TYPES, own));
+    }
+    let mut parts = Vec::new();
+    for (turn, (name, passing)) in combined.into_iter().enumerate() {
+        for kind in 0..KINDS {
+            if !is_wide && kind != turn % KINDS {
+                continue;
+            }
+            let at = 3000 + parts.len();
+            let (mut text, name) = (String::new(), name.replace('$', &at.to_string()));
+            let method = name.strip_prefix(&format!("Is{at}_")).filter(|_| kind % 4 == 0);
+            if method.is_none() {
+                declaration(&mut text, at, kind, &name);
+            }
+            let (_, params) = KINDS_OF_METHODS.into_iter().find(|(one, _)| *one == passing).expect("it is listed");
+            let _ = writeln!(
+                text,
+                "enum Kind$ {{ First$, Second$ }}; struct Gap$ {{ char a; hyper b; }};\n\
+                 struct Chain$ {{ long a; [unique] struct Chain$ *next; }};\n\
+                 [object, uuid(c0135700-0000-4000-8005-{at:012x})] interface Is$ : IUnknown {{ HRESULT {passing}({params}); {} }}",
+                method.map_or_else(String::new, |method| format!("HRESULT {method}([in] long a);"))
+            );
+            parts.push(text.replace('$', &at.to_string()));
+        }
+    }
+    parts
 }
 
 /// Returns a file with these names for types, members, methods, parameters, constants and

@@ -7,6 +7,7 @@ use constructs::{is_wide, names};
 use native_programs::java::Classes;
 use native_programs::{Workshop, cargo, folder};
 use obvia_idl::{Compiler, Diagnostic, Language, compile_into, emit};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,6 +16,31 @@ static WORKSHOP: Workshop = Workshop::new(env!("CARGO_TARGET_TMPDIR"));
 
 /// The options of C and C++ compilers that make every warning an error.
 const STRICT: [&str; 4] = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"];
+
+/// Methods of a `[local]` interface that return something other than an HRESULT.
+const NATIVE: &str = "\
+    import \"unknwn.idl\";
+    typedef struct Pair { long a; hyper b; } Pair;
+    struct Hidden;
+    struct Listed { long a; [unique] struct Listed *next; };
+    typedef enum Colour { Red, Green } Colour;
+    [object, local, uuid(c0135700-0000-4000-8007-000000000000)] interface INative : IUnknown {
+        void *Alloc([in] unsigned long size);
+        void Free([in] byte *memory);
+        void Nothing();
+        unsigned long Count([in] Pair *pair, [in, string] const wchar_t *text, [out] long *result);
+        Pair Both([in] long returned);
+        Colour Paint([in] Colour colour);
+        boolean Is([in] IUnknown *one, [out] IUnknown **other);
+        INative *Next();
+        IUnknown *Any();
+        struct Hidden *Show([in] struct Hidden *hidden);
+        struct Listed *List([in] struct Listed *list);
+        char *Text();
+        HRESULT Usual([in] long a, [out, retval] long *b);
+    }
+    [object, local, uuid(c0135700-0000-4000-8007-000000000001)] interface IHeir : INative { float More(); }
+";
 
 /// Returns the parts of the compiler that refuse a case, each with its first error.
 fn refusals(case: &Case) -> Vec<(Who, Diagnostic)> {
@@ -71,9 +97,15 @@ fn files(who: Who, name: &str) -> (PathBuf, Vec<PathBuf>) {
     let all = cases(is_wide());
     let accepted: Vec<&Case> = all.iter().filter(|case| is_accepted(case, who)).collect();
     let mut texts = vec![("constructs.idl".to_owned(), file(&accepted)), ("names.idl".to_owned(), names::file())];
-    texts.push(("made_up.idl".to_owned(), names::made_up()));
+    texts.push(("made_up.idl".to_owned(), names::made_up(who != Who::Java)));
     let turns = if is_wide() { names::KINDS } else { 1 };
     texts.extend((0..turns).map(|turn| (format!("names{turn}.idl"), names::dangerous(turn))));
+    if who != Who::Java {
+        texts.push(("native.idl".to_owned(), NATIVE.to_owned()));
+    }
+    if who == Who::C {
+        texts.push(("made_of_names.idl".to_owned(), made_of_names()));
+    }
     let written = texts.into_iter().map(|(file, text)| {
         let path = place.join(file);
         fs::write(&path, text).expect("the folder for builds can be written to");
@@ -81,6 +113,22 @@ fn files(who: Who, name: &str) -> (PathBuf, Vec<PathBuf>) {
     });
     let written = written.collect();
     (place, written)
+}
+
+/// Returns a file with the declarations beside each other whose names differ in C.
+fn made_of_names() -> String {
+    let whole = |part: &str| format!("import \"unknwn.idl\";\n{part}");
+    let is_refused = |part: &String| {
+        let text = whole(part);
+        let compilation = Compiler::new().check_text(Path::new("x.idl"), &text);
+        let compilation = compilation.unwrap_or_else(|failure| panic!("{failure}{text}"));
+        let errors = emit::c::emit(&compilation, "x").err().unwrap_or_default();
+        assert!(errors.iter().all(|error| error.code == "taken-name"), "{errors:?}");
+        !errors.is_empty()
+    };
+    let (refused, accepted): (Vec<String>, _) = names::made_of_names(is_wide()).into_iter().partition(is_refused);
+    assert!(refused.len() < accepted.len(), "{} of {} are refused", refused.len(), accepted.len());
+    whole(&accepted.concat())
 }
 
 /// Runs a compiler, and checks that it succeeds without any output.
@@ -91,6 +139,28 @@ fn silent(command: &mut Command) {
     // The first errors are enough.
     let said: String = said.lines().take(60).map(|line| format!("{line}\n")).collect();
     assert!(output.status.success() && said.is_empty(), "{command:?}\n{said}");
+}
+
+/// Returns the code in Rust and C for a file's text, as words.
+fn words(text: &str) -> Vec<String> {
+    let compilation =
+        Compiler::new().check_text(Path::new("x.idl"), text).unwrap_or_else(|failure| panic!("{failure}"));
+    let rust = emit::rust::emit(&compilation).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let c = emit::c::emit(&compilation, "x").unwrap_or_else(|errors| panic!("{errors:?}"));
+    let all = [rust, c.header, c.stubs, c.projection].concat();
+    let is_in_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    all.split(|c| !is_in_word(c)).map(str::to_owned).collect()
+}
+
+#[test]
+fn a_parameter_has_another_name_in_code_if_one_of_its_variables_would_be_called_as_a_constant() {
+    let of_param = |word: &String| word.starts_with("zebra_") && word.len() > "zebra_".len();
+    let made: BTreeSet<String> = words(&names::passing("zebra", "")).into_iter().filter(of_param).collect();
+    assert!(made.contains("zebra_count") && made.contains("zebra_lent"), "{made:?}");
+    for name in made {
+        let found = words(&names::passing("zebra", &format!("const long {name} = 1;\n")));
+        assert!(found.iter().any(|word| word == "zebra_arg"), "{name}");
+    }
 }
 
 #[test]
@@ -126,11 +196,11 @@ fn c_and_cpp_take_all_of_it() {
     let compilers = compilers();
     for idl in files {
         let stem = idl.file_stem().and_then(|stem| stem.to_str()).expect("it has a name");
-        let compiler = Compiler::new().test(stem != "constructs" || is_wide());
-        compile_into(&compiler, Language::C, &idl, &place).unwrap_or_else(|failure| panic!("{failure}"));
+        let compiler = Compiler::new().test(is_wide() || !["constructs", "made_of_names"].contains(&stem));
+        let written = compile_into(&compiler, Language::C, &idl, &place).unwrap_or_else(|failure| panic!("{failure}"));
         // The stubs include the header, and so does the header of values.
         let (stubs, values) = (format!("{stem}_stubs.c"), format!("{stem}_values.hpp"));
-        let test = Some(format!("{stem}_test.cc")).filter(|file| place.join(file).exists());
+        let test = Some(format!("{stem}_test.cc")).filter(|file| written.files.contains(&place.join(file)));
         for (at, (c, cpp)) in compilers.iter().copied().enumerate() {
             // In a quick run, one of two compilers takes each source.
             let takes = |turn: usize| is_wide() || turn == at || compilers.len() == 1;

@@ -1,5 +1,5 @@
-//! Imports within a crate: files must not depend on each other in cycles. A file and those in its
-//! folder may.
+//! Imports within a crate: files must not name each other in circles. A file and those in the
+//! folder of its name may.
 
 use super::Finding;
 use crate::repo::{File, Repo};

@@ -68,7 +68,7 @@ fn is_generated(file: &File) -> bool {
 
 /// Finds comments, and paragraphs of comments, that begin with a pronoun.
 fn check_openings(file: &File, findings: &mut Vec<Finding>) {
-    // The line behind the comment before and its kind, if its last line had any text.
+    // The line after the last comment, and its kind; `None` if its last line was empty.
     let mut before = None;
     let lines: Vec<&str> = file.text.lines().collect();
     for token in tokens(&file.text).iter().filter(|token| token.is_comment()) {

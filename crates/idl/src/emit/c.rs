@@ -16,6 +16,7 @@ mod proxy;
 mod random_calls;
 mod structures;
 mod stub;
+mod suffix;
 mod table;
 mod types;
 mod values;
@@ -29,8 +30,9 @@ pub use random_calls::random_calls;
 use super::writer::Writer;
 use crate::Diagnostic;
 use crate::compile::Compilation;
-use crate::model::{InterfaceId, Model};
+use crate::model::{InterfaceId, Model, Object, Type, all_arms};
 use crate::plan::{MethodPlan, ParamPlan, Passing, plan};
+use crate::source::Span;
 
 /// The C source for a file's declarations.
 #[derive(Clone, Debug)]
@@ -53,6 +55,7 @@ pub fn emit(compilation: &Compilation, stem: &str) -> Result<Source, Vec<Diagnos
     let all = (0..model.interfaces.len()).map(InterfaceId);
     let own: Vec<InterfaceId> = all.filter(|id| !model.interfaces[id.0].imported).collect();
     let mut refused: Vec<Diagnostic> = own.iter().flat_map(|id| refuse(model, *id)).collect();
+    refused.extend(automation(model));
     refused.extend(clashes::clashes(model));
     if !refused.is_empty() {
         return Err(refused);
@@ -70,6 +73,34 @@ fn made_from(out: &mut Writer, compilation: &Compilation) {
     out.line(format!("/* Made by obvia-idl {version} from {}. Change the IDL, not this. */", compilation.name));
 }
 
+/// Whether a type is, or leads to, one of Automation's types, which libobvia's headers do not have.
+fn is_automation(model: &Model, ty: &Type) -> bool {
+    match model.innermost(ty) {
+        Type::Struct(id) => id.0 < model.built_in.structs,
+        Type::Union(id) => id.0 < model.built_in.unions,
+        Type::Enum(id) => id.0 < model.built_in.enums,
+        Type::Interface(Object::Known(id)) => model.is_built_in(*id),
+        _ => false,
+    }
+}
+
+/// Returns errors for the members and typedefs that are of Automation's types.
+fn automation(model: &Model) -> Vec<Diagnostic> {
+    let structs = model.structs.iter().filter(|found| !found.imported).map(|found| (&found.name, &found.fields));
+    let members = structs.flat_map(|(of, fields)| fields.iter().map(move |field| (of, field)));
+    let unions = model.unions.iter().filter(|found| !found.imported);
+    let members = members.chain(unions.flat_map(|found| all_arms(found).map(move |field| (&found.name, field))));
+    let members = members.map(|(of, field)| (format!("member `{}` of `{of}`", field.name), &field.ty, field.span));
+    let typedefs = model.typedefs.iter().filter(|found| !found.imported);
+    let typedefs = typedefs.map(|found| (format!("type `{}`", found.name), &found.ty, found.span));
+    let is_refused = |ty: &Type| is_automation(model, ty);
+    let refusal = |(what, _, span): (String, &Type, Span)| {
+        let text = format!("{what} is one of Automation's types, which the C back end does not support yet");
+        Diagnostic::error("not-yet", span, text).help("declare it in a file for Rust alone, or give it another type")
+    };
+    members.chain(typedefs).filter(|(_, ty, _)| is_refused(ty)).map(refusal).collect()
+}
+
 /// Returns errors for the parts of an interface that the back end does not support.
 fn refuse(model: &Model, id: InterfaceId) -> Vec<Diagnostic> {
     let found = &model.interfaces[id.0];
@@ -82,14 +113,16 @@ fn refuse(model: &Model, id: InterfaceId) -> Vec<Diagnostic> {
     plans
         .flat_map(|plan| {
             // Without proxies every type can be declared, except for Automation's.
-            let params = plan.params.iter().filter(|param| !found.local || param.param.memory.is_some());
+            let is_unknown =
+                |param: &ParamPlan<'_>| param.param.memory.is_some() || is_automation(model, &param.param.ty);
+            let params = plan.params.iter().filter(|param| !found.local || is_unknown(param));
             params.filter_map(|param| refuse_parameter(model, &plan, param)).collect::<Vec<_>>()
         })
         .collect()
 }
 
 fn refuse_parameter(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Option<Diagnostic> {
-    let what = if param.param.memory.is_some() {
+    let what = if param.param.memory.is_some() || is_automation(model, &param.param.ty) {
         "one of Automation's types"
     } else if table::is_by_table(plan) {
         table::refuse(model, plan, param)?
@@ -103,9 +136,9 @@ fn refuse_parameter(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>)
         "parameter `{}` of method `{}` is {what}, which the C back end does not support yet",
         param.param.name, plan.method.name
     );
-    let help = "change its type to one that docs/idl.md lists for C, or declare the interface [local] if no other \
-                process calls it";
-    Some(Diagnostic::error("not-yet", param.param.span, text).help(help))
+    let change = "change its type to one that docs/idl.md lists for C";
+    let local = if plan.method.local { "" } else { ", or declare the interface [local] if no other process calls it" };
+    Some(Diagnostic::error("not-yet", param.param.span, text).help(format!("{change}{local}")))
 }
 
 fn stubs(compilation: &Compilation, stem: &str, own: &[InterfaceId]) -> String {
@@ -133,14 +166,7 @@ fn stubs(compilation: &Compilation, stem: &str, own: &[InterfaceId]) -> String {
     }
     out.line("");
     structures::define(&mut out, model);
-    let mut functions = values::Functions::default();
-    for plan in methods().filter(|plan| !table::is_by_table(plan)) {
-        for param in plan.params {
-            if let Passing::Value(ty) | Passing::Place(ty) | Passing::Array { element: ty, .. } = &param.passing {
-                functions.of(&mut out, model, ty);
-            }
-        }
-    }
+    values::Functions::of_plans(&mut out, model, methods().filter(|plan| !table::is_by_table(plan)));
     if !remote.is_empty() {
         interface::module(&mut out, model);
     }

@@ -210,7 +210,12 @@ impl Emitter<'_> {
         let (inherited, depth) = self.made.types[at].inherited;
         for (index, method) in interface.methods.iter().enumerate() {
             let id = method.member.id.unwrap_or_else(|| usual_id(depth.into(), index));
-            let function = self.function(&method.member, &method.params, id, inherited + index as u16);
+            let results = usize::from(method.native_result().is_some());
+            let params = &method.params[..method.params.len() - results];
+            let mut function = self.function(&method.member, params, id, inherited + index as u16);
+            if method.is_native() {
+                function.returns = self.described(method.native_result().unwrap_or(&Type::Void), None, method.span);
+            }
             self.made.types[at].functions.push(function);
         }
     }

@@ -18,7 +18,7 @@ fn beside(name: &str, what: &str, is_taken: impl Fn(&str, &str) -> bool) -> Stri
 
 impl Resolver<'_> {
     /// Renames methods that are called as their interface or as an inherited method, and parameters
-    /// that are called as a type or a constant, or whose variables in generated code would be.
+    /// whose name, or whose name with a suffix of `ENDINGS`, is that of a type or a constant.
     /// Callers see a parameter's name only in C++, where several results of a method are the
     /// members of one structure.
     pub(super) fn name_in_code(&mut self) {

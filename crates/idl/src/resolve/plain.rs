@@ -58,7 +58,7 @@ impl Resolver<'_> {
     }
 
     /// Returns the kind of a method's result, and the result's type if it is a value. Methods of
-    /// objects return an HRESULT. `None` after an error.
+    /// objects return an HRESULT, except in `[local]` interfaces. `None` after an error.
     pub(super) fn returned(
         &mut self,
         method: &MethodSyntax,
@@ -66,8 +66,11 @@ impl Resolver<'_> {
         local: bool,
     ) -> Option<(Returns, Option<Type>)> {
         let (spec, stars) = &method.returns;
-        if *stars == 0 && matches!(spec.kind, TypeKind::Base("HRESULT")) || local && !plain {
+        if *stars == 0 && matches!(spec.kind, TypeKind::Base("HRESULT")) {
             return Some((Returns::Hresult, None));
+        }
+        if local && !plain {
+            return self.returned_here(method);
         }
         if !plain {
             let text = format!("method `{}` does not return HRESULT", method.name.name);
@@ -89,6 +92,31 @@ impl Resolver<'_> {
                 let text = format!("`{}` returns something that is not simply a value", method.name.name);
                 let error = Diagnostic::error("bad-return", spec.span, text);
                 self.say(error.help("return a status or a number, and this through an [out] parameter"));
+                None
+            }
+        }
+    }
+
+    /// Returns the same for a method of a `[local]` interface. Such methods return any value or
+    /// pointer.
+    fn returned_here(&mut self, method: &MethodSyntax) -> Option<(Returns, Option<Type>)> {
+        let (spec, stars) = &method.returns;
+        let ty = self.spec_type(spec, None)?;
+        // A star behind an interface's name is a part of the type.
+        let is_object = matches!(ty, Type::Interface(_)) && *stars > 0;
+        let stars = if is_object { stars - 1 } else { *stars };
+        let pointer = |to| Type::Pointer(Box::new(Pointer { class: PointerClass::Unique, to, extent: Extent::One }));
+        match (0..stars).fold(ty, |to, _| pointer(to)) {
+            Type::Void => Some((Returns::Nothing, None)),
+            Type::Base(Base::Hresult) => Some((Returns::Hresult, None)),
+            ty @ Type::Pointer(_) => Some((Returns::Value, Some(ty))),
+            ty if is_object || crate::plan::is_plain(&self.model, &ty) && !matches!(ty, Type::Fixed(..)) => {
+                Some((Returns::Value, Some(ty)))
+            }
+            _ => {
+                let text = format!("`{}` returns something that is neither a value nor a pointer", method.name.name);
+                let error = Diagnostic::error("bad-return", spec.span, text);
+                self.say(error.help("return a pointer to it, or pass it through an [out] parameter"));
                 None
             }
         }

@@ -16,7 +16,7 @@ pub(super) struct Variable {
 impl Resolver<'_> {
     /// Evaluates a constant expression. Reports an error and returns `None` if it has no value.
     pub(super) fn evaluate(&mut self, expr: &Expr) -> Option<Value> {
-        let outcome = self.constant_value(expr);
+        let outcome = self.constant_value(expr, true);
         let value = outcome.map_err(|error| self.say(*error)).ok()?;
         self.is_short(&value, expr.span).then_some(value)
     }
@@ -33,10 +33,15 @@ impl Resolver<'_> {
         }
     }
 
-    fn constant_value(&self, expr: &Expr) -> Result<Value, Box<Diagnostic>> {
-        let overflow = || {
-            let error = Diagnostic::error("overflow", expr.span, "this value does not exist");
-            Box::new(error.label("overflow, or division by zero").help("values have 64 bits"))
+    /// Returns the value of a constant expression. Overflow and division by zero are no errors in
+    /// an expression that the result does not depend on.
+    fn constant_value(&self, expr: &Expr, is_used: bool) -> Result<Value, Box<Diagnostic>> {
+        let existing = |value: Option<i64>| {
+            let error = || {
+                let error = Diagnostic::error("overflow", expr.span, "this value does not exist");
+                Box::new(error.label("overflow, or division by zero").help("values have 64 bits"))
+            };
+            value.or_else(|| (!is_used).then_some(0)).map(Value::Int).ok_or_else(error)
         };
         Ok(match &expr.kind {
             ExprKind::Int(value) => Value::Int(*value),
@@ -47,8 +52,8 @@ impl Resolver<'_> {
                 Some(known) => known.what.clone(),
                 None => return Err(Box::new(self.unknown_value(name, expr))),
             },
-            ExprKind::Unary(operator, operand) => match (*operator, self.constant_value(operand)?) {
-                ("-", Value::Int(value)) => Value::Int(value.checked_neg().ok_or_else(overflow)?),
+            ExprKind::Unary(operator, operand) => match (*operator, self.constant_value(operand, is_used)?) {
+                ("-", Value::Int(value)) => existing(value.checked_neg())?,
                 ("-", Value::Float(value)) => Value::Float(-value),
                 ("+", value) => value,
                 ("~", Value::Int(value)) => Value::Int(!value),
@@ -56,24 +61,21 @@ impl Resolver<'_> {
                 _ => return Err(Box::new(not_integers(expr))),
             },
             ExprKind::Binary(operator, left, right) => {
-                let left = self.constant_value(left)?;
-                if let Value::Int(value) = left
-                    && let Some(value) = decided(operator, value)
-                {
-                    return Ok(Value::Int(value));
-                }
-                match (left, self.constant_value(right)?) {
-                    (Value::Int(left), Value::Int(right)) => {
-                        Value::Int(apply(operator, left, right).ok_or_else(overflow)?)
-                    }
+                let left = self.constant_value(left, is_used)?;
+                let is_decided = matches!(left, Value::Int(value) if decided(operator, value).is_some());
+                match (left, self.constant_value(right, is_used && !is_decided)?) {
+                    (Value::Int(left), Value::Int(right)) => existing(apply(operator, left, right))?,
                     (left, right) => {
                         float_arithmetic(operator, &left, &right).ok_or_else(|| Box::new(not_integers(expr)))?
                     }
                 }
             }
-            ExprKind::Ternary(condition, yes, no) => match self.constant_value(condition)? {
-                Value::Int(0) => self.constant_value(no)?,
-                Value::Int(_) => self.constant_value(yes)?,
+            ExprKind::Ternary(condition, yes, no) => match self.constant_value(condition, is_used)? {
+                Value::Int(condition) => {
+                    let yes = self.constant_value(yes, is_used && condition != 0)?;
+                    let no = self.constant_value(no, is_used && condition == 0)?;
+                    if condition == 0 { no } else { yes }
+                }
                 _ => return Err(Box::new(not_integers(condition))),
             },
         })
@@ -134,7 +136,7 @@ impl Resolver<'_> {
             ExprKind::Name(name) if !self.values.contains_key(name) => {
                 return Err(Box::new(unknown_variable(name, expr, variables, of)));
             }
-            _ => match self.constant_value(expr)? {
+            _ => match self.constant_value(expr, true)? {
                 Value::Int(value) => Arith::Const(value),
                 _ => return Err(Box::new(not_integers(expr))),
             },

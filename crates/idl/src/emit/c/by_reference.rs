@@ -6,6 +6,7 @@ use super::interface::Context;
 use super::names::{binding, local, pointer_to};
 use super::proxy::leave;
 use super::stub::Stub;
+use super::suffix::{ELSEWHERE, PROXY, TURN};
 use super::values::refuse;
 use crate::emit::writer::Writer;
 use crate::model::Transfer;
@@ -25,13 +26,13 @@ pub(super) fn refer(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'
         let reference = local(plan, param, "reference");
         out.line(format!("uint64_t {reference};"));
         let test = format!("!obvia_refer(&calls->regions[{region}], {}, &{reference})", binding(&param.param.code));
-        refuse(out, &test, &leave(&format!("{}_elsewhere(self{given})", context.stem(plan))));
+        refuse(out, &test, &leave(&format!("{}(self{given})", context.made(plan, ELSEWHERE))));
     }
 }
 
 /// Writes the function for arrays that are in other regions than before, or in no region.
 pub(super) fn elsewhere(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, params: &str, given: &str) {
-    out.line(format!("static HRESULT {}_elsewhere({params})", context.stem(plan)));
+    out.line(format!("static HRESULT {}({params})", context.made(plan, ELSEWHERE)));
     out.line("{");
     out.line("int turned = 0;");
     for (param, region) in references(plan) {
@@ -46,7 +47,7 @@ pub(super) fn elsewhere(out: &mut Writer, context: &Context<'_>, plan: &MethodPl
         out.line("return obvia_not_shared();");
         out.line("}");
     }
-    out.line(format!("return {}_{}_proxy(self{given});", context.name, plan.method.name));
+    out.line(format!("return {}_{}{PROXY}(self{given});", context.name, plan.method.name));
     out.line("}");
     out.line("");
 }
@@ -65,7 +66,7 @@ pub(super) fn check_used(out: &mut Writer, plan: &MethodPlan<'_>) {
 /// Writes the function for arrays that are in other regions of the caller than before.
 pub(super) fn turn(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let block = context.block(plan, true);
-    out.line(format!("static obvia_answer {}_turn(void *object, obvia_call *call)", context.stem(plan)));
+    out.line(format!("static obvia_answer {}(void *object, obvia_call *call)", context.made(plan, TURN)));
     out.line("{");
     out.line(format!("const {block} *request = (const {block} *)call->frame;"));
     out.line("int turned = 0;");
@@ -102,7 +103,7 @@ impl Stub<'_> {
         let reference = local(self.plan, param, "reference");
         out.line(format!("const uint64_t {reference} = OBVIA_LOAD(uint64_t, &request->{name});"));
         let test = format!("!obvia_is_in(&call->regions[{region}], {reference}, {counted}, {size}, {align})");
-        refuse(out, &test, &self.leave(&format!("{}_turn(object, call)", self.context.stem(self.plan))));
+        refuse(out, &test, &self.leave(&format!("{}(object, call)", self.context.made(self.plan, TURN))));
         out.line(format!(
             "{constant}{array} = ({constant}{pointer})obvia_resolve(&call->regions[{region}], {reference});"
         ));

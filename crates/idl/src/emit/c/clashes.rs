@@ -4,19 +4,18 @@
 //! and functions called `INTERFACE_METHOD`, and structures come with functions. Constants are
 //! macros, so those of an imported file apply to every name of the importing file.
 
+use super::interface::{by_reference, made};
 use super::names::{ident, interface as interface_name, method as method_name, type_ident, value};
-use super::structures;
+use super::suffix::{self, PROXY, STUB, TABLE};
+use super::values::Functions;
+use super::{projection, structures, table};
 use crate::Diagnostic;
+use crate::emit::writer::Writer;
 use crate::model::{Field, InterfaceId, Method, Model, all_arms};
+use crate::plan::{MethodPlan, plan, plans};
 use crate::source::Span;
 use std::collections::HashMap;
 
-/// Suffixes of the names that belong to an interface.
-const OF_INTERFACES: [&str; 7] = ["Vtbl", "_INFO", "_proxies", "_stubs", "_ndr", "_endpoints", "_types"];
-/// Suffixes of the names of templates that belong to an interface. In C++ methods have no macros.
-const IN_CPP: [&str; 3] = ["_calls", "_methods", "_adapter"];
-/// Suffixes of the names that belong to a method, behind those of the interface and the method.
-const OF_METHODS: [&str; 8] = ["_proxy", "_stub", "_request", "_reply", "_table", "_invoke", "_turn", "_refill"];
 /// The methods of IUnknown, for which macros are made, too.
 const OF_UNKNOWN: [&str; 3] = ["QueryInterface", "AddRef", "Release"];
 
@@ -35,41 +34,65 @@ struct Owner<'m> {
 #[derive(Default)]
 struct Names<'m> {
     owners: HashMap<String, Owner<'m>>,
+    /// The macros of methods, which C++ does not have. An object or a structure of the same name is
+    /// none of them, because no parenthesis follows its name.
+    macros: HashMap<String, Owner<'m>>,
     found: Vec<Diagnostic>,
 }
 
 /// Returns errors for the file's declarations whose names are taken.
 pub(super) fn clashes(model: &Model) -> Vec<Diagnostic> {
     let mut names = Names::default();
+    let all = || model.interfaces.iter().enumerate().skip(model.brought.interfaces).map(|(at, _)| InterfaceId(at));
+    let is_remote = |id: &InterfaceId| !model.interfaces[id.0].imported && !model.interfaces[id.0].local;
     types(model, &mut names);
     values(model, &mut names);
-    for (at, found) in model.interfaces.iter().enumerate().skip(model.brought.interfaces) {
-        interface(model, &mut names, InterfaceId(at), found.imported);
+    all().for_each(|id| macros(model, &mut names, id));
+    for id in all().filter(is_remote) {
+        of_stubs(model, &mut names, id);
     }
+    of_values(model, &mut names, &all().filter(is_remote).collect::<Vec<_>>());
+    all().for_each(|id| of_headers(model, &mut names, id));
     members(model, &mut names);
     names.found
 }
 
 impl<'m> Names<'m> {
-    /// Adds a name, and an error if it belongs to another declaration already.
+    /// Adds the name of a declaration or of a function, and an error if it belongs to another
+    /// declaration already.
     fn add(&mut self, name: String, owner: &Owner<'m>) {
-        match self.owners.get(&name) {
-            None => _ = self.owners.insert(name, owner.clone()),
-            Some(first) if first == owner || first.imported && owner.imported => {}
-            Some(first) => {
-                let (first, second) = if owner.imported { (owner, first) } else { (first, owner) };
-                self.found.push(error(&name, first, second));
-            }
+        let first = self.macros.get(&name).cloned();
+        self.add_object(name.clone(), owner);
+        first.into_iter().for_each(|first| self.compare(&name, &first, owner));
+    }
+
+    /// Adds the name of a method's macro.
+    fn add_macro(&mut self, name: String, owner: &Owner<'m>) {
+        let first = self.macros.get(&name).or_else(|| self.owners.get(&name)).cloned();
+        match first {
+            None => _ = self.macros.insert(name, owner.clone()),
+            Some(first) => self.compare(&name, &first, owner),
         }
     }
 
-    /// Adds an error if a name of C++ alone belongs to a declaration.
-    fn add_in_cpp(&mut self, name: &str, owner: &Owner<'m>) {
-        let first = self.owners.get(name).filter(|first| first.of.is_none() && !(first.imported && owner.imported));
-        if let Some(first) = first {
-            let (first, second) = if owner.imported { (owner, first) } else { (first, owner) };
-            self.found.push(error(name, first, second));
+    /// Adds the name of an object or of a structure.
+    fn add_object(&mut self, name: String, owner: &Owner<'m>) {
+        match self.owners.get(&name).cloned() {
+            None => _ = self.owners.insert(name, owner.clone()),
+            Some(first) => self.compare(&name, &first, owner),
         }
+    }
+
+    /// Adds an error for a name that belongs to two declarations, at least one of which this file
+    /// has.
+    fn compare(&mut self, name: &str, first: &Owner<'m>, second: &Owner<'m>) {
+        if first == second || first.imported && second.imported {
+            return;
+        }
+        // The error is about the declaration that comes later.
+        let is_earlier = !first.imported && second.span.start < first.span.start;
+        let (first, second) = if second.imported || is_earlier { (second, first) } else { (first, second) };
+        self.found.push(error(name, first, second));
     }
 }
 
@@ -104,13 +127,6 @@ fn types<'m>(model: &'m Model, names: &mut Names<'m>) {
     for (name, of, span, imported) in structures::made(model) {
         names.add(name, &Owner { kind: "type", name: of, of: None, span, imported });
     }
-    let checked = model.structs.iter().map(|found| (&found.name, found.span, found.imported));
-    let checked = checked.chain(model.enums.iter().map(|found| (&found.name, found.span, found.imported)));
-    for (name, span, imported) in checked.filter(|(.., imported)| !imported) {
-        for ending in ["_is_valid", "_store"] {
-            names.add(format!("{name}{ending}"), &Owner { kind: "type", name, of: None, span, imported });
-        }
-    }
 }
 
 /// Adds the names of constants and of the values of enumerations.
@@ -127,34 +143,103 @@ fn values<'m>(model: &'m Model, names: &mut Names<'m>) {
     }
 }
 
-fn interface<'m>(model: &'m Model, names: &mut Names<'m>, id: InterfaceId, imported: bool) {
+fn owner(model: &Model, id: InterfaceId) -> Owner<'_> {
     let found = &model.interfaces[id.0];
-    let name = interface_name(model, id);
-    let owner = Owner { kind: "type", name: &found.name, of: None, span: found.span, imported };
-    names.add(format!("IID_{name}"), &owner);
-    OF_INTERFACES.iter().for_each(|ending| names.add(format!("{name}{ending}"), &owner));
-    IN_CPP.iter().for_each(|ending| names.add_in_cpp(&format!("{name}{ending}"), &owner));
-    for of in OF_UNKNOWN {
-        names.add(format!("{name}_{of}"), &Owner { kind: "method", name: of, of: Some(&found.name), ..owner.clone() });
+    Owner { kind: "type", name: &found.name, of: None, span: found.span, imported: found.imported }
+}
+
+/// Returns the owner of what is made of a method. An inherited method is a part of this interface
+/// here.
+fn owner_of<'m>(model: &'m Model, id: InterfaceId, method: &'m Method) -> Owner<'m> {
+    let found = &model.interfaces[id.0];
+    let is_own = found.methods.iter().any(|own| std::ptr::eq(own, method));
+    let span = if is_own { method.span } else { found.span };
+    Owner { kind: "method", name: &method.name, of: Some(&found.name), span, imported: found.imported }
+}
+
+/// Adds the macros of an interface's methods.
+fn macros<'m>(model: &'m Model, names: &mut Names<'m>, id: InterfaceId) {
+    let (name, of) = (interface_name(model, id), owner(model, id));
+    for method in OF_UNKNOWN {
+        names.add_macro(
+            format!("{name}_{method}"),
+            &Owner { kind: "method", name: method, of: Some(of.name), ..of.clone() },
+        );
     }
     for method in model.all_methods(id) {
-        // An inherited method is a part of this interface here.
-        let is_own = found.methods.iter().any(|own| std::ptr::eq(own, method));
-        let span = if is_own { method.span } else { found.span };
-        let owner = Owner { kind: "method", name: &method.name, of: Some(&found.name), span, imported };
-        of_method(names, &name, method, &owner);
+        names.add_macro(format!("{name}_{}", method_name(&method.code)), &owner_of(model, id, method));
     }
 }
 
-fn of_method<'m>(names: &mut Names<'m>, interface: &str, method: &Method, owner: &Owner<'m>) {
-    names.add(format!("{interface}_{}", method_name(&method.code)), owner);
-    // Code for each method is a part of the file that declares the interface.
-    if owner.imported {
-        return;
+/// Adds the names in an interface's proxies and stubs.
+fn of_stubs<'m>(model: &'m Model, names: &mut Names<'m>, id: InterfaceId) {
+    let (name, of) = (interface_name(model, id), owner(model, id));
+    let (usual, referring) = plans(model, &model.all_methods(id));
+    for plan in usual.iter().flat_map(|plan| [plan].into_iter().chain(by_reference(&referring, plan))) {
+        of_method(names, &name, plan, &owner_of(model, id, plan.method));
     }
-    for ending in OF_METHODS {
-        names.add(format!("{interface}_{}{ending}", method.name), owner);
+    let has_tables = usual.iter().any(table::is_by_table);
+    let of_types = format!("{}{}", suffix::TYPES, suffix::WORDS);
+    let endings = [
+        (suffix::PROXIES, true),
+        (suffix::STUBS, true),
+        (suffix::NDR, true),
+        (suffix::ENDPOINTS, !model.interfaces[id.0].endpoints.is_empty()),
+        (suffix::TYPES, has_tables),
+        (&of_types, has_tables),
+    ];
+    for (ending, _) in endings.into_iter().filter(|(_, is_written)| *is_written) {
+        names.add_object(format!("{name}{ending}"), &of);
     }
+}
+
+/// Adds the names in the proxy and the stub of a method.
+fn of_method<'m>(names: &mut Names<'m>, interface: &str, plan: &MethodPlan<'_>, owner: &Owner<'m>) {
+    let mut function = |ending: &str| names.add(made(interface, plan, ending), owner);
+    function(PROXY);
+    function(STUB);
+    if table::is_by_table(plan) {
+        function(suffix::INVOKE);
+        names.add_object(made(interface, plan, TABLE), owner);
+        return names.add_object(made(interface, plan, TABLE) + suffix::WORDS, owner);
+    }
+    function(suffix::PREPARE);
+    if plan.refers() {
+        function(suffix::ELSEWHERE);
+        function(suffix::TURN);
+    }
+    if plan.lent().is_some() {
+        function(suffix::REFILL);
+    }
+    for (ending, request) in [(suffix::REQUEST, true), (suffix::REPLY, false)] {
+        if !plan.ordered(request).is_empty() {
+            names.add_object(made(interface, plan, ending), owner);
+        }
+    }
+}
+
+/// Adds the functions that check and store the values that interfaces pass. The file has them for
+/// imported types, too.
+fn of_values<'m>(model: &'m Model, names: &mut Names<'m>, remote: &[InterfaceId]) {
+    let plans = remote.iter().flat_map(|id| model.all_methods(*id)).map(|method| plan(model, method));
+    let plans = plans.filter(|plan| !table::is_by_table(plan));
+    let written = Functions::of_plans(&mut Writer::default(), model, plans);
+    for (name, of, span, imported) in written.names(model) {
+        let first = names.owners.get(&name).or_else(|| names.macros.get(&name));
+        let imported = imported && first.is_some_and(|first| !first.imported);
+        names.add(name, &Owner { kind: "type", name: of, of: None, span, imported });
+    }
+}
+
+/// Adds the names in the headers of an interface: objects, and what C++ alone has.
+fn of_headers<'m>(model: &'m Model, names: &mut Names<'m>, id: InterfaceId) {
+    let (name, of) = (interface_name(model, id), owner(model, id));
+    names.add_object(format!("IID_{name}"), &of);
+    names.add_object(format!("{name}{}", suffix::VTABLE), &of);
+    if !model.interfaces[id.0].local {
+        names.add_object(format!("{name}{}", suffix::INFORMATION), &of);
+    }
+    projection::made(model, id).into_iter().for_each(|made| names.add_object(made, &of));
 }
 
 /// Adds an error for each member and method that has the name of an imported constant. Constants of

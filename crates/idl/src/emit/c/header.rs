@@ -1,6 +1,7 @@
 //! `NAME.h`: a file's declarations, for programs in C and in C++.
 
-use super::names::{apart, declared, interface as name_of, method as method_name, object, parameters, type_ident};
+use super::names::{apart, interface as name_of, method as method_name, object, signature, type_ident};
+use super::suffix::{INFORMATION, VTABLE};
 use super::{structures, types};
 use crate::compile::{BUILT_IN, Compilation};
 use crate::emit::writer::Writer;
@@ -89,7 +90,7 @@ fn interface(out: &mut Writer, model: &Model, id: InterfaceId) {
     out.unindented("#endif");
     out.line(format!("extern const IID IID_{name};"));
     if !found.local {
-        out.line(format!("extern const obvia_interface {name}_INFO;"));
+        out.line(format!("extern const obvia_interface {name}{INFORMATION};"));
         interface_of(out, model, found);
     }
     out.line("");
@@ -110,7 +111,7 @@ fn interface_of(out: &mut Writer, model: &Model, found: &Interface) {
     out.line(format!("template <> struct obvia_interface_of<{name}> {{"));
     out.line(format!("using base = {base};"));
     out.line(format!("static const IID &iid() noexcept {{ return IID_{name}; }}"));
-    out.line(format!("static const obvia_interface *info() noexcept {{ return &{name}_INFO; }}"));
+    out.line(format!("static const obvia_interface *info() noexcept {{ return &{name}{INFORMATION}; }}"));
     out.line("};");
     out.line("}");
     out.unindented("#endif");
@@ -123,9 +124,8 @@ fn abstract_struct(out: &mut Writer, model: &Model, found: &Interface) {
     out.line(format!("struct {} : {base} {{", type_ident(&found.name)));
     for method in &found.methods {
         out.block_comment(&method.doc);
-        let params = parameters(model, &plan(model, method), declared);
         let name = method_name(&method.code);
-        out.line(format!("virtual HRESULT {name}({}) = 0;", params.trim_start_matches(", ")));
+        out.line(format!("virtual {} = 0;", signature(model, &plan(model, method), &name, "")));
     }
     out.line("};");
 }
@@ -136,18 +136,21 @@ fn vtable(out: &mut Writer, model: &Model, id: InterfaceId) {
     let name = type_ident(&found.name);
     let of = object(model, &Object::Known(id));
     out.block_comment(&found.doc);
-    out.line(format!("typedef struct {name}Vtbl {{"));
+    out.line(format!("typedef struct {name}{VTABLE} {{"));
     out.line(format!("HRESULT (*QueryInterface)({of} *self, const IID *iid, void **object);"));
     out.line(format!("uint32_t (*AddRef)({of} *self);"));
     out.line(format!("uint32_t (*Release)({of} *self);"));
     for method in model.all_methods(id) {
-        out.block_comment(&method.doc);
-        let params = parameters(model, &plan(model, method), declared);
-        out.line(format!("HRESULT (*{})({of} *self{params});", method_name(&method.code)));
+        // The interface that declares a method documents it.
+        if found.methods.iter().any(|own| std::ptr::eq(own, method)) {
+            out.block_comment(&method.doc);
+        }
+        let name = format!("(*{})", method_name(&method.code));
+        out.line(format!("{};", signature(model, &plan(model, method), &name, &format!("{of} *self"))));
     }
-    out.line(format!("}} {name}Vtbl;"));
+    out.line(format!("}} {name}{VTABLE};"));
     out.line(format!("struct {name} {{"));
-    out.line(format!("const {name}Vtbl *lpVtbl;"));
+    out.line(format!("const {name}{VTABLE} *lpVtbl;"));
     out.line("};");
 }
 
@@ -171,5 +174,6 @@ fn macros(out: &mut Writer, model: &Model, id: InterfaceId) {
 fn macro_parameters(method: &Method) -> Vec<String> {
     let name = method_name(&method.code);
     let own = |param: &str| apart(param, |used| ["self", "lpVtbl", stem(&name)].contains(&used));
-    method.params.iter().map(|param| own(&param.code)).collect()
+    let count = method.params.len() - usize::from(method.native_result().is_some());
+    method.params[..count].iter().map(|param| own(&param.code)).collect()
 }

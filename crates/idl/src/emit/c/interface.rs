@@ -1,6 +1,7 @@
 //! The stub code of an interface: its methods' blocks, its proxies and stubs, and its description.
 
 use super::names::{binding, declare, guid, integer, interface as name_of, quoted, type_ident, type_name};
+use super::suffix::{self, ENDPOINTS, INFORMATION, NDR, PROXIES, STUBS, VTABLE};
 use super::{proxy, stub, table};
 use crate::canonical;
 use crate::compile::Compilation;
@@ -34,25 +35,29 @@ impl Context<'_> {
         kind_of(&self.kinds, element)
     }
 
-    /// Returns the prefix for the names of a method's functions and structures, in one of its
-    /// forms.
-    pub(super) fn stem(&self, plan: &MethodPlan<'_>) -> String {
-        format!("{}_{}{}", self.name, plan.method.name, if plan.refers() { "_by_reference" } else { "" })
+    /// Returns the name of a function or a structure of a method, in one of the method's forms.
+    pub(super) fn made(&self, plan: &MethodPlan<'_>, suffix: &str) -> String {
+        made(&self.name, plan, suffix)
     }
 
     /// Returns the structure at the beginning of a method's request or reply.
     pub(super) fn block(&self, plan: &MethodPlan<'_>, request: bool) -> String {
-        let what = if request { "request" } else { "reply" };
-        format!("struct {}_{what}", self.stem(plan))
+        format!("struct {}", self.made(plan, if request { suffix::REQUEST } else { suffix::REPLY }))
     }
 
     pub(super) fn proxy(&self, plan: &MethodPlan<'_>) -> String {
-        format!("{}_proxy", self.stem(plan))
+        self.made(plan, suffix::PROXY)
     }
 
     pub(super) fn stub(&self, plan: &MethodPlan<'_>) -> String {
-        format!("{}_stub", self.stem(plan))
+        self.made(plan, suffix::STUB)
     }
+}
+
+/// Returns the name of a function or a structure of an interface's method.
+pub(super) fn made(interface: &str, plan: &MethodPlan<'_>, suffix: &str) -> String {
+    let form = if plan.refers() { suffix::BY_REFERENCE } else { "" };
+    format!("{interface}_{}{form}{suffix}", plan.method.name)
 }
 
 /// An array or a string behind a block.
@@ -135,7 +140,7 @@ pub(super) fn module(out: &mut Writer, model: &Model) {
     let remote = model.interfaces[model.built_in.interfaces..].iter().filter(|interface| !interface.local);
     out.line("static const obvia_interface *const obvia_module[] = {");
     for found in remote {
-        out.line(format!("&{}_INFO,", type_ident(&found.name)));
+        out.line(format!("&{}{INFORMATION},", type_ident(&found.name)));
     }
     out.line("NULL");
     out.line("};");
@@ -195,7 +200,10 @@ pub(super) fn interface(out: &mut Writer, model: &Model, id: InterfaceId) {
 }
 
 /// Returns the plan of the same method with arrays by reference, if there is one.
-fn by_reference<'p, 'a>(referring: &'p [MethodPlan<'a>], usual: &MethodPlan<'a>) -> Option<&'p MethodPlan<'a>> {
+pub(super) fn by_reference<'p, 'a>(
+    referring: &'p [MethodPlan<'a>],
+    usual: &MethodPlan<'a>,
+) -> Option<&'p MethodPlan<'a>> {
     referring.iter().find(|plan| std::ptr::eq(plan.method, usual.method))
 }
 
@@ -247,7 +255,7 @@ fn block(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, request
 fn tables(out: &mut Writer, context: &Context<'_>, plans: &[MethodPlan<'_>], referring: &[MethodPlan<'_>]) {
     let name = &context.name;
     let all = plans.len() + referring.len();
-    out.line(format!("static const {name}Vtbl {name}_proxies = {{"));
+    out.line(format!("static const {name}{VTABLE} {name}{PROXIES} = {{"));
     out.line(format!("(HRESULT (*)({name} *, const IID *, void **))obvia_proxy_query_interface,"));
     out.line(format!("(uint32_t (*)({name} *))obvia_proxy_add_ref,"));
     out.line(format!("(uint32_t (*)({name} *))obvia_proxy_release{}", if plans.is_empty() { "" } else { "," }));
@@ -257,7 +265,7 @@ fn tables(out: &mut Writer, context: &Context<'_>, plans: &[MethodPlan<'_>], ref
     }
     out.line("};");
     out.line("");
-    out.line(format!("static obvia_stub *const {name}_stubs[{}] = {{", stub_table_length(all)));
+    out.line(format!("static obvia_stub *const {name}{STUBS}[{}] = {{", stub_table_length(all)));
     let mut stubs = if plans.is_empty() { Vec::new() } else { vec!["obvia_refuse".to_owned(); FIRST_OPNUM] };
     stubs.extend(plans.iter().chain(referring).map(|plan| context.stub(plan)));
     stubs.resize(stub_table_length(all), "obvia_refuse".to_owned());
@@ -270,7 +278,7 @@ fn tables(out: &mut Writer, context: &Context<'_>, plans: &[MethodPlan<'_>], ref
 
 /// Writes the plan of the messages in NDR.
 fn plan_words(out: &mut Writer, context: &Context<'_>, id: InterfaceId) {
-    out.line(format!("static const int64_t {}_ndr[] = {{", context.name));
+    out.line(format!("static const int64_t {}{NDR}[] = {{", context.name));
     for line in ndr::words(context.model, id).chunks(WORDS_IN_LINE) {
         let words: Vec<String> = line.iter().copied().map(integer).collect();
         out.line(format!("{},", words.join(", ")));
@@ -279,20 +287,15 @@ fn plan_words(out: &mut Writer, context: &Context<'_>, id: InterfaceId) {
     out.line("");
 }
 
-/// Returns the name of the list of an interface's endpoints.
-fn endpoints_name(interface: &str) -> String {
-    format!("{interface}_endpoints")
-}
-
 fn information(out: &mut Writer, context: &Context<'_>, id: InterfaceId, methods: usize) {
     let Context { model, name, .. } = context;
     let found = &model.interfaces[id.0];
-    let base = found.base.map_or_else(|| "NULL".to_owned(), |base| format!("&{}_INFO", name_of(model, base)));
+    let base = found.base.map_or_else(|| "NULL".to_owned(), |base| format!("&{}{INFORMATION}", name_of(model, base)));
     if !found.endpoints.is_empty() {
         let texts: String = found.endpoints.iter().map(|text| format!("{}, ", quoted(text))).collect();
-        out.line(format!("static const char *const {}[] = {{{texts}NULL}};", endpoints_name(name)));
+        out.line(format!("static const char *const {name}{ENDPOINTS}[] = {{{texts}NULL}};"));
     }
-    out.line(format!("const obvia_interface {name}_INFO = {{"));
+    out.line(format!("const obvia_interface {name}{INFORMATION} = {{"));
     out.line("sizeof(obvia_interface),");
     out.line(format!("{},", quoted(&found.name)));
     out.line(format!("{},", guid(found.uuid)));
@@ -300,8 +303,8 @@ fn information(out: &mut Writer, context: &Context<'_>, id: InterfaceId, methods
     out.line(format!("{},", found.version.1));
     out.line(format!("{},", fingerprint(model, id)));
     out.line(format!("{base},"));
-    out.line(format!("&{name}_proxies,"));
-    out.line(format!("{name}_stubs,"));
+    out.line(format!("&{name}{PROXIES},"));
+    out.line(format!("{name}{STUBS},"));
     out.line(format!("{},", stub_table_length(methods)));
     let text = canonical::text(model, id);
     if text.len() > LITERAL_MAX {
@@ -311,11 +314,11 @@ fn information(out: &mut Writer, context: &Context<'_>, id: InterfaceId, methods
     for (at, line) in lines.iter().enumerate() {
         out.line(format!("{}{}", quoted(line), if at + 1 == lines.len() { "," } else { "" }));
     }
-    out.line(format!("{name}_ndr,"));
-    out.line(format!("sizeof({name}_ndr) / sizeof *{name}_ndr,"));
+    out.line(format!("{name}{NDR},"));
+    out.line(format!("sizeof({name}{NDR}) / sizeof *{name}{NDR},"));
     out.line("obvia_module,");
     out.line(if found.plain { "1," } else { "0," });
-    out.line(if found.endpoints.is_empty() { "NULL".to_owned() } else { endpoints_name(name) });
+    out.line(if found.endpoints.is_empty() { "NULL".to_owned() } else { format!("{name}{ENDPOINTS}") });
     out.line("};");
     out.line("");
 }

@@ -5,6 +5,7 @@ use super::interface::{Context, block_end};
 use super::names::{binding, local, pointer_to, type_name};
 use super::proxy::{leave, place};
 use super::stub::Stub;
+use super::suffix::REFILL;
 use super::values::refuse;
 use crate::emit::writer::Writer;
 use crate::plan::{MethodPlan, ParamPlan, Passing};
@@ -33,7 +34,7 @@ pub(super) fn take(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_
 
 /// Writes the function for a reply without room for the lent elements.
 pub(super) fn refill(out: &mut Writer, stub: &Stub<'_>, lent: &ParamPlan<'_>) {
-    out.line(format!("static obvia_answer {}_refill(void *object, obvia_call *call)", stub.context.stem(stub.plan)));
+    out.line(format!("static obvia_answer {}(void *object, obvia_call *call)", stub.context.made(stub.plan, REFILL)));
     out.line("{");
     out.line(format!("if (!obvia_make_room(call, {})) {{", stub.lent_length(lent)));
     out.line("return OBVIA_NO_MEMORY;");
@@ -50,7 +51,7 @@ impl Stub<'_> {
         refuse(
             out,
             &format!("!obvia_has_room(call, {length})"),
-            &self.leave(&format!("{}_refill(object, call)", self.context.stem(self.plan))),
+            &self.leave(&format!("{}(object, call)", self.context.made(self.plan, REFILL))),
         );
         out.line("call->in_area = 1;");
     }

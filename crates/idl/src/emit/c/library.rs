@@ -3,7 +3,8 @@
 use crate::emit::Words;
 use crate::model::apart;
 
-/// Macros. No declaration may have such a name, because macros apply everywhere.
+/// Macros, also those of compilers and of POSIX's headers. No declaration may have such a name,
+/// because macros apply everywhere.
 pub(super) static MACROS: Words = Words::new(|| {
     "\
     CO_E_CLASSSTRING CO_E_SERVER_EXEC_FAILURE EPT_S_CANT_PERFORM_OP EPT_S_NOT_REGISTERED EXIT_FAILURE \
@@ -20,7 +21,10 @@ pub(super) static MACROS: Words = Words::new(|| {
     UINT32_C UINT32_MAX UINT64_C UINT64_MAX UINT8_C UINT8_MAX UINTMAX_C UINTMAX_MAX UINTPTR_MAX UINT_FAST16_MAX \
     UINT_FAST32_MAX UINT_FAST64_MAX UINT_FAST8_MAX UINT_LEAST16_MAX UINT_LEAST32_MAX UINT_LEAST64_MAX \
     UINT_LEAST8_MAX WCHAR_MAX WCHAR_MIN WINT_MAX WINT_MIN alloca assert be16toh be32toh be64toh htobe16 htobe32 \
-    htobe64 htole16 htole32 htole64 le16toh le32toh le64toh offsetof strdupa strndupa"
+    htobe64 htole16 htole32 htole64 le16toh le32toh le64toh offsetof strdupa strndupa \
+    complex d_fileno h_addr h_errno i386 linux major makedev minor noreturn s6_addr sa_handler sa_sigaction si_addr \
+    si_band si_fd si_int si_overrun si_pid si_ptr si_status si_stime si_timerid si_uid si_utime si_value st_atime \
+    st_ctime st_mtime unix va_arg va_copy va_end va_start"
         .split(' ')
         .collect()
 });

@@ -310,6 +310,19 @@ pub(super) fn parameters(model: &Model, plan: &MethodPlan<'_>, named: fn(&str) -
     plan.params.iter().map(|param| format!(", {}", parameter(model, param, &named(&param.param.code)))).collect()
 }
 
+/// Returns the declaration of a method or of a pointer to it: its result, `name`, and the
+/// parameters behind `first`.
+pub(super) fn signature(model: &Model, plan: &MethodPlan<'_>, name: &str, first: &str) -> String {
+    let params = plan.in_vtable().iter().map(|param| parameter(model, param, &declared(&param.param.code)));
+    let first = Some(first.to_owned()).filter(|first| !first.is_empty());
+    let head = format!("{name}({})", first.into_iter().chain(params).collect::<Vec<_>>().join(", "));
+    match plan.method.native_result() {
+        Some(ty) => declare(model, ty, &head),
+        None if plan.method.is_native() => format!("void {head}"),
+        None => format!("HRESULT {head}"),
+    }
+}
+
 /// Returns a 64-bit integer as a C literal.
 pub(super) fn integer(value: i64) -> String {
     match value {

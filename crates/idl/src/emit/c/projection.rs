@@ -10,6 +10,7 @@ mod view;
 
 use super::library::name_of_method;
 use super::names::{binding, declared, method as method_name, parameters, type_ident};
+use super::suffix::{self, ADAPTER, CALLS, METHODS};
 use super::types;
 use crate::compile::Compilation;
 use crate::emit::component;
@@ -70,6 +71,17 @@ pub(super) fn component(model: &Model, id: InterfaceId) -> component::Interface 
     component::Interface { name: projection.name, methods: projection.methods.iter().map(Method::component).collect() }
 }
 
+/// Returns the names that the header has for an interface, besides the interface's own.
+pub(super) fn made(model: &Model, id: InterfaceId) -> Vec<String> {
+    if is_local(model, id) {
+        return Vec::new();
+    }
+    let projection = Projection::of(model, id);
+    let templates = [CALLS, METHODS, ADAPTER].map(|ending| format!("{}{ending}", projection.name));
+    let results = projection.methods.iter().filter(|method| method.result_count() > 1).map(Method::result);
+    templates.into_iter().chain(results).collect()
+}
+
 /// Whether an interface or one of its base interfaces is used within one process only.
 fn is_local(model: &Model, id: InterfaceId) -> bool {
     model.lineage(id).iter().any(|id| model.interfaces[id.0].local)
@@ -118,16 +130,16 @@ impl<'a> Projection<'a> {
     /// Returns a name that belongs to the base interface, or its substitute if that is IUnknown.
     fn base(&self, what: &str, arguments: &str) -> String {
         match self.found.base {
-            Some(base) => format!("{}_{what}{arguments}", super::names::interface(self.model, base)),
-            None => format!("obvia::no_{what}{arguments}"),
+            Some(base) => format!("{}{what}{arguments}", super::names::interface(self.model, base)),
+            None => format!("obvia::no{what}{arguments}"),
         }
     }
 
     fn forward(&self, out: &mut Writer) {
         let name = &self.name;
-        out.line(format!("template <class Object_> struct {name}_calls;"));
-        out.line(format!("struct {name}_methods;"));
-        out.line(format!("template <class Made_, class Raw_> struct {name}_adapter;"));
+        out.line(format!("template <class Object_> struct {name}{CALLS};"));
+        out.line(format!("struct {name}{METHODS};"));
+        out.line(format!("template <class Made_, class Raw_> struct {name}{ADAPTER};"));
         for method in self.methods.iter().filter(|method| method.result_count() > 1) {
             out.line(format!("struct {};", method.result()));
         }
@@ -136,7 +148,7 @@ impl<'a> Projection<'a> {
     fn calls(&self, out: &mut Writer) {
         out.block_comment(&self.found.doc);
         out.line("template <class Object_>");
-        out.line(format!("struct {}_calls : {} {{", self.name, self.base("calls", "<Object_>")));
+        out.line(format!("struct {}{CALLS} : {} {{", self.name, self.base(CALLS, "<Object_>")));
         for method in &self.methods {
             out.block_comment(&method.plan.method.doc);
             match &method.views {
@@ -153,13 +165,13 @@ impl<'a> Projection<'a> {
 
     fn methods(&self, out: &mut Writer) {
         out.block_comment(&self.found.doc);
-        out.line(format!("struct {}_methods : {} {{", self.name, self.base("methods", "")));
+        out.line(format!("struct {}{METHODS} : {} {{", self.name, self.base(METHODS, "")));
         for method in &self.methods {
             out.block_comment(&method.plan.method.doc);
             out.line(format!("virtual {} = 0;", method.declaration()));
         }
         out.unindented("protected:");
-        out.line(format!("~{}_methods() = default;", self.name));
+        out.line(format!("~{}{METHODS}() = default;", self.name));
         out.line("};");
         out.line("");
     }
@@ -168,16 +180,16 @@ impl<'a> Projection<'a> {
     fn values_of(&self, out: &mut Writer) {
         let name = &self.name;
         out.line(format!("template <> struct obvia_values_of<{name}> {{"));
-        out.line(format!("template <class Object_> using calls = {name}_calls<Object_>;"));
-        out.line(format!("using methods = {name}_methods;"));
-        out.line(format!("template <class Made_, class Raw_> using adapter = {name}_adapter<Made_, Raw_>;"));
+        out.line(format!("template <class Object_> using calls = {name}{CALLS}<Object_>;"));
+        out.line(format!("using methods = {name}{METHODS};"));
+        out.line(format!("template <class Made_, class Raw_> using adapter = {name}{ADAPTER}<Made_, Raw_>;"));
         out.line("};");
         out.line("");
     }
 
     fn adapter(&self, out: &mut Writer) {
         out.line("template <class Made_, class Raw_>");
-        out.line(format!("struct {}_adapter : {} {{", self.name, self.base("adapter", "<Made_, Raw_>")));
+        out.line(format!("struct {}{ADAPTER} : {} {{", self.name, self.base(ADAPTER, "<Made_, Raw_>")));
         for method in &self.methods {
             method.adapter(out);
         }
@@ -213,7 +225,7 @@ impl Method<'_> {
         match (results.next(), results.next()) {
             (None, _) => "void".to_owned(),
             (Some(one), None) => one,
-            _ => format!("{}_{}_results", self.interface, self.raw),
+            _ => format!("{}_{}{}", self.interface, self.raw, suffix::RESULTS),
         }
     }
 
@@ -249,7 +261,7 @@ impl Method<'_> {
         let Ok(views) = &self.views else { return };
         let interface = &self.interface;
         out.line("template <class Object_>");
-        let name = format!("{interface}_calls<Object_>::{}", self.name);
+        let name = format!("{interface}{CALLS}<Object_>::{}", self.name);
         out.line(format!("{} {name}({}) const", self.result(), self.parameters()));
         out.line("{");
         out.line(format!("{} *const self = static_cast<const Object_ *>(this)->get();", self.object));
@@ -276,7 +288,7 @@ impl Method<'_> {
     fn adapter(&self, out: &mut Writer) {
         out.line(format!("HRESULT {}({}) override", self.raw, self.raw_parameters()));
         out.line("{");
-        let object = format!("{}_methods &object = this->obvia_object();", self.interface);
+        let object = format!("{}{METHODS} &object = this->obvia_object();", self.interface);
         if self.is_raw_for_objects() {
             let names: Vec<String> = self.plan.params.iter().map(|param| binding(&param.param.code)).collect();
             out.line(object);

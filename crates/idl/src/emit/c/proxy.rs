@@ -6,7 +6,7 @@ use super::names::{binding, local, parameters, pointer_to, type_name};
 use super::values::{
     check, check_count, check_elements, is_checked, is_loaded, is_padded, refuse, store, store_elements,
 };
-use super::{by_reference, lent};
+use super::{by_reference, lent, suffix};
 use crate::emit::writer::Writer;
 use crate::model::{Base, Type};
 use crate::plan::{INLINE_MAX, MethodPlan, ParamPlan, Passing};
@@ -14,10 +14,10 @@ use crate::plan::{INLINE_MAX, MethodPlan, ParamPlan, Passing};
 pub(super) fn proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let params = format!("{} *self{}", context.name, parameters(context.model, plan, binding));
     let given: String = plan.params.iter().map(|param| format!(", {}", binding(&param.param.code))).collect();
-    let (name, prepare) = (context.proxy(plan), format!("{}_prepare", context.stem(plan)));
+    let (name, prepare) = (context.proxy(plan), context.made(plan, suffix::PREPARE));
     out.line(format!("static OBVIA_COLD HRESULT {prepare}({params});"));
     if plan.refers() {
-        out.line(format!("static OBVIA_COLD HRESULT {}_elsewhere({params});", context.stem(plan)));
+        out.line(format!("static OBVIA_COLD HRESULT {}({params});", context.made(plan, suffix::ELSEWHERE)));
     }
     out.line("");
     out.line(format!("static HRESULT {name}({params})"));

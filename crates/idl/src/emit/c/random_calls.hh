@@ -13,9 +13,9 @@
 // The values of a call, drawn one after the other. The generator is SplitMix64: its state grows by a constant, and each number
 // is the state with its bits mixed. The state begins with the seed, the method's opnum and the call's number, mixed in turn. A
 // value between two others is the least one, the greatest one, 0, -1 or any, chosen by the number before it.
-class test_values {
+class obvia_test_values {
 public:
-    test_values(uint64_t seed, uint64_t opnum, uint64_t call) : state_(mix(mix(mix(seed) + opnum) + call)) {}
+    obvia_test_values(uint64_t seed, uint64_t opnum, uint64_t call) : state_(mix(mix(mix(seed) + opnum) + call)) {}
 
     uint64_t next()
     {
@@ -122,43 +122,43 @@ private:
 };
 
 // The seed of every value.
-static uint64_t test_seed;
+static uint64_t obvia_test_seed;
 
 // Where a test program is.
-struct test_place {
+struct obvia_test_place {
     const char *method;
     uint64_t call;
 };
 
-[[noreturn, maybe_unused]] static inline void test_fails(const test_place &place, const char *what)
+[[noreturn, maybe_unused]] static inline void obvia_test_fails(const obvia_test_place &place, const char *what)
 {
     std::fprintf(stderr, "%s, call %llu, seed %llu: %s\n", place.method, static_cast<unsigned long long>(place.call),
-        static_cast<unsigned long long>(test_seed), what);
+        static_cast<unsigned long long>(obvia_test_seed), what);
     std::exit(1);
 }
 
-[[maybe_unused]] static inline void test_expect(bool is_so, const test_place &place, const char *what)
+[[maybe_unused]] static inline void obvia_test_expect(bool is_so, const obvia_test_place &place, const char *what)
 {
     if (!is_so) {
-        test_fails(place, what);
+        obvia_test_fails(place, what);
     }
 }
 
 // Room for elements, somewhere even where there are none.
-template <class T> void test_room(std::vector<T> &values, uint64_t count)
+template <class T> void obvia_test_room(std::vector<T> &values, uint64_t count)
 {
     values.reserve(count + 1);
     values.resize(count);
 }
 
 // Arrays of arrays that are only read are declared as if they were not, as C has no conversion to what they are.
-template <class T, size_t N> T (&test_changeable(const T (&values)[N]))[N]
+template <class T, size_t N> T (&obvia_test_changeable(const T (&values)[N]))[N]
 {
     return const_cast<T(&)[N]>(values);
 }
 
 // Values that a method returns, in memory that its caller frees.
-template <class T> T *test_copy(const T *values, uint64_t count)
+template <class T> T *obvia_test_copy(const T *values, uint64_t count)
 {
     T *copy = static_cast<T *>(obvia_alloc(count * sizeof(T)));
     if (!copy && count != 0) {
@@ -169,29 +169,29 @@ template <class T> T *test_copy(const T *values, uint64_t count)
     return copy;
 }
 
-template <class T> bool test_same(const T &a, const T &b)
+template <class T> bool obvia_test_same(const T &a, const T &b)
 {
     return a == b;
 }
-template <class T, size_t N> bool test_same(const T (&a)[N], const T (&b)[N])
+template <class T, size_t N> bool obvia_test_same(const T (&a)[N], const T (&b)[N])
 {
     for (size_t at = 0; at < N; at++) {
-        if (!test_same(a[at], b[at])) {
+        if (!obvia_test_same(a[at], b[at])) {
             return false;
         }
     }
     return true;
 }
-template <class A, class B> bool test_same_elements(const A &a, const B &b, uint64_t count)
+template <class A, class B> bool obvia_test_same_elements(const A &a, const B &b, uint64_t count)
 {
     for (uint64_t at = 0; at < count; at++) {
-        if (!test_same(a[at], b[at])) {
+        if (!obvia_test_same(a[at], b[at])) {
             return false;
         }
     }
     return true;
 }
-template <class Character> bool test_same_text(const Character *a, const std::optional<std::basic_string<Character>> &b)
+template <class Character> bool obvia_test_same_text(const Character *a, const std::optional<std::basic_string<Character>> &b)
 {
     return a ? b && *b == a : !b;
 }

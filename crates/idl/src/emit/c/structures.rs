@@ -1,6 +1,7 @@
 //! Functions that free and copy structures with everything that they lead to.
 
 use super::names::type_ident;
+use super::suffix::{CLEAR, COPY, FREE};
 use super::{limits, words};
 use crate::emit::writer::Writer;
 use crate::model::{Field, Model, StructId, Type, UnionId};
@@ -67,9 +68,10 @@ pub(super) fn made<'m>(model: &'m Model) -> Vec<(String, &'m str, Span, bool)> {
     let unions = unions.filter(|(_, one)| one.encapsulated.is_some());
     let unions = unions.map(|(at, one)| (Type::Union(UnionId(at)), &one.name, one.span, one.imported));
     let owned = structs.chain(unions).filter(|(ty, ..)| is_owned(model, ty));
-    let endings = ["free", "clear", "copy"];
-    let of = |(_, name, span, imported): (Type, &'m String, Span, bool)| {
-        endings.map(|ending| (format!("{}_{ending}", type_ident(name)), name.as_str(), span, imported))
+    let of = |(ty, name, span, imported): (Type, &'m String, Span, bool)| {
+        let is_open = matches!(ty, Type::Struct(StructId(id)) if model.structs[id].conformant.is_some());
+        let endings = if is_open { &[FREE, COPY][..] } else { &[FREE, CLEAR, COPY] };
+        endings.iter().map(move |ending| (format!("{}{ending}", type_ident(name)), name.as_str(), span, imported))
     };
     owned.flat_map(of).collect()
 }
@@ -108,13 +110,13 @@ fn specialisation(out: &mut Writer, one: &Structure) {
     let name = &one.name;
     let (count, given) = if one.is_open { ("", "") } else { (" count", ", count") };
     out.line(format!("template <> struct obvia_structure_of<{name}> {{"));
-    out.line(format!("static void free({name} *first, size_t{count}) noexcept {{ {name}_free(first{given}); }}"));
+    out.line(format!("static void free({name} *first, size_t{count}) noexcept {{ {name}{FREE}(first{given}); }}"));
     if !one.is_open {
-        out.line(format!("static void clear({name} *first, size_t count) noexcept {{ {name}_clear(first, count); }}"));
+        out.line(format!("static void clear({name} *first, size_t count) noexcept {{ {name}{CLEAR}(first, count); }}"));
     }
     out.line(format!("static HRESULT copy(const {name} *first, size_t{count}, {name} **copy) noexcept"));
     out.line("{");
-    out.line(format!("return {name}_copy(first{given}, copy);"));
+    out.line(format!("return {name}{COPY}(first{given}, copy);"));
     out.line("}");
     out.line("};");
 }
@@ -125,21 +127,21 @@ fn functions(one: &Structure) -> Vec<(String, [&'static str; 2])> {
     let name = &one.name;
     if one.is_open {
         return vec![
-            (format!("void {name}_free({name} *one)"), ["obvia_free_elements(", "one, 1)"]),
+            (format!("void {name}{FREE}({name} *one)"), ["obvia_free_elements(", "one, 1)"]),
             (
-                format!("HRESULT {name}_copy(const {name} *one, {name} **copy)"),
+                format!("HRESULT {name}{COPY}(const {name} *one, {name} **copy)"),
                 ["return obvia_copy_elements(", "one, 1, (void **)copy)"],
             ),
         ];
     }
     vec![
-        (format!("void {name}_free({name} *first, size_t count)"), ["obvia_free_elements(", "first, count)"]),
+        (format!("void {name}{FREE}({name} *first, size_t count)"), ["obvia_free_elements(", "first, count)"]),
         (
-            format!("void {name}_clear({name} *first, size_t count)"),
+            format!("void {name}{CLEAR}({name} *first, size_t count)"),
             ["obvia_clear_elements(", "first, count, count * sizeof *first)"],
         ),
         (
-            format!("HRESULT {name}_copy(const {name} *first, size_t count, {name} **copy)"),
+            format!("HRESULT {name}{COPY}(const {name} *first, size_t count, {name} **copy)"),
             ["return obvia_copy_elements(", "first, count, (void **)copy)"],
         ),
     ]

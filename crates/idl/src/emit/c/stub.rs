@@ -7,7 +7,7 @@ use super::proxy::{place, range};
 use super::values::{
     check, check_count, check_elements, is_checked, is_loaded, is_padded, refuse, store, store_elements,
 };
-use super::{by_reference, lent};
+use super::{by_reference, lent, suffix};
 use crate::emit::writer::Writer;
 use crate::model::{Direction, Type, round};
 use crate::plan::{INLINE_MAX, MethodPlan, ParamPlan, Passing};
@@ -35,10 +35,10 @@ enum Home {
 pub(super) fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let mut stub = Stub { context, plan, allocated: Vec::new() };
     let name = &context.name;
-    for (is_there, what) in [(plan.refers(), "turn"), (plan.lent().is_some(), "refill")] {
+    for (is_there, what) in [(plan.refers(), suffix::TURN), (plan.lent().is_some(), suffix::REFILL)] {
         if is_there {
-            let stem = context.stem(plan);
-            out.line(format!("static OBVIA_COLD obvia_answer {stem}_{what}(void *object, obvia_call *call);"));
+            let name = context.made(plan, what);
+            out.line(format!("static OBVIA_COLD obvia_answer {name}(void *object, obvia_call *call);"));
             out.line("");
         }
     }
@@ -129,7 +129,8 @@ impl Stub<'_> {
     fn request(&self, out: &mut Writer) {
         let plan = self.plan;
         if plan.ordered(true).is_empty() {
-            return refuse(out, "call->length != 0", &self.bad());
+            refuse(out, "call->length != 0", &self.bad());
+            return plan.lent().into_iter().for_each(|lent| self.room(out, lent));
         }
         let block = self.context.block(plan, true);
         let behind = arrays(plan, true);

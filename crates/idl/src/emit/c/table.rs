@@ -2,9 +2,9 @@
 //! function calls the method with such addresses.
 
 use super::interface::{Context, layout_table};
-use super::limits;
 use super::names::{binding, method as method_name, parameter, parameters};
 use super::words::{self, is_place};
+use super::{limits, suffix};
 use crate::emit::writer::Writer;
 use crate::model::{Extent, Model, Type};
 use crate::plan::{MethodPlan, ParamPlan, Passing};
@@ -58,11 +58,11 @@ pub(super) fn refuse(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>
 }
 
 fn table(context: &Context<'_>, plan: &MethodPlan<'_>) -> String {
-    format!("{}_{}_table", context.name, plan.method.name)
+    context.made(plan, suffix::TABLE)
 }
 
 fn types_name(context: &Context<'_>) -> String {
-    format!("{}_types", context.name)
+    format!("{}{}", context.name, suffix::TYPES)
 }
 
 /// Writes the table of an interface's types.
@@ -100,7 +100,7 @@ fn proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
 
 fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let name = &context.name;
-    let invoke = format!("{name}_{}_invoke", plan.method.name);
+    let invoke = context.made(plan, suffix::INVOKE);
     let given: String = plan.params.iter().enumerate().map(|(at, param)| argument(context.model, at, param)).collect();
     out.line(format!("static HRESULT {invoke}(void *object, void **arguments)"));
     out.line("{");

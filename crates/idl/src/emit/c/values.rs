@@ -1,8 +1,11 @@
 //! Values without pointers: the checks of received bytes, and stores that do not copy padding.
 
 use super::names::{flat, ident, type_ident, type_name};
+use super::suffix::{IS_VALID, STORE};
 use crate::emit::writer::Writer;
 use crate::model::{Arith, Base, Enum, EnumId, Model, StructId, Type};
+use crate::plan::{MethodPlan, Passing};
+use crate::source::Span;
 use obvia_ndr::flat::FRAME_MAX;
 use std::collections::BTreeSet;
 
@@ -131,11 +134,11 @@ pub(super) fn store_elements(out: &mut Writer, model: &Model, element: &Type, to
 }
 
 fn check_name(name: &str) -> String {
-    format!("{name}_is_valid")
+    format!("{name}{IS_VALID}")
 }
 
 fn store_name(name: &str) -> String {
-    format!("{name}_store")
+    format!("{name}{STORE}")
 }
 
 /// The types for which the functions above have been written. A function comes after those that it
@@ -147,8 +150,19 @@ pub(super) struct Functions {
 }
 
 impl Functions {
+    /// Writes the functions for the values that methods pass.
+    pub(super) fn of_plans<'a>(out: &mut Writer, model: &Model, plans: impl Iterator<Item = MethodPlan<'a>>) -> Self {
+        let mut functions = Self::default();
+        for param in plans.flat_map(|plan| plan.params) {
+            if let Passing::Value(ty) | Passing::Place(ty) | Passing::Array { element: ty, .. } = &param.passing {
+                functions.of(out, model, ty);
+            }
+        }
+        functions
+    }
+
     /// Writes the functions that a type needs and that are still missing.
-    pub(super) fn of(&mut self, out: &mut Writer, model: &Model, ty: &Type) {
+    fn of(&mut self, out: &mut Writer, model: &Model, ty: &Type) {
         match flat(ty).0 {
             Type::Enum(id) if !model.enums[id.0].is_any() && self.enums.insert(*id) => enumeration(out, model, *id),
             Type::Struct(id) if self.structs.insert(*id) => {
@@ -164,6 +178,20 @@ impl Functions {
             }
             _ => {}
         }
+    }
+
+    /// Returns the names of the functions that have been written, each with the name and the place
+    /// of its type, and with whether an imported file has the type.
+    pub(super) fn names<'m>(&self, model: &'m Model) -> Vec<(String, &'m str, Span, bool)> {
+        let enums = self.enums.iter().map(|id| &model.enums[id.0]);
+        let enums = enums.map(|found| (check_name(&found.name), found.name.as_str(), found.span, found.imported));
+        let structs = self.structs.iter().flat_map(|id| {
+            let (ty, found) = (Type::Struct(*id), &model.structs[id.0]);
+            let check = is_checked(model, &ty).then(|| check_name(&found.name));
+            let names = check.into_iter().chain(is_padded(model, &ty).then(|| store_name(&found.name)));
+            names.map(|name| (name, found.name.as_str(), found.span, found.imported))
+        });
+        enums.chain(structs).collect()
     }
 }
 

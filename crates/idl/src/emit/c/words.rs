@@ -1,6 +1,7 @@
 //! Tables as words, in C: see `obvia_table.h`, and `obvia_ndr::flat::words`, which reads them.
 
 use super::names::{integer, type_name};
+use super::suffix::WORDS;
 use crate::emit::writer::Writer;
 use crate::model::{Base, Direction, Model, PointerClass, Type};
 use crate::plan::{MethodPlan, ParamPlan, in_place};
@@ -189,7 +190,7 @@ impl Words<'_> {
 
 /// Writes the table of some types.
 pub(super) fn types(out: &mut Writer, model: &Model, kinds: &[Type], name: &str) {
-    out.line(format!("static const int64_t {name}_words[] = {{"));
+    out.line(format!("static const int64_t {name}{WORDS}[] = {{"));
     let mut words = Words { out, depth: 0 };
     words.line(&kinds.len().to_string());
     let found = Shapes { model, kinds }.element_types();
@@ -198,13 +199,13 @@ pub(super) fn types(out: &mut Writer, model: &Model, kinds: &[Type], name: &str)
         words.within(|words| words.element_type(found));
     }
     out.line("};");
-    out.line(format!("static obvia_types {name} = {{OBVIA_TABLE({name}_words)}};"));
+    out.line(format!("static obvia_types {name} = {{OBVIA_TABLE({name}{WORDS})}};"));
     out.line("");
 }
 
 /// Writes the table of a method. `types` is the table of its objects' types.
 pub(super) fn method(out: &mut Writer, model: &Model, kinds: &[Type], plan: &MethodPlan<'_>, types: &str, name: &str) {
-    out.line(format!("static const int64_t {name}_words[] = {{"));
+    out.line(format!("static const int64_t {name}{WORDS}[] = {{"));
     let mut words = Words { out, depth: 0 };
     words.line(&format!("{}, {}", plan.method.opnum, if plan.method.oneway { 1 } else { 0 }));
     let (request, _) = plan.block(model, kinds, true, |_| true);
@@ -218,7 +219,7 @@ pub(super) fn method(out: &mut Writer, model: &Model, kinds: &[Type], plan: &Met
     words.line(&format!("/* parameters */ {}", plan.params.len()));
     words.within(|words| plan.params.iter().for_each(|param| words.line(&parameter(model, param))));
     out.line("};");
-    out.line(format!("static obvia_method {name} = {{&{types}, OBVIA_TABLE({name}_words)}};"));
+    out.line(format!("static obvia_method {name} = {{&{types}, OBVIA_TABLE({name}{WORDS})}};"));
     out.line("");
 }
 

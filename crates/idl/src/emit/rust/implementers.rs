@@ -5,7 +5,7 @@ use super::conversions::{self, Elements};
 use super::expression::{Side, arith_text, operand_text, size_text};
 use super::interface::{Context, results};
 use super::names::{
-    abi, argument, binding, ident, interface, is_unsafe, item_name, of_interface, result, tuple, value,
+    argument, binding, ident, interface, is_unsafe, item_name, of_interface, result, signature, tuple, value,
 };
 use crate::emit::writer::Writer;
 use crate::model::{Arith, Direction, InterfaceId, Model, Operand, Transfer, Type};
@@ -31,6 +31,10 @@ fn method_result(model: &Model, param: &ParamPlan<'_>) -> Option<String> {
 /// Returns the trait's declaration of a method.
 pub(super) fn declaration(model: &Model, plan: &MethodPlan<'_>) -> String {
     let method = ident(&plan.method.name);
+    if plan.method.is_native() {
+        let (params, result) = signature(model, plan);
+        return format!("unsafe fn {method}(&self{params}) -> {result}");
+    }
     let given = plan.params.iter().filter_map(|param| Some((ident(&param.param.code), method_argument(model, param)?)));
     let arguments: String = given.map(|(name, ty)| format!(", {name}: {ty}")).collect();
     let results = results(model, plan, method_result);
@@ -110,14 +114,15 @@ pub(super) fn implementers(out: &mut Writer, context: &Context<'_>, id: Interfac
 /// arguments.
 fn shim(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let Context { model, name, .. } = context;
-    let method = ident(&plan.method.name);
-    let params: String =
-        plan.params.iter().map(|param| format!(", {}: {}", binding(&param.param.code), abi(model, param))).collect();
+    let ((params, result), method) = (signature(model, plan), ident(&plan.method.name));
     out.line(format!(
-        "unsafe extern \"system\" fn {method}<Identity: {name}_Impl, const OFFSET: isize>(this: *mut obvia::rt::c_void{params}) -> obvia::HRESULT {{"
+        "unsafe extern \"system\" fn {method}<Identity: {name}_Impl, const OFFSET: isize>(this: *mut obvia::rt::c_void{params}) -> {result} {{"
     ));
     out.line("// SAFETY: the vtable is an Identity's, OFFSET pointers from its start, and its holder calls.");
     out.line("let this = unsafe { obvia::rt::identity::<Identity, OFFSET>(this) };");
+    if plan.method.is_native() {
+        return native_body(out, plan);
+    }
     out.line("obvia::rt::guard(|| {");
     for param in plan.params.iter().filter(|param| param.passing == Passing::Graph) {
         conversions::room(out, model, plan, param.param);
@@ -175,6 +180,14 @@ fn shim(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
         out.line("result");
     }
     out.line("})");
+    out.line("}");
+}
+
+/// Writes the body of such a function for a method with a result of its own.
+fn native_body(out: &mut Writer, plan: &MethodPlan<'_>) {
+    let given: Vec<String> = plan.in_vtable().iter().map(|param| binding(&param.param.code)).collect();
+    out.line("// SAFETY: the caller answers for the pointers.");
+    out.line(format!("unsafe {{ this.{}({}) }}", ident(&plan.method.name), given.join(", ")));
     out.line("}");
 }
 

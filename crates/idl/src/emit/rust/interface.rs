@@ -2,7 +2,7 @@
 //! implementers.
 
 use super::expression::{Side, size_text};
-use super::names::{self, abi, argument, binding, ident, is_unsafe, item_name, of_interface, result, tuple};
+use super::names::{self, argument, binding, ident, is_unsafe, item_name, of_interface, result, signature, tuple};
 use super::{automation, conversions, dual, form, graph, implementers, proxy, stub};
 use crate::canonical;
 use crate::diagnostic::Diagnostic;
@@ -149,14 +149,10 @@ fn vtable(out: &mut Writer, context: &Context<'_>, id: InterfaceId, own: &[Metho
     out.line(format!("pub struct {name}_Vtbl {{"));
     out.line(format!("pub base__: {base},"));
     for plan in own {
-        let params: String = plan
-            .params
-            .iter()
-            .map(|param| format!(", {}: {}", binding(&param.param.code), abi(model, param)))
-            .collect();
+        let (params, result) = signature(model, plan);
         let method = ident(&plan.method.name);
         out.line(format!(
-            "pub {method}: unsafe extern \"system\" fn(this: *mut obvia::rt::c_void{params}) -> obvia::HRESULT,"
+            "pub {method}: unsafe extern \"system\" fn(this: *mut obvia::rt::c_void{params}) -> {result},"
         ));
     }
     out.line("}");
@@ -194,6 +190,10 @@ fn callers(out: &mut Writer, context: &Context<'_>, own: &[MethodPlan<'_>]) {
             out.line("///");
             out.line("/// Pointers lead to as much as the method takes them to.");
         }
+        if plan.method.is_native() {
+            native_call(out, model, plan);
+            continue;
+        }
         out.line(format!(
             "pub {keyword} {method}(&self{}) -> obvia::Result<{}> {{",
             arguments(model, plan, argument),
@@ -204,6 +204,18 @@ fn callers(out: &mut Writer, context: &Context<'_>, own: &[MethodPlan<'_>]) {
     }
     out.line("}");
     out.line("");
+}
+
+/// Writes the function for callers of a method with a result of its own, which takes and returns
+/// what the vtable does.
+fn native_call(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>) {
+    let ((params, result), method) = (signature(model, plan), ident(&plan.method.name));
+    out.line(format!("pub unsafe fn {method}(&self{params}) -> {result} {{"));
+    let given = plan.in_vtable().iter().map(|param| format!(", {}", binding(&param.param.code)));
+    let given = given.collect::<String>();
+    out.line("// SAFETY: an interface pointer's vtable is its interface's; the caller answers for the pointers.");
+    out.line(format!("unsafe {{ (obvia::Interface::vtable(self).{method})(obvia::Interface::as_raw(self){given}) }}"));
+    out.line("}");
 }
 
 fn caller_body(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {

@@ -76,8 +76,8 @@ pub(super) fn type_name(name: &str) -> String {
 }
 
 /// Returns the name of a constant, an enumeration or an interface. Generated functions bind
-/// variables by patterns, in which such a name would have another meaning. Such a name gets two
-/// underscores, because structures keep the name, and the name with one underscore is another one.
+/// variables by patterns, in which such a name would have another meaning. Two underscores: a
+/// structure of that name keeps it, and the name with one underscore may be declared as well.
 pub(super) fn item_name(name: &str) -> String {
     if BOUND.contains(&name) { format!("{name}__") } else { type_name(name) }
 }
@@ -202,9 +202,21 @@ fn raw(model: &Model, ty: &Type) -> String {
     }
 }
 
+/// Returns the parameters of a method in the vtable, each as `name: Type` with a comma before it,
+/// and the type of the result.
+pub(super) fn signature(model: &Model, plan: &MethodPlan<'_>) -> (String, String) {
+    let param = |param: &ParamPlan<'_>| format!(", {}: {}", binding(&param.param.code), abi(model, param));
+    let result = match plan.method.native_result() {
+        Some(ty) => raw(model, ty),
+        None if plan.method.is_native() => "()".to_owned(),
+        None => "obvia::HRESULT".to_owned(),
+    };
+    (plan.in_vtable().iter().map(param).collect(), result)
+}
+
 /// Whether callers and implementers are responsible for pointers, so that the method is unsafe.
 pub(super) fn is_unsafe(plan: &MethodPlan<'_>) -> bool {
-    plan.params.iter().any(|param| matches!(param.passing, Passing::Raw(_)))
+    plan.method.is_native() || plan.params.iter().any(|param| matches!(param.passing, Passing::Raw(_)))
 }
 
 /// Returns the type of a parameter as users pass it. `None` for a parameter that is not passed.

@@ -162,7 +162,6 @@ typedef struct IPlainVtbl {
     HRESULT (*QueryInterface)(IPlain *self, const IID *iid, void **object);
     uint32_t (*AddRef)(IPlain *self);
     uint32_t (*Release)(IPlain *self);
-    /* The sum of both. */
     HRESULT (*Sum)(IPlain *self, const Pair *pair, int64_t *sum);
     HRESULT (*Nothing)(IPlain *self);
     HRESULT (*Tell)(IPlain *self, int16_t what, int32_t level);
