@@ -71,8 +71,8 @@ final class Directory {
     /**
      * Opens a directory of the caller's choice; creates it if it is missing.
      *
-     * <p>Another thread opens the directory where a file system on the way to it may never answer. Later callers share that thread: a file system that does not answer takes one thread,
-     * and once the time is over no caller waits for it.
+     * <p>If a file system on the way may not answer, another thread opens the directory. Later
+     * callers wait for the same thread, and no caller waits after its time.
      */
     static Directory at(Path chosen) {
         try {

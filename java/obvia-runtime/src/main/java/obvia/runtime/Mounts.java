@@ -1,12 +1,15 @@
 package obvia.runtime;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Scanner;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -23,6 +26,9 @@ record Mounts(List<Mount> all) {
     private static final Pattern ESCAPE = Pattern.compile("\\\\([0-7]{3})");
     /** The types of local file systems that the kernel itself implements. They always answer. */
     private static final Set<String> LOCAL = Set.of("bcachefs", "btrfs", "erofs", "ext2", "ext3", "ext4", "f2fs", "overlay", "ramfs", "tmpfs", "xfs", "zfs");
+    /** The number of bytes of a peer's list that are read. */
+    private static final long LIST_MAX = 8 << 20;
+
     private static final int OTHERS_WRITE = 0022;
     private static final int STICKY = 01000;
     /** Number, number of the parent, device, root, point, options, further fields, type. */
@@ -146,7 +152,10 @@ record Mounts(List<Mount> all) {
         }
     }
 
-    /** The part that the list decides. Of several mounts at one point, each counts. */
+    /**
+     * Makes the part of the check that needs only the list. All mounts at one point must be local,
+     * not only the topmost.
+     */
     boolean isReachedAtOnce(String path) {
         List<Mount> mounts = all.stream().filter(mount -> mount.has(path)).toList();
         boolean isPlain = path.startsWith("/") && !(path + "/").contains("/../");
@@ -155,8 +164,54 @@ record Mounts(List<Mount> all) {
         return isPlain && isKnown && mounts.stream().allMatch(mount -> mount.isRoot() || LOCAL.contains(mount.type));
     }
 
-    /** Whether the files of a device are in the kernel's memory (tmpfs). */
-    boolean hasMemory(Device device) {
-        return all.stream().anyMatch(mount -> mount.device.equals(device) && mount.type.equals("tmpfs"));
+    /**
+     * Whether the files of a device are in the kernel's memory (tmpfs), by the list of a process. A
+     * peer may have mounted any number of file systems, so nothing of its list is kept.
+     *
+     * @param process the process by its folder in {@code /proc}
+     */
+    static boolean hasMemory(Path process, Device device) {
+        try (InputStream list = Files.newInputStream(process.resolve(LIST))) {
+            return hasMemory(list, device, LIST_MAX);
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    static boolean hasMemory(InputStream list, Device device, long lengthMax) {
+        return lines(list, lengthMax).map(LINE::matcher).filter(Matcher::matches).map(Mount::of).anyMatch(mount -> mount.device.equals(device) && mount.type.equals("tmpfs"));
+    }
+
+    /**
+     * Returns the lines of one of the kernel's lists, as they are read. The kernel escapes line
+     * feeds in names, and no other characters that end lines in Java.
+     *
+     * @param lengthMax the number of bytes after which the list ends
+     */
+    static Stream<String> lines(InputStream list, long lengthMax) {
+        return new Scanner(new Limited(list, lengthMax), StandardCharsets.ISO_8859_1).useDelimiter("\n").tokens();
+    }
+
+    /** The beginning of a stream. */
+    private static final class Limited extends InputStream {
+        private final InputStream stream;
+        private long left;
+
+        Limited(InputStream stream, long length) {
+            this.stream = stream;
+            left = length;
+        }
+
+        @Override
+        public int read() throws IOException {
+            return left-- > 0 ? stream.read() : -1;
+        }
+
+        @Override
+        public int read(byte[] to, int at, int length) throws IOException {
+            int read = left > 0 ? stream.read(to, at, (int) Math.min(length, left)) : -1;
+            left -= Math.max(read, 0);
+            return read;
+        }
     }
 }

@@ -37,7 +37,8 @@ final class Patience<T> {
                 fresh = Deadline.in(FRESH);
                 outcome.complete(found);
             } catch (Throwable e) {
-                outcome.completeExceptionally(e);
+                // A failure of an earlier time says nothing of the present.
+                outcome.completeExceptionally(end.isOver() ? new Late(SILENCE, e) : e);
             }
         });
     }
@@ -67,23 +68,26 @@ final class Patience<T> {
     }
 
     /**
-     * Whether the outcome says nothing of the present any more: the work failed after its time, or
-     * ended long ago.
+     * Whether the outcome is outdated: the work failed after its time, or ended more than a minute
+     * ago.
      */
     boolean isStale() {
         return end.isOver() && (outcome.isCompletedExceptionally() || fresh != null && fresh.isOver());
     }
 
-    /** Runs an action at the end of the work. */
-    void whenDone(Runnable action) {
-        outcome.whenComplete((result, why) -> action.run());
+    /** Closes the outcome, for which no caller waits any longer, as soon as it is there. */
+    void closeOutcome() {
+        outcome.thenAccept(result -> Directory.close(result instanceof AutoCloseable opened ? opened : null));
     }
 
-    /** The time of the work is over, or the work would take too long. */
+    /**
+     * Signals that the work did not end in time, or was not begun because too much other work is
+     * late.
+     */
     static final class Late extends IOException {
         private static final long serialVersionUID = 1;
 
-        Late(String message, TimeoutException why) {
+        Late(String message, Throwable why) {
             super(message, why);
         }
 

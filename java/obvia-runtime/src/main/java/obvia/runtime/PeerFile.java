@@ -1,16 +1,24 @@
 package obvia.runtime;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.RandomAccessFile;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel.MapMode;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Callable;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import obvia.Hresult;
+import obvia.RpcException;
 
 /**
  * A peer's file in the kernel's memory, opened by its name in {@code /proc}.
@@ -20,49 +28,118 @@ import java.util.concurrent.atomic.AtomicInteger;
  * no safepoint, so that the next collection stops the virtual machine. So only memory is accepted,
  * which the kernel's own lists show. Opening the file may wait for its file system as well, and
  * needs {@link #patiently}.
+ *
+ * <p>The name may lead to a file that this process has locked: see {@link Lock}. Such a file is
+ * refused before it is opened. A peer may replace the file behind the name meanwhile, so closing
+ * looks for locks once more.
  */
-record PeerFile(RandomAccessFile file) implements AutoCloseable {
-    /** The number of late answers of file systems from which on no further files are opened. */
-    static final int LATE_MAX = 64;
+// Unlike a channel, the file stays open when its thread is interrupted.
+final class PeerFile extends RandomAccessFile {
+    /** The number of threads that open files of one process at once. */
+    static final int THREADS_MAX = 8;
+    /** The number of threads that open files of all processes at once. */
+    static final int ALL_THREADS_MAX = 64;
+    /** The number of locked files that stay open, from which on no further files are opened. */
+    private static final int KEPT_MAX = 64;
 
     private static final Path MAPS = Path.of("/proc/self/maps");
-    /** A file of the kernel's file system of name spaces. */
+    /** First and last address, rights, offset, device, inode number; a name may follow. */
+    private static final Pattern MAPPING = Pattern.compile("(?s)([0-9a-f]+)-([0-9a-f]+) [^ ]+ [0-9a-f]+ ([0-9a-f]+:[0-9a-f]+) ([0-9]+).*");
+    /** A file of nsfs, the kernel's internal file system of name spaces, which is mounted early. */
     private static final Path EARLY = Path.of("/proc/self/ns/mnt");
 
-    private static final AtomicInteger LATE = new AtomicInteger();
+    private static final int TYPE = 0170000;
+    private static final int PLAIN = 0100000;
 
-    /** Does work with files of a peer's within the usual time, and before a deadline. */
-    static <T> T patiently(Deadline deadline, Callable<T> work) throws IOException {
-        if (LATE.get() >= LATE_MAX) {
-            throw new Patience.Late("too many file systems of peers do not answer", null);
-        }
-        Patience<T> patience = new Patience<>(Duration.ofNanos(Math.min(Patience.USUAL.toNanos(), deadline.left())), work);
+    private static final Turns<Path> TURNS = new Turns<>(THREADS_MAX, ALL_THREADS_MAX);
+    /** Files that were to be closed and are locked by this process. */
+    private static final Set<PeerFile> KEPT = ConcurrentHashMap.newKeySet();
+    /** The devices of directories of names. */
+    private static final Map<Path, Device> FOLDERS = new ConcurrentHashMap<>();
+
+    /** The file's identity; {@code null} before it is known. */
+    private volatile Mapping identity;
+
+    private PeerFile(Path path, boolean isWritable) throws IOException {
+        super(path.toFile(), isWritable ? "rw" : "r");
+    }
+
+    /**
+     * Does work with files of a process within the usual time, and before a deadline.
+     *
+     * @param process the process by its folder in {@code /proc}
+     */
+    static <T> T patiently(Path process, Deadline deadline, Callable<T> work) throws IOException {
+        Deadline end = Deadline.in(Duration.ofNanos(Math.min(Patience.USUAL.toNanos(), deadline.left())));
+        takeTurn(process, end, deadline);
+        Patience<T> patience = begin(process, end, work);
         try {
             return patience.await();
         } catch (Patience.Late e) {
-            LATE.incrementAndGet();
-            patience.whenDone(LATE::decrementAndGet);
+            patience.closeOutcome();
             deadline.check();
             throw e;
         }
     }
 
+    private static void takeTurn(Path process, Deadline end, Deadline deadline) throws IOException {
+        try {
+            if (TURNS.take(process, end)) {
+                return;
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw RpcException.of(Hresult.RPC_E_CALL_CANCELED, "the thread was interrupted", e);
+        }
+        deadline.check();
+        throw new Patience.Late("too many file systems of peers do not answer", null);
+    }
+
+    private static <T> Patience<T> begin(Path process, Deadline end, Callable<T> work) {
+        boolean isBegun = false;
+        try {
+            var begun = new Patience<>(Duration.ofNanos(end.left()), () -> {
+                try {
+                    return work.call();
+                } finally {
+                    TURNS.give(process);
+                }
+            });
+            isBegun = true;
+            return begun;
+        } finally {
+            if (!isBegun) {
+                TURNS.give(process);
+            }
+        }
+    }
+
+    /** Returns the folder in {@code /proc} of the process that has a file. */
+    static Path processOf(Path path) {
+        return path.resolve("../..").normalize();
+    }
+
     /** Opens a file that is memory, and has so many bytes. */
     static PeerFile open(Path path, boolean isWritable, long length) throws IOException {
-        // Opening a pipe waits for a process at its other end.
-        if (!Files.isRegularFile(path)) {
-            throw Line.broken("a segment is no memory file, or not this process's to open");
-        }
-        // Unlike a channel, the file stays open when its thread is interrupted.
-        PeerFile file = new PeerFile(new RandomAccessFile(path.toFile(), isWritable ? "rw" : "r"));
+        return open(path, isWritable, length, Segments.folder());
+    }
+
+    /** Opens such a file, or one of the folder that has the segments of this host. */
+    static PeerFile open(Path path, boolean isWritable, long length, Path folder) throws IOException {
+        Path process = processOf(path);
+        checkUnopened(path, process, folder);
+        PeerFile file = new PeerFile(path, isWritable);
         boolean isDone = false;
         try {
             // Pages mapped behind the end of a file cannot be touched, and mapping would make the
             // file longer.
-            if (length <= 0 || file.file.length() < length) {
+            if (length <= 0 || file.length() < length) {
                 throw Line.broken("a segment is shorter than it says");
             }
-            if (!isMemory(deviceOf(file.file), path.resolve("../..").normalize())) {
+            // The peer may have replaced the file since the first check.
+            file.identity = Mapping.of(file);
+            Device device = file.identity.device;
+            if (!isMemory(device, process) && !(isOfNames(folder) && device.equals(deviceOf(folder)))) {
                 throw Line.broken("a segment is no memory file");
             }
             isDone = true;
@@ -74,19 +151,65 @@ record PeerFile(RandomAccessFile file) implements AutoCloseable {
         }
     }
 
-    /** Returns the device of an open file. Java has no call for that, but a mapping shows it. */
-    private static Device deviceOf(RandomAccessFile file) throws IOException {
-        try (Arena arena = Arena.ofConfined()) {
-            long address = file.getChannel().map(MapMode.READ_ONLY, 0, 1, arena).address();
-            for (String line : Files.readAllLines(MAPS, StandardCharsets.ISO_8859_1)) {
-                // First and last address, rights, offset, device, inode number, name.
-                String[] fields = line.split("[ -]", 7);
-                if (Long.compareUnsigned(Long.parseUnsignedLong(fields[1], 16), address) > 0) {
-                    return Device.of(line.split(" ", 5)[3], 16);
+    /**
+     * Checks a file that is not open yet. Opening a pipe waits for a process at its other end, and
+     * closing a file drops locks.
+     */
+    private static void checkUnopened(Path path, Path process, Path folder) throws IOException {
+        Map<String, Object> found = Files.readAttributes(path, "unix:mode,dev,ino");
+        if (((Integer) found.get("mode") & TYPE) != PLAIN) {
+            throw Line.broken("a segment is no memory file, or not this process's to open");
+        }
+        // The list is read after the files, and has all locks because of which they are kept.
+        List<PeerFile> all = List.copyOf(KEPT);
+        Locks locks = Locks.read();
+        all.stream().filter(kept -> kept.closeUnlocked(locks)).forEach(KEPT::remove);
+        if (KEPT.size() >= KEPT_MAX) {
+            throw new IOException("too many files of peers are locked by this process");
+        }
+        Device device = Device.of((Long) found.get("dev"));
+        Set<Device> locked = locks.own((Long) found.get("ino"));
+        boolean isLocked;
+        if (isMemory(device, process)) {
+            isLocked = locked.contains(device);
+        } else if (isOfNames(folder) && found.get("dev").equals(Files.getAttribute(folder, "unix:dev"))) {
+            // On disks the numbers by stat and those of the list may differ.
+            isLocked = locked.contains(deviceOf(folder));
+        } else {
+            throw Line.broken("a segment is no memory file");
+        }
+        if (isLocked) {
+            throw Line.broken("a segment is a file that this process has locked");
+        }
+    }
+
+    /** A mapped file: its device and inode number in the kernel's lists. */
+    record Mapping(Device device, long inode) {
+        /** Returns the identity of an open file. Java has no call for that, but a mapping shows it. */
+        private static Mapping of(RandomAccessFile file) throws IOException {
+            try (Arena arena = Arena.ofConfined();
+                    InputStream list = Files.newInputStream(MAPS)) {
+                Mapping found = at(file.getChannel().map(MapMode.READ_ONLY, 0, 1, arena).address(), Mounts.lines(list, Long.MAX_VALUE));
+                if (found == null) {
+                    throw new IOException("a mapping is not in " + MAPS);
                 }
+                return found;
             }
         }
-        throw new IOException("a mapping is not in " + MAPS);
+
+        /** Finds the file that is mapped at an address; {@code null} if there is none. */
+        static Mapping at(long address, Stream<String> lines) {
+            return lines.map(MAPPING::matcher).filter(line -> line.matches() && has(line, address)).map(Mapping::of).findFirst().orElse(null);
+        }
+
+        private static boolean has(Matcher line, long address) {
+            return Long.compareUnsigned(Long.parseUnsignedLong(line.group(1), 16), address) <= 0
+                    && Long.compareUnsigned(address, Long.parseUnsignedLong(line.group(2), 16)) < 0;
+        }
+
+        private static Mapping of(Matcher line) {
+            return new Mapping(Device.of(line.group(3), 16), Long.parseUnsignedLong(line.group(4)));
+        }
     }
 
     /**
@@ -98,28 +221,59 @@ record PeerFile(RandomAccessFile file) implements AutoCloseable {
         // name spaces, and never unmounts. Lower numbers are therefore the kernel's for ever.
         Device early = Device.of((Long) Files.getAttribute(EARLY, "unix:dev"));
         return device.major() == 0 && early.major() == 0 && device.minor() < early.minor()
-                || Mounts.own().hasMemory(device)
-                || Mounts.of(peer).hasMemory(device)
-                || device.equals(deviceOfDirectory());
+                || Mounts.hasMemory(Path.of("/proc/self"), device)
+                || Mounts.hasMemory(peer, device);
     }
 
-    /**
-     * Returns the device of the directory of names, where segments are without a {@code /dev/shm}.
-     */
-    private static Device deviceOfDirectory() throws IOException {
-        try (Segments.Made made = Segments.Made.in(ProcessRuntime.directory().path(), 1);
+    /** Whether a folder for segments is the directory of names, which need not be memory. */
+    private static boolean isOfNames(Path folder) {
+        return !folder.equals(Segments.MEMORY);
+    }
+
+    /** Returns the device of a folder's files, which a file in it shows once. */
+    private static Device deviceOf(Path folder) throws IOException {
+        Device known = FOLDERS.get(folder);
+        if (known != null) {
+            return known;
+        }
+        try (Segments.Made made = Segments.Made.in(folder, 1);
                 RandomAccessFile file = new RandomAccessFile(made.path().toFile(), "r")) {
-            return deviceOf(file);
+            Device device = Mapping.of(file).device;
+            FOLDERS.put(folder, device);
+            return device;
         }
     }
 
     /** Maps the first bytes of the file. */
     MemorySegment map(Arena arena, boolean isWritable, long length) throws IOException {
-        return file.getChannel().map(isWritable ? MapMode.READ_WRITE : MapMode.READ_ONLY, 0, length, arena);
+        return getChannel().map(isWritable ? MapMode.READ_WRITE : MapMode.READ_ONLY, 0, length, arena);
     }
 
+    /** Closes the file as soon as this process has no lock on it. */
     @Override
     public void close() {
-        Directory.close(file);
+        try {
+            if (closeUnlocked(Locks.read())) {
+                return;
+            }
+        } catch (IOException e) {
+            // The list cannot be read for now.
+        }
+        // The reference keeps the collector from closing the file.
+        KEPT.add(this);
+    }
+
+    /** Closes the file unless this process has a lock on it. Whether the file was closed. */
+    private boolean closeUnlocked(Locks locks) {
+        Mapping known = identity;
+        boolean isLocked = known == null ? locks.hasOwn() : locks.own(known.inode).contains(known.device);
+        if (!isLocked) {
+            try {
+                super.close();
+            } catch (IOException e) {
+                // The kernel closes the descriptor all the same.
+            }
+        }
+        return !isLocked;
     }
 }

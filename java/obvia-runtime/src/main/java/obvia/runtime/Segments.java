@@ -56,7 +56,7 @@ record Segments(
      */
     static final long AREA_MAX = 256L << 20;
 
-    private static final Path MEMORY = Path.of("/dev/shm");
+    static final Path MEMORY = Path.of("/dev/shm");
 
     private static final SecureRandom RANDOM = new SecureRandom();
 
@@ -132,7 +132,7 @@ record Segments(
         Opened opened = null;
         boolean isDone = false;
         try {
-            opened = PeerFile.patiently(deadline, () -> Opened.of(arena, names, theirs));
+            opened = PeerFile.patiently(PeerFile.processOf(names.path(names.makers)), deadline, () -> Opened.of(arena, names, theirs));
             for (MemorySegment segment : new MemorySegment[] {opened.own, opened.peer}) {
                 if (segment.get(Flat.LONG, Layout.MARK) != names.mark) {
                     throw Line.broken("its segments are not where it says; is it in another container?");
@@ -147,13 +147,13 @@ record Segments(
         } finally {
             if (!isDone) {
                 arena.close();
-                Directory.close(opened == null ? null : opened.room);
+                Directory.close(opened);
             }
         }
     }
 
     /** Segments that the peer has created. */
-    private record Opened(MemorySegment own, MemorySegment peer, Room room) {
+    private record Opened(MemorySegment own, MemorySegment peer, Room room) implements AutoCloseable {
         static Opened of(Arena arena, Names names, Greeting theirs) throws IOException {
             long ownLength = Layout.AREA + AREA_MAX;
             long peerLength = Layout.AREA + theirs.area;
@@ -166,12 +166,17 @@ record Segments(
                 MemorySegment own = file.map(arena, true, ownLength);
                 MemorySegment peer = peerFile.map(arena, false, peerLength);
                 isKept = hasRoom;
-                return new Opened(own, peer, hasRoom ? Room.in(file.file(), ownLength, Layout.AREA) : null);
+                return new Opened(own, peer, hasRoom ? Room.in(file, ownLength, Layout.AREA) : null);
             } finally {
                 if (!isKept) {
                     file.close();
                 }
             }
+        }
+
+        @Override
+        public void close() {
+            Directory.close(room);
         }
     }
 
@@ -195,7 +200,7 @@ record Segments(
     /** Maps a file that the peer has announced, and that has at least so many bytes. */
     private static MemorySegment map(Arena arena, Notes.Note note, boolean isWritable, long length) {
         try {
-            return PeerFile.patiently(Deadline.ofCall(), () -> {
+            return PeerFile.patiently(PeerFile.processOf(note.path()), Deadline.ofCall(), () -> {
                 try (PeerFile file = PeerFile.open(note.path(), isWritable, length)) {
                     if (note.isMarked() && !hasMark(file, note)) {
                         throw Line.broken("a region is not where it says; is it in another container?");
@@ -210,7 +215,7 @@ record Segments(
 
     private static boolean hasMark(PeerFile file, Notes.Note note) throws IOException {
         ByteBuffer mark = buffer(Long.BYTES);
-        return file.file().getChannel().read(mark, OwnRegion.markAt(note.length())) == Long.BYTES && mark.getLong(0) == note.mark();
+        return file.getChannel().read(mark, OwnRegion.markAt(note.length())) == Long.BYTES && mark.getLong(0) == note.mark();
     }
 
     /** Creates both segments, for a peer that can create neither. */

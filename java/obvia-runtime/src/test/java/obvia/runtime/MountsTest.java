@@ -4,10 +4,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -85,9 +89,38 @@ class MountsTest {
 
     @Test
     void memoryIsFoundByItsDevice() {
-        Mounts mounts = Mounts.of(LIST);
-        assertTrue(mounts.hasMemory(new Device(0, 44)));
-        assertFalse(mounts.hasMemory(new Device(0, 40)) || mounts.hasMemory(new Device(44, 0)));
+        assertTrue(hasMemory(LIST, new Device(0, 44), LIST.length()));
+        assertFalse(hasMemory(LIST, new Device(0, 40), LIST.length()) || hasMemory(LIST, new Device(44, 0), LIST.length()));
+    }
+
+    private static boolean hasMemory(String list, Device device, long lengthMax) {
+        return Mounts.hasMemory(new ByteArrayInputStream(list.getBytes(StandardCharsets.ISO_8859_1)), device, lengthMax);
+    }
+
+    /** A list without an end is read to a limit, one line after the other. */
+    @Test
+    void longListsArePartlyRead() {
+        byte[] line = "30 27 0:40 / /data/a rw - ext4 /dev/vda rw\n".getBytes(StandardCharsets.ISO_8859_1);
+        var endless = new InputStream() {
+            private long given;
+
+            @Override
+            public int read() {
+                return line[(int) (given++ % line.length)];
+            }
+        };
+        assertFalse(Mounts.hasMemory(endless, new Device(0, 44), 1 << 20));
+        assertTrue(endless.given <= 1 << 20, endless.given + " bytes");
+        int before = LIST.indexOf(" tmpfs rw");
+        assertFalse(hasMemory(LIST, new Device(0, 44), before - "tmpfs".length()));
+        assertTrue(hasMemory(LIST, new Device(0, 44), before + " tmpfs".length()));
+    }
+
+    @Test
+    void otherCharactersThanLineFeedsEndNoLine() {
+        String forged = "30 27 0:40 / /data/a\r31 27 0:41 / /b rw - tmpfs tmpfs rw";
+        assertEquals(List.of(forged, "x\u0085y"), Mounts.lines(new ByteArrayInputStream((forged + "\nx\u0085y\n").getBytes(StandardCharsets.ISO_8859_1)), 1000).toList());
+        assertFalse(hasMemory(forged, new Device(0, 41), 1000));
     }
 
     @Test

@@ -7,29 +7,127 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import obvia.BadMessageException;
 import obvia.Hresult;
 import obvia.RpcException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Files of peers. */
 @Timeout(120)
 class PeerFileTest {
+    private static final Path SELF = Path.of("/proc/self");
+
+    @TempDir
+    private Path folder;
+
     @Test
-    void memoryAndTheDirectoryOfNamesAreAccepted() throws Exception {
-        for (Path folder : new Path[] {Path.of("/dev/shm"), ProcessRuntime.directory().path()}) {
-            try (Segments.Made made = Segments.Made.in(folder, 4096)) {
-                PeerFile.open(made.path(), true, 4096).close();
-                assertThrows(BadMessageException.class, () -> PeerFile.open(made.path(), true, 4097));
+    void memoryIsAccepted() throws Exception {
+        try (Segments.Made made = Segments.Made.in(Path.of("/dev/shm"), 4096)) {
+            PeerFile.open(made.path(), true, 4096).close();
+            assertThrows(BadMessageException.class, () -> PeerFile.open(made.path(), true, 4097));
+        }
+    }
+
+    /** Files of another folder are accepted where segments are in that folder, on a disk or not. */
+    @Test
+    void theFolderOfSegmentsIsAccepted() throws Exception {
+        try (Segments.Made made = Segments.Made.in(folder, 4096)) {
+            PeerFile.open(made.path(), true, 4096, folder).close();
+            if (!Mounts.own().holding(folder.toRealPath()).type().equals("tmpfs")) {
+                assertThrows(BadMessageException.class, () -> PeerFile.open(made.path(), true, 4096, Segments.MEMORY));
             }
         }
+    }
+
+    private static boolean isLocked(Path file) throws IOException {
+        return !Locks.read().own((Long) Files.getAttribute(file, "unix:ino")).isEmpty();
+    }
+
+    /** Closing a descriptor of a file drops all locks of this process on it. */
+    @Test
+    void lockedFilesAreNotOpened() throws Exception {
+        for (Path of : new Path[] {Path.of("/dev/shm"), folder}) {
+            try (Segments.Made made = Segments.Made.in(of, 4096)) {
+                made.file().lock();
+                assertThrows(BadMessageException.class, () -> PeerFile.open(made.path(), true, 4096, of));
+                assertTrue(isLocked(made.path()));
+            }
+        }
+    }
+
+    @Test
+    void filesThatWereLockedSinceStayOpen() throws Exception {
+        try (Segments.Made made = Segments.Made.in(Path.of("/dev/shm"), 4096)) {
+            PeerFile file = PeerFile.open(made.path(), true, 4096);
+            var lock = made.file().lock();
+            file.close();
+            assertTrue(isLocked(made.path()));
+            assertEquals(4096, file.length());
+            lock.release();
+            try (Segments.Made other = Segments.Made.in(Path.of("/dev/shm"), 4096)) {
+                PeerFile.open(other.path(), true, 4096).close();
+            }
+            assertThrows(IOException.class, file::length, "closed once it is unlocked");
+        }
+    }
+
+    /** The kernel escapes line feeds in names, and no carriage returns. */
+    @Test
+    void namesForgeNoMappings() throws Exception {
+        Path odd = Path.of("/dev/shm", ".obvia-test-" + ProcessHandle.current().pid() + "\r0-ffffffffffffffff r--p 0 00:01 0 ");
+        try (Arena arena = Arena.ofConfined();
+                FileChannel file = FileChannel.open(odd, StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            try (Arena others = Arena.ofConfined()) {
+                // The kernel fills gaps from the top: later mappings are before the odd one.
+                for (int i = 0; i < 64; i++) {
+                    file.map(MapMode.READ_WRITE, 0, 4096, others);
+                }
+                file.map(MapMode.READ_WRITE, 0, 4096, arena);
+            }
+            try (Segments.Made made = Segments.Made.in(folder, 4096)) {
+                if (!Mounts.own().holding(folder.toRealPath()).type().equals("tmpfs")) {
+                    assertThrows(BadMessageException.class, () -> PeerFile.open(made.path(), true, 4096, Segments.MEMORY));
+                }
+            }
+            try (Segments.Made made = Segments.Made.in(Path.of("/dev/shm"), 4096)) {
+                PeerFile.open(made.path(), true, 4096).close();
+            }
+        } finally {
+            Files.delete(odd);
+        }
+    }
+
+    @Test
+    void mappingsAreFoundByTheirAddress() {
+        String list = """
+                1000-2000 r--p 0 00:05 7 /a\r0-ffffffffffffffff r--p 0 00:01 0 /b
+                2000-4000 rw-s 00001000 fe:10 18446744073709551615 /x\ry
+                no mapping
+                ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0
+                """;
+        var found = new ArrayList<PeerFile.Mapping>();
+        for (long address : new long[] {0xfff, 0x1000, 0x1fff, 0x2000, 0x4000, 0xffffffffff600000L}) {
+            found.add(PeerFile.Mapping.at(address, Stream.of(list.split("\n"))));
+        }
+        var first = new PeerFile.Mapping(new Device(0, 5), 7);
+        assertEquals(Arrays.asList(null, first, first, new PeerFile.Mapping(new Device(0xfe, 0x10), -1), null, new PeerFile.Mapping(new Device(0, 0), 0)), found);
     }
 
     @Test
@@ -42,14 +140,13 @@ class PeerFileTest {
     /** Numbers that later file systems may have are looked up. */
     @Test
     void devicesAreKnownByTheirNumbers() throws Exception {
-        Path self = Path.of("/proc/self");
         Device early = Device.of((Long) Files.getAttribute(Path.of("/proc/self/ns/mnt"), "unix:dev"));
-        assertTrue(PeerFile.isMemory(new Device(0, early.minor() - 1), self));
-        assertFalse(PeerFile.isMemory(early, self));
-        assertFalse(PeerFile.isMemory(new Device(7, 0), self));
-        assertFalse(PeerFile.isMemory(new Device(0, (1 << 20) - 1), self));
-        assertFalse(PeerFile.isMemory(Mounts.own().holding(Path.of("/proc/self")).device(), self), "listed as none");
-        assertTrue(PeerFile.isMemory(Mounts.own().holding(Path.of("/dev/shm")).device(), self));
+        assertTrue(PeerFile.isMemory(new Device(0, early.minor() - 1), SELF));
+        assertFalse(PeerFile.isMemory(early, SELF));
+        assertFalse(PeerFile.isMemory(new Device(7, 0), SELF));
+        assertFalse(PeerFile.isMemory(new Device(0, (1 << 20) - 1), SELF));
+        assertFalse(PeerFile.isMemory(Mounts.own().holding(SELF).device(), SELF), "listed as none");
+        assertTrue(PeerFile.isMemory(Mounts.own().holding(Path.of("/dev/shm")).device(), SELF));
     }
 
     /** A call with little time left does not wait for as long as files may take. */
@@ -60,7 +157,7 @@ class PeerFileTest {
         while (late == null) {
             var end = new CountDownLatch(1);
             try {
-                PeerFile.patiently(Deadline.in(Duration.ofMillis(1)), () -> end.await(Patience.USUAL.toSeconds() / 2, TimeUnit.SECONDS));
+                PeerFile.patiently(SELF, Deadline.in(Duration.ofMillis(1)), () -> end.await(Patience.USUAL.toSeconds() / 2, TimeUnit.SECONDS));
             } catch (RpcException e) {
                 late = e;
             } catch (IOException e) {
@@ -71,36 +168,50 @@ class PeerFileTest {
         assertEquals(Hresult.RPC_E_TIMEOUT, late.result());
     }
 
+    private static <T> T patiently(String process, Duration time, Callable<T> work) throws IOException {
+        return PeerFile.patiently(Path.of("/proc", process), Deadline.in(time), work);
+    }
+
     @Test
     void fileSystemsThatDoNotAnswerHaveSomeThreads() throws Exception {
         var begun = new AtomicInteger();
         var end = new CountDownLatch(1);
         try {
-            IOException refused = null;
-            while (refused == null) {
-                try {
-                    PeerFile.patiently(Deadline.in(Duration.ofMillis(1)), () -> {
-                        begun.incrementAndGet();
-                        end.await();
-                        return null;
-                    });
-                } catch (RpcException e) {
-                    assertEquals(Hresult.RPC_E_TIMEOUT, e.result());
-                    assertTrue(begun.get() <= PeerFile.LATE_MAX);
-                } catch (IOException e) {
-                    refused = e;
-                }
+            for (int attempt = 0; attempt < 4 * PeerFile.THREADS_MAX; attempt++) {
+                RpcException late = assertThrows(RpcException.class, () -> patiently("1", Duration.ofMillis(1), () -> {
+                    begun.incrementAndGet();
+                    return end.await(60, TimeUnit.SECONDS);
+                }));
+                assertEquals(Hresult.RPC_E_TIMEOUT, late.result());
             }
-            assertEquals("too many file systems of peers do not answer", refused.getMessage());
+            // Files of other processes are opened meanwhile.
+            assertTrue(patiently("2", Wires.PATIENCE, () -> true));
         } finally {
             end.countDown();
         }
-        ProcessesTest.await("files are opened again", () -> {
+        assertTrue(patiently("1", Wires.PATIENCE, () -> true));
+        assertTrue(begun.get() <= PeerFile.THREADS_MAX, begun + " threads");
+    }
+
+    @Test
+    void turnsAreLimitedForEachAndForAll() throws Exception {
+        var turns = new Turns<String>(2, 3);
+        Deadline now = Deadline.in(Duration.ZERO);
+        assertTrue(turns.take("a", now) && turns.take("a", now));
+        assertFalse(turns.take("a", now), "two for each");
+        assertTrue(turns.take("b", now));
+        assertFalse(turns.take("c", now), "three for all");
+        var waiting = CompletableFuture.supplyAsync(() -> {
             try {
-                return PeerFile.patiently(Wires.patience(), () -> true);
-            } catch (IOException e) {
-                return false;
+                return turns.take("c", Wires.patience());
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
             }
         });
+        turns.give("a");
+        assertTrue(waiting.get());
+        assertFalse(turns.take("a", now));
+        turns.give("c");
+        assertTrue(turns.take("a", now));
     }
 }
