@@ -129,7 +129,9 @@ impl Address {
         match (self, targets) {
             (Self::Name(name), _) => {
                 trace::note_shared_memory();
-                Ok(runtime.directory().connect(name, options, deadline)?)
+                let deadline = deadline.start();
+                let dialled = runtime.directory().dial(name, deadline)?;
+                thread::cancellable(dialled.interrupter(), || Ok(dialled.complete(options, deadline)?))
             }
             (Self::Binding(binding), None) => runtime.network().connect(binding, options, deadline),
             (Self::Binding(binding), Some(targets)) => {

@@ -4,6 +4,7 @@ pub(crate) mod channels;
 
 use crate::error::Result;
 use obvia_rpc::vi_call::TargetId;
+use obvia_via::provider::shm::Interrupter;
 use obvia_via::window::Alarm;
 use obvia_via::{Deadline, Limit};
 use std::cell::{Cell, RefCell};
@@ -141,7 +142,37 @@ impl Limit for ThreadLimit {
 #[derive(Debug, Default)]
 struct CancelState {
     cancelled: AtomicBool,
-    waiting: Mutex<Option<Alarm>>,
+    waiting: Mutex<Option<Bell>>,
+}
+
+/// A handle that ends a wait of the thread whose calls can be cancelled.
+#[derive(Debug)]
+pub(crate) enum Bell {
+    /// The wait for a message on a connection.
+    Alarm(Alarm),
+    /// The wait for a server's greeting.
+    Greeting(Interrupter),
+}
+
+impl From<Alarm> for Bell {
+    fn from(alarm: Alarm) -> Self {
+        Self::Alarm(alarm)
+    }
+}
+
+impl From<Interrupter> for Bell {
+    fn from(interrupter: Interrupter) -> Self {
+        Self::Greeting(interrupter)
+    }
+}
+
+impl Bell {
+    fn ring(&self) {
+        match self {
+            Self::Alarm(alarm) => alarm.ring(),
+            Self::Greeting(interrupter) => interrupter.ring(),
+        }
+    }
 }
 
 /// Cancels calls of another thread: see [`Canceller::run`].
@@ -174,8 +205,8 @@ impl Canceller {
     pub fn cancel(&self) {
         self.0.cancelled.store(true, Ordering::SeqCst);
         let waiting = self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(alarm) = waiting.as_ref() {
-            alarm.ring();
+        if let Some(bell) = waiting.as_ref() {
+            bell.ring();
         }
     }
 
@@ -183,9 +214,9 @@ impl Canceller {
         self.0.cancelled.load(Ordering::SeqCst)
     }
 
-    /// Sets the alarm that a cancellation rings, and returns the previous one.
-    fn set_waiting(&self, alarm: Option<Alarm>) -> Option<Alarm> {
-        std::mem::replace(&mut *self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner), alarm)
+    /// Sets the bell that a cancellation rings, and returns the previous one.
+    fn set_waiting(&self, bell: Option<Bell>) -> Option<Bell> {
+        std::mem::replace(&mut *self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner), bell)
     }
 }
 
@@ -208,7 +239,7 @@ pub(crate) fn set_canceller(canceller: Option<Canceller>) -> Option<Canceller> {
 fn register(alarm: Alarm) -> Result<()> {
     let canceller = CANCELLER.try_with(|canceller| canceller.borrow().clone()).ok().flatten();
     let Some(canceller) = canceller else { return Ok(()) };
-    drop(canceller.set_waiting(Some(alarm)));
+    drop(canceller.set_waiting(Some(alarm.into())));
     // The flag is read after the alarm is in place, so that a cancellation in between rings the
     // alarm.
     if canceller.is_used() { Err(obvia_via::Error::Cancelled.into()) } else { Ok(()) }
@@ -220,15 +251,15 @@ fn register(alarm: Alarm) -> Result<()> {
 /// # Errors
 ///
 /// The errors of `work`, and if the canceller was used: the connection must not be used then, since
-/// its alarm may have been rung.
-pub(crate) fn cancellable<R>(alarm: Alarm, work: impl FnOnce() -> Result<R>) -> Result<R> {
+/// its bell may have been rung.
+pub(crate) fn cancellable<R>(bell: impl Into<Bell>, work: impl FnOnce() -> Result<R>) -> Result<R> {
     let canceller = CANCELLER.try_with(|canceller| canceller.borrow().clone()).ok().flatten();
     let Some(canceller) = canceller else { return work() };
-    let before = canceller.set_waiting(Some(alarm));
-    // The flag is read while the alarm is in place, as in `register`.
+    let before = canceller.set_waiting(Some(bell.into()));
+    // The flag is read while the bell is in place, as in `register`.
     let outcome = if canceller.is_used() { Err(obvia_via::Error::Cancelled.into()) } else { work() };
     drop(canceller.set_waiting(before));
-    // The alarm was rung under the lock of its place, after the flag was set.
+    // The bell was rung under the lock of its place, after the flag was set.
     if canceller.is_used() { Err(obvia_via::Error::Cancelled.into()) } else { outcome }
 }
 
