@@ -411,7 +411,7 @@ typedef struct obvia_caller {
     uint32_t uid;      /* the user of that process, by the kernel; else OBVIA_NOBODY */
     int32_t level;     /* an obvia_level: the protection of the call */
     char *host;        /* the address of a caller over a network; else NULL */
-    char *domain;      /* the authenticated account; NULL below OBVIA_SECURITY_CONNECT */
+    char *domain;      /* the authenticated account, "" without a domain; NULL below OBVIA_SECURITY_CONNECT */
     char *user;
 } obvia_caller;
 

@@ -132,7 +132,9 @@ impl Address {
         match (self, targets) {
             (Self::Name(name), _) => {
                 trace::note_shared_memory();
-                Ok(local.directory().connect(name, options, deadline)?)
+                let deadline = deadline.start();
+                let dialled = local.directory().dial(name, deadline)?;
+                thread::cancellable(dialled.interrupter(), || Ok(dialled.complete(options, deadline)?))
             }
             (Self::Binding(binding), None) => local.network().connect(binding, options, deadline),
             (Self::Binding(binding), Some(targets)) => {

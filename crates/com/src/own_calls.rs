@@ -16,7 +16,8 @@ use crate::orpc::CallContext;
 use crate::thread::{self, ThreadLimit};
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{Channel, ServerCall, TargetId};
-use obvia_via::RegionView;
+use obvia_via::{Deadline, RegionView};
+use std::time::Duration;
 use windows_core::{GUID, HRESULT};
 
 /// The target of the runtime's own calls. No entry of the object table has generation 0.
@@ -52,6 +53,9 @@ pub(crate) const OP_CONTEXT: u16 = 25;
 /// refuses a call has not read its arguments. So the server returns the references in this message
 /// if it refused the call.
 pub(crate) const OP_GIVEN: u16 = 26;
+
+/// The time that [`OP_GIVEN`] waits for room behind the one-way call.
+const GIVEN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The greatest number of entries that one call releases. The exports are locked meanwhile, so
 /// other calls wait.
@@ -141,11 +145,13 @@ pub(crate) fn context_in(call: &ServerCall<'_>) -> Option<Option<CallContext>> {
     Some(context.and_then(CallContext::read))
 }
 
-/// Sends the references of the one-way call that was sent last.
+/// Sends the references of the one-way call that was sent last. Waits only briefly for a server
+/// that does not read: the caller's one-way call is done.
 pub(crate) fn tell_given(channel: &mut Channel, given: &[(TargetId, u64)]) -> Result<()> {
+    let limit = Deadline::Within(thread::deadline().start().remaining().min(GIVEN_TIMEOUT)).start();
     for part in given.chunks(RELEASES_MAX) {
         let request = put_releases(part.iter().copied());
-        channel.request(request.len(), 0, ThreadLimit)?.copy_from_slice(&request);
+        channel.request(request.len(), 0, limit)?.copy_from_slice(&request);
         channel.oneway(TARGET, OP_GIVEN, request.len());
     }
     Ok(())

@@ -21,12 +21,60 @@ use obvia_rpc::vi_call::TargetId;
 use obvia_via::datagram::{DatagramSocket, Host};
 use obvia_via::stream::Stream;
 use obvia_via::window::{Peer, Window};
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use windows_core::GUID;
 
 /// The reason code of a refusal that names no reason (C706 12.6.3.1, reason_not_specified).
 const REASON_NOT_SPECIFIED: u16 = 0;
+
+/// The greatest number of users with names of an association: as many as it may have security
+/// contexts. A client may replace the contexts without end, and the users stay.
+const USERS_MAX: usize = 2000;
+
+/// The users of a client that has not introduced itself. Each counts as a client with a number of
+/// its own.
+#[derive(Default)]
+struct Users {
+    /// The number of the first user that has called.
+    first: Option<u64>,
+    anonymous: Option<Presence>,
+    named: HashMap<Arc<Principal>, Presence>,
+}
+
+impl Users {
+    fn find(&self, user: Option<&Arc<Principal>>) -> Option<&Presence> {
+        user.map_or(self.anonymous.as_ref(), |user| self.named.get(user))
+    }
+
+    /// Adds a user that is not among these.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::REMOTE_NO_MEMORY`] when there are too many users; the errors of `enter`.
+    fn add(
+        &mut self,
+        user: Option<&Arc<Principal>>,
+        enter: impl FnOnce() -> Result<Presence, Status>,
+    ) -> Result<u64, Status> {
+        if user.is_some() && self.named.len() >= USERS_MAX {
+            return Err(Status::REMOTE_NO_MEMORY);
+        }
+        let presence = enter()?;
+        let number = presence.oxid();
+        self.first.get_or_insert(number);
+        match user {
+            Some(user) => drop(self.named.insert(Arc::clone(user), presence)),
+            None => self.anonymous = Some(presence),
+        }
+        Ok(number)
+    }
+
+    fn note_loss(&self) {
+        self.anonymous.iter().chain(self.named.values()).for_each(Presence::note_loss);
+    }
+}
 
 /// The server side of an association over a stream: the view of this process, and the identity of
 /// the client.
@@ -37,9 +85,7 @@ pub(crate) struct Visitor {
     local: Option<String>,
     /// The client, if it has introduced itself.
     presence: OnceLock<Presence>,
-    /// The principals of a client that has not introduced itself. Each counts as a client with a
-    /// number of its own.
-    users: Mutex<Vec<(Option<Arc<Principal>>, Presence)>>,
+    users: Mutex<Users>,
     /// The group of the association.
     group: OnceLock<Arc<Group<Fellowship>>>,
     membership: OnceLock<Membership>,
@@ -63,20 +109,20 @@ impl Visitor {
         Self { runtime, transfers, peer, local, presence, users, group, membership, is_proved, admitted }
     }
 
-    fn users(&self) -> MutexGuard<'_, Vec<(Option<Arc<Principal>>, Presence)>> {
+    fn users(&self) -> MutexGuard<'_, Users> {
         self.users.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether the client has not introduced itself, but a principal of it has called.
     fn is_stranger(&self) -> bool {
-        self.presence.get().is_none() && !self.users().is_empty()
+        self.presence.get().is_none() && self.users().first.is_some()
     }
 
     /// Returns the client process, if it has introduced itself, or the first of its principals that
     /// has called.
     pub(crate) fn client(&self) -> Option<Identity> {
         let said = self.presence.get().map(|presence| Identity { oxid: presence.oxid(), is_stranger: false });
-        let first = || self.users().first().map(|(_, presence)| Identity { oxid: presence.oxid(), is_stranger: true });
+        let first = || self.users().first.map(|oxid| Identity { oxid, is_stranger: true });
         said.or_else(first)
     }
 
@@ -85,20 +131,21 @@ impl Visitor {
         if let Some(presence) = self.presence.get() {
             presence.note_loss();
         }
-        self.users().iter().for_each(|(_, presence)| presence.note_loss());
+        self.users().note_loss();
     }
 
     /// Returns the client's OXID if the client has sent it. Otherwise returns the client number of
     /// the caller's user, which is drawn at its first use. The number is valid in the association's
-    /// group, or in the association if it has no group.
-    pub(crate) fn name(&self, caller: Option<&Authenticated>) -> Result<u64, Status> {
+    /// group, or in the association if it has no group. Drawing a number for the client takes the
+    /// lock of the clients, under which clients also leave.
+    pub(crate) fn number_for(&self, caller: Option<&Authenticated>) -> Result<u64, Status> {
         // One guard from the look-up to the insertion: two lanes may bring a client's first calls.
         let mut users = self.users();
         if let Some(presence) = self.presence.get() {
             return Ok(presence.oxid());
         }
         let user = caller.map(|caller| &caller.principal);
-        if let Some((_, presence)) = users.iter().find(|(known, _)| known.as_ref() == user) {
+        if let Some(presence) = users.find(user) {
             return Ok(presence.oxid());
         }
         let group = self.group.get();
@@ -106,10 +153,7 @@ impl Visitor {
             Some(group) => group.shared().client(user),
             None => identity::draw().map_err(|_| Status::REMOTE_NO_MEMORY),
         };
-        let presence = Presence::enter(self.runtime, draw, &self.peer, self.local.as_deref(), group)?;
-        let name = presence.oxid();
-        users.push((user.cloned(), presence));
-        Ok(name)
+        users.add(user, || Presence::enter(self.runtime, draw, &self.peer, self.local.as_deref(), group))
     }
 
     /// Returns the performer of an interface of functions. The reference to it is counted for the
@@ -125,7 +169,7 @@ impl Visitor {
         let not_found = if object.is_some() { Status::OBJECT_NOT_FOUND } else { Status::UNK_IF };
         let (performer, info) = found.map_err(|_| not_found)?;
         // The performer is exported for the lifetime of the client.
-        let holder = Client::Process(self.name(caller)?);
+        let holder = Client::Process(self.number_for(caller)?);
         let exported = self.runtime.exports().add(performer.get(), info, holder, 1);
         let target = exported.map_err(|error| Status(error.code().0.cast_unsigned()))?.target;
         Ok((target, interface_of(info, registry::plan(info))))
@@ -150,7 +194,7 @@ impl Visitor {
     fn is_called(&self, oxid: u64) -> bool {
         let users = self.users();
         if self.presence.get().is_none()
-            && users.is_empty()
+            && users.first.is_none()
             && let Ok(presence) = Presence::enter(self.runtime, || Ok(oxid), &self.peer, self.local.as_deref(), None)
         {
             // The guard of the users keeps other threads from setting it.
@@ -191,14 +235,14 @@ impl Interfaces for Visitor {
             return Ok((own_calls::TARGET, OWN));
         }
         if let Some(found) = dcom::find(self.runtime, object, interface) {
-            self.name(caller)?;
+            self.number_for(caller)?;
             return found;
         }
         let (target, oxid) = objref::split_ipid(&GUID::from_u128(object.map_or(0, |object| object.0)));
         if oxid != self.runtime.oxid() {
             return self.find_function(object, interface, caller);
         }
-        self.name(caller)?;
+        self.number_for(caller)?;
         let info = self.runtime.exports().interface(target).ok_or(Status::OBJECT_NOT_FOUND)?;
         // The interface must be that of the context, by which the arguments are translated.
         if info.iid.to_u128() == interface.uuid.0 {
@@ -273,5 +317,36 @@ impl Clients for Visitors {
         let routed = || DatagramSocket::connect(&host, 1).ok()?.local_host().map(|local| local.to_string());
         let local = self.local.clone().or_else(routed);
         Some(Arc::new(Visitor::from(self.runtime, Peer::Host(host), local, Transfers::NDR)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{USERS_MAX, Users};
+    use crate::runtime::Runtime;
+    use crate::server::Presence;
+    use obvia_rpc::security::Principal;
+    use obvia_rpc::status::Status;
+    use obvia_via::window::Peer;
+    use std::sync::Arc;
+
+    #[test]
+    #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
+    fn the_users_of_an_association_are_limited_however_often_it_changes_them() {
+        let runtime = Runtime::of_process().unwrap();
+        let mut users = Users::default();
+        let user = |number: usize| Arc::new(Principal { domain: format!("A{number}"), user: "anna".to_owned() });
+        let draw = || crate::identity::draw().map_err(|_| Status::REMOTE_NO_MEMORY);
+        let enter = || Presence::enter(runtime, draw, &Peer::Host("far".to_owned()), None, None);
+        let numbers: Vec<u64> = (0..USERS_MAX).map(|number| users.add(Some(&user(number)), enter).unwrap()).collect();
+        assert_eq!(users.add(Some(&user(USERS_MAX)), enter), Err(Status::REMOTE_NO_MEMORY));
+        // The known users stay, and so may anonymous calls come.
+        let found = |users: &Users, user: Option<&Arc<Principal>>| users.find(user).map(Presence::oxid);
+        assert_eq!(found(&users, Some(&user(7))), Some(numbers[7]));
+        assert_eq!(found(&users, Some(&user(USERS_MAX))), None);
+        let anonymous = users.add(None, enter).unwrap();
+        assert_eq!((found(&users, None), users.first), (Some(anonymous), Some(numbers[0])));
+        drop(users);
+        assert!(numbers.iter().all(|number| !runtime.clients().has(*number)));
     }
 }

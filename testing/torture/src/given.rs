@@ -3,10 +3,14 @@
 #![expect(clippy::unit_arg, reason = "orders without a result of their own are answered all the same")]
 
 use crate::answer::{Answer, done};
+use crate::process::{self, LATEST};
 use crate::state::State;
 use crate::{Counter, ICounter, IListener, ITaker};
 use obvia::{GUID, IUnknown, code};
 use windows_core::Interface;
+
+/// The number of messages that a server may leave unread.
+const SLOTS: usize = 16;
 
 /// The number of values that exceed the limit of a frame, 256 MiB.
 const TOO_MANY: usize = 80 << 20;
@@ -26,6 +30,25 @@ pub(crate) fn give(state: &mut State, what: &str) -> Answer {
         "to-fail" => take(ICounter::IID, &[], code::E_UNEXPECTED.0)?,
         _ => return Err(code::E_INVALIDARG.into()),
     })
+}
+
+/// Stops the server, whose process has this number, and passes objects in one-way calls until there
+/// is room for a call, and none for the message with its references. Then lets the server go on.
+pub(crate) fn give_to_stopped(state: &mut State, server: u32) -> Answer {
+    let taker: ITaker = state.factory()?.cast()?;
+    let own = state.own.get_or_insert_with(Counter::new).clone();
+    let other: IUnknown = own.cast()?;
+    // The server has taken all messages when it has answered a call.
+    taker.Take(None, &ICounter::IID, None, &[], 0)?;
+    process::stop(server);
+    let soon = |own, other| taker.TakeSoon(own, &ICounter::IID, other);
+    // The limit is later than the test's patience. It makes a message before each call.
+    let outcome = obvia::with_timeout(2 * LATEST, || {
+        soon(None, None)?;
+        (2..SLOTS).step_by(3).try_for_each(|_| soon(Some(&own), Some(&other)))
+    });
+    process::go_on(server);
+    done(outcome?)
 }
 
 /// Disconnects the exported factory from all clients.

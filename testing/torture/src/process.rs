@@ -258,29 +258,20 @@ impl Process {
         within(limit, || same(self.number(order), wanted).map_err(|what| format!("{order}: {what}")));
     }
 
-    fn signal(&self, signal: Signal) {
-        // The child has not been waited for, so that its process ID is not reused.
-        kill_process(Pid::from_raw(self.pid().cast_signed()).unwrap(), signal).unwrap();
-    }
-
     /// Stops the process by a signal, and waits until it is stopped.
     pub fn stop(&self) {
-        self.signal(Signal::STOP);
-        within(LATEST, || {
-            let stat = fs::read_to_string(format!("/proc/{}/stat", self.pid())).unwrap();
-            let state = stat.rsplit(')').next().unwrap().trim_start().chars().next();
-            same(state, Some('T'))
-        });
+        stop(self.pid());
     }
 
     /// Continues a stopped process.
     pub fn go_on(&self) {
-        self.signal(Signal::CONT);
+        go_on(self.pid());
     }
 
     /// Kills the process, and waits for its end.
     pub fn kill(&mut self) {
-        self.signal(Signal::KILL);
+        // The child has not been waited for, so that its process ID is not reused.
+        kill(self.pid());
         self.child.wait().unwrap();
     }
 
@@ -342,10 +333,28 @@ pub fn ends(pid: u32) {
     within(LATEST, || if is_there(pid) { Err(format!("process {pid} is there")) } else { Ok(()) });
 }
 
+/// Stops a process by a signal, and waits until it is stopped.
+pub fn stop(pid: u32) {
+    signal(pid, Signal::STOP);
+    within(LATEST, || {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+        let state = stat.rsplit(')').next().unwrap().trim_start().chars().next();
+        same(state, Some('T'))
+    });
+}
+
+/// Continues a stopped process.
+pub fn go_on(pid: u32) {
+    signal(pid, Signal::CONT);
+}
+
 /// Kills a process that is not a child.
 pub fn kill(pid: u32) {
-    let pid = Pid::from_raw(pid.cast_signed()).unwrap();
-    kill_process(pid, Signal::KILL).unwrap();
+    signal(pid, Signal::KILL);
+}
+
+fn signal(pid: u32, signal: Signal) {
+    kill_process(Pid::from_raw(pid.cast_signed()).unwrap(), signal).unwrap();
 }
 
 /// Kills a process if it runs this program, because the process ID may have been reused.

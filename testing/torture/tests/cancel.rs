@@ -1,5 +1,7 @@
 //! Tests of cancelled calls: the server notices the cancel, and other calls are not disturbed.
 
+use std::net::TcpListener;
+use std::os::unix::net::UnixListener;
 use std::time::Duration;
 use torture::process::{Directory, LATEST, Process};
 
@@ -118,24 +120,32 @@ fn a_canceller_that_was_used_is_of_no_use_to_other_threads() {
     assert_eq!(outcome, "");
 }
 
-/// A connection to a server that accepts it and never answers the bind.
+/// Cancels a connect to a server that accepts it and never answers the first message.
+fn cancel_connect<S: std::io::Read>(directory: &Directory, place: &str, accept: impl FnOnce() -> S) {
+    let mut client = directory.start(PROGRAM, &[]);
+    // The deadline is later than the test's patience.
+    client.good("timeout 600000000");
+    client.good(&format!("cancellable-connect {place}"));
+    let mut accepted = accept();
+    // The client waits for the answer once it has sent the message.
+    accepted.read_exact(&mut [0]).unwrap();
+    client.order("cancel");
+    let mut lines = [client.line_within(LATEST), client.line_within(LATEST)];
+    lines.sort();
+    assert!(lines[0].starts_with("ended error") && lines[0].contains(CANCELED), "{place}: {lines:?}");
+}
+
 #[test]
 fn a_cancelled_connect_ends_while_the_server_is_silent() {
     let directory = Directory::new();
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     for round in ["first", "second"] {
-        let mut client = directory.start(PROGRAM, &[]);
-        // The deadline is later than the test's patience.
-        client.good("timeout 600000000");
-        client.good(&format!("cancellable-connect ncacn_ip_tcp:127.0.0.1[{port},name={round}]"));
-        let (mut accepted, _) = listener.accept().unwrap();
-        // The client waits for the answer once it has sent the bind.
-        std::io::Read::read_exact(&mut accepted, &mut [0]).unwrap();
-        client.order("cancel");
-        let mut lines = [client.line_within(LATEST), client.line_within(LATEST)];
-        lines.sort();
-        assert!(lines[0].starts_with("ended error") && lines[0].contains(CANCELED), "{lines:?}");
-        drop(accepted);
+        let place = format!("ncacn_ip_tcp:127.0.0.1[{port},name={round}]");
+        cancel_connect(&directory, &place, || listener.accept().unwrap().0);
+    }
+    for (ending, place) in [(".sock", "silent"), (".lrpc-sock", "ncalrpc:[silent,name=first]")] {
+        let listener = UnixListener::bind(directory.path().join(format!("silent{ending}"))).unwrap();
+        cancel_connect(&directory, place, || listener.accept().unwrap().0);
     }
 }

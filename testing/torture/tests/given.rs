@@ -165,3 +165,15 @@ fn what_a_server_without_a_link_refuses_of_oneway_calls_ends_with_it() {
     server.kill();
     client.becomes(LATEST, "exported", 0);
 }
+
+#[test]
+fn a_sent_oneway_call_does_not_wait_for_a_server_that_does_not_read() {
+    let directory = Directory::new();
+    let mut server = directory.start(PROGRAM, &[]);
+    server.good("export there");
+    let mut client = directory.start(PROGRAM, &[]);
+    client.good("connect there");
+    client.good(&format!("give-to-stopped {}", server.pid()));
+    client.good("give all");
+    client.becomes(LATEST, "exported", 0);
+}

@@ -48,5 +48,5 @@ fn the_command_proves_who_its_user_is() {
     assert!(run("another", &as_anna).bad().contains("E_ACCESSDENIED"));
     assert_eq!(run("one secret", &as_anna).good(), "done\n");
     assert!(run("one secret", &["ls", &binding, "--user", "anna"]).good().contains("printer"));
-    assert_eq!(server.line(), "hint 7 of HERE\\anna at integrity");
+    assert_eq!(server.line(), "hint 7 of \\anna at integrity");
 }

@@ -156,14 +156,14 @@ impl Caller {
     ///
     /// # Errors
     ///
-    /// [`Status::REMOTE_NO_MEMORY`] when the client makes calls for too many users;
+    /// [`Status::REMOTE_NO_MEMORY`] when the association has had too many users;
     /// [`Status::CONTEXT_MISMATCH`] when the association has ended.
     pub(crate) fn client(&self) -> std::result::Result<u64, Status> {
         match &self.maker {
             // Each user of an association is a client.
             Maker::Association(visitor, attribution) if self.is_stranger => {
                 let visitor = visitor.upgrade().ok_or(Status::CONTEXT_MISMATCH)?;
-                visitor.name(attribution.maker().as_ref())
+                visitor.number_for(attribution.maker().as_ref())
             }
             _ => Ok(self.oxid),
         }

@@ -16,8 +16,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[derive(Debug)]
 pub(crate) struct Fellowship {
     peer: Peer,
-    /// The client number of each user. An entry leaves with its client, so there are no more than
-    /// the associations of the group have security contexts.
+    /// The client number of each user. An entry leaves with its client, which has an association of
+    /// the group. The number of users of an association is limited.
     users: Mutex<HashMap<Option<Arc<Principal>>, u64>>,
 }
 

@@ -1,6 +1,7 @@
 //! The canceller of a thread's calls.
 
 use crate::error::Result;
+use obvia_via::provider::shm::Interrupter;
 use obvia_via::window::Alarm;
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +14,37 @@ thread_local! {
 #[derive(Debug, Default)]
 struct CancelState {
     cancelled: AtomicBool,
-    waiting: Mutex<Option<Alarm>>,
+    waiting: Mutex<Option<Bell>>,
+}
+
+/// A handle that ends a wait of the thread whose calls can be cancelled.
+#[derive(Debug)]
+pub(crate) enum Bell {
+    /// The wait for a message on a connection.
+    Alarm(Alarm),
+    /// The wait for a server's greeting.
+    Greeting(Interrupter),
+}
+
+impl From<Alarm> for Bell {
+    fn from(alarm: Alarm) -> Self {
+        Self::Alarm(alarm)
+    }
+}
+
+impl From<Interrupter> for Bell {
+    fn from(interrupter: Interrupter) -> Self {
+        Self::Greeting(interrupter)
+    }
+}
+
+impl Bell {
+    fn ring(&self) {
+        match self {
+            Self::Alarm(alarm) => alarm.ring(),
+            Self::Greeting(interrupter) => interrupter.ring(),
+        }
+    }
 }
 
 /// Cancels calls of another thread: see [`Canceller::run`].
@@ -30,8 +61,8 @@ impl Canceller {
     pub fn cancel(&self) {
         self.0.cancelled.store(true, Ordering::SeqCst);
         let waiting = self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(alarm) = waiting.as_ref() {
-            alarm.ring();
+        if let Some(bell) = waiting.as_ref() {
+            bell.ring();
         }
     }
 
@@ -39,13 +70,13 @@ impl Canceller {
         self.0.cancelled.load(Ordering::SeqCst)
     }
 
-    /// Sets the alarm that a cancellation rings, and returns the previous one.
-    fn set_waiting(&self, alarm: Option<Alarm>) -> Option<Alarm> {
-        std::mem::replace(&mut *self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner), alarm)
+    /// Sets the bell that a cancellation rings, and returns the previous one.
+    fn set_waiting(&self, bell: Option<Bell>) -> Option<Bell> {
+        std::mem::replace(&mut *self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner), bell)
     }
 }
 
-/// Replaces the canceller of this thread. Returns the previous one, which has no alarm any more.
+/// Replaces the canceller of this thread. Returns the previous one, which has no bell any more.
 pub(super) fn replace(canceller: Option<Canceller>) -> Option<Canceller> {
     // A thread that is ending has no canceller, and its calls cannot be cancelled.
     let before = CANCELLER.try_with(|current| current.replace(canceller)).ok().flatten();
@@ -63,7 +94,7 @@ pub(super) fn replace(canceller: Option<Canceller>) -> Option<Canceller> {
 pub(super) fn register(alarm: Alarm) -> Result<()> {
     let canceller = CANCELLER.try_with(|canceller| canceller.borrow().clone()).ok().flatten();
     let Some(canceller) = canceller else { return Ok(()) };
-    drop(canceller.set_waiting(Some(alarm)));
+    drop(canceller.set_waiting(Some(alarm.into())));
     // The flag is read after the alarm is in place, so that a cancellation in between rings the
     // alarm.
     if canceller.is_used() { Err(obvia_via::Error::Cancelled.into()) } else { Ok(()) }
@@ -75,15 +106,15 @@ pub(super) fn register(alarm: Alarm) -> Result<()> {
 /// # Errors
 ///
 /// The errors of `work`, and if the canceller was used: the connection must not be used then, since
-/// its alarm may have been rung.
-pub(crate) fn cancellable<R>(alarm: Alarm, work: impl FnOnce() -> Result<R>) -> Result<R> {
+/// its bell may have been rung.
+pub(crate) fn cancellable<R>(bell: impl Into<Bell>, work: impl FnOnce() -> Result<R>) -> Result<R> {
     let canceller = CANCELLER.try_with(|canceller| canceller.borrow().clone()).ok().flatten();
     let Some(canceller) = canceller else { return work() };
-    let before = canceller.set_waiting(Some(alarm));
-    // The flag is read while the alarm is in place, as in `register`.
+    let before = canceller.set_waiting(Some(bell.into()));
+    // The flag is read while the bell is in place, as in `register`.
     let outcome = if canceller.is_used() { Err(obvia_via::Error::Cancelled.into()) } else { work() };
     drop(canceller.set_waiting(before));
-    // The alarm was rung under the lock of its place, after the flag was set.
+    // The bell was rung under the lock of its place, after the flag was set.
     if canceller.is_used() { Err(obvia_via::Error::Cancelled.into()) } else { outcome }
 }
 

@@ -1,5 +1,6 @@
 //! Credentials of clients, and the accounts against which servers check them.
 
+use super::Principal;
 use super::secret::NtHash;
 use std::collections::HashMap;
 use std::fmt;
@@ -58,16 +59,25 @@ pub trait Accounts: Send + Sync {
     /// the client's claims and unverified.
     fn hash(&self, domain: &str, user: &str) -> Option<NtHash>;
 
+    /// Returns the principal of a client that has proved to have the password of [`Self::hash`]. By
+    /// default domain and name are those that the client has written. Accounts that ignore a part
+    /// of them should not repeat that part, since each principal counts as a user of its own.
+    fn principal(&self, domain: &str, user: &str) -> Principal {
+        Principal { domain: domain.to_owned(), user: user.to_owned() }
+    }
+
     /// Whether anonymous clients are accepted. By default they are not.
     fn has_anonymous(&self) -> bool {
         false
     }
 }
 
-/// Accounts in memory, by user name in any domain. Names are compared without case.
+/// Accounts in memory, by user name. Names are compared without case. The domain that a client
+/// writes is ignored: principals have none, and are spelled as in the table.
 #[derive(Default)]
 pub struct AccountTable {
-    hashes: HashMap<String, NtHash>,
+    /// The name and the hash of each user, by the name in upper case.
+    users: HashMap<String, (String, NtHash)>,
     anonymous: bool,
 }
 
@@ -75,7 +85,7 @@ impl AccountTable {
     /// Adds a user, or replaces its password.
     #[must_use]
     pub fn with(mut self, user: &str, hash: NtHash) -> Self {
-        self.hashes.insert(uppercase(user), hash);
+        self.users.insert(uppercase(user), (user.to_owned(), hash));
         self
     }
 
@@ -129,7 +139,8 @@ impl FromStr for AccountTable {
             let is_hash = digits.len() == 32 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
             let hash = is_hash.then(|| u128::from_str_radix(digits, 16).ok()).flatten();
             let hash = hash.ok_or_else(|| bad("has no NT hash, 32 hexadecimal digits"))?;
-            let before = table.hashes.insert(uppercase(user), NtHash::from_bytes(hash.to_be_bytes()));
+            let hash = NtHash::from_bytes(hash.to_be_bytes());
+            let before = table.users.insert(uppercase(user), (user.to_owned(), hash));
             if before.is_some() {
                 return Err(bad("is about a user that another line is about"));
             }
@@ -140,7 +151,12 @@ impl FromStr for AccountTable {
 
 impl Accounts for AccountTable {
     fn hash(&self, _domain: &str, user: &str) -> Option<NtHash> {
-        self.hashes.get(&uppercase(user)).cloned()
+        self.users.get(&uppercase(user)).map(|(_, hash)| hash.clone())
+    }
+
+    fn principal(&self, _domain: &str, user: &str) -> Principal {
+        let known = self.users.get(&uppercase(user)).map_or(user, |(known, _)| known);
+        Principal { domain: String::new(), user: known.to_owned() }
     }
 
     fn has_anonymous(&self) -> bool {
@@ -150,7 +166,7 @@ impl Accounts for AccountTable {
 
 impl fmt::Debug for AccountTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AccountTable").field("users", &self.hashes.len()).field("anonymous", &self.anonymous).finish()
+        f.debug_struct("AccountTable").field("users", &self.users.len()).field("anonymous", &self.anonymous).finish()
     }
 }
 
@@ -179,6 +195,8 @@ mod tests {
         assert_eq!(table.hash("ANY", "anna").unwrap().bytes(), password.bytes());
         assert_eq!(table.hash("", "OTTO").unwrap().bytes()[15], 1);
         assert!(table.hash("", "").is_none() && !table.has_anonymous());
+        let anna = Principal { domain: String::new(), user: "Anna".to_owned() };
+        assert_eq!([table.principal("A1", "anna"), table.principal("A2", "ANNA")], [anna.clone(), anna]);
         let hash = "8846f7eaee8fb117ad06bdd830b7586c";
         for (text, line, why) in [
             ("anna".to_owned(), 1, "is no line"),

@@ -66,6 +66,6 @@ pub(crate) use directory::local_peer;
 pub use directory::{Directory, Entry, Listener};
 #[cfg(feature = "fabric")]
 pub(crate) use directory::{NamedSocket, check_peer};
-pub use greeting::Incoming;
+pub use greeting::{Incoming, Interrupter, Outgoing};
 pub(crate) use mapping::create_region;
 pub use nic::{NicOptions, open};

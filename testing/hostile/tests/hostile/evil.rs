@@ -30,9 +30,18 @@ impl Evil {
         behave: impl Fn(&mut Peer, &Message) -> bool + Send + Sync + 'static,
     ) -> Self {
         let oxid = fresh_oxid();
-        let names = [EVIL.to_owned(), format!("oxid-{oxid:016x}")];
+        Self::start_as(directory, oxid, &[EVIL.to_owned(), endpoint_of(oxid)], behave)
+    }
+
+    /// As [`Self::start`], as the process of an OXID, for these names.
+    pub(crate) fn start_as(
+        directory: &Directory,
+        oxid: u64,
+        names: &[String],
+        behave: impl Fn(&mut Peer, &Message) -> bool + Send + Sync + 'static,
+    ) -> Self {
         let behave = Arc::new(behave);
-        Self::accept(directory, &names, move |socket, stop| {
+        Self::accept(directory, names, move |socket, stop| {
             let Some(mut peer) = Peer::accept(socket) else { return };
             peer.oxid = oxid;
             while !stop.load(Ordering::Relaxed) && !has_ended(&peer.socket) {
@@ -76,6 +85,11 @@ impl Evil {
         let accepting = sockets.iter().map(listen).collect();
         Self { stop, _accepting: accepting, sockets }
     }
+}
+
+/// Returns the name of the endpoint of a process.
+pub(crate) fn endpoint_of(oxid: u64) -> String {
+    format!("oxid-{oxid:016x}")
 }
 
 /// Waits for a client until the next check for the end.

@@ -1,8 +1,10 @@
 //! Tests of wrong bytes in calls: targets, opnums, frames, references, and the runtime's own calls.
 
-use crate::peer::Peer;
-use crate::scene::{Scene, Server, against_every_server, await_that};
+use crate::evil::{Evil, endpoint_of};
+use crate::peer::{Message, Peer};
+use crate::scene::{PATIENCE, Scene, Server, against_every_server, await_that};
 use crate::wire::{self, BAD_DATA, BAD_PROTOCOL, Frame, NOT_FOUND, OP_RANGE, Reference, SYSTEM, mark};
+use std::sync::mpsc::channel;
 
 against_every_server! {
     targets_that_are_none_are_not_found,
@@ -25,11 +27,15 @@ against_every_server! {
     units_that_are_no_binds_cost_the_connection,
     who_has_said_who_it_is_does_not_become_somebody_else,
     what_a_client_held_is_dropped_when_it_is_cut_off,
-    the_identity_of_another_process_is_refused,
+    the_identity_of_another_process_is_refused;
+    but_java:
+    lists_of_references_do_not_add_up_where_none_are_taken,
 }
 
 /// The runtime's own call with the references in the call before it.
 const GIVEN: u16 = 26;
+/// The runtime's own call that releases references.
+const RELEASE: u16 = 4;
 
 const SUM: u16 = 4;
 const REVERSE: u16 = 5;
@@ -378,6 +384,61 @@ fn lists_of_references_in_refused_calls_do_no_harm(server: Server) {
             peer.assert_good(object);
         }
     });
+}
+
+fn lists_of_references_do_not_add_up_where_none_are_taken(server: Server) {
+    /// The greatest number of references that the server keeps for a client.
+    const OWED_MAX: usize = 1024;
+    const ROUNDS: usize = 64;
+    /// A reference by which the last list is recognised.
+    const LAST: wire::Target = (77, 7);
+
+    let scene = Scene::of(server);
+    let (mut peer, object) = scene.bound();
+    let (oxid, missing) = (peer.oxid, (1000, 1));
+    let endpoint = endpoint_of(oxid);
+    let is_release = |message: &Message| (message.first, message.second, message.opnum) == (0, 0, RELEASE);
+    let refuse = |peer: &mut Peer, list: &[u8]| {
+        peer.post(wire::ONEWAY, 3, missing, &[]);
+        peer.post(wire::ONEWAY, GIVEN, SYSTEM, list);
+        peer.assert_good(object);
+    };
+    // The server connects to the client's endpoint, and the first release there is not answered.
+    let (tell, told) = channel();
+    let silent = Evil::start_as(&scene.directory, oxid, std::slice::from_ref(&endpoint), move |_, message| {
+        message.kind == wire::REQUEST && is_release(message) && {
+            let _ = tell.send(());
+            true
+        }
+    });
+    let own = Reference { oxid, target: (9, 1), endpoint: endpoint.clone(), ..reference() };
+    peer.good(object, VISIT, &visit(&own.to_wire()));
+    refuse(&mut peer, &release(&[((9, 9), 1)]));
+    told.recv_timeout(PATIENCE).unwrap();
+    // The release times out, and the connection stays, while no endpoint is there.
+    std::fs::remove_file(scene.directory.socket(&endpoint)).unwrap();
+    for _ in 0..ROUNDS {
+        refuse(&mut peer, &release(&[((9, 9), 1); OWED_MAX]));
+    }
+    // The endpoint is there again, and counts what comes.
+    let (tell, told) = channel();
+    let taking = Evil::start_as(&scene.directory, oxid, &[endpoint], move |_, message| {
+        if message.kind == wire::REQUEST && is_release(message) {
+            let _ = tell.send(message.frame.clone());
+        }
+        false
+    });
+    let last = release(&[(LAST, 1)]);
+    let mut count = 0;
+    await_that("the last list comes", || {
+        refuse(&mut peer, &last);
+        let came: Vec<u8> = told.try_iter().flatten().collect();
+        count += came.len() / last.len();
+        came.chunks(last.len()).any(|entry| entry == last)
+    });
+    assert!(count <= 4 * OWED_MAX, "{count} references came");
+    drop((taking, silent, peer));
+    scene.assert_unharmed();
 }
 
 fn references_given_to_nobody_and_the_dead_do_no_harm(server: Server) {

@@ -54,13 +54,13 @@ void those_with_accounts_are_let_in(const std::string &binding)
     obvia::set_credentials("guest", "wrong");
     CHECK(connected(binding) == E_ACCESSDENIED);
     obvia::set_credentials("guest", "open sesame", "HERE");
-    CHECK(who(obvia::connect<IWitness>(binding).get()) == "5 HERE/guest 127.0.0.1");
+    CHECK(who(obvia::connect<IWitness>(binding).get()) == "5 /Guest 127.0.0.1");
     std::string better = binding;
     better.replace(better.find("integrity"), std::strlen("integrity"), "privacy");
     const obvia::com_ptr<IWitness> witness = obvia::connect<IWitness>(better);
     CHECK(obvia_set_credentials(nullptr, "another", "") == S_OK);
     // The existing connection keeps its credentials, and a new one with the wrong ones is refused.
-    CHECK(who(witness.get()) == "6 HERE/guest 127.0.0.1");
+    CHECK(who(witness.get()) == "6 /Guest 127.0.0.1");
     CHECK(connected(better) == E_ACCESSDENIED);
 }
 

@@ -11,11 +11,11 @@ pub(super) const FIRST_LOOK: usize = 1024;
 /// third more objects than there are.
 pub(super) const LATER_LOOK: usize = 4;
 
-/// Checks that the object that was found last does not lie within itself.
+/// Checks that the object found last does not contain itself.
 ///
-/// The survey visits what lies nearer first, so the object found last is one of the deepest. A
-/// ring that goes on fills the survey with objects that have the same array of elements among the
-/// objects that lead to them. Objects that pointers share are found once, so they end a ring.
+/// Nearer objects are found first, so that object is one of the deepest: if a ring is being
+/// followed, the same elements occur twice on the path from the root to it. An object that pointers
+/// share is found once, so the walk ends there.
 ///
 /// # Errors
 ///

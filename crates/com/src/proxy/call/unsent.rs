@@ -91,7 +91,8 @@ impl Unsent {
             && !given.own.is_empty()
             && link.returns_refused_references()
         {
-            // The call itself was sent. If it is refused now, the references end with the server.
+            // The call itself was sent. If this message is not, and the server refuses the call,
+            // the references end with the server.
             let _ = own_calls::tell_given(channel, &given.own);
         }
         self.settle(None);

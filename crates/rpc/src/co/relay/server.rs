@@ -85,7 +85,7 @@ enum Taken {
     Nothing,
     Something,
     Call(Call),
-    /// A refused call without response, in whose place the inbox has one of a missing target.
+    /// A call without response was refused. The inbox has [`REFUSED`] instead.
     Refused,
     Orphan(u32),
 }

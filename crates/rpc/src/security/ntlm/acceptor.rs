@@ -87,19 +87,18 @@ impl Acceptor {
         let flags = message.flags & self.offered;
         // Not all clients repeat the flags that are implied by now.
         flags.require(Flags::EXTENDED | Flags::BITS_128 | Flags::UNICODE)?;
-        let (base_key, has_mic) = if is_anonymous(&message) {
+        let ((base_key, has_mic), principal) = if is_anonymous(&message) {
             if !accounts.has_anonymous() {
                 return Err(NtlmError::Denied);
             }
-            (Zeroizing::default(), false)
+            ((Zeroizing::default(), false), Principal::default())
         } else {
-            self.check_response(&message, accounts)?
+            (self.check_response(&message, accounts)?, accounts.principal(&message.domain, &message.user))
         };
         let exported = exported_key(flags, &base_key, message.key)?;
         if has_mic {
             self.check_mic(&exported, authenticate, message.mic)?;
         }
-        let principal = Principal { domain: message.domain, user: message.user };
         Ok(Established::new(Side::Server, principal, flags, &exported))
     }
 

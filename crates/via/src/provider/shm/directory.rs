@@ -16,7 +16,7 @@ mod place;
 #[cfg(test)]
 mod tests;
 
-use super::greeting::Incoming;
+use super::greeting::Outgoing;
 use crate::error::doing;
 use crate::window::{Options, Window};
 use crate::{Deadline, Error};
@@ -25,6 +25,7 @@ pub use listener::Listener;
 use lock::Found;
 pub(crate) use peer::{check_peer, local_peer};
 use place::Place;
+pub(super) use place::is_trusted;
 use rustix::fd::OwnedFd;
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;
@@ -237,8 +238,17 @@ impl Directory {
     /// not greet by the deadline; [`Error::AccessDenied`] when the server runs as another user.
     pub fn connect(&self, name: &str, options: &Options, deadline: Deadline) -> Result<Window, Error> {
         let deadline = deadline.start();
-        let socket = self.reach(name, None, deadline)?;
-        Incoming { socket, is_open: false }.request(options, deadline)
+        self.dial(name, deadline)?.complete(options, deadline)
+    }
+
+    /// Begins a connection to the server of a name, which [`Outgoing::complete`] makes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] when no server has the name; [`Error::TimedOut`] when the server does
+    /// not accept by the deadline; [`Error::AccessDenied`] when the server runs as another user.
+    pub fn dial(&self, name: &str, deadline: Deadline) -> Result<Outgoing, Error> {
+        Ok(Outgoing { socket: Arc::new(self.reach(name, None, deadline)?) })
     }
 
     /// Returns a socket that is connected to the server of a name, whose user was checked. With

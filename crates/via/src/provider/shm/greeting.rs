@@ -9,7 +9,8 @@ use crate::layout;
 use crate::window::{Ends, Options, Window};
 use crate::{Deadline, Error, Violation, Waiting};
 use rustix::fd::OwnedFd;
-use std::sync::Arc;
+use rustix::net::{Shutdown, shutdown};
+use std::sync::{Arc, Weak};
 
 /// The greeting's first word: "OBVI", little endian.
 const MAGIC: u32 = 0x4956_424f;
@@ -92,11 +93,31 @@ impl Incoming {
         }
         let own = mapping::create(layout::AREA + options.area)?;
         send(&self.socket, &options, &own.1)?;
-        connected(self.socket, own, theirs, &options, deadline)
+        connected(Arc::new(self.socket), own, theirs, &options, deadline)
+    }
+}
+
+/// A connection to a server that has not greeted so far.
+#[derive(Debug)]
+pub struct Outgoing {
+    pub(super) socket: Arc<OwnedFd>,
+}
+
+impl Outgoing {
+    /// Returns a handle that ends the wait for the server's greeting.
+    pub fn interrupter(&self) -> Interrupter {
+        Interrupter(Arc::downgrade(&self.socket))
     }
 
-    /// Connects as the client, which sends its greeting first.
-    pub(super) fn request(self, options: &Options, deadline: Deadline) -> Result<Window, Error> {
+    /// Greets the server, and maps its segment. The client sends its greeting first.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TimedOut`] when the server does not greet by the deadline; [`Error::PeerGone`] when
+    /// it has ended or the connection was interrupted; [`Error::Violation`] when the server breaks
+    /// the protocol.
+    pub fn complete(self, options: &Options, deadline: Deadline) -> Result<Window, Error> {
+        let deadline = deadline.start();
         let own = mapping::create(layout::AREA + options.area)?;
         send(&self.socket, options, &own.1)?;
         let theirs = receive(&self.socket, options, deadline)?;
@@ -104,8 +125,22 @@ impl Incoming {
     }
 }
 
+/// A handle that interrupts a connection from another thread before it is made.
+#[derive(Clone, Debug)]
+pub struct Interrupter(Weak<OwnedFd>);
+
+impl Interrupter {
+    /// Ends the connection, and the wait for the server's greeting.
+    pub fn ring(&self) {
+        if let Some(socket) = self.0.upgrade() {
+            // A socket whose peer has left needs no end.
+            let _ = shutdown(&socket, Shutdown::Both);
+        }
+    }
+}
+
 fn connected(
-    socket: OwnedFd,
+    socket: Arc<OwnedFd>,
     (own, file): (Mapping, OwnedFd),
     (theirs, greeting): (Option<Mapping>, Greeting),
     options: &Options,
@@ -116,7 +151,6 @@ fn connected(
         None => named::hand_over(&socket, (&own, &file), greeting.area()?, deadline)?,
     };
     let sleep = if greeting.by_name { Sleep::on_socket()? } else { Sleep::OnWord };
-    let socket = Arc::new(socket);
     let carrier = carrier::Socket::new(Arc::clone(&socket), sleep);
     let number = carrier.number;
     let ends = Ends { own, peer, area: None, carrier: Box::new(carrier) };

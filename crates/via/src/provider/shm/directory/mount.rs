@@ -5,21 +5,11 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Component, Path, PathBuf};
 
-/// The types of local file systems that the kernel itself implements. They always answer.
-const LOCAL: [&[u8]; 12] = [
-    b"bcachefs",
-    b"btrfs",
-    b"erofs",
-    b"ext2",
-    b"ext3",
-    b"ext4",
-    b"f2fs",
-    b"overlay",
-    b"ramfs",
-    b"tmpfs",
-    b"xfs",
-    b"zfs",
-];
+/// The types of local file systems that the kernel itself implements. They answer at once, unless
+/// their device does not: a loop device, or a disk of another host. The file systems below an
+/// overlay can be of any type.
+const LOCAL: [&[u8]; 11] =
+    [b"bcachefs", b"btrfs", b"erofs", b"ext2", b"ext3", b"ext4", b"f2fs", b"ramfs", b"tmpfs", b"xfs", b"zfs"];
 /// The field of a line of `mountinfo` that has the mount point.
 const POINT: usize = 4;
 
@@ -93,13 +83,14 @@ fn is_mount_in_user_space(list: &[u8], number: &[u8]) -> bool {
     mounts(list).any(|mount| mount.number == number && mount.is_in_user_space() && !mount.is_root())
 }
 
-/// Whether all file systems on the way to a path, and its own, answer at once. The answer is for
-/// paths without links, and touches none of the files.
+/// Whether all file systems on the way to a path, and its own, answer at once. The answer holds
+/// only if no part of the path is a symbolic link. Only the list of mounts is read.
 pub(super) fn is_reached_at_once(path: &Path) -> bool {
     answer_at_once(&read("mountinfo"), path)
 }
 
-/// Decides by a list. Of several mounts at one point, each counts.
+/// Decides by a list. If several mounts have one point, all of them must answer at once, the hidden
+/// ones too.
 fn answer_at_once(list: &[u8], path: &Path) -> bool {
     let is_plain = path.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
     let mut on_the_way = mounts(list).filter(|mount| path.starts_with(&mount.point)).peekable();
@@ -124,6 +115,7 @@ mod tests {
 35 27 0:45 / /auto rw,relatime - autofs map rw
 36 27 0:46 / /disk rw,relatime - fuseblk /dev/sdb1 rw
 37 36 0:47 / /disk rw,relatime - tmpfs tmpfs rw
+39 27 0:49 / /layers rw,relatime - overlay overlay rw,lowerdir=/far,upperdir=/up,workdir=/work
 38 28 0:48 / /tmp/\xff rw,relatime - fuse program rw
 ";
     /// A container without privileges.
@@ -161,7 +153,7 @@ mod tests {
         assert!(!at_once("/tmp/a b") && !at_once("/tmp/a b/names"));
         assert!(at_once("/tmp/a") && at_once("/tmp/a bc"), "other folders");
         assert!(!at_once("/far/own/names"), "beyond another host's file system");
-        assert!(!at_once("/auto/names") && !at_once("/disk/names"));
+        assert!(!at_once("/auto/names") && !at_once("/disk/names") && !at_once("/layers/names"));
         assert!(!answer_at_once(LIST, Path::new(std::ffi::OsStr::from_bytes(b"/tmp/\xff/names"))));
     }
 

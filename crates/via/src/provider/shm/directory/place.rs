@@ -44,15 +44,16 @@ pub(super) struct Place {
 impl Place {
     /// Opens a directory, which is made when it is missing.
     ///
-    /// A file system in user space may never answer, and no deadline ends a call of the kernel's
-    /// for it. So another thread makes those calls, unless no such file system is on the way. A
-    /// directory on such a file system is refused, and never asked again.
+    /// A file system in user space (FUSE) may never answer, and no deadline ends a call of the
+    /// kernel's for it. Another thread makes those calls, unless the list of mounts shows that
+    /// every file system on the way answers. A directory on FUSE is refused, unless FUSE is the
+    /// root.
     pub(super) fn open(path: &Path) -> Result<Self, Error> {
         // The path loses a slash or a dot at its end, either of which would make the kernel follow
         // a link there. It also becomes independent of this process's working directory.
         let path: PathBuf = std::path::absolute(path).map_err(|error| opening(path, error))?.components().collect();
         if let Some(directory) = Self::open_at_once(&path) {
-            return Self::checked(path, directory);
+            return Self::admitted(path, directory);
         }
         let (tell, told) = mpsc::channel();
         let of_thread = path.clone();
@@ -65,9 +66,8 @@ impl Place {
 
     /// Opens a directory if that takes no file system that may never answer.
     ///
-    /// The kernel's list of mounts says so of a path without links, and the kernel follows none
-    /// here. The directory is not opened when a folder is missing, or by a kernel without
-    /// openat2(2).
+    /// The list of mounts answers for paths without links, so the kernel is told to follow none.
+    /// Returns `None` where a folder is missing or the kernel lacks openat2(2).
     fn open_at_once(path: &Path) -> Option<OwnedFd> {
         let open = || openat2(CWD, path, OPENED, Mode::empty(), ResolveFlags::NO_SYMLINKS).ok();
         mount::is_reached_at_once(path).then(open).flatten()
@@ -86,14 +86,15 @@ impl Place {
             }
             (Err(errno), Ok(())) => return Err(opening(&path, errno.into())),
         };
+        Self::admitted(path, directory)
+    }
+
+    /// Checks an opened directory: its file system, which may have been mounted a moment ago, and
+    /// then its owner.
+    fn admitted(path: PathBuf, directory: OwnedFd) -> Result<Self, Error> {
         if mount::is_in_user_space(&directory) {
             return Err(Error::UnsafeDirectory { path, why: Distrust::InUserSpace });
         }
-        Self::checked(path, directory)
-    }
-
-    /// Checks whose an opened directory is. Its file system is known to answer.
-    fn checked(path: PathBuf, directory: OwnedFd) -> Result<Self, Error> {
         let found = rustix::fs::fstat(&directory).map_err(|errno| opening(&path, errno.into()))?;
         let mode = found.st_mode & 0o7777;
         if !is_trusted(found.st_uid) {
@@ -243,7 +244,7 @@ pub(super) fn is_own_socket(found: &Stat) -> bool {
 }
 
 /// Whether a user can do anything to this process anyway: its own user, or the superuser.
-pub(super) fn is_trusted(uid: u32) -> bool {
+pub(in super::super) fn is_trusted(uid: u32) -> bool {
     uid == rustix::process::geteuid().as_raw() || uid == 0
 }
 
@@ -256,9 +257,13 @@ mod tests {
     #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
     fn a_directory_that_is_there_takes_no_thread() {
         let folder = ground::Folder::new("via-place");
-        // Where the tests' folders are on a file system that may not answer, a thread is due.
-        if mount::is_reached_at_once(folder.path()) {
-            assert!(Place::open_at_once(folder.path()).is_some());
+        // The folder for temporary files may be a link.
+        let way = std::fs::canonicalize(folder.path()).unwrap();
+        let root = openat2(CWD, "/", OPENED, Mode::empty(), ResolveFlags::NO_SYMLINKS);
+        // Where the tests' folders are on a file system that may not answer, a thread is due, and
+        // also where the kernel lacks openat2(2).
+        if root.is_ok() && mount::is_reached_at_once(&way) {
+            assert!(Place::open_at_once(&way).is_some());
         }
         // Links may lead anywhere, and missing folders are made by the thread.
         std::fs::create_dir(folder.join("names")).unwrap();
