@@ -49,10 +49,12 @@ const OP_MARK: u16 = 17;
 /// The opnum of a one-way call with the [`CallContext`] of the next call on the connection.
 const OP_CONTEXT: u16 = 25;
 
-/// The opnum of a one-way call with the references of the one-way call before it on the connection,
-/// or with further ones. The client of a one-way call learns of no refusal, and a server that
-/// refuses a call knows no references in its arguments. The server of a refused call gives these
-/// references back, as it gives back those of its proxies.
+/// The opnum of a one-way message that lists the references in the one-way call directly before it.
+/// A long list takes several messages. The client of a one-way call learns of no refusal, and a
+/// server that refuses a call knows no references in its arguments. The server of a refused call
+/// gives these references back, as it gives back those of its proxies.
+///
+/// Number 27 is a call between virtual machines alone.
 const OP_GIVEN: u16 = 26;
 
 /// The greatest number of entries that one call releases. The exports are locked meanwhile, so
