@@ -830,8 +830,8 @@ private:
 };
 
 // The scope in which a canceller ends the calls of this thread with RPC_E_CALL_CANCELED: the one in
-// progress, and later ones. Of several scopes, the one that began last applies. They may end in any
-// order, each on its own thread. Methods are not interrupted: methods in other processes can poll
+// progress, and later ones. If scopes overlap, the one that began last applies. They may end in any
+// order, each on the thread that began it. Methods are not interrupted: methods in other processes can poll
 // obvia_is_cancelled().
 class cancellable {
 public:
@@ -860,8 +860,9 @@ public:
     cancellable &operator=(const cancellable &) = delete;
 
 private:
-    // The scope of this thread that began last.
-    static cancellable *&top() noexcept
+    // The scope of this thread that began last. Shared libraries have it in common, even those that
+    // hide their other functions.
+    __attribute__((visibility("default"))) static cancellable *&top() noexcept
     {
         static thread_local cancellable *last;
         return last;

@@ -52,6 +52,8 @@ pub(crate) const OP_CONTEXT: u16 = 25;
 /// further ones follow in further messages. The client is not told of a refusal, and a server that
 /// refuses a call has not read its arguments. So the server returns the references in this message
 /// if it refused the call.
+///
+/// Number 27 is a call between Java virtual machines alone.
 pub(crate) const OP_GIVEN: u16 = 26;
 
 /// The time that [`OP_GIVEN`] waits for room behind the one-way call.

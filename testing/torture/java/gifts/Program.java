@@ -64,6 +64,11 @@ final class Program {
         }
 
         @Override
+        public void label(IGift gift, String label) {
+            Obvia.release(gift);
+        }
+
+        @Override
         public IGifts closed() {
             return closed;
         }
@@ -144,6 +149,7 @@ final class Program {
                     // The call was not sent.
                 }
             }));
+            given.add(gift(gift -> refused(Hresult.E_INVALIDARG, () -> open.label(gift, "a\0b"))));
         }
         return given;
     }

@@ -183,11 +183,14 @@ fn source(method: &Method<'_>, param: &ParamPlan<'_>) -> String {
     if copied { format!("{}Copy", method.stem(param)) } else { name.to_owned() }
 }
 
-/// Writes the computation of the request's length.
+/// Writes the computation of the request's length. References are marshaled last: they stay with
+/// the server if the conversion of another argument fails afterwards.
 fn measure(out: &mut Writer, method: &Method<'_>) -> String {
     let mut length = block(method.plan.request_block).to_string();
     let mut declared = "int length";
-    for param in method.plan.ordered(true).into_iter().filter(|param| !param.passing.in_block()) {
+    let mut outside: Vec<_> = method.plan.ordered(true).into_iter().filter(|param| !param.passing.in_block()).collect();
+    outside.sort_by_key(|param| matches!(param.passing, Passing::Object(_)));
+    for param in outside {
         let (name, stem) = (method.given(param), method.stem(param));
         let more = match &param.passing {
             Passing::Array { .. } if can_refer(param) => format!("Frames.plus({length}, {name})"),

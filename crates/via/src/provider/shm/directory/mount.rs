@@ -129,6 +129,13 @@ mod tests {
         answer_at_once(LIST, Path::new(path))
     }
 
+    /// Virtual machines have the same list.
+    #[test]
+    fn languages_agree_on_local_file_systems() {
+        let listed = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testing/vectors/mounts/local.txt"));
+        assert!(listed.split_whitespace().map(str::as_bytes).eq(LOCAL));
+    }
+
     #[test]
     fn a_mount_is_found_by_its_number() {
         assert!(is_mount_in_user_space(LIST, b"30") && is_mount_in_user_space(LIST, b"36"));

@@ -40,8 +40,8 @@ final class Connection implements Runnable {
     private Exports.Entry aside;
     // The context of the next call; null if the client sent none.
     private CallContext context;
-    // The number of the last message that was refused before its arguments were read; -1 if there is
-    // none, or more was received.
+    // The number of the last message that was refused before its arguments were read, or of the last
+    // list that followed it; -1 for none.
     private long refused = -1;
     // The exception of the last method until it is sent to the caller; null if the method returned
     // its result.
@@ -50,6 +50,9 @@ final class Connection implements Runnable {
     // message.
     private boolean isVirtual;
     private boolean isReceived;
+    // The link whose process was asked last whether this connection is its own, and its answer.
+    private Link judged;
+    private boolean isJudgedSame;
     private final AtomicBoolean isResting = new AtomicBoolean();
 
     /**
@@ -362,7 +365,8 @@ final class Connection implements Runnable {
     }
 
     /**
-     * Gives back the references in the message before if that was a refused call, or one that had references of a refused call.
+     * Gives back the references that this message lists, if the message directly before it was a
+     * refused call or another list for that call.
      */
     void giveBack(WindowCall call) {
         boolean isNext = refused >= 0 && (int) refused + 1 == window.sequence();
@@ -370,12 +374,32 @@ final class Connection implements Runnable {
         if (!isNext) {
             return;
         }
-        Link link = runtime.linkToClient(client);
+        Owed owed = runtime.owedTo(client);
         RuntimeCalls.forEach(call, (target, refs) -> {
-            if (link != null) {
-                link.releaseLater(target, (int) Math.min(Math.max(refs, 0), Integer.MAX_VALUE));
-            }
+            int count = (int) Math.min(Math.max(refs, 0), Integer.MAX_VALUE);
+            owed.add(new Owed.Entry(this, new RuntimeCalls.Returned(target, count)));
         });
+        runtime.wakeJanitor();
+    }
+
+    /**
+     * Whether the client is the process that a link leads to. Only the janitor asks.
+     *
+     * <p>The OXID that the client claims proves nothing. The kernel does not tell the process of a
+     * client that is a virtual machine. So the process at the link, which serves the endpoint of the
+     * OXID, is asked whether this connection is its own.
+     *
+     * @throws RpcException with RPC_E_TIMEOUT if the process does not answer
+     */
+    boolean isFrom(Link link) {
+        if (window.pid() >= 0) {
+            return window.pid() == link.pid();
+        }
+        if (judged != link) {
+            isJudgedSame = link.owns(window.mark());
+            judged = link;
+        }
+        return isJudgedSame;
     }
 
     /** Whether the cached entry is the interface pointer that is called, and is still valid. */

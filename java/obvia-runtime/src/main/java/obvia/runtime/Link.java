@@ -15,6 +15,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import obvia.Guid;
 import obvia.Hresult;
 import obvia.RpcException;
@@ -30,6 +31,10 @@ import obvia.Waiting;
 final class Link extends Way {
     /** The maximum number of channels for virtual threads; further calls wait. */
     private static final int SHARED_MAX = 32;
+    /** The number of connections that a link remembers, closed ones included. */
+    private static final int MARKS_MAX = 1024;
+    /** The time that the process has to answer the janitor, which serves all links. */
+    private static final Duration PATIENCE = Duration.ofSeconds(1);
 
     /** The channels that a thread finds without a lookup. */
     // The references are weak: an idle thread keeps neither a channel nor its targets alive.
@@ -51,6 +56,9 @@ final class Link extends Way {
     private final ConcurrentLinkedQueue<WindowChannel> leaving = new ConcurrentLinkedQueue<>();
     private final ConcurrentLinkedQueue<RuntimeCalls.Returned> returned = new ConcurrentLinkedQueue<>();
 
+    /** The marks of the last connections to the process. */
+    private final ArrayDeque<Long> marks = new ArrayDeque<>();
+
     /** The last channel of a platform thread: in most programs only one thread calls. */
     private WindowChannel hot;
 
@@ -66,9 +74,42 @@ final class Link extends Way {
     }
 
     private WindowChannel home(Window window) {
-        WindowChannel channel = new WindowChannel(this, window);
+        WindowChannel channel = channel(window);
         channel.owner = Thread.currentThread();
         return channel;
+    }
+
+    private WindowChannel channel(Window window) {
+        synchronized (marks) {
+            if (marks.size() == MARKS_MAX) {
+                marks.remove();
+            }
+            marks.add(window.mark());
+        }
+        return new WindowChannel(this, window);
+    }
+
+    /** Whether a connection to the process with this mark was opened by this link. */
+    boolean hasConnected(long mark) {
+        synchronized (marks) {
+            return marks.contains(mark);
+        }
+    }
+
+    /**
+     * Asks the process whether it has opened a connection with this mark to this process.
+     *
+     * @throws RpcException with RPC_E_TIMEOUT if it does not answer
+     */
+    boolean owns(long mark) {
+        try {
+            return CallContext.NONE.by(Deadline.in(PATIENCE)).during(() -> RuntimeCalls.owns(this, mark));
+        } catch (RpcException e) {
+            if (e.result() == Hresult.RPC_E_TIMEOUT) {
+                throw e;
+            }
+            return false;
+        }
     }
 
     /** Returns the name of a process's endpoint in the directory. */
@@ -248,8 +289,7 @@ final class Link extends Way {
         }
         boolean isDone = false;
         try {
-            WindowChannel channel = new WindowChannel(this, window);
-            channel.owner = Thread.currentThread();
+            WindowChannel channel = home(window);
             // Another process may have taken the endpoint by now, whose objects have the same
             // numbers.
             if (Bind.introduce(channel, runtime.oxid()) != oxid) {
@@ -458,24 +498,34 @@ final class Link extends Way {
     }
 
     private void giveBackReferences() {
-        List<RuntimeCalls.Returned> batch = new ArrayList<>();
-        var all = new ArrayDeque<RuntimeCalls.Returned>();
-        for (var entry = returned.poll(); entry != null; entry = returned.poll()) {
-            all.add(entry);
-        }
-        while (!all.isEmpty() && !isDead()) {
-            batch.clear();
-            while (!all.isEmpty() && batch.size() < RuntimeCalls.RELEASES_MAX) {
-                batch.add(all.poll());
+        boolean answers = !isDead();
+        while (answers && !returned.isEmpty()) {
+            List<RuntimeCalls.Returned> batch = new ArrayList<>();
+            while (!returned.isEmpty() && batch.size() < RuntimeCalls.RELEASES_MAX) {
+                batch.add(returned.poll());
             }
-            try {
-                CallContext.NONE.by(Deadline.in(Duration.ofSeconds(1))).during(() -> {
+            answers = giveBack(() -> batch) && !isDead();
+        }
+        if (answers) {
+            giveBack(() -> runtime.takeOwed(this));
+        }
+    }
+
+    /** Gives back references. Whether the process has answered or has ended. */
+    private boolean giveBack(Supplier<List<RuntimeCalls.Returned>> references) {
+        try {
+            List<RuntimeCalls.Returned> batch = references.get();
+            if (!batch.isEmpty()) {
+                CallContext.NONE.by(Deadline.in(PATIENCE)).during(() -> {
                     RuntimeCalls.release(this, batch);
                     return null;
                 });
-            } catch (RpcException e) {
-                // A server that has ended has dropped the references, and a slow one will do so.
             }
+            return true;
+        } catch (RpcException e) {
+            // A server that has ended has dropped the references. The janitor tries the further
+            // batches of a slow one in its next round, and meanwhile serves the other links.
+            return e.result() != Hresult.RPC_E_TIMEOUT;
         }
     }
 

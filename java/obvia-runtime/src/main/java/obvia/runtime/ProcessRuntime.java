@@ -99,8 +99,15 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
         }
     }
 
-    /** A connected client: its process ID, and the number of its connections. */
-    private record Client(long pid, int count) {}
+    /**
+     * A connected client: its process ID, the number of its connections, and the references to be
+     * given back to it.
+     */
+    private record Client(long pid, int count, Owed owed) {
+        Client counted(int more) {
+            return new Client(pid, count + more, owed);
+        }
+    }
 
     /** An export. */
     record Named(Object object, InterfaceInfo<?> info, boolean isVirtual) {
@@ -320,14 +327,14 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
      * client's earlier ones, which must not release the client's references.
      */
     boolean enter(long client, long pid) {
-        return clients.compute(client, (c, known) -> known == null ? new Client(pid, 1) : known.pid == pid ? new Client(pid, known.count + 1) : known).pid == pid;
+        return clients.compute(client, (c, known) -> known == null ? new Client(pid, 1, new Owed()) : known.pid == pid ? known.counted(1) : known).pid == pid;
     }
 
     /** Removes a connection of a client. With the last one, the client's references are dropped. */
     void leave(long client) {
         clients.computeIfPresent(client, (c, known) -> {
             if (known.count > 1) {
-                return new Client(known.pid, known.count - 1);
+                return known.counted(-1);
             }
             // The references are dropped before the client can connect again.
             exports.drop(client);
@@ -528,17 +535,26 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
         return link;
     }
 
+    /** Returns the references to be given back to a connected client. */
+    Owed owedTo(long client) {
+        return clients.get(client).owed;
+    }
+
     /**
-     * Returns the existing link to a client's process, or {@code null}. A process that claims another one's OXID does not make this process give back references of the other.
+     * Takes the references that are to be given back over a link. A process that claims another
+     * one's OXID does not make this process give back references of the other.
+     *
+     * @throws RpcException with RPC_E_TIMEOUT if the process at the link does not answer
      */
-    Link linkToClient(long oxid) {
-        Client client = clients.get(oxid);
-        Link link = known(oxid);
-        if (client == null || link == null) {
-            return null;
-        }
-        boolean isKnown = client.pid >= 0 && link.pid() >= 0;
-        return isKnown && client.pid != link.pid() ? null : link;
+    List<RuntimeCalls.Returned> takeOwed(Link link) {
+        Client client = clients.get(link.oxid());
+        return client == null ? List.of() : client.owed.take().stream().filter(entry -> entry.from().isFrom(link)).map(Owed.Entry::refs).toList();
+    }
+
+    /** Whether a connection to another process is one of this process. */
+    boolean owns(long oxid, long mark) {
+        Link link = links.get(oxid);
+        return link != null && link.hasConnected(mark);
     }
 
     private Link keep(Link link) {

@@ -42,9 +42,13 @@ final class RuntimeCalls {
     static final int CONTEXT = 25;
 
     /**
-     * The opnum of a call without response that has the references of the call without response before it on the connection, or further ones.
+     * The opnum of a one-way message with the references in the one-way call directly before it. A
+     * long list takes several messages.
      */
     static final int GIVEN = 26;
+
+    /** The opnum of the question whether the server has opened a connection to the client. */
+    private static final int OWNS = 27;
 
     /**
      * The number of bytes before the description in the answer to a start: the result, and whether
@@ -138,6 +142,12 @@ final class RuntimeCalls {
         return list.array();
     }
 
+    /** Asks the server whether it has opened the connection with this mark to this process. */
+    static boolean owns(Link link, long mark) {
+        byte[] answer = link.atHome(home -> call(home, OWNS, buffer(8).putLong(mark)));
+        return answer.length == 8 && answer[0] == 1;
+    }
+
     /**
      * Makes the server count references for a third process, which is about to get the pointer from
      * this one.
@@ -225,6 +235,12 @@ final class RuntimeCalls {
             }
             case CONTEXT -> connection.expect(call);
             case GIVEN -> connection.giveBack(call);
+            case OWNS -> {
+                call.expect(8);
+                boolean isOwn = connection.runtime().owns(connection.client(), call.memory.get(Flat.LONG, call.at));
+                call.reply(8);
+                call.replyMemory.set(Flat.LONG, call.replyAt, isOwn ? 1 : 0);
+            }
             default -> throw call.noMethod();
         }
     }

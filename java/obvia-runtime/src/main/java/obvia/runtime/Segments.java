@@ -34,6 +34,7 @@ import obvia.Waiting;
  * @param peer the peer's segment, of {@link Layout#AREA} and {@code peerArea} bytes; read-only
  * @param room the allocation of pages for this side's segment; {@code null} if the peer's kind of
  *     memory needs none
+ * @param mark a number that only the two sides know
  * @param pid the peer's process ID from the paths; -1 if it is not known
  * @param peerMaySleep whether the peer may sleep and then needs a wake-up
  * @param peerIsQuiet whether the peer will seldom send
@@ -41,7 +42,7 @@ import obvia.Waiting;
  *     process, as it survives a truncation
  */
 record Segments(
-        Arena arena, MemorySegment own, MemorySegment peer, Room room, long pid, boolean peerMaySleep, boolean peerIsQuiet, boolean peerIsInJava) {
+        Arena arena, MemorySegment own, MemorySegment peer, Room room, long mark, long pid, boolean peerMaySleep, boolean peerIsQuiet, boolean peerIsInJava) {
     private static final int MAGIC = 0x4956424f;
     private static final int VERSION = 1;
     private static final int LENGTH = 24;
@@ -141,7 +142,7 @@ record Segments(
             line.send(buffer(1).put(MAPPED).flip());
             isDone = true;
             long pid = Integer.toUnsignedLong(names.pid);
-            return new Segments(arena, opened.own, opened.peer, opened.room, pid, theirs.has(MAY_SLEEP), theirs.has(QUIET), theirs.has(BY_NAME));
+            return new Segments(arena, opened.own, opened.peer, opened.room, names.mark, pid, theirs.has(MAY_SLEEP), theirs.has(QUIET), theirs.has(BY_NAME));
         } catch (IOException e) {
             throw RpcException.of(Hresult.E_FAIL, "opening a segment of the peer's: " + e, e);
         } finally {
@@ -239,7 +240,7 @@ record Segments(
                 throw Line.broken("it has not mapped its segments");
             }
             isDone = true;
-            return new Segments(arena, ownMemory, peer, room, -1, theirs.has(MAY_SLEEP), theirs.has(QUIET), true);
+            return new Segments(arena, ownMemory, peer, room, mark, -1, theirs.has(MAY_SLEEP), theirs.has(QUIET), true);
         } catch (IOException e) {
             throw Room.isFull() ? Room.missing(2 * Layout.AREA, e) : RpcException.of(Hresult.E_FAIL, "making segments: " + e, e);
         } finally {

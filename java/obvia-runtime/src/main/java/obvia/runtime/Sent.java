@@ -67,7 +67,8 @@ final class Sent {
     }
 
     /**
-     * Returns the references to objects of this process in a call without response that was sent under this number, once.
+     * Removes and returns the references to objects of this process in the one-way call with this
+     * number.
      */
     static List<RuntimeCalls.Returned> takeOwn(WindowChannel channel, int callId) {
         Sent sent = OF_THREAD.get();

@@ -132,6 +132,11 @@ final class Window implements AutoCloseable {
         return segments.pid();
     }
 
+    /** Returns the connection's number, which only the two sides know. */
+    long mark() {
+        return segments.mark();
+    }
+
     // Regions.
 
     /** Whether the peer accepts memory of this process. */

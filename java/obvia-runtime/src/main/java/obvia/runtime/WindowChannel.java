@@ -11,7 +11,8 @@ import obvia.RpcException;
  */
 final class WindowChannel extends Channel {
     /**
-     * How long an answer counts as a sign that the connection has not ended, in nanoseconds. A call that finds it ended after all fails as if the peer had ended during the call.
+     * The time in nanoseconds after an answer for which the connection counts as open. If it has
+     * ended within that time, the call fails with RPC_E_DISCONNECTED.
      */
     static final long FRESH = 1_000_000;
 
@@ -36,7 +37,7 @@ final class WindowChannel extends Channel {
 
     private boolean isBroken;
     /** The regions that the peer was offered; {@code null} before the first one. */
-    private Given given;
+    private OfferedRegions offered;
     /** The peer's description of the last method's failure. */
     private Words words;
     /** The time of the last rest after an answer of the peer. */
@@ -100,10 +101,10 @@ final class WindowChannel extends Channel {
         if (region == null) {
             return 0;
         }
-        if (given == null) {
-            given = new Given();
+        if (offered == null) {
+            offered = new OfferedRegions();
         }
-        int number = given.number(this, region);
+        int number = offered.number(this, region);
         // Offering the region may have been a call of its own.
         request(length);
         return number == 0 ? 0 : Regions.reference(number, region.offset(array));
@@ -134,7 +135,7 @@ final class WindowChannel extends Channel {
     }
 
     /** Offers a region to the peer under a number, and withdraws those that have ended. */
-    int give(int number, OwnRegion region, List<Integer> ended) {
+    int offer(int number, OwnRegion region, List<Integer> ended) {
         window.name(number, region);
         int length = 8 * (1 + ended.size());
         request(length);
@@ -165,7 +166,10 @@ final class WindowChannel extends Channel {
         }
     }
 
-    /** Sends the references in the call that was sent last, which the peer gives back if it refuses that call. */
+    /**
+     * Sends the references in the call that was sent last. The peer gives them back if it refuses
+     * that call.
+     */
     private void tellReferences(List<RuntimeCalls.Returned> own) {
         for (int at = 0; at < own.size(); at += RuntimeCalls.RELEASES_MAX) {
             byte[] list = RuntimeCalls.listed(own.subList(at, Math.min(own.size(), at + RuntimeCalls.RELEASES_MAX)));

@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -49,6 +50,12 @@ class MountsTest {
 
     private static boolean isReachedAtOnce(String list, String path) {
         return Mounts.of(list).isReachedAtOnce(path);
+    }
+
+    /** Other languages have the same list. */
+    @Test
+    void languagesAgreeOnLocalFileSystems() throws IOException {
+        assertEquals(Set.of(Files.readString(Path.of("../../testing/vectors/mounts/local.txt")).strip().split(" ")), Mounts.LOCAL);
     }
 
     @Test

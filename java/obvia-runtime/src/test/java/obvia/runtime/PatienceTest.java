@@ -36,6 +36,22 @@ class PatienceTest {
         assertEquals("found", found);
     }
 
+    /** A failure of an earlier time says nothing of the present. */
+    @Test
+    void aLateFailureIsNotReturned() throws Exception {
+        var answer = new CountDownLatch(1);
+        var work = new Patience<>(Duration.ofMillis(1), () -> {
+            answer.await();
+            throw new FileNotFoundException();
+        });
+        assertThrows(Patience.Late.class, work::await);
+        answer.countDown();
+        while (!work.isStale()) {
+            assertThrows(Patience.Late.class, work::await);
+        }
+        assertThrows(Patience.Late.class, work::await);
+    }
+
     @Test
     void failuresAreThoseOfTheWork() {
         for (Throwable why : new Throwable[] {new FileNotFoundException(), new IllegalStateException(), new AssertionError()}) {

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** The memory regions of this process that a channel's peer has been offered. */
-final class Given {
+final class OfferedRegions {
     private static final int SUCCESS = 0;
 
     private final List<Entry> entries = new ArrayList<>();
@@ -35,7 +35,7 @@ final class Given {
         Entry entry = entries.get(number - 1);
         entry.region = region;
         entry.used = uses;
-        entry.isMapped = channel.give(number, region, ended) == SUCCESS;
+        entry.isMapped = channel.offer(number, region, ended) == SUCCESS;
         return entry.isMapped ? number : 0;
     }
 
