@@ -2,14 +2,13 @@
 //! the client.
 
 use crate::binding::{self, Transfers};
-use crate::endpoints::{self, Membership};
 use crate::orpc::Client;
 use crate::registry::{self};
 use crate::routes::{OWN, interface_of};
 use crate::runtime::Runtime;
 use crate::security::{self};
-use crate::server::{self, Admitted, Fellowship, Identity, Presence};
-use crate::{dcom, identity, objref, own_calls};
+use crate::server::{self, Admitted, Fellowship, Identity, Presence, services};
+use crate::{identity, objref, own_calls};
 use obvia_rpc::co::pdu::{Context, Outcome};
 use obvia_rpc::co::relay::{Attribution, Interface, Interfaces};
 use obvia_rpc::co::{Denial, Group, IncomingCall, Joined, Joins, Witness};
@@ -42,7 +41,7 @@ pub(crate) struct Visitor {
     users: Mutex<Vec<(Option<Arc<Principal>>, Presence)>>,
     /// The group of the association.
     group: OnceLock<Arc<Group<Fellowship>>>,
-    membership: OnceLock<Membership>,
+    membership: services::Membership,
     /// Whether the client's principal owns the claimed process, as verified at the first call.
     is_proved: OnceLock<bool>,
     admitted: Admitted,
@@ -169,7 +168,7 @@ impl fmt::Debug for Visitor {
 
 impl Interfaces for Visitor {
     fn judge(&self, context: &Context) -> Outcome {
-        if let Some(outcome) = endpoints::judge(self.runtime, context).or_else(|| dcom::judge(context)) {
+        if let Some(outcome) = self.runtime.services().judge(context) {
             return outcome;
         }
         let mut client = None;
@@ -190,7 +189,7 @@ impl Interfaces for Visitor {
         if interface == binding::RUNTIME {
             return Ok((own_calls::TARGET, OWN));
         }
-        if let Some(found) = dcom::find(self.runtime, object, interface) {
+        if let Some(found) = self.runtime.services().find(object, interface) {
             self.name(caller)?;
             return found;
         }
@@ -216,7 +215,7 @@ impl Interfaces for Visitor {
     }
 
     fn perform(&self, call: &IncomingCall<'_>) -> Option<Result<Vec<u8>, Status>> {
-        endpoints::perform(self.runtime, call, (&self.peer, self.local.as_deref()), &self.membership)
+        self.runtime.services().perform(call, (&self.peer, self.local.as_deref()), &self.membership)
     }
 
     fn settle(&self, interface: SyntaxId, bind: &[u8]) -> Option<Vec<u8>> {
