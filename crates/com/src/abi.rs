@@ -1,7 +1,8 @@
 //! The runtime by raw pointers, for bindings of other languages. Not for programs.
 
 pub use crate::agile::IID_AGILE_OBJECT;
-pub use crate::dcom::classes::{Activated, register_class_by, register_class_to_networks};
+pub use crate::dcom::classes::Activated;
+pub use crate::dcom::registering::{register_class_by, register_class_to_networks};
 pub use crate::events::connection::advise_by;
 pub use crate::events::objects::{enumerate_points, find_point};
 pub use crate::events::sinks::{Event, Point, Posted};
@@ -22,7 +23,7 @@ pub use obvia_via::window::HANDS;
 
 use crate::error::{Error, Result, leave, words};
 pub use crate::error::{is_own_user, unforeseen};
-pub use crate::runtime::Export;
+pub use crate::runtime::names::Export;
 pub use crate::shared::Access;
 
 use crate::Serving;
@@ -31,7 +32,7 @@ use crate::dcom::creation::activate;
 use crate::endpoints::listen_at_endpoints;
 use crate::functions::{bind_object, serve_object};
 use crate::marshaling::{Context, Flags};
-use crate::runtime::{connect_object, export_object};
+use crate::runtime::names::{connect_object, export_object};
 use crate::thread::Canceller;
 use obvia_via::RegionView;
 use std::time::Duration;
@@ -88,7 +89,7 @@ pub fn export(name: &str, object: &IUnknown, info: &'static InterfaceInfo) -> Re
 ///
 /// As [`crate::export`].
 pub fn export_to_networks(name: &str, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Export> {
-    crate::runtime::export_to_networks(name, object, info)
+    crate::runtime::names::export_to_networks(name, object, info)
 }
 
 /// As [`crate::connect`]. The result is an interface pointer of the described interface.

@@ -9,7 +9,7 @@ pub(crate) use table::Contexts;
 
 use crate::context_handle::ContextHandle;
 use crate::error::{Error, Result, code};
-use crate::runtime::Runtime;
+use crate::process;
 use crate::server::caller;
 use obvia_rpc::status::Status;
 use std::any::Any;
@@ -57,7 +57,7 @@ impl ContextHandle {
             .map_err(|error| Error::new(code::E_FAIL, format!("drawing a context handle: {error}")))?;
         let uuid = u128::from_le_bytes(bytes);
         let client = client()?;
-        let mut contexts = Runtime::of_process()?.contexts().lock();
+        let mut contexts = process::runtime()?.contexts().lock();
         let own = contexts.entry(client).or_default();
         if own.len() >= CONTEXTS_MAX {
             return Err(Error::new(code::E_OUTOFMEMORY, "the client has too many context handles"));
@@ -78,7 +78,7 @@ impl ContextHandle {
 
     pub(crate) fn kept(&self) -> Result<State> {
         let client = client()?;
-        let contexts = Runtime::of_process()?.contexts().lock();
+        let contexts = process::runtime()?.contexts().lock();
         let own = contexts.get(&client).and_then(|own| own.get(&self.to_wire().1.to_u128()));
         own.filter(|_| self.to_wire().0 == 0).cloned().ok_or_else(mismatch)
     }
@@ -91,7 +91,7 @@ impl ContextHandle {
     pub fn end(&mut self) -> Result<()> {
         let ended = {
             let client = client()?;
-            let mut contexts = Runtime::of_process()?.contexts().lock();
+            let mut contexts = process::runtime()?.contexts().lock();
             let own = contexts.get_mut(&client).ok_or_else(mismatch)?;
             own.remove(&self.to_wire().1.to_u128()).ok_or_else(mismatch)?
         };

@@ -16,8 +16,7 @@ use crate::own_calls::{Forms, client};
 use crate::proxy::UNKNOWN_INFO;
 use crate::proxy::call::Unsent;
 use crate::registry::{Description, InterfaceInfo};
-use crate::runtime::Runtime;
-use crate::{functions, own_calls, thread};
+use crate::{functions, own_calls, process, thread};
 use obvia_rpc::vi_call::{Channel, TargetId};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -108,7 +107,7 @@ pub struct Object {
 ///
 /// As [`crate::connect`].
 pub fn interfaces(name: &str) -> Result<Vec<Known>> {
-    let link = Runtime::of_process()?.link_at(name)?;
+    let link = process::runtime()?.link_at(name)?;
     let text = client::interfaces(&link)?;
     let known = text.lines().filter_map(|line| {
         let (name, iid) = line.split_once('\t')?;
@@ -123,7 +122,7 @@ pub fn interfaces(name: &str) -> Result<Vec<Known>> {
 ///
 /// E_NOINTERFACE when the process does not know the interface; otherwise as [`crate::connect`].
 pub fn describe(name: &str, iid: &GUID) -> Result<String> {
-    let link = Runtime::of_process()?.link_at(name)?;
+    let link = process::runtime()?.link_at(name)?;
     client::describe(&link, iid)
 }
 
@@ -134,7 +133,7 @@ impl Object {
     ///
     /// As [`crate::connect`].
     pub fn connect(name: &str, interface: Identity) -> Result<Self> {
-        let (link, name) = Runtime::of_process()?.find(name)?;
+        let (link, name) = process::runtime()?.find(name)?;
         let reference = ObjRef::from_any(&client::resolve(&link, &name, &interface.info(), Forms::Standard)?)?;
         Self::of(link, &reference)
     }
@@ -177,7 +176,7 @@ impl Object {
         if reference.oxid == self.link.oxid() {
             return Self::of(Arc::clone(&self.link), &reference);
         }
-        let link = Runtime::of_process()?.link_to(reference.oxid, &reference.bindings)?;
+        let link = process::runtime()?.link_to(reference.oxid, &reference.bindings)?;
         Self::of(link, &reference)
     }
 

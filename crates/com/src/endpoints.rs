@@ -4,12 +4,12 @@
 
 mod inquiry;
 mod mapper;
-mod own;
+pub(crate) mod own;
 mod registration;
 
 pub(crate) use inquiry::{Registered, interfaces_at, registered_at};
 pub use mapper::{EndpointMapper, serve_endpoint_mapper};
-pub(crate) use own::{Membership, OwnInterfaces, judge, perform};
+
 pub use registration::{Registration, register_endpoints};
 
 use crate::error::{Error, Result, code};

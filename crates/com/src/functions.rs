@@ -4,6 +4,12 @@
 //! As in C706, a server registers the performer of an interface, for all object UUIDs or for single
 //! ones. A client names the server, and optionally an object UUID, in a string binding.
 
+pub(crate) mod table;
+
+use table::{Entry, Key, name_of};
+
+use crate::{endpoints, network, process, thread};
+
 use crate::agile::Agile;
 use crate::error::{Error, Result, code};
 use crate::link::{Link, Stranger};
@@ -11,91 +17,9 @@ use crate::objref::ObjRef;
 use crate::own_calls::{Forms, client};
 use crate::registry::{self, InterfaceInfo, Remote};
 use crate::runtime::{Runtime, address_of};
-use crate::{endpoints, network, thread};
 use obvia_rpc::vi_call::TargetId;
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use windows_core::{GUID, HRESULT, IUnknown, Interface};
-
-/// The key of a registration: an interface in a major version, and an object UUID, or 0 for all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Key {
-    interface: u128,
-    major: u16,
-    object: u128,
-}
-
-struct Entry {
-    performer: Agile<IUnknown>,
-    info: &'static InterfaceInfo,
-}
-
-/// The interfaces of functions that this process performs.
-#[derive(Default)]
-pub(crate) struct Functions(Mutex<HashMap<Key, Entry>>);
-
-impl Functions {
-    fn lock(&self) -> MutexGuard<'_, HashMap<Key, Entry>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Returns the performer of an interface for an object UUID, which is 0 where the caller names
-    /// none. A registration for the object UUID precedes that for all. The minor version of the
-    /// performer is at least the requested one (C706 4.2.4.5).
-    ///
-    /// # Errors
-    ///
-    /// RPC_S_UNKNOWN_IF where there is no such registration.
-    pub(crate) fn find(
-        &self,
-        interface: u128,
-        (major, minor): (u16, u16),
-        object: u128,
-    ) -> Result<(Agile<IUnknown>, &'static InterfaceInfo)> {
-        let entries = self.lock();
-        let mut keys = [object, 0].into_iter().map(|object| Key { interface, major, object });
-        let found = keys.find_map(|key| entries.get(&key).filter(|entry| entry.info.version.1 >= minor));
-        let found =
-            found.ok_or_else(|| Error::new(code::RPC_S_UNKNOWN_IF, "the server does not perform the interface"))?;
-        Ok((found.performer.clone(), found.info))
-    }
-
-    /// Returns all registrations with their object UUIDs, where 0 means all.
-    pub(crate) fn all(&self) -> Vec<(&'static InterfaceInfo, u128)> {
-        let mut all: Vec<_> = self.lock().iter().map(|(key, entry)| (entry.info, key.object)).collect();
-        all.sort_by_key(|(info, object)| (info.name, info.iid.to_u128(), info.version, *object));
-        all
-    }
-
-    /// Returns the registrations as text: one per line, with name, UUID, version and object UUID
-    /// separated by tabs.
-    pub(crate) fn list(&self) -> String {
-        let line = |(info, object): (&InterfaceInfo, u128)| {
-            let (major, minor) = info.version;
-            format!("{}\t{:?}\t{major}.{minor}\t{:?}\n", info.name, info.iid, GUID::from_u128(object))
-        };
-        self.all().into_iter().map(line).collect()
-    }
-
-    /// Returns the performer for a name that [`name_of`] made.
-    pub(crate) fn named(&self, name: &str) -> Result<Agile<IUnknown>> {
-        let malformed = || Error::new(code::E_INVALIDARG, "the name of an interface is malformed");
-        let mut words = name.split('/').map(|word| u128::from_str_radix(word, 16));
-        let mut word = || words.next().and_then(std::result::Result::ok).ok_or_else(malformed);
-        let (interface, version, object) = (word()?, word()?, word()?);
-        let version = ((version >> 16) as u16, version as u16);
-        Ok(self.find(interface, version, object)?.0)
-    }
-}
-
-/// The prefix of names that stand for interfaces. Exported names never begin with it.
-pub(crate) const PREFIX: char = '/';
-
-/// Returns the name by which the performer of an interface is resolved.
-fn name_of(info: &InterfaceInfo, object: u128) -> String {
-    let version = u32::from(info.version.0) << 16 | u32::from(info.version.1);
-    format!("{PREFIX}{:x}/{version:x}/{object:x}", info.iid.to_u128())
-}
 
 /// The registration of an interface, for as long as this value lives.
 #[must_use = "the interface is no longer performed when this is dropped"]
@@ -138,7 +62,7 @@ pub fn serve_interface_for<I: Remote>(uuid: GUID, object: I) -> Result<Serving> 
 /// As [`serve_interface_for`], for an interface that is known by its description only.
 pub(crate) fn serve_object(uuid: GUID, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Serving> {
     check(info)?;
-    let runtime = Runtime::of_process()?;
+    let runtime = process::runtime()?;
     registry::register_module(info);
     let performer = Agile::new(&crate::exports::query(object, info)?)?;
     let key = Key { interface: info.iid.to_u128(), major: info.version.0, object: uuid.to_u128() };
@@ -176,7 +100,7 @@ pub fn bind<I: Remote>(binding: &str) -> Result<I> {
 pub(crate) fn bind_object(binding: &str, info: &'static InterfaceInfo) -> Result<IUnknown> {
     let (link, reference) = reach(binding, info)?;
     registry::register_module(info);
-    Runtime::of_process()?.import(&link, &reference, info)
+    process::runtime()?.import(&link, &reference, info)
 }
 
 /// Returns the link to the server at a string binding, and a reference to the performer of an
@@ -185,7 +109,7 @@ pub(crate) fn reach(binding: &str, info: &'static InterfaceInfo) -> Result<(Arc<
     check(info)?;
     let located = endpoints::locate(network::parse(binding)?, info)?;
     let (object, binding) = (located.object, located.to_string());
-    let runtime = Runtime::of_process()?;
+    let runtime = process::runtime()?;
     // Datagrams may reach another process at the next call, so the server's identity is not used.
     if network::has_no_connections(&located) {
         return reach_stranger(runtime, &binding, Stranger { object, info });

@@ -6,8 +6,9 @@ use crate::error::{Result, code};
 use crate::own_calls::client;
 use crate::proxy::look_behind;
 use crate::registry::Remote;
-use crate::runtime::{Runtime, not_there};
-use crate::{network, scm, thread};
+use crate::runtime::Runtime;
+use crate::runtime::names::not_there;
+use crate::{network, process, scm, thread};
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_rpc::uuid::Uuid;
 use std::time::Duration;
@@ -40,7 +41,7 @@ pub struct Listed {
 /// If the directory of names cannot be read. A process that does not answer is listed without its
 /// interface.
 pub fn list() -> Result<Vec<Listed>> {
-    let runtime = Runtime::of_process()?;
+    let runtime = process::runtime()?;
     let entries = runtime.directory().list()?;
     let is_for_users = |name: &str| !name.starts_with("oxid-") && !scm::is_own_name(name);
     let names = entries.into_iter().filter(|entry| is_for_users(&entry.name));
@@ -63,7 +64,7 @@ pub fn list() -> Result<Vec<Listed>> {
 ///
 /// As [`crate::connect`].
 pub fn list_at(binding: &str) -> Result<Vec<Listed>> {
-    let mut listed = ask(Runtime::of_process()?, binding)?;
+    let mut listed = ask(process::runtime()?, binding)?;
     listed.sort_by(|one, other| one.name.cmp(&other.name));
     Ok(listed)
 }
@@ -97,7 +98,7 @@ fn ask(runtime: &'static Runtime, name: &str) -> Result<Vec<Listed>> {
 ///
 /// As [`crate::connect`].
 pub fn describe(name: &str) -> Result<String> {
-    let runtime = Runtime::of_process()?;
+    let runtime = process::runtime()?;
     let (link, name) = runtime.find(name)?;
     let text = client::list(&link)?;
     let iid = text.lines().find_map(|line| {
@@ -144,7 +145,7 @@ pub fn performed_at(binding: &str) -> Result<Vec<Performed>> {
     if parsed.endpoint.is_empty() && endpoints::is_mapped(parsed.protocol) {
         return Ok(endpoints::registered_at(parsed, thread::deadline())?.into_iter().map(performed).collect());
     }
-    match Runtime::of_process()?.link_at(binding) {
+    match process::runtime()?.link_at(binding) {
         Ok(link) => {
             let text = client::functions(&link)?;
             Ok(text.lines().filter_map(|line| told(line, binding)).collect())
@@ -200,7 +201,7 @@ fn told(line: &str, binding: &str) -> Option<Performed> {
 ///
 /// If the runtime of the process cannot be made.
 pub fn exported() -> Result<usize> {
-    Ok(Runtime::of_process()?.exports().count())
+    Ok(process::runtime()?.exports().count())
 }
 
 /// Returns the string binding by which calls of an object go; `None` for an object of this process,

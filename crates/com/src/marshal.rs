@@ -37,7 +37,7 @@ pub unsafe fn reference_for_peer(object: *mut c_void, wanted: Wanted, call: &Pro
 
 /// Marshals a reference for a peer: a custom one, where the object marshals itself.
 pub(crate) fn reference_for(object: &IUnknown, info: &'static InterfaceInfo, peer: Client) -> Result<Vec<u8>> {
-    let runtime = Runtime::of_process()?;
+    let runtime = Runtime::current()?;
     match runtime.marshal_custom(object, info, peer)? {
         Some(reference) => Ok(reference),
         None => runtime.marshal(object, info, peer)?.to_wire_with(0, runtime.handler_class_of(object, peer)),
@@ -83,7 +83,7 @@ pub(crate) fn receive(frame: RegionView<'_>, body: usize, count: usize, wanted: 
     }
     let mut bytes = vec![0; count];
     frame.copy_to(body, &mut bytes).ok_or(code::RPC_E_INVALID_OBJREF)?;
-    unmarshal(Runtime::of_process()?, &bytes, wanted)
+    unmarshal(Runtime::current()?, &bytes, wanted)
 }
 
 /// Unmarshals an OBJREF.

@@ -5,7 +5,9 @@
 //! the name of its endpoint, over networks by host and endpoint.
 
 use crate::error::{Error, Result, code};
-use crate::orpc::{DualStringArray, ObjRef as Any, SecurityBinding, StdObjRef};
+use crate::orpc::{Client, DualStringArray, ObjRef as Any, SecurityBinding, StdObjRef};
+use crate::security;
+use obvia_rpc::security::AuthType;
 use obvia_rpc::string_binding::StringBinding;
 use obvia_rpc::vi_call::TargetId;
 use windows_core::GUID;
@@ -147,6 +149,18 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Any> {
 pub(crate) struct Exported {
     pub(crate) oid: u64,
     pub(crate) target: TargetId,
+}
+
+/// Returns the security bindings in references for a client: none for obvia processes, whose string
+/// bindings contain the security.
+pub(crate) fn securities_for(client: Client) -> Vec<SecurityBinding> {
+    if matches!(client, Client::Peer(_)) { securities() } else { Vec::new() }
+}
+
+/// Returns the security bindings for clients that are no obvia processes.
+pub(crate) fn securities() -> Vec<SecurityBinding> {
+    let services: &[AuthType] = if security::has_accounts() { &[AuthType::SPNEGO, AuthType::NTLM] } else { &[] };
+    services.iter().map(|kind| SecurityBinding { service: kind.0.into(), principal: String::new() }).collect()
 }
 
 #[cfg(test)]

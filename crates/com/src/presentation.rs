@@ -2,14 +2,13 @@
 //! the client.
 
 use crate::binding::{self, Transfers};
-use crate::endpoints::{self, Membership};
 use crate::orpc::Client;
 use crate::registry::{self};
 use crate::routes::{OWN, interface_of};
 use crate::runtime::Runtime;
 use crate::security::{self};
-use crate::server::{self, Admitted, Fellowship, Identity, Presence};
-use crate::{dcom, identity, objref, own_calls};
+use crate::server::{self, Admitted, Fellowship, Identity, Presence, services};
+use crate::{identity, objref, own_calls};
 use obvia_rpc::co::pdu::{Context, Outcome};
 use obvia_rpc::co::relay::{Attribution, Interface, Interfaces};
 use obvia_rpc::co::{Denial, Group, IncomingCall, Joined, Joins, Witness};
@@ -88,7 +87,7 @@ pub(crate) struct Visitor {
     users: Mutex<Users>,
     /// The group of the association.
     group: OnceLock<Arc<Group<Fellowship>>>,
-    membership: OnceLock<Membership>,
+    membership: services::Membership,
     /// Whether the client's principal owns the claimed process, as verified at the first call.
     is_proved: OnceLock<bool>,
     admitted: Admitted,
@@ -213,7 +212,7 @@ impl fmt::Debug for Visitor {
 
 impl Interfaces for Visitor {
     fn judge(&self, context: &Context) -> Outcome {
-        if let Some(outcome) = endpoints::judge(self.runtime, context).or_else(|| dcom::judge(context)) {
+        if let Some(outcome) = self.runtime.services().judge(context) {
             return outcome;
         }
         let mut client = None;
@@ -234,7 +233,7 @@ impl Interfaces for Visitor {
         if interface == binding::RUNTIME {
             return Ok((own_calls::TARGET, OWN));
         }
-        if let Some(found) = dcom::find(self.runtime, object, interface) {
+        if let Some(found) = self.runtime.services().find(object, interface) {
             self.number_for(caller)?;
             return found;
         }
@@ -260,7 +259,7 @@ impl Interfaces for Visitor {
     }
 
     fn perform(&self, call: &IncomingCall<'_>) -> Option<Result<Vec<u8>, Status>> {
-        endpoints::perform(self.runtime, call, (&self.peer, self.local.as_deref()), &self.membership)
+        self.runtime.services().perform(call, (&self.peer, self.local.as_deref()), &self.membership)
     }
 
     fn settle(&self, interface: SyntaxId, bind: &[u8]) -> Option<Vec<u8>> {
@@ -323,7 +322,7 @@ impl Clients for Visitors {
 #[cfg(test)]
 mod tests {
     use super::{USERS_MAX, Users};
-    use crate::runtime::Runtime;
+    use crate::process;
     use crate::server::Presence;
     use obvia_rpc::security::Principal;
     use obvia_rpc::status::Status;
@@ -333,7 +332,7 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
     fn the_users_of_an_association_are_limited_however_often_it_changes_them() {
-        let runtime = Runtime::of_process().unwrap();
+        let runtime = process::runtime().unwrap();
         let mut users = Users::default();
         let user = |number: usize| Arc::new(Principal { domain: format!("A{number}"), user: "anna".to_owned() });
         let draw = || crate::identity::draw().map_err(|_| Status::REMOTE_NO_MEMORY);

@@ -1,7 +1,6 @@
 //! The reply of a call in its proxy: checks, and copies to the caller.
 
-use crate::error::invalid_reply;
-use crate::error::{Failed, Result, forget, recall};
+use crate::error::{Failed, Result, forget, invalid_reply, recall};
 use crate::frame::{Arrays, Scalar, Value, aligned};
 use crate::marshal::{self, OwnedArray, OwnedObject, OwnedText};
 use crate::orpc::Client;
@@ -242,7 +241,7 @@ pub(crate) fn refusal(frame: RegionView<'_>, status: u32) -> Failed {
 pub(crate) fn settle_return(sender: impl FnOnce() -> Option<Client>) {
     if let Some((target, refs)) = thread::take_return()
         && let Some(sender) = sender()
-        && let Ok(runtime) = Runtime::of_process()
+        && let Ok(runtime) = Runtime::current()
     {
         runtime.exports().release(sender, [(target, refs)]);
     }

@@ -1,45 +1,41 @@
 //! The runtime of a process: its identity, its exports, and its links to other processes.
 
 pub(crate) mod data;
-mod ending;
+pub(crate) mod ending;
 mod janitor;
 mod links;
-mod names;
+pub(crate) mod names;
+mod response;
 mod specialised;
 mod ways;
 
 use crate::agile::Agile;
 use crate::context::Contexts;
-use crate::dcom::{Classes, Libraries, factory, securities_for};
-use crate::endpoints::OwnInterfaces;
 use crate::error::{self, Error, Result, code};
-use crate::events::idl::INTERFACES;
 use crate::exports::Exports;
-use crate::functions::{self, Functions};
+use crate::functions::table::{Functions, PREFIX};
 use crate::identity::{endpoint_of, in_order};
 use crate::link::{Address, Link};
 use crate::local::LocalProcess;
 use crate::marshaling::behind;
 use crate::network::{self, Network, told};
-use crate::objref::ObjRef;
+use crate::objref::{ObjRef, securities_for};
 use crate::orpc::Client;
 use crate::own_calls::client;
 use crate::proxy::{import, look_behind};
 use crate::registry::{self, InterfaceInfo};
-use crate::scm::Starter;
 use crate::security::Rules;
+use crate::server::services::{OwnCall, Services};
 use crate::server::{Clients, accept_on};
 use crate::threads::lock;
 use crate::{thread, upkeep};
-pub use ending::{catch_signals, wait, wait_for_signal};
 use links::{Links, Place};
-pub use names::{Export, connect, export};
-pub(crate) use names::{connect_object, export_object, export_to_networks, not_there};
 use obvia_rpc::security::Principal;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_via::provider::shm::{Directory, Listener};
 use obvia_via::window::{Options, Peer};
 use specialised::Detours;
+use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::hash::{BuildHasher, RandomState};
@@ -84,6 +80,16 @@ pub fn is_string_binding(text: &str) -> bool {
     StringBinding::is_meant(text)
 }
 
+/// The parts of a process that stand above its runtime.
+pub(crate) struct Parts {
+    /// The services for peers.
+    pub(crate) services: &'static dyn Services,
+    /// The calls between runtimes that services perform, by opnum.
+    pub(crate) own_calls: &'static [(u16, OwnCall)],
+    /// Returns the interfaces of the services, which are known without a registration.
+    pub(crate) interfaces: fn() -> Vec<&'static InterfaceInfo>,
+}
+
 /// The state of the process.
 pub(crate) struct Runtime {
     local: LocalProcess,
@@ -99,10 +105,8 @@ pub(crate) struct Runtime {
     /// The listeners of further names in the directory by which this process is reached.
     endpoints: Mutex<Vec<Arc<Listener>>>,
     functions: Functions,
-    own_interfaces: OwnInterfaces,
-    classes: Classes,
-    starter: Starter,
-    libraries: Libraries,
+    parts: &'static Parts,
+    extensions: Mutex<HashMap<TypeId, &'static (dyn Any + Send + Sync)>>,
     contexts: Contexts,
     rules: Rules,
     detours: Detours,
@@ -111,11 +115,11 @@ pub(crate) struct Runtime {
 static RUNTIME: OnceLock<Result<Runtime>> = OnceLock::new();
 impl Runtime {
     /// Returns the runtime of this process, which is made at first use.
-    pub(crate) fn of_process() -> Result<&'static Self> {
+    pub(crate) fn of_process(parts: &'static Parts) -> Result<&'static Self> {
         let made = RUNTIME.get_or_init(|| {
             obvia_rpc::vi_call::set_words(error::words_for_caller);
             upkeep::set_work(janitor::work);
-            registry::set_own(INTERFACES.iter().copied().chain([&factory::INFO]));
+            registry::set_own((parts.interfaces)());
             let local = LocalProcess::new()?;
             Ok(Self {
                 exports: Exports::new(local.oxid()),
@@ -128,10 +132,8 @@ impl Runtime {
                 endpoint: Mutex::default(),
                 endpoints: Mutex::default(),
                 functions: Functions::default(),
-                own_interfaces: OwnInterfaces::default(),
-                classes: Classes::default(),
-                starter: Starter::default(),
-                libraries: Libraries::default(),
+                parts,
+                extensions: Mutex::default(),
                 contexts: Contexts::default(),
                 rules: Rules::default(),
                 detours: Detours::default(),
@@ -143,6 +145,35 @@ impl Runtime {
     /// Returns the runtime of this process, if it has been made.
     pub(crate) fn made() -> Option<&'static Self> {
         RUNTIME.get()?.as_ref().ok()
+    }
+
+    /// Returns the runtime of this process in code that runs only where it has been made: for calls
+    /// of other processes, or with what has come from them.
+    ///
+    /// # Errors
+    ///
+    /// E_UNEXPECTED where it has not been made.
+    pub(crate) fn current() -> Result<&'static Self> {
+        RUNTIME.get().ok_or(code::E_UNEXPECTED)?.as_ref().map_err(Clone::clone)
+    }
+
+    /// Returns the services for peers.
+    pub(crate) fn services(&self) -> &'static dyn Services {
+        self.parts.services
+    }
+
+    /// Returns the function that performs a call between runtimes beside those of references and
+    /// names.
+    pub(crate) fn own_call(&self, opnum: u16) -> Option<OwnCall> {
+        self.parts.own_calls.iter().find(|(known, _)| *known == opnum).map(|(_, call)| *call)
+    }
+
+    /// Returns the state of a feature, which is made at first use and lives as long as the process.
+    pub(crate) fn extension<T: Any + Default + Send + Sync>(&self) -> &'static T {
+        let mut all = lock(&self.extensions);
+        let known = *all.entry(TypeId::of::<T>()).or_insert_with(|| Box::leak(Box::<T>::default()));
+        // Each state is kept under its own type.
+        known.downcast_ref().unwrap_or_else(|| Box::leak(Box::default()))
     }
 
     pub(crate) fn oxid(&self) -> u64 {
@@ -184,22 +215,6 @@ impl Runtime {
 
     pub(crate) fn functions(&self) -> &Functions {
         &self.functions
-    }
-
-    pub(crate) fn own_interfaces(&self) -> &OwnInterfaces {
-        &self.own_interfaces
-    }
-
-    pub(crate) fn classes(&self) -> &Classes {
-        &self.classes
-    }
-
-    pub(crate) fn starter(&self) -> &Starter {
-        &self.starter
-    }
-
-    pub(crate) fn libraries(&self) -> &Libraries {
-        &self.libraries
     }
 
     pub(crate) fn contexts(&self) -> &Contexts {
@@ -352,7 +367,7 @@ impl Runtime {
     /// Returns the object exported by a name, or the one that performs an interface of functions,
     /// by the interface's name.
     pub(crate) fn named(&self, name: &str) -> Result<Agile<IUnknown>> {
-        if let Some(interface) = name.strip_prefix(functions::PREFIX) {
+        if let Some(interface) = name.strip_prefix(PREFIX) {
             return self.functions.named(interface);
         }
         let names = lock(&self.names);

@@ -6,7 +6,11 @@ mod caller;
 mod clients;
 mod connection;
 mod gate;
+mod given;
 mod group;
+mod proof;
+pub(crate) mod services;
+pub(crate) mod stub_call;
 
 pub(crate) use admission::Admitted;
 pub use caller::is_cancelled;
@@ -20,7 +24,7 @@ use crate::error::Result;
 use crate::presentation::Visitor;
 use crate::runtime::Runtime;
 use crate::threads::{BREATHER, start_thread};
-use crate::{dcom, security, trace};
+use crate::{security, trace};
 use obvia_rpc::co::ServerOptions;
 use obvia_rpc::co::relay::{self, Attribution};
 use obvia_rpc::security::Level;
@@ -114,7 +118,7 @@ pub(crate) fn accept_streams(runtime: &'static Runtime, listener: StreamListener
 fn visited(runtime: &'static Runtime, stream: Stream, terms: Terms) -> std::result::Result<Caught, ViError> {
     let Terms { transfers, least, activation, endpoint } = terms;
     let visitor = Arc::new(Visitor::new(runtime, &stream, transfers));
-    let counters = Arc::clone(runtime.own_interfaces().counters());
+    let counters = runtime.services().counters().unwrap_or_default();
     let acceptor = security::acceptor();
     let witness = Some(Arc::clone(&visitor) as Arc<_>);
     let options = ServerOptions {
@@ -122,7 +126,7 @@ fn visited(runtime: &'static Runtime, stream: Stream, terms: Terms) -> std::resu
         secondary_address: endpoint,
         acceptor,
         least,
-        exemptions: dcom::exemptions(least, activation),
+        exemptions: runtime.services().exemptions(least, activation),
         counters,
         witness,
         ..ServerOptions::default()

@@ -7,14 +7,14 @@
 
 mod lent;
 
+pub use crate::server::stub_call::{StubCall, no_results, results, serve};
 pub use lent::{lend, lend_again};
 
 use crate::error::fault_of;
 use crate::frame::{Arrays, Measure, Scalar, Value, aligned};
-use crate::marshal;
 use crate::proxy::Wanted;
 use crate::reply::settle_return;
-use crate::server;
+use crate::{marshal, server};
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{Answer, ServerCall};
 use obvia_via::RegionView;
@@ -22,25 +22,6 @@ use obvia_via::layout::INLINE_MAX;
 use std::cell::RefCell;
 use std::ffi::c_void;
 use windows_core::{HRESULT, IUnknown, Interface};
-
-/// Runs the body of a stub. If it fails, the method was not called, or its results cannot be sent.
-#[inline(always)]
-pub fn serve<'b>(
-    call: &mut ServerCall<'b>,
-    body: impl FnOnce(&mut StubCall<'_, 'b>) -> Result<Answer, Status>,
-) -> Answer {
-    match body(&mut StubCall::new(call)) {
-        Ok(answer) => answer,
-        Err(status) => fault(status),
-    }
-}
-
-#[cold]
-#[inline(never)]
-fn fault(status: Status) -> Answer {
-    server::take_back_sent();
-    Answer::fault(status)
-}
 
 thread_local! {
     /// The thread's private memory for arguments, kept from call to call so that calls do not
@@ -51,41 +32,7 @@ thread_local! {
 /// The size in bytes above which private memory is freed by the next call that needs less.
 const SCRATCH_KEPT: usize = 4 << 20;
 
-/// A call in its stub.
-pub struct StubCall<'a, 'b> {
-    call: &'a mut ServerCall<'b>,
-    // The number of words of the scratch memory that this call uses.
-    used: usize,
-}
-
 impl<'a, 'b> StubCall<'a, 'b> {
-    #[inline]
-    pub(crate) fn new(call: &'a mut ServerCall<'b>) -> Self {
-        Self { call, used: 0 }
-    }
-
-    /// Returns the request's frame, for arguments that consist of a block of `length` bytes.
-    ///
-    /// # Errors
-    ///
-    /// BAD_STUB_DATA when the frame has another length.
-    #[inline(always)]
-    pub fn block(&self, length: usize) -> Result<RegionView<'b>, Status> {
-        let frame = self.call.frame;
-        if frame.len() == aligned(length) { Ok(frame) } else { Err(Status::BAD_STUB_DATA) }
-    }
-
-    /// Returns the request's frame, for a method with arrays after a block of `length` bytes.
-    ///
-    /// # Errors
-    ///
-    /// BAD_STUB_DATA when the frame is shorter than the block.
-    #[inline]
-    pub fn frame(&self, length: usize) -> Result<RegionView<'b>, Status> {
-        let frame = self.call.frame;
-        if frame.len() >= aligned(length) { Ok(frame) } else { Err(Status::BAD_STUB_DATA) }
-    }
-
     /// Verifies that the arrays end where the frame ends.
     ///
     /// # Errors
@@ -301,30 +248,12 @@ impl<'a, 'b> StubCall<'a, 'b> {
         // through `&mut self`.
         unsafe { self.call.reply_slot().as_mut() }
     }
-
-    /// Returns the underlying call, for methods that are not plain.
-    pub(crate) fn inner(&mut self) -> &mut ServerCall<'b> {
-        self.call
-    }
-}
-
-/// Returns the answer with the method's HRESULT and the results of `length` bytes in the last reply
-/// frame. If the method failed, the results are not sent.
-#[inline(always)]
-pub fn results(result: HRESULT, length: usize) -> Answer {
-    results_unpadded(result, aligned(length))
 }
 
 /// Returns the answer for a frame that ends with an array that the method lends.
 #[inline(always)]
 pub fn results_unpadded(result: HRESULT, length: usize) -> Answer {
     Answer::results(result.0.cast_unsigned(), length)
-}
-
-/// Returns the answer with the method's HRESULT only.
-#[inline(always)]
-pub fn no_results(result: HRESULT) -> Answer {
-    Answer::results(result.0.cast_unsigned(), 0)
 }
 
 /// The reply's frame while the method runs, in memory that only this process can write.

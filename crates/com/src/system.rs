@@ -1,30 +1,24 @@
 //! The server's half of the calls between runtimes.
 
 pub(crate) mod data;
-mod proof;
 
-pub(crate) use proof::attend;
-
-use crate::dcom::activation_call;
-use crate::error::{Error, Result, code};
+use crate::error::{Error, code};
 use crate::orpc::{Client, Refs};
 use crate::own_calls::{
-    OP_ACTIVATE, OP_BINDINGS, OP_DESCRIBE, OP_FORWARD, OP_FUNCTIONS, OP_INTERFACES, OP_KEEP, OP_LIST, OP_MARK,
-    OP_QUERY, OP_REGIONS, OP_RELEASE, OP_RELEASE_DATA, OP_RESOLVE, OP_START, OP_TRANSFER, OP_UNMARSHAL, REFS_PER_QUERY,
-    guid_from, releases_in, target_from,
+    OP_BINDINGS, OP_DESCRIBE, OP_FUNCTIONS, OP_INTERFACES, OP_KEEP, OP_LIST, OP_MARK, OP_QUERY, OP_REGIONS, OP_RELEASE,
+    OP_RELEASE_DATA, OP_RESOLVE, OP_TRANSFER, OP_UNMARSHAL, REFS_PER_QUERY, guid_from, releases_in, target_from,
 };
 use crate::registry::{self};
-use crate::server::{Caller, caller};
-use crate::stub::{StubCall, no_results, results, serve};
-use crate::{scm, upkeep};
+use crate::runtime::Runtime;
+use crate::server::services::OwnCall;
+use crate::server::stub_call::{StubCall, answer, serve, who};
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{Answer, ServerCall};
 use obvia_via::window::REGIONS_MAX;
-use std::sync::Arc;
 
-/// Performs a call of [`TARGET`].
+/// Performs a call of [the runtime's own target](crate::own_calls::TARGET).
 pub(crate) fn perform(call: &mut ServerCall<'_>) -> Answer {
-    let method = match call.opnum() {
+    let method: OwnCall = match call.opnum() {
         OP_QUERY => serve_query,
         OP_RELEASE => serve_release,
         OP_TRANSFER => serve_transfer,
@@ -35,48 +29,16 @@ pub(crate) fn perform(call: &mut ServerCall<'_>) -> Answer {
         OP_BINDINGS => serve_bindings,
         OP_REGIONS => serve_regions,
         OP_FUNCTIONS => serve_functions,
-        OP_ACTIVATE => activation_call::serve_activate,
-        OP_START => scm::start::serve_start,
-        OP_FORWARD => scm::forward::serve_forward,
         OP_KEEP => data::serve_keep,
         OP_UNMARSHAL => data::serve_unmarshal,
         OP_RELEASE_DATA => data::serve_release,
         OP_MARK => serve_mark,
-        _ => return Answer::fault(Status::OP_RNG_ERROR),
+        other => match Runtime::made().and_then(|runtime| runtime.own_call(other)) {
+            Some(method) => method,
+            None => return Answer::fault(Status::OP_RNG_ERROR),
+        },
     };
     serve(call, method)
-}
-
-/// Returns the references in such a call to the client, the process of their objects.
-pub(crate) fn return_references(call: &mut ServerCall<'_>) -> Answer {
-    serve(call, |call| {
-        let given = releases_in(call.frame(0)?)?;
-        let caller = who()?;
-        if let Some(process) = caller.process() {
-            let given = given.into_iter().map(|(target, refs)| (target, u32::try_from(refs).unwrap_or(u32::MAX)));
-            caller.runtime.clients().owe(process, given);
-            upkeep::wake();
-        }
-        Ok(no_results(code::S_OK))
-    })
-}
-
-/// Returns the caller of the running call.
-pub(crate) fn who() -> std::result::Result<Arc<Caller>, Status> {
-    caller().ok_or(Status::PROTOCOL_ERROR)
-}
-
-/// Answers a call.
-pub(crate) fn answer(call: &mut StubCall<'_, '_>, outcome: Result<Vec<u8>>) -> std::result::Result<Answer, Status> {
-    let bytes = match outcome {
-        Ok(bytes) => bytes,
-        Err(error) => return Ok(no_results(error.code())),
-    };
-    let length = bytes.len().next_multiple_of(8);
-    let frame = call.inner().reply(length, 0).map_err(|_| Status::REMOTE_NO_MEMORY)?;
-    frame[..bytes.len()].copy_from_slice(&bytes);
-    frame[bytes.len()..].fill(0);
-    Ok(results(code::S_OK, length))
 }
 
 fn serve_query(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {

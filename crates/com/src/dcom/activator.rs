@@ -3,7 +3,7 @@
 //! servers it starts.
 
 use super::classes::Activated;
-use super::{answer, request, resolved};
+use super::service::{answer, request, resolved};
 use crate::error::{Result, code};
 use crate::orpc::activation::{OutInterface, Properties, Property, PropsOutInfo, ScmReplyInfo};
 use crate::orpc::activator::{RemoteActivation, RemoteActivationResults, Request, Response};

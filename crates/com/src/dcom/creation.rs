@@ -6,7 +6,7 @@ use super::classes::Activated;
 use crate::error::{Error, Result, code};
 use crate::registry::{self, InterfaceInfo, Remote};
 use crate::runtime::Runtime;
-use crate::scm;
+use crate::{process, scm};
 use obvia_rpc::epm;
 use obvia_rpc::string_binding::StringBinding;
 use std::ops::BitOr;
@@ -106,7 +106,7 @@ pub(crate) fn activate(
     context: ClassContext,
     info: &'static InterfaceInfo,
 ) -> Result<IUnknown> {
-    let runtime = Runtime::of_process()?;
+    let runtime = process::runtime()?;
     registry::register_module(info);
     let sought = Sought { runtime, class, wanted, info };
     if let Some(server) = server {

@@ -5,16 +5,12 @@
 
 #![allow(non_snake_case, missing_docs, reason = "names are COM's; the macro hands on no documentation of methods")]
 
-use super::classes::{Activated, ServerLock, lock_server};
+use super::classes::{Activated, ServerLock};
 use crate::agile::{IChecked, IChecked_Impl};
-use crate::error::check;
-use crate::error::guard;
-use crate::error::{Result, code, leave};
+use crate::error::{Result, check, code, guard, leave};
 use crate::exports::query_by;
 use crate::proxy::Wanted;
-use crate::registry::Stubs;
-use crate::registry::pad;
-use crate::registry::{self, Description, InterfaceInfo, Remote, VtablePointer};
+use crate::registry::{self, Description, InterfaceInfo, Remote, Stubs, VtablePointer, pad};
 use crate::runtime::Runtime;
 use crate::server::caller;
 use crate::stub::Adapter;
@@ -285,8 +281,8 @@ impl IClassFactory_Impl for Factory_Impl {
             drop(locks.pop());
             return code::S_OK;
         }
-        match lock_server() {
-            Ok(lock) => locks.push(lock),
+        match Runtime::current() {
+            Ok(runtime) => locks.push(ServerLock::new(runtime)),
             Err(error) => return leave(error),
         }
         code::S_OK

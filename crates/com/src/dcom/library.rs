@@ -6,6 +6,8 @@ use super::classes::Activated;
 use super::factory::{IClassFactory, IClassFactory_Impl, hand_out};
 use crate::error::{Error, Result, code};
 use crate::exports::query_by;
+use crate::process;
+use crate::runtime::Runtime;
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -69,6 +71,13 @@ fn pointer(get: impl FnOnce(*mut *mut c_void) -> HRESULT) -> Result<IUnknown> {
     Ok(unsafe { IUnknown::from_raw(object) })
 }
 
+impl Runtime {
+    /// Returns the loaded libraries of this process.
+    pub(crate) fn libraries(&self) -> &'static Libraries {
+        self.extension()
+    }
+}
+
 impl Libraries {
     fn lock(&self) -> MutexGuard<'_, HashMap<PathBuf, Arc<Loaded>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -115,7 +124,7 @@ impl Libraries {
 ///
 /// If the runtime of the process cannot be made.
 pub fn free_unused_libraries() -> Result<()> {
-    crate::runtime::Runtime::of_process()?.libraries().free_unused();
+    process::runtime()?.libraries().free_unused();
     Ok(())
 }
 

@@ -1,9 +1,9 @@
 //! `IRemUnknown` and `IRemUnknown2` (MS-DCOM 3.1.1.5.6, 3.1.1.5.7): clients query objects for
 //! further interfaces, and change their reference counts.
 
-use super::{answer, request, securities_for};
+use super::service::{answer, request};
 use crate::error::{Error, Result, code};
-use crate::objref::{self, ObjRef};
+use crate::objref::{self, ObjRef, securities_for};
 use crate::orpc::rem_unknown::{InterfaceRef, QueryResult, Request, Response};
 use crate::orpc::{Body, Decoder, OrpcThat, OrpcThis, Refs, StdObjRef};
 use crate::orpc_headers;

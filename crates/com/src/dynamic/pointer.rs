@@ -12,9 +12,8 @@ use crate::proxy::call::Unsent;
 use crate::proxy::{Imported, Wanted, look_behind};
 use crate::registry::InterfaceInfo;
 use crate::reply::settle_return;
-use crate::runtime::Runtime;
 use crate::stub::{no_results, results, serve};
-use crate::{exports, server, thread};
+use crate::{exports, process, server, thread};
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{Answer, ServerCall, Words};
 use windows_core::{HRESULT, IUnknown};
@@ -91,7 +90,7 @@ pub fn take_back(through: &IUnknown, references: &[&[u8]]) -> Result<()> {
 /// If the reference is malformed, or its object cannot be reached.
 pub fn object(through: &IUnknown, reference: &[u8], info: &'static InterfaceInfo) -> Result<IUnknown> {
     let peer = behind(through)?.link.oxid();
-    let object = unmarshal(Runtime::of_process()?, reference, Wanted::Known(info));
+    let object = unmarshal(process::runtime()?, reference, Wanted::Known(info));
     settle_return(|| Some(Client::Process(peer)));
     object
 }
@@ -111,7 +110,7 @@ pub fn reference_for_caller(object: &IUnknown, info: &'static InterfaceInfo) -> 
 ///
 /// As for [`object`].
 pub fn object_of_caller(reference: &[u8], info: &'static InterfaceInfo) -> Result<IUnknown> {
-    let object = unmarshal(Runtime::of_process()?, reference, Wanted::Known(info));
+    let object = unmarshal(process::runtime()?, reference, Wanted::Known(info));
     settle_return(|| Some(server::caller()?.holder()));
     object
 }

@@ -3,7 +3,7 @@
 
 use crate::error::{Error, Result, code};
 use crate::registry::InterfaceInfo;
-use crate::{binding, network, runtime::Runtime};
+use crate::{binding, network, process};
 use obvia_rpc::co::DirectCalls;
 use obvia_rpc::epm::{self, ANY_HOST, Entry, Lookup, Tower, Way};
 use obvia_rpc::mgmt;
@@ -26,7 +26,7 @@ pub(crate) struct Registered {
 
 /// Binds to an endpoint mapper.
 pub(super) fn bind_to_mapper(mapper: &StringBinding, deadline: Deadline) -> Result<DirectCalls> {
-    let calls = network::stream_to(Runtime::of_process()?.directory(), mapper, deadline)
+    let calls = network::stream_to(process::runtime()?.directory(), mapper, deadline)
         .and_then(|stream| Ok(DirectCalls::bind(Arc::new(stream), epm::INTERFACE, deadline)?));
     calls.map_err(|error: Error| error.told(|why| format!("the endpoint mapper at {mapper} cannot be asked: {why}")))
 }
@@ -92,7 +92,7 @@ fn registered(entry: Entry, host: &str) -> Registered {
 /// Returns the interfaces of the server at a binding, from its management interface.
 pub(crate) fn interfaces_at(binding: &StringBinding, deadline: Deadline) -> Result<Vec<SyntaxId>> {
     let deadline = deadline.start();
-    let stream = network::stream_to(Runtime::of_process()?.directory(), binding, deadline)?;
+    let stream = network::stream_to(process::runtime()?.directory(), binding, deadline)?;
     let mut calls = DirectCalls::bind(Arc::new(stream), mgmt::INTERFACE, deadline)?;
     let (order, results) = calls.call(mgmt::interfaces_request(), deadline)?;
     let mut found = mgmt::interfaces(order, &results).map_err(Error::from)?;

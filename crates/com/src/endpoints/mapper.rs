@@ -2,9 +2,9 @@
 
 use super::own::EndpointMap;
 use crate::error::{Error, Result, code};
-use crate::network;
 use crate::network::listening;
 use crate::runtime::Runtime;
+use crate::{network, process};
 use obvia_rpc::epm::{self, Entry, Registrant, Tower, Way};
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_rpc::uuid::{NDR, Uuid};
@@ -46,7 +46,7 @@ impl Drop for EndpointMapper {
 /// RPC_S_DUPLICATE_ENDPOINT where this process already is an endpoint mapper; E_INVALIDARG for
 /// protocol sequences other than `ncacn_ip_tcp` and `ncalrpc`; otherwise as for [`crate::listen`].
 pub fn serve_endpoint_mapper(bindings: &[&str]) -> Result<EndpointMapper> {
-    let runtime = Runtime::of_process()?;
+    let runtime = process::runtime()?;
     for text in bindings {
         if !matches!(network::parse(text)?.protocol, ProtocolSequence::IpTcp | ProtocolSequence::Lrpc) {
             let text = format!("`{text}`: endpoint mappers are reached by ncacn_ip_tcp and ncalrpc");

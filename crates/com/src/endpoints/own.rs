@@ -4,6 +4,7 @@
 use crate::binding;
 use crate::identity::is_of_own_user;
 use crate::runtime::Runtime;
+use crate::server::services;
 use obvia_rpc::co::IncomingCall;
 use obvia_rpc::co::pdu::{Context, Outcome};
 use obvia_rpc::epm::{self, Caller, Mapper, Registrant};
@@ -12,7 +13,7 @@ use obvia_rpc::status::Status;
 use obvia_rpc::uuid::{NDR, SyntaxId};
 use obvia_via::window::Peer;
 use std::net::Ipv4Addr;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The state of these interfaces.
 #[derive(Default)]
@@ -40,6 +41,13 @@ impl EndpointMap {
 
     pub(super) fn with<R>(&self, work: impl FnOnce(&mut Mapper) -> R) -> R {
         work(&mut self.lock().mapper)
+    }
+}
+
+impl Runtime {
+    /// Returns the state of the interfaces of this process.
+    pub(crate) fn own_interfaces(&self) -> &'static OwnInterfaces {
+        self.extension()
     }
 }
 
@@ -105,7 +113,7 @@ pub(crate) fn perform(
     runtime: &Runtime,
     call: &IncomingCall<'_>,
     (peer, local): (&Peer, Option<&str>),
-    membership: &OnceLock<Membership>,
+    membership: &services::Membership,
 ) -> Option<Result<Vec<u8>, Status>> {
     let IncomingCall { opnum, order, stub, .. } = *call;
     match call.presentation.interface {
@@ -117,7 +125,8 @@ pub(crate) fn perform(
             let Some(map) = runtime.own_interfaces().map().clone() else { return Some(Err(Status::UNK_IF)) };
             // A peer through a socket is a process of this host, whose end closes its connection.
             let registrant = is_of_own_user(peer)
-                .then(|| membership.get_or_init(|| Membership::new(&map)))
+                .then(|| membership.get_or_init(|| Box::new(Membership::new(&map))))
+                .and_then(|membership| membership.downcast_ref::<Membership>())
                 .filter(|membership| Arc::ptr_eq(&membership.map, &map))
                 .map(|membership| membership.registrant);
             let local = local.and_then(|host| host.parse().ok()).unwrap_or(Ipv4Addr::LOCALHOST);

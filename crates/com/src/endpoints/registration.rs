@@ -6,7 +6,7 @@ use super::inquiry::bind_to_mapper;
 use super::mapper::way_of;
 use crate::error::{Error, Result, code};
 use crate::runtime::Runtime;
-use crate::{binding, network, thread};
+use crate::{binding, network, process, thread};
 use obvia_rpc::co::DirectCalls;
 use obvia_rpc::epm::{self, Change, Entry, REGISTERED_MAX, Tower};
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
@@ -83,7 +83,7 @@ impl Drop for Registration {
 /// such endpoint; E_INVALIDARG where it performs no interface of functions, and for a mapper with
 /// another protocol sequence; EPT_S_CANT_PERFORM_OP where the mapper has no room.
 pub fn register_endpoints(mapper: Option<&str>, annotation: &str) -> Result<Registration> {
-    let runtime = Runtime::of_process()?;
+    let runtime = process::runtime()?;
     let mapper = match mapper {
         Some(text) => network::parse(text)?,
         None => StringBinding::new(ProtocolSequence::Lrpc, "", LOCAL_MAPPER),

@@ -4,13 +4,12 @@ use super::memory::Allocations;
 use super::survey::Place;
 use super::{Layout, invalid};
 use crate::error::{Result, code};
-use crate::marshal;
 use crate::memory::{allocate_zeroed, release};
 use crate::orpc::Client;
 use crate::proxy::Wanted;
 use crate::reply::settle_return;
 use crate::runtime::Runtime;
-use crate::server;
+use crate::{marshal, server};
 use obvia_ndr::flat::KIND_FIRST;
 use obvia_ndr::flat::check::{Checked, check};
 use obvia_ndr::flat::shape::ElementType;
@@ -78,7 +77,7 @@ impl Private {
     /// Unmarshals the references, in the order of their slots. The sender is the server that
     /// answered, or without `sender` the caller of the method that is about to run.
     fn references(&mut self, found: &Checked, sender: Option<Client>) -> Result<Vec<IUnknown>> {
-        let runtime = Runtime::of_process()?;
+        let runtime = Runtime::current()?;
         let slots = found.slots.iter().filter_map(|slot| Some((slot.object, slot.iid?)));
         let make = |(object, iid): (u32, u128)| {
             let object = found.objects[object as usize];

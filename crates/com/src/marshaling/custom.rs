@@ -3,7 +3,7 @@
 
 use super::interfaces::{IMarshal, IMarshal_Impl, ISequentialStream, IStream};
 use super::stream::Memory;
-use super::{Context, Flags, specialised};
+use super::{Context, Flags, vi_reference};
 use crate::error::{Error, Result, code, leave};
 use crate::exports::query;
 use crate::objref::DATA_MAX;
@@ -318,7 +318,7 @@ fn marshal_where(
 /// Unmarshals a custom reference.
 pub(crate) fn unmarshal(class: &GUID, data: Vec<u8>, info: &'static InterfaceInfo) -> Result<IUnknown> {
     if *class == ViReference::CLASS {
-        return specialised::unmarshal(&data, info);
+        return vi_reference::unmarshal(&data, info);
     }
     let marshaler = find(class)?;
     let stream: IStream = Memory::of(data).into();
@@ -336,7 +336,7 @@ pub(crate) fn unmarshal(class: &GUID, data: Vec<u8>, info: &'static InterfaceInf
 /// Releases custom data.
 pub(crate) fn release(class: &GUID, data: Vec<u8>) -> Result<()> {
     if *class == ViReference::CLASS {
-        return specialised::release(&data);
+        return vi_reference::release(&data);
     }
     let marshaler = find(class)?;
     let stream: IStream = Memory::of(data).into();

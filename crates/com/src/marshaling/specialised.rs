@@ -6,12 +6,12 @@
 //! Where that does not fit, the object is marshaled in the standard way.
 
 use super::custom::{Marshaler, Passing, STANDARD};
+use super::vi_reference::{read, release, unmarshal};
 use super::{Context, DATA_MAX};
 use crate::error::{Error, Result, code};
 use crate::orpc::{DualStringArray, ObjRef as Any, ViReference};
+use crate::process;
 use crate::proxy::Wanted;
-use crate::registry::InterfaceInfo;
-use crate::runtime::Runtime;
 use windows_core::{GUID, IUnknown, IUnknownImpl, Interface};
 
 /// Marks objects in Rust that are called over virtual interfaces: `#[implement(ICalc, IMarshal)]
@@ -50,16 +50,18 @@ impl<T: Specialised + IUnknownImpl> Marshaler for T {
         // SAFETY: the query succeeded, so the pointer is a counted interface pointer.
         let object = unsafe { IUnknown::from_raw(object) };
         let ways = ways(passing, self.endpoint())?;
-        let (runtime, info) = (Runtime::of_process()?, Wanted::Iid(passing.iid).info()?);
+        let (runtime, info) = (process::runtime()?, Wanted::Iid(passing.iid).info()?);
         let standard = runtime.marshal_data(&object, info, passing.context, passing.flags)?;
         Ok(ViReference { ways, standard: Any::from_bytes(&standard)? }.to_bytes()?)
     }
 
     fn unmarshal(&self, data: &[u8]) -> Result<IUnknown> {
+        process::runtime()?;
         unmarshal(data, Wanted::Iid(*read(data)?.standard.iid()).info()?)
     }
 
     fn release(&self, data: &[u8]) -> Result<()> {
+        process::runtime()?;
         release(data)
     }
 }
@@ -71,25 +73,7 @@ fn is_passed(passing: &Passing) -> bool {
 }
 
 fn ways(passing: &Passing, endpoint: &str) -> Result<DualStringArray> {
-    Ok(DualStringArray::new(&Runtime::of_process()?.vi_ways(passing.context, endpoint)?))
-}
-
-fn read(data: &[u8]) -> Result<ViReference> {
-    ViReference::from_bytes(data).map_err(|why| {
-        Error::new(code::RPC_E_INVALID_OBJREF, format!("a reference to an object over virtual interfaces: {why}"))
-    })
-}
-
-/// Unmarshals such a reference.
-pub(super) fn unmarshal(data: &[u8], info: &'static InterfaceInfo) -> Result<IUnknown> {
-    let ViReference { ways, standard } = read(data)?;
-    Runtime::of_process()?.unmarshal_by(&standard, &ways, info)
-}
-
-/// Releases such a reference.
-pub(super) fn release(data: &[u8]) -> Result<()> {
-    let ViReference { ways, standard } = read(data)?;
-    Runtime::of_process()?.release_by(&standard, &ways)
+    Ok(DualStringArray::new(&process::runtime()?.vi_ways(passing.context, endpoint)?))
 }
 
 // Standard references are far shorter than the greatest length of custom data, so they fit.

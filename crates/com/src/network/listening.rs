@@ -9,6 +9,7 @@ use super::protection::{demanded, level_of, protected};
 use super::sequence::{End, Means, Wanted, complete};
 use super::{ANY, Network, Opened, parse, parse_vi};
 use crate::error::{Error, Result, code};
+use crate::process;
 use crate::runtime::Runtime;
 use crate::server::accept_from;
 use obvia_rpc::security::Level;
@@ -195,7 +196,7 @@ impl Network {
 /// # }
 /// ```
 pub fn listen(binding: &str) -> Result<String> {
-    let runtime = Runtime::of_process()?;
+    let runtime = process::runtime()?;
     let parsed = parse(binding)?;
     if parsed.protocol == ProtocolSequence::ViShm {
         if parsed.endpoint.is_empty() || !parsed.address.is_empty() || !parsed.options.is_empty() {

@@ -2,7 +2,7 @@
 
 use super::{Wanted, listening, parse};
 use crate::error::{Error, Result, code};
-use crate::runtime::Runtime;
+use crate::process;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use rustix::fd::{FromRawFd, OwnedFd, RawFd};
 use rustix::io::{FdFlags, fcntl_setfd};
@@ -24,7 +24,7 @@ const SOCKETS_MAX: RawFd = 64;
 /// As for [`crate::listen`]; E_INVALIDARG for a binding with an address or a port, and for a
 /// descriptor that is no listening TCP socket.
 pub fn listen_passed(binding: &str) -> Result<Vec<String>> {
-    let runtime = Runtime::of_process()?;
+    let runtime = process::runtime()?;
     let parsed = parse(binding)?;
     let has_place = !parsed.address.is_empty() || !parsed.endpoint.is_empty();
     if parsed.protocol != ProtocolSequence::IpTcp || has_place {

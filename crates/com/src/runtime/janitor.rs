@@ -18,7 +18,7 @@ const ROUND: Duration = Duration::from_secs(10);
 
 /// Returns the time until references without pings or a lost client may have to be collected.
 fn until_due() -> Duration {
-    let Ok(runtime) = Runtime::of_process() else { return Duration::MAX };
+    let Ok(runtime) = Runtime::current() else { return Duration::MAX };
     let exports = runtime.exports();
     let due = [exports.due(), runtime.clients().due(exports.patience())].into_iter().flatten().min();
     due.map_or(Duration::MAX, |due| due.saturating_duration_since(Instant::now()))
@@ -72,7 +72,7 @@ pub(super) fn work() {
     let (mut looked, mut is_done, mut absent) = (Instant::now(), true, Absent::default());
     loop {
         let was_woken = upkeep::wait(if is_done { ROUND } else { RETRY }.min(until_due()));
-        let Ok(runtime) = Runtime::of_process() else {
+        let Ok(runtime) = Runtime::current() else {
             return;
         };
         if was_woken {

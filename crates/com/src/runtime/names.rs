@@ -9,6 +9,7 @@ use crate::marshaling::unmarshal_custom;
 use crate::objref::ObjRef;
 use crate::orpc::ObjRef as Any;
 use crate::own_calls::{Forms, client};
+use crate::process;
 use crate::registry::{self, InterfaceInfo, Remote};
 use crate::server::accept_on;
 use obvia_via::provider::shm::Listener;
@@ -57,7 +58,7 @@ pub fn export<I: Remote>(name: &str, object: I) -> Result<Export> {
 /// As [`export`], for an interface that is known by its description only.
 pub(crate) fn export_object(name: &str, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Export> {
     check_name(name)?;
-    let runtime = Runtime::of_process()?;
+    let runtime = process::runtime()?;
     registry::register_module(info);
     runtime.serve()?;
     let object = Agile::new(object)?;
@@ -82,7 +83,7 @@ fn check_name(name: &str) -> Result<()> {
 /// Exports an object only to clients over a network. On this host another process has the name.
 pub(crate) fn export_to_networks(name: &str, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Export> {
     check_name(name)?;
-    let runtime = Runtime::of_process()?;
+    let runtime = process::runtime()?;
     registry::register_module(info);
     let object = Agile::new(object)?;
     match lock(&runtime.names).entry(name.to_owned()) {
@@ -118,7 +119,7 @@ pub fn connect<I: Remote>(name: &str) -> Result<I> {
 
 /// As [`connect`], for an interface that is known by its description only.
 pub(crate) fn connect_object(name: &str, info: &'static InterfaceInfo) -> Result<IUnknown> {
-    let runtime = Runtime::of_process()?;
+    let runtime = process::runtime()?;
     registry::register_module(info);
     if let Ok(own) = runtime.named(name) {
         return Ok(own.get().clone());

@@ -1,14 +1,15 @@
 //! The call by which the SCM forwards a call of a client of another host to a server process of the
 //! same user.
 
+use crate::dcom::service;
 use crate::error::{Error, Result, code};
 use crate::identity::is_of_own_user;
 use crate::link::Link;
 use crate::orpc::{Body, Forwarded};
 use crate::own_calls::{OP_FORWARD, call};
+use crate::server::stub_call::{answer, who};
 use crate::stub::StubCall;
-use crate::system::{answer, who};
-use crate::{dcom, thread};
+use crate::thread;
 use obvia_rpc::ByteOrder;
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::Answer;
@@ -44,7 +45,7 @@ pub(crate) fn serve_forward(call: &mut StubCall<'_, '_>) -> std::result::Result<
         return answer(call, Err(refused));
     }
     let forwarded = Forwarded::decode(ByteOrder::Little, &request)?;
-    let (status, results) = match dcom::perform_forwarded(&caller, &forwarded) {
+    let (status, results) = match service::perform_forwarded(&caller, &forwarded) {
         Ok(results) => (0, results),
         Err(status) => (status.0, Vec::new()),
     };

@@ -1,7 +1,7 @@
 //! Starts a server and supervises it: until it has registered its class, and then until it ends.
 
+use super::names::{IDLE, STARTED, class_endpoint};
 use super::registration::Program;
-use super::{IDLE, STARTED, class_endpoint};
 use crate::error::{Error, Result, code};
 use obvia_via::provider::shm::Directory;
 use obvia_via::window::Options;

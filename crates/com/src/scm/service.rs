@@ -1,15 +1,14 @@
 //! The SCM: it starts the server of a class when a client activates the class. Concurrent
 //! activations share one start.
 
+use super::folders;
 use super::launch::launch;
+use super::names::{class_endpoint, unknown};
 use super::remote::PingSets;
-use super::{SERVICE, class_endpoint, folders, unknown};
 use crate::error::{Error, Result, code};
 use crate::runtime::Runtime;
 use obvia_via::Deadline;
-use obvia_via::provider::shm::Listener;
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use windows_core::GUID;
@@ -17,49 +16,13 @@ use windows_core::GUID;
 /// The greatest number of servers that are being started at the same time.
 const STARTING_MAX: usize = 64;
 
-/// The role of this process as the user's SCM, for as long as this value lives.
-#[must_use = "nobody has servers started any more when this is dropped"]
-pub struct Service {
-    runtime: &'static Runtime,
-    listener: Arc<Listener>,
-}
-
-impl fmt::Debug for Service {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Service").field(&SERVICE).finish()
-    }
-}
-
-impl Drop for Service {
-    fn drop(&mut self) {
-        self.listener.close();
-        self.runtime.starter().is_serving.store(false, Ordering::Relaxed);
-    }
-}
-
-/// Makes this process the SCM, which starts servers for processes of this user by what is
-/// [registered](super::install). The servers continue when it ends.
-///
-/// If this process [listens](crate::listen) on `ncacn_ip_tcp`, it also serves those clients of
-/// other hosts that the registrations [admit](super::Class::remote).
-///
-/// # Errors
-///
-/// RPC_S_DUPLICATE_ENDPOINT where an SCM exists already; otherwise as for [`crate::export`].
-pub fn serve() -> Result<Service> {
-    let runtime = Runtime::of_process()?;
-    let listener = runtime.bind_name(SERVICE)?;
-    runtime.starter().is_serving.store(true, Ordering::Relaxed);
-    Ok(Service { runtime, listener })
-}
-
 /// The servers that are being started.
 #[derive(Default)]
 pub(crate) struct Starter {
     /// The running starts, by CLSID.
     attempts: Mutex<HashMap<u128, Arc<Attempt>>>,
     /// Whether this process is the SCM.
-    is_serving: AtomicBool,
+    pub(super) is_serving: AtomicBool,
     /// The ping sets of clients of other hosts.
     pings: PingSets,
 }
@@ -86,6 +49,13 @@ impl Attempt {
         let waited =
             self.is_over.wait_timeout_while(lock(&self.outcome), deadline.remaining(), |known| known.is_none());
         waited.unwrap_or_else(PoisonError::into_inner).0.clone()
+    }
+}
+
+impl Runtime {
+    /// Returns the starts of servers of this process.
+    pub(crate) fn starter(&self) -> &'static Starter {
+        self.extension()
     }
 }
 

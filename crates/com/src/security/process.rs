@@ -5,7 +5,7 @@ use super::access::{Access, Kept, Ruled, Table};
 use crate::agile::Agile;
 use crate::error::{Error, Result, code};
 use crate::runtime::Runtime;
-use crate::server;
+use crate::{process, server};
 use std::sync::Arc;
 use windows_core::{GUID, IUnknown, Interface};
 
@@ -42,7 +42,7 @@ pub fn caller() -> Option<Caller> {
 /// # }
 /// ```
 pub fn set_access<I: Interface>(object: &I, access: impl Access + 'static) -> Result<()> {
-    let runtime = Runtime::of_process()?;
+    let runtime = process::runtime()?;
     let object = Agile::new(&object.cast::<IUnknown>()?)?;
     let identity = object.get().as_raw().addr();
     let kept = object.get().downgrade().map_or(Kept::Object { _object: object }, Kept::Weak);
@@ -59,7 +59,7 @@ pub fn set_access<I: Interface>(object: &I, access: impl Access + 'static) -> Re
 /// If the runtime of the process cannot be made.
 pub fn clear_access<I: Interface>(object: &I) -> Result<()> {
     let identity = object.cast::<IUnknown>()?.as_raw().addr();
-    Runtime::of_process()?.change_access(|table| table.objects.remove(&identity));
+    process::runtime()?.change_access(|table| table.objects.remove(&identity));
     Ok(())
 }
 
@@ -72,7 +72,7 @@ pub fn clear_access<I: Interface>(object: &I) -> Result<()> {
 /// If the runtime of the process cannot be made.
 pub fn set_default_access(access: impl Access + 'static) -> Result<()> {
     let access: Arc<dyn Access> = Arc::new(access);
-    Runtime::of_process()?.change_access(|table| table.all_objects.replace(access));
+    process::runtime()?.change_access(|table| table.all_objects.replace(access));
     Ok(())
 }
 
@@ -87,7 +87,7 @@ pub fn set_default_access(access: impl Access + 'static) -> Result<()> {
 /// If the runtime of the process cannot be made.
 pub fn set_class_access(class: GUID, access: impl Access + 'static) -> Result<()> {
     let access: Arc<dyn Access> = Arc::new(access);
-    Runtime::of_process()?.change_access(|table| table.classes.insert(class.to_u128(), access));
+    process::runtime()?.change_access(|table| table.classes.insert(class.to_u128(), access));
     Ok(())
 }
 
@@ -99,7 +99,7 @@ pub fn set_class_access(class: GUID, access: impl Access + 'static) -> Result<()
 /// If the runtime of the process cannot be made.
 pub fn set_default_class_access(access: impl Access + 'static) -> Result<()> {
     let access: Arc<dyn Access> = Arc::new(access);
-    Runtime::of_process()?.change_access(|table| table.all_classes.replace(access));
+    process::runtime()?.change_access(|table| table.all_classes.replace(access));
     Ok(())
 }
 
@@ -115,7 +115,7 @@ pub fn set_default_class_access(access: impl Access + 'static) -> Result<()> {
 /// E_INVALIDARG before [`set_default_access`] has been called, so that this call alone does not
 /// admit every user, and after the process has become reachable.
 pub fn admit_other_users() -> Result<()> {
-    let runtime = Runtime::of_process()?;
+    let runtime = process::runtime()?;
     let refused = |text| Err(Error::new(code::E_INVALIDARG, text));
     if runtime.rules().table().all_objects.is_none() {
         return refused(

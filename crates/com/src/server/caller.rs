@@ -1,13 +1,9 @@
 //! The caller of a method: its identity, and the references in its last response.
 
-use crate::error::{self, Result};
-use crate::exports;
-use crate::marshaling::{behind, release_marshal_data};
-use crate::objref::ObjRef;
+use crate::error::{self};
 use crate::orpc::{Client, Forwarded};
 use crate::presentation::Visitor;
-use crate::proxy::{Imported, split_reference};
-use crate::registry::InterfaceInfo;
+use crate::proxy::Imported;
 use crate::runtime::Runtime;
 use crate::security;
 use obvia_rpc::co::relay::Attribution;
@@ -20,7 +16,6 @@ use obvia_via::window::{Alarm, Peer};
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
-use windows_core::IUnknown;
 
 thread_local! {
     /// The caller of the method that runs, or ran last, on this thread.
@@ -99,16 +94,19 @@ pub(crate) struct Caller {
     sent: Mutex<Sent>,
 }
 
+/// A function that releases a custom reference.
+pub(crate) type Release = Box<dyn FnOnce() + Send>;
+
 /// The references in a response. The caller does not have them if it gave up the call. Every
 /// addition invalidates the connection's watch, so that the next call clears them.
 #[derive(Default)]
-struct Sent {
+pub(crate) struct Sent {
     /// References to objects of this process, counted for the caller.
-    own: Vec<(Client, TargetId, u64)>,
+    pub(crate) own: Vec<(Client, TargetId, u64)>,
     /// References to objects of the caller's process, sent with references that this process held.
-    home: Vec<Imported>,
-    /// Custom references, which the objects marshaled themselves.
-    custom: Vec<Vec<u8>>,
+    pub(crate) home: Vec<Imported>,
+    /// Functions that release custom references, which the objects marshaled themselves.
+    pub(crate) custom: Vec<Release>,
 }
 
 impl Caller {
@@ -220,52 +218,14 @@ impl Caller {
         });
     }
 
-    /// Returns a reference to an object for the response: a custom reference where the object
-    /// marshals itself.
-    pub(crate) fn reference(&self, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Vec<u8>> {
-        let Some(reference) = self.runtime.marshal_custom(object, info, self.holder())? else {
-            let handler = self.runtime.handler_class_of(object, self.holder());
-            return self.marshal(object, info)?.to_wire_with(0, handler);
-        };
-        Ok(self.note_custom(reference))
-    }
-
-    /// Returns the reference for the response of an object that is called over virtual interfaces.
-    pub(crate) fn specialised(&self, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Option<Vec<u8>>> {
-        let reference = self.runtime.marshal_specialised(object, info, self.holder())?;
-        Ok(reference.map(|reference| self.note_custom(reference)))
-    }
-
-    fn note_custom(&self, reference: Vec<u8>) -> Vec<u8> {
-        self.note(|sent| sent.custom.push(reference.clone()));
-        reference
-    }
-
-    /// Returns a standard reference to an object for the response.
-    pub(crate) fn marshal(&self, object: &IUnknown, info: &'static InterfaceInfo) -> Result<ObjRef> {
-        let holder = self.holder();
-        let mut reference = self.runtime.marshal(object, info, holder)?;
-        if reference.oxid == self.runtime.oxid() {
-            self.note(|sent| sent.own.push((holder, reference.target, reference.public_refs.into())));
-        } else if reference.oxid == self.oxid {
-            // The method drops its pointer when the response has been sent. The reference to the
-            // caller's object must outlive that pointer.
-            let interface = exports::query(&behind(object), info)?;
-            if let Some(imported) = split_reference(&interface, self.runtime.oxid())? {
-                reference.public_refs = 1;
-                self.note(|sent| sent.home.push(imported));
-            }
-        }
-        Ok(reference)
-    }
-
     /// Records references in the response that have been counted for the caller.
     pub(crate) fn note_sent(&self, target: TargetId, refs: u64) {
         let holder = self.holder();
         self.note(|sent| sent.own.push((holder, target, refs)));
     }
 
-    fn note(&self, work: impl FnOnce(&mut Sent)) {
+    /// Changes the references in the response.
+    pub(crate) fn note(&self, work: impl FnOnce(&mut Sent)) {
         work(&mut self.sent.lock().unwrap_or_else(PoisonError::into_inner));
         self.watch.invalidate();
     }
@@ -283,10 +243,7 @@ impl Caller {
     /// Takes back the references of a response that the caller did not receive.
     pub(crate) fn take_back(&self) {
         let sent = self.take_sent();
-        for reference in &sent.custom {
-            // The object may hold nothing to release, or its process may be gone.
-            let _ = release_marshal_data(reference);
-        }
+        sent.custom.into_iter().for_each(|release| release());
         if sent.own.is_empty() && sent.home.is_empty() {
             return;
         }

@@ -1,14 +1,14 @@
 //! One connection and its dispatch: by the runtime's loop, or by a loop that the program owns.
 
 use super::caller::{Caller, Identity, Maker};
-use super::{Presence, Via, gate};
+use super::{Presence, Via, gate, given};
 use crate::binding::{self, Transfers};
 use crate::dispatch::Dispatch;
 use crate::exports::Target;
 use crate::orpc::CallContext;
 use crate::presentation::Visitor;
 use crate::runtime::Runtime;
-use crate::{call_context, dcom, own_calls, security, system};
+use crate::{call_context, own_calls, security};
 use obvia_rpc::co::Denial;
 use obvia_rpc::co::relay::Attribution;
 use obvia_rpc::security::Authenticated;
@@ -19,17 +19,6 @@ use obvia_via::{Ended, Error as ViError};
 use std::ffi::c_void;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// Returns the function that performs calls of the runtime's own targets; `None` for all other
-/// targets. Entries of the object table never have generation 0. DCOM's targets are valid only on
-/// associations, whose relay alone names them.
-fn own(target: TargetId, has_relay: bool) -> Option<fn(&mut ServerCall<'_>) -> Answer> {
-    match target {
-        own_calls::TARGET => Some(system::perform),
-        TargetId { generation: 0, .. } if has_relay => Some(dcom::perform),
-        _ => None,
-    }
-}
 
 /// One connection with its dispatch state.
 #[repr(C)]
@@ -126,7 +115,7 @@ impl Connection {
             self.adopt(client);
         }
         let target = TargetId::from_word(call.target());
-        match own(target, self.visit.is_some()) {
+        match self.runtime.services().performer(target, self.visit.is_some()) {
             None => {
                 let _entered = self.context.take().map(call_context::entered);
                 let Self { dispatch, runtime, caller, visit, .. } = self;
@@ -160,7 +149,7 @@ impl Connection {
     fn return_references(&mut self, call: &mut ServerCall<'_>) -> Answer {
         let is_next = self.refused.is_some_and(|refused| refused.wrapping_add(1) == call.sequence());
         self.refused = is_next.then(|| call.sequence());
-        if is_next { system::return_references(call) } else { Answer::results(0, 0) }
+        if is_next { given::return_references(call) } else { Answer::results(0, 0) }
     }
 
     /// Stores the context of the next call and invalidates the watch, so that this call takes the

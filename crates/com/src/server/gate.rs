@@ -2,9 +2,10 @@
 //! that is required to authenticate may make no other call until then.
 
 use super::connection::Connection;
+use super::proof;
 use crate::error::{Error, Result, code};
 use crate::runtime::Runtime;
-use crate::{binding, own_calls, security, system};
+use crate::{binding, own_calls, security};
 use obvia_rpc::co::Denial;
 use obvia_rpc::security::proof::{Verdict, Verifier};
 use obvia_rpc::security::{Level, SecurityError};
@@ -167,7 +168,7 @@ impl Service for Gate<'_> {
     fn dispatch(&mut self, call: &mut ServerCall<'_>) -> Answer {
         let (target, opnum) = (TargetId::from_word(call.target()), call.opnum());
         if (target, opnum) == (own_calls::TARGET, own_calls::OP_PROVE) {
-            return system::attend(call, |leg, call| self.judge(leg, call));
+            return proof::attend(call, |leg, call| self.judge(leg, call));
         }
         if let Stage::Open = self.stage {
             // A client must introduce itself before it calls.

@@ -1,10 +1,10 @@
 //! The calls for marshaled data.
 
-use super::{answer, who};
 use crate::error::code;
 use crate::objref::Exported;
 use crate::own_calls::{REFS_PER_QUERY, guid_from, target_from};
 use crate::registry::{self};
+use crate::server::stub_call::{answer, who};
 use crate::stub::StubCall;
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::Answer;

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::link::Link;
-use crate::marshaling::release_marshal_data;
+use crate::marshaling::released;
 use crate::objref::{ObjRef, parse};
 use crate::orpc::{Client, ObjRef as Any};
 use crate::registry::InterfaceInfo;
@@ -28,7 +28,7 @@ struct Given {
 impl Unsent {
     /// Marshals a reference to an object for the peer.
     pub(super) fn reference(&self, object: &IUnknown, info: &'static InterfaceInfo, peer: u64) -> Result<Vec<u8>> {
-        let (runtime, client) = (Runtime::of_process()?, Client::Process(peer));
+        let (runtime, client) = (Runtime::current()?, Client::Process(peer));
         if let Some(reference) = runtime.marshal_custom(object, info, client)? {
             self.note(peer, |given| given.custom.push(reference.clone()));
             return Ok(reference);
@@ -42,7 +42,7 @@ impl Unsent {
 
     /// Takes over references that were marshaled for the peer before.
     pub(crate) fn of(references: &[&[u8]], peer: u64) -> Result<Self> {
-        let (runtime, unsent) = (Runtime::of_process()?, Self::default());
+        let (runtime, unsent) = (Runtime::current()?, Self::default());
         for reference in references {
             match parse(reference)? {
                 Any::Custom { .. } => unsent.note(peer, |given| given.custom.push(reference.to_vec())),
@@ -114,10 +114,10 @@ impl Drop for Given {
     fn drop(&mut self) {
         for reference in &self.custom {
             // The object may hold nothing to release, or its process may be gone.
-            let _ = release_marshal_data(reference);
+            let _ = released::release(reference);
         }
         if !self.own.is_empty()
-            && let Ok(runtime) = Runtime::of_process()
+            && let Ok(runtime) = Runtime::current()
         {
             runtime.exports().release(Client::Process(self.peer), std::mem::take(&mut self.own));
             runtime.clients().wake_all();

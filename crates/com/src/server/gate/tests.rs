@@ -2,6 +2,7 @@
 //! first.
 
 use super::*;
+use crate::process;
 use crate::security::set_accounts;
 use obvia_rpc::security::context::initiate;
 use obvia_rpc::security::credentials::{AccountTable, Credential};
@@ -116,7 +117,7 @@ fn nothing_is_looked_at_before_the_proof() {
         Err(Status::PROTOCOL_ERROR.0),
         "nobody has said who it is"
     );
-    assert_eq!(bind(&mut channel).unwrap(), Runtime::of_process().unwrap().oxid());
+    assert_eq!(bind(&mut channel).unwrap(), process::runtime().unwrap().oxid());
     assert!(call(&mut channel, own_calls::TARGET, 7, &[]).is_ok());
     assert_eq!(leg(&mut channel, &seal), Err(Status::OP_RNG_ERROR.0), "a proof is made once");
 }

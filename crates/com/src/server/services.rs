@@ -1,0 +1,53 @@
+//! The calls that a process performs beside those of its objects and functions.
+
+use super::stub_call::StubCall;
+use obvia_rpc::co::pdu::{Context, Outcome};
+use obvia_rpc::co::relay::Interface;
+use obvia_rpc::co::{Exemption, IncomingCall};
+use obvia_rpc::mgmt::Counters;
+use obvia_rpc::security::Level;
+use obvia_rpc::status::Status;
+use obvia_rpc::uuid::{SyntaxId, Uuid};
+use obvia_rpc::vi_call::{Answer, ServerCall, TargetId};
+use obvia_via::window::Peer;
+use std::any::Any;
+use std::sync::{Arc, OnceLock};
+
+/// A function that performs calls of a target.
+pub(crate) type Perform = fn(&mut ServerCall<'_>) -> Answer;
+
+/// A function that performs one of the calls between runtimes.
+pub(crate) type OwnCall = fn(&mut StubCall<'_, '_>) -> Result<Answer, Status>;
+
+/// The state that services keep for an association, which ends with it.
+pub(crate) type Membership = OnceLock<Box<dyn Any + Send + Sync>>;
+
+/// The services of a process for its peers.
+pub(crate) trait Services: Sync {
+    /// Returns the function that performs calls of a target of the runtime's own; `None` for all
+    /// other targets. Entries of the object table never have generation 0. Some targets are valid
+    /// only on associations, whose relay alone names them.
+    fn performer(&self, target: TargetId, has_relay: bool) -> Option<Perform>;
+
+    /// Returns the outcome of a presentation context for an interface of the services; `None` for
+    /// all others.
+    fn judge(&self, context: &Context) -> Option<Outcome>;
+
+    /// Returns the target of a call of an interface of the services; `None` for all others.
+    fn find(&self, object: Option<Uuid>, interface: SyntaxId) -> Option<Result<(TargetId, Interface), Status>>;
+
+    /// Performs a call of an association for which no target is needed; `None` for all others. The
+    /// client is the peer, which reaches this process at the address beside it.
+    fn perform(
+        &self,
+        call: &IncomingCall<'_>,
+        client: (&Peer, Option<&str>),
+        membership: &Membership,
+    ) -> Option<Result<Vec<u8>, Status>>;
+
+    /// Returns the interfaces and methods whose least level differs from that of all other calls.
+    fn exemptions(&self, least: Option<Level>, activation: Option<Option<Level>>) -> Vec<Exemption>;
+
+    /// Returns the counters of calls.
+    fn counters(&self) -> Option<Arc<Counters>>;
+}
