@@ -6,18 +6,20 @@
 
 pub(crate) mod activation_call;
 mod activator;
+mod answers;
 pub(crate) mod classes;
 pub(crate) mod creation;
 pub(crate) mod factory;
+pub(crate) mod forwarded_call;
 mod library;
 mod object_exporter;
 mod pinging;
 pub(crate) mod registering;
 mod rem_unknown;
+mod request;
 pub(crate) mod service;
 
 pub use crate::orpc::{Pinging, TraceContext};
-pub(crate) use activator::asked;
 pub(crate) use classes::Activated;
 pub use classes::ServerLock;
 pub use creation::{ClassContext, class_named, class_object, create_instance, create_instance_in};
@@ -25,6 +27,7 @@ pub use factory::{IClassFactory, IClassFactory_Impl, IClassFactory_Vtbl};
 pub use library::free_unused_libraries;
 #[doc(hidden)]
 pub use library::{Make, made, provide};
+pub(crate) use request::asked;
 
 pub use crate::call_context::{trace, with_trace};
 pub use pinging::set_pinging;

@@ -7,7 +7,6 @@ use crate::memory::{allocate, release};
 use crate::objref::{ObjRef, REFERENCE_MAX, parse};
 use crate::orpc::{Client, ObjRef as Any};
 use crate::proxy::Wanted;
-use crate::proxy::call::ProxyCall;
 use crate::registry::InterfaceInfo;
 use crate::runtime::Runtime;
 use crate::runtime::data::with_handler;
@@ -17,23 +16,6 @@ use obvia_rpc::status::Status;
 use obvia_via::RegionView;
 use std::ffi::c_void;
 use windows_core::{HRESULT, IUnknown, Interface};
-
-/// Marshals a reference for the process that a call goes to; empty for a null pointer.
-///
-/// # Safety
-///
-/// `object` must be null or a live interface pointer.
-///
-/// # Errors
-///
-/// If the object lacks the interface, or belongs to a process that is gone.
-pub unsafe fn reference_for_peer(object: *mut c_void, wanted: Wanted, call: &ProxyCall<'_>) -> Result<Vec<u8>> {
-    // SAFETY: the caller's promise.
-    let Some(object) = (unsafe { IUnknown::from_raw_borrowed(&object) }) else {
-        return Ok(Vec::new());
-    };
-    call.reference(object, wanted.info()?)
-}
 
 /// Marshals a reference for a peer: a custom one, where the object marshals itself.
 pub(crate) fn reference_for(object: &IUnknown, info: &'static InterfaceInfo, peer: Client) -> Result<Vec<u8>> {

@@ -1,11 +1,11 @@
 //! The runtime of this process, which is made here with all that it performs for its peers.
 
-use crate::dcom::{activation_call, factory, service};
+use crate::dcom::{activation_call, factory, forwarded_call, service};
 use crate::endpoints::own;
 use crate::error::Result;
 use crate::own_calls::{self, OP_ACTIVATE, OP_FORWARD, OP_START};
 use crate::runtime::{Parts, Runtime};
-use crate::scm::{forward, start};
+use crate::scm::start;
 use crate::server::services::{Membership, Perform, Services};
 use crate::{events, system};
 use obvia_rpc::co::pdu::{Context, Outcome};
@@ -24,7 +24,7 @@ static PARTS: Parts = Parts {
     own_calls: &[
         (OP_ACTIVATE, activation_call::serve_activate),
         (OP_START, start::serve_start),
-        (OP_FORWARD, forward::serve_forward),
+        (OP_FORWARD, forwarded_call::serve_forward),
     ],
     interfaces: || events::idl::INTERFACES.iter().copied().chain([&factory::INFO]).collect(),
 };

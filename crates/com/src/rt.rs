@@ -18,10 +18,10 @@ pub use crate::graph::{
 };
 pub use crate::marshal::{
     OwnedArray, OwnedObject, OwnedText, given_in_range, put_array, put_optional, put_reference, put_text, put_values,
-    reference_for_caller, reference_for_peer, text_count,
+    reference_for_caller, text_count,
 };
 pub use crate::memory::{slice, slice_mut, text, vtable, wide};
-pub use crate::proxy::call::{PlainCall, ProxyCall};
+pub use crate::proxy::call::{PlainCall, ProxyCall, reference_for_peer};
 pub use crate::proxy::{Proxy, UNKNOWN, Wanted};
 pub use crate::registry::{
     Declared, Description, InterfaceInfo, Meaning, Remote, StubFn, Stubs, VtablePointer, declare, pad,

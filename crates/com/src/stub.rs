@@ -7,7 +7,7 @@
 
 mod lent;
 
-pub use crate::server::stub_call::{StubCall, no_results, results, serve};
+pub use crate::server::stub_call::{StubCall, no_results, results, results_unpadded, serve};
 pub use lent::{lend, lend_again};
 
 use crate::error::fault_of;
@@ -16,12 +16,12 @@ use crate::proxy::Wanted;
 use crate::reply::settle_return;
 use crate::{marshal, server};
 use obvia_rpc::status::Status;
-use obvia_rpc::vi_call::{Answer, ServerCall};
+use obvia_rpc::vi_call::ServerCall;
 use obvia_via::RegionView;
 use obvia_via::layout::INLINE_MAX;
 use std::cell::RefCell;
 use std::ffi::c_void;
-use windows_core::{HRESULT, IUnknown, Interface};
+use windows_core::{IUnknown, Interface};
 
 thread_local! {
     /// The thread's private memory for arguments, kept from call to call so that calls do not
@@ -248,12 +248,6 @@ impl<'a, 'b> StubCall<'a, 'b> {
         // through `&mut self`.
         unsafe { self.call.reply_slot().as_mut() }
     }
-}
-
-/// Returns the answer for a frame that ends with an array that the method lends.
-#[inline(always)]
-pub fn results_unpadded(result: HRESULT, length: usize) -> Answer {
-    Answer::results(result.0.cast_unsigned(), length)
 }
 
 /// The reply's frame while the method runs, in memory that only this process can write.

@@ -2,8 +2,9 @@
 //! are registered in this process. Where this process is the SCM, clients also activate those whose
 //! servers it starts.
 
+use super::answers::{answer, request, resolved};
 use super::classes::Activated;
-use super::service::{answer, request, resolved};
+use crate::dcom::request::{CLASS_OBJECT, asked};
 use crate::error::{Result, code};
 use crate::orpc::activation::{OutInterface, Properties, Property, PropsOutInfo, ScmReplyInfo};
 use crate::orpc::activator::{RemoteActivation, RemoteActivationResults, Request, Response};
@@ -15,27 +16,6 @@ use obvia_rpc::status::Status;
 use std::io::Write;
 use std::sync::Arc;
 use windows_core::{GUID, HRESULT, IUnknown};
-
-/// The mode of a RemoteActivation for the class object (MODE_GET_CLASS_OBJECT).
-const CLASS_OBJECT: u32 = u32::MAX;
-
-impl Activated {
-    fn mode(self) -> u32 {
-        if self == Self::ClassObject { CLASS_OBJECT } else { 0 }
-    }
-}
-
-/// Returns an activation request in the form of the older interface.
-pub(crate) fn asked(
-    this: OrpcThis,
-    class: GUID,
-    wanted: Activated,
-    iids: Vec<GUID>,
-    protseqs: Vec<u16>,
-) -> RemoteActivation {
-    let (object_name, storage, impersonation, mode) = (None, None, 0, wanted.mode());
-    RemoteActivation { this, class, object_name, storage, impersonation, mode, iids, protseqs }
-}
 
 /// Performs a call of `IActivation`.
 pub(super) fn activate(

@@ -1,7 +1,7 @@
 //! `IObjectExporter` (MS-DCOM 3.1.2.5.1): this process resolves its own OXID and receives the pings
 //! of its objects. Where it is the SCM, it does so for the other processes of its user as well.
 
-use super::service::{answer, request, resolved};
+use super::answers::{answer, request, resolved};
 use crate::orpc::object_exporter::{Request, Resolve, Response};
 use crate::orpc::{ComVersion, Decoder, DualStringArray, INVALID_OXID, Resolved, TowerBinding};
 use crate::scm;

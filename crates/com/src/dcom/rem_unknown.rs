@@ -1,7 +1,7 @@
 //! `IRemUnknown` and `IRemUnknown2` (MS-DCOM 3.1.1.5.6, 3.1.1.5.7): clients query objects for
 //! further interfaces, and change their reference counts.
 
-use super::service::{answer, request};
+use super::answers::{answer, request};
 use crate::error::{Error, Result, code};
 use crate::objref::{self, ObjRef, securities_for};
 use crate::orpc::rem_unknown::{InterfaceRef, QueryResult, Request, Response};

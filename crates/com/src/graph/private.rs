@@ -77,12 +77,12 @@ impl Private {
     /// Unmarshals the references, in the order of their slots. The sender is the server that
     /// answered, or without `sender` the caller of the method that is about to run.
     fn references(&mut self, found: &Checked, sender: Option<Client>) -> Result<Vec<IUnknown>> {
-        let runtime = Runtime::current()?;
         let slots = found.slots.iter().filter_map(|slot| Some((slot.object, slot.iid?)));
         let make = |(object, iid): (u32, u128)| {
             let object = found.objects[object as usize];
             let bytes = &self.bytes()[object.body as usize..(object.body + object.bytes) as usize];
-            let made = marshal::unmarshal(runtime, bytes, Wanted::Iid(GUID::from_u128(iid)));
+            let wanted = Wanted::Iid(GUID::from_u128(iid));
+            let made = Runtime::current().and_then(|runtime| marshal::unmarshal(runtime, bytes, wanted));
             settle_return(|| sender.or_else(|| Some(server::caller()?.holder())));
             made
         };

@@ -8,14 +8,16 @@ use super::Proxy;
 use crate::error::{Failed, Result, leave};
 use crate::frame::{Measure, aligned};
 use crate::link::Link;
+use crate::proxy::Wanted;
 use crate::registry::InterfaceInfo;
 use crate::reply::ReplyView;
 use crate::thread;
 use crate::thread::channels::{Calls, with_channel};
 use obvia_rpc::vi_call::{Channel, TargetId};
 use obvia_via::layout::INLINE_MAX;
+use std::ffi::c_void;
 use std::ptr::NonNull;
-use windows_core::{HRESULT, IUnknown};
+use windows_core::{HRESULT, IUnknown, Interface};
 
 impl Proxy {
     /// Begins a call if the link's channel is at hand. `None` requires [`Self::prepare`] first.
@@ -174,4 +176,21 @@ impl ProxyCall<'_> {
         self.channel.oneway(self.target, opnum, aligned(length));
         self.unsent.is_published_oneway(self.channel, self.link);
     }
+}
+
+/// Marshals a reference for the process that a call goes to; empty for a null pointer.
+///
+/// # Safety
+///
+/// `object` must be null or a live interface pointer.
+///
+/// # Errors
+///
+/// If the object lacks the interface, or belongs to a process that is gone.
+pub unsafe fn reference_for_peer(object: *mut c_void, wanted: Wanted, call: &ProxyCall<'_>) -> Result<Vec<u8>> {
+    // SAFETY: the caller's promise.
+    let Some(object) = (unsafe { IUnknown::from_raw_borrowed(&object) }) else {
+        return Ok(Vec::new());
+    };
+    call.reference(object, wanted.info()?)
 }

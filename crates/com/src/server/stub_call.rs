@@ -3,7 +3,6 @@
 use super::caller::{Caller, caller, take_back_sent};
 use crate::error::code;
 use crate::frame::aligned;
-use crate::stub::results_unpadded;
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{Answer, ServerCall};
 use obvia_via::RegionView;
@@ -99,4 +98,10 @@ pub(crate) fn answer(call: &mut StubCall<'_, '_>, outcome: crate::error::Result<
     frame[..bytes.len()].copy_from_slice(&bytes);
     frame[bytes.len()..].fill(0);
     Ok(results(code::S_OK, length))
+}
+
+/// Returns the answer for a frame that ends with an array that the method lends.
+#[inline(always)]
+pub fn results_unpadded(result: HRESULT, length: usize) -> Answer {
+    Answer::results(result.0.cast_unsigned(), length)
 }
