@@ -97,11 +97,6 @@ record Locks(long own, List<Entry> entries) {
         return found.map(Entry::device).collect(Collectors.toSet());
     }
 
-    /** Whether this process holds a lock by {@code fcntl} on any file. */
-    boolean hasOwn() {
-        return entries.stream().anyMatch(entry -> !entry.isFlock && entry.pid == own);
-    }
-
     /**
      * Whether a process holds a lock by {@code flock} on the file with this inode number that this
      * process has locked by {@code fcntl}. The device is taken from the entry of that lock, so the

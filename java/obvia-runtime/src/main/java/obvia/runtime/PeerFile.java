@@ -57,7 +57,7 @@ final class PeerFile extends RandomAccessFile {
     /** The devices of directories of names. */
     private static final Map<Path, Device> FOLDERS = new ConcurrentHashMap<>();
 
-    /** The file's identity; {@code null} before it is known. */
+    /** The file's identity; {@code null} for an empty file, which shows none. */
     private volatile Mapping identity;
 
     private PeerFile(Path path, boolean isWritable) throws IOException {
@@ -127,17 +127,14 @@ final class PeerFile extends RandomAccessFile {
     /** Opens such a file, or one of the folder that has the segments of this host. */
     static PeerFile open(Path path, boolean isWritable, long length, Path folder) throws IOException {
         Path process = processOf(path);
-        checkUnopened(path, process, folder);
+        checkUnopened(path, process, length, folder);
         PeerFile file = new PeerFile(path, isWritable);
         boolean isDone = false;
         try {
-            // Pages mapped behind the end of a file cannot be touched, and mapping would make the
-            // file longer.
-            if (length <= 0 || file.length() < length) {
-                throw Line.broken("a segment is shorter than it says");
-            }
-            // The peer may have replaced the file since the first check.
-            file.identity = Mapping.of(file);
+            // The peer may have replaced the file since the first check. Mapping an empty file would
+            // make it longer.
+            file.identity = file.length() == 0 ? null : Mapping.of(file);
+            checkLength(length, file.length());
             Device device = file.identity.device;
             if (!isMemory(device, process) && !(isOfNames(folder) && device.equals(deviceOf(folder)))) {
                 throw Line.broken("a segment is no memory file");
@@ -155,11 +152,12 @@ final class PeerFile extends RandomAccessFile {
      * Checks a file that is not open yet. Opening a pipe waits for a process at its other end, and
      * closing a file drops locks.
      */
-    private static void checkUnopened(Path path, Path process, Path folder) throws IOException {
-        Map<String, Object> found = Files.readAttributes(path, "unix:mode,dev,ino");
+    private static void checkUnopened(Path path, Path process, long length, Path folder) throws IOException {
+        Map<String, Object> found = Files.readAttributes(path, "unix:mode,size,dev,ino");
         if (((Integer) found.get("mode") & TYPE) != PLAIN) {
             throw Line.broken("a segment is no memory file, or not this process's to open");
         }
+        checkLength(length, (Long) found.get("size"));
         // The list is read after the files, and has all locks because of which they are kept.
         List<PeerFile> all = List.copyOf(KEPT);
         Locks locks = Locks.read();
@@ -180,6 +178,13 @@ final class PeerFile extends RandomAccessFile {
         }
         if (isLocked) {
             throw Line.broken("a segment is a file that this process has locked");
+        }
+    }
+
+    /** Refuses a file that is too short: pages mapped behind its end cannot be touched. */
+    private static void checkLength(long wanted, long length) {
+        if (wanted <= 0 || length < wanted) {
+            throw Line.broken("a segment is shorter than it says");
         }
     }
 
@@ -266,7 +271,7 @@ final class PeerFile extends RandomAccessFile {
     /** Closes the file unless this process has a lock on it. Whether the file was closed. */
     private boolean closeUnlocked(Locks locks) {
         Mapping known = identity;
-        boolean isLocked = known == null ? locks.hasOwn() : locks.own(known.inode).contains(known.device);
+        boolean isLocked = known != null && locks.own(known.inode).contains(known.device);
         if (!isLocked) {
             try {
                 super.close();

@@ -41,7 +41,18 @@ class PeerFileTest {
     void memoryIsAccepted() throws Exception {
         try (Segments.Made made = Segments.Made.in(Path.of("/dev/shm"), 4096)) {
             PeerFile.open(made.path(), true, 4096).close();
-            assertThrows(BadMessageException.class, () -> PeerFile.open(made.path(), true, 4097));
+            // No number of refused files keeps others from being opened, though this process has locks.
+            made.file().lock(1L << 40, 1, false);
+            try (Segments.Made other = Segments.Made.in(Path.of("/dev/shm"), 4096);
+                    Segments.Made empty = Segments.Made.in(Path.of("/dev/shm"), 1)) {
+                empty.file().truncate(0);
+                for (int attempt = 0; attempt < 100; attempt++) {
+                    assertThrows(BadMessageException.class, () -> PeerFile.open(other.path(), true, 4097));
+                    assertThrows(BadMessageException.class, () -> PeerFile.open(empty.path(), true, 1));
+                    assertThrows(BadMessageException.class, () -> PeerFile.open(made.path(), true, 4096));
+                }
+                PeerFile.open(other.path(), true, 4096).close();
+            }
         }
     }
 
