@@ -66,7 +66,7 @@ fn the_headers_declare_what_is_listed() {
 
 /// Scopes on one thread form one chain, in whichever library they begin.
 #[test]
-fn libraries_that_hide_their_functions_have_the_scopes_of_cancellers_in_common() {
+fn libraries_that_hide_their_functions_share_the_scopes_of_cancellers() {
     let place = WORKSHOP.place("hidden");
     let (source, library) = (place.join("hidden.cc"), place.join("libhidden.so"));
     let text = "#include <obvia.hpp>\nvoid f(const obvia::canceller &by) { const obvia::cancellable scope(by); }\n";
