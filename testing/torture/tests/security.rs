@@ -108,7 +108,7 @@ fn who_does_not_prove_enough_is_refused() {
     // The client is accepted once it has credentials, and may use a higher level than required.
     stranger.good("credentials ANNA one-secret");
     stranger.good(&format!("connect {}", binding.replace("integrity", "privacy")));
-    assert_eq!(stranger.good("who"), "127.0.0.1 ANNA privacy");
+    assert_eq!(stranger.good("who"), "127.0.0.1 anna privacy");
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn nobody_calls_over_virtual_interfaces_who_has_not_proved_who_it_is() {
     let listed = stranger.good(&format!("list-at {}", with(&listing, "security=connect")));
     assert!(listed.contains("security=connect"), "{listed}");
     stranger.good(&format!("connect {binding}"));
-    assert_eq!(stranger.good("who"), "127.0.0.1 ANNA connect");
+    assert_eq!(stranger.good("who"), "127.0.0.1 anna connect");
     // Each thread has its own connection.
     stranger.good("make 1");
     stranger.good("adds 8 200");
