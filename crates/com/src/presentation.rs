@@ -3,11 +3,12 @@
 
 use crate::binding::{self, Transfers};
 use crate::orpc::Client;
-use crate::registry::{self};
+use crate::registry;
 use crate::routes::{OWN, interface_of};
 use crate::runtime::Runtime;
-use crate::security::{self};
+use crate::security;
 use crate::server::{self, Admitted, Fellowship, Identity, Presence, services};
+use crate::threads::lock;
 use crate::{identity, objref, own_calls};
 use obvia_rpc::co::pdu::{Context, Outcome};
 use obvia_rpc::co::relay::{Attribution, Interface, Interfaces};
@@ -22,7 +23,7 @@ use obvia_via::stream::Stream;
 use obvia_via::window::{Peer, Window};
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use windows_core::GUID;
 
 /// The reason code of a refusal that names no reason (C706 12.6.3.1, reason_not_specified).
@@ -109,7 +110,7 @@ impl Visitor {
     }
 
     fn users(&self) -> MutexGuard<'_, Users> {
-        self.users.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.users)
     }
 
     /// Whether the client has not introduced itself, but a principal of it has called.

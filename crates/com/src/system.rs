@@ -8,7 +8,7 @@ use crate::own_calls::{
     OP_BINDINGS, OP_DESCRIBE, OP_FUNCTIONS, OP_INTERFACES, OP_KEEP, OP_LIST, OP_MARK, OP_QUERY, OP_REGIONS, OP_RELEASE,
     OP_RELEASE_DATA, OP_RESOLVE, OP_TRANSFER, OP_UNMARSHAL, REFS_PER_QUERY, guid_from, releases_in, target_from,
 };
-use crate::registry::{self};
+use crate::registry;
 use crate::runtime::Runtime;
 use crate::server::services::OwnCall;
 use crate::server::stub_call::{StubCall, answer, serve, who};

@@ -1,8 +1,9 @@
 //! The states that a server keeps for its clients, by client and name.
 
+use crate::threads::lock;
 use std::any::Any;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// A state, which its last user drops.
 pub(crate) type State = Arc<dyn Any + Send + Sync>;
@@ -13,7 +14,7 @@ pub(crate) struct Contexts(Mutex<HashMap<u64, HashMap<u128, State>>>);
 
 impl Contexts {
     pub(super) fn lock(&self) -> MutexGuard<'_, HashMap<u64, HashMap<u128, State>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 
     /// Returns the number of states that are kept for a client.

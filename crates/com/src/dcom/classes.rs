@@ -5,10 +5,11 @@ use crate::error::Result;
 use crate::runtime::Runtime;
 
 use crate::scm;
+use crate::threads::lock;
 use obvia_via::provider::shm::Listener;
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 use windows_core::{GUID, IUnknown};
 
@@ -102,7 +103,7 @@ impl Runtime {
 
 impl Classes {
     pub(super) fn lock(&self) -> MutexGuard<'_, Table> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 
     fn stay(&self) -> Busy<'_> {

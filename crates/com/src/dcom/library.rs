@@ -8,12 +8,13 @@ use crate::error::{Error, Result, code};
 use crate::exports::query_by;
 use crate::process;
 use crate::runtime::Runtime;
+use crate::threads::lock;
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::path::{Path, PathBuf};
 use std::ptr::null_mut;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use windows_core::{GUID, HRESULT, IUnknown, Interface, implement};
 
 type GetClassObject = unsafe extern "system" fn(*const GUID, *const GUID, *mut *mut c_void) -> HRESULT;
@@ -80,7 +81,7 @@ impl Runtime {
 
 impl Libraries {
     fn lock(&self) -> MutexGuard<'_, HashMap<PathBuf, Arc<Loaded>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 
     fn load(&self, path: &Path) -> Result<Arc<Loaded>> {

@@ -3,8 +3,9 @@
 use crate::agile::Agile;
 use crate::error::{Error, Result, code};
 use crate::registry::InterfaceInfo;
+use crate::threads::lock;
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use windows_core::{GUID, IUnknown};
 
 /// The key of a registration: an interface in a major version, and an object UUID, or 0 for all.
@@ -26,7 +27,7 @@ pub(crate) struct Functions(Mutex<HashMap<Key, Entry>>);
 
 impl Functions {
     pub(super) fn lock(&self) -> MutexGuard<'_, HashMap<Key, Entry>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 
     /// Returns the performer of an interface for an object UUID, which is 0 where the caller names

@@ -2,12 +2,13 @@
 
 use crate::runtime::Runtime;
 use crate::security::Caller;
+use crate::threads::lock;
 use obvia_rpc::security::Authenticated;
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::TargetId;
 use obvia_via::window::Peer;
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// The last verdict about an association's client for each target, so that the rule is not
 /// evaluated for each call.
@@ -42,7 +43,7 @@ impl Admitted {
             return Ok(());
         }
         let verdict = Verdict { maker: maker.cloned(), recalls: runtime.exports().table.recalls() };
-        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = || lock(&self.0);
         if known().get(&target) == Some(&verdict) {
             return Ok(());
         }

@@ -1,6 +1,6 @@
 //! The caller of a method: its identity, and the references in its last response.
 
-use crate::error::{self};
+use crate::error;
 use crate::orpc::{Client, Forwarded};
 use crate::presentation::Visitor;
 use crate::proxy::Imported;

@@ -5,6 +5,7 @@ use super::connection::Connection;
 use super::proof;
 use crate::error::{Error, Result, code};
 use crate::runtime::Runtime;
+use crate::threads::lock;
 use crate::{binding, own_calls, security};
 use obvia_rpc::co::Denial;
 use obvia_rpc::security::proof::{Verdict, Verifier};
@@ -14,7 +15,7 @@ use obvia_rpc::vi_call::{Answer, ServerCall, Service, TargetId, serve_next};
 use obvia_via::window::{Peer, Window};
 use obvia_via::{Deadline, Error as ViError};
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 /// The time that a client may take for its authentication.
 const PATIENCE: Deadline = Deadline::after_secs(10);
@@ -31,7 +32,7 @@ pub(super) struct Waiting(Mutex<HashMap<String, usize>>);
 
 impl Waiting {
     fn lock(&self) -> MutexGuard<'_, HashMap<String, usize>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 
     /// Counts one more connection. Returns false where the limit has been reached.

@@ -3,7 +3,7 @@
 use crate::error::code;
 use crate::objref::Exported;
 use crate::own_calls::{REFS_PER_QUERY, guid_from, target_from};
-use crate::registry::{self};
+use crate::registry;
 use crate::server::stub_call::{answer, who};
 use crate::stub::StubCall;
 use obvia_rpc::status::Status;

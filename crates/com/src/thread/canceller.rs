@@ -1,11 +1,12 @@
 //! The canceller of a thread's calls.
 
 use crate::error::Result;
+use crate::threads::lock;
 use obvia_via::provider::shm::Interrupter;
 use obvia_via::window::Alarm;
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 thread_local! {
     static CANCELLER: RefCell<Option<Canceller>> = const { RefCell::new(None) };
@@ -60,8 +61,7 @@ impl Canceller {
     /// Cancels the calls. The function may be called from any thread, any number of times.
     pub fn cancel(&self) {
         self.0.cancelled.store(true, Ordering::SeqCst);
-        let waiting = self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(bell) = waiting.as_ref() {
+        if let Some(bell) = lock(&self.0.waiting).as_ref() {
             bell.ring();
         }
     }
@@ -72,8 +72,13 @@ impl Canceller {
 
     /// Sets the bell that a cancellation rings, and returns the previous one.
     fn set_waiting(&self, bell: Option<Bell>) -> Option<Bell> {
-        std::mem::replace(&mut *self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner), bell)
+        std::mem::replace(&mut *lock(&self.0.waiting), bell)
     }
+}
+
+/// Returns the canceller of this thread. A thread that is ending has none.
+fn current() -> Option<Canceller> {
+    CANCELLER.try_with(|canceller| canceller.borrow().clone()).ok().flatten()
 }
 
 /// Replaces the canceller of this thread. Returns the previous one, which has no bell any more.
@@ -92,8 +97,7 @@ pub(super) fn replace(canceller: Option<Canceller>) -> Option<Canceller> {
 ///
 /// If the canceller was used.
 pub(super) fn register(alarm: Alarm) -> Result<()> {
-    let canceller = CANCELLER.try_with(|canceller| canceller.borrow().clone()).ok().flatten();
-    let Some(canceller) = canceller else { return Ok(()) };
+    let Some(canceller) = current() else { return Ok(()) };
     drop(canceller.set_waiting(Some(alarm.into())));
     // The flag is read after the alarm is in place, so that a cancellation in between rings the
     // alarm.
@@ -108,8 +112,7 @@ pub(super) fn register(alarm: Alarm) -> Result<()> {
 /// The errors of `work`, and if the canceller was used: the connection must not be used then, since
 /// its bell may have been rung.
 pub(crate) fn cancellable<R>(bell: impl Into<Bell>, work: impl FnOnce() -> Result<R>) -> Result<R> {
-    let canceller = CANCELLER.try_with(|canceller| canceller.borrow().clone()).ok().flatten();
-    let Some(canceller) = canceller else { return work() };
+    let Some(canceller) = current() else { return work() };
     let before = canceller.set_waiting(Some(bell.into()));
     // The flag is read while the bell is in place, as in `register`.
     let outcome = if canceller.is_used() { Err(obvia_via::Error::Cancelled.into()) } else { work() };
