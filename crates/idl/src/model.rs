@@ -2,20 +2,21 @@
 //!
 //! Back ends read the model alone. Types are stored in tables and referred to by index.
 
+mod automation;
 mod base;
 mod library;
 mod measure;
 mod names;
 mod reach;
 
-pub use crate::automation::{Kind, Member, Memory, Variant};
-pub use crate::typelib::Help;
+pub use automation::{Help, Kind, Member, Memory, Variant};
 pub use base::Base;
 pub use library::{About, Coclass, Declared, DispMember, DispMembers, Dispinterface, ImportLib, Library, Offered};
 pub(crate) use measure::all_arms;
 pub use measure::{Measure, round};
 pub(crate) use names::{apart, stem};
 pub use reach::Known;
+pub(crate) use reach::{CDeclared, CNames};
 
 use crate::source::Span;
 use std::collections::HashMap;

@@ -11,6 +11,7 @@ mod text;
 mod values;
 mod writer;
 
+pub use crate::model::Help;
 pub use reader::{BadLibrary, read};
 pub use text::idl;
 pub use values::Value;
@@ -39,15 +40,6 @@ pub struct TypeLibrary {
     pub foreign: Vec<Foreign>,
     /// The library's types. They refer to one another by index.
     pub types: Vec<TypeInfo>,
-}
-
-/// The documentation of a declaration.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Help {
-    /// A short text: `helpstring`.
-    pub text: Option<String>,
-    /// The topic in the help file: `helpcontext`.
-    pub context: u32,
 }
 
 /// Another library whose types are used.

@@ -22,7 +22,6 @@ mod values;
 mod words;
 
 pub use component::component;
-pub(crate) use names::Names;
 pub use names::is_name;
 pub use random_calls::random_calls;
 

@@ -1,6 +1,7 @@
 //! Libraries: the declarations that type libraries are made of.
 
-use super::{EnumId, Help, InterfaceId, Member, Param, StructId, UnionId};
+use super::automation::{Help, Member};
+use super::{EnumId, InterfaceId, Param, StructId, UnionId};
 use crate::source::Span;
 
 /// The properties of a declaration that only type libraries record.

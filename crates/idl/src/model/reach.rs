@@ -2,7 +2,6 @@
 
 use super::measure::all_arms;
 use super::{Model, PointerClass, StructId, Type, UnionId};
-use crate::emit::c::Names as CNames;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::OnceLock;
@@ -136,4 +135,20 @@ impl<'m> Iterator for Reached<'m> {
             }
         }
     }
+}
+
+/// The names in imported files, or in the other file.
+#[derive(Debug, Default)]
+pub(crate) struct CDeclared {
+    pub(crate) types: HashSet<String>,
+    /// The names of members and methods.
+    pub(crate) inner: HashSet<String>,
+    pub(crate) values: HashSet<String>,
+}
+
+/// The meaning of names in C.
+#[derive(Debug)]
+pub(crate) struct CNames {
+    /// The names of imported files and the other names.
+    pub(crate) of_imported: [CDeclared; 2],
 }

@@ -1,6 +1,7 @@
 //! Converts a type library to IDL.
 
 use super::layout::vt;
+use super::values::quoted;
 use super::{
     ForeignId, Function, Help, Kind, Parameter, Place, TypeDesc, TypeInfo, TypeLibrary, TypeRef, Variable, flags,
     values,
@@ -50,23 +51,6 @@ fn add_version(to: &mut Vec<String>, (major, minor): (u16, u16)) {
     if (major, minor) != (0, 0) {
         to.push(format!("version({major}.{minor})"));
     }
-}
-
-/// Returns a text as an IDL string.
-pub(super) fn quoted(text: &str) -> String {
-    let mut out = String::from('"');
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => out.extend(['\\', c]),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\0' => out.push_str("\\0"),
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
 }
 
 fn id(number: i32) -> String {

@@ -41,7 +41,7 @@ impl Value {
 impl std::fmt::Display for Value {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Text(text) => f.write_str(&super::text::quoted(text)),
+            Self::Text(text) => f.write_str(&quoted(text)),
             Self::Number(vartype, bits) => match *vartype {
                 vt::I1 => write!(f, "{}", *bits as i8),
                 vt::I2 | vt::BOOL => write!(f, "{}", *bits as i16),
@@ -54,4 +54,21 @@ impl std::fmt::Display for Value {
             },
         }
     }
+}
+
+/// Returns a text as an IDL string.
+pub(super) fn quoted(text: &str) -> String {
+    let mut out = String::from('"');
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\0' => out.push_str("\\0"),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
 }
