@@ -4,6 +4,7 @@
 mod by_reference;
 mod clashes;
 mod component;
+mod context;
 mod expression;
 mod header;
 mod interface;
@@ -16,6 +17,7 @@ mod proxy;
 mod random_calls;
 mod structures;
 mod stub;
+mod stub_state;
 mod table;
 mod types;
 mod values;
