@@ -2,6 +2,7 @@
 
 mod automation;
 mod component;
+mod context;
 mod conversions;
 mod dual;
 mod expression;
@@ -9,8 +10,10 @@ mod form;
 mod graph;
 mod implementers;
 mod interface;
+mod members;
 mod names;
 mod open;
+mod parameters;
 mod proxy;
 mod random_calls;
 mod structures;

@@ -1,7 +1,7 @@
 //! Automation's types: their form for users and in vtables, and their conversion by proxies and
 //! stubs.
 
-use super::interface::Context;
+use super::context::Context;
 use super::names::binding;
 use crate::emit::writer::Writer;
 use crate::model::{Direction, Memory, Type};

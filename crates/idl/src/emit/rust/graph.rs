@@ -2,9 +2,9 @@
 //! describe.
 
 use super::automation;
+use super::context::Context;
 use super::expression::{Side, operand_text, size_text};
 use super::form;
-use super::interface::Context;
 use super::names::{binding, value};
 use super::proxy::{self, layout_table};
 use super::stub;

@@ -1,12 +1,11 @@
 //! The traits that objects implement, and the vtables of their implementations.
 
 use super::automation;
+use super::context::{Context, results};
 use super::conversions::{self, Elements};
 use super::expression::{Side, arith_text, operand_text, size_text};
-use super::interface::{Context, results};
-use super::names::{
-    abi, argument, binding, ident, interface, is_unsafe, item_name, of_interface, result, tuple, value,
-};
+use super::names::{binding, ident, interface, is_unsafe, item_name, of_interface, tuple, value};
+use super::parameters::{abi, argument, result};
 use crate::emit::writer::Writer;
 use crate::model::{Arith, Direction, InterfaceId, Model, Operand, Transfer, Type};
 use crate::plan::{MethodPlan, ParamPlan, Passing};

@@ -1,7 +1,8 @@
 //! Random calls in Rust: a test program that serves objects that check their arguments, and calls
 //! these objects.
 
-use super::names::{argument, base as base_name, ident, item_name, result, tuple, type_name, value as value_type};
+use super::names::{base as base_name, ident, item_name, tuple, type_name, value as value_type};
+use super::parameters::{argument, result};
 use crate::compile::Compilation;
 use crate::emit::random_calls::{Field, Trial, What, count, field_name, limits, trials};
 use crate::emit::writer::Writer;
