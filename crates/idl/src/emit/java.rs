@@ -1,9 +1,11 @@
 //! The Java back end: an interface, a record or an enumeration for each declaration, with proxies
 //! and stubs for obvia-runtime.
 
+mod arithmetic;
 mod check;
 mod doc;
 mod expression;
+mod fields;
 mod graph;
 mod interface;
 mod lists;
