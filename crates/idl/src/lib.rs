@@ -23,12 +23,10 @@ pub mod emit;
 pub mod events;
 pub mod lexer;
 pub mod model;
-pub mod ndr;
 mod parser;
 pub mod plan;
 mod preprocess;
 mod resolve;
-pub mod shapes;
 mod side_file;
 pub mod source;
 pub mod syntax;
@@ -40,6 +38,7 @@ use std::path::{Path, PathBuf};
 pub use compile::{Compilation, Compiler};
 use diagnostic::first_of;
 pub use diagnostic::{Diagnostic, Failure, Severity, most_like};
+pub use plan::{ndr, shapes};
 
 /// Compiles an IDL file in a build script and writes a Rust file of the same name to `OUT_DIR`.
 ///

@@ -7,7 +7,7 @@ use crate::canonical;
 use crate::compile::Compilation;
 use crate::emit::writer::Writer;
 use crate::model::{Base, InterfaceId, Model, Type, round};
-use crate::ndr;
+use crate::plan::ndr;
 use crate::plan::{FIRST_OPNUM, MethodPlan, in_place, kinds, plans, stub_table_length};
 
 /// The maximum length in bytes of a string literal that C guarantees to support.

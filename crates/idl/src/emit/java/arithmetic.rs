@@ -2,7 +2,7 @@
 
 use super::values::in_name;
 use crate::model::{Arith, Base, Model, Type, UnionId};
-use crate::shapes::Expr;
+use crate::plan::shapes::Expr;
 
 /// Returns the expression that reads a number from a frame.
 pub(super) fn loaded(reader: &str, ty: Base, place: &str) -> String {

@@ -1,5 +1,5 @@
-//! The check of a value in a frame as straight-line code. [`crate::shapes`] gives the parts that
-//! need checks.
+//! The check of a value in a frame as straight-line code. [`crate::plan::shapes`] gives the parts
+//! that need checks.
 
 use super::Context;
 use super::arithmetic::{arith, is_one_of, is_wide, loaded, loaded_tag, widened};
@@ -7,7 +7,7 @@ use super::members::{graph_type, object_info, pointer_class};
 use super::values::plus;
 use crate::emit::writer::Writer;
 use crate::model::{Base, InterfaceId, Object, PointerClass, Type};
-use crate::shapes::{Count, Element, ElementType, Expr, Iid, Shape, What};
+use crate::plan::shapes::{Count, Element, ElementType, Expr, Iid, Shape, What};
 
 /// The message for a discriminant without an arm.
 const NO_ARM: &str = "the union has no arm for its discriminant";

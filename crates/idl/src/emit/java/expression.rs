@@ -4,7 +4,7 @@ use super::arithmetic::{NO_OUTER, arith as arith_text};
 use super::method::{Method, Side};
 use crate::model::{Arith, Base, Operand, Type};
 use crate::plan::Passing;
-use crate::shapes::{Expr, expr};
+use crate::plan::shapes::{Expr, expr};
 
 /// Returns a number of elements as an argument of the runtime's `count` and `used`: a number, or a
 /// function if the expression may have no value.

@@ -8,7 +8,7 @@ use super::names::members_of;
 use super::values::{flat, is_object, narrowed};
 use crate::emit::writer::Writer;
 use crate::model::{Arith, Base, Extent, Field, Pointer, PointerClass, Struct, StructId, Type};
-use crate::shapes::{Expr, expr};
+use crate::plan::shapes::{Expr, expr};
 use std::borrow::Cow;
 
 /// A structure with the names of its members.

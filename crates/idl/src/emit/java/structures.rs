@@ -12,7 +12,7 @@ use super::{Context, lists, unions};
 use crate::emit::writer::Writer;
 use crate::model::{Arith, Base, Field, Operand, StructId, Type};
 use crate::plan::Kinds;
-use crate::shapes::Shapes;
+use crate::plan::shapes::Shapes;
 
 /// Writes the interface of a structure with pointers.
 pub(super) fn structure(out: &mut Writer, context: &Context<'_>, id: StructId) {

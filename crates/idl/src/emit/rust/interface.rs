@@ -10,7 +10,7 @@ use crate::canonical;
 use crate::diagnostic::Diagnostic;
 use crate::emit::writer::Writer;
 use crate::model::{InterfaceId, Model};
-use crate::ndr;
+use crate::plan::ndr;
 use crate::plan::{MethodPlan, ParamPlan, Passing, kinds, plan, plans, stub_table_length};
 
 /// Returns errors for the parts of an interface that the back end does not support.

@@ -7,8 +7,8 @@ use super::names::{getter as getter_name, ident, object, text as text_type, type
 use super::{open, tables};
 use crate::emit::writer::Writer;
 use crate::model::{Arith, EnumId, Extent, Field, Model, Object, PointerClass, Struct, StructId, Type, UnionId};
+use crate::plan::shapes::Shapes;
 use crate::plan::{Kinds, is_plain};
-use crate::shapes::Shapes;
 
 /// The name of the table of the file's types, by which owned data is freed.
 const TYPES: &str = "TYPES__";

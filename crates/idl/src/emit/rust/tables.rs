@@ -2,7 +2,7 @@
 
 use crate::emit::writer::Writer;
 use crate::model::{Base, PointerClass};
-use crate::shapes::{Count, Element, ElementType, Expr, Iid, Shape, Tail, What};
+use crate::plan::shapes::{Count, Element, ElementType, Expr, Iid, Shape, Tail, What};
 
 /// Returns the table's name of an integer type.
 fn int(base: Base) -> &'static str {

@@ -4,9 +4,9 @@
 use crate::model::{
     Base, Extent, Field, InterfaceId, Method, Model, Pointer, PointerClass, Returns, Type, UnionId, Varying,
 };
+use crate::plan::shapes::flat::{binary, int, unary};
+use crate::plan::shapes::{About, Expr, NOWHERE, Operands, expr};
 use crate::plan::{self, KIND_FIRST, MethodPlan, Numbers, ParamPlan, Passing, kinds};
-use crate::shapes::flat::{binary, int, unary};
-use crate::shapes::{About, Expr, NOWHERE, Operands, expr};
 use obvia_ndr::flat::shape::Class;
 use obvia_ndr::ndr::Plan;
 use std::cell::RefCell;
