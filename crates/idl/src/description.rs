@@ -2,8 +2,8 @@
 //! generated code report it.
 
 use crate::compile::Compiler;
-use crate::diagnostic::Failure;
 use crate::model::{Interface, InterfaceId, Model};
+use crate::text::diagnostic::Failure;
 use std::fmt::Write;
 use std::path::Path;
 

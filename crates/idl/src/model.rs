@@ -18,7 +18,7 @@ pub(crate) use names::{apart, stem};
 pub use reach::Known;
 pub(crate) use reach::{CDeclared, CNames};
 
-use crate::source::Span;
+use crate::text::source::Span;
 use std::collections::HashMap;
 
 /// A structure, by its index in [`Model::structs`].

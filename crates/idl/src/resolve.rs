@@ -14,11 +14,11 @@ mod transfer;
 mod types;
 mod values;
 
-use crate::ast::{Attribute, Expr, Ident, Item};
-use crate::diagnostic::{Diagnostic, TOLD_MAX, most_like};
 use crate::model::{Brought, Const, EnumId, InterfaceId, Model, PointerClass, StructId, Type, UnionId, Value};
-use crate::preprocess::PREDEFINED;
-use crate::source::Span;
+use crate::syntax::ast::{Attribute, Expr, Ident, Item};
+use crate::text::diagnostic::{Diagnostic, TOLD_MAX, most_like};
+use crate::text::preprocess::PREDEFINED;
+use crate::text::source::Span;
 use std::collections::{HashMap, HashSet};
 
 pub(crate) use interface::method_name;
@@ -334,12 +334,17 @@ impl<'a> Resolver<'a> {
 
     fn push_attribute_error(&mut self, mut error: Diagnostic) {
         if self.permissive {
-            error.severity = crate::diagnostic::Severity::Warning;
+            error.severity = crate::text::diagnostic::Severity::Warning;
         }
         self.say(error);
     }
 
-    fn constant(&mut self, spec: &crate::ast::TypeSpec, declarator: &crate::ast::Declarator, value: &Expr) {
+    fn constant(
+        &mut self,
+        spec: &crate::syntax::ast::TypeSpec,
+        declarator: &crate::syntax::ast::Declarator,
+        value: &Expr,
+    ) {
         let ty = self.declared_type(spec, declarator, &[], types::Place::Const);
         let Some(found) = self.evaluate(value) else {
             return;

@@ -3,10 +3,10 @@
 //!
 //! Side files thus are only another spelling: resolution decides the attributes' meaning.
 
-use crate::ast::{Attribute, Ident, InterfaceDecl, Item, Method, SideInterface, SideMethod};
-use crate::diagnostic::{Diagnostic, most_like};
 use crate::resolve::{KNOWN, ON_HANDLES, method_name};
-use crate::source::Sources;
+use crate::syntax::ast::{Attribute, Ident, InterfaceDecl, Item, Method, SideInterface, SideMethod};
+use crate::text::diagnostic::{Diagnostic, most_like};
+use crate::text::source::Sources;
 
 /// Attributes that do not change a declaration's meaning, but decide how its calls travel.
 const OWN: [&str; 6] = ["oneway", "max_value", "zero_copy", "map", "lend", "prealloc"];

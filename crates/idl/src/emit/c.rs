@@ -27,11 +27,11 @@ pub use component::component;
 pub use names::is_name;
 pub use random_calls::random_calls;
 
-use super::writer::Writer;
 use crate::Diagnostic;
 use crate::compile::Compilation;
 use crate::model::{InterfaceId, Model};
 use crate::plan::{MethodPlan, ParamPlan, Passing, plan};
+use crate::text::writer::Writer;
 
 /// The C source for a file's declarations.
 #[derive(Clone, Debug)]

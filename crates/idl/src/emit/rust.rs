@@ -26,10 +26,10 @@ pub use component::component;
 pub use names::is_name;
 pub use random_calls::random_calls;
 
-use super::writer::Writer;
 use crate::canonical;
 use crate::compile::Compilation;
 use crate::model::{InterfaceId, Model, Object, Type, all_arms};
+use crate::text::writer::Writer;
 use std::collections::BTreeMap;
 
 /// Returns the Rust source of vtables, proxies and stubs with parameters as they travel, for the

@@ -7,11 +7,11 @@ mod types;
 
 use crate::automation::{Kind as Use, usual_id};
 use crate::compile::Compilation;
-use crate::diagnostic::Diagnostic;
 use crate::model::{
     About, Coclass, Declared, DispMembers, InterfaceId, Library, Member, Model, Offered, Param, Type, Value as Constant,
 };
-use crate::source::Span;
+use crate::text::diagnostic::Diagnostic;
+use crate::text::source::Span;
 use crate::typelib::{
     self, Foreign, ForeignId, Function, Import, Kind, Parameter, Place, TypeDesc, TypeInfo, TypeLibrary, TypeRef,
     Value, Variable, flags,
@@ -47,7 +47,7 @@ pub fn library(compilation: &Compilation) -> Result<(TypeLibrary, Vec<Diagnostic
         guid: None,
     };
     emitter.library(library);
-    let is_wrong = |found: &Diagnostic| found.severity == crate::diagnostic::Severity::Error;
+    let is_wrong = |found: &Diagnostic| found.severity == crate::text::diagnostic::Severity::Error;
     if emitter.diagnostics.iter().any(is_wrong) {
         emitter.diagnostics.retain(is_wrong);
         return Err(emitter.diagnostics);

@@ -2,7 +2,7 @@
 
 use super::automation::{Help, Member};
 use super::{EnumId, InterfaceId, Param, StructId, UnionId};
-use crate::source::Span;
+use crate::text::source::Span;
 
 /// The properties of a declaration that only type libraries record.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -5,16 +5,16 @@ use super::limits::MEMBERS_MAX;
 use super::types::{CLASSES, Context, Place, base_type};
 use super::values::Variable;
 use super::{Named, Resolver, enum_type, find, has, struct_type, union_type};
-use crate::ast::{
-    Arm as ArmSyntax, Attribute, Declarator, Dimension, EnumDecl, Ident, Member, StructDecl, TypeKind, TypeSpec,
-    UnionDecl,
-};
-use crate::diagnostic::Diagnostic;
 use crate::model::{
     About, Arith, Arm, Base, Direction, Enum, Extent, Field, Measure, Pointer, PointerClass, Struct, Type, Typedef,
     Union, UnionId, Value,
 };
-use crate::source::Span;
+use crate::syntax::ast::{
+    Arm as ArmSyntax, Attribute, Declarator, Dimension, EnumDecl, Ident, Member, StructDecl, TypeKind, TypeSpec,
+    UnionDecl,
+};
+use crate::text::diagnostic::Diagnostic;
+use crate::text::source::Span;
 use crate::typelib::flags;
 use std::collections::{HashMap, HashSet};
 
@@ -442,7 +442,7 @@ impl Resolver<'_> {
             }
             cases.push(value);
             labels.push(match &case.kind {
-                crate::ast::ExprKind::Name(name) => Some(name.clone()),
+                crate::syntax::ast::ExprKind::Name(name) => Some(name.clone()),
                 _ => None,
             });
         }

@@ -2,10 +2,10 @@
 //! methods are called by name.
 
 use super::{Named, Resolver, find, has};
-use crate::ast::{Attribute, InterfaceDecl, Method as MethodSyntax, Param as ParamSyntax, TypeKind, TypeSpec};
 use crate::automation::{FILE, Kind, Member, Memory, Variant, usual_id, vartype};
-use crate::diagnostic::Diagnostic;
 use crate::model::{InterfaceId, Type};
+use crate::syntax::ast::{Attribute, InterfaceDecl, Method as MethodSyntax, Param as ParamSyntax, TypeKind, TypeSpec};
+use crate::text::diagnostic::Diagnostic;
 use crate::typelib::flags;
 use obvia_ndr::vartype as vt;
 

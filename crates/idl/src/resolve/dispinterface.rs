@@ -2,14 +2,14 @@
 //! generated for them.
 
 use super::{Named, Resolver, find};
-use crate::ast::{
+use crate::automation::{FILE, Member};
+use crate::model::{About, DispMember, DispMembers, Dispinterface, InterfaceId, Param};
+use crate::syntax::ast::{
     Attribute, DispinterfaceDecl, DispinterfaceMembers, Ident, Member as Property, Method, Param as ParamSyntax,
 };
-use crate::ast::{Declarator, TypeKind, TypeSpec};
-use crate::automation::{FILE, Member};
-use crate::diagnostic::Diagnostic;
-use crate::model::{About, DispMember, DispMembers, Dispinterface, InterfaceId, Param};
-use crate::source::Span;
+use crate::syntax::ast::{Declarator, TypeKind, TypeSpec};
+use crate::text::diagnostic::Diagnostic;
+use crate::text::source::Span;
 use crate::typelib::flags;
 
 /// Attributes of properties without methods.

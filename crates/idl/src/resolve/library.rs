@@ -1,9 +1,9 @@
 //! Libraries and classes, and the properties of declarations that type libraries record.
 
 use super::{Named, Resolver, find};
-use crate::ast::{Attribute, CoclassDecl, Item, LibraryDecl, TypeKind, TypeSpec};
-use crate::diagnostic::Diagnostic;
 use crate::model::{About, Coclass, Declared, EnumId, Help, ImportLib, Library, Offered, StructId, UnionId, Value};
+use crate::syntax::ast::{Attribute, CoclassDecl, Item, LibraryDecl, TypeKind, TypeSpec};
+use crate::text::diagnostic::Diagnostic;
 use crate::typelib::flags;
 
 /// Attributes of types that only type libraries record.

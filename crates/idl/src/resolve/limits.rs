@@ -5,10 +5,10 @@
 //! containing place. The limits bound this work in proportion to the file.
 
 use super::Resolver;
-use crate::diagnostic::{Diagnostic, Severity};
 use crate::model::{InterfaceId, Measure, Method, Model, Param, StructId, Type, UnionId, Value};
 use crate::plan::{in_place, kinds};
-use crate::source::Span;
+use crate::text::diagnostic::{Diagnostic, Severity};
+use crate::text::source::Span;
 
 /// The maximum size in bytes of a value, and of all values of a call.
 const SIZE_MAX: u32 = 1 << 30;

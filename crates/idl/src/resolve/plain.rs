@@ -2,11 +2,11 @@
 //! The model treats them like objects' interfaces: see [`Returns`].
 
 use super::{Named, Resolver, find, has};
-use crate::ast::{Declarator, InterfaceDecl, Method as MethodSyntax, Param as ParamSyntax, TypeKind, TypeSpec};
-use crate::diagnostic::Diagnostic;
 use crate::model::{Base, Direction, Extent, InterfaceId, Param, Pointer, PointerClass, Returns, Transfer, Type};
 use crate::plan::is_plain as is_value;
-use crate::source::Span;
+use crate::syntax::ast::{Declarator, InterfaceDecl, Method as MethodSyntax, Param as ParamSyntax, TypeKind, TypeSpec};
+use crate::text::diagnostic::Diagnostic;
+use crate::text::source::Span;
 
 /// Whether an interface is a set of functions.
 pub(super) fn is_plain(decl: &InterfaceDecl) -> bool {

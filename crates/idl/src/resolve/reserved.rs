@@ -4,8 +4,8 @@
 //! would be called through each other's vtables.
 
 use super::{Resolver, find};
-use crate::ast::InterfaceDecl;
-use crate::diagnostic::Diagnostic;
+use crate::syntax::ast::InterfaceDecl;
+use crate::text::diagnostic::Diagnostic;
 
 /// The reserved UUIDs, with their owners.
 const RESERVED: [(u128, &str); 14] = [

@@ -1,11 +1,11 @@
 //! The ways in which the elements of arrays reach the peer: [zero_copy], [map] and [lend].
 
 use super::{Resolver, find, has};
-use crate::ast::Param as ParamSyntax;
-use crate::diagnostic::Diagnostic;
 use crate::model::{Direction, Extent, Model, Param, PointerClass, Transfer, Type};
 use crate::plan::{is_any_bits, is_plain};
-use crate::source::Span;
+use crate::syntax::ast::Param as ParamSyntax;
+use crate::text::diagnostic::Diagnostic;
+use crate::text::source::Span;
 
 /// The maximum number of read arrays that a method may pass by reference, and also the number of
 /// written ones.

@@ -3,10 +3,10 @@
 use super::automation::is_automation;
 use super::values::Variable;
 use super::{Named, Resolver, find, has, taken_by_member};
-use crate::ast::{Attribute, Declarator, Dimension, Expr, Ident, TypeKind, TypeSpec};
-use crate::diagnostic::Diagnostic;
 use crate::model::{Arith, Base, Extent, Object, Pointer, PointerClass, Type, Varying};
-use crate::source::Span;
+use crate::syntax::ast::{Attribute, Declarator, Dimension, Expr, Ident, TypeKind, TypeSpec};
+use crate::text::diagnostic::Diagnostic;
+use crate::text::source::Span;
 
 /// The maximum number of elements of a fixed array.
 const FIXED_MAX: i64 = 1 << 24;
@@ -165,9 +165,9 @@ impl Resolver<'_> {
 
     fn iid_operand(&mut self, expr: &Expr, context: &Context<'_>) -> Option<crate::model::Operand> {
         let name = match &expr.kind {
-            crate::ast::ExprKind::Name(name) => name,
-            crate::ast::ExprKind::Unary("*", inner) => match &inner.kind {
-                crate::ast::ExprKind::Name(name) => name,
+            crate::syntax::ast::ExprKind::Name(name) => name,
+            crate::syntax::ast::ExprKind::Unary("*", inner) => match &inner.kind {
+                crate::syntax::ast::ExprKind::Name(name) => name,
                 _ => return None,
             },
             _ => return None,

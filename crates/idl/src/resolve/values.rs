@@ -1,10 +1,10 @@
 //! Constant expressions, and expressions over parameters and members.
 
 use super::Resolver;
-use crate::ast::{Expr, ExprKind};
-use crate::diagnostic::{Diagnostic, most_like};
 use crate::model::{Arith, Base, Operand, PointerClass, Type, Value};
-use crate::preprocess::{apply, decided};
+use crate::syntax::ast::{Expr, ExprKind};
+use crate::text::diagnostic::{Diagnostic, most_like};
+use crate::text::preprocess::{apply, decided};
 
 /// A parameter or member that expressions may name.
 #[derive(Clone, Debug)]

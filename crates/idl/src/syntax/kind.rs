@@ -1,7 +1,7 @@
 //! The kinds of nodes and tokens, and nodes as the parser records them.
 
-use crate::ast::Item;
-use crate::lexer::TokenKind;
+use crate::syntax::ast::Item;
+use crate::text::lexer::TokenKind;
 
 /// The kind of a node or a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

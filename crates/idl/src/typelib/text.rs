@@ -7,7 +7,7 @@ use super::{
     values,
 };
 use crate::automation::usual_id;
-use crate::emit::writer::Writer;
+use crate::text::writer::Writer;
 use obvia_ndr::vartype;
 
 /// Returns a library as IDL source. A library does not record the sizes of arrays and the

@@ -6,9 +6,9 @@ use super::expression::{Side, count};
 use super::names::{binding, local, pointer_to};
 use super::stub_state::Stub;
 use super::values::refuse;
-use crate::emit::writer::Writer;
 use crate::model::Transfer;
 use crate::plan::{MethodPlan, ParamPlan, Passing};
+use crate::text::writer::Writer;
 
 /// Returns the arrays that are passed by reference, each with the number of the region that is
 /// tried first.

@@ -8,7 +8,7 @@ use super::names::{ident, interface as interface_name, method as method_name, ty
 use super::structures;
 use crate::Diagnostic;
 use crate::model::{Field, InterfaceId, Method, Model, all_arms};
-use crate::source::Span;
+use crate::text::source::Span;
 use std::collections::HashMap;
 
 /// Suffixes of the names that belong to an interface.

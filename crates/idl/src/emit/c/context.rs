@@ -1,9 +1,9 @@
 //! The frames of an interface's methods: what proxies, stubs and tables share.
 
 use super::names::{pointer_to, type_name};
-use crate::emit::writer::Writer;
 use crate::model::{Arith, Model, Type};
 use crate::plan::{MethodPlan, ParamPlan, Passing, kind_of, text_kind};
+use crate::text::writer::Writer;
 
 /// The data that all parts of an interface's code share.
 pub(super) struct Context<'a> {

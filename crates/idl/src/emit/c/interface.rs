@@ -5,10 +5,10 @@ use super::names::{binding, declare, guid, integer, interface as name_of, quoted
 use super::{proxy, stub, table};
 use crate::canonical;
 use crate::compile::Compilation;
-use crate::emit::writer::Writer;
 use crate::model::{Base, InterfaceId, Model, Type, round};
 use crate::plan::ndr;
 use crate::plan::{FIRST_OPNUM, MethodPlan, in_place, kinds, plans, stub_table_length};
+use crate::text::writer::Writer;
 
 /// The maximum length in bytes of a string literal that C guarantees to support.
 const LITERAL_MAX: usize = 4095;

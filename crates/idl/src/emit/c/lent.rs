@@ -5,8 +5,8 @@ use super::expression::{Side, count};
 use super::names::{binding, local, pointer_to, type_name};
 use super::stub_state::Stub;
 use super::values::refuse;
-use crate::emit::writer::Writer;
 use crate::plan::{MethodPlan, ParamPlan, Passing};
+use crate::text::writer::Writer;
 
 /// Checks that the reply has as many elements as the results say.
 pub(super) fn check(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {

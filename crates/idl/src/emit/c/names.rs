@@ -140,7 +140,7 @@ pub(super) fn method(name: &str) -> String {
 
 /// Whether a text may be used as a name in C and in C++.
 pub fn is_name(text: &str) -> bool {
-    crate::lexer::is_name(text) && ident(text) == text
+    crate::text::lexer::is_name(text) && ident(text) == text
 }
 
 /// Returns a parameter's name in a declaration, which differs from the object's.

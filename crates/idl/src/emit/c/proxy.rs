@@ -7,9 +7,9 @@ use super::values::{
     check, check_count, check_elements, is_checked, is_loaded, is_padded, limits, range, refuse, store, store_elements,
 };
 use super::{by_reference, lent};
-use crate::emit::writer::Writer;
 use crate::model::Type;
 use crate::plan::{INLINE_MAX, MethodPlan, ParamPlan, Passing};
+use crate::text::writer::Writer;
 
 pub(super) fn proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let params = format!("{} *self{}", context.name, parameters(context.model, plan, binding));

@@ -8,9 +8,9 @@ use super::values::{
     check, check_count, check_elements, is_checked, is_loaded, is_padded, range, refuse, store, store_elements,
 };
 use super::{by_reference, lent};
-use crate::emit::writer::Writer;
 use crate::model::{Direction, Type, round};
 use crate::plan::{INLINE_MAX, MethodPlan, ParamPlan, Passing};
+use crate::text::writer::Writer;
 
 /// The place of a block's value during the call.
 #[derive(Clone, Copy, PartialEq, Eq)]

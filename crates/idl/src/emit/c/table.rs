@@ -5,9 +5,9 @@ use super::context::{Context, layout_table};
 use super::limits;
 use super::names::{binding, method as method_name, parameter, parameters};
 use super::words::{self, is_place};
-use crate::emit::writer::Writer;
 use crate::model::{Extent, Model, Type};
 use crate::plan::{MethodPlan, ParamPlan, Passing};
+use crate::text::writer::Writer;
 
 /// The maximum number of strings and arrays of a method with code of its own. Each error path in
 /// such code frees all of them, so the size of the code grows with the square of their number.

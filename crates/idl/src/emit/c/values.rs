@@ -2,9 +2,9 @@
 
 use super::context::leave;
 use super::names::{binding, flat, ident, integer, type_ident, type_name};
-use crate::emit::writer::Writer;
 use crate::model::{Arith, Base, Enum, EnumId, Model, StructId, Type};
 use crate::plan::{MethodPlan, ParamPlan, Passing};
+use crate::text::writer::Writer;
 use obvia_ndr::flat::FRAME_MAX;
 use std::collections::BTreeSet;
 

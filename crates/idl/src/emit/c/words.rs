@@ -1,10 +1,10 @@
 //! Tables as words, in C: see `obvia_table.h`, and `obvia_ndr::flat::words`, which reads them.
 
 use super::names::{integer, type_name};
-use crate::emit::writer::Writer;
 use crate::model::{Base, Direction, Model, PointerClass, Type};
 use crate::plan::shapes::{Count, Element, ElementType, Expr, Iid, Shape, Shapes, Tail, What};
 use crate::plan::{MethodPlan, ParamPlan, in_place};
+use crate::text::writer::Writer;
 use obvia_ndr::flat::KIND_FIRST;
 
 /// Returns the word for an integer type.

@@ -5,9 +5,9 @@ use super::Context;
 use super::arithmetic::{arith, is_one_of, is_wide, loaded, loaded_tag, widened};
 use super::members::{graph_type, object_info, pointer_class};
 use super::values::plus;
-use crate::emit::writer::Writer;
 use crate::model::{Base, InterfaceId, Object, PointerClass, Type};
 use crate::plan::shapes::{Count, Element, ElementType, Expr, Iid, Shape, What};
+use crate::text::writer::Writer;
 
 /// The message for a discriminant without an arm.
 const NO_ARM: &str = "the union has no arm for its discriminant";

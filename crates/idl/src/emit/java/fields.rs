@@ -6,9 +6,9 @@ use super::arithmetic::{NO_OUTER, arith, chosen, is_narrow, loaded, loaded_tag, 
 use super::members::{self, Seen, has_optional, is_full, is_optional, place, seen, shown};
 use super::names::members_of;
 use super::values::{flat, is_object, narrowed};
-use crate::emit::writer::Writer;
 use crate::model::{Arith, Base, Extent, Field, Pointer, PointerClass, Struct, StructId, Type};
 use crate::plan::shapes::{Expr, expr};
+use crate::text::writer::Writer;
 use std::borrow::Cow;
 
 /// A structure with the names of its members.

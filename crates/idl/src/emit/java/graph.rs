@@ -10,10 +10,10 @@ use super::members::{self, NO_IID, Seen, is_optional, seen};
 use super::method::{Method, Side, give};
 use super::refusal::in_room;
 use super::values::{Target, block, flat, in_name, is_number, java, load, narrowed, nullable, store};
-use crate::emit::writer::Writer;
 use crate::model::{Arith, Base, Operand, Type};
 use crate::plan::shapes::{Expr, expr};
 use crate::plan::{ParamPlan, Passing, in_place};
+use crate::text::writer::Writer;
 
 /// Whether a request or a reply has structures with pointers.
 pub(super) fn has(method: &Method<'_>, request: bool) -> bool {

@@ -8,9 +8,9 @@ use super::names::methods;
 use super::types::call;
 use super::{Context, proxy, stub};
 use crate::canonical;
-use crate::emit::writer::Writer;
 use crate::model::{InterfaceId, Model, Type, stem};
 use crate::plan::{MethodPlan, Passing, in_place, kinds};
+use crate::text::writer::Writer;
 
 /// Writes the Java interface.
 pub(super) fn interface(out: &mut Writer, context: &Context<'_>, id: InterfaceId) {

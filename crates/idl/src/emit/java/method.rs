@@ -5,9 +5,9 @@ use super::members::{Seen, object_info, seen, shown};
 use super::names::{members, parameters};
 use super::types::call;
 use super::values::{java, nullable, object_class};
-use crate::emit::writer::Writer;
 use crate::model::{self as idl, Arith, Direction, Model, Object, Operand, Transfer, Type};
 use crate::plan::{MethodPlan, ParamPlan, Passing, in_place, kind_of};
+use crate::text::writer::Writer;
 use std::collections::HashSet;
 
 /// A method in its proxy or in its stub.

@@ -13,9 +13,9 @@ use super::values::{
     self, Target, block, flat, in_name, is_number, is_object, java, layout, load, load_first, narrowed, pad, plus,
     store,
 };
-use crate::emit::writer::Writer;
 use crate::model::{Base, Transfer, Type};
 use crate::plan::{ParamPlan, Passing, in_place};
+use crate::text::writer::Writer;
 
 const CALL: Target<'_> = Target { memory: "call.memory", at: "call.at" };
 

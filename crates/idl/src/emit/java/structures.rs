@@ -9,10 +9,10 @@ use super::members::{self, NO_IID, Seen, is_full, is_optional, is_shared, place,
 use super::types::call;
 use super::values::java;
 use super::{Context, lists, unions};
-use crate::emit::writer::Writer;
 use crate::model::{Arith, Base, Field, Operand, StructId, Type};
 use crate::plan::Kinds;
 use crate::plan::shapes::Shapes;
+use crate::text::writer::Writer;
 
 /// Writes the interface of a structure with pointers.
 pub(super) fn structure(out: &mut Writer, context: &Context<'_>, id: StructId) {

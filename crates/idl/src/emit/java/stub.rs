@@ -7,9 +7,9 @@ use super::proxy::{is_simple, put_array};
 use super::values::{
     Target, block, flat, in_name, is_number, is_object, java, layout, load, load_elements, narrowed, pad, plus, store,
 };
-use crate::emit::writer::Writer;
 use crate::model::{Direction, Operand, Type};
 use crate::plan::{ParamPlan, Passing};
+use crate::text::writer::Writer;
 
 const REPLY: Target<'_> = Target { memory: "call.replyMemory", at: "call.replyAt" };
 

@@ -8,8 +8,8 @@ use super::members::{self, NO_IID, is_optional, shown};
 use super::names::{members_of, pascal};
 use super::types::call;
 use super::values::java;
-use crate::emit::writer::Writer;
 use crate::model::{Base, Field, Model, Type, Union, UnionId, round};
+use crate::text::writer::Writer;
 
 /// An arm.
 struct Arm<'a> {

@@ -1,8 +1,8 @@
 //! Values without pointers: their types in Java, and the code that stores and loads them.
 
 use super::Context;
-use crate::emit::writer::Writer;
 use crate::model::{Base, Extent, Object, Type};
+use crate::text::writer::Writer;
 
 /// Returns the Java type of a base type. Unsigned types become signed ones of the same size.
 pub(super) fn base(base: Base) -> &'static str {

@@ -3,9 +3,9 @@
 
 use super::context::Context;
 use super::names::binding;
-use crate::emit::writer::Writer;
 use crate::model::{Direction, Memory, Type};
 use crate::plan::{KIND_FIRST, ParamPlan, Passing, in_place};
+use crate::text::writer::Writer;
 
 /// Returns a parameter's type in memory, if it differs from the type that travels.
 pub(super) fn memory(param: &ParamPlan<'_>) -> Option<Memory> {

@@ -5,9 +5,9 @@ use super::context::{Context, declared_in};
 use super::names::ident;
 use super::parameters::abi;
 use crate::automation::{Kind, Memory};
-use crate::emit::writer::Writer;
 use crate::model::{Direction, Model, Object, Param, PointerClass, Type, Value};
 use crate::plan::{MethodPlan, ParamPlan, Passing};
+use crate::text::writer::Writer;
 
 /// Writes the table of an interface's members, and the functions that it refers to.
 pub(super) fn table(out: &mut Writer, context: &Context<'_>, plans: &[MethodPlan<'_>]) {

@@ -6,9 +6,9 @@ use super::conversions::{self, Elements};
 use super::expression::{Side, arith_text, operand_text, size_text};
 use super::names::{binding, ident, interface, is_unsafe, item_name, of_interface, tuple, value};
 use super::parameters::{abi, argument, result};
-use crate::emit::writer::Writer;
 use crate::model::{Arith, Direction, InterfaceId, Model, Operand, Transfer, Type};
 use crate::plan::{MethodPlan, ParamPlan, Passing};
+use crate::text::writer::Writer;
 use std::collections::BTreeMap;
 
 /// The bounds on an object's type: any thread may call it and drop it.

@@ -7,11 +7,11 @@ use super::names::{self, binding, ident, is_unsafe, item_name, of_interface, tup
 use super::parameters::{abi, argument, result};
 use super::{automation, conversions, dual, form, graph, implementers, proxy, stub};
 use crate::canonical;
-use crate::diagnostic::Diagnostic;
-use crate::emit::writer::Writer;
 use crate::model::{InterfaceId, Model};
 use crate::plan::ndr;
 use crate::plan::{MethodPlan, ParamPlan, Passing, kinds, plan, plans, stub_table_length};
+use crate::text::diagnostic::Diagnostic;
+use crate::text::writer::Writer;
 
 /// Returns errors for the parts of an interface that the back end does not support.
 pub(super) fn refusals(model: &Model, id: InterfaceId) -> Vec<Diagnostic> {

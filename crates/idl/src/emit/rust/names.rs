@@ -108,7 +108,7 @@ pub(super) fn is_item(model: &Model, code: &str) -> bool {
 
 /// Whether a text may be used as a name in Rust.
 pub fn is_name(text: &str) -> bool {
-    crate::lexer::is_name(text) && text != "_" && apart(text, is_known) == text
+    crate::text::lexer::is_name(text) && text != "_" && apart(text, is_known) == text
 }
 
 /// Returns a parameter's name, which differs from the variables of generated functions.

@@ -3,8 +3,8 @@
 
 use super::members::{Named, size_of_array, with_local_names};
 use super::names::{getter as getter_name, ident, type_name, value};
-use crate::emit::writer::Writer;
 use crate::model::{Arith, Field, Model, Struct, Type};
+use crate::text::writer::Writer;
 
 /// Returns the member that only counts the elements. `None` if there is none.
 fn counter(found: &Struct, size: &Arith) -> Option<usize> {

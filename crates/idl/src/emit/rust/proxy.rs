@@ -4,9 +4,9 @@ use super::context::Context;
 use super::expression::{Side, size_text};
 use super::names::{base as base_name, binding, item_name, value};
 use super::parameters::abi;
-use crate::emit::writer::Writer;
 use crate::model::{Object, Transfer};
 use crate::plan::{INLINE_MAX, KIND_INTERFACE, MethodPlan, ParamPlan, Passing, is_scalar, text_kind};
+use crate::text::writer::Writer;
 
 /// Writes the layout of the frames as a comment.
 pub(super) fn layout_table(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {

@@ -5,10 +5,10 @@ use super::form::{self, memory_for};
 use super::members::{Named, size_of_array, with_local_names};
 use super::names::{getter as getter_name, ident, object, text as text_type, type_name, value};
 use super::{open, tables};
-use crate::emit::writer::Writer;
 use crate::model::{Arith, EnumId, Extent, Field, Model, Object, PointerClass, Struct, StructId, Type, UnionId};
 use crate::plan::shapes::Shapes;
 use crate::plan::{Kinds, is_plain};
+use crate::text::writer::Writer;
 
 /// The name of the table of the file's types, by which owned data is freed.
 const TYPES: &str = "TYPES__";

@@ -4,9 +4,9 @@ use super::context::{Context, declared_in};
 use super::expression::{Side, claim_text, size_text};
 use super::names::{base as base_name, binding, ident, value};
 use super::proxy::wanted;
-use crate::emit::writer::Writer;
 use crate::model::Arith;
 use crate::plan::{INLINE_MAX, KIND_INTERFACE, MethodPlan, ParamPlan, Passing, is_scalar, text_kind};
+use crate::text::writer::Writer;
 
 pub(super) fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     begin(out, context, plan);

@@ -2,9 +2,9 @@
 
 use super::{Emitter, HRESULT, VOID, empty, with_about};
 use crate::automation::vartype;
-use crate::diagnostic::Diagnostic;
 use crate::model::{Base, Declared, EnumId, Extent, Field, Object, StructId, Type, Union, UnionId};
-use crate::source::Span;
+use crate::text::diagnostic::Diagnostic;
+use crate::text::source::Span;
 use crate::typelib::{Kind, Place, TypeDesc, TypeInfo, TypeRef, Value, Variable};
 use obvia_ndr::vartype as vt;
 

@@ -3,8 +3,8 @@
 //! White space, comments and preprocessor lines are tokens too, so that the tokens of a file joined
 //! together are the file.
 
-use crate::diagnostic::Diagnostic;
-use crate::source::{FileId, Span};
+use crate::text::diagnostic::Diagnostic;
+use crate::text::source::{FileId, Span};
 
 /// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

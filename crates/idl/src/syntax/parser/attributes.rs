@@ -1,10 +1,10 @@
 //! Attributes: the bracketed lists before a declaration.
 
 use super::{Parsed, Parser};
-use crate::ast::Attribute;
-use crate::diagnostic::Diagnostic;
-use crate::source::Span;
 use crate::syntax::SyntaxKind;
+use crate::syntax::ast::Attribute;
+use crate::text::diagnostic::Diagnostic;
+use crate::text::source::Span;
 
 /// Attributes whose arguments are not expressions.
 const RAW: [&str; 7] =

@@ -2,7 +2,7 @@
 
 mod excerpt;
 
-use crate::source::{Sources, Span};
+use crate::text::source::{Sources, Span};
 use annotate_snippets::{Group, Level, Renderer};
 use excerpt::Excerpt;
 use std::fmt;

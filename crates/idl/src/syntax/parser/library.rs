@@ -1,8 +1,8 @@
 //! Libraries and their classes.
 
 use super::{Parsed, Parser};
-use crate::ast::{Attribute, CoclassDecl, DispinterfaceDecl, DispinterfaceMembers, Item, LibraryDecl};
-use crate::diagnostic::Diagnostic;
+use crate::syntax::ast::{Attribute, CoclassDecl, DispinterfaceDecl, DispinterfaceMembers, Item, LibraryDecl};
+use crate::text::diagnostic::Diagnostic;
 
 impl Parser<'_> {
     /// Parses `library L { ... }`, after its attributes.

@@ -1,6 +1,6 @@
 //! The syntax of a file as the parser reads it. Names are not resolved.
 
-use crate::source::Span;
+use crate::text::source::Span;
 
 /// A name and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]

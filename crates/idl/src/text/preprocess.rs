@@ -5,9 +5,9 @@
 //! `#import` insert a file's text. A file with `#pragma once` is inserted once. Other pragmas and
 //! `#line` are skipped.
 
-use crate::diagnostic::Diagnostic;
-use crate::lexer::{Token, TokenKind, lex};
-use crate::source::{Sources, Span};
+use crate::text::diagnostic::Diagnostic;
+use crate::text::lexer::{Token, TokenKind, lex};
+use crate::text::source::{Sources, Span};
 use std::collections::HashMap;
 
 /// The result of preprocessing a single file.

@@ -7,11 +7,11 @@ mod expr;
 mod library;
 mod types;
 
-use crate::ast::{Declarator, Dimension, Ident, InterfaceDecl, Item, Method, Param, TypeKind, TypeSpec};
-use crate::diagnostic::{Diagnostic, Severity};
-use crate::lexer::{Token, TokenKind};
-use crate::source::{Sources, Span};
+use crate::syntax::ast::{Declarator, Dimension, Ident, InterfaceDecl, Item, Method, Param, TypeKind, TypeSpec};
 use crate::syntax::{Noted, SyntaxKind};
+use crate::text::diagnostic::{Diagnostic, Severity};
+use crate::text::lexer::{Token, TokenKind};
+use crate::text::source::{Sources, Span};
 
 /// The maximum depth of nested types, parentheses and interfaces in a file.
 const DEPTH_MAX: usize = 64;
@@ -360,7 +360,7 @@ impl<'a> Parser<'a> {
         self.typedef_with(Vec::new())
     }
 
-    fn typedef_with(&mut self, mut attributes: Vec<crate::ast::Attribute>) -> Parsed<Item> {
+    fn typedef_with(&mut self, mut attributes: Vec<crate::syntax::ast::Attribute>) -> Parsed<Item> {
         self.bump();
         attributes.extend(self.attributes()?);
         let spec = self.type_spec()?;
@@ -372,7 +372,7 @@ impl<'a> Parser<'a> {
         Ok(Item::Typedef(attributes, spec, declarators))
     }
 
-    fn interface(&mut self, attributes: Vec<crate::ast::Attribute>, start: Span) -> Parsed<Item> {
+    fn interface(&mut self, attributes: Vec<crate::syntax::ast::Attribute>, start: Span) -> Parsed<Item> {
         let doc = self.doc_before(start);
         self.bump();
         let name = self.ident("the interface's name")?;
@@ -397,7 +397,7 @@ impl<'a> Parser<'a> {
 
     pub(crate) fn method_or_type(
         &mut self,
-        attributes: Vec<crate::ast::Attribute>,
+        attributes: Vec<crate::syntax::ast::Attribute>,
         in_interface: bool,
         start: Span,
     ) -> Parsed<Item> {

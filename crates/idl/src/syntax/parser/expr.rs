@@ -1,11 +1,11 @@
 //! C's expressions, by precedence climbing.
 
 use super::{Parsed, Parser};
-use crate::ast::{Expr, ExprKind};
-use crate::diagnostic::Diagnostic;
-use crate::lexer::{Token, TokenKind};
-use crate::preprocess::precedence;
 use crate::syntax::SyntaxKind;
+use crate::syntax::ast::{Expr, ExprKind};
+use crate::text::diagnostic::Diagnostic;
+use crate::text::lexer::{Token, TokenKind};
+use crate::text::preprocess::precedence;
 
 /// The maximum number of binary operators in an expression. Each one is a level of the AST.
 const OPERATORS_MAX: usize = 500;

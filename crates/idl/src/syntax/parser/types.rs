@@ -1,10 +1,10 @@
 //! Types in their written form.
 
 use super::{Parsed, Parser};
-use crate::ast::{Arm, Attribute, Declarator, EnumDecl, Member, StructDecl, TypeKind, TypeSpec, UnionDecl};
-use crate::diagnostic::Diagnostic;
-use crate::lexer::TokenKind;
 use crate::syntax::SyntaxKind;
+use crate::syntax::ast::{Arm, Attribute, Declarator, EnumDecl, Member, StructDecl, TypeKind, TypeSpec, UnionDecl};
+use crate::text::diagnostic::Diagnostic;
+use crate::text::lexer::TokenKind;
 
 /// Base types with one-word names.
 const WORDS: [(&str, &str); 25] = [
@@ -168,7 +168,7 @@ impl Parser<'_> {
         }
     }
 
-    fn tag(&mut self) -> Option<crate::ast::Ident> {
+    fn tag(&mut self) -> Option<crate::syntax::ast::Ident> {
         self.peek().filter(|token| token.kind == TokenKind::Ident && self.peek_text() != Some("switch"))?;
         self.ident("a tag").ok()
     }

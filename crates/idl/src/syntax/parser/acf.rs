@@ -1,8 +1,8 @@
 //! Side files: attributes in a file of their own beside the IDL file, as in C706 6.3.
 
 use super::{Parsed, Parser};
-use crate::ast::{Attribute, Ident, SideInterface, SideMethod};
-use crate::diagnostic::Diagnostic;
+use crate::syntax::ast::{Attribute, Ident, SideInterface, SideMethod};
+use crate::text::diagnostic::Diagnostic;
 
 impl Parser<'_> {
     /// Parses a whole side file.

@@ -59,7 +59,7 @@ fn every_file_of_the_repository_is_its_tree() {
 
 #[test]
 fn prefixes_are_their_trees() {
-    let text = include_str!("../../../../examples/pfs/pfs.idl");
+    let text = include_str!("../../../../../examples/pfs/pfs.idl");
     for (end, _) in text.char_indices() {
         tree(&text[..end]);
     }

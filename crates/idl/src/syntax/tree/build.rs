@@ -1,9 +1,10 @@
 //! Builds the tree from the parser's records: converts ranges of the parser's tokens to ranges of
 //! the file's tokens, and nests them.
 
-use super::{NodeData, Noted, SyntaxKind, TokenData, Tree};
-use crate::lexer::Token;
-use crate::preprocess::Output;
+use super::{NodeData, TokenData, Tree};
+use crate::syntax::kind::{Noted, SyntaxKind};
+use crate::text::lexer::Token;
+use crate::text::preprocess::Output;
 use std::cmp::Reverse;
 use std::ops::Range;
 

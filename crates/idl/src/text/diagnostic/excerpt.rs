@@ -1,6 +1,6 @@
 //! The source lines that a finding shows. Of a long line, only the part around the place is shown.
 
-use crate::source::{File, Sources, Span};
+use crate::text::source::{File, Sources, Span};
 use annotate_snippets::{AnnotationKind, Group, Origin, Snippet};
 use std::borrow::Cow;
 use std::ops::Range;
