@@ -1,10 +1,10 @@
 //! Compilation: reads files and their imports, and runs every stage over them.
 
-use crate::automation;
-use crate::events;
 use crate::model::Model;
-use crate::resolve::Resolver;
-use crate::side_file::merge;
+use crate::model::automation;
+use crate::model::events;
+use crate::model::resolve::Resolver;
+use crate::model::side_file::merge;
 use crate::syntax::ast::Item;
 use crate::syntax::parser::Parser;
 use crate::text::diagnostic::{Diagnostic, Failure, Severity, first_of};

@@ -1,5 +1,5 @@
-//! Interfaces by their textual descriptions: [`crate::canonical::text`], as running servers and
-//! generated code report it.
+//! Interfaces by their textual descriptions: [`crate::model::canonical::text`], as running servers
+//! and generated code report it.
 
 use crate::compile::Compiler;
 use crate::model::{Interface, InterfaceId, Model};

@@ -14,24 +14,19 @@
 
 #![forbid(unsafe_code)]
 
-pub mod automation;
-pub mod canonical;
 mod compile;
 pub mod description;
 pub mod emit;
-pub mod events;
 pub mod model;
 pub mod plan;
-mod resolve;
-mod side_file;
 pub mod syntax;
 mod text;
-pub mod typelib;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 pub use compile::{Compilation, Compiler};
+pub use model::{automation, canonical, events, typelib};
 pub use plan::{ndr, shapes};
 pub use syntax::ast;
 use text::diagnostic::first_of;

@@ -26,8 +26,8 @@ pub use component::component;
 pub use names::is_name;
 pub use random_calls::random_calls;
 
-use crate::canonical;
 use crate::compile::Compilation;
+use crate::model::canonical;
 use crate::model::{InterfaceId, Model, Object, Type, all_arms};
 use crate::text::writer::Writer;
 use std::collections::BTreeMap;

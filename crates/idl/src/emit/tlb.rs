@@ -5,17 +5,17 @@
 
 mod types;
 
-use crate::automation::{Kind as Use, usual_id};
 use crate::compile::Compilation;
+use crate::model::automation::{Kind as Use, usual_id};
+use crate::model::typelib::{
+    self, Foreign, ForeignId, Function, Import, Kind, Parameter, Place, TypeDesc, TypeInfo, TypeLibrary, TypeRef,
+    Value, Variable, flags,
+};
 use crate::model::{
     About, Coclass, Declared, DispMembers, InterfaceId, Library, Member, Model, Offered, Param, Type, Value as Constant,
 };
 use crate::text::diagnostic::Diagnostic;
 use crate::text::source::Span;
-use crate::typelib::{
-    self, Foreign, ForeignId, Function, Import, Kind, Parameter, Place, TypeDesc, TypeInfo, TypeLibrary, TypeRef,
-    Value, Variable, flags,
-};
 use obvia_ndr::vartype as vt;
 use std::collections::{HashMap, VecDeque};
 

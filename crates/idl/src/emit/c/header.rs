@@ -3,7 +3,7 @@
 use super::names::{apart, declared, interface as name_of, method as method_name, object, parameters, type_ident};
 use super::{structures, types};
 use crate::compile::{BUILT_IN, Compilation};
-use crate::events;
+use crate::model::events;
 use crate::model::{Interface, InterfaceId, Method, Model, Object, stem};
 use crate::plan::plan;
 use crate::text::source::{File, FileId, Role};

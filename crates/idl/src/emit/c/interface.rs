@@ -3,8 +3,8 @@
 use super::context::{Context, layout_table, placed};
 use super::names::{binding, declare, guid, integer, interface as name_of, quoted, type_ident};
 use super::{proxy, stub, table};
-use crate::canonical;
 use crate::compile::Compilation;
+use crate::model::canonical;
 use crate::model::{Base, InterfaceId, Model, Type, round};
 use crate::plan::ndr;
 use crate::plan::{FIRST_OPNUM, MethodPlan, in_place, kinds, plans, stub_table_length};

@@ -4,7 +4,7 @@
 use super::context::{Context, declared_in};
 use super::names::ident;
 use super::parameters::abi;
-use crate::automation::{Kind, Memory};
+use crate::model::automation::{Kind, Memory};
 use crate::model::{Direction, Model, Object, Param, PointerClass, Type, Value};
 use crate::plan::{MethodPlan, ParamPlan, Passing};
 use crate::text::writer::Writer;

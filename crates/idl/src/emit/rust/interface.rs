@@ -6,7 +6,7 @@ use super::expression::{Side, size_text};
 use super::names::{self, binding, ident, is_unsafe, item_name, of_interface, tuple};
 use super::parameters::{abi, argument, result};
 use super::{automation, conversions, dual, form, graph, implementers, proxy, stub};
-use crate::canonical;
+use crate::model::canonical;
 use crate::model::{InterfaceId, Model};
 use crate::plan::ndr;
 use crate::plan::{MethodPlan, ParamPlan, Passing, kinds, plan, plans, stub_table_length};

@@ -6,7 +6,7 @@ use super::{
     ForeignId, Function, Help, Kind, Parameter, Place, TypeDesc, TypeInfo, TypeLibrary, TypeRef, Variable, flags,
     values,
 };
-use crate::automation::usual_id;
+use crate::model::automation::usual_id;
 use crate::text::writer::Writer;
 use obvia_ndr::vartype;
 

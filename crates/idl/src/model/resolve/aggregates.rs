@@ -5,6 +5,7 @@ use super::limits::MEMBERS_MAX;
 use super::types::{CLASSES, Context, Place, base_type};
 use super::values::Variable;
 use super::{Named, Resolver, enum_type, find, has, struct_type, union_type};
+use crate::model::typelib::flags;
 use crate::model::{
     About, Arith, Arm, Base, Direction, Enum, Extent, Field, Measure, Pointer, PointerClass, Struct, Type, Typedef,
     Union, UnionId, Value,
@@ -15,7 +16,6 @@ use crate::syntax::ast::{
 };
 use crate::text::diagnostic::Diagnostic;
 use crate::text::source::Span;
-use crate::typelib::flags;
 use std::collections::{HashMap, HashSet};
 
 /// Names of GUID types, which files for other compilers declare themselves.

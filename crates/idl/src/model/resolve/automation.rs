@@ -2,11 +2,11 @@
 //! methods are called by name.
 
 use super::{Named, Resolver, find, has};
-use crate::automation::{FILE, Kind, Member, Memory, Variant, usual_id, vartype};
+use crate::model::automation::{FILE, Kind, Member, Memory, Variant, usual_id, vartype};
+use crate::model::typelib::flags;
 use crate::model::{InterfaceId, Type};
 use crate::syntax::ast::{Attribute, InterfaceDecl, Method as MethodSyntax, Param as ParamSyntax, TypeKind, TypeSpec};
 use crate::text::diagnostic::Diagnostic;
-use crate::typelib::flags;
 use obvia_ndr::vartype as vt;
 
 /// Whether a type is one of Automation's.

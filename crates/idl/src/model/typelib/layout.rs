@@ -94,13 +94,13 @@ pub(super) const BY_UUID: u32 = 0x1_0000;
 
 /// VARTYPEs that only type libraries use.
 pub(super) mod vt {
-    pub(in crate::typelib) const VOID: u16 = 24;
-    pub(in crate::typelib) const PTR: u16 = 26;
-    pub(in crate::typelib) const SAFEARRAY: u16 = 27;
-    pub(in crate::typelib) const CARRAY: u16 = 28;
-    pub(in crate::typelib) const USERDEFINED: u16 = 29;
-    pub(in crate::typelib) const LPSTR: u16 = 30;
-    pub(in crate::typelib) const LPWSTR: u16 = 31;
+    pub(in crate::model::typelib) const VOID: u16 = 24;
+    pub(in crate::model::typelib) const PTR: u16 = 26;
+    pub(in crate::model::typelib) const SAFEARRAY: u16 = 27;
+    pub(in crate::model::typelib) const CARRAY: u16 = 28;
+    pub(in crate::model::typelib) const USERDEFINED: u16 = 29;
+    pub(in crate::model::typelib) const LPSTR: u16 = 30;
+    pub(in crate::model::typelib) const LPWSTR: u16 = 31;
 }
 
 /// Returns the hash of a name, which selects its chain and is half of its comparison key. The hash

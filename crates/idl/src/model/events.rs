@@ -6,4 +6,4 @@
 /// The name of the built-in file.
 pub const FILE: &str = "ocidl.idl";
 /// The text of the built-in file.
-pub const TEXT: &str = include_str!("ocidl.idl");
+pub const TEXT: &str = include_str!("../ocidl.idl");

@@ -6,12 +6,12 @@ use super::plain::{is_plain, returned_param};
 use super::types::{Context, Place};
 use super::values::Variable;
 use super::{Entry, Named, Resolver, find, has, interface_key};
+use crate::model::typelib::flags;
 use crate::model::{About, Direction, Extent, Interface, InterfaceId, Method, Param, Pointer, PointerClass, Type};
 use crate::plan::FIRST_OPNUM;
 use crate::syntax::ast::{Attribute, InterfaceDecl, Item, Method as MethodSyntax, Param as ParamSyntax};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::source::Span;
-use crate::typelib::flags;
 use std::collections::HashSet;
 
 /// Attributes of parameters.

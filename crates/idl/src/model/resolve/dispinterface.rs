@@ -2,7 +2,8 @@
 //! generated for them.
 
 use super::{Named, Resolver, find};
-use crate::automation::{FILE, Member};
+use crate::model::automation::{FILE, Member};
+use crate::model::typelib::flags;
 use crate::model::{About, DispMember, DispMembers, Dispinterface, InterfaceId, Param};
 use crate::syntax::ast::{
     Attribute, DispinterfaceDecl, DispinterfaceMembers, Ident, Member as Property, Method, Param as ParamSyntax,
@@ -10,7 +11,6 @@ use crate::syntax::ast::{
 use crate::syntax::ast::{Declarator, TypeKind, TypeSpec};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::source::Span;
-use crate::typelib::flags;
 
 /// Attributes of properties without methods.
 const ON_PROPERTIES: [&str; 15] = [

@@ -5,7 +5,7 @@
 //! values are part of the text. Comments, the order of declarations, the spelling of types and the
 //! names of typedefs are not. The text is valid IDL.
 
-use crate::automation::{FILE, Kind, Member, element_name};
+use crate::model::automation::{FILE, Kind, Member, element_name};
 use crate::model::{
     Arith, Base, Direction, EnumId, Extent, Field, InterfaceId, Memory, Method, Model, Object, Operand, Param, Pointer,
     PointerClass, Returns, StructId, Transfer, Type, UnionId, Value, Varying,

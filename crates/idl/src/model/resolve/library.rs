@@ -1,10 +1,10 @@
 //! Libraries and classes, and the properties of declarations that type libraries record.
 
 use super::{Named, Resolver, find};
+use crate::model::typelib::flags;
 use crate::model::{About, Coclass, Declared, EnumId, Help, ImportLib, Library, Offered, StructId, UnionId, Value};
 use crate::syntax::ast::{Attribute, CoclassDecl, Item, LibraryDecl, TypeKind, TypeSpec};
 use crate::text::diagnostic::Diagnostic;
-use crate::typelib::flags;
 
 /// Attributes of types that only type libraries record.
 pub(super) const ON_TYPES: [&str; 6] = ["uuid", "version", "helpstring", "helpcontext", "hidden", "restricted"];
